@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(
             shown("a && (b && x) && !c", RULES),
             [
-                "All a && (b && x) && !c",
+                "All a && (b && x) &&  !c",
                 " Leaf a required",
                 " Leaf b required",
                 " Any p || q required",

@@ -6,7 +6,7 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::format::long::LongReader;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
-use classmate_advice::internal::explain::suggestion::{Change, Changed, Suggestion};
+use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::{Explanation, Market, explain, find};
 use classmate_advice::internal::whatif::kind::Kinds;
 use classmate_advice::internal::whatif::{Difference, Ran, Setting, drain};
@@ -39,7 +39,7 @@ fn changed(job: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
         let text = match change.of {
             Changed::Slot => return None,
             Changed::Job => change.after.clone(),
-            Changed::Meant | Changed::Constant | Changed::Condition => {
+            Changed::Correction | Changed::Constant | Changed::Condition => {
                 let text = job.get(change.attribute.as_str())?.to_string();
                 // A condition that stands there more than once cannot be told apart in the text.
                 if text.matches(&change.before).count() != 1 {
@@ -754,7 +754,7 @@ fn a_waiting_job_is_counted_once_however_often_its_request_was_refused() {
     let snapshot = capped();
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
     assert_eq!(outcome.matches.len(), 2);
-    let waiting: usize = classmate_advice::internal::explain::reasons::common(&snapshot, &outcome)
+    let waiting: usize = classmate_advice::internal::explain::cycle::reasons::common(&snapshot, &outcome)
         .unwrap()
         .iter()
         .map(|common| common.jobs)
@@ -767,7 +767,8 @@ fn the_story_of_a_group_names_the_level_that_caps_it_and_grants_what_the_quotas_
     let snapshot = capped();
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
     let division = || PreparedPool::new(&snapshot).unwrap().division();
-    let story = |name: &str| classmate_advice::internal::explain::group::story(&outcome, division(), name).unwrap();
+    let story =
+        |name: &str| classmate_advice::internal::explain::cycle::group::story(&outcome, division(), name).unwrap();
     // Of 8 weighted slots for both, two slots of 4 are given to the first one.
     let full = "`phys` above it accepts no surplus, and all below it use 8 of its 8";
     let groups: Vec<(&str, bool)> = ["phys.atlas", "phys.cms"]
@@ -1001,10 +1002,12 @@ fn a_submitter_that_a_constraint_leaves_out_is_told_of() {
         let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
         assert_eq!((outcome.matches.len(), outcome.submitters.len()), (0, 0));
         let story =
-            classmate_advice::internal::explain::submitter::story(&outcome, prepared(&snapshot), &names[0]).unwrap();
+            classmate_advice::internal::explain::cycle::submitter::story(&outcome, prepared(&snapshot), &names[0])
+                .unwrap();
         assert!(story.steps[1].contains("`IdleJobs > 100` is not true (IdleJobs is 5)"), "{:?}", story.steps);
         assert!(
-            classmate_advice::internal::explain::submitter::story(&outcome, prepared(&snapshot), "nobody@x").is_none()
+            classmate_advice::internal::explain::cycle::submitter::story(&outcome, prepared(&snapshot), "nobody@x")
+                .is_none()
         );
     }
     snapshot.config.add("more", b"NEGOTIATOR_SUBMITTER_CONSTRAINT = IdleJobs > 4 && Name =!= \"x\"").unwrap();
@@ -1017,7 +1020,8 @@ fn jobs_that_a_constraint_leaves_out_are_counted_in_the_story_of_a_share() {
     snapshot.config.add("more", b"NEGOTIATOR_JOB_CONSTRAINT = false").unwrap();
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
     let name = outcome.submitters[0].submitter.clone();
-    let story = classmate_advice::internal::explain::submitter::story(&outcome, prepared(&snapshot), &name).unwrap();
+    let story =
+        classmate_advice::internal::explain::cycle::submitter::story(&outcome, prepared(&snapshot), &name).unwrap();
     assert_eq!(story.steps[1], "NEGOTIATOR_JOB_CONSTRAINT leaves out 5 of 5 idle jobs: `false` is not true");
 }
 

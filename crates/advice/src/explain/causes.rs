@@ -7,23 +7,21 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::explain::Market;
-use crate::explain::clauses::{AdCondition, others, truth};
-use crate::explain::decide::{Decider, deciding};
+use crate::explain::clauses::{AdCondition, truth};
+use crate::explain::correction::{pattern, quoted};
+use crate::explain::decide::{DecidingCondition, deciding};
 use crate::explain::kinds::{Kind, Policy};
-use crate::explain::meant::pattern;
-use crate::explain::names::{Absent, Place, references};
+use crate::explain::names::{MissingAttribute, references};
 use crate::explain::panel::Values;
 use crate::explain::prose::prose;
 use crate::explain::view::View;
-use classmate::internal::ad::ClassAd;
 use classmate::internal::eval;
 use classmate::internal::eval::explain::explain;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::eval::walk::{Side, Via};
 use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId, base_of};
-use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::pool::Slot;
@@ -86,11 +84,11 @@ impl Cause {
 }
 
 /// Causes told of one kind.
-const TOLD: usize = 4;
+const MAX_CAUSES: usize = 4;
 /// Values told of an attribute.
-const VALUES: usize = 3;
+const MAX_VALUES: usize = 3;
 /// Conditions told that decide one.
-const BELOW: usize = 3;
+const MAX_DECIDING: usize = 3;
 
 /// Why no slot matches; nothing if one does.
 pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
@@ -128,7 +126,7 @@ fn left_out(view: &View<'_>) -> Option<Cause> {
     let would_do = left_out.iter().filter(|slot| symmetric(view.job, &slot.ad, settings)).count();
     let mut seen: Vec<Name> = Vec::new();
     let mut notes: Vec<String> = Vec::new();
-    for (name, _) in references(constraint.tree(), constraint.root()) {
+    for Reference { name, .. } in references(constraint.tree(), constraint.root()) {
         if seen.contains(&name) || notes.len() >= 4 {
             continue;
         }
@@ -211,12 +209,12 @@ fn never(view: &View<'_>) -> Vec<Cause> {
         })
         .collect();
     found.sort_by_key(|(plain, _)| *plain);
-    found.into_iter().take(TOLD).map(|(_, cause)| cause).collect()
+    found.into_iter().take(MAX_CAUSES).map(|(_, cause)| cause).collect()
 }
 
 /// That no slot satisfies a condition, with what decides it first; and whether the first of that names what exists nowhere.
 /// None if the condition is not made of others.
-fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<Decider>) -> Option<(bool, String)> {
+fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCondition>) -> Option<(bool, String)> {
     let all = view.market.slots.len();
     sort(view, &mut deciders);
     let first = deciders.first().filter(|first| is_below(whole, first))?;
@@ -226,7 +224,7 @@ fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<Decider>) -
     } else {
         format!("{} of {all} slots do not satisfy {}", first.slots.len(), told(view, first))
     };
-    for other in deciders.iter().skip(1).take(BELOW - 1) {
+    for other in deciders.iter().skip(1).take(MAX_DECIDING - 1) {
         let word = if other.slots.len() == all { "nor" } else { "and" };
         let count = if other.slots.len() == all { String::new() } else { format!("{} do not ", other.slots.len()) };
         text.push_str(&format!(", {word} {count}{}", told(view, other)));
@@ -236,7 +234,7 @@ fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<Decider>) -
 }
 
 /// What it is that conditions decide, and since when.
-fn decided(whole: &AdCondition, deciders: &[Decider]) -> String {
+fn decided(whole: &AdCondition, deciders: &[DecidingCondition]) -> String {
     let since = match deciders {
         [one] => one.since.iter().map(|(text, is)| format!("`{text}` is {is}")).collect::<Vec<_>>().join(" and "),
         _ => String::new(),
@@ -249,7 +247,7 @@ fn decided(whole: &AdCondition, deciders: &[Decider]) -> String {
 }
 
 /// What names something that exists nowhere comes last, unless it may be a slip of the pen.
-fn sort(view: &View<'_>, deciders: &mut [Decider]) {
+fn sort(view: &View<'_>, deciders: &mut [DecidingCondition]) {
     deciders.sort_by_key(|one| {
         let slip = absent_of(view, one).map(|note| !note.contains("did you mean"));
         (std::cmp::Reverse(one.slots.len()), slip.unwrap_or(false))
@@ -257,12 +255,12 @@ fn sort(view: &View<'_>, deciders: &mut [Decider]) {
 }
 
 /// Whether it is something else that stands below a condition.
-fn is_below(whole: &AdCondition, one: &Decider) -> bool {
+fn is_below(whole: &AdCondition, one: &DecidingCondition) -> bool {
     !one.through.is_empty() || one.condition.expr.to_string() != whole.expr.to_string()
 }
 
 /// A condition that decides, with where it stands and the values beside it.
-fn told(view: &View<'_>, one: &Decider) -> String {
+fn told(view: &View<'_>, one: &DecidingCondition) -> String {
     let condition = &one.condition;
     let holder = match (one.through.last(), condition.place.via.last()) {
         (Some(_), Some(name)) | (Some(name), None) => {
@@ -279,7 +277,7 @@ fn told(view: &View<'_>, one: &Decider) -> String {
 }
 
 /// What is said of what a condition that decides refers to and that exists nowhere.
-fn absent_of(view: &View<'_>, one: &Decider) -> Option<String> {
+fn absent_of(view: &View<'_>, one: &DecidingCondition) -> Option<String> {
     absent_in(view, &one.condition, one.of_job)
 }
 
@@ -344,13 +342,13 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     let mut found: Vec<_> = found.into_values().collect();
     // Stable: the order of the text decides among equals.
     found.sort_by_key(|(number, place, _, slots)| (std::cmp::Reverse(*slots), *number, *place));
-    for (number, place, kinds, slots) in found.into_iter().take(TOLD) {
+    for (number, place, kinds, slots) in found.into_iter().take(MAX_CAUSES) {
         let condition = &view.kinds.policies[number].plan.all[place];
         let of_policy: Vec<usize> = kinds.iter().copied().filter(|at| view.kinds.all[*at].policy == number).collect();
         let mut deciders = deciding(view, &view.kinds.policies[number].plan, false, place, &of_policy);
         sort(view, &mut deciders);
         if deciders.first().is_some_and(|first| is_below(condition, first)) {
-            let parts: Vec<String> = deciders.iter().take(BELOW).map(|one| told(view, one)).collect();
+            let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| told(view, one)).collect();
             let text = format!(
                 "{slots} of {all} {among} reject the job because of {}{}",
                 parts.join(" and "),
@@ -389,12 +387,12 @@ fn circle(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32])
     let back = found.iter().find(|cause| matches!(cause.reason, eval::explain::Reason::Circular))?;
     let in_side = back.path.last()?.side;
     let across = |side: Side| if side == Side::My { Side::Target } else { Side::My };
-    let (name, side) = match (back.part.node(), base_of(back.part.root())) {
-        (Node::Select(name), base) if names(&back.part, base, b"target") => (*name, across(in_side)),
-        (Node::Select(name), _) => (*name, in_side),
-        (Node::Attr(name), _) if (if in_side == Side::My { my } else { target }).contains(*name) => (*name, in_side),
-        (Node::Attr(name), _) => (*name, across(in_side)),
-        _ => return None,
+    let Reference { scope, name } = back.part.tree().reference(back.part.root())?;
+    let is_own = (if in_side == Side::My { my } else { target }).contains(name);
+    let side = match scope {
+        RefScope::My => in_side,
+        RefScope::Either if is_own => in_side,
+        RefScope::Target | RefScope::Either => across(in_side),
     };
     let first = back.path.iter().rposition(|via| via.name == name && via.side == side)?;
     let way = &back.path[first..];
@@ -406,18 +404,12 @@ fn circle(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32])
     Some(format!("{} is a circular reference{place}, so it is UNDEFINED", steps.join(" → ")))
 }
 
-/// Whether a node of an expression is a certain name, in lower case.
-fn names(expr: &Expr, id: NodeId, name: &[u8]) -> bool {
-    matches!(expr.tree().node(id), Node::Attr(found) if found.folded() == name)
-}
-
 /// What is said of an attribute of a condition that exists nowhere.
 fn absent_in(view: &View<'_>, condition: &AdCondition, of_job: bool) -> Option<String> {
     let names = references(condition.expr.tree(), condition.expr.root());
-    let is_here = |one: &&Absent| {
-        one.of_job == of_job
-            && one.decides
-            && names.iter().any(|(name, place)| one.name.eq_ignore_ascii_case(&place.written(*name)))
+    let is_here = |one: &&MissingAttribute| {
+        let is_named = |found: &Reference| one.name.eq_ignore_ascii_case(&found.to_string());
+        one.of_job == of_job && one.decides && names.iter().any(is_named)
     };
     let one = view.absent.iter().find(is_here)?;
     // Other jobs may have what this one lacks.
@@ -436,25 +428,6 @@ fn absent_in(view: &View<'_>, condition: &AdCondition, of_job: bool) -> Option<S
     Some(note)
 }
 
-/// The text that the ad opposite has where a condition of the job, or of slots, compares with an unquoted word.
-pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str, of_job: bool) -> Option<String> {
-    let tree = expr.tree();
-    let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *tree.node(tree.bare(expr.root())) else {
-        return None;
-    };
-    let holder = if of_job { view.job } else { &view.market.slots.first()?.ad };
-    let name = [left, right].into_iter().find_map(|side| {
-        let name = others(tree, tree.bare(side), holder)?;
-        (!name.to_string().eq_ignore_ascii_case(word)).then_some(name)
-    })?;
-    let meant = |ad: &ClassAd| {
-        let value = ad.constant(name)?;
-        let text = String::from_utf8_lossy(value.as_bytes()?).into_owned();
-        text.eq_ignore_ascii_case(word).then_some(text)
-    };
-    if of_job { view.market.slots.iter().find_map(|slot| meant(&slot.ad)) } else { meant(view.job) }
-}
-
 fn bracketed(notes: &[String]) -> String {
     if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
 }
@@ -463,17 +436,17 @@ fn bracketed(notes: &[String]) -> String {
 fn beside(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut seen: Vec<Name> = Vec::new();
-    for (name, place) in references(condition.expr.tree(), condition.expr.root()) {
+    for Reference { scope, name } in references(condition.expr.tree(), condition.expr.root()) {
         if seen.contains(&name) || notes.len() >= 4 {
             continue;
         }
         seen.push(name);
         let first = slots.first().and_then(|at| view.market.slots.get(*at as usize)).map(|slot| &slot.ad);
-        let of_the_job = match (place, of_job) {
-            (Place::My, true) | (Place::Target, false) => true,
-            (Place::My, false) | (Place::Target, true) => false,
-            (Place::Either, true) => view.job.contains(name),
-            (Place::Either, false) => {
+        let of_the_job = match (scope, of_job) {
+            (RefScope::My, true) | (RefScope::Target, false) => true,
+            (RefScope::My, false) | (RefScope::Target, true) => false,
+            (RefScope::Either, true) => view.job.contains(name),
+            (RefScope::Either, false) => {
                 let lacks = first.is_none_or(|slot| !slot.contains(name));
                 // What the job has not and other slots have, these slots lack.
                 if lacks && !view.job.contains(name) && view.panel.has(name) {
@@ -529,8 +502,8 @@ pub(super) fn range(found: &Values) -> String {
     }
     let mut counts: Vec<(String, usize)> = by_text.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let more = if counts.len() > VALUES { " …" } else { "" };
-    let shown: Vec<&str> = counts.iter().take(VALUES).map(|(value, _)| value.as_str()).collect();
+    let more = if counts.len() > MAX_VALUES { " …" } else { "" };
+    let shown: Vec<&str> = counts.iter().take(MAX_VALUES).map(|(value, _)| value.as_str()).collect();
     format!("{}{more}", shown.join(" or "))
 }
 

@@ -35,7 +35,7 @@ pub(super) type AdConditions = Conditions<Place>;
 
 /// For how many ads a condition is what.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
+pub struct TruthCounts {
     /// True.
     pub yes: usize,
     /// False.
@@ -46,7 +46,7 @@ pub struct Counts {
     pub error: usize,
 }
 
-impl Counts {
+impl TruthCounts {
     fn add(&mut self, truth: Truth, ads: usize) {
         *match truth {
             Truth::True => &mut self.yes,
@@ -75,7 +75,7 @@ pub struct Clause {
     #[serde(serialize_with = "connective_name")]
     pub joint: Connective,
     /// For how many ads it is what, looked at alone.
-    pub alone: Counts,
+    pub alone: TruthCounts,
     /// For how many ads it is true and all conditions before it in the same expression are; for a part of `||`, for how many it or one
     /// before it is. None below `?:` and deeper down.
     pub together: Option<usize>,
@@ -113,7 +113,7 @@ pub(super) fn counted<'t>(conditions: &AdConditions, rows: impl Iterator<Item = 
     let all = &conditions.all;
     let is_option =
         |condition: &AdCondition| condition.parent.is_some_and(|parent| all[parent].connective == Connective::Any);
-    let mut alone = vec![Counts::default(); all.len()];
+    let mut alone = vec![TruthCounts::default(); all.len()];
     let mut together = vec![0usize; all.len()];
     for (row, ads) in rows {
         let mut so_far = true;
@@ -138,6 +138,42 @@ pub(super) fn counted<'t>(conditions: &AdConditions, rows: impl Iterator<Item = 
         together: (condition.required || is_option(condition)).then_some(together[at]),
     };
     all.iter().enumerate().map(clause).collect()
+}
+
+/// A condition that decides: its number, and the conditions of `?:` above it with their truth.
+pub(super) type Leaf = (usize, Vec<(usize, bool)>);
+
+/// The innermost parts that have to change for a condition to become true, given the truth of each.
+pub(super) fn deciding_leaves(plan: &AdConditions, row: &[Truth], at: usize) -> Vec<Leaf> {
+    let mut found: Vec<Leaf> = Vec::new();
+    let mut waiting: Vec<Leaf> = vec![(at, Vec::new())];
+    while let Some((at, since)) = waiting.pop() {
+        match plan.all[at].connective {
+            Connective::Leaf | Connective::Not => found.push((at, since)),
+            Connective::All | Connective::Any => {
+                let parts: Vec<usize> = plan.parts(at).filter(|part| row[*part] != Truth::True).collect();
+                if parts.is_empty() {
+                    found.push((at, since));
+                } else {
+                    waiting.extend(parts.into_iter().rev().map(|part| (part, since.clone())));
+                }
+            }
+            Connective::Choice => {
+                let parts: Vec<usize> = plan.parts(at).collect();
+                match (parts.as_slice(), parts.first().map(|first| row[*first])) {
+                    (&[condition, yes, no], Some(chosen @ (Truth::True | Truth::False))) => {
+                        let is = chosen == Truth::True;
+                        let mut since = since;
+                        since.push((condition, is));
+                        waiting.push((if is { yes } else { no }, since));
+                    }
+                    (&[condition, ..], _) => waiting.push((condition, since)),
+                    _ => found.push((at, since)),
+                }
+            }
+        }
+    }
+    found
 }
 
 /// The truth of a value, in which a value that is not a condition is an error.

@@ -6,10 +6,9 @@
 
 use indexmap::IndexMap;
 
-use crate::explain::clauses::{AdCondition, AdConditions, conditions, others, truth};
+use crate::explain::clauses::{AdCondition, AdConditions, Leaf, conditions, deciding_leaves, others, truth};
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::conditions::Connective;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, Node};
@@ -18,13 +17,13 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::value::logic::Truth;
 
 /// References to the ad opposite are followed for at most so many slots.
-const FOLLOWED: usize = 20_000;
+const MAX_FOLLOWED_SLOTS: usize = 20_000;
 /// And so many times.
-const DEEPEST: usize = 4;
+const MAX_FOLLOWED_DEPTH: usize = 4;
 
 /// A condition that decides another one.
 #[derive(Debug, Clone)]
-pub(super) struct Decider {
+pub(super) struct DecidingCondition {
     pub(super) condition: AdCondition,
     /// Whether it stands in the ad of the job.
     pub(super) of_job: bool,
@@ -34,42 +33,6 @@ pub(super) struct Decider {
     pub(super) since: Vec<(String, bool)>,
     /// The slots for which it decides.
     pub(super) slots: Vec<u32>,
-}
-
-/// A part that decides: its place in the plan, and what is so that it counts.
-type Leaf = (usize, Vec<(usize, bool)>);
-
-/// The innermost parts of a condition that is not true that have to change.
-pub(super) fn leaves(plan: &AdConditions, row: &[Truth], at: usize) -> Vec<Leaf> {
-    let mut found: Vec<Leaf> = Vec::new();
-    let mut waiting: Vec<Leaf> = vec![(at, Vec::new())];
-    while let Some((at, since)) = waiting.pop() {
-        match plan.all[at].connective {
-            Connective::Leaf | Connective::Not => found.push((at, since)),
-            Connective::All | Connective::Any => {
-                let parts: Vec<usize> = plan.parts(at).filter(|part| row[*part] != Truth::True).collect();
-                if parts.is_empty() {
-                    found.push((at, since));
-                } else {
-                    waiting.extend(parts.into_iter().rev().map(|part| (part, since.clone())));
-                }
-            }
-            Connective::Choice => {
-                let parts: Vec<usize> = plan.parts(at).collect();
-                match (parts.as_slice(), parts.first().map(|first| row[*first])) {
-                    (&[condition, yes, no], Some(chosen @ (Truth::True | Truth::False))) => {
-                        let is = chosen == Truth::True;
-                        let mut since = since;
-                        since.push((condition, is));
-                        waiting.push((if is { yes } else { no }, since));
-                    }
-                    (&[condition, ..], _) => waiting.push((condition, since)),
-                    _ => found.push((at, since)),
-                }
-            }
-        }
-    }
-    found
 }
 
 /// The attribute of the ad opposite that a condition is by itself: `TARGET.name`, or that compared with true.
@@ -85,18 +48,24 @@ fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
 }
 
 /// What decides a condition for some kinds of slots, all of one policy if it is a condition of slots; by the most slots first.
-pub(super) fn deciding(view: &View<'_>, plan: &AdConditions, of_job: bool, at: usize, kinds: &[usize]) -> Vec<Decider> {
+pub(super) fn deciding(
+    view: &View<'_>,
+    plan: &AdConditions,
+    of_job: bool,
+    at: usize,
+    kinds: &[usize],
+) -> Vec<DecidingCondition> {
     let mut found: IndexMap<Leaf, Vec<usize>> = IndexMap::new();
     for kind in kinds {
         let kind_of = &view.kinds.all[*kind];
         let row = if of_job { &kind_of.one } else { &kind_of.many };
-        for leaf in leaves(plan, row, at) {
+        for leaf in deciding_leaves(plan, row, at) {
             found.entry(leaf).or_default().push(*kind);
         }
     }
-    let mut told: IndexMap<String, Decider> = IndexMap::new();
+    let mut told: IndexMap<String, DecidingCondition> = IndexMap::new();
     for ((leaf, since), kinds) in found {
-        let decider = Decider {
+        let decider = DecidingCondition {
             condition: plan.all[leaf].clone(),
             of_job,
             through: Vec::new(),
@@ -117,22 +86,22 @@ pub(super) fn deciding(view: &View<'_>, plan: &AdConditions, of_job: bool, at: u
             }
         }
     }
-    let mut told: Vec<Decider> = told.into_values().collect();
+    let mut told: Vec<DecidingCondition> = told.into_values().collect();
     told.sort_by_key(|one| std::cmp::Reverse(one.slots.len()));
     told
 }
 
 /// A condition, or what decides it in the ad opposite if it only names something there.
-fn followed(view: &View<'_>, decider: Decider, depth: usize) -> Vec<Decider> {
+fn followed(view: &View<'_>, decider: DecidingCondition, depth: usize) -> Vec<DecidingCondition> {
     let slot = |at: u32| &view.market.slots[at as usize].ad;
     let Some(first) = decider.slots.first() else { return vec![decider] };
     let holder = if decider.of_job { view.job } else { slot(*first) };
     let Some(name) = named(&decider.condition.expr, holder) else { return vec![decider] };
-    if depth == DEEPEST || decider.slots.len() > FOLLOWED {
+    if depth == MAX_FOLLOWED_DEPTH || decider.slots.len() > MAX_FOLLOWED_SLOTS {
         return vec![decider];
     }
     let opposite = |at: u32| if decider.of_job { slot(at) } else { view.job };
-    let mut found: IndexMap<(String, String), Decider> = IndexMap::new();
+    let mut found: IndexMap<(String, String), DecidingCondition> = IndexMap::new();
     let mut rest: Vec<u32> = Vec::new();
     // Most slots have the same expression.
     let mut last: Option<(String, AdConditions)> = None;
@@ -159,7 +128,7 @@ fn followed(view: &View<'_>, decider: Decider, depth: usize) -> Vec<Decider> {
             rest.push(*at);
             continue;
         }
-        for (leaf, since) in leaves(plan, &row, 0) {
+        for (leaf, since) in deciding_leaves(plan, &row, 0) {
             let condition = &plan.all[leaf];
             let since: Vec<(String, bool)> =
                 since.iter().map(|(at, is)| (plan.all[*at].expr.to_string(), *is)).collect();
@@ -167,7 +136,7 @@ fn followed(view: &View<'_>, decider: Decider, depth: usize) -> Vec<Decider> {
             let entry = found.entry(key).or_insert_with(|| {
                 let mut through = decider.through.clone();
                 through.push(name);
-                Decider {
+                DecidingCondition {
                     condition: condition.clone(),
                     of_job: !decider.of_job,
                     through,
@@ -178,9 +147,10 @@ fn followed(view: &View<'_>, decider: Decider, depth: usize) -> Vec<Decider> {
             entry.slots.push(*at);
         }
     }
-    let mut all: Vec<Decider> = found.into_values().flat_map(|inner| followed(view, inner, depth + 1)).collect();
+    let mut all: Vec<DecidingCondition> =
+        found.into_values().flat_map(|inner| followed(view, inner, depth + 1)).collect();
     if !rest.is_empty() {
-        all.push(Decider { slots: rest, ..decider });
+        all.push(DecidingCondition { slots: rest, ..decider });
     }
     all
 }

@@ -2,54 +2,30 @@
 //!
 //! In: a snapshot and a job. Out: an [`Explanation`], plain data that serialises.
 
-mod border;
 pub mod causes;
 pub mod clauses;
+mod correction;
 pub mod cycle;
 mod decide;
-mod edit;
-pub mod group;
+pub mod explanation;
 mod kinds;
-mod left_out;
-pub mod limit;
-mod meant;
-mod membership;
 pub mod names;
-pub mod nearest;
-pub mod obstacle;
-pub mod order;
+pub mod near_jobs;
 mod panel;
 pub mod prose;
-mod rank;
-pub mod reasons;
+pub mod repair;
 pub mod replay;
-mod rewrite;
-mod route;
 pub mod slot;
-pub mod stake;
-pub mod stand;
-pub mod submitter;
-pub mod suggestion;
-pub mod suitor;
-pub mod taken;
 mod trial;
-pub mod turn;
 pub mod view;
-mod wish;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use serde::Serialize;
 
-use crate::explain::causes::Cause;
-use crate::explain::clauses::Clause;
-use crate::explain::cycle::Story;
-use crate::explain::names::Absent;
-use crate::explain::nearest::Near;
-use crate::explain::order::ServiceOrder;
-use crate::explain::suggestion::Suggestion;
+use crate::explain::cycle::order::ServiceOrder;
+pub use crate::explain::explanation::{Explanation, SlotPolicy};
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
@@ -60,56 +36,6 @@ use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 use classmate_pool::internal::pool::Slot;
 use classmate_pool::internal::queue::Job;
-
-/// Slots that have the same requirements, and what they say of the job.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SlotPolicy {
-    /// Their Requirements.
-    pub text: String,
-    /// How many slots have it.
-    pub slots: usize,
-    /// How many of them accept the job.
-    pub accepting: usize,
-    /// One of those that refuse; of all if none does.
-    pub example: String,
-    /// Its conditions.
-    pub clauses: Vec<Clause>,
-}
-
-/// Why a job does not run, or could.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Explanation {
-    /// The job, `cluster.process`.
-    pub job: String,
-    /// Whom it belongs to.
-    pub submitter: String,
-    /// Why it does not run, the most telling first; or what it gets.
-    pub causes: Vec<Cause>,
-    /// Slots looked at.
-    pub slots: usize,
-    /// Slots that the job accepts.
-    pub accepted_by_job: usize,
-    /// Slots that accept the job.
-    pub accepting_job: usize,
-    /// Slots that accept the job and that it accepts.
-    pub matching: usize,
-    /// The conditions of its Requirements; none if it has none, and then it matches nothing.
-    pub clauses: Vec<Clause>,
-    /// Conditions that must be true and are for no slot.
-    pub never: Vec<String>,
-    /// Conditions that must be true and are for every slot.
-    pub always: Vec<String>,
-    /// Attributes that conditions refer to and that exist nowhere.
-    pub absent: Vec<Absent>,
-    /// The policies of slots, what refuses most slots first.
-    pub policies: Vec<SlotPolicy>,
-    /// Slots that do not match, by the conditions that fail; fewest first.
-    pub nearest: Vec<Near>,
-    /// Changes after which more slots match, each tried; the smallest first.
-    pub suggestions: Vec<Suggestion>,
-    /// What one cycle makes of it; none if no cycle was run.
-    pub cycle: Option<Story>,
-}
 
 /// A prepared pool, with what explanations ask of every slot.
 pub struct Market<'p> {
@@ -185,7 +111,7 @@ pub fn explain(market: &Market, id: String, submitter: String, job: &ClassAd) ->
     View::of(market, job).explanation(id, submitter)
 }
 
-/// Counts by key, the most frequent first.
+/// TruthCounts by key, the most frequent first.
 fn tally(keys: impl Iterator<Item = String>) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     keys.for_each(|key| *counts.entry(key).or_default() += 1);

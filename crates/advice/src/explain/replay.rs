@@ -1,12 +1,12 @@
 //! A job explained together with the cycle that is replayed over the same slots.
 //!
-//! In: a prepared pool and one of its jobs. Out: an [`Explanation`] with the cycle's [`Story`].
+//! In: a prepared pool and one of its jobs. Out: an [`Explanation`] with the cycle's [`CycleTrace`].
 //!
-//! [`Story`]: crate::explain::cycle::Story
+//! [`CycleTrace`]: crate::explain::cycle::trace::CycleTrace
 
-use crate::explain::cycle::{Asked, story};
-use crate::explain::obstacle::of_cycle;
-use crate::explain::stake::Stake;
+use crate::explain::cycle::obstacle::of_cycle;
+use crate::explain::cycle::pre_cycle::PreCycleFacts;
+use crate::explain::cycle::trace::{JobInCycle, story};
 use crate::explain::view::View;
 use crate::explain::{Explanation, Market};
 use classmate::internal::ad::ClassAd;
@@ -58,13 +58,13 @@ pub fn of_job(pool: &mut PreparedPool<'_>, subject: &Subject, cycle: bool) -> Re
     if !cycle {
         return Ok(view.explanation(subject.id.to_string(), submitter));
     }
-    let stake = Stake::of(&view, &submitter);
+    let pre_cycle = PreCycleFacts::of(&view, &submitter);
     let mut explanation = view.explanation(subject.id.to_string(), submitter.clone());
     let division = (!market.rules.groups.tree.is_empty()).then(|| pool.division());
     let market = market.without_slots();
     let outcome = pool.negotiate(CycleOptions::default())?.outcome;
-    let asked = Asked { id: subject.id, submitter: &submitter, activity: subject.activity, asker: &asker };
-    let known = (&market, &stake);
+    let asked = JobInCycle { id: subject.id, submitter: &submitter, activity: subject.activity, asker: &asker };
+    let known = (&market, &pre_cycle);
     let story = story(&outcome, pool.snapshot(), division.as_ref(), known, &asked);
     let mut causes = of_cycle(&story, &outcome, known, &asked);
     causes.append(&mut explanation.causes);

@@ -5,21 +5,21 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::clauses::{Clause, conditions, counted, truth};
-use crate::explain::decide::leaves;
+use crate::explain::clauses::{Clause, conditions, counted, deciding_leaves, truth};
+use crate::explain::cycle::left_out;
+use crate::explain::cycle::slot_rank::RankObjection;
 use crate::explain::kinds::{Kind, Kinds};
-use crate::explain::left_out;
 use crate::explain::names::references;
+use crate::explain::near_jobs::{FailedCondition, NearJobs, NearMissJobs, SlotChange};
 use crate::explain::panel::Panel;
 use crate::explain::prose::prose;
-use crate::explain::rank::Keeps;
-use crate::explain::suitor::{NearJobs, Refusal, SlotChange, Suitors};
 use crate::explain::{Market, tally};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::view::Reference;
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::candidate::Tier;
@@ -61,14 +61,14 @@ pub struct SlotExplanation {
     /// Changes after which a job matches, each tried; nothing if one matches.
     pub changes: Vec<SlotChange>,
     /// Submitters whose jobs match: matching jobs, jobs of these that got a slot, and why no more.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<CandidateSubmitter>,
     /// The match, if somebody gets it.
     pub matched: Option<Match>,
 }
 
 /// A submitter some of whose jobs match a slot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Candidate {
+pub struct CandidateSubmitter {
     /// Who.
     pub submitter: String,
     /// Its idle jobs that match.
@@ -80,7 +80,7 @@ pub struct Candidate {
 }
 
 /// A slot that is asked about.
-struct Subject<'m> {
+struct ExplainedSlot<'m> {
     slot: &'m Slot,
     ad: &'m ClassAd,
     name: String,
@@ -91,10 +91,10 @@ struct Subject<'m> {
     left_out: bool,
 }
 
-impl<'m> Subject<'m> {
+impl<'m> ExplainedSlot<'m> {
     fn of(market: &'m Market, name: &str) -> Option<Self> {
         if let Some(at) = market.names.iter().position(|one| one.eq_ignore_ascii_case(name)) {
-            return Some(Subject {
+            return Some(ExplainedSlot {
                 slot: &market.slots[at],
                 ad: &market.slots[at].ad,
                 name: market.names[at].clone(),
@@ -105,7 +105,7 @@ impl<'m> Subject<'m> {
             });
         }
         let slot = market.left_out.iter().find(|slot| slot.name.to_string().eq_ignore_ascii_case(name))?;
-        Some(Subject {
+        Some(ExplainedSlot {
             slot,
             ad: &slot.ad,
             name: slot.name.to_string(),
@@ -120,7 +120,7 @@ impl<'m> Subject<'m> {
 /// Looks at a slot against all idle jobs; none if no slot that takes part has that name.
 pub fn explain(pool: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Option<SlotExplanation> {
     let (market, snapshot) = (&Market::new(pool), pool.snapshot());
-    let subject = Subject::of(market, name)?;
+    let subject = ExplainedSlot::of(market, name)?;
     let (slot, settings) = (subject.ad, &market.settings);
     let domain = market.rules.knobs.accountant.domain.as_deref();
     let idle: Vec<(&ClassAd, String, String)> = snapshot
@@ -157,19 +157,19 @@ pub fn explain(pool: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Option
         matched,
     };
     let ids = idle.iter().map(|(_, _, id)| id.as_str()).collect();
-    let suitors = Suitors { slot: subject.slot, plan: &plan, panel: &panel, kinds: &kinds, ids };
+    let near_miss = NearMissJobs { slot: subject.slot, plan: &plan, panel: &panel, kinds: &kinds, ids };
     let some = explanation.accepted_by_slot > 0;
-    let refusing = suitors.refusing(|kind| !some || kind.is_accepted());
+    let refusing = near_miss.refusing(|kind| !some || kind.is_accepted());
     explanation.refused_by = refusing.iter().map(|refusal| (refusal.text.clone(), refusal.jobs)).collect();
     if explanation.matching == 0 && explanation.matched.is_none() {
-        (explanation.nearest, explanation.changes) = suitors.nearest(market);
+        (explanation.nearest, explanation.changes) = near_miss.nearest(market);
     }
     let preempting = preempting(market, pool, &subject, &explanation, &idle, &matching);
     let matching_jobs: Vec<&ClassAd> =
         idle.iter().zip(&matching).filter(|(_, matches)| **matches).map(|((ad, ..), _)| *ad).collect();
     let constrained = left_out::jobs(&market.rules, settings, &matching_jobs, "matching jobs");
     explanation.causes =
-        causes(&explanation, &subject, market, (constrained, preempting), (&suitors.refused_by_slot(), &refusing));
+        causes(&explanation, &subject, market, (constrained, preempting), (&near_miss.refused_by_slot(), &refusing));
     Some(explanation)
 }
 
@@ -179,7 +179,7 @@ fn candidates(
     outcome: &Outcome,
     (idle, matching): (&[(&ClassAd, String, String)], &[bool]),
     name: &str,
-) -> Vec<Candidate> {
+) -> Vec<CandidateSubmitter> {
     let absent = |submitter: &str| {
         let out = left_out::submitter(snapshot, &market.rules, &market.settings, submitter);
         out.map_or_else(|| "not in the cycle".to_owned(), |(_, text)| prose(&text))
@@ -187,7 +187,7 @@ fn candidates(
     let jobs = || idle.iter().zip(matching).filter(|(_, matches)| **matches).map(|(job, _)| job);
     let got: hashbrown::HashMap<&str, &str> =
         outcome.matches.iter().map(|made| (made.job.as_str(), made.slot.as_str())).collect();
-    let candidate = |(submitter, count): (String, usize)| Candidate {
+    let candidate = |(submitter, count): (String, usize)| CandidateSubmitter {
         jobs: count,
         elsewhere: jobs()
             .filter(|(_, whose, id)| *whose == submitter && got.get(id.as_str()).is_some_and(|slot| *slot != name))
@@ -203,7 +203,7 @@ fn candidates(
 }
 
 /// That a slot is offline or drains, if it says so.
-fn resting(subject: &Subject<'_>, market: &Market) -> Option<Cause> {
+fn resting(subject: &ExplainedSlot<'_>, market: &Market) -> Option<Cause> {
     let facts = Facts::of(subject.ad, &market.settings);
     let is = |name: &str, value: &[u8]| facts.string(name).is_some_and(|text| text.eq_ignore_ascii_case(value));
     let text = if facts.truth("Offline") == Some(true) {
@@ -222,7 +222,7 @@ fn resting(subject: &Subject<'_>, market: &Market) -> Option<Cause> {
 fn preempting(
     market: &Market,
     pool: &PreparedPool<'_>,
-    subject: &Subject<'_>,
+    subject: &ExplainedSlot<'_>,
     found: &SlotExplanation,
     idle: &[(&ClassAd, String, String)],
     matching: &[bool],
@@ -231,7 +231,7 @@ fn preempting(
         return Vec::new();
     };
     let uses = |more: String| vec![Cause::new(Reason::Taken, format!("{user} uses it, {more}"))];
-    let first_of = |candidate: &Candidate| {
+    let first_of = |candidate: &CandidateSubmitter| {
         let jobs = idle.iter().zip(matching);
         jobs.filter(|(job, matches)| **matches && job.1 == candidate.submitter).map(|(job, _)| job).next()
     };
@@ -257,7 +257,7 @@ fn preempting(
         match preemption.ground(subject.ad, &asker.ad, pair, false, &market.settings) {
             Err(Objection::Requirements) => {}
             Err(Objection::Rank) => {
-                kept.push(Keeps::of(subject.ad, &asker.ad, &market.settings).told(who));
+                kept.push(RankObjection::of(subject.ad, &asker.ad, &market.settings).told(who));
                 continue;
             }
             _ => {
@@ -265,7 +265,7 @@ fn preempting(
                 continue;
             }
         }
-        for (at, _) in leaves(&plan, &row, 0) {
+        for (at, _) in deciding_leaves(&plan, &row, 0) {
             let expr = &plan.all[at].expr;
             let text = expr.to_string();
             if let Some(known) = terms.iter_mut().find(|known| known.0 == text) {
@@ -273,7 +273,7 @@ fn preempting(
                 continue;
             }
             let mut values: Vec<String> = Vec::new();
-            for (name, _) in references(expr.tree(), expr.root()) {
+            for Reference { name, .. } in references(expr.tree(), expr.root()) {
                 let value = if with.contains(name) {
                     scope.eval_attr(name)
                 } else {
@@ -308,10 +308,10 @@ fn preempting(
 
 fn causes(
     found: &SlotExplanation,
-    subject: &Subject<'_>,
+    subject: &ExplainedSlot<'_>,
     market: &Market,
     (constrained, preempting): (Option<String>, Vec<Cause>),
-    (refused, refusing): (&[Refusal], &[Refusal]),
+    (refused, refusing): (&[FailedCondition], &[FailedCondition]),
 ) -> Vec<Cause> {
     let mut causes = Vec::new();
     let constrained = constrained.map(|text| Cause::new(Reason::LeftOut, text));

@@ -15,8 +15,9 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::syntax::parse::ParseOptions;
+use classmate_advice::internal::explain::cycle::{group, submitter};
 use classmate_advice::internal::explain::replay::{self, Subject};
-use classmate_advice::internal::explain::{find, group, slot, submitter};
+use classmate_advice::internal::explain::{find, slot};
 use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot, negotiate};
 use classmate_pool::internal::priority::Policy;
 

@@ -9,7 +9,7 @@ use crate::cli::policy::PolicyArguments;
 use crate::cli::{Failure, Streams, written};
 use crate::report::cycle::{CycleReport, page};
 use classmate_advice::internal::autoclusters::audit;
-use classmate_advice::internal::explain::reasons::common;
+use classmate_advice::internal::explain::cycle::reasons::common;
 use classmate_advice::internal::whatif::kind::kinds;
 use classmate_pool::internal::negotiate::negotiate;
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::report::counted;
 use crate::report::page::{Page, escaped};
 use classmate_advice::internal::autoclusters::Audit;
-use classmate_advice::internal::explain::reasons::Common;
+use classmate_advice::internal::explain::cycle::reasons::CommonCause;
 use classmate_advice::internal::whatif::kind::SlotKind;
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::quota::derivation::slots;
@@ -24,7 +24,7 @@ pub struct CycleReport<'a> {
     /// Slots by their kind.
     pub kinds: &'a [SlotKind],
     /// Why jobs did not run.
-    pub reasons: &'a [Common],
+    pub reasons: &'a [CommonCause],
     /// What the significant attributes do.
     pub audit: &'a Audit,
 }
@@ -255,7 +255,7 @@ fn spins(page: &mut Page, outcome: &Outcome) {
     more(page, outcome.pies.len(), "spins");
 }
 
-fn reasons(reasons: &[Common]) -> String {
+fn reasons(reasons: &[CommonCause]) -> String {
     let most = reasons.iter().map(|one| one.jobs).max().unwrap_or(1).max(1) as f64;
     let mut text = String::from("<figure>\n<figcaption>Idle jobs by reason</figcaption>\n");
     for one in reasons.iter().take(20) {

@@ -8,12 +8,12 @@ use classmate::internal::eval::conditions::Connective;
 use classmate_advice::internal::explain::Explanation;
 use classmate_advice::internal::explain::causes::Cause;
 use classmate_advice::internal::explain::clauses::Clause;
-use classmate_advice::internal::explain::cycle::Story;
-use classmate_advice::internal::explain::names::Absent;
-use classmate_advice::internal::explain::order::shown;
+use classmate_advice::internal::explain::cycle::order::shown;
+use classmate_advice::internal::explain::cycle::trace::CycleTrace;
+use classmate_advice::internal::explain::names::MissingAttribute;
 use classmate_advice::internal::explain::prose::prose;
+use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::slot::SlotExplanation;
-use classmate_advice::internal::explain::suggestion::{Change, Changed, Suggestion};
 use classmate_pool::internal::negotiate::outcome::Rejection;
 use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::quota::derivation::slots;
@@ -105,13 +105,13 @@ fn causes(out: &mut impl Write, causes: &[Cause]) -> io::Result<()> {
 fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     let told = |clause: &str| found.causes.iter().any(|cause| cause.text.contains(clause));
     // Of one condition one note, whatever it names.
-    let mut notes: Vec<(&Absent, Vec<String>)> = Vec::new();
+    let mut notes: Vec<(&MissingAttribute, Vec<String>)> = Vec::new();
     for one in found.absent.iter().filter(|one| one.decides && !told(&prose(&one.clause))) {
         let name = match &one.similar {
             Some(similar) => format!("`{}` (did you mean `{similar}`?)", one.name),
             None => format!("`{}`", one.name),
         };
-        let key = |one: &Absent| (one.of_job, one.is_of_own_ad());
+        let key = |one: &MissingAttribute| (one.of_job, one.is_of_own_ad());
         match notes.iter_mut().find(|(known, _)| key(known) == key(one) && known.clause == one.clause) {
             Some((_, names)) => names.push(name),
             None => notes.push((one, vec![name])),
@@ -303,7 +303,7 @@ fn described(change: &Change, whose: &str) -> String {
         Changed::Job => {
             format!("{} `{}` from {} to {}", direction(change), change.attribute, change.before, change.after)
         }
-        Changed::Meant | Changed::Constant => {
+        Changed::Correction | Changed::Constant => {
             format!("replace `{}` with `{}` in `{}`", change.before, change.after, change.attribute)
         }
         Changed::Condition => format!("remove `{}` from `{}`", change.before, change.attribute),
@@ -330,7 +330,7 @@ fn direction(change: &Change) -> &'static str {
 }
 
 /// The group and the concurrency limits of a job.
-fn bounds(out: &mut impl Write, story: &Story) -> io::Result<()> {
+fn bounds(out: &mut impl Write, story: &CycleTrace) -> io::Result<()> {
     if let Some(group) = &story.group {
         writeln!(
             out,
@@ -353,7 +353,7 @@ fn bounds(out: &mut impl Write, story: &Story) -> io::Result<()> {
     Ok(())
 }
 
-fn cycle(out: &mut impl Write, story: &Story, color: Color) -> io::Result<()> {
+fn cycle(out: &mut impl Write, story: &CycleTrace, color: Color) -> io::Result<()> {
     writeln!(out, "\nNegotiation cycle")?;
     if let Some(made) = &story.matched {
         let whom = made.displaced.as_ref().map(|user| format!(", preempting {user}")).unwrap_or_default();

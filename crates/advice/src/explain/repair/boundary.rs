@@ -2,9 +2,9 @@
 //! halves, reals by the next number that is written as shortly.
 
 /// Further than this from where algebra leads no integer is looked for: rounding and strictness are behind it.
-const ASIDE: i64 = 4096;
+const MAX_ADJUSTMENT: i64 = 4096;
 /// Further than this from the present value no integer is looked for.
-const FAR: i64 = 1 << 62;
+const MAX_DISTANCE: i64 = 1 << 62;
 
 /// Doubled steps, up to a limit.
 fn doubled(most: i64) -> impl Iterator<Item = i64> {
@@ -12,11 +12,11 @@ fn doubled(most: i64) -> impl Iterator<Item = i64> {
 }
 
 /// The first of an integer and those around it that holds, in doubled steps.
-pub(super) fn around(holds: &dyn Fn(i64) -> bool, middle: i64) -> Option<i64> {
+pub(crate) fn around(holds: &dyn Fn(i64) -> bool, middle: i64) -> Option<i64> {
     if holds(middle) {
         return Some(middle);
     }
-    first_beside(holds, middle, ASIDE)
+    first_beside(holds, middle, MAX_ADJUSTMENT)
 }
 
 fn first_beside(holds: &dyn Fn(i64) -> bool, middle: i64, most: i64) -> Option<i64> {
@@ -26,12 +26,12 @@ fn first_beside(holds: &dyn Fn(i64) -> bool, middle: i64, most: i64) -> Option<i
 
 /// The nearest integer that holds, if it is known of none: exact where the comparison holds from one value on. At most 126
 /// questions until one is found, and as many until it is the nearest.
-pub(super) fn nearest(holds: &dyn Fn(i64) -> bool, present: i64) -> Option<i64> {
-    first_beside(holds, present, FAR).map(|found| toward(holds, found, present))
+pub(crate) fn nearest(holds: &dyn Fn(i64) -> bool, present: i64) -> Option<i64> {
+    first_beside(holds, present, MAX_DISTANCE).map(|found| toward(holds, found, present))
 }
 
 /// From an integer that holds toward one that does not: the last that holds before the first one found that does not.
-pub(super) fn toward(holds: &dyn Fn(i64) -> bool, found: i64, end: i64) -> i64 {
+pub(crate) fn toward(holds: &dyn Fn(i64) -> bool, found: i64, end: i64) -> i64 {
     let (from, way) = (i128::from(found), i128::from(end) - i128::from(found));
     let (sign, length) = (way.signum(), way.abs());
     // Between two integers lie integers.
@@ -57,8 +57,8 @@ pub(super) fn toward(holds: &dyn Fn(i64) -> bool, found: i64, end: i64) -> i64 {
 }
 
 /// As [`toward`], where nothing is known that does not hold: itself if there is none.
-pub(super) fn outward(holds: &dyn Fn(i64) -> bool, found: i64, up: bool) -> i64 {
-    let end = if up { found.saturating_add(FAR) } else { found.saturating_sub(FAR) };
+pub(crate) fn outward(holds: &dyn Fn(i64) -> bool, found: i64, up: bool) -> i64 {
+    let end = if up { found.saturating_add(MAX_DISTANCE) } else { found.saturating_sub(MAX_DISTANCE) };
     match toward(holds, found, end) {
         // All that was asked held.
         last if last.abs_diff(end) <= 1 => found,
@@ -67,7 +67,7 @@ pub(super) fn outward(holds: &dyn Fn(i64) -> bool, found: i64, up: bool) -> i64 
 }
 
 /// Reals around one, those that may hold where it does not: the next number with as many decimals, and the very next.
-pub(super) fn beyond(real: f64, up: bool) -> [f64; 2] {
+pub(crate) fn beyond(real: f64, up: bool) -> [f64; 2] {
     /// More decimals than a real has.
     const DECIMALS: usize = 17;
     let written = real.to_string();

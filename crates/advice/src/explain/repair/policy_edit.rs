@@ -5,14 +5,14 @@
 use hashbrown::HashMap;
 
 use crate::explain::clauses::{AdCondition, own};
-use crate::explain::edit::{Bound, bound, comparison, number, options};
-use crate::explain::membership::Membership;
-use crate::explain::nearest::{Class, Tried};
 use crate::explain::panel::Sight;
-use crate::explain::route::{Demand, Route};
-use crate::explain::suggestion::{Change, Changed, Suggestion};
+use crate::explain::repair::edit::{Bound, bound, comparison, number, options};
+use crate::explain::repair::failure::FailureClass;
+use crate::explain::repair::inversion::{Constraint, Inversion};
+use crate::explain::repair::membership::Membership;
+use crate::explain::repair::plan;
+use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
 use crate::explain::view::View;
-use crate::explain::wish;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::eval::matching::symmetric;
@@ -25,15 +25,15 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 
 /// Classes of slots that only their own conditions keep away.
-pub(super) struct Refusing<'c> {
-    classes: Vec<&'c Class>,
+pub(crate) struct RejectingSlots<'c> {
+    classes: Vec<&'c FailureClass>,
     /// For each policy of theirs the attributes in which its conditions stand, and their texts.
     texts: HashMap<usize, Vec<(Name, String)>>,
 }
 
-impl<'c> Refusing<'c> {
+impl<'c> RejectingSlots<'c> {
     /// Of some classes.
-    pub(super) fn of(view: &View<'_>, classes: Vec<&'c Class>) -> Self {
+    pub(crate) fn of(view: &View<'_>, classes: Vec<&'c FailureClass>) -> Self {
         let mut texts: HashMap<usize, Vec<(Name, String)>> = HashMap::new();
         for class in &classes {
             texts.entry(class.policy).or_insert_with(|| {
@@ -41,12 +41,17 @@ impl<'c> Refusing<'c> {
                 plan.all.iter().map(|condition| (condition.place.holder, condition.expr.to_string())).collect()
             });
         }
-        Refusing { classes, texts }
+        RejectingSlots { classes, texts }
     }
 
     /// The conditions of a class that have the same texts as some others, in the order in which they are replaced; none if
     /// one is missing.
-    fn same<'v>(&self, view: &'v View<'_>, class: &Class, wanted: &[(Name, String)]) -> Option<Vec<&'v AdCondition>> {
+    fn same<'v>(
+        &self,
+        view: &'v View<'_>,
+        class: &FailureClass,
+        wanted: &[(Name, String)],
+    ) -> Option<Vec<&'v AdCondition>> {
         let texts = self.texts.get(&class.policy)?;
         let plan = &view.kinds.policies[class.policy].plan;
         let mut found = Vec::with_capacity(wanted.len());
@@ -63,17 +68,17 @@ impl<'c> Refusing<'c> {
 
     /// A change of what the slots of a class ask, with how many it wins if it is made at all that ask the same; none if no
     /// slot is won, or if it is told already.
-    pub(super) fn change(
+    pub(crate) fn change(
         &self,
         view: &View<'_>,
         at: usize,
         conditions: &[&AdCondition],
-        told: &[Tried],
-    ) -> Option<Tried> {
+        told: &[TestedChange],
+    ) -> Option<TestedChange> {
         let class = *self.classes.get(at)?;
-        let less_strict = || conditions.iter().map(|&condition| Written::of(view, class, condition)).collect();
-        let without = || conditions.iter().map(|&condition| Written::without(condition)).collect();
-        let mut all: Vec<Written<'_>> = less_strict();
+        let less_strict = || conditions.iter().map(|&condition| ConditionEdit::of(view, class, condition)).collect();
+        let without = || conditions.iter().map(|&condition| ConditionEdit::without(condition)).collect();
+        let mut all: Vec<ConditionEdit<'_>> = less_strict();
         let mut found = rewritten(view, class, &all);
         if found.is_none() {
             all = without();
@@ -87,7 +92,7 @@ impl<'c> Refusing<'c> {
             conditions.iter().map(|condition| (condition.place.holder, condition.expr.to_string())).collect();
         for (_, other) in self.classes.iter().enumerate().filter(|(place, _)| *place != at) {
             let Some(theirs) = self.same(view, other, &texts) else { continue };
-            let mut same_there: Vec<Written<'_>> = Vec::with_capacity(theirs.len());
+            let mut same_there: Vec<ConditionEdit<'_>> = Vec::with_capacity(theirs.len());
             for condition in &theirs {
                 let text = (condition.place.holder, condition.expr.to_string());
                 let place = texts.iter().position(|known| *known == text);
@@ -110,7 +115,7 @@ fn is_same(one: &Suggestion, other: &Suggestion) -> bool {
 }
 
 /// The conditions of the slots of a class that fail, in the order in which something is written in their place.
-pub(super) fn replaced<'v>(view: &'v View<'_>, class: &Class) -> Vec<&'v AdCondition> {
+pub(crate) fn replaced<'v>(view: &'v View<'_>, class: &FailureClass) -> Vec<&'v AdCondition> {
     let plan = &view.kinds.policies[class.policy].plan;
     ordered(class.by_slot.iter().map(|at| &plan.all[*at]).collect())
 }
@@ -125,7 +130,7 @@ fn ordered(mut conditions: Vec<&AdCondition>) -> Vec<&AdCondition> {
 }
 
 /// What is written in place of a condition of slots, or of a part of it.
-struct Written<'c> {
+struct ConditionEdit<'c> {
     condition: &'c AdCondition,
     /// The part that becomes another one.
     part: Expr,
@@ -134,16 +139,16 @@ struct Written<'c> {
     other: Expr,
 }
 
-impl<'c> Written<'c> {
+impl<'c> ConditionEdit<'c> {
     /// Leaves a condition out.
     fn without(condition: &'c AdCondition) -> Self {
         let part = condition.expr.clone();
-        Written { condition, at: part.root(), part, other: Expr::literal(Literal::Bool(true)) }
+        ConditionEdit { condition, at: part.root(), part, other: Expr::literal(Literal::Bool(true)) }
     }
 
     /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
     /// text that a word without quotation marks was meant to be; or it is left out.
-    fn of(view: &View<'_>, class: &Class, condition: &'c AdCondition) -> Self {
+    fn of(view: &View<'_>, class: &FailureClass, condition: &'c AdCondition) -> Self {
         let ads = [view.kinds.all[class.kinds[0]].first as u32];
         let sight = view.panel.sight(&ads, view.job);
         let parts = match condition.connective {
@@ -152,17 +157,17 @@ impl<'c> Written<'c> {
         };
         let found = parts.into_iter().find_map(|part| {
             let (at, other) = compared(sight, &part)?;
-            Some(Written { condition, part, at, other })
+            Some(ConditionEdit { condition, part, at, other })
         });
-        found.unwrap_or_else(|| Written::without(condition))
+        found.unwrap_or_else(|| ConditionEdit::without(condition))
     }
 
     /// The same written in another condition of the same text.
-    fn at_condition<'o>(&self, condition: &'o AdCondition) -> Option<Written<'o>> {
+    fn at_condition<'o>(&self, condition: &'o AdCondition) -> Option<ConditionEdit<'o>> {
         let (from, to) = (self.condition.expr.root(), condition.expr.root());
         let moved = |id: NodeId| (id + to).checked_sub(from);
         let part = condition.expr.part(moved(self.part.root())?);
-        Some(Written { condition, part, at: moved(self.at)?, other: self.other.clone() })
+        Some(ConditionEdit { condition, part, at: moved(self.at)?, other: self.other.clone() })
     }
 
     /// The attribute that the condition is by itself, if it is left out.
@@ -176,7 +181,7 @@ impl<'c> Written<'c> {
 /// What a comparison of a slot with the job wants in place of its number, or of a word, and a question for a member in place
 /// of its list; and where that stands.
 fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Expr)> {
-    if wish::is_fleeting(sight, Side::Row, part) {
+    if plan::is_fleeting(sight, Side::Row, part) {
         return None;
     }
     let (slot, job) = sight.pair(Side::Row, sight.ads[0]);
@@ -197,15 +202,15 @@ fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Expr)> {
         }
         let wanted = |present: Option<&Literal>| {
             let other = scope.eval(&part.part(other)).ok()?;
-            let demand = Demand { op, is_left: handle == left, other: &other, beside: &[] };
-            Some(Route::straight().solved(&demand, present)?.1)
+            let constraint = Constraint { op, is_left: handle == left, other: &other, beside: &[] };
+            Some(Inversion::straight().solved(&constraint, present)?.1)
         };
         let at = tree.bare(handle);
         match tree.node(at) {
             Node::Literal(literal) if number(literal).is_some() => {
                 wanted(Some(literal)).filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
             }
-            Node::Attr(word) if bound == Bound::Exactly && wish::names_something(tree, other) => {
+            Node::Attr(word) if bound == Bound::Exactly && plan::names_something(tree, other) => {
                 let nowhere = !slot.contains(*word) && !job.contains(*word) && !sight.panel.has(*word);
                 let meant = |wanted: &Literal| match wanted {
                     Literal::Str(text) => text.eq_ignore_ascii_case(word.as_bytes()),
@@ -220,7 +225,7 @@ fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Expr)> {
 }
 
 /// A change of the policy of slots that only their own conditions keep away; none if no slot is won.
-fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Tried> {
+fn rewritten(view: &View<'_>, class: &FailureClass, all: &[ConditionEdit<'_>]) -> Option<TestedChange> {
     let with = |at: usize| {
         let mut slot = view.market.slots[at].ad.clone();
         for one in all {
@@ -255,7 +260,7 @@ fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Trie
     }
     let first = first?;
     let slot = &view.market.slots[first].ad;
-    let change = |one: &Written<'_>| {
+    let change = |one: &ConditionEdit<'_>| {
         let (attribute, before) = match one.attribute(slot) {
             Some(name) => (name, slot.get(name).map(|expr| expr.to_string()).unwrap_or_default()),
             None => (one.condition.place.holder, one.part.to_string()),
@@ -271,15 +276,15 @@ fn rewritten(view: &View<'_>, class: &Class, all: &[Written<'_>]) -> Option<Trie
         }
     }
     let suggestion = Suggestion { changes, slots: won, won, lost: 0, example: view.market.names[first].clone() };
-    Some(Tried { suggestion, after: with(first) })
+    Some(TestedChange { suggestion, after: with(first) })
 }
 
 /// Whether nothing else that both sides ask looks at what is replaced, nor what is written at the slot: then what is left is
 /// the same for all slots of a kind.
-fn is_apart(view: &View<'_>, class: &Class, replaced: &[Written<'_>], slot: usize) -> bool {
+fn is_apart(view: &View<'_>, class: &FailureClass, replaced: &[ConditionEdit<'_>], slot: usize) -> bool {
     let ads = [slot as u32];
     let (world, mut surveyed) = (view.panel.sight(&ads, view.job).world(), Surveyed::default());
-    let looks = |one: &Written<'_>, surveyed: &mut Surveyed| {
+    let looks = |one: &ConditionEdit<'_>, surveyed: &mut Surveyed| {
         let left_out = one.at == one.condition.expr.root();
         let tree = one.condition.expr.tree();
         !left_out && !world.depends(tree, one.condition.expr.root(), Side::Row, surveyed).row.is_empty()

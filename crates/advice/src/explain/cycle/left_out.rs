@@ -7,6 +7,7 @@ use crate::explain::names::references;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::view::Reference;
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::rules::Rules;
@@ -15,7 +16,7 @@ use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::queue::{Job, Submitter};
 
 /// That `NEGOTIATOR_SUBMITTER_CONSTRAINT` leaves a submitter out; nothing if it does not, or if nobody of that name asks.
-pub(super) fn submitter(
+pub(crate) fn submitter(
     snapshot: &Snapshot,
     rules: &Rules,
     settings: &EvalOptions,
@@ -36,7 +37,7 @@ pub(super) fn submitter(
 }
 
 /// That `NEGOTIATOR_JOB_CONSTRAINT` leaves idle jobs of a submitter out, and how many; nothing if it does not.
-pub(super) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &EvalOptions, submitter: &str) -> Option<String> {
+pub(crate) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &EvalOptions, submitter: &str) -> Option<String> {
     rules.jobs.as_ref()?;
     let domain = rules.knobs.accountant.domain.as_deref();
     let idle = snapshot.jobs.iter().filter(|ad| {
@@ -47,7 +48,7 @@ pub(super) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &EvalOptions
 }
 
 /// That `NEGOTIATOR_JOB_CONSTRAINT` leaves some of these jobs out; nothing if it does not.
-pub(super) fn jobs(rules: &Rules, settings: &EvalOptions, jobs: &[&ClassAd], which: &str) -> Option<String> {
+pub(crate) fn jobs(rules: &Rules, settings: &EvalOptions, jobs: &[&ClassAd], which: &str) -> Option<String> {
     let constraint = rules.jobs.as_ref()?;
     let out: Vec<&&ClassAd> =
         jobs.iter().filter(|ad| truth(Scope::new(ad, settings), constraint) != Truth::True).collect();
@@ -60,7 +61,7 @@ pub(super) fn jobs(rules: &Rules, settings: &EvalOptions, jobs: &[&ClassAd], whi
 /// The values of what a constraint looks at, in brackets.
 fn beside(constraint: &Expr, ad: &ClassAd, settings: &EvalOptions) -> String {
     let mut notes: Vec<String> = Vec::new();
-    for (name, _) in references(constraint.tree(), constraint.root()) {
+    for Reference { name, .. } in references(constraint.tree(), constraint.root()) {
         let value = Scope::new(ad, settings).eval_attr(name).unwrap_or(Value::Error);
         let note = format!("{name} is {value}");
         if !notes.contains(&note) && notes.len() < 4 {

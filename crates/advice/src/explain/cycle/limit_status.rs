@@ -14,7 +14,7 @@ use classmate_pool::internal::quota::derivation::slots;
 
 /// A resource that jobs hold, and that the job asks for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LimitStand {
+pub struct LimitStatus {
     /// Its name, in lower case.
     pub name: String,
     /// What the job asks for.
@@ -26,7 +26,7 @@ pub struct LimitStand {
 }
 
 /// The concurrency limits that a job asks for, as they are held before a cycle.
-pub(super) fn limits(market: &Market, job: &ClassAd) -> Vec<LimitStand> {
+pub(crate) fn limits(market: &Market, job: &ClassAd) -> Vec<LimitStatus> {
     let Some(text) = Facts::of(job, &market.settings).string("ConcurrencyLimits") else { return Vec::new() };
     let mut found = Vec::new();
     for wanted in demands(&text.to_ascii_lowercase()) {
@@ -38,7 +38,7 @@ pub(super) fn limits(market: &Market, job: &ClassAd) -> Vec<LimitStand> {
                 hold(&mut holders, wanted.name, who, &held.to_ascii_lowercase());
             }
         }
-        found.push(LimitStand {
+        found.push(LimitStatus {
             name: String::from_utf8_lossy(wanted.name).into_owned(),
             wanted: wanted.amount,
             maximum: market.rules.concurrency.maximum(wanted.name),
@@ -49,14 +49,14 @@ pub(super) fn limits(market: &Market, job: &ClassAd) -> Vec<LimitStand> {
 }
 
 /// The limits as they are held at the end of a cycle.
-pub(super) fn at_the_end(before: &[LimitStand], outcome: &Outcome) -> Vec<LimitStand> {
-    let after = |limit: &LimitStand| {
+pub(crate) fn at_the_end(before: &[LimitStatus], outcome: &Outcome) -> Vec<LimitStatus> {
+    let after = |limit: &LimitStatus| {
         let mut holders: BTreeMap<String, f64> = limit.holders.iter().cloned().collect();
         for made in &outcome.matches {
             let held = made.limits.as_deref().unwrap_or_default().as_bytes();
             hold(&mut holders, limit.name.as_bytes(), &made.submitter, held);
         }
-        LimitStand { holders: holders.into_iter().collect(), ..limit.clone() }
+        LimitStatus { holders: holders.into_iter().collect(), ..limit.clone() }
     };
     before.iter().map(after).collect()
 }
@@ -69,7 +69,7 @@ fn hold(holders: &mut BTreeMap<String, f64>, name: &[u8], who: &str, held: &[u8]
 }
 
 /// A limit of which not enough is left, or than which the job asks for more.
-pub(super) fn reached(limit: &LimitStand) -> Option<Cause> {
+pub(crate) fn reached(limit: &LimitStatus) -> Option<Cause> {
     let held: f64 = limit.holders.iter().map(|(_, amount)| amount).sum();
     let whose: Vec<String> =
         limit.holders.iter().take(3).map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();

@@ -12,15 +12,17 @@ use crate::explain::Market;
 use crate::explain::causes::range;
 use crate::explain::clauses::{AdCondition, AdConditions};
 use crate::explain::kinds::{Kind, Kinds};
-use crate::explain::names::{Place, references};
-use crate::explain::nearest::{failing, is_identity, nearest};
+use crate::explain::names::references;
 use crate::explain::panel::Panel;
-use crate::explain::suggestion::{Change, Changed};
+use crate::explain::repair::failure::failing;
+use crate::explain::repair::nearest::{is_identity, nearest};
+use crate::explain::repair::suggestion::{Change, Changed};
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::Name;
+use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::pool::Slot;
@@ -50,14 +52,14 @@ pub struct SlotChange {
 }
 
 /// Classes of jobs that are told.
-const TOLD: usize = 5;
+const MAX_NEAR_CLASSES: usize = 5;
 /// Classes of jobs for which changes are made up.
-const TRIED: usize = 4;
+const MAX_TRIED_CLASSES: usize = 4;
 /// Changes told.
-const CHANGES: usize = 8;
+const MAX_CHANGES: usize = 8;
 
 /// A slot opposite to idle jobs.
-pub(super) struct Suitors<'s> {
+pub(super) struct NearMissJobs<'s> {
     pub(super) slot: &'s Slot,
     /// The conditions of the slot.
     pub(super) plan: &'s AdConditions,
@@ -68,7 +70,7 @@ pub(super) struct Suitors<'s> {
 }
 
 /// A condition of one side, and the jobs for which it is not true.
-pub(super) struct Refusal {
+pub(super) struct FailedCondition {
     /// In the words of the side.
     pub(super) text: String,
     /// The attribute that it stands in, if it is not Requirements.
@@ -79,7 +81,7 @@ pub(super) struct Refusal {
     pub(super) values: Vec<String>,
 }
 
-impl Refusal {
+impl FailedCondition {
     /// The condition with where it stands and the values.
     pub(super) fn told(&self) -> String {
         let holder = self.holder.map(|name| format!(" in `{name}`")).unwrap_or_default();
@@ -91,25 +93,25 @@ fn bracketed(values: &[String]) -> String {
     if values.is_empty() { String::new() } else { format!(" ({})", values.join(", ")) }
 }
 
-impl Suitors<'_> {
+impl NearMissJobs<'_> {
     /// By which conditions the slot refuses jobs, each counted by itself; the most jobs first.
-    pub(super) fn refused_by_slot(&self) -> Vec<Refusal> {
+    pub(super) fn refused_by_slot(&self) -> Vec<FailedCondition> {
         let refusal = |(at, condition): (usize, &AdCondition)| {
             let jobs = self.kinds.ads(|kind| kind.one[at] != Truth::True);
-            (!jobs.is_empty()).then(|| Refusal {
+            (!jobs.is_empty()).then(|| FailedCondition {
                 text: condition.expr.to_string(),
                 holder: condition.place.via.last().copied(),
                 values: self.beside(condition, true, &jobs),
                 jobs: jobs.len(),
             })
         };
-        let mut found: Vec<Refusal> = self.plan.required().filter_map(refusal).collect();
+        let mut found: Vec<FailedCondition> = self.plan.required().filter_map(refusal).collect();
         found.sort_by_key(|refusal| std::cmp::Reverse(refusal.jobs));
         found
     }
 
     /// By which conditions some jobs refuse the slot first; the most jobs first.
-    pub(super) fn refusing(&self, counts: impl Fn(&Kind) -> bool) -> Vec<Refusal> {
+    pub(super) fn refusing(&self, counts: impl Fn(&Kind) -> bool) -> Vec<FailedCondition> {
         let mut found: BTreeMap<String, (Option<&AdCondition>, Vec<usize>)> = BTreeMap::new();
         for (at, kind) in self.kinds.all.iter().enumerate().filter(|(_, kind)| !kind.accepts() && counts(kind)) {
             let plan = &self.kinds.policies[kind.policy].plan;
@@ -123,14 +125,14 @@ impl Suitors<'_> {
         }
         let refusal = |(text, (condition, kinds)): (String, (Option<&AdCondition>, Vec<usize>))| {
             let jobs = self.kinds.ads_of(&kinds);
-            Refusal {
+            FailedCondition {
                 text,
                 holder: condition.and_then(|condition| condition.place.via.last().copied()),
                 values: condition.map(|condition| self.beside(condition, false, &jobs)).unwrap_or_default(),
                 jobs: jobs.len(),
             }
         };
-        let mut found: Vec<Refusal> = found.into_iter().map(refusal).collect();
+        let mut found: Vec<FailedCondition> = found.into_iter().map(refusal).collect();
         found.sort_by_key(|refusal| std::cmp::Reverse(refusal.jobs));
         found
     }
@@ -140,16 +142,16 @@ impl Suitors<'_> {
         let Some(first) = jobs.first().map(|at| self.panel.ads[*at as usize]) else { return Vec::new() };
         let slot = &self.slot.ad;
         let (mut notes, mut seen): (Vec<String>, Vec<Name>) = (Vec::new(), Vec::new());
-        for (name, place) in references(condition.expr.tree(), condition.expr.root()) {
+        for Reference { scope, name } in references(condition.expr.tree(), condition.expr.root()) {
             if seen.contains(&name) || notes.len() >= 4 {
                 continue;
             }
             seen.push(name);
-            let of_the_slot = match (place, of_slot) {
-                (Place::My, of_slot) => of_slot,
-                (Place::Target, of_slot) => !of_slot,
-                (Place::Either, true) => slot.contains(name),
-                (Place::Either, false) => !first.contains(name) && slot.contains(name),
+            let of_the_slot = match (scope, of_slot) {
+                (RefScope::My, of_slot) => of_slot,
+                (RefScope::Target, of_slot) => !of_slot,
+                (RefScope::Either, true) => slot.contains(name),
+                (RefScope::Either, false) => !first.contains(name) && slot.contains(name),
             };
             if of_the_slot {
                 let scope = Scope::new(slot, self.panel.settings).with_target(first);
@@ -195,8 +197,8 @@ impl Suitors<'_> {
                 by_job: told(&self.kinds.policies[*policy].plan, false, by_job),
             }
         };
-        let told = classes.iter().take(TOLD).map(near).collect();
-        let firsts = classes.iter().take(TRIED).filter_map(|(_, jobs)| jobs.first().copied());
+        let told = classes.iter().take(MAX_NEAR_CLASSES).map(near).collect();
+        let firsts = classes.iter().take(MAX_TRIED_CLASSES).filter_map(|(_, jobs)| jobs.first().copied());
         (told, self.changes(market, firsts))
     }
 
@@ -234,6 +236,6 @@ impl Suitors<'_> {
         }
         // Stable: what the nearest jobs want comes first.
         found.sort_by_key(|(of_others, change)| (*of_others, change.changes.len()));
-        found.into_iter().take(CHANGES).map(|(_, change)| change).collect()
+        found.into_iter().take(MAX_CHANGES).map(|(_, change)| change).collect()
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::explain::left_out;
+use crate::explain::cycle::left_out;
+use crate::explain::cycle::turn::{Turn, ceiling, turns};
 use crate::explain::prose::prose;
-use crate::explain::turn::{Turn, ceiling, turns};
 use classmate_pool::internal::negotiate::outcome::Rejection;
 use classmate_pool::internal::negotiate::summary::{Stopped, Summary};
 use classmate_pool::internal::negotiate::{Outcome, PreparedPool};
@@ -18,7 +18,7 @@ use classmate_pool::internal::quota::derivation::slots;
 
 /// How a share came about, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ShareStory {
+pub struct ShareTrace {
     /// Its numbers.
     #[serde(flatten)]
     pub summary: Summary,
@@ -35,7 +35,7 @@ pub struct ShareStory {
 }
 
 /// Tells the story of a submitter; none if there is no such submitter.
-pub fn story(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<ShareStory> {
+pub fn story(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<ShareTrace> {
     let (snapshot, rules) = (pool.snapshot(), &**pool.rules());
     let settings = snapshot.settings();
     let Some(place) = outcome.submitters.iter().position(|line| line.submitter.eq_ignore_ascii_case(name)) else {
@@ -51,7 +51,7 @@ pub fn story(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<S
     let mut refusals: Vec<(String, usize)> = reasons.into_iter().collect();
     refusals.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let before = outcome.submitters[..place].iter().filter(|line| line.priority.is_some());
-    let mut story = ShareStory {
+    let mut story = ShareTrace {
         ceiling: ceiling(snapshot, &summary.submitter),
         before: before.map(|line| line.submitter.clone()).collect(),
         steps: Vec::new(),
@@ -68,7 +68,7 @@ pub fn story(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<S
 }
 
 /// The story of a submitter that a constraint leaves out.
-fn absent(one: &Submitter, text: &str) -> ShareStory {
+fn absent(one: &Submitter, text: &str) -> ShareTrace {
     let summary = Summary {
         submitter: one.name.to_string(),
         priority: None,
@@ -82,10 +82,10 @@ fn absent(one: &Submitter, text: &str) -> ShareStory {
     };
     let says = format!("it advertises {} and {}", counted(one.idle, "idle job"), counted(one.running, "running job"));
     let steps = vec![says, prose(text)];
-    ShareStory { summary, ceiling: None, before: Vec::new(), turns: Vec::new(), refusals: Vec::new(), steps }
+    ShareTrace { summary, ceiling: None, before: Vec::new(), turns: Vec::new(), refusals: Vec::new(), steps }
 }
 
-fn steps(story: &ShareStory, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
+fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
     let line = &story.summary;
     let mut steps =
         vec![format!("it advertises {} and {}", counted(line.idle, "idle job"), counted(line.running, "running job"))];

@@ -3,14 +3,14 @@
 use classmate::internal::plural::counted;
 use serde::Serialize;
 
-use crate::explain::stand::{capped, is_full, within};
+use crate::explain::cycle::group_status::{capped, is_full, within};
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::quotas::{Division, Explained};
 use classmate_pool::internal::quota::derivation::slots;
 
 /// A group, and what a cycle makes of its quota.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct QuotaStory {
+pub struct QuotaTrace {
     /// Its numbers and how they came about.
     #[serde(flatten)]
     pub explained: Explained,
@@ -25,7 +25,7 @@ pub struct QuotaStory {
 }
 
 /// Tells the story of a group; none if there is no such group.
-pub fn story(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaStory> {
+pub fn story(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaTrace> {
     let explained = division.groups.into_iter().find(|one| one.summary.name.eq_ignore_ascii_case(name))?;
     let group = &explained.summary.name;
     let end = outcome.groups.iter().find(|one| one.name == *group);
@@ -67,5 +67,5 @@ pub fn story(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaS
         ));
     }
     let explained = Explained { why, ..explained };
-    Some(QuotaStory { explained, used, granted, submitters, steps })
+    Some(QuotaTrace { explained, used, granted, submitters, steps })
 }

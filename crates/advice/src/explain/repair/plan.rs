@@ -8,12 +8,12 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use crate::explain::clauses::{AdCondition, others, own, truth_of};
-use crate::explain::edit::{Bound, Edit, bound, comparison};
-use crate::explain::meant;
-use crate::explain::membership::Membership;
+use crate::explain::correction;
 use crate::explain::panel::{Panel, Sight, Values};
-use crate::explain::route::{Demand, Route};
-use crate::explain::suggestion::Changed;
+use crate::explain::repair::edit::{Bound, Edit, bound, comparison, unnegated};
+use crate::explain::repair::inversion::{Constraint, Inversion};
+use crate::explain::repair::membership::Membership;
+use crate::explain::repair::suggestion::Changed;
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::Connective;
@@ -27,12 +27,12 @@ use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 
 /// No edit is known.
-const NONE: u32 = u32::MAX;
+const UNKNOWN: u32 = u32::MAX;
 /// No edit is needed.
-const HOLDS: u32 = u32::MAX - 1;
+const NOT_NEEDED: u32 = u32::MAX - 1;
 
 /// What is wanted for a slot.
-pub(super) enum Wish {
+pub(crate) enum Repair {
     /// Nothing is known that would do.
     Unknown,
     /// The condition holds.
@@ -42,41 +42,41 @@ pub(super) enum Wish {
 }
 
 /// What is wanted for some slots.
-pub(super) struct Wishes {
+pub(crate) struct RepairMap {
     /// For each slot which edit.
     of: Vec<u32>,
-    pub(super) edits: Vec<Edit>,
+    pub(crate) edits: Vec<Edit>,
 }
 
-/// Edits that are made together so that a condition holds.
-pub(super) type Way = Vec<Wishes>;
+/// EditTable that are made together so that a condition holds.
+pub(crate) type RepairPlan = Vec<RepairMap>;
 
-impl Wishes {
+impl RepairMap {
     fn none(slots: usize) -> Self {
-        Wishes { of: vec![NONE; slots], edits: Vec::new() }
+        RepairMap { of: vec![UNKNOWN; slots], edits: Vec::new() }
     }
 
     /// What a condition wants of slots for which it does not hold.
     fn unless(holds: &[Truth]) -> Self {
-        let of = holds.iter().map(|truth| if *truth == Truth::True { HOLDS } else { NONE }).collect();
-        Wishes { of, edits: Vec::new() }
+        let of = holds.iter().map(|truth| if *truth == Truth::True { NOT_NEEDED } else { UNKNOWN }).collect();
+        RepairMap { of, edits: Vec::new() }
     }
 
     /// What is wanted for a slot.
-    pub(super) fn of(&self, slot: usize) -> Wish {
+    pub(crate) fn of(&self, slot: usize) -> Repair {
         match self.of[slot] {
-            NONE => Wish::Unknown,
-            HOLDS => Wish::Nothing,
-            edit => Wish::Edit(edit as usize),
+            UNKNOWN => Repair::Unknown,
+            NOT_NEEDED => Repair::Nothing,
+            edit => Repair::Edit(edit as usize),
         }
     }
 
     /// What others want, for slots that have none yet.
-    fn add(&mut self, others: Wishes) {
+    fn add(&mut self, others: RepairMap) {
         let before = self.edits.len() as u32;
         self.edits.extend(others.edits);
         for (edit, other) in self.of.iter_mut().zip(others.of) {
-            if *edit == NONE && other < HOLDS {
+            if *edit == UNKNOWN && other < NOT_NEEDED {
                 *edit = before + other;
             }
         }
@@ -86,12 +86,12 @@ impl Wishes {
     fn otherwise(&mut self, edit: Edit) {
         let number = self.edits.len() as u32;
         self.edits.push(edit);
-        self.of.iter_mut().filter(|edit| **edit == NONE).for_each(|edit| *edit = number);
+        self.of.iter_mut().filter(|edit| **edit == UNKNOWN).for_each(|edit| *edit = number);
     }
 
     /// An edit for slots that have none yet: one of the values that some parts of an expression have for a slot.
     fn by_values(&mut self, part: &Part<'_>, asked: &[NodeId], edit: impl Fn(&[&Value]) -> Option<Edit>) {
-        if self.of.iter().all(|edit| *edit != NONE) {
+        if self.of.iter().all(|edit| *edit != UNKNOWN) {
             return;
         }
         let value = |id: &NodeId| part.panel.values(part.job, part.side, &part.expr.part(*id), part.slots);
@@ -102,7 +102,7 @@ impl Wishes {
                 edits.push(edit);
                 edits.len() as u32 - 1
             }
-            None => NONE,
+            None => UNKNOWN,
         };
         // Most often all but the first are the same for all slots.
         let Some((first, rest)) = found.split_first() else { return };
@@ -116,29 +116,29 @@ impl Wishes {
                     made(&all)
                 })
                 .collect();
-            for (edit, value) in self.of.iter_mut().zip(&first.of).filter(|(edit, _)| **edit == NONE) {
-                *edit = numbers.get(*value as usize).copied().unwrap_or(NONE);
+            for (edit, value) in self.of.iter_mut().zip(&first.of).filter(|(edit, _)| **edit == UNKNOWN) {
+                *edit = numbers.get(*value as usize).copied().unwrap_or(UNKNOWN);
             }
             return;
         }
         let mut known: HashMap<SmallVec<[u32; 4]>, u32> = HashMap::new();
-        for (at, edit) in self.of.iter_mut().enumerate().filter(|(_, edit)| **edit == NONE) {
+        for (at, edit) in self.of.iter_mut().enumerate().filter(|(_, edit)| **edit == UNKNOWN) {
             let row: SmallVec<[u32; 4]> = found.iter().map(|values| values.of[at]).collect();
             *edit = *known.entry(row).or_insert_with_key(|row| {
                 let values = found.iter().zip(row).map(|(values, value)| values.values.get(*value as usize));
-                values.collect::<Option<Vec<&Value>>>().map_or(NONE, |values| made(&values))
+                values.collect::<Option<Vec<&Value>>>().map_or(UNKNOWN, |values| made(&values))
             });
         }
     }
 
-    /// An edit for slots that have none yet: one of the literal that a comparison wants at the end of a way.
+    /// An edit for slots that have none yet: one of the literal that a comparison wants at the end of a plan.
     fn compared(&mut self, part: &Part<'_>, compared: &Comparison<'_>, edit: impl Fn(Bound, Literal) -> Edit) {
-        let route = compared.route;
-        let asked: Vec<NodeId> = iter::once(compared.other).chain(route.beside.iter().copied()).collect();
+        let inversion = compared.inversion;
+        let asked: Vec<NodeId> = iter::once(compared.other).chain(inversion.beside.iter().copied()).collect();
         self.by_values(part, &asked, |values| {
             let (op, is_left) = (compared.op, compared.handle_is_left);
-            let demand = Demand { op, is_left, other: values[0], beside: &values[1..] };
-            let (bound, literal) = route.solved(&demand, compared.present)?;
+            let constraint = Constraint { op, is_left, other: values[0], beside: &values[1..] };
+            let (bound, literal) = inversion.solved(&constraint, compared.present)?;
             Some(edit(bound, literal))
         });
     }
@@ -158,8 +158,8 @@ struct Comparison<'c> {
     op: BinaryOp,
     handle_is_left: bool,
     other: NodeId,
-    /// The way to what can be changed.
-    route: &'c Route,
+    /// The plan to what can be changed.
+    inversion: &'c Inversion,
     /// What is there now.
     present: Option<&'c Literal>,
 }
@@ -167,47 +167,47 @@ struct Comparison<'c> {
 /// Something in a comparison that can be changed.
 struct Handle {
     name: Name,
-    route: Route,
+    inversion: Inversion,
     is_left: bool,
     other: NodeId,
 }
 
 /// What the sides of a comparison have that can be changed, in the order in which it is tried.
-fn handles(tree: &Tree, (left, right): (NodeId, NodeId), name: impl Fn(&Route) -> Option<Name>) -> Vec<Handle> {
+fn handles(tree: &Tree, (left, right): (NodeId, NodeId), name: impl Fn(&Inversion) -> Option<Name>) -> Vec<Handle> {
     let mut found = Vec::new();
     for (side, other) in [(left, right), (right, left)] {
-        for route in Route::all(tree, side) {
-            if let Some(name) = name(&route) {
-                found.push(Handle { name, route, is_left: side == left, other });
+        for inversion in Inversion::all(tree, side) {
+            if let Some(name) = name(&inversion) {
+                found.push(Handle { name, inversion, is_left: side == left, other });
             }
         }
     }
     found
 }
 
-/// Things in one comparison that are tried, each in a way of its own.
-const TURNS: usize = 3;
+/// Things in one comparison that are tried, each in a plan of its own.
+const MAX_HANDLES: usize = 3;
 
 /// What an attribute of the job is, if it is a constant.
 fn present(job: &ClassAd, name: Name) -> Option<Literal> {
     job.get(name).and_then(|expr| expr.as_literal().cloned())
 }
 
-/// Adds wishes for an attribute of the job that has to be in a list, or is the list; for a constant in a condition of the
+/// Adds repairs for an attribute of the job that has to be in a list, or is the list; for a constant in a condition of the
 /// attribute that is given likewise.
-fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Option<Name>, wishes: &mut Wishes) {
+fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Option<Name>, repairs: &mut RepairMap) {
     let tree = part.expr.tree();
     let Some(question) = Membership::of(tree, part.expr.root()) else { return };
     let (item, list) = (tree.bare(question.item), tree.bare(question.list));
     if let Some(name) = asked(item) {
         let old = present(part.job, name);
-        wishes.by_values(part, &[list], |values| {
+        repairs.by_values(part, &[list], |values| {
             Some(Edit::Attribute(name, Bound::Exactly, question.nearest(values[0], old.as_ref())?))
         });
     }
     if let Some(name) = asked(list) {
         let old = part.job.get(name);
-        wishes.by_values(part, &[item], |values| {
+        repairs.by_values(part, &[item], |values| {
             let longer = question.longer(old.as_ref(), values[0])?;
             Some(match longer.as_literal() {
                 Some(literal) => Edit::Attribute(name, Bound::Exactly, literal.clone()),
@@ -218,13 +218,13 @@ fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Opti
     let Some(holder) = holder else { return };
     let whole = || part.expr.part(tree.bare(part.expr.root()));
     if let Node::Literal(literal) = tree.node(item) {
-        wishes.by_values(part, &[list], |values| {
+        repairs.by_values(part, &[list], |values| {
             let nearest = question.nearest(values[0], Some(literal))?;
             Some(Edit::Constant(holder, whole(), item, Bound::Exactly, nearest))
         });
     }
     if matches!(tree.node(list), Node::Literal(_) | Node::List(_)) {
-        wishes.by_values(part, &[item], |values| {
+        repairs.by_values(part, &[item], |values| {
             let longer = question.longer(Some(&part.expr.part(list)), values[0])?;
             Some(Edit::Part(Changed::Constant, holder, whole(), list, longer))
         });
@@ -233,24 +233,9 @@ fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Opti
 
 /// What a condition asks to be there, or not to be there: `isUndefined(x)`, `x is undefined`, and the contraries.
 fn presence(tree: &Tree, id: NodeId) -> Option<(NodeId, bool)> {
-    let (mut at, mut there) = (tree.bare(id), false);
-    while let Node::Unary(UnaryOp::Not, inner) = *tree.node(at) {
-        (at, there) = (tree.bare(inner), !there);
-    }
-    let undefined = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Undefined));
-    match *tree.node(at) {
-        Node::Binary(op @ (BinaryOp::Is | BinaryOp::Isnt), left, right) => {
-            let inner = [(left, right), (right, left)].into_iter().find(|(_, other)| undefined(*other))?.0;
-            Some((tree.bare(inner), there ^ (op == BinaryOp::Isnt)))
-        }
-        Node::Call(call) if tree.calls[call as usize].name.folded() == b"isundefined" => {
-            match *tree.run(tree.calls[call as usize].arguments) {
-                [inner] => Some((tree.bare(inner), there)),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
+    let (at, is_negated) = unnegated(tree, id);
+    let test = tree.defined_test(at)?;
+    Some((tree.bare(test.of), test.negated == is_negated))
 }
 
 /// An attribute of the job that is to be there, or gone. What it is then another condition says, if any does.
@@ -263,31 +248,31 @@ fn to_be_there(name: Name, there: bool) -> Edit {
 }
 
 /// Ways to change the job so that one of its own conditions holds, what was meant by it first, to leave it out last.
-pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<Way> {
+pub(crate) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<RepairPlan> {
     let holder = condition.place.holder;
-    let mut ways: Vec<Way> = Vec::new();
-    if let Some(found) = meant::of(view, &condition.expr) {
-        let mut way: Way = Vec::new();
+    let mut plans: Vec<RepairPlan> = Vec::new();
+    if let Some(found) = correction::of(view, &condition.expr) {
+        let mut plan: RepairPlan = Vec::new();
         for (id, other) in found.parts {
-            let mut wishes = Wishes::none(sight.ads.len());
+            let mut repairs = RepairMap::none(sight.ads.len());
             let part = around(&condition.expr, id);
-            wishes.otherwise(Edit::Part(Changed::Meant, holder, part, id, other));
-            way.push(wishes);
+            repairs.otherwise(Edit::Part(Changed::Correction, holder, part, id, other));
+            plan.push(repairs);
         }
         // What was meant may not hold either; to leave it out needs no correction.
-        let mut more = Wishes::unless(&holds(sight, Side::Other, &found.whole));
+        let mut more = RepairMap::unless(&holds(sight, Side::Other, &found.whole));
         let whole = AdCondition { expr: found.whole, ..condition.clone() };
         compared_to_constants(sight, &whole, &alternatives(sight, &whole), 0, &mut more);
-        way.push(more);
-        ways.push(way);
+        plan.push(more);
+        plans.push(plan);
     }
     let parts = alternatives(sight, condition);
     for part in &parts {
-        if let Some(pattern) = meant::pattern(part) {
-            let mut wishes = Wishes::none(sight.ads.len());
+        if let Some(pattern) = correction::pattern(part) {
+            let mut repairs = RepairMap::none(sight.ads.len());
             let root = part.tree().bare(part.root());
-            wishes.otherwise(Edit::Part(Changed::Meant, holder, part.part(root), root, pattern));
-            ways.push(vec![wishes]);
+            repairs.otherwise(Edit::Part(Changed::Correction, holder, part.part(root), root, pattern));
+            plans.push(vec![repairs]);
         }
         // All operands of `&&` that fail have to change.
         let operands = part.tree().flattened(BinaryOp::And, part.root());
@@ -296,24 +281,24 @@ pub(super) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &AdCondit
         }
         let wanted = |id: NodeId| {
             let operand = part.part(part.tree().bare(id));
-            let mut wishes = Wishes::unless(&holds(sight, Side::Other, &operand));
-            compared_to_constants(sight, condition, &deciding(sight, &operand), 0, &mut wishes);
-            wishes.otherwise(Edit::Condition(holder, operand.clone(), operand.root()));
-            wishes
+            let mut repairs = RepairMap::unless(&holds(sight, Side::Other, &operand));
+            compared_to_constants(sight, condition, &deciding(sight, &operand), 0, &mut repairs);
+            repairs.otherwise(Edit::Condition(holder, operand.clone(), operand.root()));
+            repairs
         };
-        ways.push(operands.into_iter().map(wanted).collect());
+        plans.push(operands.into_iter().map(wanted).collect());
     }
     let own = |part: &Expr| own_handles(sight, part).map_or(0, |(_, handles)| handles.len());
-    for turn in 1..parts.iter().map(own).max().unwrap_or(0).min(TURNS) {
-        let mut wishes = Wishes::none(sight.ads.len());
-        compared_to_constants(sight, condition, &parts, turn, &mut wishes);
-        ways.push(vec![wishes]);
+    for turn in 1..parts.iter().map(own).max().unwrap_or(0).min(MAX_HANDLES) {
+        let mut repairs = RepairMap::none(sight.ads.len());
+        compared_to_constants(sight, condition, &parts, turn, &mut repairs);
+        plans.push(vec![repairs]);
     }
-    let mut wishes = Wishes::none(sight.ads.len());
-    compared_to_constants(sight, condition, &parts, 0, &mut wishes);
-    wishes.otherwise(Edit::Condition(holder, condition.expr.clone(), condition.expr.root()));
-    ways.push(vec![wishes]);
-    ways
+    let mut repairs = RepairMap::none(sight.ads.len());
+    compared_to_constants(sight, condition, &parts, 0, &mut repairs);
+    repairs.otherwise(Edit::Condition(holder, condition.expr.clone(), condition.expr.root()));
+    plans.push(vec![repairs]);
+    plans
 }
 
 /// What a condition of a side is for each slot.
@@ -345,42 +330,42 @@ fn around(expr: &Expr, id: NodeId) -> Expr {
 fn own_handles(sight: Sight<'_, '_>, part: &Expr) -> Option<(BinaryOp, Vec<Handle>)> {
     let tree = part.tree();
     let (op, left, right) = comparison(tree, part.root())?;
-    let name = |route: &Route| {
-        let name = own(tree, route.inner)?;
-        (sight.one.contains(name) || !route.is_straight() && !sight.panel.has(name)).then_some(name)
+    let name = |inversion: &Inversion| {
+        let name = own(tree, inversion.inner)?;
+        (sight.one.contains(name) || !inversion.is_straight() && !sight.panel.has(name)).then_some(name)
     };
     Some((op, handles(tree, (left, right), name)))
 }
 
-/// Adds wishes for attributes of the job, and for constants in its conditions. Of several attributes in one comparison, the
+/// Adds repairs for attributes of the job, and for constants in its conditions. Of several attributes in one comparison, the
 /// one whose turn it is comes first.
 fn compared_to_constants(
     sight: Sight<'_, '_>,
     condition: &AdCondition,
     parts: &[Expr],
     turn: usize,
-    wishes: &mut Wishes,
+    repairs: &mut RepairMap,
 ) {
     let (tree, job) = (condition.expr.tree(), sight.one);
     for expr in parts.iter().filter(|part| !is_fleeting(sight, Side::Other, part)) {
         let part = Part { panel: sight.panel, job, side: Side::Other, slots: sight.ads, expr };
         let own = |id: NodeId| own(tree, id).filter(|name| job.contains(*name));
-        in_list(&part, own, Some(condition.place.holder), wishes);
+        in_list(&part, own, Some(condition.place.holder), repairs);
         if let Some((inner, false)) = presence(tree, expr.root())
             && let Some(name) = own(inner)
         {
-            wishes.otherwise(to_be_there(name, false));
+            repairs.otherwise(to_be_there(name, false));
         }
         let Some((op, mut handles)) = own_handles(sight, expr) else { continue };
         if !handles.is_empty() {
             let first = turn % handles.len();
             handles.rotate_left(first);
         }
-        for Handle { name, route, is_left, other } in &handles {
+        for Handle { name, inversion, is_left, other } in &handles {
             let present = present(job, *name);
             let (handle_is_left, other, present) = (*is_left, *other, present.as_ref());
-            let compared = Comparison { op, handle_is_left, other, route, present };
-            wishes.compared(&part, &compared, |bound, value| Edit::Attribute(*name, bound, value));
+            let compared = Comparison { op, handle_is_left, other, inversion, present };
+            repairs.compared(&part, &compared, |bound, value| Edit::Attribute(*name, bound, value));
         }
         let Some((_, left, right)) = comparison(tree, expr.root()) else { continue };
         for (handle, other) in [(left, right), (right, left)] {
@@ -394,9 +379,9 @@ fn compared_to_constants(
             let left_over = matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..));
             let Node::Literal(literal) = tree.node(inner) else { continue };
             if bound(op, handle == left).is_some() && !contrary && !pattern && !left_over {
-                let (handle_is_left, route, present) = (handle == left, &Route::straight(), Some(literal));
-                let compared = Comparison { op, handle_is_left, other, route, present };
-                wishes.compared(&part, &compared, |bound, value| {
+                let (handle_is_left, inversion, present) = (handle == left, &Inversion::straight(), Some(literal));
+                let compared = Comparison { op, handle_is_left, other, inversion, present };
+                repairs.compared(&part, &compared, |bound, value| {
                     Edit::Constant(condition.place.holder, expr.clone(), inner, bound, value)
                 });
             }
@@ -405,7 +390,7 @@ fn compared_to_constants(
 }
 
 /// Whether a condition draws random numbers or looks at the clock: what it is compared with is another value next time.
-pub(super) fn is_fleeting(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> bool {
+pub(crate) fn is_fleeting(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> bool {
     let tree = expr.tree();
     let is_clock = |id: NodeId| match tree.node(id) {
         Node::Call(call) => matches!(tree.calls[*call as usize].name.folded(), b"time" | b"random"),
@@ -424,13 +409,13 @@ struct Branch {
 }
 
 impl Branch {
-    /// No wishes yet for slots that take it, and nothing to be wished of others.
-    fn wishes(&self, slots: usize) -> Wishes {
+    /// No repairs yet for slots that take it, and nothing to be wished of others.
+    fn repairs(&self, slots: usize) -> RepairMap {
         match &self.taken {
-            None => Wishes::none(slots),
+            None => RepairMap::none(slots),
             Some(taken) => {
-                let of = taken.iter().map(|taken| if *taken { NONE } else { HOLDS }).collect();
-                Wishes { of, edits: Vec::new() }
+                let of = taken.iter().map(|taken| if *taken { UNKNOWN } else { NOT_NEEDED }).collect();
+                RepairMap { of, edits: Vec::new() }
             }
         }
     }
@@ -466,47 +451,47 @@ fn deciding(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Expr> {
 }
 
 /// Ways to change the job so that a condition of the slots holds, as far as that is known.
-pub(super) fn of_slots(sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<Way> {
+pub(crate) fn of_slots(sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<RepairPlan> {
     let parts = match condition.connective {
         Connective::Any | Connective::Choice => branches(sight, Side::Row, &condition.expr),
         _ => vec![Branch { part: condition.expr.clone(), taken: None }],
     };
-    let mut ways: Vec<Way> = Vec::new();
+    let mut plans: Vec<RepairPlan> = Vec::new();
     for Branch { part, .. } in &parts {
         // All operands of `&&` that fail have to hold.
         let wanted = |id: NodeId| {
             let operand = part.part(part.tree().bare(id));
-            let mut wishes = Wishes::unless(&holds(sight, Side::Row, &operand));
-            of_part(sight, &operand, 0, &mut wishes);
-            wishes
+            let mut repairs = RepairMap::unless(&holds(sight, Side::Row, &operand));
+            of_part(sight, &operand, 0, &mut repairs);
+            repairs
         };
         let operands = part.tree().flattened(BinaryOp::And, part.root());
         if operands.len() > 1 {
-            ways.push(operands.into_iter().map(wanted).collect());
+            plans.push(operands.into_iter().map(wanted).collect());
         }
     }
     let (mut turn, mut turns) = (0, 1);
     while turn < turns {
-        let mut wishes = Wishes::none(sight.ads.len());
+        let mut repairs = RepairMap::none(sight.ads.len());
         // What a slot takes comes before what it would take if it were another.
         for branch in &parts {
-            let mut own = branch.wishes(sight.ads.len());
+            let mut own = branch.repairs(sight.ads.len());
             let handles = of_part(sight, &branch.part, turn, &mut own);
-            turns = turns.max(handles.min(TURNS));
-            wishes.add(own);
+            turns = turns.max(handles.min(MAX_HANDLES));
+            repairs.add(own);
         }
         for branch in parts.iter().filter(|branch| branch.taken.is_some()) {
-            of_part(sight, &branch.part, turn, &mut wishes);
+            of_part(sight, &branch.part, turn, &mut repairs);
         }
-        ways.push(vec![wishes]);
+        plans.push(vec![repairs]);
         turn += 1;
     }
-    ways
+    plans
 }
 
 /// Adds what a part of a condition of slots wants; of several attributes in one comparison, the one whose turn it is comes
 /// first. How many there are.
-fn of_part(sight: Sight<'_, '_>, expr: &Expr, turn: usize, wishes: &mut Wishes) -> usize {
+fn of_part(sight: Sight<'_, '_>, expr: &Expr, turn: usize, repairs: &mut RepairMap) -> usize {
     if is_fleeting(sight, Side::Row, expr) {
         return 0;
     }
@@ -519,54 +504,54 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, turn: usize, wishes: &mut Wishes) 
     let asked = |id: NodeId| others(tree, id, slot).filter(|name| !of_slots(id, *name));
     // By itself, with a default, or as a branch.
     let by_itself = |id: NodeId| {
-        let same = |route: &Route| asked(route.inner).filter(|_| route.is_same());
-        Route::all(tree, id).iter().find_map(same)
+        let same = |inversion: &Inversion| asked(inversion.inner).filter(|_| inversion.is_same());
+        Inversion::all(tree, id).iter().find_map(same)
     };
     if let Some(name) = by_itself(root) {
-        wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(true)));
+        repairs.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(true)));
         return 0;
     }
     if let Node::Unary(UnaryOp::Not, inner) = *tree.node(root)
         && let Some(name) = by_itself(inner)
     {
-        wishes.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(false)));
+        repairs.otherwise(Edit::Attribute(name, Bound::Exactly, Literal::Bool(false)));
         return 0;
     }
     if let Some((inner, there)) = presence(tree, root) {
         if let Some(name) = asked(inner).filter(|name| there || sight.one.contains(*name)) {
-            wishes.otherwise(to_be_there(name, there));
+            repairs.otherwise(to_be_there(name, there));
         }
         return 0;
     }
     let part = Part { panel: sight.panel, job: sight.one, side: Side::Row, slots: sight.ads, expr };
-    in_list(&part, asked, None, wishes);
+    in_list(&part, asked, None, repairs);
     let Some((op, left, right)) = comparison(tree, root) else { return 0 };
-    let mut handles = handles(tree, (left, right), |route| asked(route.inner));
+    let mut handles = handles(tree, (left, right), |inversion| asked(inversion.inner));
     let found = handles.len();
     if found > 0 {
         handles.rotate_left(turn % found);
     }
-    for Handle { name, route, is_left, other } in &handles {
+    for Handle { name, inversion, is_left, other } in &handles {
         // A word that neither ad has is rather a text without quotation marks than an attribute that a job should have.
-        let word = route.is_straight() && is_word(tree, route.inner) && names_something(tree, *other);
+        let word = inversion.is_straight() && is_word(tree, inversion.inner) && names_something(tree, *other);
         if word && !sight.one.contains(*name) {
             continue;
         }
         let present = present(sight.one, *name);
         let (handle_is_left, other, present) = (*is_left, *other, present.as_ref());
-        let compared = Comparison { op, handle_is_left, other, route, present };
-        wishes.compared(&part, &compared, |bound, value| Edit::Attribute(*name, bound, value));
+        let compared = Comparison { op, handle_is_left, other, inversion, present };
+        repairs.compared(&part, &compared, |bound, value| Edit::Attribute(*name, bound, value));
     }
     found
 }
 
 /// Whether a node is a name without a scope.
-pub(super) fn is_word(tree: &Tree, id: NodeId) -> bool {
+pub(crate) fn is_word(tree: &Tree, id: NodeId) -> bool {
     matches!(tree.node(tree.bare(id)), Node::Attr(_))
 }
 
 /// Whether a node is the name of an attribute, with a scope or without.
-pub(super) fn names_something(tree: &Tree, id: NodeId) -> bool {
+pub(crate) fn names_something(tree: &Tree, id: NodeId) -> bool {
     let id = tree.bare(id);
     match tree.node(id) {
         Node::Attr(_) => true,

@@ -4,9 +4,9 @@
 
 use crate::explain::causes::Cause;
 use crate::explain::clauses::{AdCondition, Clause, conditions, counted, truth_of};
-use crate::explain::limit::{LimitStand, limits};
+use crate::explain::cycle::limit_status::{LimitStatus, limits};
+use crate::explain::cycle::slot_rank::keeping;
 use crate::explain::panel::Panel;
-use crate::explain::rank::keeping;
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Name;
@@ -15,22 +15,22 @@ use classmate::internal::value::logic::Truth;
 
 /// Slots a job could use, and what may keep it from them.
 #[derive(Debug, Clone)]
-pub struct Stake {
+pub struct PreCycleFacts {
     /// The slots that match the job, whoever has them, by their places in the market.
-    pub(super) usable: Vec<usize>,
+    pub(crate) usable: Vec<usize>,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
-    pub(super) preemption: Vec<Clause>,
+    pub(crate) preemption: Vec<Clause>,
     /// Why slots in use that match keep what they run, for their `Rank`.
-    pub(super) keeping: Vec<Cause>,
+    pub(crate) keeping: Vec<Cause>,
     /// The concurrency limits the job asks for, as they are held.
-    pub(super) limits: Vec<LimitStand>,
+    pub(crate) limits: Vec<LimitStatus>,
 }
 
-impl Stake {
+impl PreCycleFacts {
     /// What a job of a submitter has at stake.
     pub fn of(view: &View<'_>, submitter: &str) -> Self {
         let usable = view.matching();
-        Stake {
+        PreCycleFacts {
             preemption: preemption(view, submitter, &usable),
             keeping: keeping(view.market, view.job, submitter, &usable),
             limits: limits(view.market, view.job),

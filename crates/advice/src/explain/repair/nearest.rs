@@ -2,30 +2,28 @@
 //!
 //! A change is made up from the conditions that fail, and told only after it was tried on all slots.
 
-use std::collections::BTreeMap;
-
 use hashbrown::HashMap;
 use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::explain::clauses::{AdCondition, AdConditions};
-use crate::explain::edit::{Bound, Edit, changed, number};
-use crate::explain::meant;
+use crate::explain::correction;
 use crate::explain::panel::{Panel, Sight};
-use crate::explain::rewrite::{Refusing, replaced};
-use crate::explain::suggestion::{Change, Changed, Suggestion};
+use crate::explain::repair::edit::{Bound, Edit, changed, number};
+use crate::explain::repair::failure::{FailureClass, classes};
+use crate::explain::repair::plan::{self, Repair, RepairMap, RepairPlan};
+use crate::explain::repair::policy_edit::{RejectingSlots, replaced};
+use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
 use crate::explain::trial::{Effect, Trials};
 use crate::explain::view::View;
-use crate::explain::wish::{self, Way, Wish, Wishes};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
-use classmate::internal::value::logic::Truth;
 
 /// Slots that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Near {
+pub struct NearSlots {
     /// How many.
     pub slots: usize,
     /// One of them.
@@ -37,72 +35,24 @@ pub struct Near {
 }
 
 /// Classes of slots that are told.
-const TOLD: usize = 8;
+const MAX_NEAR_CLASSES: usize = 8;
 /// Classes of slots for which changes are made up.
-const TRIED: usize = 24;
+const MAX_TRIED_CLASSES: usize = 24;
 /// Sets of attributes whose change is tried.
-const SIGNATURES: usize = 8;
+const MAX_SIGNATURES: usize = 8;
 /// Ways to satisfy a condition that are tried.
-const WAYS: usize = 6;
+const MAX_PLANS: usize = 6;
 /// Suggestions told.
-const SUGGESTED: usize = 8;
-
-/// Conditions without which the whole is not true, and that are not.
-pub(super) fn failing(plan: &AdConditions, row: &[Truth]) -> Vec<usize> {
-    plan.required().map(|(at, _)| at).filter(|at| row[*at] != Truth::True).collect()
-}
-
-/// Slots that fail by the same conditions.
-pub(super) struct Class {
-    by_job: Vec<usize>,
-    pub(super) policy: usize,
-    pub(super) by_slot: Vec<usize>,
-    /// Their kinds, the first slot of all in front.
-    pub(super) kinds: Vec<usize>,
-    slots: usize,
-}
-
-impl Class {
-    fn conditions(&self) -> usize {
-        self.by_job.len() + self.by_slot.len()
-    }
-}
-
-/// The slots that do not match by what fails, fewest conditions first.
-fn classes(view: &View<'_>) -> Vec<Class> {
-    let mut classes: BTreeMap<(Vec<usize>, usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
-    for (at, kind) in view.kinds.all.iter().enumerate() {
-        let policy = &view.kinds.policies[kind.policy];
-        let (by_job, by_slot) = (failing(&view.plan, &kind.one), failing(&policy.plan, &kind.many));
-        // Without Requirements there is nothing to change in them.
-        let fails = !by_job.is_empty() || !by_slot.is_empty();
-        if fails && !kind.matches() {
-            classes.entry((by_job, kind.policy, by_slot)).or_default().push(at);
-        }
-    }
-    let size = |kinds: &[usize]| kinds.iter().map(|at| view.kinds.all[*at].size).sum();
-    let mut classes: Vec<Class> = classes
-        .into_iter()
-        .map(|((by_job, policy, by_slot), kinds)| Class { slots: size(&kinds), by_job, policy, by_slot, kinds })
-        .collect();
-    classes.sort_by_key(|class| (class.conditions(), std::cmp::Reverse(class.slots)));
-    classes
-}
-
-/// A change that was tried, and the ad that it makes: of the job, or of the slot that is named.
-pub(super) struct Tried {
-    pub(super) suggestion: Suggestion,
-    pub(super) after: ClassAd,
-}
+const MAX_SUGGESTIONS: usize = 8;
 
 /// The nearest slots and what would make them match.
-pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Tried>) {
+pub(crate) fn nearest(view: &View<'_>) -> (Vec<NearSlots>, Vec<TestedChange>) {
     let classes = classes(view);
-    let near = classes.iter().take(TOLD).map(|class| {
+    let near = classes.iter().take(MAX_NEAR_CLASSES).map(|class| {
         let text = |plan: &AdConditions, conditions: &[usize]| {
             conditions.iter().map(|at| plan.all[*at].expr.to_string()).collect::<Vec<_>>()
         };
-        Near {
+        NearSlots {
             slots: class.slots,
             example: view.market.names[view.kinds.all[class.kinds[0]].first].clone(),
             by_job: text(&view.plan, &class.by_job),
@@ -111,29 +61,36 @@ pub(super) fn nearest(view: &View<'_>) -> (Vec<Near>, Vec<Tried>) {
     });
     let near = near.collect();
     // What was meant by a name that exists nowhere can be out of the reach of what is written.
-    let names = meant::names(view);
+    let names = correction::names(view);
     let wider = (!names.is_empty()).then(|| {
         let names: Vec<&Expr> = names.iter().collect();
         Panel::with(view.market.slots.iter().map(|slot| &slot.ad).collect(), view.job, &names, &view.market.settings)
     });
     let panel = wider.as_ref().unwrap_or(&view.panel);
-    let mut made: Vec<MadeUp<'_>> = of_the_job(view, panel, &classes).into_iter().map(MadeUp::OfJob).collect();
+    let mut made: Vec<UntestedChange<'_>> =
+        of_the_job(view, panel, &classes).into_iter().map(UntestedChange::OfJob).collect();
     let of_slots = classes.iter().filter(|class| class.by_job.is_empty());
-    made.extend(of_slots.clone().take(TRIED).enumerate().map(|(at, class)| MadeUp::OfSlots(at, replaced(view, class))));
-    let refusing = Refusing::of(view, of_slots.collect());
+    made.extend(
+        of_slots
+            .clone()
+            .take(MAX_TRIED_CLASSES)
+            .enumerate()
+            .map(|(at, class)| UntestedChange::OfSlots(at, replaced(view, class))),
+    );
+    let refusing = RejectingSlots::of(view, of_slots.collect());
     // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
-    made.sort_by_key(MadeUp::order);
+    made.sort_by_key(UntestedChange::order);
     let trials = Trials::new(panel, view.job);
-    let mut told: Vec<Tried> = Vec::new();
+    let mut told: Vec<TestedChange> = Vec::new();
     for one in made {
-        if told.len() == SUGGESTED {
+        if told.len() == MAX_SUGGESTIONS {
             break;
         }
         let found = match one {
-            MadeUp::OfJob(edits) => of_edits(view, &trials, &edits, &told),
-            MadeUp::OfSlots(at, conditions) => refusing.change(view, at, &conditions, &told),
+            UntestedChange::OfJob(edits) => of_edits(view, &trials, &edits, &told),
+            UntestedChange::OfSlots(at, conditions) => refusing.change(view, at, &conditions, &told),
         };
-        let part = |found: &Tried| told.iter().any(|known| is_part_of(&known.suggestion, &found.suggestion));
+        let part = |found: &TestedChange| told.iter().any(|known| is_part_of(&known.suggestion, &found.suggestion));
         let found = found.filter(|found| !part(found));
         told.extend(found);
     }
@@ -150,7 +107,7 @@ fn is_part_of(known: &Suggestion, found: &Suggestion) -> bool {
 }
 
 /// Whether an attribute says who somebody is: to be somebody else is no small change.
-pub(super) fn is_identity(name: Name) -> bool {
+pub(crate) fn is_identity(name: Name) -> bool {
     let identity: [&[u8]; 8] = [
         b"owner",
         b"user",
@@ -165,21 +122,21 @@ pub(super) fn is_identity(name: Name) -> bool {
 }
 
 /// A change that was not tried yet.
-enum MadeUp<'c> {
+enum UntestedChange<'c> {
     OfJob(Vec<Edit>),
     /// Of the slots of a class, by its number.
     OfSlots(usize, Vec<&'c AdCondition>),
 }
 
-impl MadeUp<'_> {
+impl UntestedChange<'_> {
     /// How much it changes, and what.
     fn order(&self) -> (bool, usize, Option<Changed>) {
         match self {
-            MadeUp::OfJob(edits) => {
+            UntestedChange::OfJob(edits) => {
                 let of_others = edits.iter().any(|edit| is_identity(edit.name()));
                 (of_others, edits.iter().map(Edit::weight).sum(), edits.iter().map(Edit::of).max())
             }
-            MadeUp::OfSlots(_, conditions) => {
+            UntestedChange::OfSlots(_, conditions) => {
                 (false, conditions.len(), (!conditions.is_empty()).then_some(Changed::Slot))
             }
         }
@@ -188,7 +145,7 @@ impl MadeUp<'_> {
 
 /// A change of the job with what it does to all slots; none if no slot is won, or more are lost. What does nothing in it is
 /// left out.
-fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Tried]) -> Option<Tried> {
+fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[TestedChange]) -> Option<TestedChange> {
     let changes = |edits: &[Edit]| edits.iter().map(|edit| edit.change(view.job)).collect::<Vec<Change>>();
     let is_told = |edits: &[Edit]| {
         let changes = changes(edits);
@@ -221,19 +178,22 @@ fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Tr
     }
     let Effect { matching, won, lost, first } = effect;
     let example = view.market.names[first].clone();
-    Some(Tried { suggestion: Suggestion { changes: changes(&edits), slots: matching, won, lost, example }, after })
+    Some(TestedChange {
+        suggestion: Suggestion { changes: changes(&edits), slots: matching, won, lost, example },
+        after,
+    })
 }
 
-/// Edits by number: the same of one place and value is one.
+/// EditTable by number: the same of one place and value is one.
 #[derive(Default)]
-struct Edits {
+struct EditTable {
     known: HashMap<(u32, String), u32>,
     keys: IndexMap<String, ()>,
     /// Each with the number of its key.
     all: Vec<(u32, Edit)>,
 }
 
-impl Edits {
+impl EditTable {
     fn number(&mut self, edit: &Edit, key: u32) -> u32 {
         let value = edit.written();
         let next = self.all.len() as u32;
@@ -247,12 +207,12 @@ impl Edits {
         self.keys.insert_full(text, ()).0 as u32
     }
 
-    /// The numbers of the edits of some wishes.
-    fn numbers(&mut self, wishes: &Wishes) -> Vec<u32> {
-        // Edits of one place follow one another.
+    /// The numbers of the edits of some repairs.
+    fn numbers(&mut self, repairs: &RepairMap) -> Vec<u32> {
+        // EditTable of one place follow one another.
         let mut last: Option<(&Edit, u32)> = None;
-        let mut numbers = Vec::with_capacity(wishes.edits.len());
-        for edit in &wishes.edits {
+        let mut numbers = Vec::with_capacity(repairs.edits.len());
+        for edit in &repairs.edits {
             let key = match last.filter(|(one, _)| one.is_of_the_place_of(edit)) {
                 Some((_, key)) => key,
                 None => self.key(edit.key()),
@@ -282,11 +242,11 @@ impl Edits {
 }
 
 /// Changes of the job that the nearest slots want: the sets of edits worth trying, those of few attributes first.
-fn of_the_job(view: &View<'_>, panel: &Panel<'_>, classes: &[Class]) -> Vec<Vec<Edit>> {
-    let mut edits = Edits::default();
+fn of_the_job(view: &View<'_>, panel: &Panel<'_>, classes: &[FailureClass]) -> Vec<Vec<Edit>> {
+    let mut edits = EditTable::default();
     // By what is changed: the values wanted, and how many slots want each.
     let mut signatures: IndexMap<Vec<u32>, IndexMap<Vec<u32>, usize>> = IndexMap::new();
-    for class in classes.iter().take(TRIED) {
+    for class in classes.iter().take(MAX_TRIED_CLASSES) {
         let slots = view.kinds.ads_of(&class.kinds);
         let wanted = wanted(view, panel, class, &slots, &mut edits);
         for mut set in wanted.into_iter().flatten().flatten().filter(|set| !set.is_empty()) {
@@ -302,20 +262,20 @@ fn of_the_job(view: &View<'_>, panel: &Panel<'_>, classes: &[Class]) -> Vec<Vec<
     signatures.sort_by_key(|(keys, _): &(Vec<u32>, _)| keys.len());
     let made = |set: &Vec<u32>| set.iter().map(|number| edits.all[*number as usize].1.clone()).collect();
     let mut found: Vec<Vec<Edit>> = Vec::new();
-    for (_, variants) in signatures.iter().take(SIGNATURES) {
+    for (_, variants) in signatures.iter().take(MAX_SIGNATURES) {
         let variants: Vec<(Vec<Edit>, usize)> = variants.iter().map(|(set, count)| (made(set), *count)).collect();
         found.extend(chosen(view.job, &variants).into_iter().map(|at| variants[at].0.clone()));
     }
     found
 }
 
-/// In several ways: for each slot of a class, edits after which all conditions that fail for it may hold.
+/// In several plans: for each slot of a class, edits after which all conditions that fail for it may hold.
 fn wanted(
     view: &View<'_>,
     panel: &Panel<'_>,
-    class: &Class,
+    class: &FailureClass,
     slots: &[u32],
-    edits: &mut Edits,
+    edits: &mut EditTable,
 ) -> Vec<Vec<Option<Vec<u32>>>> {
     let mut wanted: Vec<Vec<Option<Vec<u32>>>> = Vec::new();
     let mut parts: IndexMap<u32, (Vec<usize>, Vec<u32>)> = IndexMap::new();
@@ -326,69 +286,69 @@ fn wanted(
     }
     for (places, part) in parts.values() {
         let sight = panel.sight(part, view.job);
-        for (way, sets) in wanted_in_block(view, class, sight, edits).into_iter().enumerate() {
-            if way == wanted.len() {
+        for (plan, sets) in wanted_in_block(view, class, sight, edits).into_iter().enumerate() {
+            if plan == wanted.len() {
                 wanted.push(vec![None; slots.len()]);
             }
             for (at, set) in places.iter().zip(sets) {
-                wanted[way][*at] = set;
+                wanted[plan][*at] = set;
             }
         }
     }
     wanted
 }
 
-/// A way to satisfy a condition, with the numbers of the edits.
-type Numbered = Vec<(Wishes, Vec<u32>)>;
+/// A plan to satisfy a condition, with the numbers of the edits.
+type Numbered = Vec<(RepairMap, Vec<u32>)>;
 
 /// As [`wanted`], of slots of one block.
 fn wanted_in_block(
     view: &View<'_>,
-    class: &Class,
+    class: &FailureClass,
     sight: Sight<'_, '_>,
-    edits: &mut Edits,
+    edits: &mut EditTable,
 ) -> Vec<Vec<Option<Vec<u32>>>> {
     let of_slots = &view.kinds.policies[class.policy].plan;
-    let mut numbered = |way: Way| -> Numbered {
-        let numbered = |wishes: Wishes| {
-            let numbers = edits.numbers(&wishes);
-            (wishes, numbers)
+    let mut numbered = |plan: RepairPlan| -> Numbered {
+        let numbered = |repairs: RepairMap| {
+            let numbers = edits.numbers(&repairs);
+            (repairs, numbers)
         };
-        way.into_iter().map(numbered).collect()
+        plan.into_iter().map(numbered).collect()
     };
-    // By condition the ways in which it may hold.
+    // By condition the plans in which it may hold.
     let mut all: Vec<Vec<Numbered>> = Vec::new();
     for at in &class.by_job {
-        let ways = wish::of_job(view, sight, &view.plan.all[*at]);
-        all.push(ways.into_iter().map(&mut numbered).collect());
+        let plans = plan::of_job(view, sight, &view.plan.all[*at]);
+        all.push(plans.into_iter().map(&mut numbered).collect());
     }
     for at in &class.by_slot {
-        let ways = wish::of_slots(sight, &of_slots.all[*at]);
-        all.push(ways.into_iter().map(&mut numbered).collect());
+        let plans = plan::of_slots(sight, &of_slots.all[*at]);
+        all.push(plans.into_iter().map(&mut numbered).collect());
     }
-    let ways = all.iter().map(Vec::len).max().unwrap_or(0).min(WAYS);
-    let set = |way: usize, slot: usize| {
+    let plans = all.iter().map(Vec::len).max().unwrap_or(0).min(MAX_PLANS);
+    let set = |plan: usize, slot: usize| {
         let mut set = Vec::with_capacity(all.len());
         for of_condition in &all {
-            for (wishes, numbers) in &of_condition[way.min(of_condition.len() - 1)] {
-                match wishes.of(slot) {
-                    Wish::Unknown => return None,
-                    Wish::Nothing => {}
-                    Wish::Edit(edit) => edits.add(&mut set, numbers[edit]),
+            for (repairs, numbers) in &of_condition[plan.min(of_condition.len() - 1)] {
+                match repairs.of(slot) {
+                    Repair::Unknown => return None,
+                    Repair::Nothing => {}
+                    Repair::Edit(edit) => edits.add(&mut set, numbers[edit]),
                 }
             }
         }
         Some(set)
     };
-    (0..ways).map(|way| (0..sight.ads.len()).map(|slot| set(way, slot)).collect()).collect()
+    (0..plans).map(|plan| (0..sight.ads.len()).map(|slot| set(plan, slot)).collect()).collect()
 }
 
 /// How far the texts that some edits write are from those that stand there: case does not count.
 fn distance_of_texts(job: &ClassAd, edits: &[Edit]) -> usize {
     /// Further than any two names.
-    const FAR: usize = 1000;
+    const UNRELATED_DISTANCE: usize = 1000;
     let texts = edits.iter().filter_map(|edit| edit.texts(job));
-    texts.map(|(old, new)| near::distance(&old, new, near::allowance(&old)).unwrap_or(FAR)).sum()
+    texts.map(|(old, new)| near::distance(&old, new, near::allowance(&old)).unwrap_or(UNRELATED_DISTANCE)).sum()
 }
 
 /// The variants worth trying: the smallest change, the one that most slots want, and the largest; of texts the nearest.

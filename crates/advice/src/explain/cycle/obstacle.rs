@@ -3,10 +3,10 @@
 use crate::explain::Market;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::truth;
-use crate::explain::cycle::{Asked, Story};
-use crate::explain::limit::reached;
-use crate::explain::stake::Stake;
-use crate::explain::taken::gone;
+use crate::explain::cycle::competition::competition_causes;
+use crate::explain::cycle::limit_status::reached;
+use crate::explain::cycle::pre_cycle::PreCycleFacts;
+use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::value::logic::Truth;
@@ -19,7 +19,12 @@ use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::quota::derivation::slots;
 
 /// Why the job got no slot in the cycle although some match, the most telling first; or which it got.
-pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &Stake), asked: &Asked<'_>) -> Vec<Cause> {
+pub fn of_cycle(
+    story: &CycleTrace,
+    outcome: &Outcome,
+    (market, pre_cycle): (&Market, &PreCycleFacts),
+    asked: &JobInCycle<'_>,
+) -> Vec<Cause> {
     let mut found = Vec::new();
     if let Some(made) = &story.matched {
         found.push(Cause::new(
@@ -36,7 +41,7 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &St
         found.extend(partition(story, market, asked));
         return found;
     }
-    let weights = stake.usable.iter().map(|at| market.weights[*at]);
+    let weights = pre_cycle.usable.iter().map(|at| market.weights[*at]);
     let lightest = weights.fold(f64::INFINITY, f64::min).min(1e9);
     let rejection = story.refused.as_ref().map(|refused| refused.rejection);
     // Requests like one that met a limit are not tried again.
@@ -113,15 +118,15 @@ pub fn of_cycle(story: &Story, outcome: &Outcome, (market, stake): (&Market, &St
     if let Some(tally) = story.refused.as_ref().map(|refused| refused.slots).filter(|_| found.is_empty())
         && tally.prefers_its_job > 0
     {
-        found.extend(stake.keeping.iter().cloned());
+        found.extend(pre_cycle.keeping.iter().cloned());
     }
     found.extend(partition(story, market, asked));
-    found.extend(gone(&story.taken, market, found.is_empty()));
+    found.extend(competition_causes(&story.taken, market, found.is_empty()));
     found
 }
 
 /// The partition of a job, if it keeps it from slots.
-fn partition(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Cause> {
+fn partition(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> Option<Cause> {
     let (name, slots) = market.order.elsewhere(&asked.id.to_string(), market.names.iter())?;
     let all = market.names.len();
     let taken = story.taken.usable;
@@ -148,7 +153,7 @@ fn displacing(made: &Match) -> String {
 }
 
 /// Why the cycle does not offer the job.
-fn not_waiting(story: &Story, market: &Market, asked: &Asked<'_>) -> Option<Cause> {
+fn not_waiting(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> Option<Cause> {
     let facts = Facts::of(&asked.asker.ad, &market.settings);
     if let Some(made) = &story.displaced {
         let ground = match made.preempting {

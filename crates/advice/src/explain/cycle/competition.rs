@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::order::precedence_of_policy;
+use crate::explain::cycle::order::precedence_of_policy;
 use crate::explain::{Market, tally};
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::priority::pie::starvation;
@@ -11,7 +11,7 @@ use classmate_pool::internal::quota::derivation::slots;
 
 /// Slots that a submitter got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Won {
+pub struct WonSlots {
     /// Who.
     pub submitter: String,
     /// How many.
@@ -22,13 +22,13 @@ pub struct Won {
 
 /// Who has slots that the job could have used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Taken {
+pub struct Competition {
     /// Slots that match the job, whoever has them.
     pub usable: usize,
     /// Of these, those that nobody has and that nobody got.
     pub left: usize,
     /// Those that others got in this cycle, by submitter.
-    pub won: Vec<Won>,
+    pub won: Vec<WonSlots>,
     /// Those that were in use before the cycle and that nobody got, by user.
     pub in_use: Vec<(String, usize)>,
     /// Those that the cycle did not look at: in use while pre-emption is not considered, retiring, or shutting down.
@@ -36,9 +36,9 @@ pub struct Taken {
 }
 
 /// Why one submitter was served before another, by the first key in which they differ.
-fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str), loser: &Loser<'_>) -> String {
+fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str), loser: &LosingJob<'_>) -> String {
     let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
-    let Loser { submitter: loser, job } = *loser;
+    let LosingJob { submitter: loser, job } = *loser;
     if let Some(told) = precedence_of_policy(&market.order, winning, job, [visit(winner), visit(loser)]) {
         return told;
     }
@@ -82,13 +82,13 @@ fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str
 
 /// A job that others were served before.
 #[derive(Clone, Copy)]
-pub(super) struct Loser<'a> {
-    pub(super) submitter: &'a str,
-    pub(super) job: &'a str,
+pub(crate) struct LosingJob<'a> {
+    pub(crate) submitter: &'a str,
+    pub(crate) job: &'a str,
 }
 
 /// Who has the slots at some places of the market; what the job itself got does not count.
-pub(super) fn taken(outcome: &Outcome, market: &Market, loser: &Loser<'_>, usable: &[usize]) -> Taken {
+pub(crate) fn competition(outcome: &Outcome, market: &Market, loser: &LosingJob<'_>, usable: &[usize]) -> Competition {
     let others = || outcome.matches.iter().filter(|made| made.job != loser.job);
     let own: hashbrown::HashSet<&str> =
         outcome.matches.iter().filter(|made| made.job == loser.job).map(|made| made.slot.as_str()).collect();
@@ -105,13 +105,13 @@ pub(super) fn taken(outcome: &Outcome, market: &Market, loser: &Loser<'_>, usabl
     let not_own = |at: &&usize| !own.contains(market.names[**at].as_str());
     let in_use: Vec<String> = rest.iter().filter(not_own).filter_map(|at| market.users[*at].clone()).collect();
     let won = tally(won.iter().filter_map(|at| Some((*got.get(market.names[*at].as_str())?).to_owned())));
-    Taken {
+    Competition {
         usable: usable.len(),
         left: rest.iter().filter(not_own).filter(|at| market.users[**at].is_none()).count(),
         not_looked_at: usable.iter().filter(|at| !market.looked_at[**at]).count(),
         won: won
             .into_iter()
-            .map(|(who, slots)| Won {
+            .map(|(who, slots)| WonSlots {
                 why: precedence(outcome, market, (&who, winning.get(who.as_str()).copied().unwrap_or_default()), loser),
                 submitter: who,
                 slots,
@@ -122,7 +122,7 @@ pub(super) fn taken(outcome: &Outcome, market: &Market, loser: &Loser<'_>, usabl
 }
 
 /// Others that have the slots.
-pub(super) fn gone(taken: &Taken, market: &Market, first: bool) -> Vec<Cause> {
+pub(crate) fn competition_causes(taken: &Competition, market: &Market, first: bool) -> Vec<Cause> {
     let mut found = Vec::new();
     if first && taken.not_looked_at > 0 && taken.not_looked_at == taken.usable {
         let why = if market.rules.trim.preemption {

@@ -1,6 +1,6 @@
 //! Questions whether something is in a list: what would be, and what the list would be.
 
-use crate::explain::edit::{constant, number};
+use crate::explain::repair::edit::{constant, number};
 use classmate::internal::builtin::near;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
@@ -8,18 +8,18 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::value::{List, Value};
 
 /// A question whether something is in a list.
-pub(super) struct Membership {
+pub(crate) struct Membership {
     /// What is looked for.
-    pub(super) item: NodeId,
+    pub(crate) item: NodeId,
     /// Where.
-    pub(super) list: NodeId,
+    pub(crate) list: NodeId,
     /// What separates the elements of a text; none: it is a list.
     separators: Option<Vec<u8>>,
 }
 
 impl Membership {
     /// The question that a call is, compared with true or not; none if it is another.
-    pub(super) fn of(tree: &Tree, id: NodeId) -> Option<Self> {
+    pub(crate) fn of(tree: &Tree, id: NodeId) -> Option<Self> {
         let is_true = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Bool(true)));
         let id = match *tree.node(tree.bare(id)) {
             Node::Binary(BinaryOp::Is | BinaryOp::Equal, left, right) if is_true(right) => left,
@@ -52,30 +52,30 @@ impl Membership {
                 .split(|byte| separators.contains(byte))
                 .map(<[u8]>::trim_ascii)
                 .filter(|part| !part.is_empty())
-                .take(ELEMENTS)
+                .take(MAX_ELEMENTS)
                 .map(|part| Literal::Str(part.to_vec().into()))
                 .collect(),
             (None, Value::List(list)) => match list.values() {
-                Some(values) => values.iter().take(ELEMENTS).filter_map(|value| constant(value, 0)).collect(),
-                None => list.exprs().iter().take(ELEMENTS).filter_map(|expr| expr.as_literal().cloned()).collect(),
+                Some(values) => values.iter().take(MAX_ELEMENTS).filter_map(|value| constant(value, 0)).collect(),
+                None => list.exprs().iter().take(MAX_ELEMENTS).filter_map(|expr| expr.as_literal().cloned()).collect(),
             },
             _ => Vec::new(),
         }
     }
 
     /// The element of a value of the list that is nearest to what is there; without anything there, the first.
-    pub(super) fn nearest(&self, list: &Value, there: Option<&Literal>) -> Option<Literal> {
+    pub(crate) fn nearest(&self, list: &Value, there: Option<&Literal>) -> Option<Literal> {
         /// Further than any two names, or numbers.
-        const FAR: f64 = f64::MAX;
+        const UNRELATED_DISTANCE: f64 = f64::MAX;
         let distance = |element: &Literal| match (there, element) {
             (Some(Literal::Str(old)), Literal::Str(new)) => {
-                near::distance(old, new, near::allowance(old)).map_or(FAR, |edits| edits as f64)
+                near::distance(old, new, near::allowance(old)).map_or(UNRELATED_DISTANCE, |edits| edits as f64)
             }
             (Some(old), new) => match (number(old), number(new)) {
                 (Some(old), Some(new)) => (old - new).abs(),
-                _ => FAR,
+                _ => UNRELATED_DISTANCE,
             },
-            (None, _) => FAR,
+            (None, _) => UNRELATED_DISTANCE,
         };
         let mut elements = self.elements(list).into_iter();
         let first = elements.next()?;
@@ -91,7 +91,7 @@ impl Membership {
 
     /// A list with one more element, a text if it is one or none is there and a text is asked; none if it is something else,
     /// or has elements that are no constants.
-    pub(super) fn longer(&self, list: Option<&Expr>, item: &Value) -> Option<Expr> {
+    pub(crate) fn longer(&self, list: Option<&Expr>, item: &Value) -> Option<Expr> {
         let Some(separators) = &self.separators else {
             let mut elements = match list {
                 None => Vec::new(),
@@ -122,7 +122,7 @@ impl Membership {
 }
 
 /// Elements of a list that are looked at.
-const ELEMENTS: usize = 1000;
+const MAX_ELEMENTS: usize = 1000;
 
 #[cfg(test)]
 mod tests {

@@ -2,12 +2,15 @@
 
 use serde::Serialize;
 
+use classmate::internal::ad::ClassAd;
+
 /// What a change changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Changed {
     /// A name, a text or a comparison of the job becomes what was meant by it.
-    Meant,
+    #[serde(rename = "meant")]
+    Correction,
     /// An attribute of the job gets another value.
     Job,
     /// A constant in an expression of the job becomes another.
@@ -44,4 +47,10 @@ pub struct Suggestion {
     pub lost: usize,
     /// One that matches then and does not now.
     pub example: String,
+}
+
+/// A change that was tried, and the ad that it makes: of the job, or of the slot that is named.
+pub(crate) struct TestedChange {
+    pub(crate) suggestion: Suggestion,
+    pub(crate) after: ClassAd,
 }

@@ -1,18 +1,18 @@
 //! What one cycle makes of a job: its turn, its share, and who took the slots it could have used.
 //!
-//! In: the outcome of a replayed cycle. Out: a [`Story`].
+//! In: the outcome of a replayed cycle. Out: a [`CycleTrace`].
 
 use serde::Serialize;
 
 use crate::explain::Market;
 use crate::explain::clauses::Clause;
-use crate::explain::left_out;
-use crate::explain::limit::{LimitStand, at_the_end};
-use crate::explain::order::{JobRank, standing};
-use crate::explain::stake::Stake;
-use crate::explain::stand::{GroupStand, stand};
-use crate::explain::taken::{Loser, Taken, taken};
-use crate::explain::turn::{Turn, ceiling, turns};
+use crate::explain::cycle::competition::{Competition, LosingJob, competition};
+use crate::explain::cycle::group_status::{GroupStatus, group_status};
+use crate::explain::cycle::left_out;
+use crate::explain::cycle::limit_status::{LimitStatus, at_the_end};
+use crate::explain::cycle::order::{JobRank, standing};
+use crate::explain::cycle::pre_cycle::PreCycleFacts;
+use crate::explain::cycle::turn::{Turn, ceiling, turns};
 use classmate::internal::ad::ClassAd;
 use classmate_pool::internal::negotiate::outcome::{Match, Rejected};
 use classmate_pool::internal::negotiate::quotas::Division;
@@ -22,7 +22,7 @@ use classmate_pool::internal::queue::job::{Activity, JobId};
 
 /// What a cycle makes of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Story {
+pub struct CycleTrace {
     /// The match, if it got a slot.
     pub matched: Option<Match>,
     /// The last refusal of the request it belongs to, if it was refused.
@@ -44,13 +44,13 @@ pub struct Story {
     /// The visits to the submitter.
     pub turns: Vec<Turn>,
     /// The group the submitter belongs to, if there are groups.
-    pub group: Option<GroupStand>,
+    pub group: Option<GroupStatus>,
     /// Weighted slots the submitter uses at the beginning.
     pub usage: f64,
     /// The submitter's ceiling in weighted slots, if it has one.
     pub ceiling: Option<i64>,
     /// The concurrency limits the job asks for.
-    pub limits: Vec<LimitStand>,
+    pub limits: Vec<LimitStatus>,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
     pub preemption: Vec<Clause>,
     /// The constraint that leaves its submitter out, if one does.
@@ -58,12 +58,12 @@ pub struct Story {
     /// Who takes the slot that the job has, if somebody does.
     pub displaced: Option<Match>,
     /// Who has the slots it could have used.
-    pub taken: Taken,
+    pub taken: Competition,
 }
 
 /// A job of a cycle.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct JobInCycle<'a> {
     /// Its number.
     pub id: JobId,
     /// Whom it belongs to.
@@ -75,7 +75,7 @@ pub struct Asked<'a> {
 }
 
 /// Cluster and process of a job's number.
-pub(super) fn number(text: &str) -> Option<(i64, i64)> {
+pub(crate) fn number(text: &str) -> Option<(i64, i64)> {
     let (cluster, process) = text.split_once('.')?;
     Some((cluster.parse().ok()?, process.parse().ok()?))
 }
@@ -85,10 +85,10 @@ pub fn story(
     outcome: &Outcome,
     snapshot: &Snapshot,
     division: Option<&Division>,
-    (market, stake): (&Market, &Stake),
-    asked: &Asked<'_>,
-) -> Story {
-    let Asked { id, submitter, asker, .. } = *asked;
+    (market, pre_cycle): (&Market, &PreCycleFacts),
+    asked: &JobInCycle<'_>,
+) -> CycleTrace {
+    let JobInCycle { id, submitter, asker, .. } = *asked;
     let name = id.to_string();
     let matched = outcome.matches.iter().find(|made| made.job == name).cloned();
     let within = |one: &&Rejected| {
@@ -113,25 +113,25 @@ pub fn story(
     let summary = line.map(|at| &outcome.submitters[at]);
     let turns = turns(outcome, submitter);
     let place = line.filter(|_| !turns.is_empty()).map(|at| at + 1);
-    Story {
+    CycleTrace {
         place,
         priority: summary.and_then(|line| line.priority),
         standing: summary.and_then(|line| line.priority).map(|priority| standing(&market.order, priority)),
         submitter_matched: summary.map_or(0, |line| line.matched),
         submitter_idle: summary.map_or(0, |line| line.idle),
         stopped: summary.map(|line| line.stopped),
-        group: stand(outcome, division, submitter),
+        group: group_status(outcome, division, submitter),
         usage: asker.standing.usage,
         ceiling: ceiling(snapshot, submitter),
-        limits: at_the_end(&stake.limits, outcome),
-        preemption: stake.preemption.clone(),
+        limits: at_the_end(&pre_cycle.limits, outcome),
+        preemption: pre_cycle.preemption.clone(),
         left_out: if summary.is_some() {
             None
         } else {
             left_out::submitter(snapshot, &market.rules, &market.settings, submitter).map(|(_, text)| text)
         },
         displaced: displaced(outcome, &asker.ad, submitter),
-        taken: taken(outcome, market, &Loser { submitter, job: &name }, &stake.usable),
+        taken: competition(outcome, market, &LosingJob { submitter, job: &name }, &pre_cycle.usable),
         rank: market.order.rank(&name).cloned(),
         matched,
         refused,

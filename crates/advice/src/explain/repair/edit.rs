@@ -1,6 +1,6 @@
 //! Single changes of a job: what is written, and what a condition wants written.
 
-use crate::explain::suggestion::{Change, Changed};
+use crate::explain::repair::suggestion::{Change, Changed};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::leaf_count;
 use classmate::internal::name::Name;
@@ -11,7 +11,7 @@ use classmate::internal::value::Value;
 
 /// Where a value is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Bound {
+pub(crate) enum Bound {
     /// Whatever it is, as long as it is there.
     Any,
     AtMost,
@@ -21,7 +21,7 @@ pub(super) enum Bound {
 
 /// One thing to change in the job.
 #[derive(Debug, Clone)]
-pub(super) enum Edit {
+pub(crate) enum Edit {
     Attribute(Name, Bound, Literal),
     /// A node in the expression of an attribute.
     Constant(Name, Expr, NodeId, Bound, Literal),
@@ -33,7 +33,7 @@ pub(super) enum Edit {
 }
 
 impl Edit {
-    pub(super) fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         match self {
             Edit::Attribute(name, ..) | Edit::List(name, _) => format!("a {}", name.display().to_ascii_lowercase()),
             Edit::Constant(holder, _, id, ..) => format!("b {} {id}", holder.display().to_ascii_lowercase()),
@@ -43,7 +43,7 @@ impl Edit {
     }
 
     /// Whether another one writes at the same place.
-    pub(super) fn is_of_the_place_of(&self, other: &Edit) -> bool {
+    pub(crate) fn is_of_the_place_of(&self, other: &Edit) -> bool {
         match (self, other) {
             (Edit::Attribute(a, ..), Edit::Attribute(b, ..)) => a == b,
             (Edit::Constant(a, _, one, ..), Edit::Constant(b, _, two, ..))
@@ -54,7 +54,7 @@ impl Edit {
     }
 
     /// The attribute in which something is written.
-    pub(super) fn name(&self) -> Name {
+    pub(crate) fn name(&self) -> Name {
         match self {
             Edit::Attribute(name, ..)
             | Edit::Constant(name, ..)
@@ -64,7 +64,7 @@ impl Edit {
         }
     }
 
-    pub(super) fn of(&self) -> Changed {
+    pub(crate) fn of(&self) -> Changed {
         match self {
             Edit::Attribute(..) | Edit::List(..) => Changed::Job,
             Edit::Constant(..) => Changed::Constant,
@@ -73,7 +73,7 @@ impl Edit {
         }
     }
 
-    pub(super) fn value(&self) -> Option<(&Literal, Bound)> {
+    pub(crate) fn value(&self) -> Option<(&Literal, Bound)> {
         match self {
             Edit::Attribute(_, bound, value) | Edit::Constant(_, _, _, bound, value) => Some((value, *bound)),
             Edit::Condition(..) | Edit::Part(..) | Edit::List(..) => None,
@@ -81,7 +81,7 @@ impl Edit {
     }
 
     /// How far the number that is written is from the one that stands there; 0 if one of them is none.
-    pub(super) fn shift(&self, job: &ClassAd) -> f64 {
+    pub(crate) fn shift(&self, job: &ClassAd) -> f64 {
         let (there, value) = match self {
             Edit::Attribute(name, _, value) => {
                 (job.get(*name).and_then(|expr| expr.as_literal().and_then(number)), value)
@@ -96,7 +96,7 @@ impl Edit {
     }
 
     /// How much it changes: to leave a condition out is as much as the conditions that it consists of.
-    pub(super) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         match self {
             Edit::Condition(_, expr, id) => leaf_count(expr.tree(), *id),
             _ => 1,
@@ -104,7 +104,7 @@ impl Edit {
     }
 
     /// The text that is written, to tell edits of one place apart.
-    pub(super) fn written(&self) -> String {
+    pub(crate) fn written(&self) -> String {
         match self {
             Edit::Attribute(_, _, value) | Edit::Constant(_, _, _, _, value) => {
                 Expr::literal(value.clone()).to_string()
@@ -115,7 +115,7 @@ impl Edit {
     }
 
     /// The text that becomes another one.
-    pub(super) fn texts<'e>(&'e self, job: &ClassAd) -> Option<(Vec<u8>, &'e [u8])> {
+    pub(crate) fn texts<'e>(&'e self, job: &ClassAd) -> Option<(Vec<u8>, &'e [u8])> {
         let text = |literal: &Literal| match literal {
             Literal::Str(text) => Some(text.to_vec()),
             _ => None,
@@ -131,7 +131,7 @@ impl Edit {
         Some((old, &**new))
     }
 
-    pub(super) fn change(&self, job: &ClassAd) -> Change {
+    pub(crate) fn change(&self, job: &ClassAd) -> Change {
         let attribute = |name: &Name, after: String| Change {
             of: Changed::Job,
             attribute: name.to_string(),
@@ -164,7 +164,7 @@ impl Edit {
 }
 
 /// A number of a literal.
-pub(super) fn number(literal: &Literal) -> Option<f64> {
+pub(crate) fn number(literal: &Literal) -> Option<f64> {
     match literal {
         Literal::Int(value) => Some(*value as f64),
         Literal::Real(value) => Some(*value),
@@ -173,7 +173,7 @@ pub(super) fn number(literal: &Literal) -> Option<f64> {
 }
 
 /// The job with changes made.
-pub(super) fn changed(job: &ClassAd, edits: &[Edit]) -> ClassAd {
+pub(crate) fn changed(job: &ClassAd, edits: &[Edit]) -> ClassAd {
     let mut job = job.clone();
     // Later nodes first: what is replaced moves only what stands behind it.
     let mut inside: Vec<(Name, NodeId, Expr)> = Vec::new();
@@ -196,7 +196,7 @@ pub(super) fn changed(job: &ClassAd, edits: &[Edit]) -> ClassAd {
 }
 
 /// The bound on the left side of a comparison.
-pub(super) fn bound(op: BinaryOp, handle_is_left: bool) -> Option<(Bound, i64)> {
+pub(crate) fn bound(op: BinaryOp, handle_is_left: bool) -> Option<(Bound, i64)> {
     let (bound, off) = match op {
         BinaryOp::LessEqual => (Bound::AtMost, 0),
         BinaryOp::Less => (Bound::AtMost, -1),
@@ -213,7 +213,7 @@ pub(super) fn bound(op: BinaryOp, handle_is_left: bool) -> Option<(Bound, i64)> 
 }
 
 /// A value that satisfies a bound as a constant.
-pub(super) fn constant(value: &Value, off: i64) -> Option<Literal> {
+pub(crate) fn constant(value: &Value, off: i64) -> Option<Literal> {
     match value {
         Value::Int(value) => value.checked_add(off).map(Literal::Int),
         Value::Real(value) if off == 0 && value.is_finite() => Some(Literal::Real(*value)),
@@ -225,7 +225,7 @@ pub(super) fn constant(value: &Value, off: i64) -> Option<Literal> {
 }
 
 /// The parts of a chain of `||`, and the branches of `?:`.
-pub(super) fn options(expr: &Expr) -> Vec<Expr> {
+pub(crate) fn options(expr: &Expr) -> Vec<Expr> {
     let tree = expr.tree();
     let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
     while let Some(id) = waiting.pop() {
@@ -241,12 +241,18 @@ pub(super) fn options(expr: &Expr) -> Vec<Expr> {
     found
 }
 
-/// What compares: the operator, turned round if `!` stands before it, and both sides; none if nothing does.
-pub(super) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
+/// A part without parentheses and `!` in front of it, and whether an odd number of `!` was there.
+pub(super) fn unnegated(tree: &Tree, id: NodeId) -> (NodeId, bool) {
     let (mut at, mut negated) = (tree.bare(id), false);
     while let Node::Unary(UnaryOp::Not, inner) = *tree.node(at) {
         (at, negated) = (tree.bare(inner), !negated);
     }
+    (at, negated)
+}
+
+/// The operator of a comparison and both sides; the opposite operator if the comparison is negated.
+pub(super) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
+    let (at, negated) = unnegated(tree, id);
     let Node::Binary(op, left, right) = *tree.node(at) else { return None };
     let op = match (negated, op) {
         (false, op) => op,

@@ -6,9 +6,9 @@ use hashbrown::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::explain::Market;
-use crate::explain::cycle::{Asked, number, story};
-use crate::explain::obstacle::of_cycle;
-use crate::explain::stake::Stake;
+use crate::explain::cycle::obstacle::of_cycle;
+use crate::explain::cycle::pre_cycle::PreCycleFacts;
+use crate::explain::cycle::trace::{JobInCycle, number, story};
 use crate::explain::view::View;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::outcome::Outcome;
@@ -18,7 +18,7 @@ use classmate_pool::internal::queue::job::Activity;
 
 /// A cause with the jobs it keeps waiting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Common {
+pub struct CommonCause {
     /// In a sentence.
     pub text: String,
     /// Jobs that wait for it.
@@ -30,15 +30,15 @@ pub struct Common {
 }
 
 /// Pairs of a request and a slot that are looked at, at most.
-const EVALUATIONS: usize = 1_000_000;
+const MAX_EVALUATIONS: usize = 1_000_000;
 /// Requests that are looked at, at most.
-const REQUESTS: usize = 50;
+const MAX_REQUESTS: usize = 50;
 
 /// The most common causes: of the requests with most jobs that were refused, and of submitters that had no turn.
 ///
 /// # Errors
 /// A setting of the configuration that is wrong.
-pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, ConfigError> {
+pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<CommonCause>, ConfigError> {
     let settings = snapshot.settings();
     let pool = PreparedPool::for_explanation(snapshot)?;
     let domain = &pool.rules().knobs.accountant.domain;
@@ -54,29 +54,29 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<Common>, Con
     left.values_mut().for_each(|list| list.sort_by_key(|at| jobs[*at].id));
     let mut waiting = representatives(outcome, &jobs, &left);
     waiting.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), jobs[*at].id));
-    waiting.truncate((EVALUATIONS / snapshot.slots.len().max(1)).clamp(1, REQUESTS));
+    waiting.truncate((MAX_EVALUATIONS / snapshot.slots.len().max(1)).clamp(1, MAX_REQUESTS));
     let askers: Vec<PreparedJob> =
         waiting.iter().map(|(at, _)| pool.job(&jobs[*at].ad, &jobs[*at].submitter)).collect();
     let market = Market::new(&pool);
     let division = (!outcome.groups.is_empty()).then(|| pool.division());
-    let mut found: BTreeMap<String, Common> = BTreeMap::new();
+    let mut found: BTreeMap<String, CommonCause> = BTreeMap::new();
     for ((at, count), asker) in waiting.iter().zip(&askers) {
         let job = &jobs[*at];
         let submitter = job.submitter.to_string();
-        let asked = Asked { id: job.id, submitter: &submitter, activity: job.activity, asker };
+        let asked = JobInCycle { id: job.id, submitter: &submitter, activity: job.activity, asker };
         let view = View::of(&market, &asker.ad);
-        let stake = Stake::of(&view, &submitter);
-        let known = (&market, &stake);
+        let pre_cycle = PreCycleFacts::of(&view, &submitter);
+        let known = (&market, &pre_cycle);
         let story = story(outcome, snapshot, division.as_ref(), known, &asked);
         let mut causes = of_cycle(&story, outcome, known, &asked);
         causes.extend(view.causes());
         let text = causes.into_iter().next().map_or_else(|| "no slots were left".to_owned(), |cause| cause.text);
         let example = job.id.to_string();
-        let entry = found.entry(text.clone()).or_insert(Common { text, jobs: 0, requests: 0, example });
+        let entry = found.entry(text.clone()).or_insert(CommonCause { text, jobs: 0, requests: 0, example });
         entry.jobs += count;
         entry.requests += 1;
     }
-    let mut found: Vec<Common> = found.into_values().collect();
+    let mut found: Vec<CommonCause> = found.into_values().collect();
     found.sort_by_key(|one| std::cmp::Reverse(one.jobs));
     Ok(found)
 }

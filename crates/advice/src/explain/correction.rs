@@ -3,9 +3,10 @@
 //!
 //! In: a condition. Out: what to write in its place, and the condition with that written.
 
-use crate::explain::causes::quoted;
-use crate::explain::names::Absent;
+use crate::explain::clauses::others;
+use crate::explain::names::MissingAttribute;
 use crate::explain::view::View;
+use classmate::internal::ad::ClassAd;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -13,7 +14,7 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::text::Text;
 
 /// Parts of a condition with what to write there, and the condition that comes of it.
-pub(super) struct Meant {
+pub(super) struct Correction {
     pub(super) parts: Vec<(NodeId, Expr)>,
     pub(super) whole: Expr,
 }
@@ -29,14 +30,14 @@ pub(super) fn names(view: &View<'_>) -> Vec<Expr> {
 }
 
 /// A similar name, with the scope of the one that is missing.
-fn renamed(one: &Absent) -> Option<Expr> {
+fn renamed(one: &MissingAttribute) -> Option<Expr> {
     let similar = one.similar.as_ref()?;
     let scope = one.name.split_once('.').map(|(scope, _)| format!("{scope}.")).unwrap_or_default();
     parsed(format!("{scope}{similar}").as_bytes())
 }
 
 /// What was meant by names that exist nowhere; none if there is no such name, or nothing looks like it.
-pub(super) fn of(view: &View<'_>, expr: &Expr) -> Option<Meant> {
+pub(super) fn of(view: &View<'_>, expr: &Expr) -> Option<Correction> {
     if view.absent.iter().all(|one| !one.of_job || !one.decides) {
         return None;
     }
@@ -77,11 +78,30 @@ pub(super) fn of(view: &View<'_>, expr: &Expr) -> Option<Meant> {
     parts.sort_by_key(|(id, _)| *id);
     // As many nodes as before: the numbers of the others stay.
     let whole = parts.iter().rev().fold(expr.clone(), |whole, (id, other)| whole.with_part(*id, other));
-    (whole.root() == expr.root()).then_some(Meant { parts, whole })
+    (whole.root() == expr.root()).then_some(Correction { parts, whole })
+}
+
+/// The text that the ad opposite has where a condition of the job, or of slots, compares with an unquoted word.
+pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str, of_job: bool) -> Option<String> {
+    let tree = expr.tree();
+    let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *tree.node(tree.bare(expr.root())) else {
+        return None;
+    };
+    let holder = if of_job { view.job } else { &view.market.slots.first()?.ad };
+    let name = [left, right].into_iter().find_map(|side| {
+        let name = others(tree, tree.bare(side), holder)?;
+        (!name.to_string().eq_ignore_ascii_case(word)).then_some(name)
+    })?;
+    let meant = |ad: &ClassAd| {
+        let value = ad.constant(name)?;
+        let text = String::from_utf8_lossy(value.as_bytes()?).into_owned();
+        text.eq_ignore_ascii_case(word).then_some(text)
+    };
+    if of_job { view.market.slots.iter().find_map(|slot| meant(&slot.ad)) } else { meant(view.job) }
 }
 
 /// What is known of a name of the job's conditions that exists nowhere.
-fn absent<'v>(view: &'v View<'_>, written: &str) -> Option<&'v Absent> {
+fn absent<'v>(view: &'v View<'_>, written: &str) -> Option<&'v MissingAttribute> {
     view.absent.iter().find(|one| one.of_job && one.decides && one.name.eq_ignore_ascii_case(written))
 }
 

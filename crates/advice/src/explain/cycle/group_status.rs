@@ -9,7 +9,7 @@ use classmate_pool::internal::quota::summary::{GroupSummary, SurplusPolicy};
 
 /// Quota and use of the group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GroupStand {
+pub struct GroupStatus {
     /// Its name.
     pub group: String,
     /// Its quota in weighted slots.
@@ -31,7 +31,7 @@ pub struct GroupStand {
 }
 
 /// The innermost group whose name begins the submitter's.
-pub(super) fn stand(outcome: &Outcome, division: Option<&Division>, submitter: &str) -> Option<GroupStand> {
+pub(crate) fn group_status(outcome: &Outcome, division: Option<&Division>, submitter: &str) -> Option<GroupStatus> {
     let within = |group: &str| {
         submitter.len() > group.len()
             && submitter.is_char_boundary(group.len())
@@ -43,7 +43,7 @@ pub(super) fn stand(outcome: &Outcome, division: Option<&Division>, submitter: &
     let told = division.and_then(|division| division.groups.iter().find(|one| one.summary.name == group.name));
     let (why, steps) = told.map(|one| (one.why.clone(), one.story.clone())).unwrap_or_default();
     let cap = capped(outcome, &group.name);
-    Some(GroupStand {
+    Some(GroupStatus {
         group: group.name.clone(),
         quota: group.quota,
         allocated: group.granted(),
@@ -58,7 +58,7 @@ pub(super) fn stand(outcome: &Outcome, division: Option<&Division>, submitter: &
 
 /// The nearest group above that accepts no surplus and of whose quota less than a slot is left, in a clause; none if
 /// the group wants no more.
-pub(super) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
+pub(crate) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
     let of = |name: &str| outcome.groups.iter().find(|one| one.name == name);
     let group = of(name)?;
     if group.demand <= group.usage {
@@ -81,7 +81,7 @@ pub(super) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
 }
 
 /// Whether a group accepts no surplus and less than a slot is left to it and all below it.
-pub(super) fn is_full(outcome: &Outcome, group: &GroupSummary) -> bool {
+pub(crate) fn is_full(outcome: &Outcome, group: &GroupSummary) -> bool {
     let lightest = outcome.matches.iter().map(|made| made.weight).fold(f64::INFINITY, f64::min);
     let lightest = if lightest.is_finite() { lightest } else { 1e-6 };
     group.surplus == SurplusPolicy::No
@@ -90,7 +90,7 @@ pub(super) fn is_full(outcome: &Outcome, group: &GroupSummary) -> bool {
 }
 
 /// The sum of a figure of a group and of all groups below it.
-pub(super) fn within(outcome: &Outcome, above: &str, figure: impl Fn(&GroupSummary) -> f64) -> f64 {
+pub(crate) fn within(outcome: &Outcome, above: &str, figure: impl Fn(&GroupSummary) -> f64) -> f64 {
     outcome.groups.iter().filter(|one| is_within(outcome, &one.name, above)).map(figure).fold(0.0, |sum, one| sum + one)
 }
 

@@ -6,8 +6,8 @@
 
 use smallvec::SmallVec;
 
-use crate::explain::border::{around, beyond, nearest, outward, toward};
-use crate::explain::edit::{Bound, bound, constant, number};
+use crate::explain::repair::boundary::{around, beyond, nearest, outward, toward};
+use crate::explain::repair::edit::{Bound, bound, constant, number};
 use classmate::internal::eval::operate;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
@@ -30,63 +30,63 @@ enum Step {
 
 /// The way from a side of a comparison down to a node in it, through `+`, `-`, `*`, `/`, `%`, `?:` and branches.
 #[derive(Debug, Clone)]
-pub(super) struct Route {
+pub(crate) struct Inversion {
     /// The node that it leads to.
-    pub(super) inner: NodeId,
+    pub(crate) inner: NodeId,
     /// The other operands on the way, from the outermost to the innermost.
-    pub(super) beside: Vec<NodeId>,
+    pub(crate) beside: Vec<NodeId>,
     /// What is done on the way, from the outermost to the innermost.
     steps: Vec<Step>,
 }
 
 /// What a comparison wants of one of its sides.
 #[derive(Clone, Copy)]
-pub(super) struct Demand<'v> {
-    pub(super) op: BinaryOp,
+pub(crate) struct Constraint<'v> {
+    pub(crate) op: BinaryOp,
     /// Whether it is the left side.
-    pub(super) is_left: bool,
+    pub(crate) is_left: bool,
     /// The value of the other side.
-    pub(super) other: &'v Value,
+    pub(crate) other: &'v Value,
     /// The values of what stands beside on the way.
-    pub(super) beside: &'v [&'v Value],
+    pub(crate) beside: &'v [&'v Value],
 }
 
 /// Ways that are looked at in one side of a comparison.
-const ROUTES: usize = 8;
+const MAX_INVERSIONS: usize = 8;
 /// Steps of a way.
-const STEPS: usize = 16;
+const MAX_STEPS: usize = 16;
 
 /// Numbers to begin at.
 type Numbers = SmallVec<[f64; 8]>;
 
-impl Route {
+impl Inversion {
     /// The ways to all that is no number, in the order of the text.
-    pub(super) fn all(tree: &Tree, id: NodeId) -> Vec<Self> {
+    pub(crate) fn all(tree: &Tree, id: NodeId) -> Vec<Self> {
         let mut found = Vec::new();
-        let mut waiting = vec![Route { inner: tree.bare(id), ..Route::straight() }];
-        while let Some(route) = waiting.pop() {
-            if found.len() == ROUTES {
+        let mut waiting = vec![Inversion { inner: tree.bare(id), ..Inversion::straight() }];
+        while let Some(inversion) = waiting.pop() {
+            if found.len() == MAX_INVERSIONS {
                 break;
             }
             let further = |inner: NodeId, beside: Option<NodeId>, step: Step| {
-                let mut further = route.clone();
+                let mut further = inversion.clone();
                 further.inner = tree.bare(inner);
                 further.beside.extend(beside);
                 further.steps.push(step);
                 further
             };
-            if let Node::Literal(_) = tree.node(route.inner) {
+            if let Node::Literal(_) = tree.node(inversion.inner) {
                 continue;
             }
-            if route.steps.len() >= STEPS {
-                found.push(route);
+            if inversion.steps.len() >= MAX_STEPS {
+                found.push(inversion);
                 continue;
             }
-            if let Some([_, yes, no]) = tree.choice(route.inner) {
+            if let Some([_, yes, no]) = tree.choice(inversion.inner) {
                 waiting.extend([no, yes].map(|part| further(part, None, Step::Same)));
                 continue;
             }
-            match *tree.node(route.inner) {
+            match *tree.node(inversion.inner) {
                 Node::Binary(
                     op @ (BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide),
                     left,
@@ -104,24 +104,24 @@ impl Route {
                 }
                 Node::Unary(UnaryOp::Minus, inner) => waiting.push(further(inner, None, Step::Minus)),
                 Node::Unary(UnaryOp::Plus, inner) => waiting.push(further(inner, None, Step::Same)),
-                _ => found.push(route),
+                _ => found.push(inversion),
             }
         }
         found
     }
 
     /// The way on which nothing is done.
-    pub(super) fn straight() -> Self {
-        Route { inner: 0, beside: Vec::new(), steps: Vec::new() }
+    pub(crate) fn straight() -> Self {
+        Inversion { inner: 0, beside: Vec::new(), steps: Vec::new() }
     }
 
     /// Whether nothing is done on the way.
-    pub(super) fn is_straight(&self) -> bool {
+    pub(crate) fn is_straight(&self) -> bool {
         self.steps.is_empty()
     }
 
     /// Whether what is at its end is the value of the whole, if it counts.
-    pub(super) fn is_same(&self) -> bool {
+    pub(crate) fn is_same(&self) -> bool {
         self.steps.iter().all(|step| matches!(step, Step::Same))
     }
 
@@ -144,12 +144,12 @@ impl Route {
     }
 
     /// Whether the comparison holds with a value at the end of the way.
-    fn holds(&self, demand: &Demand<'_>, literal: &Literal) -> bool {
-        let side = self.seen(Value::from(literal), demand.beside, 0);
-        let told = if demand.is_left {
-            operate(demand.op, &side, demand.other)
+    fn holds(&self, constraint: &Constraint<'_>, literal: &Literal) -> bool {
+        let side = self.seen(Value::from(literal), constraint.beside, 0);
+        let told = if constraint.is_left {
+            operate(constraint.op, &side, constraint.other)
         } else {
-            operate(demand.op, demand.other, &side)
+            operate(constraint.op, constraint.other, &side)
         };
         matches!(told, Value::Bool(true))
     }
@@ -157,28 +157,28 @@ impl Route {
     /// The value at the end of the way for which the comparison holds, the nearest to the present one, and the bound there:
     /// an integer unless the present value is a real or no integer would do. None if there is none, or what stands beside is
     /// no number.
-    pub(super) fn solved(&self, demand: &Demand<'_>, present: Option<&Literal>) -> Option<(Bound, Literal)> {
-        if !matches!(demand.other, Value::Int(_) | Value::Real(_)) {
-            let (bound, off) = bound(demand.op, demand.is_left)?;
-            return constant(demand.other, off).filter(|_| self.is_same()).map(|literal| (bound, literal));
+    pub(crate) fn solved(&self, constraint: &Constraint<'_>, present: Option<&Literal>) -> Option<(Bound, Literal)> {
+        if !matches!(constraint.other, Value::Int(_) | Value::Real(_)) {
+            let (bound, off) = bound(constraint.op, constraint.is_left)?;
+            return constant(constraint.other, off).filter(|_| self.is_same()).map(|literal| (bound, literal));
         }
         let unquoted = match present {
             Some(Literal::Str(text)) => unquoted(text),
             _ => None,
         };
         // What was written in quotation marks by mistake, as a number.
-        if let Some(literal) = unquoted.as_ref().filter(|literal| self.holds(demand, literal)) {
-            return Some((bound(demand.op, demand.is_left)?.0, literal.clone()));
+        if let Some(literal) = unquoted.as_ref().filter(|literal| self.holds(constraint, literal)) {
+            return Some((bound(constraint.op, constraint.is_left)?.0, literal.clone()));
         }
         let present = unquoted.as_ref().or(present).filter(|literal| number(literal).is_some());
-        if present.is_some_and(|literal| self.holds(demand, literal)) {
+        if present.is_some_and(|literal| self.holds(constraint, literal)) {
             return None;
         }
-        let found = self.begun(demand, present);
+        let found = self.begun(constraint, present);
         let whole = match present {
             Some(Literal::Real(_)) => None,
-            Some(Literal::Int(present)) => self.whole(demand, Some(*present), found.as_ref()),
-            _ => self.whole(demand, None, found.as_ref()),
+            Some(Literal::Int(present)) => self.whole(constraint, Some(*present), found.as_ref()),
+            _ => self.whole(constraint, None, found.as_ref()),
         };
         whole.or_else(|| {
             let is_real = matches!(present, Some(Literal::Real(_)));
@@ -189,23 +189,23 @@ impl Route {
                 _ => vec![*number],
             };
             let mut reals = numbers.iter().flat_map(around).map(Literal::Real);
-            reals.find(|literal| self.holds(demand, literal)).map(|literal| (bound, literal))
+            reals.find(|literal| self.holds(constraint, literal)).map(|literal| (bound, literal))
         })
     }
 
-    /// As [`Route::solved`], of integers alone.
+    /// As [`Inversion::solved`], of integers alone.
     fn whole(
         &self,
-        demand: &Demand<'_>,
+        constraint: &Constraint<'_>,
         present: Option<i64>,
         found: Option<&(Bound, Numbers)>,
     ) -> Option<(Bound, Literal)> {
         if let (true, Value::Int(other), Some((bound, off))) =
-            (self.is_same(), demand.other, bound(demand.op, demand.is_left))
+            (self.is_same(), constraint.other, bound(constraint.op, constraint.is_left))
         {
             return other.checked_add(off).map(|value| (bound, Literal::Int(value)));
         }
-        let holds = |value: i64| self.holds(demand, &Literal::Int(value));
+        let holds = |value: i64| self.holds(constraint, &Literal::Int(value));
         let from = |(bound, numbers): &(Bound, Numbers)| {
             let near = |number: &f64| match bound {
                 Bound::AtMost => around(&holds, number.floor() as i64),
@@ -223,7 +223,7 @@ impl Route {
         let anywhere = || {
             let present = present.unwrap_or(0);
             let value = nearest(&holds, present)?;
-            let bound = match demand.op {
+            let bound = match constraint.op {
                 BinaryOp::NotEqual | BinaryOp::Isnt => Bound::Exactly,
                 _ if value > present => Bound::AtLeast,
                 _ => Bound::AtMost,
@@ -237,10 +237,10 @@ impl Route {
 
     /// Where the value at the end of the way may be, by algebra over reals, and the bound there: the first that holds is
     /// the best.
-    fn begun(&self, demand: &Demand<'_>, present: Option<&Literal>) -> Option<(Bound, Numbers)> {
-        let (mut bound, _) = bound(demand.op, demand.is_left)?;
-        let mut wanted = Numbers::from_iter(demand.other.as_number());
-        let mut beside = demand.beside.iter();
+    fn begun(&self, constraint: &Constraint<'_>, present: Option<&Literal>) -> Option<(Bound, Numbers)> {
+        let (mut bound, _) = bound(constraint.op, constraint.is_left)?;
+        let mut wanted = Numbers::from_iter(constraint.other.as_number());
+        let mut beside = constraint.beside.iter();
         for (at, step) in self.steps.iter().enumerate() {
             let mut other = || beside.next().filter(|value| value.as_bytes().is_none())?.as_number();
             let turned = match *step {
@@ -327,8 +327,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::explain::edit::comparison;
     use crate::explain::prose::prose;
+    use crate::explain::repair::edit::comparison;
     use classmate::internal::ad::ClassAd;
     use classmate::internal::eval::scope::{EvalOptions, Scope};
     use classmate::internal::syntax::expr::Expr;
@@ -345,13 +345,13 @@ mod tests {
         let (op, left, right) = comparison(tree, expr.root()).unwrap();
         let value = |id: NodeId| Scope::new(&ad, &settings).eval(&expr.part(id)).unwrap();
         let other = value(right);
-        let routes = Route::all(tree, left);
-        let way = |route: &Route| {
-            let beside: Vec<Value> = route.beside.iter().map(|id| value(*id)).collect();
+        let inversions = Inversion::all(tree, left);
+        let way = |inversion: &Inversion| {
+            let beside: Vec<Value> = inversion.beside.iter().map(|id| value(*id)).collect();
             let beside: Vec<&Value> = beside.iter().collect();
-            route.solved(&Demand { op, is_left: true, other: &other, beside: &beside }, present)
+            inversion.solved(&Constraint { op, is_left: true, other: &other, beside: &beside }, present)
         };
-        routes.iter().map(way).collect()
+        inversions.iter().map(way).collect()
     }
 
     /// As [`solved`], as texts.

@@ -27,7 +27,7 @@ pub struct Turn {
 }
 
 /// The visits to a submitter.
-pub(super) fn turns(outcome: &Outcome, submitter: &str) -> Vec<Turn> {
+pub(crate) fn turns(outcome: &Outcome, submitter: &str) -> Vec<Turn> {
     let visits = outcome.negotiations.iter().enumerate().filter(|(_, visit)| visit.submitter == submitter);
     let made = |pie: u32, spin: u32| {
         let made = outcome.matches.iter();
@@ -48,7 +48,7 @@ pub(super) fn turns(outcome: &Outcome, submitter: &str) -> Vec<Turn> {
 }
 
 /// The ceiling of a submitter, as the accountant's log has it.
-pub(super) fn ceiling(snapshot: &Snapshot, submitter: &str) -> Option<i64> {
+pub(crate) fn ceiling(snapshot: &Snapshot, submitter: &str) -> Option<i64> {
     let record = snapshot.log.as_ref()?.get(format!("Customer.{submitter}").as_bytes())?;
     record.integer("Ceiling").filter(|ceiling| *ceiling >= 0)
 }

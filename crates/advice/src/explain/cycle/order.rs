@@ -8,7 +8,7 @@ use classmate_pool::internal::quota::derivation::slots;
 pub use classmate_pool::internal::priority::ranking::{JobRank, ServiceOrder};
 
 /// What the figure that a visit gives for the priority of its submitter says under this policy.
-pub(super) fn standing(order: &ServiceOrder, priority: f64) -> String {
+pub(crate) fn standing(order: &ServiceOrder, priority: f64) -> String {
     match order {
         ServiceOrder::Submitters => format!("effective priority {priority:.2}"),
         ServiceOrder::Lots => format!("priority {priority:.2}; a higher priority is drawn more often"),
@@ -17,7 +17,7 @@ pub(super) fn standing(order: &ServiceOrder, priority: f64) -> String {
 }
 
 /// Why a job was served before another one, if the policy does not order submitters.
-pub(super) fn precedence_of_policy(
+pub(crate) fn precedence_of_policy(
     order: &ServiceOrder,
     won: &str,
     lost: &str,

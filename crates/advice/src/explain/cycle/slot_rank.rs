@@ -15,30 +15,30 @@ use classmate_pool::internal::negotiate::preemption::Objection;
 
 /// Why the `Rank` of a slot in use does not let another job have it.
 #[derive(Debug, Clone)]
-pub(super) enum Keeps {
+pub(crate) enum RankObjection {
     /// The slot lacks an attribute, without which both tests are undefined.
     Without(&'static str),
     /// `MY.Rank` for the other job and `MY.CurrentRank`, of which the first is less, or not a number.
     Ranks(Value, Value),
 }
 
-impl Keeps {
+impl RankObjection {
     /// What a slot that does not like a job as well as the one it runs says of it.
-    pub(super) fn of(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> Self {
+    pub(crate) fn of(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> Self {
         if let Some(lacking) = ["Rank", "CurrentRank"].into_iter().find(|name| !slot.contains(*name)) {
-            return Keeps::Without(lacking);
+            return RankObjection::Without(lacking);
         }
         let scope = Scope::new(slot, settings).with_target(job);
         let [rank, current] =
             ["Rank", "CurrentRank"].map(|name| scope.eval_attr(Name::new(name)).unwrap_or(Value::Error));
-        Keeps::Ranks(rank, current)
+        RankObjection::Ranks(rank, current)
     }
 
     /// In a clause, of one slot and the jobs of somebody.
-    pub(super) fn told(&self, whose: &str) -> String {
+    pub(crate) fn told(&self, whose: &str) -> String {
         match self {
-            Keeps::Without(name) => format!("the slot does not define `{name}`, so it is never preempted"),
-            Keeps::Ranks(rank, current) => format!(
+            RankObjection::Without(name) => format!("the slot does not define `{name}`, so it is never preempted"),
+            RankObjection::Ranks(rank, current) => format!(
                 "`MY.Rank >= MY.CurrentRank` is not true for jobs of {whose} (Rank is {rank}, CurrentRank is {current})"
             ),
         }
@@ -46,17 +46,18 @@ impl Keeps {
 }
 
 /// Why slots in use that match a job keep what they run, those of most slots first; nothing if none keeps it for its `Rank`.
-pub(super) fn keeping(market: &Market, job: &ClassAd, submitter: &str, matching: &[usize]) -> Vec<Cause> {
+pub(crate) fn keeping(market: &Market, job: &ClassAd, submitter: &str, matching: &[usize]) -> Vec<Cause> {
     let keeps = |at: &usize| {
         let user = market.users[*at].as_ref().filter(|_| market.looked_at[*at])?;
         let (slot, pair) = (&market.slots[*at].ad, (user.as_bytes(), submitter.as_bytes()));
         let ground = market.rules.preemption.ground(slot, job, pair, false, &market.settings);
-        (ground == Err(Objection::Rank)).then(|| Keeps::of(slot, job, &market.settings))
+        (ground == Err(Objection::Rank)).then(|| RankObjection::of(slot, job, &market.settings))
     };
-    let found: Vec<Keeps> = matching.par_iter().filter_map(keeps).collect();
+    let found: Vec<RankObjection> = matching.par_iter().filter_map(keeps).collect();
     let mut causes: Vec<(usize, String)> = Vec::new();
     for name in ["Rank", "CurrentRank"] {
-        let count = found.iter().filter(|one| matches!(one, Keeps::Without(lacking) if *lacking == name)).count();
+        let count =
+            found.iter().filter(|one| matches!(one, RankObjection::Without(lacking) if *lacking == name)).count();
         let (has, is) = if count == 1 {
             ("matching slot in use does not define", "it is")
         } else {
@@ -65,8 +66,8 @@ pub(super) fn keeping(market: &Market, job: &ClassAd, submitter: &str, matching:
         causes.push((count, format!("{count} {has} `{name}`, so {is} never preempted")));
     }
     let ranks = found.iter().filter_map(|one| match one {
-        Keeps::Ranks(rank, current) => Some((rank.clone(), current.clone())),
-        Keeps::Without(_) => None,
+        RankObjection::Ranks(rank, current) => Some((rank.clone(), current.clone())),
+        RankObjection::Without(_) => None,
     });
     let (better, unknown): (Vec<_>, Vec<_>) =
         ranks.partition(|(rank, current)| rank.as_number().is_some() && current.as_number().is_some());

@@ -1,0 +1,113 @@
+//! The explanation of a job without a cycle: plain data that serializes.
+
+use serde::Serialize;
+
+use crate::explain::causes::{self, Cause};
+use crate::explain::clauses::{Clause, counted};
+use crate::explain::cycle::trace::CycleTrace;
+use crate::explain::kinds::{Kind, Policy};
+use crate::explain::names::MissingAttribute;
+use crate::explain::repair::nearest::{NearSlots, nearest};
+use crate::explain::repair::suggestion::Suggestion;
+use crate::explain::view::View;
+
+/// Slots that have the same requirements, and what they say of the job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SlotPolicy {
+    /// Their Requirements.
+    pub text: String,
+    /// How many slots have it.
+    pub slots: usize,
+    /// How many of them accept the job.
+    pub accepting: usize,
+    /// One of those that refuse; of all if none does.
+    pub example: String,
+    /// Its conditions.
+    pub clauses: Vec<Clause>,
+}
+
+/// Why a job does not run, or could.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The job, `cluster.process`.
+    pub job: String,
+    /// Whom it belongs to.
+    pub submitter: String,
+    /// Why it does not run, the most telling first; or what it gets.
+    pub causes: Vec<Cause>,
+    /// Slots looked at.
+    pub slots: usize,
+    /// Slots that the job accepts.
+    pub accepted_by_job: usize,
+    /// Slots that accept the job.
+    pub accepting_job: usize,
+    /// Slots that accept the job and that it accepts.
+    pub matching: usize,
+    /// The conditions of its Requirements; none if it has none, and then it matches nothing.
+    pub clauses: Vec<Clause>,
+    /// Conditions that must be true and are for no slot.
+    pub never: Vec<String>,
+    /// Conditions that must be true and are for every slot.
+    pub always: Vec<String>,
+    /// Attributes that conditions refer to and that exist nowhere.
+    pub absent: Vec<MissingAttribute>,
+    /// The policies of slots, what refuses most slots first.
+    pub policies: Vec<SlotPolicy>,
+    /// Slots that do not match, by the conditions that fail; fewest first.
+    pub nearest: Vec<NearSlots>,
+    /// Changes after which more slots match, each tried; the smallest first.
+    pub suggestions: Vec<Suggestion>,
+    /// What one cycle makes of it; none if no cycle was run.
+    pub cycle: Option<CycleTrace>,
+}
+
+impl View<'_> {
+    /// Why no slot matches, the most telling first; nothing if one does.
+    pub fn causes(&self) -> Vec<Cause> {
+        causes::of_match(self)
+    }
+
+    /// Everything there is to say without a cycle.
+    pub fn explanation(&self, id: String, submitter: String) -> Explanation {
+        let slots = self.market.slots.len();
+        let clauses = counted(&self.plan, self.kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size)));
+        let all = |pick: fn(&Clause, usize) -> bool| {
+            let required = self.plan.required().filter(|(at, _)| slots > 0 && pick(&clauses[*at], slots));
+            required.map(|(at, _)| clauses[at].text.clone()).collect::<Vec<_>>()
+        };
+        let mut policies: Vec<SlotPolicy> = self.kinds.policies.iter().map(|policy| self.policy(policy)).collect();
+        policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
+        let (nearest, suggestions) = nearest(self);
+        Explanation {
+            job: id,
+            submitter,
+            causes: self.causes(),
+            slots,
+            accepted_by_job: self.kinds.count(Kind::is_accepted),
+            accepting_job: self.kinds.count(Kind::accepts),
+            matching: self.kinds.count(Kind::matches),
+            never: all(|clause, _| clause.alone.yes == 0),
+            always: all(|clause, slots| clause.alone.yes == slots),
+            absent: self.absent.clone(),
+            clauses,
+            policies,
+            nearest,
+            suggestions: suggestions.into_iter().map(|tried| tried.suggestion).collect(),
+            cycle: None,
+        }
+    }
+
+    /// Slots of a policy, and what they say of the job.
+    fn policy(&self, policy: &Policy) -> SlotPolicy {
+        let kinds = || policy.kinds.iter().map(|at| &self.kinds.all[*at]);
+        let refusing = kinds().find(|kind| !kind.accepts());
+        let first = refusing.map_or(policy.first, |kind| kind.first);
+        SlotPolicy {
+            text: self.market.slots[first].ad.get("Requirements").map(|expr| expr.to_string()).unwrap_or_default(),
+            slots: policy.size,
+            accepting: kinds().filter(|kind| kind.accepts()).map(|kind| kind.size).sum(),
+            example: self.market.names[first].clone(),
+            clauses: counted(&policy.plan, kinds().map(|kind| (kind.many.as_slice(), kind.size))),
+        }
+    }
+}

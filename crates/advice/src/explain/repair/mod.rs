@@ -1,0 +1,15 @@
+//! Repairs: the smallest changes of a job, or of the policy of slots, after which more slots match.
+//!
+//! In: a job analyzed against all slots. Out: [`suggestion::Suggestion`]s, each tested on all slots. From the ground up:
+//! `edit` is one change of a job, `boundary` and `inversion` solve a comparison for a value in it, `membership` a list test,
+//! `plan` maps slots to edits, `policy_edit` changes slots, and `nearest` selects what is worth testing.
+
+mod boundary;
+mod edit;
+pub(super) mod failure;
+mod inversion;
+mod membership;
+pub mod nearest;
+mod plan;
+mod policy_edit;
+pub mod suggestion;
