@@ -36,9 +36,10 @@ pub fn round_trip(text: &[u8], options: &ParseOptions) {
     assert!(second.same_as(&third));
 }
 
-/// Returns whether the canonical text of an expression can be parsed: selectors and function names are printed without their
-/// quotes, and one after a number without the blank that it needs; reals near the largest are rounded up to infinity; times beyond four digits of a year or 32 bits of seconds have no readable form, and a text that nests as
-/// deeply as is allowed nests deeper when a negative number in it needs a sign of its own.
+/// Returns whether the canonical text of an expression can be parsed: selectors and function names are printed without
+/// their quotes, and one after a number without the blank that it needs; reals near the largest are rounded up to
+/// infinity; times beyond four digits of a year or 32 bits of seconds have no readable form; and a text at the limit of
+/// nesting exceeds it when a negative number in it needs a sign of its own.
 fn reads_back(expr: &Expr) -> bool {
     let tree = expr.tree();
     let plain = |name: classmate::internal::name::Name| {
