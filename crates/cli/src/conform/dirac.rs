@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::field::{answer_operation, flag, list, number as number_of, real, whole};
 use super::{bytes, number, text};
 use classmate_config::internal::config::dirac::{
     Entry, Order, PolicyOptions, Profile, Section, ShareCorrections, Tree, Weighting, Word, word,
@@ -18,9 +19,7 @@ type Answer = Result<Json, String>;
 const MAX_DRAWS: u64 = 1_000_000;
 
 pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
-    let op = case.get("op").and_then(Json::as_str).ok_or("expected a string in `op`")?;
-    let input = case.get("input").filter(|input| input.is_object()).ok_or("expected an object in `input`")?;
-    let output = match op {
+    answer_operation(case, |op, input| match op {
         "fit_cpu" => fit_cpu(input),
         "real_priority" => Ok(json!({ "real": number(real_priority(real(input, "user_priority")?)) })),
         "task_queues" => task_queues(input),
@@ -33,11 +32,8 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
         "first_probabilities" => probabilities(input),
         "draw_order" => orders(input),
         "draw_job" => jobs_drawn(input),
-        other => return Err(format!("`{other}` is no operation of `dirac`")),
-    }?;
-    let mut answer = Map::new();
-    answer.insert("output".to_owned(), output);
-    Ok(answer)
+        other => Err(format!("`{other}` is no operation of `dirac`")),
+    })
 }
 
 fn fit_cpu(input: &Json) -> Answer {
@@ -51,7 +47,7 @@ fn task_queues(input: &Json) -> Answer {
         Some(most) => most.as_u64().ok_or("expected a number in `max_jobs`")? as usize,
     };
     let mut queues = TaskQueues::new(most);
-    // What a job says of its number and priority is given back as it was.
+    // The number and priority of a job are returned as given.
     let mut said = Vec::new();
     for (at, job) in list(input, "jobs")?.iter().enumerate() {
         let cpu_time = segments.fit(real(job, "CPUTime")?);
@@ -83,7 +79,7 @@ fn task_queues(input: &Json) -> Answer {
 fn entity(input: &Json) -> Answer {
     let queues = queues(input)?;
     let borrowed: Vec<&TaskQueue> = queues.iter().collect();
-    let background = truth(input, "background")?;
+    let background = flag(input, "background")?;
     let found = entity_priorities(&borrowed, real(input, "share")?, weighting(input)?, background);
     Ok(priorities(&queues, found))
 }
@@ -93,9 +89,9 @@ fn group(input: &Json) -> Answer {
     let name = string(group, "name")?;
     let queues: Vec<TaskQueue> = queues(input)?.into_iter().filter(|queue| queue.requirements.group == name).collect();
     let share = DiracGroup {
-        share: optional(group, "share")?.unwrap_or(DEFAULT_SHARE),
-        job_sharing: truth(group, "job_sharing")?,
-        background: truth(group, "background")?,
+        share: number_of(group, "share")?.unwrap_or(DEFAULT_SHARE),
+        job_sharing: flag(group, "job_sharing")?,
+        background: flag(group, "background")?,
     };
     let borrowed: Vec<&TaskQueue> = queues.iter().collect();
     let same = |users: &[(Word, f64)]| users.iter().map(|(_, share)| *share).collect();
@@ -320,7 +316,7 @@ fn queues(input: &Json) -> Result<Vec<TaskQueue>, String> {
 }
 
 fn queued(job: &Json) -> Result<QueuedJob, String> {
-    Ok(QueuedJob { id: whole(job, "JobID")?, user_priority: optional(job, "UserPriority")?.unwrap_or(1.0) })
+    Ok(QueuedJob { id: whole(job, "JobID")?, user_priority: number_of(job, "UserPriority")?.unwrap_or(1.0) })
 }
 
 /// The requirements of a queue, whose CPU time is a segment.
@@ -359,30 +355,4 @@ fn words(input: &Json, key: &str) -> Result<Vec<Word>, String> {
 
 fn string(input: &Json, key: &str) -> Result<Word, String> {
     Ok(word(&super::input(input, key)?))
-}
-
-fn list<'j>(input: &'j Json, key: &str) -> Result<&'j [Json], String> {
-    input.get(key).and_then(Json::as_array).map(Vec::as_slice).ok_or_else(|| format!("expected a list in `{key}`"))
-}
-
-fn whole(input: &Json, key: &str) -> Result<i64, String> {
-    input.get(key).and_then(Json::as_i64).ok_or_else(|| format!("expected a whole number in `{key}`"))
-}
-
-fn optional(input: &Json, key: &str) -> Result<Option<f64>, String> {
-    match input.get(key) {
-        None | Some(Json::Null) => Ok(None),
-        Some(value) => value.as_f64().map(Some).ok_or_else(|| format!("expected a number in `{key}`, found `{value}`")),
-    }
-}
-
-fn real(input: &Json, key: &str) -> Result<f64, String> {
-    optional(input, key)?.ok_or_else(|| format!("`{key}` is missing"))
-}
-
-fn truth(input: &Json, key: &str) -> Result<bool, String> {
-    match input.get(key) {
-        None | Some(Json::Null) => Ok(false),
-        Some(value) => value.as_bool().ok_or_else(|| format!("expected true or false in `{key}`, found `{value}`")),
-    }
 }

@@ -24,7 +24,7 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
 
     let parsed = if old {
         let options = ParseOptions { quoting: Quoting::Old, ..options.clone() };
-        // One line of the long format: what follows the expression is ignored, and so is all behind the line.
+        // One line of the long format: anything after the expression, and after the line, is ignored.
         let end = memchr::memchr(b'\n', &source).unwrap_or(source.len());
         let line = source[..end].strip_suffix(b"\r").unwrap_or(&source[..end]);
         parse_prefix(line, &options).map(|(expr, _)| expr)

@@ -11,6 +11,7 @@ mod ads;
 mod config;
 mod dirac;
 mod eval;
+mod field;
 mod quotas;
 mod slurm;
 mod util;
@@ -151,7 +152,7 @@ fn bytes(text: &str) -> Vec<u8> {
     out
 }
 
-/// A line cut before and behind each of its strings.
+/// A line split before and after each of its strings.
 fn split_strings(line: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut inside, mut escaped) = (0, false, false);

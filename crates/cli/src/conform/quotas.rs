@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::field::{number, object, truth};
 use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::ROOT_GROUP;
@@ -11,7 +12,7 @@ use classmate_pool::internal::quota::{
 };
 
 pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
-    let spec = case.get("spec").filter(|spec| spec.is_object()).ok_or("expected an object in `spec`")?;
+    let spec = object(case, "spec")?;
     let settings = settings(spec)?;
     let tree = GroupTree::new(&settings);
     let total = number(spec, "total")?.ok_or("expected a number in `total`, found `null`")?;
@@ -94,24 +95,6 @@ fn group(spec: &Json) -> Result<GroupSetting, String> {
         accept_surplus: truth(spec, "accept")?,
         autoregroup: truth(spec, "autoregroup")?,
     })
-}
-
-fn number(spec: &Json, key: &str) -> Result<Option<f64>, String> {
-    match spec.get(key) {
-        None | Some(Json::Null) => Ok(None),
-        // How the door reads `Infinity`, which JSON does not know.
-        Some(Json::String(text)) if text == "inf" => Ok(Some(f64::INFINITY)),
-        Some(value) => value.as_f64().map(Some).ok_or_else(|| format!("expected a number in `{key}`, found `{value}`")),
-    }
-}
-
-fn truth(spec: &Json, key: &str) -> Result<Option<bool>, String> {
-    match spec.get(key) {
-        None | Some(Json::Null) => Ok(None),
-        Some(value) => {
-            value.as_bool().map(Some).ok_or_else(|| format!("expected true or false in `{key}`, found `{value}`"))
-        }
-    }
 }
 
 /// The numbers of an object by group; other names are skipped.

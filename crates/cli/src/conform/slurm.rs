@@ -3,6 +3,7 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value as Json, json};
 
+use super::field::{answer_operation, as_number, flag, list, number, numbers, object, real, text};
 use crate::report::sprio::{Format, Line};
 use classmate_config::internal::config::TextFiles;
 use classmate_config::internal::config::slurm::{
@@ -19,22 +20,24 @@ use classmate_pool::internal::priority::slurm::{
 };
 
 pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
-    let op = case.get("op").and_then(Json::as_str).ok_or("expected a string in `op`")?;
-    let input = case.get("input").filter(|input| input.is_object()).ok_or("expected an object in `input`")?;
-    let output = match op {
+    answer_operation(case, run)
+}
+
+fn run(op: &str, input: &Json) -> Result<Json, String> {
+    Ok(match op {
         "time_string" => time_string(input)?,
-        "decay_factor" => json!({ "factor": decay(input)?.factor(number(input, "half_life")?, number(input, "dt")?) }),
+        "decay_factor" => json!({ "factor": decay(input)?.factor(real(input, "half_life")?, real(input, "dt")?) }),
         "tick" => tick(input)?,
         "historical_usage" => {
-            let periods = list(input, "periods")?.iter().map(of_json).collect::<Result<Vec<f64>, _>>()?;
-            let usage = historical_usage(&periods, number(input, "period_len")?, number(input, "half_life")?);
+            let periods = numbers(input, "periods")?;
+            let usage = historical_usage(&periods, real(input, "period_len")?, real(input, "half_life")?);
             json!({ "usage": usage })
         }
-        "r_h" => json!({ "r_h": capacity(number(input, "procs")?, number(input, "half_life")?) }),
+        "r_h" => json!({ "r_h": capacity(real(input, "procs")?, real(input, "half_life")?) }),
         "next_reset" => {
             let period = text(input, "period")?;
             let period = ResetPeriod::parse(period).ok_or_else(|| format!("`{period}` is no period"))?;
-            let (last, now) = (number(input, "last_reset")? as i64, number(input, "now")? as i64);
+            let (last, now) = (real(input, "last_reset")? as i64, real(input, "now")? as i64);
             json!({ "next": next_reset(period, last, now, &TimeZone::UTC) })
         }
         "classic" => classic(input)?,
@@ -42,16 +45,16 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
         "parse_dump" => parse_dump(text(input, "text")?)?,
         "parse_conf" => parse_conf(text(input, "text")?),
         "age_factor" => {
-            let since = optional(input, "accrue_time")?.map(|since| since as i64);
-            json!({ "factor": factor::age(number(input, "now")? as i64, since, number(input, "max_age")?) })
+            let since = number(input, "accrue_time")?.map(|since| since as i64);
+            json!({ "factor": factor::age(real(input, "now")? as i64, since, real(input, "max_age")?) })
         }
         "job_size" => {
             let job = object(input, "job")?;
             let cluster = cluster(object(input, "cluster")?)?;
-            let nodes = optional(job, "min_nodes")?.unwrap_or(1.0);
-            let limit = optional(job, "time_limit_min")?.unwrap_or(f64::INFINITY);
-            let cpus = optional(job, "cpus")?.unwrap_or(0.0);
-            let (small, by_time) = (truth(input, "favor_small"), truth(input, "relative_to_time"));
+            let nodes = number(job, "min_nodes")?.unwrap_or(1.0);
+            let limit = number(job, "time_limit_min")?.unwrap_or(f64::INFINITY);
+            let cpus = number(job, "cpus")?.unwrap_or(0.0);
+            let (small, by_time) = (flag(input, "favor_small")?, flag(input, "relative_to_time")?);
             json!({ "factor": factor::job_size(nodes, cpus, limit, cluster, small, by_time) })
         }
         "priority" => priority(input)?,
@@ -70,20 +73,16 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
             json!({ "line": format.row(&job) })
         }
         "incr_only" => {
-            let start = optional(input, "start")?.unwrap_or(0.0) as u32;
-            let only = truth(input, "incr_only");
-            let computed = list(input, "computed")?.iter().map(of_json).collect::<Result<Vec<f64>, _>>()?;
-            let priorities = computed.iter().scan(start, |before, &now| {
+            let start = number(input, "start")?.unwrap_or(0.0) as u32;
+            let only = flag(input, "incr_only")?;
+            let priorities = numbers(input, "computed")?.into_iter().scan(start, |before, now| {
                 *before = recomputed(*before, now as u32, only);
                 Some(*before)
             });
             json!({ "priorities": priorities.collect::<Vec<_>>() })
         }
         other => return Err(format!("`{other}` is no operation")),
-    };
-    let mut answers = Map::new();
-    answers.insert("output".to_owned(), output);
-    Ok(answers)
+    })
 }
 
 fn time_string(input: &Json) -> Result<Json, String> {
@@ -106,13 +105,13 @@ fn decay(input: &Json) -> Result<Decay, String> {
 
 fn tick(input: &Json) -> Result<Json, String> {
     let tick = Tick {
-        last: number(input, "last_ran")?,
-        now: number(input, "now")?,
-        start: number(input, "start")?,
-        end: optional(input, "end")?,
-        billing: number(input, "billable")? * optional(input, "usage_factor")?.unwrap_or(1.0),
+        last: real(input, "last_ran")?,
+        now: real(input, "now")?,
+        start: real(input, "start")?,
+        end: number(input, "end")?,
+        billing: real(input, "billable")? * number(input, "usage_factor")?.unwrap_or(1.0),
     };
-    Ok(json!({ "usage": tick.usage(number(input, "usage")?, number(input, "half_life")?, decay(input)?) }))
+    Ok(json!({ "usage": tick.usage(real(input, "usage")?, real(input, "half_life")?, decay(input)?) }))
 }
 
 /// The tree of a case's rows, with their usage.
@@ -138,7 +137,7 @@ fn tree(input: &Json) -> Result<AssociationTree, String> {
         };
         association.line = line;
         association.partition = row.get("partition").and_then(Json::as_str).map(str::to_owned);
-        usages.push(optional(row, "usage")?.unwrap_or(0.0));
+        usages.push(number(row, "usage")?.unwrap_or(0.0));
         associations.rows.push(association);
     }
     let mut tree = AssociationTree::new(&associations)
@@ -163,9 +162,9 @@ fn by_key(tree: &AssociationTree, shown: impl Fn(usize, &Figures) -> Json, figur
 
 fn classic(input: &Json) -> Result<Json, String> {
     let tree = tree(input)?;
-    let damping = optional(input, "damping")?.unwrap_or(1.0);
+    let damping = number(input, "damping")?.unwrap_or(1.0);
     let algorithm = match text(input, "algorithm")? {
-        "linear2.0" => Algorithm::Linear { capacity: number(input, "capacity")? },
+        "linear2.0" => Algorithm::Linear { capacity: real(input, "capacity")? },
         "exponential" => Algorithm::Exponential { damping },
         "depth_oblivious" => Algorithm::DepthOblivious { damping },
         other => return Err(format!("`{other}` is no algorithm")),
@@ -276,34 +275,34 @@ fn priority(input: &Json) -> Result<Json, String> {
     let partition = job.get("partition").unwrap_or(&Json::Null);
     let tres = |of: &Json| of.get("tres").map_or(Ok(Vec::new()), amounts);
     let facts = JobFacts {
-        now: optional(job, "now")?.unwrap_or(0.0) as i64,
-        accrues_since: optional(job, "accrue_time")?.map(|since| since as i64),
-        nodes: optional(job, "min_nodes")?.unwrap_or(1.0),
-        cpus: optional(job, "cpus")?.unwrap_or(0.0),
-        time_limit: optional(job, "time_limit_min")?.unwrap_or(f64::INFINITY),
-        fair_share: optional(job, "fairshare")?.unwrap_or(0.0),
-        association_priority: optional(job, "assoc_priority")?.unwrap_or(0.0),
-        qos_priority: optional(job, "qos_priority")?.unwrap_or(0.0),
-        partition_factor: optional(partition, "job_factor")?.unwrap_or(0.0),
+        now: number(job, "now")?.unwrap_or(0.0) as i64,
+        accrues_since: number(job, "accrue_time")?.map(|since| since as i64),
+        nodes: number(job, "min_nodes")?.unwrap_or(1.0),
+        cpus: number(job, "cpus")?.unwrap_or(0.0),
+        time_limit: number(job, "time_limit_min")?.unwrap_or(f64::INFINITY),
+        fair_share: number(job, "fairshare")?.unwrap_or(0.0),
+        association_priority: number(job, "assoc_priority")?.unwrap_or(0.0),
+        qos_priority: number(job, "qos_priority")?.unwrap_or(0.0),
+        partition_factor: number(partition, "job_factor")?.unwrap_or(0.0),
         tres: tres(job)?,
         partition_tres: TresWeights(tres(partition)?),
-        site: optional(job, "site")?.unwrap_or(0.0) as i64,
-        nice: optional(job, "nice")?.unwrap_or(0.0) as i64,
-        held: truth(job, "held"),
-        direct: optional(job, "direct_priority")?.map(|priority| priority as u32).filter(|&priority| priority > 0),
+        site: number(job, "site")?.unwrap_or(0.0) as i64,
+        nice: number(job, "nice")?.unwrap_or(0.0) as i64,
+        held: flag(job, "held")?,
+        direct: number(job, "direct_priority")?.map(|priority| priority as u32).filter(|&priority| priority > 0),
     };
     let tres_weights = TresWeights(cfg.get("tres_weights").map_or(Ok(Vec::new()), amounts)?);
     let scale = Scale {
         weights: weights(object(cfg, "weights")?)?,
         tres_weights: &tres_weights,
         flags: flags(cfg)?,
-        max_age: optional(cfg, "max_age")?.unwrap_or(f64::INFINITY),
-        favor_small: truth(cfg, "favor_small"),
+        max_age: number(cfg, "max_age")?.unwrap_or(f64::INFINITY),
+        favor_small: flag(cfg, "favor_small")?,
         cluster: cfg.get("cluster").map_or(Ok(ClusterSize::default()), cluster)?,
         maxima: Maxima {
-            job_factor: optional(cfg, "max_job_factor")?.unwrap_or(1.0),
-            qos: optional(cfg, "max_qos_priority")?.unwrap_or(0.0),
-            association: optional(cfg, "max_assoc_priority")?.unwrap_or(0.0),
+            job_factor: number(cfg, "max_job_factor")?.unwrap_or(1.0),
+            qos: number(cfg, "max_qos_priority")?.unwrap_or(0.0),
+            association: number(cfg, "max_assoc_priority")?.unwrap_or(0.0),
         },
     };
     let factors = facts.factors(&scale);
@@ -328,10 +327,10 @@ fn evaluation_order(input: &Json) -> Result<Json, String> {
     let mut keys = Vec::new();
     for job in list(input, "jobs")? {
         keys.push(JobOrderKey {
-            tier: optional(job, "tier")?.unwrap_or(1.0) as u16,
-            priority: number(job, "priority")? as u32,
-            submitted: number(job, "submit")? as i64,
-            id: number(job, "id")? as i64,
+            tier: number(job, "tier")?.unwrap_or(1.0) as u16,
+            priority: real(job, "priority")? as u32,
+            submitted: real(job, "submit")? as i64,
+            id: real(job, "id")? as i64,
         });
     }
     keys.retain(|key| key.priority > 0);
@@ -344,15 +343,15 @@ fn line(job: &Json) -> Result<Line, String> {
     let terms = object(job, "terms")?;
     let word = |key: &str| job.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
     let weighted = Factors {
-        age: number(terms, "age")?,
-        association: number(terms, "assoc")?,
-        fair_share: number(terms, "fairshare")?,
-        job_size: number(terms, "jobsize")?,
-        partition: number(terms, "partition")?,
-        qos: number(terms, "qos")?,
+        age: real(terms, "age")?,
+        association: real(terms, "assoc")?,
+        fair_share: real(terms, "fairshare")?,
+        job_size: real(terms, "jobsize")?,
+        partition: real(terms, "partition")?,
+        qos: real(terms, "qos")?,
         tres: terms.get("tres").map_or(Ok(Vec::new()), amounts)?,
     };
-    let (site, nice) = (optional(job, "site")?.unwrap_or(0.0), optional(job, "nice")?.unwrap_or(0.0));
+    let (site, nice) = (number(job, "site")?.unwrap_or(0.0), number(job, "nice")?.unwrap_or(0.0));
     Ok(Line {
         id: job.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned)).unwrap_or_default(),
         partition: word("partition_name"),
@@ -370,7 +369,7 @@ fn line(job: &Json) -> Result<Line, String> {
 }
 
 fn weights(of: &Json) -> Result<Weights, String> {
-    let weight = |key: &str| Ok::<u32, String>(optional(of, key)?.unwrap_or(0.0) as u32);
+    let weight = |key: &str| Ok::<u32, String>(number(of, key)?.unwrap_or(0.0) as u32);
     Ok(Weights {
         age: weight("age")?,
         association: weight("assoc")?,
@@ -382,7 +381,7 @@ fn weights(of: &Json) -> Result<Weights, String> {
 }
 
 fn cluster(of: &Json) -> Result<ClusterSize, String> {
-    Ok(ClusterSize { nodes: number(of, "nodes")?, cpus: number(of, "cpus")? })
+    Ok(ClusterSize { nodes: real(of, "nodes")?, cpus: real(of, "cpus")? })
 }
 
 /// The flags of a list of words.
@@ -398,41 +397,13 @@ fn flags(of: &Json) -> Result<PriorityFlags, String> {
 fn amounts(of: &Json) -> Result<Vec<(String, f64)>, String> {
     match of {
         Json::Null => Ok(Vec::new()),
-        Json::Object(amounts) => amounts.iter().map(|(name, amount)| Ok((name.clone(), of_json(amount)?))).collect(),
+        Json::Object(amounts) => {
+            let amount = |(name, amount): (&String, &Json)| {
+                let amount = as_number(amount).ok_or_else(|| format!("expected a number, found `{amount}`"))?;
+                Ok((name.clone(), amount))
+            };
+            amounts.iter().map(amount).collect()
+        }
         other => Err(format!("expected an object of numbers, found `{other}`")),
     }
-}
-
-fn object<'a>(of: &'a Json, key: &str) -> Result<&'a Json, String> {
-    of.get(key).filter(|value| value.is_object()).ok_or_else(|| format!("expected an object in `{key}`"))
-}
-
-fn list<'a>(of: &'a Json, key: &str) -> Result<&'a Vec<Json>, String> {
-    of.get(key).and_then(Json::as_array).ok_or_else(|| format!("expected a list in `{key}`"))
-}
-
-fn text<'a>(of: &'a Json, key: &str) -> Result<&'a str, String> {
-    of.get(key).and_then(Json::as_str).ok_or_else(|| format!("expected a string in `{key}`"))
-}
-
-fn truth(of: &Json, key: &str) -> bool {
-    of.get(key).and_then(Json::as_bool).unwrap_or(false)
-}
-
-fn of_json(value: &Json) -> Result<f64, String> {
-    match value {
-        Json::String(text) if text == "inf" || text == "INFINITE" => Ok(f64::INFINITY),
-        value => value.as_f64().ok_or_else(|| format!("expected a number, found `{value}`")),
-    }
-}
-
-fn optional(of: &Json, key: &str) -> Result<Option<f64>, String> {
-    match of.get(key) {
-        None | Some(Json::Null) => Ok(None),
-        Some(value) => of_json(value).map(Some).map_err(|why| format!("`{key}`: {why}")),
-    }
-}
-
-fn number(of: &Json, key: &str) -> Result<f64, String> {
-    optional(of, key)?.ok_or_else(|| format!("expected a number in `{key}`"))
 }

@@ -54,7 +54,7 @@ pub enum Field {
     /// `n`
     Qos,
     /// `c`
-    ClusterSize,
+    Cluster,
     /// `s`
     Sluid,
     /// `Y`
@@ -132,7 +132,7 @@ const PLAIN: [(char, Field, &str); 13] = [
     ('u', Field::User, "USER"),
     ('o', Field::Account, "ACCOUNT"),
     ('n', Field::Qos, "QOSNAME"),
-    ('c', Field::ClusterSize, "CLUSTER"),
+    ('c', Field::Cluster, "CLUSTER"),
     ('s', Field::Sluid, "SLUID"),
     ('Y', Field::Priority, "PRIORITY"),
     ('y', Field::NormalPriority, "PRIORITY"),
@@ -168,7 +168,7 @@ impl Field {
             Self::User => line.user.clone(),
             Self::Account => line.account.clone(),
             Self::Qos => line.qos.clone(),
-            Self::ClusterSize => line.cluster.clone(),
+            Self::Cluster => line.cluster.clone(),
             Self::Sluid => String::new(),
             Self::Priority => format!("{}", line.sum.max(1.0).trunc()),
             Self::NormalPriority => format!("{:16.14}", line.sum.max(1.0) / f64::from(u32::MAX)),
@@ -199,7 +199,7 @@ impl Field {
             Self::User => one.user.cmp(&other.user),
             Self::Account => one.account.cmp(&other.account),
             Self::Qos => one.qos.cmp(&other.qos),
-            Self::ClusterSize => one.cluster.cmp(&other.cluster),
+            Self::Cluster => one.cluster.cmp(&other.cluster),
             Self::Sluid => Ordering::Equal,
             Self::Priority | Self::NormalPriority => one.sum.total_cmp(&other.sum),
             Self::Site => one.site.cmp(&other.site),
@@ -381,7 +381,7 @@ impl Sort {
         Ok(Self(keys))
     }
 
-    /// Sorts jobs; those that are equal stay as they stand.
+    /// Sorts jobs; equal ones keep their order.
     pub fn sort(&self, lines: &mut [Line]) {
         lines.sort_by(|one, other| {
             let by = |&(field, falling): &(Field, bool)| {

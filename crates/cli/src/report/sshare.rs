@@ -14,8 +14,8 @@ const MAX_WIDTH: usize = 4096;
 pub enum Field {
     /// `Account`
     Account,
-    /// `ClusterSize`
-    ClusterSize,
+    /// `Cluster`
+    Cluster,
     /// `EffectvUsage`
     EffectiveUsage,
     /// `FairShare`
@@ -47,7 +47,7 @@ pub enum Field {
 /// Columns by name with their widths; negative: to the left.
 const FIELDS: [(&str, Field, i64); 15] = [
     ("Account", Field::Account, -20),
-    ("Cluster", Field::ClusterSize, 10),
+    ("Cluster", Field::Cluster, 10),
     ("EffectvUsage", Field::EffectiveUsage, 13),
     ("FairShare", Field::FairShare, 10),
     ("GrpTRESMins", Field::GroupMinutes, 30),
@@ -69,7 +69,7 @@ pub enum Layout {
     /// Padded and cut to their widths.
     #[default]
     Padded,
-    /// `-p`: `|` behind each.
+    /// `-p`: `|` after each.
     Parsable,
     /// `-P`: `|` between them.
     Bare,
@@ -227,7 +227,7 @@ impl Listing<'_> {
                 Field::Account => Cell::Text(format!("{}{}", " ".repeat(depth), node.account)),
                 Field::User => text(node.user.as_deref().unwrap_or_default()),
                 Field::Partition => text(node.partition.as_deref().unwrap_or_default()),
-                Field::ClusterSize => text(self.cluster),
+                Field::Cluster => text(self.cluster),
                 Field::Id => Cell::Text((at + 1).to_string()),
                 Field::RawShares if at == ROOT => text(""),
                 Field::RawShares => match node.shares {

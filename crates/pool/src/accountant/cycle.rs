@@ -150,8 +150,8 @@ struct Resources {
 }
 
 impl Resources {
-    /// Those in use now. A record of the same user stays as it was; one of another user, or of a slot that is not in
-    /// use any more, is gone.
+    /// The slots in use now. A record of the same user stays as it was; a record of another user, or of a slot that is
+    /// no longer in use, is dropped.
     fn new(log: &Log, cycle: &ChargeCycle<'_>) -> Self {
         let mut resources = Self { keys: Vec::new(), by_key: HashMap::new() };
         for slot in cycle.slots {

@@ -40,7 +40,7 @@ impl GroupNames {
                 groups.names.push(name);
             }
         }
-        // Breadth first: what is shorter in components comes first, otherwise as sorted.
+        // Breadth first: names with fewer components come first, then in sorted order.
         groups.names.sort_by_key(|name| memchr::memchr_iter(b'.', name).count());
         for (at, name) in groups.names.iter().enumerate() {
             groups.folded.insert(name.to_ascii_lowercase(), at);

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use super::entry::{Entry, Unwritable};
 use super::log::{Log, LogError, LogWarning, Replay};
 
-/// `MAX_ACCOUNTANT_DATABASE_SIZE` where the configuration does not say, bytes.
+/// `MAX_ACCOUNTANT_DATABASE_SIZE` by default, bytes.
 pub const MAX_LOG_BYTES: u64 = 1_000_000;
 
 /// Errors with the file of the log.
@@ -102,7 +102,7 @@ impl Transaction {
         self.lines.is_empty()
     }
 
-    /// The lines as they stand in the log, without begin and end.
+    /// The lines as they are in the log, without begin and end.
     pub fn as_bytes(&self) -> &[u8] {
         &self.lines
     }
@@ -127,7 +127,7 @@ pub struct Journal {
 impl Journal {
     /// Opens a log for writing, creating it if there is none, and recovers it: an unfinished end is discarded.
     ///
-    /// `now` (epoch seconds) becomes the birth of a new log. Odd things found are in [`Journal::found`].
+    /// `now` (epoch seconds) becomes the creation time of a new log. Warnings are in [`Journal::found`].
     ///
     /// # Errors
     /// A file that cannot be opened, a second writer, or a record in the middle that cannot be read; nothing is
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(mode(&path), 0o600);
     }
 
-    /// Cut at every byte, a log is recovered to the last transaction that is wholly there, says so, and goes on.
+    /// Cut at every byte, a log is recovered to the last complete transaction, with a warning, and can be continued.
     #[test]
     fn a_log_cut_anywhere_keeps_every_whole_transaction() {
         let (_folder, path) = folder();

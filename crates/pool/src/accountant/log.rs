@@ -1,7 +1,7 @@
 //! `HTCondor`'s transaction log of the accountant: one record a line, replayed in order.
 //!
-//! In: lines. Out: the records by key, in the order in which they were created, and what was odd.
-//! Formula source: `docs/reference/accountant.md` 8.
+//! In: lines. Out: the records by key, in the order in which they were created, and warnings. Formula source:
+//! `docs/reference/accountant.md` 8.
 
 use hashbrown::HashMap;
 
@@ -20,7 +20,7 @@ pub struct LogError {
     pub expected: &'static str,
 }
 
-/// Something odd in a log that does not stop the reading.
+/// A problem in a log that does not stop the reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LogWarning {
     /// The last transaction, begun at this line, has no end and was discarded.
@@ -210,7 +210,7 @@ impl Log {
 
 /// Reads a log line by line, for logs that are not wholly in memory.
 ///
-/// Holds the lines of the open transaction; only records are kept otherwise.
+/// Holds the lines of the open transaction; besides them only records are kept.
 #[derive(Debug, Default)]
 pub struct Replay {
     log: Log,

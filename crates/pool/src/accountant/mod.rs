@@ -26,8 +26,7 @@ pub const ROOT_GROUP: &[u8] = b"<none>";
 
 /// Maps a submitter (or a group's own name) to its group.
 ///
-/// One question with one answer: the group tree answers it when groups are configured, [`Ungrouped`]
-/// otherwise.
+/// The group tree implements it if groups are configured, [`Ungrouped`] if not.
 pub trait GroupOf {
     /// The full name of the group, as displayed; [`ROOT_GROUP`] for those in none.
     fn group_of(&self, name: &[u8]) -> &[u8];

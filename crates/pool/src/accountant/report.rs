@@ -32,7 +32,7 @@ pub struct GroupReport {
     pub sort_key: Option<f64>,
     /// The surplus policy: `no`, `byquota` or `regroup`.
     pub surplus: &'static str,
-    /// Weighted slots asked for; none if it was not computed.
+    /// Weighted slots requested; none if it was not computed.
     pub requested: Option<f64>,
 }
 

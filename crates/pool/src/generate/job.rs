@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::random::Random;
 use super::{JOB, NOW, Pool, Shape, access_point};
 
-/// Cores, memory and disk that jobs ask for: round numbers, mostly small.
+/// Cores, memory and disk that jobs request: round numbers, mostly small.
 const CORES: [(u32, u64); 5] = [(70, 1), (12, 2), (10, 4), (6, 8), (2, 16)];
 const MEMORY: [(u32, u64); 8] =
     [(20, 512), (25, 1024), (25, 2048), (10, 3072), (10, 4096), (5, 8192), (3, 16_384), (2, 32_768)];

@@ -22,10 +22,10 @@ pub enum Shape {
     Ospool,
     /// Static slots of a cluster, one core each.
     Static,
-    /// As the sites, but half of the machines have GPUs and so do half of the jobs ask for.
+    /// Like the sites, but half of the machines have GPUs, and half of the jobs request them.
     Gpu,
-    /// The worst case: no two slots alike in what jobs ask for, no two autoclusters of one expression, and each ranks slots
-    /// by their speed.
+    /// The worst case: all slots differ in the attributes that jobs use, all autoclusters differ in their expressions,
+    /// and each ranks slots by their speed.
     Distinct,
 }
 
@@ -53,7 +53,7 @@ pub struct Pool {
     pub full: bool,
     /// The fraction of slots that run a job.
     pub claimed: f64,
-    /// The fraction of autoclusters that ask for more than any slot has.
+    /// The fraction of autoclusters that request more than any slot has.
     pub unmatched: f64,
 }
 

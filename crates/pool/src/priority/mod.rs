@@ -84,7 +84,7 @@ pub trait Waiting {
     /// The jobs of a claimant that are not matched yet, in the order of its queue, each with its number in this deal.
     fn jobs(&self, who: usize) -> Vec<(usize, &Job<'_>)>;
 
-    /// The autoclusters of these jobs, in the same order: jobs of one are alike in all that matters to a match.
+    /// The autoclusters of these jobs, in the same order: jobs of one are equal in all that matters to a match.
     fn autoclusters(&self, who: usize) -> Vec<u32> {
         vec![0; self.jobs(who).len()]
     }
@@ -111,7 +111,7 @@ impl Waiting for () {
 pub trait Turns {
     /// The next turn; none when the deal is over.
     ///
-    /// After each turn, [`Turns::ended`] must be called before the next one is asked for.
+    /// After each turn, [`Turns::ended`] must be called before the next turn is requested.
     fn next_turn(&mut self) -> Option<Turn>;
 
     /// The same for policies that look for a job for a slot, who must know beforehand which would get it.
@@ -132,13 +132,14 @@ pub trait Turns {
     /// The history so far.
     fn history(&self) -> &DealHistory;
 
-    /// For policies that look for a job for a slot: the jobs that slots were asked about as one; those that got a slot too.
+    /// For policies that look for a job for a slot: the jobs that were offered to slots as one, including those that
+    /// got a slot.
     fn equivalent_jobs(&self) -> Vec<EquivalentJobs> {
         Vec::new()
     }
 }
 
-/// Jobs that slots were asked about as one.
+/// Jobs that were offered to slots as one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EquivalentJobs {
     /// Claimant of each job, and its number in the deal.
@@ -147,16 +148,16 @@ pub struct EquivalentJobs {
     pub held_back: bool,
 }
 
-/// One who asks for slots: a submitter at one access point.
+/// A submitter at one access point that requests slots.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claimant {
     /// The submitter's name, `user@domain` or `group.user@domain`.
     pub submitter: Vec<u8>,
-    /// Idle jobs it says it has.
+    /// Number of idle jobs it reports.
     pub idle_jobs: i64,
     /// Time of its last update, epoch seconds; 0 if unknown.
     pub last_heard: i64,
-    /// The priority of the jobs that are asked for: with `USE_GLOBAL_JOB_PRIOS` a submitter claims once for each.
+    /// The priority of the requested jobs: with `USE_GLOBAL_JOB_PRIOS` a submitter has one claimant for each.
     pub job_prio: Option<i64>,
     /// Number of the access point; none if it has no name: its jobs cannot be requested then.
     pub schedd: Option<usize>,

@@ -82,8 +82,8 @@ pub fn below_ceiling(ceiling: i64, usage: f64) -> f64 {
 
 /// Returns whether a slot of weight `cost` may be taken after `used` of `allowed`.
 ///
-/// The first slot of a turn may be heavier than the allowance, if there is any: otherwise crumbs smaller
-/// than a slot would never be served.
+/// The first slot of a turn may be heavier than the allowance, if there is any; without this rule, remainders smaller
+/// than a slot would never be used.
 pub fn permits(cost: f64, used: f64, allowed: f64) -> bool {
     used + cost <= allowed || (used <= 0.0 && allowed > 0.0)
 }
@@ -93,7 +93,7 @@ pub fn permits(cost: f64, used: f64, allowed: f64) -> bool {
 pub struct SubmitterOrderKey {
     /// Effective priority; smaller first.
     pub priority: f64,
-    /// The priority of the jobs that are asked for, with `USE_GLOBAL_JOB_PRIOS`; larger first, none last.
+    /// The priority of the requested jobs, with `USE_GLOBAL_JOB_PRIOS`; larger first, none last.
     pub job_prio: Option<i64>,
     /// See [`starvation`]; smaller first.
     pub starvation: f64,

@@ -46,7 +46,7 @@ pub struct QueueDiscipline {
     pub queue: Option<usize>,
 }
 
-/// A pool at the beginning of a cycle, as far as policies ask.
+/// A pool at the beginning of a cycle, as far as policies need it.
 #[derive(Clone)]
 pub struct Opening<'o> {
     /// The accountant's log, if there is one.
@@ -188,7 +188,8 @@ impl Policy {
         self.open_after(opening, None)
     }
 
-    /// The policy over a pool, with what was noted of jobs that ran; without it, their ads are asked.
+    /// The policy over a pool, with a recorded history of jobs that ran; without it, the history is read from their
+    /// ads.
     pub fn open_after(&self, opening: &Opening<'_>, past: Option<&Past>) -> Box<dyn PriorityPolicy> {
         match self {
             Self::Condor => {

@@ -13,7 +13,7 @@ pub struct Entrant {
     pub name: usize,
     /// Effective priority, positive; lower is better.
     pub priority: f64,
-    /// Idle jobs it says it has.
+    /// Number of idle jobs it reports.
     pub idle_jobs: i64,
     /// Time of its last update, epoch seconds.
     pub last_heard: i64,
@@ -21,7 +21,7 @@ pub struct Entrant {
     pub ceiling: i64,
     /// Weighted slots it is served first; 0: none.
     pub floor: i64,
-    /// The priority of the jobs that are asked for, if jobs of all access points are ordered by it.
+    /// The priority of the requested jobs, if jobs of all access points are ordered by it.
     pub job_prio: Option<i64>,
     /// Number of the access point; none if its jobs cannot be requested.
     pub schedd: Option<usize>,
@@ -192,7 +192,7 @@ impl Spins {
         self.merge();
     }
 
-    /// Makes neighbours one that are the same submitter at the same access point, asking for different priorities.
+    /// Merges neighbors that are the same submitter at the same access point with different job priorities.
     fn merge(&mut self) {
         let Self { entrants, gone, merged, history, .. } = self;
         self.list.dedup_by(|(later, _), (first, _)| {

@@ -1,4 +1,4 @@
-//! Autoclusters: jobs that are alike in every attribute that matters to a match.
+//! Autoclusters: jobs that are equal in every attribute that matters to a match.
 //!
 //! In: jobs and significant attributes. Out: the autocluster of each job, and the ad that represents it. Formula
 //! source: `docs/reference/negotiation.md` 8.2.
@@ -14,7 +14,7 @@ use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::print::Style;
 
-/// Finds which jobs are alike.
+/// Finds equal jobs.
 #[derive(Debug, Default)]
 pub struct Autoclusters {
     by_signature: HashMap<Vec<u8>, u32>,
@@ -23,8 +23,7 @@ pub struct Autoclusters {
 impl Autoclusters {
     /// The autocluster of a job, numbered from 1 in the order of first sight.
     ///
-    /// Jobs are alike if the significant attributes, and those of the job that these refer to, are written
-    /// alike.
+    /// Jobs are equal if the significant attributes, and the job attributes that these refer to, have the same text.
     pub fn of(&mut self, job: &ClassAd, significant: &Significant) -> u32 {
         self.of_signature(signature(job, significant))
     }

@@ -25,7 +25,7 @@ const RUNNING: [i64; 2] = [2, 6];
 /// Job universes that are not matched to slots: scheduler, grid, local.
 const UNMATCHED_UNIVERSES: [i64; 3] = [7, 9, 12];
 
-/// Attributes that are asked of every job.
+/// Attributes that are read of every job.
 struct ReadAttributes {
     cluster: Name,
     process: Name,
@@ -151,7 +151,7 @@ pub struct Job<'a> {
 pub struct Traits {
     /// The name its use is charged to.
     pub submitter: Text,
-    /// The access point it was submitted to; none if the ad does not say.
+    /// The access point it was submitted to; none if the ad does not name it.
     pub schedd: Option<Text>,
     /// Its state in the queue.
     pub activity: Activity,
@@ -196,7 +196,7 @@ impl<'a> Job<'a> {
             job
         };
         let views: Vec<Option<Self>> = ads.par_iter().with_min_len(GRAIN).map_init(|| None, view).collect();
-        // Those that have no number are rare: the others move up in the memory they stand in.
+        // Jobs without an ID are rare: the others move up in place.
         views.into_iter().flatten().collect()
     }
 

@@ -1,4 +1,4 @@
-//! The jobs: in which order, which of them are alike, who asks for how much.
+//! The queue: order of jobs, autoclusters, requests of submitters.
 //!
 //! In: job ads and submitter ads. Out: submitters with their requests (runs of like jobs).
 

@@ -39,7 +39,7 @@ pub struct Queue<'a> {
     significant: Significant,
     /// Number of autoclusters.
     pub autoclusters: usize,
-    /// Idle jobs that belong to none of the submitters.
+    /// Number of idle jobs without any of the submitters.
     pub strangers: usize,
     /// Number of unlisted equal jobs after a job.
     pub unlisted: HashMap<JobId, usize>,
@@ -47,7 +47,7 @@ pub struct Queue<'a> {
     singly: bool,
 }
 
-/// Submitter, access point, and the priority of the jobs it asks for.
+/// Submitter, access point, and the priority of the requested jobs.
 type Place<'s> = (&'s [u8], Option<&'s [u8]>, Option<i64>);
 
 /// The jobs that access points offer.
@@ -59,7 +59,7 @@ pub struct Offering<'e> {
     pub singly: bool,
 }
 
-/// Like jobs that stand next to each other.
+/// Equal jobs that are neighbors.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Place of the first of them in the submitter's list.
@@ -238,7 +238,7 @@ impl<'a> Queue<'a> {
         ad
     }
 
-    /// Gives the jobs of a submitter to another one, behind those it has.
+    /// Appends the jobs of a submitter to those of another one.
     pub fn merge(&mut self, into: usize, from: usize) {
         let mut jobs = std::mem::take(&mut self.lists[from]);
         self.lists[into].append(&mut jobs);
@@ -259,8 +259,8 @@ impl<'a> Queue<'a> {
 /// Jobs a thread looks at before another one helps.
 const GRAIN: usize = 4096;
 
-/// The jobs of an order that may differ from the one before them in what matters, each by its place with all that matters
-/// written down. Nearly all jobs of a cluster are alike, and need no signature.
+/// The jobs of an order that may differ from the job before them in significant attributes, each by its place with its
+/// signature. Nearly all jobs of a cluster are equal, and need no signature.
 fn changes(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<(usize, Vec<u8>)> {
     let keys: HashSet<Key> = significant.names().map(Name::key).collect();
     let of_chunk = |(chunk, members): (usize, &[usize])| {

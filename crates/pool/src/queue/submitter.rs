@@ -1,4 +1,4 @@
-//! Submitters: who asks, at which access point, for how many slots.
+//! Submitters: name, access point, number of requested slots.
 //!
 //! In: submitter ads, or the queue if there are none. Out: submitters in the order in which they reach the
 //! negotiator. Formula source: `docs/reference/negotiation.md` 4.3.
@@ -36,7 +36,7 @@ pub struct Submitter {
     pub weighted_running: i64,
     /// `LastHeardFrom`, epoch seconds; 0 if unknown.
     pub last_heard: i64,
-    /// The priority of the jobs it asks for, with `USE_GLOBAL_JOB_PRIOS`; none: all jobs.
+    /// The priority of the requested jobs, with `USE_GLOBAL_JOB_PRIOS`; none: all jobs.
     pub job_prio: Option<i64>,
     /// True if a later entry represents the same ad.
     pub again: bool,
@@ -149,7 +149,7 @@ impl Submitter {
         submitters
     }
 
-    /// The ad by which it asks, as far as it is known: `MyType`, `Name`, `ScheddName`, `ScheddIpAddr`, `IdleJobs`,
+    /// Its submitter ad, as far as it is known: `MyType`, `Name`, `ScheddName`, `ScheddIpAddr`, `IdleJobs`,
     /// `RunningJobs`, `WeightedIdleJobs`, `WeightedRunningJobs`, `FlockedJobs` and `LastHeardFrom`.
     ///
     /// ```
@@ -185,8 +185,8 @@ impl Submitter {
 
     /// Puts submitters into the order in which a collector hands them out: that of its hash table.
     ///
-    /// Exported ads are sorted by name, so their order says nothing; submitters that are equal in
-    /// everything else are served in this one.
+    /// Exported ads are sorted by name, so their order has no meaning; submitters that are equal in everything else
+    /// negotiate in this order.
     pub fn sort_as_collected<T>(submitters: &mut [(Self, T)]) {
         let size = table_size(submitters.len());
         submitters.sort_by_cached_key(|(submitter, _)| {
@@ -199,8 +199,8 @@ impl Submitter {
 /// The map that puts submitters into groups.
 const GROUP_PREFIX: &[u8] = b"GROUP_PREFIX";
 
-/// The name that counts, and the one it replaces: what `GROUP_PREFIX` says of the part behind the last `@` is put in
-/// front, with a dot.
+/// The effective name, and the one it replaces: the value of `GROUP_PREFIX` for the part after the last `@` is
+/// prepended, with a dot.
 pub fn named(name: Text, settings: &EvalOptions) -> (Text, Option<Text>) {
     let start = memchr::memrchr(b'@', &name).map_or(0, |at| at + 1);
     match settings.maps.output(GROUP_PREFIX, &name[start..]) {

@@ -14,7 +14,7 @@ pub(super) struct AllocationState {
     pub(super) quota: f64,
     /// The quota of it and all below it.
     pub(super) subtree_quota: f64,
-    /// Between rounds all it asks for, in a round what is still unmet.
+    /// All its demand between rounds; unmet demand in a round.
     pub(super) requested: f64,
     /// Unmet demand of it and those below that accept surplus.
     pub(super) subtree_requested: f64,

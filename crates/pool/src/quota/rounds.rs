@@ -12,7 +12,8 @@ use super::settings::QuotaRules;
 use super::tree::{Configured, GroupTree, ROOT};
 use classmate::internal::eval::scope::EvalOptions;
 
-/// Most passes over the groups in one round: a rate that is tiny beside the quotas grows limits faster than it says.
+/// Maximum number of passes over the groups in one round: a rate that is tiny compared to the quotas grows limits
+/// faster than configured.
 const MAX_PASSES: f64 = 10_000.0;
 
 /// The weighted slots to divide, and the groups.
@@ -118,7 +119,7 @@ pub struct Rounds<'t> {
 }
 
 impl<'t> Rounds<'t> {
-    /// Starts a cycle: computes the quotas, and divides for the first round when asked.
+    /// Starts a cycle: computes the quotas, and divides for the first round on demand.
     pub fn new(tree: &'t GroupTree, rules: &'t QuotaRules, pool: &QuotaPool, settings: EvalOptions) -> Self {
         let count = tree.len();
         let assigned = assign(tree, rules, pool.total);
@@ -333,7 +334,7 @@ impl<'t> Rounds<'t> {
         if !self.outdated[group] {
             return self.subtree_usage[group];
         }
-        // Rows below a group lie behind it: those that are outdated are listed, then summed from the last.
+        // The rows below a group come after it: outdated ones are listed, then summed from the last.
         let tree = self.tree;
         let mut rows = vec![group];
         let mut next = 0;

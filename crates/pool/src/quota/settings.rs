@@ -8,10 +8,10 @@ use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::setting::{ExprText, Settings};
 use classmate_config::internal::config::{Config, ConfigError, Diagnostic, Location};
 
-/// The largest static quota a setting may ask for.
+/// The largest valid static quota.
 const MAX_NUMBER: f64 = i32::MAX as f64;
 
-/// The knob, of this program alone, that asks for the flat groups of `HTCondor` 7.
+/// The configuration variable, known to this program only, that selects the flat groups of `HTCondor` 7.
 pub const FLAT: &str = "CLASSMATE_FLAT_GROUPS";
 
 /// The configuration of groups.
@@ -19,9 +19,9 @@ pub const FLAT: &str = "CLASSMATE_FLAT_GROUPS";
 pub struct QuotaSettings {
     /// The groups of `GROUP_NAMES`, in that order.
     pub groups: Vec<GroupSetting>,
-    /// `GROUP_ACCEPT_SURPLUS`: for groups that do not say.
+    /// `GROUP_ACCEPT_SURPLUS`: the default of groups.
     pub accept_surplus: bool,
-    /// `GROUP_AUTOREGROUP`: for groups that do not say.
+    /// `GROUP_AUTOREGROUP`: the default of groups.
     pub autoregroup: bool,
     /// The rules by which quotas are divided and used.
     pub rules: QuotaRules,
@@ -65,7 +65,7 @@ impl From<f64> for Stated {
 #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
 #[derive(Debug, Clone)]
 pub struct QuotaRules {
-    /// `NEGOTIATOR_USE_SLOT_WEIGHTS`: otherwise slots are counted, and grants are whole numbers.
+    /// `NEGOTIATOR_USE_SLOT_WEIGHTS`: if false, slots are counted, and grants are whole numbers.
     pub weighted: bool,
     /// `NEGOTIATOR_USE_WEIGHTED_DEMAND`: demand is the weight of jobs, not their number.
     pub weighted_demand: bool,

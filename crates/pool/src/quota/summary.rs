@@ -129,8 +129,7 @@ pub struct Source {
     pub amount: f64,
 }
 
-/// All groups of a cycle, breadth first, with what has happened to them so far. `demand` is what they asked for at its
-/// beginning.
+/// All groups of a cycle, breadth first, with their results so far. `demand` is that at the start of the cycle.
 pub fn summaries(tree: &GroupTree, rounds: &Rounds<'_>, demand: &[f64]) -> Vec<GroupSummary> {
     let mut limits: Vec<Vec<Vec<i32>>> = Vec::with_capacity(rounds.record().len());
     for round in rounds.record() {

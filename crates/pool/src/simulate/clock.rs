@@ -59,7 +59,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// For slots that say these things.
+    /// The clock of slots with these ads.
     pub(super) fn new<'a>(slots: impl Iterator<Item = &'a ClassAd>) -> Self {
         let of_the_moment = MOMENT_ATTRIBUTES.into_iter().map(|name| Name::new(name).key()).collect();
         let mut found: HashMap<Key, Looks> = HashMap::new();

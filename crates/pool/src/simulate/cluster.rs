@@ -52,6 +52,6 @@ pub struct CycleDecisions {
     pub displaced: Vec<usize>,
     /// Matches rejected by the machine: the slot has less than the job requests.
     pub refused: u64,
-    /// Submitters that asked, with the fraction of the pool the policy gives them, 0 to 1.
+    /// Submitters with requests, with their entitled fraction of the pool, 0 to 1.
     pub due: Vec<(usize, f64)>,
 }

@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_job_that_is_displaced_waits_again_and_has_lost_its_work() {
-        // Job 1 runs from 0, is displaced at 20, and runs again from 20 on: it comes behind job 2, and both fit.
+        // Job 1 runs from 0, is displaced at 20, and runs again from 20 on: it comes after job 2, and both fit.
         let jobs = [(1, 0, 30, 1, 1), (2, 15, 10, 1, 2)];
         let (simulated, _) = played(&jobs, 1, &EVERY_10, Some((20, 0)));
         // Cycle 20: job 1 out, job 2 in from 20 to 30; job 1 again from 30 to 60.

@@ -70,7 +70,7 @@ impl<'w> Ledger<'w> {
         }
     }
 
-    /// The same for machines that would do for every job that is not too large.
+    /// The same for machines that suit every job that is not too large.
     pub(super) fn anywhere(workload: &'w Workload, rules: &'w Arc<Rules>, base: &Snapshot) -> Self {
         Self { anywhere: true, ..Self::new(workload, rules, base) }
     }
@@ -227,7 +227,7 @@ impl<'w> Ledger<'w> {
     /// their cost.
     pub(super) fn settle(&mut self, now: i64) {
         let asks = self.policy.as_ref().is_some_and(|policy| policy.asks_jobs());
-        // A match of cores that are all alike is what was asked for.
+        // A match of uniform cores costs what was requested.
         if asks && (!self.anywhere || self.snapshot.policy.has_prices()) {
             self.charge(now);
         }

@@ -45,7 +45,7 @@ pub struct SimulationResult {
     /// Matches rejected by the machine because the slot had less than the job requested.
     #[serde(default)]
     pub refused: u64,
-    /// The jobs that ask for more cores than there are.
+    /// The jobs that request more cores than there are.
     #[serde(default, rename = "too_large_jobs")]
     pub too_large: Vec<TooLarge>,
     /// The jobs that never started.
@@ -83,7 +83,7 @@ pub struct JobCounts {
     pub cancelled: u64,
     /// Lines about parts of jobs that have a line of their own.
     pub partial: u64,
-    /// Jobs that ask for more cores than there are.
+    /// Jobs that request more cores than there are.
     pub too_large: u64,
     /// Jobs that come after the end.
     pub yet_to_come: u64,
@@ -97,7 +97,7 @@ pub struct JobCounts {
     pub never_started: u64,
 }
 
-/// A job that asks for more cores than there are.
+/// A job that requests more cores than there are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TooLarge {
     /// Its number.
@@ -130,7 +130,7 @@ pub struct EntityRow {
     pub jobs: u64,
     /// Jobs that ran to their ends.
     pub completed: u64,
-    /// Jobs that ask for more cores than there are.
+    /// Jobs that request more cores than there are.
     pub too_large: u64,
     /// Seconds from submission to the first start, of the jobs that started.
     pub wait: Spread,
@@ -143,8 +143,8 @@ pub struct EntityRow {
     pub core_seconds: f64,
     /// That as a fraction of all usage.
     pub share: f64,
-    /// The fraction of the pool that the policy gave it, the mean over the cycles in which it asked; of a group that of
-    /// those of its members who asked. None if it never asked.
+    /// Its entitled share while it had jobs queued, the mean over the cycles; for a group, that of its members with
+    /// queued jobs. None without queued jobs.
     pub due: Option<f64>,
     /// Runs that were cut short.
     pub preemptions: u64,

@@ -1,4 +1,4 @@
-//! The slots of a pool: static ones, and partitionable ones of which jobs carve what they ask for.
+//! The slots of a pool: static ones, and partitionable ones from which jobs carve the resources they request.
 //!
 //! Requirements and ranks of jobs and slots hold, and a match may displace a job, as in any cycle. A claim ends with its
 //! job.
@@ -118,7 +118,7 @@ impl<'w> SlotCluster<'w> {
     /// Returns whether a cycle that started no job would start none again, as long as no job arrives and no slot is
     /// freed.
     ///
-    /// This holds if every submitter was asked for every job, and slots rejected all of them for reasons that do not
+    /// This holds if every submitter negotiated for every job, and slots rejected all of them for reasons that do not
     /// change with time: shares do change, and priorities matter only where they decide on displacement.
     fn is_settled(&self, outcome: &Outcome) -> bool {
         let never = self.ledger.rules.preemption.requirements.as_ref();

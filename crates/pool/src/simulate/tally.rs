@@ -172,7 +172,7 @@ impl<'w> SimulationTally<'w> {
         tally.slowdowns.push((stay / (arrival.run_time as f64).max(MIN_RUN_TIME)).max(1.0));
     }
 
-    /// A cycle was run, in which these asked and were given these parts of the pool.
+    /// Records a cycle, with the entitled shares of the submitters that had requests.
     pub(super) fn cycle(&mut self, now: i64, due: &[(usize, f64)]) {
         self.cycles += 1;
         for &(who, share) in due {

@@ -1,4 +1,4 @@
-//! Cores that are all alike, as one machine under a negotiator: the machine of a trace.
+//! Uniform cores as one machine under a negotiator: the machine of a trace.
 //!
 //! Jobs of a trace that differ in nothing but their age wait in one line, and a cycle is shown no more of a line than could
 //! start: its cost does not grow with the queue. What it decides is what it would decide if it were shown all.
@@ -82,15 +82,15 @@ impl<'w> UniformCluster<'w> {
         let mut ledger = Ledger::anywhere(workload, rules, base);
         let says = std::mem::take(&mut ledger.snapshot.slots).into_iter().next().unwrap_or_default();
         let served = base.policy.queue_discipline();
-        // What counts a queue has to know which jobs are in it: those for which a rule holds, and that are alike in whatever
-        // is looked at.
+        // To count the jobs of a queue, it must be known which jobs are in it: those for which a rule holds, and that
+        // are equal in every attribute that is used.
         let significant = rules.significant([&slot(&says, cores)]);
         let looked_at = |names: &[&str]| names.iter().any(|name| significant.contains(Name::new(name)));
         let counted = served.queue.is_some();
         let uncountable = counted && (rules.jobs.is_some() || looked_at(&AGE_ATTRIBUTES));
         let chosen_by_age = rules.jobs.as_ref().is_some_and(may_look_at_age);
         let all = !rules.groups.tree.is_empty() || served.remembers || uncountable || chosen_by_age;
-        // A rule that says which jobs are offered may look at what they ask for.
+        // A rule that selects the offered jobs may use their requests.
         let apart = |names: &[&str]| rules.jobs.is_some() || counted && looked_at(names);
         let apart = (apart(&["RequestMemory"]), apart(&["CPUTime", "AllowedJobDuration"]));
         let looks_at_clock = Clock::new(std::iter::once(&says)).of_rules(rules, workload);
@@ -141,9 +141,9 @@ impl<'w> UniformCluster<'w> {
         QueueKind { submitter, cores, memory, asked_time, alone }
     }
 
-    /// Shows the cycle as many jobs of each line as there are cores for, and one more, because shares depend on who asks; of
-    /// lines that are not shown in full, as many as started lately, and one more.
-    /// Returns how many stand behind those that are shown, if the policy counts them.
+    /// Shows the cycle as many jobs of each queue as there are cores for, and one more, because shares depend on the
+    /// submitters with requests; in queues that are not shown in full, as many as started recently, and one more.
+    /// Returns the number of jobs hidden after each shown one, if the policy counts them.
     fn show(&mut self, now: i64, full: &Full) -> HashMap<JobId, usize> {
         let Self { ledger, lines, open, free, served, .. } = self;
         let mut unlisted = HashMap::new();
@@ -291,7 +291,7 @@ impl UniformCluster<'_> {
         exhausted
     }
 
-    /// Holds what a text of concurrency limits asks for, or (`by` -1) gives it back.
+    /// Holds the concurrency limits of a string, or (`by` -1) releases them.
     fn hold(&mut self, limits: &[u8], by: f64) {
         for Demand { name, amount } in demands(limits) {
             let held = self.held.entry(name.to_vec()).or_insert(0.0);
@@ -440,7 +440,7 @@ mod tests {
 
     #[test]
     fn jobs_that_fit_start_in_one_cycle_and_the_next_when_cores_are_free() {
-        // 4 cores: jobs 1 and 2 take them from 0 to 100 and 130; job 3 asks for 2, which are free at 100: cycle 120.
+        // 4 cores: jobs 1 and 2 take them from 0 to 100 and 130; job 3 requests 2, which are free at 100: cycle 120.
         let trace = line(1, 0, 100, 2, 1) + &line(2, 0, 130, 2, 2) + &line(3, 0, 10, 2, 1);
         let simulated = played(&trace, 4, &Snapshot::default());
         assert_eq!((simulated.cycles, simulated.end), (2, 130));
@@ -510,7 +510,7 @@ mod tests {
 
     #[test]
     fn kinds_that_the_policy_cannot_tell_apart_wait_in_one_line() {
-        // Every job asks for a time and an amount of memory of its own: lines are users and cores.
+        // Every job requests a time and an amount of memory of its own: queues are users and cores.
         let job = |id: i64| {
             let (user, cores) = (id % 3, 1 + id % 2);
             format!("{id} 0 -1 50 -1 -1 -1 {cores} {} {} 1 {user} 1 -1 -1 -1 -1 -1\n", 100 + id, 1000 * id)

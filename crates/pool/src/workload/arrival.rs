@@ -1,4 +1,4 @@
-//! A job of a workload: when it comes, what it asks for, and how long it runs.
+//! A job of a workload: arrival, requested resources, and run time.
 
 use hashbrown::HashMap;
 use serde::Serialize;
@@ -56,19 +56,19 @@ pub struct Arrival {
     pub submit: i64,
     /// Run time, seconds, 0 or more.
     pub run_time: i64,
-    /// Cores it asks for, 1 or more.
+    /// Cores it requests, 1 or more.
     pub cores: u32,
     /// The name its use is charged to, by its number in [`Workload::submitters`].
     pub submitter: usize,
-    /// MB of memory it asks for, 1 or more; 0 if it does not say.
+    /// Memory it requests in MB, 1 or more; 0 if unknown.
     pub memory: u32,
-    /// Seconds it asks for, if it says.
+    /// Time it requests in seconds, if known.
     pub asked_time: Option<i64>,
     /// Its ad, if it came with one.
     pub ad: Option<ClassAd>,
 }
 
-/// Jobs in the order in which they come, and what else the source said.
+/// Jobs in the order of their arrival, and the rest of the source.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
     /// The jobs, by time of submission, then by number.
@@ -138,8 +138,8 @@ impl Workload {
         }
     }
 
-    /// The ad of a job that waits since it came: its own, without what it says of runs that were, or one of what a trace
-    /// says. Jobs are numbered anew, in the order in which they come.
+    /// The ad of a job that waits since its arrival: its own, without attributes of earlier runs, or one made from a
+    /// trace. Jobs are renumbered in the order of their arrival.
     pub fn job_ad(&self, job: usize) -> ClassAd {
         let arrival = &self.arrivals[job];
         let submitter = &self.submitters[arrival.submitter];

@@ -16,7 +16,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads a line behind its `;`; the number of the key if its value is not what it should be.
+    /// Reads the text of a line after its `;`; an error for an invalid value of a known key.
     ///
     /// # Errors
     /// What was expected and found.
@@ -47,7 +47,7 @@ impl Header {
         Ok(())
     }
 
-    /// The values that stand in for others that are not there.
+    /// Default values of missing fields.
     pub(super) fn complete(&mut self) {
         self.processors = self.processors.or(self.nodes).filter(|processors| *processors > 0);
         self.records = self.records.or(self.jobs).filter(|records| *records > 0);

@@ -1,4 +1,4 @@
-//! Job ads as a workload: `QDate` says when each comes, an expression how long it runs.
+//! Job ads as a workload: `QDate` is the arrival time, an expression the run time.
 
 use super::{Arrival, MAX_NUMBER, Workload, whole};
 use crate::pool::facts::Facts;

@@ -161,7 +161,7 @@ impl Clock {
         };
         let mut starts: Vec<i64> = runs.iter().map(|(_, run)| run.simulated.start).collect();
         starts.dedup();
-        // Times of a trace that does not say when it began count from 0.
+        // Times of a trace without a start time count from 0.
         let date = starts.first().filter(|start| starts.len() == 1 && **start > 365 * 86_400);
         let date = date.and_then(|start| jiff::Timestamp::from_second(*start).ok());
         let since =

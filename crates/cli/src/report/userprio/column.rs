@@ -1,6 +1,6 @@
 //! The columns of a priority listing: headings, widths, and which of them go together.
 
-/// A set of columns, or of what an ad has to say.
+/// A set of columns, or of the attributes of an ad.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Columns(u32);
 
@@ -37,7 +37,7 @@ impl Columns {
     pub const LAST: Self = Self(1 << 13);
     /// Time since the last usage.
     pub const SINCE: Self = Self(1 << 14);
-    /// Weighted slots asked for.
+    /// Weighted slots requested.
     pub const REQUESTED: Self = Self(1 << 15);
     /// Floor.
     pub const FLOOR: Self = Self(1 << 16);
@@ -54,7 +54,7 @@ impl Columns {
     pub const QUOTAS: Self = Self(
         Self::EFFECTIVE_QUOTA.0 | Self::CONFIG_QUOTA.0 | Self::SUBTREE_QUOTA.0 | Self::SURPLUS.0 | Self::REQUESTED.0,
     );
-    /// `-most`, and what is shown when nothing is asked for.
+    /// `-most`, the default.
     pub const MOST: Self = Self(
         Self::CONFIG_QUOTA.0
             | Self::SURPLUS.0

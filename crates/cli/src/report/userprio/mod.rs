@@ -39,9 +39,9 @@ pub enum Layout {
 /// Options of a listing.
 #[derive(Debug, Clone)]
 pub struct Listing {
-    /// The columns asked for; none: [`Columns::MOST`].
+    /// The requested columns; none: [`Columns::MOST`].
     pub columns: Columns,
-    /// The layout asked for.
+    /// The requested layout.
     pub layout: Layout,
     /// Columns of quotas are kept even where no user is in a group: `-quotas`, `-surplus`.
     pub quotas: bool,

@@ -37,7 +37,7 @@ pub(super) struct Row {
     pub(super) name: Vec<u8>,
     pub(super) group: Vec<u8>,
     pub(super) is_group: bool,
-    /// 0 for the root and those in it, otherwise the number of the group by name.
+    /// 0 for the root and those in it, or the number of the group by name.
     pub(super) group_id: i64,
     pub(super) index: usize,
     pub(super) order: f64,

@@ -12,9 +12,9 @@ use classmate::internal::syntax::expr::Expr;
 use classmate::internal::value::Value;
 use classmate_config::internal::config::dirac::{DiracSettings, Word, word};
 
-/// CPU time of a job that does not say, in seconds.
+/// Default CPU time of a job, in seconds.
 const CPU_TIME: f64 = 86_400.0;
-/// Least and most CPU time a job may ask for, in seconds.
+/// Minimum and maximum CPU time that a job may request, in seconds.
 const CPU_TIMES: (f64, f64) = (100.0, 500_000.0);
 /// Least and most user priority.
 const USER_PRIORITIES: (f64, f64) = (0.0, 10.0);
@@ -106,12 +106,12 @@ impl JobReader<'_> {
     }
 }
 
-/// The segment of a CPU time that is asked for, in seconds.
+/// The segment of a requested CPU time, in seconds.
 fn segment(segments: &Segments, cpu_time: Option<f64>) -> i64 {
     segments.fit(clamped(cpu_time.unwrap_or(CPU_TIME), CPU_TIMES))
 }
 
-/// Gigabytes of memory that are asked for in MB.
+/// Gigabytes of memory that were requested in MB.
 fn gigabytes(memory: f64) -> i64 {
     (memory / 1000.0).ceil() as i64
 }

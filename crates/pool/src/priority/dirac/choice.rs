@@ -63,7 +63,7 @@ impl DiracChoice {
         Ok(Self { settings: Arc::new(settings), written })
     }
 
-    /// The same with other options than the files say.
+    /// The same with options that override those of the files.
     #[must_use]
     pub fn with_options(mut self, options: PolicyOptions) -> Self {
         Arc::make_mut(&mut self.settings).options = options;

@@ -32,8 +32,8 @@ pub struct ZeroUse;
 /// Multiplies each share with a factor: for each slice the part of the entity in the shares divided by its part in what
 /// was used, bounded and weighted; all slices added up, and bounded by `global_max`.
 ///
-/// Without slices nothing is corrected. A slice in which none of the entities ran is skipped, and its weight is lost. An
-/// entity without a record in a slice counts with the slice's maximum, which the program forgets to weigh.
+/// Without slices nothing is corrected. A slice in which no entity ran is skipped, and its weight is lost. An entity
+/// without a record in a slice counts with the slice's maximum, which the program forgets to weigh.
 ///
 /// # Errors
 /// A usage of exactly 0 in the observed profile; in the documented profile it is not a record.

@@ -1,4 +1,4 @@
-//! The policy in a cycle: slots ask for work one after another, and each draws a queue and a job
+//! The policy in a cycle: slots request jobs one after another, and each draws a queue and a job
 //! (`docs/reference/dirac-shares.md` 9).
 
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub struct DiracPriority {
     usage: indexmap::IndexMap<Vec<u8>, f64>,
 }
 
-/// A slot that asks for work.
+/// A slot that requests a job.
 #[derive(Debug, Clone)]
 struct FreeSlot {
     /// Its number in the pool.
@@ -191,7 +191,7 @@ impl PriorityPolicy for DiracPriority {
         }
     }
 
-    /// Users have no priority of their own: all stand alike.
+    /// Users have no priority of their own: all are equal.
     fn standing(&self, submitter: &[u8]) -> Standing {
         Standing { priority: 1.0, usage: self.usage.get(submitter).copied().unwrap_or(0.0), floor: 0 }
     }
@@ -228,7 +228,7 @@ struct Draws {
     slots: Vec<FreeSlot>,
     /// Queues that a resource accepts, by its address.
     accepted: HashMap<*const SiteResource, Arc<[i64]>>,
-    /// The slot that asks.
+    /// The slot that requests a job.
     at: usize,
     /// The jobs of each queue at the beginning, and the queues in the same order.
     alike: Vec<EquivalentJobs>,
@@ -305,7 +305,7 @@ impl Draws {
         }
     }
 
-    /// Queues that a resource accepts, whatever else their jobs ask.
+    /// Queues that a resource accepts, regardless of the other requirements of their jobs.
     fn accepted(&mut self, resource: &Arc<SiteResource>) -> Arc<[i64]> {
         let (queues, settings) = (&self.waiters.queues, &self.settings);
         let accepted = self.accepted.entry(Arc::as_ptr(resource)).or_insert_with(|| {
@@ -372,7 +372,7 @@ impl Turns for Draws {
 
     fn ended(&mut self, spent: Spent) {
         let Some((queue, job)) = self.offered.take() else { return };
-        // Otherwise the next queue is tried.
+        // If not, the next queue is tried.
         if spent.weight <= 0.0 {
             return;
         }

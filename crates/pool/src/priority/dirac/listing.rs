@@ -31,7 +31,7 @@ pub struct Listing {
     pub in_all: usize,
     /// The queues, in ascending order of their numbers.
     pub queues: Vec<TaskQueueRow>,
-    /// Draws, if any were asked for.
+    /// Draws, if requested.
     pub draws: Vec<SampleDraw>,
 }
 

@@ -2,8 +2,7 @@
 //! (`docs/reference/dirac-shares.md`).
 //!
 //! In: waiting jobs with their requirements, shares, the history of running jobs, a seed. Out: task queues with
-//! priorities, and for a slot that asks for work the queue and the job that are drawn. Pure: no clock, no randomness of
-//! its own.
+//! priorities, and for a slot that requests a job the drawn queue and job. Pure: no clock, no randomness of its own.
 
 pub mod ad;
 pub mod chance;

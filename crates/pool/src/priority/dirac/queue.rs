@@ -42,7 +42,7 @@ impl Requirements {
         set.into_iter().map(Word::from).collect()
     }
 
-    /// The same but for the sites and the autocluster: queues alike in this are a family.
+    /// Equality except for the sites and the autocluster: such queues are a family.
     fn family(&self) -> Self {
         Self { sites: Vec::new(), banned_sites: Vec::new(), autocluster: 0, ..self.clone() }
     }
@@ -182,7 +182,7 @@ impl TaskQueues {
     }
 }
 
-/// For each of some queues the number of its family: queues alike in all but sites and autocluster.
+/// The family of each of some queues: queues that are equal except for sites and autocluster.
 pub(super) fn families(queues: &[&TaskQueue]) -> Vec<usize> {
     let mut numbers: HashMap<Requirements, usize> = HashMap::new();
     queues

@@ -1,9 +1,9 @@
-//! A resource that asks for work, and which task queues it accepts (`docs/reference/dirac-shares.md` 5).
+//! A resource that requests jobs, and the task queues it accepts (`docs/reference/dirac-shares.md` 5).
 
 use super::queue::Requirements;
 use classmate_config::internal::config::dirac::Word;
 
-/// A slot that asks for work. A list that is empty was not given.
+/// A slot that requests a job. An empty list was not given.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SiteResource {
     /// CPU time it has left, in seconds.
@@ -37,7 +37,7 @@ pub struct SiteResource {
 impl SiteResource {
     /// Returns whether the jobs of a queue with these requirements may run here.
     ///
-    /// `shares_jobs` says which groups share their jobs among their members.
+    /// `shares_jobs` is true for groups that share their jobs among their members.
     ///
     /// ```
     /// use classmate_pool::internal::priority::dirac::{Requirements, SiteResource};

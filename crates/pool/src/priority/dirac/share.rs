@@ -4,7 +4,7 @@ use super::queue::TaskQueue;
 use super::weight::entity_priorities;
 use classmate_config::internal::config::dirac::{Weighting, Word};
 
-/// The share of a group that has none of its own.
+/// The default share of a group.
 pub const DEFAULT_SHARE: f64 = 1000.0;
 
 /// A group with what it has to divide.

@@ -4,7 +4,7 @@
 
 use classmate_config::internal::config::slurm::{BillingSum, TresWeights};
 
-/// The cost of resources: allocated CPUs without weights, otherwise their weighted sum.
+/// The cost of resources: allocated CPUs without weights, or their weighted sum.
 ///
 /// ```
 /// use classmate_config::internal::config::slurm::{BillingSum, TresWeights};

@@ -1,4 +1,4 @@
-//! Jobs as Slurm sees them: who asks, in which partition, for what.
+//! Jobs as Slurm sees them: requester, partition, requested resources.
 //!
 //! In: ads of jobs. Out: a candidate for each partition a job names. Formula source:
 //! `docs/reference/slurm-multifactor.md` 10.2.
@@ -82,7 +82,7 @@ impl Requester {
         Self::of_path(path, tree, String::new)
     }
 
-    /// `a.b.user`; a name alone is that of an account if there is such an account and an owner, otherwise of a user.
+    /// `a.b.user`; a single name is that of an account if there is such an account and an owner, or of a user if not.
     fn of_path(path: &str, tree: &AssociationTree, owner: impl FnOnce() -> String) -> Self {
         let path = path.split('@').next().unwrap_or_default();
         if let Some((accounts, user)) = path.rsplit_once('.') {

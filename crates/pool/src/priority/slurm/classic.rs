@@ -35,7 +35,8 @@ pub(super) fn figures(tree: &AssociationTree, formula: &Formula) -> Vec<Figures>
         figures[at].norm_usage = if whole > 0.0 { (node.usage / whole).min(1.0) } else { 0.0 };
     }
     figures[ROOT].effective_usage = 1.0;
-    // Parents stand before their children; usage is known of all by now, as the third formula asks for siblings.
+    // Parents come before their children; the usage of all is known by now, as the third formula needs that of
+    // siblings.
     let sums = if matches!(formula, Formula::DepthOblivious { .. }) { usage_below(tree, &figures) } else { Vec::new() };
     for at in 1..nodes.len() {
         figures[at].effective_usage = effective(tree, &figures, &sums, at, formula);

@@ -133,7 +133,7 @@ pub struct Factors {
     pub partition: f64,
     /// Quality of service.
     pub qos: f64,
-    /// Each resource asked for.
+    /// Each requested resource.
     pub tres: Vec<(String, f64)>,
 }
 
@@ -180,7 +180,7 @@ pub fn job_size(nodes: f64, cpus: f64, time_limit: f64, cluster: ClusterSize, sm
         if small { 1.0 - size } else { size }
     } else if small {
         let size = if cluster.nodes > nodes { (cluster.nodes - nodes) / cluster.nodes } else { 0.0 };
-        // The program subtracts without sign in 32 bits: asking for more than there is counts as nothing.
+        // The program subtracts unsigned 32-bit numbers: a request for more than there is counts as zero.
         let left = if cpus > cluster.cpus { cluster.cpus - cpus + 4_294_967_296.0 } else { cluster.cpus - cpus };
         if cpus > 0.0 { f64::midpoint(size, left / cluster.cpus) } else { size }
     } else {

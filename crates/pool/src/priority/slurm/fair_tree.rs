@@ -42,7 +42,7 @@ pub(super) fn figures(tree: &AssociationTree, ties: Ties) -> Vec<Figures> {
     Walk::new(tree, ties, figures).run()
 }
 
-/// A list of siblings being gone through.
+/// A list of siblings during traversal.
 struct SiblingLevel {
     /// Best first.
     order: Vec<usize>,
@@ -102,7 +102,7 @@ impl<'t> Walk<'t> {
         self.figures
     }
 
-    /// Siblings, the highest level fair share first, users before accounts, otherwise as they came.
+    /// Siblings, the highest level fair share first, then users before accounts, then in their given order.
     fn level(&self, mut members: Vec<usize>, tied_in: bool) -> SiblingLevel {
         let nodes = self.tree.nodes();
         members.sort_by(|&a, &b| {

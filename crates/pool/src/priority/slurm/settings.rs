@@ -27,7 +27,7 @@ pub struct SlurmFiles {
 /// Choices between what Slurm's versions do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
-    /// The fair share of version 2.0, whatever the flags say.
+    /// The fair share of version 2.0, regardless of the flags.
     pub linear: bool,
     /// Treatment of tied accounts under Fair Tree.
     pub ties: Ties,
@@ -58,7 +58,7 @@ impl SlurmSettings {
         let mut tree = AssociationTree::new(&files.associations)?;
         tree.set_usage(&files.usage);
         if files.conf.priority_type == PriorityType::Basic {
-            // First come, first served: all priorities are alike, and the time of submission decides.
+            // First come, first served: all priorities are equal, and the submission time decides.
             files.conf.weights = Weights::default();
             files.conf.tres_weights.0.clear();
         }

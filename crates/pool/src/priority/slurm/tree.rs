@@ -459,7 +459,7 @@ impl<'a> Builder<'a> {
         } else {
             let message = format!("`{}` is in the account `{parent}`, which is not declared", name(row));
             self.error(row.line, message, self.nearest(parent));
-            // Its other members would say the same.
+            // Its other members would get the same error.
             self.broken.insert(parent);
         }
     }
