@@ -8,7 +8,7 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::{Quoting, is_space};
 
 /// Characters of a line that are shown.
-const SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// Ads of the long format: one attribute a line, each on one line. Comments and blank lines stay.
 pub fn long(text: &[u8]) -> Vec<u8> {
@@ -45,10 +45,10 @@ pub fn unread(text: &[u8]) -> Vec<Unread> {
     text.split(|byte| *byte == b'\n').zip(1..).filter_map(wrong).collect()
 }
 
-/// How a line begins.
+/// The beginning of a line, cut for a message.
 fn beginning(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
     }
@@ -101,7 +101,8 @@ pub fn expression(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
     Ok(written)
 }
 
-/// Ads of new syntax one after another, or in the list form `{ ad, ad }`: each is laid out, all else between them stays.
+/// Ads of new syntax one after another, or in the list form `{ ad, ad }`: each is laid out, all else between them
+/// stays.
 ///
 /// # Errors
 /// Something between or inside the ads is none.
@@ -141,7 +142,7 @@ fn comment(text: &[u8]) -> Option<usize> {
     Some(memchr::memmem::find(inner, b"*/")? + 4)
 }
 
-/// What stands between ads: brackets and commas, each with its line, and an empty line where there is one.
+/// Writes the text between ads: brackets and commas on lines of their own, and blank lines as they are.
 fn between(text: &[u8], out: &mut Vec<u8>) {
     let mut breaks = 0;
     for byte in text {

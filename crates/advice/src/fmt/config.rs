@@ -19,7 +19,8 @@ pub fn config(text: &[u8], width: usize) -> Vec<u8> {
     out
 }
 
-/// The values of policies that are no expressions and stay as they are; not those with macros, of which nothing is known.
+/// The values of policies that are no expressions and stay as they are; not those with macros, of which nothing is
+/// known.
 pub fn unread(text: &[u8]) -> Vec<Unread> {
     let mut found = Vec::new();
     each(text, |line, lines, is_statement| {
@@ -76,7 +77,7 @@ fn is_name_byte(byte: u8) -> bool {
 
 /// A statement `NAME = expression`.
 struct Statement<'t> {
-    /// What stands before it on the line.
+    /// The text before it on the line.
     margin: &'t [u8],
     name: Vec<u8>,
     value: Vec<u8>,

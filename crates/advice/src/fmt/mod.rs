@@ -1,6 +1,7 @@
 //! Files in the canonical layout: expressions, ads, and the expressions inside configurations.
 //!
-//! In: text. Out: text that means the same ([`classmate::internal::syntax::layout`] checks every expression); what is not understood
+//! In: text. Out: text that means the same ([`classmate::internal::syntax::layout`] checks every expression); what is
+//! not understood
 //! stays as it is.
 
 pub mod ads;
@@ -15,6 +16,6 @@ pub struct Unread {
     pub line: usize,
     /// The knob, or the attribute; of a line that is no attribute its text.
     pub name: String,
-    /// What is wrong with its value; `None` for a line of an ad without `=`.
+    /// The error in its value; `None` for a line of an ad without `=`.
     pub error: Option<SyntaxError>,
 }

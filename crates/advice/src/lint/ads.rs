@@ -24,17 +24,17 @@ use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::Value;
 
 /// Alarms of one file that are kept; those that say the same are counted.
-const MOST: usize = 1000;
+const MAX_DIAGNOSTICS: usize = 1000;
 /// Names of one expression that are told apart by what the ad has for them; of the others it has nothing.
-const MENTIONED: usize = 500;
+const MAX_NAMES: usize = 500;
 /// Different ads that one text is looked at for.
-const TRIED: usize = 10_000;
+const MAX_VARIANTS: usize = 10_000;
 
 /// Attributes of slots that are conditions, lower case, beside `Requirements`.
 const SLOT_CONDITIONS: [&str; 9] =
     ["start", "preempt", "suspend", "continue", "kill", "wantsuspend", "wantvacate", "isowner", "withinresourcelimits"];
 
-/// What an attribute of an ad is for.
+/// The role of an attribute in an ad.
 fn role(name: Name, slot: bool) -> Role {
     let folded = name.folded();
     if folded == b"periodicrelease" {
@@ -44,7 +44,7 @@ fn role(name: Name, slot: bool) -> Role {
     Role { condition, looks_at_jobs: slot, there: &[] }
 }
 
-/// Whether the value of an attribute is a constant that may well stand there.
+/// Returns true if the value of an attribute is a constant that may well stand there.
 fn is_plain(name: Name, expr: &Expr) -> bool {
     match expr.node() {
         Node::Literal(Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_)) => true,
@@ -53,7 +53,7 @@ fn is_plain(name: Name, expr: &Expr) -> bool {
     }
 }
 
-/// Whether an ad is a slot's: it says so, or has what only slots have.
+/// Returns true if an ad is a slot's: it says so, or has what only slots have.
 fn is_slot(ad: &ClassAd) -> bool {
     if let Some(Value::Str(kind)) = ad.constant("MyType") {
         return kind.eq_ignore_ascii_case(b"Machine");
@@ -68,7 +68,7 @@ fn mentioned(expr: &Expr) -> Vec<Name> {
     for id in tree.first_of(expr.root())..=expr.root() {
         if let Node::Attr(name) | Node::Absolute(name) | Node::Select(name) = *tree.node(id)
             && !names.contains(&name)
-            && names.len() < MENTIONED
+            && names.len() < MAX_NAMES
         {
             names.push(name);
         }
@@ -82,7 +82,7 @@ struct Line {
     expr: Option<Expr>,
     text: Vec<u8>,
     number: u64,
-    /// What stands on the line before the value.
+    /// The text of the line before the value.
     before: Vec<u8>,
     /// The offset of the value in the file, if it is known.
     offset: Option<usize>,
@@ -91,12 +91,12 @@ struct Line {
 }
 
 /// An expression that was met before.
-struct Known {
+struct SeenExpression {
     /// The names it mentions.
     mentioned: Vec<Name>,
-    /// What was found, by which of the names the ad has.
+    /// The indexes of the alarms, by which of the names the ad has.
     verdicts: HashMap<Vec<bool>, Vec<usize>>,
-    /// What was found of its Requirements, by the values of the names.
+    /// The indexes of the alarms about its Requirements, by the values of the names.
     satisfied: HashMap<Vec<u8>, Vec<usize>>,
     /// The alarms it gave, with what was found in the text.
     given: Vec<(usize, Diagnostic)>,
@@ -107,7 +107,7 @@ struct Known {
 pub struct AdLinter {
     alarms: Vec<Diagnostic>,
     /// Expressions by attribute, text, and whether the ad is a slot's.
-    seen: HashMap<(Vec<u8>, Vec<u8>, bool), Known>,
+    seen: HashMap<(Vec<u8>, Vec<u8>, bool), SeenExpression>,
     ads: u64,
     schema: Option<Arc<AdSchema>>,
 }
@@ -126,7 +126,7 @@ impl AdLinter {
     fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line) {
         let slot = is_slot(ad);
         let key = (line.name.folded().to_vec(), line.text.clone(), slot);
-        let mut known = self.seen.remove(&key).unwrap_or_else(|| Known {
+        let mut known = self.seen.remove(&key).unwrap_or_else(|| SeenExpression {
             mentioned: line.expr.as_ref().map(mentioned).unwrap_or_default(),
             verdicts: HashMap::new(),
             satisfied: HashMap::new(),
@@ -136,7 +136,7 @@ impl AdLinter {
         let found_now = if let Some(found) = known.verdicts.get(&has) {
             self.again(found);
             found.clone()
-        } else if known.verdicts.len() >= TRIED {
+        } else if known.verdicts.len() >= MAX_VARIANTS {
             Vec::new()
         } else {
             let quoting = line.quoting;
@@ -158,7 +158,7 @@ impl AdLinter {
             let values = constants(ad, &known.mentioned);
             if let Some(found) = known.satisfied.get(&values) {
                 self.again(found);
-            } else if known.satisfied.len() < TRIED {
+            } else if known.satisfied.len() < MAX_VARIANTS {
                 let found: Vec<Diagnostic> = unsatisfiable(ad, expr).into_iter().collect();
                 let given = self.give(file, line, found, &mut known.given);
                 known.satisfied.insert(values, given);
@@ -189,7 +189,7 @@ impl AdLinter {
                 now.push(*at);
                 continue;
             }
-            if self.alarms.len() >= MOST {
+            if self.alarms.len() >= MAX_DIAGNOSTICS {
                 break;
             }
             let fix = line.offset.and_then(|offset| certain_fix(&found, offset));
@@ -363,7 +363,7 @@ fn ignored(text: &[u8], at: usize, options: &ParseOptions) -> Diagnostic {
     Diagnostic::error("text after the expression is ignored", span).code("ignored-text")
 }
 
-/// What an ad has for some names, in one text: constants by their values, what is an expression by a mark of its own.
+/// The values of some names in an ad as one text: constants by value, expressions by a mark.
 fn constants(ad: &ClassAd, names: &[Name]) -> Vec<u8> {
     let mut text = Vec::new();
     for name in names {
@@ -381,7 +381,7 @@ fn constants(ad: &ClassAd, names: &[Name]) -> Vec<u8> {
     text
 }
 
-/// Whether Requirements are never true, given the constants of their own ad.
+/// Returns true if Requirements are never true, given the constants of their own ad.
 fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Diagnostic> {
     let base = |reference: Reference| {
         if reference.scope == RefScope::Target {

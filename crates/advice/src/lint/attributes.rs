@@ -1,6 +1,7 @@
 //! Attributes by what is known of them.
 
-/// Attributes of slots and jobs that are always there (`docs/reference/knobs.md` 8): a condition need not expect their absence.
+/// Attributes of slots and jobs that are always there (`docs/reference/knobs.md` 8): a condition need not expect their
+/// absence.
 const ALWAYS: &[&str] = &[
     "activity",
     "arch",
@@ -46,7 +47,7 @@ const ALWAYS: &[&str] = &[
     "currenttime",
 ];
 
-/// How an attribute differs among jobs.
+/// The way in which an attribute differs among jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Variety {
     /// Each job has its own.
@@ -130,7 +131,7 @@ const NAMED: &[(&str, &[&str])] = &[
     ("targettype", &["machine", "job"]),
 ];
 
-/// What `GROUP_SORT_EXPR` sees of a group.
+/// The attributes of a group that `GROUP_SORT_EXPR` can refer to.
 pub(super) const OF_GROUP: &[&str] =
     &["accountinggroup", "groupquota", "groupresourcesallocated", "groupresourcesinuse", "sortexpr", "sortexprstring"];
 
@@ -265,17 +266,17 @@ const OF_JOBS: &[&str] = &[
     "user",
 ];
 
-/// Whether an attribute (lower case) is a text wherever it is.
+/// Returns true if an attribute (lower case) is a text wherever it is.
 pub(super) fn is_text(name: &[u8]) -> bool {
     listed(TEXTS, name)
 }
 
-/// Whether an attribute (lower case) is one of jobs that slots have not by themselves.
+/// Returns true if an attribute (lower case) is one of jobs that slots have not by themselves.
 pub(super) fn is_of_jobs(name: &[u8]) -> bool {
     listed(OF_JOBS, name)
 }
 
-/// Whether an attribute (lower case) is one that HTCondor knows, whatever the ads have.
+/// Returns true if an attribute (lower case) is one that HTCondor knows, whatever the ads have.
 pub(super) fn is_known(name: &[u8]) -> bool {
     [ALWAYS, OF_GROUP, COMING_AND_GOING, TEXTS, OF_JOBS].iter().any(|list| listed(list, name))
         || is_per_job(name)
@@ -283,28 +284,28 @@ pub(super) fn is_known(name: &[u8]) -> bool {
         || is_numbered(name)
 }
 
-/// What past matches leave in a job, one attribute each: `LastMatchName0`, `MachineAttrCpus1`.
+/// Returns true for the numbered attributes that past matches leave in a job: `LastMatchName0`, `MachineAttrCpus1`.
 fn is_numbered(name: &[u8]) -> bool {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let stem = &name[..name.len() - digits];
     digits > 0 && (stem == b"lastmatchname" || stem.len() > b"machineattr".len() && stem.starts_with(b"machineattr"))
 }
 
-/// Whether an attribute (lower case) is always there.
+/// Returns true if an attribute (lower case) is always there.
 pub(super) fn is_always_there(name: &[u8]) -> bool {
     listed(ALWAYS, name)
 }
 
-/// What the value of an attribute says about another one.
+/// The condition on one attribute that implies another one exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Witness {
     /// The other is there when this one is this number.
     Is(i32),
-    /// When it is true.
+    /// It is true.
     True,
-    /// When it is false.
+    /// It is false.
     False,
-    /// When it is there.
+    /// It exists.
     There,
 }
 
@@ -320,23 +321,23 @@ const ALONG: &[(&str, &str, Witness)] = &[
     ("exitsignal", "ExitBySignal", Witness::True),
 ];
 
-/// What says that an attribute (lower case) is there: another attribute, and by what value.
+/// The attributes, with their conditions, that imply an attribute (lower case) exists.
 pub(super) fn witnesses(name: &[u8]) -> impl Iterator<Item = (&'static str, Witness)> {
     let of = ALONG.iter().filter(move |(along, ..)| along.as_bytes() == name);
     of.map(|(_, attribute, witness)| (*attribute, *witness))
 }
 
-/// Whether an attribute (lower case) differs from job to job.
+/// Returns true if an attribute (lower case) differs from job to job.
 pub fn is_per_job(name: &[u8]) -> bool {
     variety(name).is_some()
 }
 
-/// How an attribute (lower case) differs from job to job; `None` if it does not by its nature.
+/// The way in which an attribute (lower case) differs from job to job; `None` if it usually does not.
 pub(super) fn variety(name: &[u8]) -> Option<Variety> {
     PER_JOB.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, variety)| *variety)
 }
 
-/// Whether a word (lower case) is a value of an attribute whose values are names.
+/// Returns true if a word (lower case) is a value of an attribute whose values are names.
 pub(super) fn is_value_of(attribute: &[u8], word: &[u8]) -> bool {
     NAMED.iter().any(|(name, words)| name.as_bytes() == attribute && listed(words, word))
 }

@@ -1,4 +1,4 @@
-//! What is looked for: one entry a check.
+//! The table of checks.
 
 use classmate::internal::diagnostic::Severity;
 
@@ -9,7 +9,7 @@ pub struct Check {
     pub code: &'static str,
     /// An error loses or refuses something; a warning is about what hardly was meant.
     pub severity: Severity,
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub about: &'static str,
 }
 

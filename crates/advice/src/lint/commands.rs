@@ -2,7 +2,7 @@
 
 use classmate::internal::builtin::near;
 
-/// What `condor_submit` of 25.14 reads, lower case, apart from `request_<resource>` and attributes (`+Name`, `MY.Name`).
+/// The commands of `condor_submit` 25.14, lower case, without `request_<resource>` and attributes (`+Name`, `MY.Name`).
 const COMMANDS: &[&str] = &[
     "accounting_group",
     "accounting_group_user",
@@ -196,7 +196,8 @@ const COMMANDS: &[&str] = &[
     "x509userproxy",
 ];
 
-/// The command that a name (lower case) is but for a slip. A resource may have any name: of `request_…` only what lacks a
+/// The command that a name (lower case) is but for a slip. A resource may have any name: of `request_…` only what lacks
+/// a
 /// letter, or has one too many, or two swapped.
 pub(super) fn meant(name: &str) -> Option<&'static str> {
     if name.len() < 6 || COMMANDS.contains(&name) || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')

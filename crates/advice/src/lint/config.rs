@@ -1,4 +1,5 @@
-//! Configurations: what [`classmate_config::internal::config::check`] finds, the expressions of policies, and knobs that do not go together.
+//! Configurations: what [`classmate_config::internal::config::check`] finds, the expressions of policies, and knobs
+//! that do not go together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,7 +13,7 @@ use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, s
 use super::placing::SourceMap;
 use super::schema::AdSchema;
 use super::submit::{misused_macro, without_macros};
-use super::transforms::{self, Part};
+use super::transforms::{self, TransformPart};
 use super::{LineIndex, beside_comment, certain_fix, is_slip, placed, unknowns};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Diagnostic, Excerpt, Fix};
@@ -29,12 +30,12 @@ use classmate_config::internal::config::setting::{Settings, list_items};
 use classmate_config::internal::config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 
-/// What is wrong with a configuration that was read.
+/// Checks a configuration.
 pub fn lint(config: &Config) -> Vec<Diagnostic> {
     lint_beside(config, None)
 }
 
-/// What is wrong with a configuration that was read, beside the ads of a pool.
+/// Checks a configuration together with the ads of a pool.
 pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic> {
     // What only a machine knows is left open.
     let config = &config.without_facts();
@@ -107,13 +108,14 @@ impl<'c> Linter<'c> {
         }
     }
 
-    /// Whether slots have an attribute because the configuration says so.
+    /// Returns true if slots have an attribute because the configuration says so.
     fn slots_have(&self, name: Name) -> bool {
         let upper = name.folded().to_ascii_uppercase();
         self.advertised.get(&upper).is_some_and(|role| role.looks_at_jobs) || self.copied.contains(&upper)
     }
 
-    /// Whether a word can hardly be an attribute: nobody knows it, nothing sets it, no ad has it. Attributes are mostly
+    /// Returns true if a word can hardly be an attribute: nobody knows it, nothing sets it, no ad has it. Attributes
+    /// are mostly
     /// written with capitals, names of people and machines without.
     fn is_unknown_word(&self, word: Name) -> bool {
         let upper = word.folded().to_ascii_uppercase();
@@ -159,8 +161,8 @@ impl<'c> Linter<'c> {
             let map = SourceMap::new(self.config, source, &definition, name, definition.raw);
             for part in transforms::parts(definition.raw) {
                 match part {
-                    Part::Invalid(found) => self.found(name, &map, (definition.raw, 0), found),
-                    Part::Expression { place, role, alone } => {
+                    TransformPart::Invalid(found) => self.found(name, &map, (definition.raw, 0), found),
+                    TransformPart::Expression { place, role, alone } => {
                         let text = &definition.raw[place.clone()];
                         for found in self.of_transform(bare, text, role, alone) {
                             self.found(name, &map, (text, place.start), found);
@@ -248,7 +250,7 @@ impl<'c> Linter<'c> {
         }
     }
 
-    /// Whether what a reference stands for is a default, or the text of a template.
+    /// Returns true if what a reference stands for is a default, or the text of a template.
     fn is_foreign(&self, reference: &[u8]) -> bool {
         let Some(rest) = reference.strip_prefix(b"$(") else { return false };
         let end = rest.iter().position(|byte| matches!(byte, b':' | b')')).unwrap_or(rest.len());
@@ -280,7 +282,8 @@ impl<'c> Linter<'c> {
         !undefined.is_empty()
     }
 
-    /// Adds a diagnostic of an expression, at the place in the file that the expression comes from: for a part that came
+    /// Adds a diagnostic of an expression, at the place in the file that the expression comes from: for a part that
+    /// came
     /// from a macro, the reference to it.
     fn found(&mut self, name: &[u8], map: &SourceMap<'_>, (text, offset): (&[u8], usize), mut found: Diagnostic) {
         let excerpt = Excerpt { text: map.lines().to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
@@ -319,14 +322,14 @@ impl<'c> Linter<'c> {
         }
     }
 
-    /// Whether a comment stands between the lines of a part of a file: it is no part of the value.
+    /// Returns true if a comment stands between the lines of a part of a file: it is no part of the value.
     fn holds_comment(&self, file: &str, range: &Range<usize>) -> bool {
         let text = self.sources.get(file).and_then(|(source, _)| source.text.get(range.clone())).unwrap_or_default();
         let mut lines = text.split(|byte| *byte == b'\n').skip(1);
         lines.any(|line| line.trim_ascii_start().starts_with(b"#"))
     }
 
-    /// What the division among groups finds odd.
+    /// Adds the warnings of the quota division.
     fn quotas(&mut self) {
         let tree = GroupTree::new(&QuotaSettings::readable(self.config));
         for warning in tree.warnings() {

@@ -20,7 +20,7 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 
-/// What an expression is for.
+/// The purpose of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Role {
     /// It decides something, and undefined means no.
@@ -36,17 +36,17 @@ pub struct Role {
 pub struct LintContext<'a> {
     /// The text.
     pub text: &'a [u8],
-    /// How strings are written.
+    /// The quoting of its strings.
     pub quoting: Quoting,
-    /// What it is for.
+    /// Its role.
     pub role: Role,
-    /// Whether the ad it stands in has an attribute.
+    /// True if the ad it stands in has an attribute.
     pub defined: &'a dyn Fn(Name) -> bool,
-    /// What references can be.
+    /// The possible values of references.
     pub base: Base<'a>,
     /// The ads that are looked at together with it.
     pub schema: Option<&'a AdSchema>,
-    /// Whether a word can hardly be an attribute, of any ad; nothing if nobody can say.
+    /// True if a word can hardly be an attribute, of any ad; nothing if nobody can say.
     pub unknown_word: Option<&'a dyn Fn(Name) -> bool>,
     /// The parts of the text that macros stand for: what is a constant there now may be another one.
     pub made: &'a [Range<usize>],
@@ -69,9 +69,9 @@ impl<'a> LintContext<'a> {
 }
 
 /// Longest part that a message repeats.
-const SHOWN: usize = 80;
+const MAX_QUOTE: usize = 80;
 
-/// What is wrong with an expression.
+/// Checks an expression.
 pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
     let options = ParseOptions { quoting: context.quoting, places: true, ..ParseOptions::default() };
     match parse_expr(context.text, &options) {
@@ -80,7 +80,7 @@ pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
     }
 }
 
-/// What is wrong with an expression that was parsed with places.
+/// Checks an expression that was parsed with places.
 pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     let mut found = check(expr, context.text);
     rules::find(context, expr, &mut found);
@@ -115,15 +115,15 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     found
 }
 
-/// How many comments a text may hold.
+/// The largest number of comments that a text may contain.
 fn comments(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, b"/*").count() + memchr::memmem::find_iter(text, b"//").count()
 }
 
 /// Constants in macros that are left open, of one expression.
-const OPENED: usize = 500;
+const MAX_CONSTANTS: usize = 500;
 
-/// What is certain of the clauses; that one is constant, only if it is that whatever the macros hold.
+/// The proven claims about the clauses. A claim that a clause is constant must hold for all values of the macros.
 fn certain_of(context: &LintContext<'_>, expr: &Expr) -> Vec<Claim> {
     let mut now = claims(expr, context.base);
     let is_made = |span: Span| {
@@ -140,7 +140,7 @@ fn certain_of(context: &LintContext<'_>, expr: &Expr) -> Vec<Claim> {
     let relates =
         |claim: &Claim| !matches!(claim.certainty, Certainty::Always(_) | Certainty::Never | Certainty::Splice(_));
     now.retain(relates);
-    if made.len() > OPENED {
+    if made.len() > MAX_CONSTANTS {
         return now;
     }
     // Each constant is an attribute of its own, of which nothing is known.
@@ -174,7 +174,7 @@ fn no_condition(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     Some(finding.help("write a comparison, `true` or `false`").code(code))
 }
 
-/// What kind of text does not parse.
+/// The diagnostic for a text that does not parse.
 pub(super) fn unparsed(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> Diagnostic {
     let finding = diagnose(text, error, options);
     let at = (error.span.start as usize).min(text.len());
@@ -199,7 +199,7 @@ fn leftover(start: usize, rest: &[u8]) -> Diagnostic {
     let plain = !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.:".contains(byte));
     let length = if end == 0 { 1 } else { end + 3 };
     let span = Span::new(start, start + length);
-    let shown = String::from_utf8_lossy(&rest[..length.min(SHOWN)]).into_owned();
+    let shown = String::from_utf8_lossy(&rest[..length.min(MAX_QUOTE)]).into_owned();
     let finding = Diagnostic::error(format!("`{shown}` is not expanded and is not valid in an expression"), span);
     finding.help(if plain {
         "macros are expanded only in configuration and submit files; write the name of an attribute without `$( )`"
@@ -208,7 +208,7 @@ fn leftover(start: usize, rest: &[u8]) -> Diagnostic {
     })
 }
 
-/// Whether a unit stands there behind a digit: `2G`, `2 GB`.
+/// Returns true if a unit stands there behind a digit: `2G`, `2 GB`.
 pub(super) fn is_unit(text: &[u8], at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().trim_ascii_end();
     let apart = before.len() < at;
@@ -223,7 +223,7 @@ pub(super) fn is_unit(text: &[u8], at: usize) -> bool {
     before.last().is_some_and(u8::is_ascii_digit) && unit
 }
 
-/// What stands behind the letter of a unit: nothing, `B`, `iB`.
+/// Returns true for the rest of a unit after its letter: nothing, `B`, `iB`.
 fn is_bytes(letters: &[u8]) -> bool {
     [b"".as_slice(), b"b", b"ib", b"i"].iter().any(|known| letters.eq_ignore_ascii_case(known))
 }
@@ -231,8 +231,8 @@ fn is_bytes(letters: &[u8]) -> bool {
 /// A part of a text for a message, cut if it is long.
 pub(super) fn quoted(text: &[u8], span: Span) -> String {
     let bytes = text.get(span.range()).unwrap_or_default();
-    if bytes.len() > SHOWN {
-        return format!("{}…", String::from_utf8_lossy(&bytes[..SHOWN]));
+    if bytes.len() > MAX_QUOTE {
+        return format!("{}…", String::from_utf8_lossy(&bytes[..MAX_QUOTE]));
     }
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -26,7 +26,7 @@ const JOB_CONDITIONS: [&str; 7] = [
     "requirements",
 ];
 
-/// What an attribute (lower case) of a job is for.
+/// The role of an attribute (lower case) of a job.
 pub(super) fn job_role(name: &[u8]) -> Role {
     match name {
         b"periodicrelease" => RELEASE,
@@ -94,7 +94,7 @@ const ONE_AD: [&str; 6] = [
 /// Daemons and tools that put knobs of a list of theirs into ads.
 const ADVERTISING: [&str; 6] = ["STARTD", "SCHEDD", "SUBMIT", "MASTER", "COLLECTOR", "NEGOTIATOR"];
 
-/// How those lists are called, behind the name of the daemon.
+/// The names of those lists, after the name of the daemon.
 const LISTS: [&str; 2] = ["ATTRS", "EXPRS"];
 
 /// The name of a knob without the prefix of a daemon.
@@ -107,7 +107,7 @@ pub(super) fn bare(name: &[u8]) -> &[u8] {
     }
 }
 
-/// What an expression of a knob is for; `None` for other knobs.
+/// The role of a knob's expression; `None` for knobs that are not expressions.
 pub(super) fn role(name: &[u8]) -> Option<Role> {
     let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
     if let Some((_, role)) = POLICIES.iter().find(|(known, _)| *known == upper) {
@@ -125,7 +125,7 @@ pub(super) fn role(name: &[u8]) -> Option<Role> {
     })
 }
 
-/// What an expression of a knob that is named after something else is for.
+/// The role of the expression of a knob from a family of names.
 fn of_family(upper: &str) -> Option<Role> {
     if let Some(member) = upper.strip_prefix("SUBMIT_REQUIREMENT_").filter(|member| !member.is_empty()) {
         return match member {
@@ -149,12 +149,12 @@ fn of_family(upper: &str) -> Option<Role> {
     (of("JOB_DEFAULT_") && !is_word || of("MODIFY_REQUEST_EXPR_")).then_some(VALUE)
 }
 
-/// Whether a knob, perhaps with the prefix of a daemon, holds an expression.
+/// Returns true if a knob, perhaps with the prefix of a daemon, holds an expression.
 pub fn is_expression(name: &[u8]) -> bool {
     role(bare(name)).is_some()
 }
 
-/// Whether the expression of a knob (upper case) sees one ad only.
+/// Returns true if the expression of a knob (upper case) sees one ad only.
 pub(super) fn sees_one_ad(upper: &str) -> bool {
     let periodic = PERIODIC.iter().any(|(policy, _)| {
         upper.strip_prefix(policy).is_some_and(|rest| rest.is_empty() || rest.starts_with('_') && rest != "_NAMES")

@@ -1,4 +1,4 @@
-//! What becomes of a condition where an attribute is missing.
+//! Conditions on attributes that may be missing.
 
 use super::attributes::{Witness, is_always_there, witnesses};
 use super::expression::LintContext;
@@ -13,12 +13,13 @@ use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::syntax::view::{RefScope, Reference};
 
 /// Clauses that are looked at.
-const MOST: usize = 200;
+const MAX_CLAUSES: usize = 200;
 
 /// Functions that ask something of a text, and have no answer where there is none.
 const ASKING: [&[u8]; 3] = [b"regexp", b"member", b"regexpmember"];
 
-/// Clauses that say "unless": where their attribute is missing, the whole condition is never true; and `=!= true`, which
+/// Clauses that say "unless": where their attribute is missing, the whole condition is never true; and `=!= true`,
+/// which
 /// is true then.
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
     let tree = &**expr.tree();
@@ -72,13 +73,14 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
     }
 }
 
-/// Whether an attribute is there whenever the expression is asked.
+/// Returns true if an attribute is there whenever the expression is asked.
 fn is_there(context: &LintContext<'_>, name: Name) -> bool {
     let folded = name.folded();
     is_always_there(folded) || context.role.there.iter().any(|known| known.as_bytes() == folded)
 }
 
-/// Whether an attribute is there wherever the whole condition is true, for another attribute says so: `HoldReasonCode`
+/// Returns true if an attribute is there wherever the whole condition is true, for another attribute says so:
+/// `HoldReasonCode`
 /// is there while `JobStatus` is 5.
 fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
     let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
@@ -90,7 +92,7 @@ fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> b
     })
 }
 
-/// Whether all values of an attribute say what a witness is asked for.
+/// Returns true if all values of an attribute say what a witness is asked for.
 fn says(known: &Values, witness: Witness) -> bool {
     match witness {
         Witness::Is(number) => {
@@ -108,7 +110,8 @@ fn says(known: &Values, witness: Witness) -> bool {
     }
 }
 
-/// The attributes without which the condition in `(condition) =!= true` is certainly undefined, so that the clause holds
+/// The attributes without which the condition in `(condition) =!= true` is certainly undefined, so that the clause
+/// holds
 /// and `!(condition)` would not: one alone, otherwise all together. Nothing where the whole expression refuses then.
 fn lets_in(
     context: &LintContext<'_>,
@@ -139,11 +142,11 @@ fn lets_in(
     })
 }
 
-/// What a condition consists of that is joined by these operators.
+/// The operands of a chain of these operators.
 fn joined(ops: &[BinaryOp], tree: &Tree, root: NodeId) -> Vec<NodeId> {
     let mut found = Vec::new();
     let mut open = vec![root];
-    while let Some(id) = open.pop().filter(|_| found.len() < MOST) {
+    while let Some(id) = open.pop().filter(|_| found.len() < MAX_CLAUSES) {
         match *tree.node(id) {
             Node::Paren(inner) => open.push(inner),
             Node::Binary(op, left, right) if ops.contains(&op) => open.extend([right, left]),

@@ -1,6 +1,7 @@
-//! What is wrong, or hardly meant, in configurations, ads, submit files and expressions.
+//! Errors and likely mistakes in configurations, ads, submit files and expressions.
 //!
-//! In: text and what it is. Out: [`Diagnostic`]s with stable codes, places, help, and fixes where it is certain what to write.
+//! In: text and what it is. Out: [`Diagnostic`]s with stable codes, places, help, and fixes where it is certain what to
+//! write.
 //! Claims about what a clause can be are proven by [`classmate::internal::analysis`].
 
 pub mod ads;
@@ -71,7 +72,7 @@ pub fn fixed(text: &[u8], fixes: &[&Fix]) -> Vec<u8> {
     written
 }
 
-/// Whether a code says that a text is no expression, or hardly one.
+/// Returns true if a code says that a text is no expression, or hardly one.
 fn is_slip(code: &str) -> bool {
     matches!(code, "syntax" | "assignment" | "size-suffix" | "leftover-macro")
 }

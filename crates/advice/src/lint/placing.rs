@@ -1,4 +1,4 @@
-//! Where in its file a part of a knob's value stands, also when that is continued over lines or made of macros.
+//! Source maps: the place in the file of each part of a knob's value, also of continued values and macros.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,15 +15,16 @@ pub(super) struct SourceMap<'c> {
     line: u32,
     /// The lines of the statement.
     text: &'c [u8],
-    /// Where they begin in the file.
+    /// The offset of these lines in the file.
     start: usize,
-    /// Where the lines of the value stand in the file; `None` if it does not stand there as it is.
+    /// The offsets of the value's lines in the value and in the file; `None` if the file does not contain the value
+    /// verbatim.
     lines: Option<Vec<(usize, usize)>>,
-    /// Where in the lines of the statement the value stands, if not even that is known the statement.
+    /// The place of the value in the lines of the statement; the statement if that is unknown.
     whole: Span,
-    /// What the expansion is made of; `None` if it is not made piece by piece.
+    /// The pieces of the expansion; `None` if it cannot be divided into pieces.
     pieces: Option<Vec<Piece>>,
-    /// What of the value is not written in the statement: a template or the name's own earlier value gave it.
+    /// The part of the value that is not in the statement: it came from a template or the earlier value of the name.
     given: Range<usize>,
     length: usize,
 }
@@ -101,12 +102,12 @@ impl<'c> SourceMap<'c> {
         Some(self.pieces.as_ref()?.iter().filter_map(part).collect())
     }
 
-    /// Whether the value stands in the file, and nothing of it is replaced.
+    /// Returns true if the value stands in the file, and nothing of it is replaced.
     pub(super) fn is_written(&self) -> bool {
         self.lines.is_some() && self.made().is_empty()
     }
 
-    /// Where a part of the expansion comes from, in the lines of the statement; and what part of the expansion all of
+    /// The source of a part of the expansion, in the lines of the statement; and the part of the expansion that all of
     /// that gives, if it is not there as it is.
     pub(super) fn span(&self, part: Range<usize>) -> (Span, Option<Range<usize>>) {
         let Some(pieces) = &self.pieces else { return (self.whole, Some(0..usize::MAX)) };
@@ -151,13 +152,14 @@ impl<'c> SourceMap<'c> {
         &self.file
     }
 
-    /// Whether a part of the value has a place in a file at all.
+    /// Returns true if a part of the value has a place in a file at all.
     pub(super) fn is_somewhere(&self) -> bool {
         !self.text.is_empty() && self.length > 0
     }
 }
 
-/// What of a value lies between what it and its first line begin with, and what it and its last line end with.
+/// The part of a value after the prefix it shares with its first line and before the suffix it shares with its last
+/// line.
 fn between(first: &[u8], last: &[u8], raw: &[u8]) -> Range<usize> {
     let alike = |(one, two): &(&u8, &u8)| one == two;
     let start = first.iter().zip(raw).take_while(alike).count();

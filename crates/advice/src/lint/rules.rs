@@ -12,7 +12,7 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::RefScope;
 
 /// Findings of one expression.
-const MOST: usize = 50;
+const MAX_DIAGNOSTICS: usize = 50;
 
 type Rule = fn(&LintContext<'_>, &Tree, NodeId) -> Option<Diagnostic>;
 
@@ -33,7 +33,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
     let start = found.len();
     for id in tree.first_of(expr.root())..=expr.root() {
         found.extend(RULES.iter().filter_map(|rule| rule(context, tree, id)));
-        if found.len() > start + MOST {
+        if found.len() > start + MAX_DIAGNOSTICS {
             break;
         }
     }
@@ -77,7 +77,8 @@ fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<D
 /// Parts of an expression that are looked at for a test of a word.
 const LOOKED_AT: usize = 1024;
 
-/// Whether an expression asks whether a word is there, `word =!= undefined`, `isUndefined(word)`, `word ?: 5`: it takes it
+/// Returns true if an expression asks whether a word is there, `word =!= undefined`, `isUndefined(word)`, `word ?: 5`:
+/// it takes it
 /// for an attribute.
 fn may_be_missing(tree: &Tree, word: Name) -> bool {
     let is_word = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Attr(name) if *name == word);
@@ -143,7 +144,8 @@ fn glob(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     Some(Diagnostic::warning(message, tree.span(at)?).help(help).code("glob-comparison"))
 }
 
-/// What in a text looks like a wildcard: `*`, a `?` inside a word, a range such as `[a-z]`. A `*` alone is one where the
+/// The part of a string that looks like a wildcard: `*`, a `?` inside a word, a range such as `[a-z]`. A `*` alone is
+/// one where the
 /// text is to differ from it: it may be a value of its own, but nothing differs from "anything".
 fn wildcard(text: &[u8], differs: bool) -> Option<String> {
     if text.contains(&b'*') {

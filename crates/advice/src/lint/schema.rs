@@ -7,10 +7,10 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::name::{Key, Name};
 use classmate::internal::value::Value;
 
-/// What the ads have: with slots and jobs among them, a name that none of them has is nowhere.
+/// The attributes of all ads in use. With slots and jobs among the ads, a name that none of them has does not exist.
 #[derive(Debug, Default)]
 pub struct AdSchema {
-    /// Whether all values of a name are texts.
+    /// True if all values of a name are texts.
     names: HashMap<Key, bool>,
     slots: bool,
     jobs: bool,
@@ -32,12 +32,13 @@ impl AdSchema {
         }
     }
 
-    /// Whether some ad has an attribute.
+    /// Returns true if some ad has an attribute.
     pub fn has(&self, name: Name) -> bool {
         self.names.contains_key(&name.key())
     }
 
-    /// Whether a word beside an attribute can only be meant as a text: there are slots and jobs, none of them has an
+    /// Returns true if a word beside an attribute can only be meant as a text: there are slots and jobs, none of them
+    /// has an
     /// attribute of that name, no daemon adds one, and every value of the attribute is a text.
     pub fn is_text(&self, attribute: Name, word: Name) -> bool {
         let nowhere = !self.names.contains_key(&word.key()) && !is_known(word.folded());

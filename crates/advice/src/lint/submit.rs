@@ -32,7 +32,7 @@ const CONDITIONS: &[&str] = &[
 const VALUES: &[&str] =
     &["rank", "preferences", "job_lease_duration", "next_job_start_delay", "max_job_retirement_time"];
 
-/// Whether a text looks like a submit file: it queues something.
+/// Returns true if a text looks like a submit file: it queues something.
 pub fn is_submit(text: &[u8]) -> bool {
     text.split(|byte| *byte == b'\n').any(|line| {
         let line = line.trim_ascii();
@@ -40,13 +40,14 @@ pub fn is_submit(text: &[u8]) -> bool {
     })
 }
 
-/// What stands behind the word `queue` of a line without blanks around it; `None` for other lines, such as `queue_x = 1`.
+/// The arguments of a trimmed `queue` line; `None` for other lines, such as `queue_x = 1`.
 fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
     let (word, rest) = line.split_at_checked(b"queue".len())?;
     (word.eq_ignore_ascii_case(b"queue") && rest.first().is_none_or(u8::is_ascii_whitespace)).then_some(rest)
 }
 
-/// The statements of a submit file, each with the number of its first line and the offset of its first byte, without the
+/// The statements of a submit file, each with the number of its first line and the offset of its first byte, without
+/// the
 /// items that a `queue` lists in parentheses on lines of their own. A statement goes on behind a line that ends in `\`.
 fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
     let end_of = |start: usize| memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
@@ -98,7 +99,7 @@ fn joined(statement: &[u8]) -> Vec<u8> {
     line
 }
 
-/// What is wrong with the expressions of a submit file.
+/// Checks the expressions of a submit file.
 pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
     let mut alarms = Vec::new();
     let own = Own::of(text);
@@ -108,7 +109,7 @@ pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
     alarms
 }
 
-/// What a submit file names itself, upper case.
+/// The names that a submit file defines, upper case.
 #[derive(Default)]
 struct Own {
     /// Attributes it gives its jobs.
@@ -141,7 +142,7 @@ impl Own {
         own
     }
 
-    /// Whether a word can hardly be an attribute. What slots have of their own is mostly written with capitals.
+    /// Returns true if a word can hardly be an attribute. What slots have of their own is mostly written with capitals.
     fn is_unknown_word(&self, word: Name) -> bool {
         let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
         !(capital || is_known(word.folded()) || self.attributes.contains(&word.folded().to_ascii_uppercase()))

@@ -16,11 +16,11 @@ use classmate::internal::span::{Position, Span};
 use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::Config;
 
-/// What a test may well ask of the language itself: there a constant is no mistake.
+/// Codes that are not mistakes in a test, which may well contain constants.
 const ASKED: [&str; 6] =
     ["always-true", "always-false", "always-undefined", "always-error", "constant-clause", "never-true"];
 
-/// What is wrong with a file of tests; `beside` gives the text of a file beside it.
+/// Checks a file of tests; `beside` gives the text of a file next to it.
 pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Diagnostic> {
     let file = match PolicyFile::parse(&String::from_utf8_lossy(text)) {
         Ok(file) => file,
@@ -88,7 +88,7 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// What is wrong with the configuration of a file of tests, which is read over the one it names.
+/// Checks the configuration of a file of tests, which is read after the one it names.
 fn configuration(file: &PolicyFile, piece: &Piece<'_>, beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Diagnostic> {
     const NAME: &str = "config";
     let mut read = Config::default();
@@ -141,7 +141,7 @@ impl Piece<'_> {
     }
 }
 
-/// Where the bytes of a TOML string stand in the file, given the place of the string with its quotes; all at its
+/// The offsets in the file of the bytes of a TOML string, given the place of the string with its quotes; all at its
 /// beginning if that cannot be told.
 fn places(file: &[u8], span: std::ops::Range<usize>, value: &[u8]) -> Vec<usize> {
     let (start, end) = (span.start.min(file.len()), span.end.min(file.len()));

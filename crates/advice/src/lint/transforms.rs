@@ -11,23 +11,24 @@ use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::span::Span;
 
-/// What stands in a transform.
+/// A part of a transform.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(super) enum TransformPart {
     /// An expression.
     Expression {
-        /// Where in the value it stands.
+        /// Its place in the value.
         place: Range<usize>,
-        /// What it is for.
+        /// Its role.
         role: Role,
-        /// Whether it is evaluated in the job alone, when the transform is applied; others become attributes of the job.
+        /// True if it is evaluated in the job alone, when the transform is applied; others become attributes of the
+        /// job.
         alone: bool,
     },
     /// A command that is none, by its place in the value.
     Invalid(Diagnostic),
 }
 
-/// What stands behind the word of a command.
+/// The arguments that a command takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// Something that is no expression.
@@ -59,11 +60,11 @@ const COMMANDS: [(&str, Form); 11] = [
     ("UNIVERSE", Form::Word),
 ];
 
-/// What configurations may hold besides commands.
+/// Words other than commands that a configuration may contain.
 const OF_CONFIGURATIONS: [&str; 8] = ["IF", "ELIF", "ELSE", "ENDIF", "INCLUDE", "USE", "WARNING", "ERROR"];
 
-/// What stands in the value of a transform; nothing of one in the form of an ad.
-pub(super) fn parts(raw: &[u8]) -> Vec<Part> {
+/// The parts of a transform; none for one in the form of an ad.
+pub(super) fn parts(raw: &[u8]) -> Vec<TransformPart> {
     if raw.trim_ascii_start().starts_with(b"[") {
         return Vec::new();
     }
@@ -78,7 +79,7 @@ pub(super) fn parts(raw: &[u8]) -> Vec<Part> {
 }
 
 /// `REQUIREMENTS = condition`, which sets a macro of that name and leaves the transform without a condition.
-fn no_condition(line: &[u8], start: usize) -> Option<Part> {
+fn no_condition(line: &[u8], start: usize) -> Option<TransformPart> {
     const NAME: &[u8] = b"REQUIREMENTS";
     let blanks = line.len() - line.trim_ascii_start().len();
     let (word, rest) = line[blanks..].split_at_checked(NAME.len())?;
@@ -90,11 +91,11 @@ fn no_condition(line: &[u8], start: usize) -> Option<Part> {
         span,
     );
     let help = "write `REQUIREMENTS condition`, without `=`";
-    sets.then(|| Part::Invalid(finding.help(help).code("odd-line")))
+    sets.then(|| TransformPart::Invalid(finding.help(help).code("odd-line")))
 }
 
-/// What stands on a line that begins at an offset of the value.
-fn part(line: &[u8], start: usize) -> Option<Part> {
+/// The part on a line that begins at an offset of the value.
+fn part(line: &[u8], start: usize) -> Option<TransformPart> {
     let mut words = Words { line, at: 0 };
     let word = words.next()?;
     let first = &line[word.clone()];
@@ -106,7 +107,7 @@ fn part(line: &[u8], start: usize) -> Option<Part> {
     }
     let wrong = |place: Range<usize>, message: String, help: String| {
         let span = Span::new(start + place.start, start + place.end.max(place.start + 1));
-        Some(Part::Invalid(Diagnostic::error(message, span).help(help).code("syntax")))
+        Some(TransformPart::Invalid(Diagnostic::error(message, span).help(help).code("syntax")))
     };
     let shown = String::from_utf8_lossy(first).into_owned();
     let known = COMMANDS.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(first));
@@ -130,7 +131,11 @@ fn part(line: &[u8], start: usize) -> Option<Part> {
         wrong(word.clone(), format!("`{name}` without {what}"), format!("write `{name} {example}`"))
     };
     let expression = |place: Range<usize>, role: Role, alone: bool| {
-        (!place.is_empty()).then_some(Part::Expression { place: start + place.start..start + place.end, role, alone })
+        (!place.is_empty()).then_some(TransformPart::Expression {
+            place: start + place.start..start + place.end,
+            role,
+            alone,
+        })
     };
     if *form == Form::Condition {
         let rest = words.rest();
@@ -168,7 +173,7 @@ fn part(line: &[u8], start: usize) -> Option<Part> {
     }
 }
 
-/// What is wrong with `/pattern/`; `None` of one that is right, and of plain names.
+/// The error in `/pattern/`; `None` for a valid one, and for plain names.
 fn pattern(text: &[u8]) -> Option<String> {
     let body = text.strip_prefix(b"/")?;
     let end = memchr::memrchr(b'/', body)?;
@@ -212,7 +217,7 @@ impl Words<'_> {
         Some(word)
     }
 
-    /// What is left of the line, without blanks around it.
+    /// The rest of the line, trimmed.
     fn rest(&self) -> Range<usize> {
         let rest = &self.line[self.at..];
         let start = self.at + rest.len() - rest.trim_ascii_start().len();
@@ -225,14 +230,15 @@ mod tests {
     use super::*;
     use classmate_config::internal::config::knob;
 
-    /// The expressions of a value, conditions with `?`, those that become attributes in brackets; what is wrong with `!`.
+    /// The expressions of a value, conditions with `?`, those that become attributes in brackets; what is wrong with
+    /// `!`.
     fn shown(raw: &str) -> Vec<String> {
-        let line = |part: Part| match part {
-            Part::Expression { place, role, alone } => {
+        let line = |part: TransformPart| match part {
+            TransformPart::Expression { place, role, alone } => {
                 let mark = if role.condition { "?" } else { "" };
                 if alone { format!("{}{mark}", &raw[place]) } else { format!("[{}{mark}]", &raw[place]) }
             }
-            Part::Invalid(found) => format!("! {}: {}", &raw[found.span.range()], found.message),
+            TransformPart::Invalid(found) => format!("! {}: {}", &raw[found.span.range()], found.message),
         };
         parts(raw.as_bytes()).into_iter().map(line).collect()
     }

@@ -1,6 +1,7 @@
 //! Parts of an expression that nobody knows yet: macros of a submit file, and what only a machine knows.
 //!
-//! They stand in the text as words. A word by itself is an attribute of which nothing is known; inside a string its first
+//! They stand in the text as words. A word by itself is an attribute of which nothing is known; inside a string its
+//! first
 //! byte is [`OPEN`], which makes of the whole string one that nobody knows.
 
 use classmate::internal::analysis::evaluate::OPEN;
@@ -12,7 +13,7 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::facts::UNKNOWN;
 
-/// Whether a name stands for what only a machine knows.
+/// Returns true if a name stands for what only a machine knows.
 pub(super) fn is_fact(name: Name) -> bool {
     name.folded().starts_with(UNKNOWN.as_bytes())
 }
@@ -51,7 +52,8 @@ pub(super) fn within_strings(text: &[u8], places: &[usize]) -> Vec<usize> {
     found
 }
 
-/// Leaves out what cannot be said where a part of the text is open: that it does not parse, and, where an open part is a
+/// Leaves out what cannot be said where a part of the text is open: that it does not parse, and, where an open part is
+/// a
 /// condition of its own (it may hold an `||`), how its neighbours go together.
 pub(super) fn retain(text: &[u8], is_open: &dyn Fn(Name) -> bool, found: &mut Vec<Diagnostic>) {
     const TEXT: [&str; 2] = ["syntax", "size-suffix"];

@@ -10,10 +10,10 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::UnaryOp;
 
 /// Says of the arguments of a call which one makes its value odd.
-type Test = fn(&LintContext<'_>, &Tree, &[NodeId]) -> Option<NodeId>;
+type ArgumentTest = fn(&LintContext<'_>, &Tree, &[NodeId]) -> Option<NodeId>;
 
 /// A function, lower case, what its arguments are when its value is odd, what is odd, and what to write.
-type Entry = (&'static [u8], Test, &'static str, &'static str);
+type Entry = (&'static [u8], ArgumentTest, &'static str, &'static str);
 
 const TRUNCATED: &str = "only the lower 32 bits of this number are used";
 const WITHIN: &str = "the range is -2147483648 to 2147483647";
@@ -166,7 +166,7 @@ fn all_of_them(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option
     matches_nothing(written(tree, arguments, 0)?, letters).then(|| arguments[0])
 }
 
-/// Whether a pattern matches the empty text at the end of a text.
+/// Returns true if a pattern matches the empty text at the end of a text.
 fn matches_nothing(pattern: &[u8], letters: &[u8]) -> bool {
     let options = Options::from_letters(letters);
     // A comment of an extended pattern ends with its line.
@@ -199,7 +199,7 @@ mod tests {
     use crate::lint::expression::{Role, lint};
     use classmate::internal::syntax::token::Quoting;
 
-    /// Whether a text has a construct that depends on the version.
+    /// Returns true if a text has a construct that depends on the version.
     fn depends(text: &str) -> bool {
         let context = LintContext::of(text.as_bytes(), Quoting::New, Role::default());
         lint(&context).iter().any(|found| found.code == "version-dependent")

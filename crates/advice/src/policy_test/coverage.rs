@@ -1,4 +1,4 @@
-//! Which clauses of a policy the tests ever made true, and ever made otherwise.
+//! Clause coverage: the clauses of a policy that the tests made true, and made something else.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// Whether the tests made it true and made it otherwise.
+    /// Returns true if the tests made it true and made it otherwise.
     pub fn is_complete(&self) -> bool {
         self.held > 0 && self.refused > 0
     }
@@ -35,18 +35,18 @@ impl Covered {
 pub struct Coverage(BTreeMap<(String, String), (usize, usize)>);
 
 /// Clauses that are kept.
-const MOST: usize = 10_000;
+const MAX_CLAUSES: usize = 10_000;
 
 /// Parts of one expression that are counted.
 const PARTS: usize = 1000;
 
-/// What a part of an expression is made of.
+/// The parts of a part of an expression.
 enum Made {
     /// These, all of which are clauses again; of a constant none.
     Of(Vec<Spot>),
     /// A condition and its branches.
     Choosing(Box<[Spot; 3]>),
-    /// What an attribute leads to.
+    /// The value of an attribute.
     Named(Spot),
     /// Nothing: it is a clause.
     Clause,
@@ -104,14 +104,14 @@ impl Coverage {
         }
     }
 
-    /// Where a clause stands, and its text.
+    /// The place of a clause, and its text.
     fn key(place: &str, spot: &Spot) -> (String, String) {
         let path: Vec<String> = spot.path.iter().map(|via| via.name.display().into_owned()).collect();
         ([&[place.to_owned()], path.as_slice()].concat().join(", "), spot.expr().to_string())
     }
 
     fn enter(&mut self, place: &str, spot: &Spot) {
-        if self.0.len() < MOST {
+        if self.0.len() < MAX_CLAUSES {
             self.0.entry(Self::key(place, spot)).or_default();
         }
     }
@@ -124,7 +124,8 @@ impl Coverage {
         }
     }
 
-    /// Counts the clauses of an expression: the operands of `&&` and `||`, also behind attributes, and of a conditional its
+    /// Counts the clauses of an expression: the operands of `&&` and `||`, also behind attributes, and of a conditional
+    /// its
     /// condition and the branch that is taken. Clauses of the other branch are entered with nothing counted.
     pub fn count(&mut self, place: &str, scope: Scope<'_>, expr: &Expr) {
         self.expect(place, scope, expr);
@@ -157,7 +158,7 @@ impl Coverage {
     fn leaf(&mut self, place: &str, walk: &mut Walk<'_>, spot: &Spot) {
         let held = walk.value(spot).is_ok_and(|value| value.as_condition() == Some(true));
         let key = Self::key(place, spot);
-        if self.0.len() >= MOST && !self.0.contains_key(&key) {
+        if self.0.len() >= MAX_CLAUSES && !self.0.contains_key(&key) {
             return;
         }
         let counts = self.0.entry(key).or_default();

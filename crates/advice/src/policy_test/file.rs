@@ -18,7 +18,7 @@ use classmate::internal::syntax::parse::ParseOptions;
 pub struct PolicyFile {
     /// The clock: seconds since 1970, or a date.
     pub now: Option<Spanned<Clock>>,
-    /// Where `random()` begins.
+    /// The seed of `random()`.
     #[serde(default)]
     pub seed: u64,
     /// The configuration, as text.
@@ -33,7 +33,7 @@ pub struct PolicyFile {
     pub pool: PoolSource,
     /// The tests.
     #[serde(default, rename = "test")]
-    pub tests: Vec<Test>,
+    pub tests: Vec<PolicyTest>,
 }
 
 /// A moment.
@@ -46,7 +46,7 @@ pub enum Clock {
     Date(Datetime),
 }
 
-/// Where an ad comes from: its text, or a file.
+/// The source of an ad: its text, or a file.
 #[derive(Debug, Deserialize)]
 #[serde(
     untagged,
@@ -60,7 +60,7 @@ pub enum AdSource {
     File {
         /// The file.
         file: String,
-        /// Which ad of it, from 1.
+        /// The number of the ad in it, from 1.
         #[serde(default = "first")]
         at: u64,
     },
@@ -94,7 +94,7 @@ pub struct PoolSource {
 pub struct Copies {
     /// The name of the ad.
     pub ad: Spanned<String>,
-    /// How many.
+    /// The number of copies.
     #[serde(default = "one")]
     pub count: usize,
     /// Attributes that are set in them, as expressions.
@@ -109,8 +109,8 @@ fn one() -> usize {
 /// A test: what it looks at, and what is expected.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Test {
-    /// What it is about.
+pub struct PolicyTest {
+    /// The name.
     pub name: Spanned<String>,
     /// The ad in which an expression is evaluated.
     pub my: Option<Spanned<String>>,
@@ -124,27 +124,27 @@ pub struct Test {
     pub job: Option<Spanned<String>>,
     /// The slot of a match.
     pub slot: Option<Spanned<String>>,
-    /// Whether they must match.
+    /// True if they must match.
     #[serde(rename = "match")]
     pub matches: Option<bool>,
     /// The clause that must decide against a match.
     pub clause: Option<Spanned<String>>,
     /// Slots in the order in which the job must prefer them.
     pub rank: Option<Spanned<Vec<String>>>,
-    /// How many slots submitters must get in the cycle.
+    /// The number of slots that submitters must get in the cycle.
     #[serde(default)]
     pub gets: BTreeMap<String, usize>,
     /// The quota that groups must have, in weighted slots.
     #[serde(default)]
     pub quota: BTreeMap<String, f64>,
-    /// What groups must be granted, in weighted slots.
+    /// The slot weight that groups must be allocated.
     #[serde(default)]
     pub granted: BTreeMap<String, f64>,
-    /// Whether somebody must be pre-empted in the cycle.
+    /// True if somebody must be pre-empted in the cycle.
     pub preempts: Option<bool>,
 }
 
-/// Why a test file cannot be run.
+/// An error that prevents a test file from running.
 #[derive(Debug)]
 pub enum TestFileError {
     /// Something in the file itself, with its place.
@@ -243,9 +243,9 @@ fn plain(message: &str) -> String {
 
 /// The first line of a text, cut if it is long.
 fn shortened(text: &str) -> String {
-    const MOST: usize = 40;
+    const MAX_CHARACTERS: usize = 40;
     let line = text.lines().next().unwrap_or_default();
-    let cut: String = line.chars().take(MOST).collect();
+    let cut: String = line.chars().take(MAX_CHARACTERS).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use toml::Spanned;
 
 use super::coverage::{Coverage, Covered};
-use super::file::{AdSource, Copies, PolicyFile, Test, TestFileError};
+use super::file::{AdSource, Copies, PolicyFile, PolicyTest, TestFileError};
 use crate::lint::knobs::advertised;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::analysis::clauses::is_value;
@@ -26,17 +26,17 @@ use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Snapshot, negotiate};
 use classmate_pool::internal::queue::job::{Activity, Job};
 
-/// What became of one test.
+/// The result of one test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Result {
+pub struct TestResult {
     /// Its name.
     pub name: String,
-    /// What was not as expected; nothing if it passed.
+    /// The failed expectations; none if the test passed.
     pub failures: Vec<String>,
 }
 
 /// The files a test names, by their names.
-pub type Files<'a> = &'a dyn Fn(&str) -> std::result::Result<Vec<u8>, String>;
+pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
 /// Runs the tests of a file.
 ///
@@ -58,12 +58,12 @@ pub type Files<'a> = &'a dyn Fn(&str) -> std::result::Result<Vec<u8>, String>;
 /// let (results, _) = run(&file, &|name| Err(format!("no `{name}` here"))).unwrap();
 /// assert!(results[0].failures.is_empty());
 /// ```
-pub fn run(file: &PolicyFile, files: Files<'_>) -> std::result::Result<(Vec<Result>, Vec<Covered>), TestFileError> {
+pub fn run(file: &PolicyFile, files: Files<'_>) -> Result<(Vec<TestResult>, Vec<Covered>), TestFileError> {
     let mut runner = Runner::new(file, files)?;
     let mut results = Vec::with_capacity(file.tests.len());
     for test in &file.tests {
         let failures = runner.test(test)?;
-        results.push(Result { name: test.name.get_ref().clone(), failures });
+        results.push(TestResult { name: test.name.get_ref().clone(), failures });
     }
     Ok((results, runner.coverage.finish()))
 }
@@ -79,13 +79,13 @@ struct Runner<'f> {
     coverage: Coverage,
 }
 
-fn parsed(text: &Spanned<String>) -> std::result::Result<Expr, TestFileError> {
+fn parsed(text: &Spanned<String>) -> Result<Expr, TestFileError> {
     parse_expr(text.get_ref().as_bytes(), &ParseOptions::default())
         .map_err(|error| TestFileError::at(format!("`{}`: {error}", text.get_ref()), text.span()))
 }
 
 impl<'f> Runner<'f> {
-    fn new(file: &'f PolicyFile, files: Files<'_>) -> std::result::Result<Self, TestFileError> {
+    fn new(file: &'f PolicyFile, files: Files<'_>) -> Result<Self, TestFileError> {
         let read = |name: &str| files(name).map_err(TestFileError::Other);
         let mut ads = BTreeMap::new();
         for (name, source) in &file.ads {
@@ -138,7 +138,8 @@ impl<'f> Runner<'f> {
         Ok(runner)
     }
 
-    /// Enters the clauses of the configuration's conditions, of the pool's ads and of those that no match is asked of, so
+    /// Enters the clauses of the configuration's conditions, of the pool's ads and of those that no match is asked of,
+    /// so
     /// that what no test reaches is listed.
     fn expect(&mut self, file: &PolicyFile) {
         let nowhere = ClassAd::new();
@@ -163,7 +164,7 @@ impl<'f> Runner<'f> {
         }
     }
 
-    fn ad(&self, name: &Spanned<String>) -> std::result::Result<&ClassAd, TestFileError> {
+    fn ad(&self, name: &Spanned<String>) -> Result<&ClassAd, TestFileError> {
         self.ads.get(name.get_ref().as_str()).ok_or_else(|| {
             let known: Vec<String> = self.ads.keys().map(|known| format!("`{known}`")).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -172,11 +173,11 @@ impl<'f> Runner<'f> {
     }
 
     /// Puts copies of an ad into the pool.
-    fn copies(&mut self, copies: &Copies, at: usize, slots: bool) -> std::result::Result<(), TestFileError> {
-        const MOST: usize = 1_000_000;
+    fn copies(&mut self, copies: &Copies, at: usize, slots: bool) -> Result<(), TestFileError> {
+        const MAX_COPIES: usize = 1_000_000;
         let base = self.ad(&copies.ad)?.clone();
-        if copies.count > MOST {
-            return Err(TestFileError::at(format!("more than {MOST} copies of an ad"), copies.ad.span()));
+        if copies.count > MAX_COPIES {
+            return Err(TestFileError::at(format!("more than {MAX_COPIES} copies of an ad"), copies.ad.span()));
         }
         for copy in 0..copies.count {
             let mut ad = base.clone();
@@ -199,7 +200,7 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 
-    fn test(&mut self, test: &Test) -> std::result::Result<Vec<String>, TestFileError> {
+    fn test(&mut self, test: &PolicyTest) -> Result<Vec<String>, TestFileError> {
         let mut failures = Vec::new();
         let mut asked = false;
         if let Some(expression) = &test.expression {
@@ -232,10 +233,10 @@ impl<'f> Runner<'f> {
 
     fn value(
         &self,
-        test: &Test,
+        test: &PolicyTest,
         expression: &Spanned<String>,
         failures: &mut Vec<String>,
-    ) -> std::result::Result<(), TestFileError> {
+    ) -> Result<(), TestFileError> {
         let Some(expected) = &test.value else {
             return Err(TestFileError::at("an `expression` requires a `value`", expression.span()));
         };
@@ -252,7 +253,7 @@ impl<'f> Runner<'f> {
             Node::Attr(name) => scope.eval_attr(*name),
             _ => scope.eval(&expr),
         };
-        let shown = |value: std::result::Result<
+        let shown = |value: Result<
             classmate::internal::value::Value,
             classmate::internal::eval::EvalError,
         >| match value {
@@ -266,7 +267,7 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 
-    fn matching(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), TestFileError> {
+    fn matching(&mut self, test: &PolicyTest, failures: &mut Vec<String>) -> Result<(), TestFileError> {
         let (job, slot) = pair(test)?;
         let (job, slot) = (self.ad(job)?.clone(), self.ad(slot)?.clone());
         let settings = self.settings.clone();
@@ -305,10 +306,10 @@ impl<'f> Runner<'f> {
 
     fn rank(
         &self,
-        test: &Test,
+        test: &PolicyTest,
         order: &Spanned<Vec<String>>,
         failures: &mut Vec<String>,
-    ) -> std::result::Result<(), TestFileError> {
+    ) -> Result<(), TestFileError> {
         let Some(job) = &test.job else {
             return Err(TestFileError::at("`rank` requires a `job`", order.span()));
         };
@@ -328,7 +329,7 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 
-    fn quotas(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), TestFileError> {
+    fn quotas(&mut self, test: &PolicyTest, failures: &mut Vec<String>) -> Result<(), TestFileError> {
         if self.division.is_none() {
             let pool = PreparedPool::new(&self.snapshot).map_err(|error| TestFileError::Other(error.to_string()))?;
             self.division = Some(pool.division());
@@ -352,7 +353,7 @@ impl<'f> Runner<'f> {
         Ok(())
     }
 
-    fn cycle(&mut self, test: &Test, failures: &mut Vec<String>) -> std::result::Result<(), TestFileError> {
+    fn cycle(&mut self, test: &PolicyTest, failures: &mut Vec<String>) -> Result<(), TestFileError> {
         if self.outcome.is_none() {
             if self.snapshot.slots.is_empty() || self.snapshot.jobs.is_empty() {
                 return Err(TestFileError::at("a cycle requires slots and jobs in `[pool]`", test.name.span()));
@@ -395,9 +396,10 @@ impl<'f> Runner<'f> {
         }
     }
 
-    /// Counts the clauses of every kind of slot and job of the pool, and of `PREEMPTION_REQUIREMENTS` for those that match
+    /// Counts the clauses of every kind of slot and job of the pool, and of `PREEMPTION_REQUIREMENTS` for those that
+    /// match
     /// in slots that others use.
-    fn look_at_pool(&mut self) -> std::result::Result<(), TestFileError> {
+    fn look_at_pool(&mut self) -> Result<(), TestFileError> {
         const PAIRS: usize = 10_000;
         let (slots, jobs) = (std::mem::take(&mut self.snapshot.slots), std::mem::take(&mut self.snapshot.jobs));
         let pairs = jobs.iter().flat_map(|job| slots.iter().map(move |slot| (job, slot)));
@@ -486,7 +488,7 @@ fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
 }
 
 /// The job and the slot of a match.
-fn pair(test: &Test) -> std::result::Result<(&Spanned<String>, &Spanned<String>), TestFileError> {
+fn pair(test: &PolicyTest) -> Result<(&Spanned<String>, &Spanned<String>), TestFileError> {
     match (&test.job, &test.slot) {
         (Some(job), Some(slot)) => Ok((job, slot)),
         _ => Err(TestFileError::at("a match requires a `job` and a `slot`", test.name.span())),

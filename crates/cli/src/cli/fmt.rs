@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 
 use crate::cli::input::{self, unreadable};
-use crate::cli::lint::{Kind, detect};
+use crate::cli::lint::{FileKind, detect};
 use crate::cli::{Failure, Streams, complain, written};
 use crate::report::{self, Origin, counted, diff};
 use classmate::internal::format::Format;
@@ -54,7 +54,7 @@ pub(super) struct Arguments {
     width: usize,
 }
 
-/// What can be laid out.
+/// A kind of file that can be formatted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Laid {
     /// Configuration files
@@ -65,12 +65,12 @@ enum Laid {
     Expression,
 }
 
-impl From<Laid> for Kind {
+impl From<Laid> for FileKind {
     fn from(laid: Laid) -> Self {
         match laid {
-            Laid::Config => Kind::Config,
-            Laid::Ads => Kind::Ads,
-            Laid::Expression => Kind::Expression,
+            Laid::Config => FileKind::Config,
+            Laid::Ads => FileKind::Ads,
+            Laid::Expression => FileKind::Expression,
         }
     }
 }
@@ -78,7 +78,7 @@ impl From<Laid> for Kind {
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     if let Some(text) = &arguments.expression {
-        let tidy = laid_out("expression", text.as_bytes(), Kind::Expression, arguments.width, streams)?;
+        let tidy = laid_out("expression", text.as_bytes(), FileKind::Expression, arguments.width, streams)?;
         written(out.write_all(&tidy).and_then(|()| out.flush()))?;
     }
     let (mut changes, mut wrong) = (false, false);
@@ -89,21 +89,21 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
         let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
         let unread = unread(&text, kind);
-        for one in unread.iter().take(TOLD) {
+        for one in unread.iter().take(MAX_WARNINGS) {
             let why = one.error.as_ref().map_or_else(
                 || "not an attribute and is left unchanged: expected `name = value`, found no `=`".to_owned(),
                 |error| format!("not a valid expression and is left unchanged: {error}"),
             );
             complain(&format!("warning: {}:{}: `{}` is {why}", source.name, one.line, one.name));
         }
-        if unread.len() > TOLD {
-            let more = counted((unread.len() - TOLD) as u64, "more value");
+        if unread.len() > MAX_WARNINGS {
+            let more = counted((unread.len() - MAX_WARNINGS) as u64, "more value");
             complain(&format!("warning: {}: {more} like these; use --as to set the type of the file", source.name));
         }
         wrong |= !unread.is_empty();
         let changed = tidy != text;
         let mark = if source.marked { BYTE_ORDER_MARK } else { b"" };
-        if source.marked && kind == Kind::Config {
+        if source.marked && kind == FileKind::Config {
             let told = "the file starts with a byte order mark, so HTCondor rejects it; the mark is kept";
             complain(&format!("warning: {}: {told}", source.name));
         }
@@ -134,16 +134,18 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
 }
 
 /// Values of one file that are told to stay as they are; more are counted.
-const TOLD: usize = 10;
+const MAX_WARNINGS: usize = 10;
 
-/// What stays as it is because it is no expression.
-fn unread(text: &[u8], kind: Kind) -> Vec<Unread> {
+/// The values that stay unformatted because they are not valid expressions.
+fn unread(text: &[u8], kind: FileKind) -> Vec<Unread> {
     match kind {
-        Kind::Config => config::unread(text),
-        Kind::Ads if !text.trim_ascii_start().starts_with(b"[") => match detect_file(text, &ParseOptions::default()) {
-            Format::Long => ads::unread(text),
-            _ => Vec::new(),
-        },
+        FileKind::Config => config::unread(text),
+        FileKind::Ads if !text.trim_ascii_start().starts_with(b"[") => {
+            match detect_file(text, &ParseOptions::default()) {
+                Format::Long => ads::unread(text),
+                _ => Vec::new(),
+            }
+        }
         _ => Vec::new(),
     }
 }
@@ -158,7 +160,7 @@ fn replace(path: &Path, text: &[u8]) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| cannot(&input::plain(&error)))
 }
 
-fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams) -> Result<Vec<u8>, Failure> {
+fn laid_out(name: &str, text: &[u8], kind: FileKind, width: usize, streams: Streams) -> Result<Vec<u8>, Failure> {
     if let Some(lines) = without_returns(text) {
         return laid_out(name, &lines, kind, width, streams).map(|tidy| with_returns(&tidy));
     }
@@ -167,17 +169,17 @@ fn laid_out(name: &str, text: &[u8], kind: Kind, width: usize, streams: Streams)
             .map_err(|error| Failure::rendered(report::render(&error, text, &Origin::whole(name), None, streams.err)))
     };
     Ok(match kind {
-        Kind::Config => config::config(text, width),
-        Kind::Expression => expression(text)?,
-        Kind::Submit | Kind::Test => {
-            let what = if kind == Kind::Test { "a file of policy tests" } else { "a submit file" };
+        FileKind::Config => config::config(text, width),
+        FileKind::Expression => expression(text)?,
+        FileKind::Submit | FileKind::Test => {
+            let what = if kind == FileKind::Test { "a file of policy tests" } else { "a submit file" };
             return Err(Failure::input(format!("`{name}` is {what}: expected an expression, ads or a configuration"))
                 .help(
                     "use `--as expression`, `--as ads` or `--as config` to set the type; `classmate lint` checks \
                 all types of files",
                 ));
         }
-        Kind::Ads => match detect_file(text, &ParseOptions::default()) {
+        FileKind::Ads => match detect_file(text, &ParseOptions::default()) {
             Format::Long if text.trim_ascii_start().starts_with(b"[") => expression(text)?,
             Format::Long => ads::long(text),
             Format::New if parse_whole_ad(text, &ParseOptions::default()).is_ok() => expression(text)?,

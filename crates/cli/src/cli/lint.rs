@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     expressions: Vec<String>,
     /// Type of the files [default: detected from their names and contents]
     #[arg(long = "as", value_name = "KIND", value_enum)]
-    kind: Option<Kind>,
+    kind: Option<FileKind>,
     /// Suppress this rule; repeatable
     #[arg(long, value_name = "CODE")]
     allow: Vec<String>,
@@ -74,7 +74,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(super) enum Kind {
+pub(super) enum FileKind {
     /// Configuration files
     Config,
     /// Ads in any format
@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
             complain(&file);
         }
         // A change may make room for another.
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_FIX_ROUNDS {
             let edits = fix(&alarms)?;
             if edits == 0 {
                 break;
@@ -145,9 +145,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
 }
 
 /// Most rounds of changes.
-const ROUNDS: usize = 20;
+const MAX_FIX_ROUNDS: usize = 20;
 
-/// What is wrong with everything that is named.
+/// The diagnostics of all inputs.
 fn all(arguments: &Arguments) -> Result<Vec<Diagnostic>, Failure> {
     let mut alarms = Vec::new();
     for (at, text) in arguments.expressions.iter().enumerate() {
@@ -169,7 +169,7 @@ fn all(arguments: &Arguments) -> Result<Vec<Diagnostic>, Failure> {
                 ));
             }
             for file in ads.iter().filter(|file| file.is_file()) {
-                alarms.extend(of_file(file, Kind::Ads, &schema)?);
+                alarms.extend(of_file(file, FileKind::Ads, &schema)?);
             }
             continue;
         }
@@ -178,7 +178,7 @@ fn all(arguments: &Arguments) -> Result<Vec<Diagnostic>, Failure> {
             continue;
         }
         match arguments.kind.map_or_else(|| detect(path), Ok)? {
-            Kind::Config => configs.push(path.clone()),
+            FileKind::Config => configs.push(path.clone()),
             kind => alarms.extend(of_file(path, kind, &schema)?),
         }
     }
@@ -211,22 +211,22 @@ fn binary(path: &Path) -> Result<Option<Diagnostic>, Failure> {
     Ok(Some(placed(finding, &name, Position::of(&start, zero).line, excerpt, None)))
 }
 
-/// What a file is, by its name, otherwise by its text.
-pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
+/// The kind of a file, by its name or else by its text.
+pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     if ends(&[".ads", ".ad", ".classad", ".json", ".jsonl", ".xml", ".gz"]) {
-        return Ok(Kind::Ads);
+        return Ok(FileKind::Ads);
     }
     if ends(&[".toml"]) {
-        return Ok(Kind::Test);
+        return Ok(FileKind::Test);
     }
     if ends(&[".sub", ".submit", ".jdl"]) {
-        return Ok(Kind::Submit);
+        return Ok(FileKind::Submit);
     }
     let folder = path.parent().and_then(Path::file_name).map(|folder| folder.to_string_lossy().into_owned());
     if ends(&[".conf", ".config", "condor_config"]) || name == "config" || folder.as_deref() == Some("config.d") {
-        return Ok(Kind::Config);
+        return Ok(FileKind::Config);
     }
     if path.as_os_str() == "-" {
         return Err(Failure::input("cannot detect the type of standard input")
@@ -234,14 +234,14 @@ pub(super) fn detect(path: &Path) -> Result<Kind, Failure> {
     }
     let text = contents(path)?;
     if detect_file(&text, &ParseOptions::default()) != Format::Long {
-        return Ok(Kind::Ads);
+        return Ok(FileKind::Ads);
     }
     if submit::is_submit(&text) {
-        return Ok(Kind::Submit);
+        return Ok(FileKind::Submit);
     }
     let ad = [b"\nMyType = ".as_slice(), b"\nRequirements = ", b"\nClusterId = "];
     let is_ad = ad.iter().any(|line| text.starts_with(&line[1..]) || memchr::memmem::find(&text, line).is_some());
-    Ok(if is_ad { Kind::Ads } else { Kind::Config })
+    Ok(if is_ad { FileKind::Ads } else { FileKind::Config })
 }
 
 /// The attributes of all ads that are named, standard input apart, which is read once.
@@ -252,7 +252,7 @@ fn schema(arguments: &Arguments) -> Result<AdSchema, Failure> {
             for name in ["slots.ads", "jobs.ads"] {
                 gather(&path.join(name), &mut schema);
             }
-        } else if path.as_os_str() != "-" && arguments.kind.map_or_else(|| detect(path), Ok)? == Kind::Ads {
+        } else if path.as_os_str() != "-" && arguments.kind.map_or_else(|| detect(path), Ok)? == FileKind::Ads {
             gather(path, &mut schema);
         }
     }
@@ -266,18 +266,18 @@ fn gather(path: &Path, schema: &mut AdSchema) {
     reader.flatten().for_each(|ad| schema.add(&ad));
 }
 
-fn of_file(path: &Path, kind: Kind, schema: &Arc<AdSchema>) -> Result<Vec<Diagnostic>, Failure> {
+fn of_file(path: &Path, kind: FileKind, schema: &Arc<AdSchema>) -> Result<Vec<Diagnostic>, Failure> {
     let mut source = input::open(path)?;
     let mut text = Vec::new();
     source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
     let name: Arc<str> = Arc::from(source.name.as_str());
     Ok(match kind {
-        Kind::Submit => submit::lint(&name, &text),
-        Kind::Test => {
+        FileKind::Submit => submit::lint(&name, &text),
+        FileKind::Test => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
             suite::lint(&name, &text, &|file| contents(&folder.join(file)).ok())
         }
-        Kind::Expression => of_expression(&name, text.trim_ascii_end()),
+        FileKind::Expression => of_expression(&name, text.trim_ascii_end()),
         _ => {
             let mut linter = AdLinter::within(Arc::clone(schema));
             if detect_file(&text, &ParseOptions::default()) == Format::Long {
@@ -308,7 +308,7 @@ fn of_expression(name: &str, text: &[u8]) -> Vec<Diagnostic> {
     expression::lint(&LintContext::of(text, Quoting::New, role)).into_iter().map(alarm).collect()
 }
 
-/// What there would be to write, where nothing can be written: into standard input, or a compressed file.
+/// A message for each input with fixes that cannot be written: standard input, or a compressed file.
 fn unwritable(alarms: &[Diagnostic]) -> Result<Vec<String>, Failure> {
     let mut told = Vec::new();
     for file in with_fixes(alarms) {
@@ -332,7 +332,7 @@ fn with_fixes(alarms: &[Diagnostic]) -> BTreeSet<&str> {
     alarms.iter().filter(|alarm| alarm.fix.is_some()).map(Diagnostic::file).collect()
 }
 
-/// How compressed files begin.
+/// The first bytes of a compressed file.
 const COMPRESSED: [u8; 2] = [0x1f, 0x8b];
 
 /// Writes what is certain into the files; how many changes that were.

@@ -28,7 +28,7 @@ fn line_of(text: &[u8], line: u32) -> Option<&[u8]> {
     text.split(|byte| *byte == b'\n').nth(line as usize - 1)
 }
 
-/// How values are listed.
+/// The form in which values are listed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
     /// Values after expansion, not as they are written.
@@ -41,7 +41,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Where a value comes from, as `condor_config_val` says it.
+/// The origin of a value, as `condor_config_val` prints it.
 pub fn origin(definition: &Definition<'_>) -> String {
     match (definition.place, definition.template) {
         (Some(Location { file, line: 0, .. }), _) => file.to_string(),

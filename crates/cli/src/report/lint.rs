@@ -9,7 +9,7 @@ use classmate::internal::diagnostic::{Diagnostic, Severity};
 use classmate::internal::span::Position;
 use classmate_advice::internal::lint::catalogue::{CHECKS, Check};
 
-/// How many alarms are errors and how many are warnings.
+/// The number of errors and the number of warnings.
 pub fn counts(alarms: &[Diagnostic]) -> (u64, u64) {
     let errors = alarms.iter().filter(|alarm| alarm.severity == Severity::Error).count();
     (errors as u64, (alarms.len() - errors) as u64)

@@ -38,7 +38,7 @@ use classmate::internal::span::{Position, Span};
 use classmate::internal::syntax::diagnose::{diagnose, diagnose_part};
 use classmate::internal::syntax::parse::ParseOptions;
 
-/// Whether output is coloured.
+/// True if output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Color {
     /// Escape sequences are written.
@@ -48,7 +48,7 @@ pub enum Color {
     Off,
 }
 
-/// How much of a long line is shown around a place.
+/// The number of bytes of a long line that are shown on either side of a place.
 const CONTEXT: usize = 160;
 
 /// Renders an error in a source text.
@@ -158,7 +158,7 @@ struct Mark<'f> {
     label: Option<&'f String>,
 }
 
-/// Whether two places are so near that one line shows both.
+/// Returns true if two places are so near that one line shows both.
 fn fits_beside(source: &[u8], one: Span, other: Span) -> bool {
     let both = one.to(other).range();
     let text = &source[both.start.min(source.len())..both.end.min(source.len())];
@@ -194,7 +194,7 @@ struct Window {
     text: String,
     /// The places in `text`, in the order asked for.
     marks: Vec<Range<usize>>,
-    /// Whether the beginning of the line is left out.
+    /// True if the beginning of the line is left out.
     cut: bool,
 }
 
@@ -235,7 +235,7 @@ impl Window {
     }
 }
 
-/// Where a source text comes from.
+/// The origin of a source text.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     /// The file, or what the text is called.

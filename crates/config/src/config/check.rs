@@ -1,4 +1,4 @@
-//! What is wrong with a configuration: values that are not what their knobs take, names that are hardly meant.
+//! Problems in a configuration: invalid values, and names that are probably mistakes.
 //!
 //! In: a [`Config`]. Out: [`Diagnostic`]s with places, in the order of the files.
 
@@ -19,11 +19,11 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 
 /// Bytes of expanded values that are looked at; a configuration that makes more is given up.
-const MOST: usize = 256 << 20;
+const MAX_EXPANDED_BYTES: usize = 256 << 20;
 /// Diagnostics of values; more are not looked for.
-const ENOUGH: usize = 1000;
+const MAX_DIAGNOSTICS: usize = 1000;
 
-/// What is wrong with a configuration that was read, the oddities of reading included, in the order of the files.
+/// The problems of a configuration, with the warnings from reading it, in the order of the files.
 pub fn check(config: &Config) -> Vec<Diagnostic> {
     // What only a machine knows is left open: nothing is concluded from it.
     let config = &config.without_facts();
@@ -46,12 +46,12 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     let names: Vec<&[u8]> = config.names().collect();
     for name in names {
         checker.name(name);
-        if checker.work > MOST || checker.found.len() >= ENOUGH {
+        if checker.work > MAX_EXPANDED_BYTES || checker.found.len() >= MAX_DIAGNOSTICS {
             break;
         }
     }
-    if checker.work > MOST {
-        let message = format!("the expanded values exceed {} MiB: the rest is not checked", MOST >> 20);
+    if checker.work > MAX_EXPANDED_BYTES {
+        let message = format!("the expanded values exceed {} MiB: the rest is not checked", MAX_EXPANDED_BYTES >> 20);
         checker.found.push(Diagnostic::without_place(message).code("bad-value"));
     }
     found.extend(checker.found);
@@ -69,12 +69,12 @@ pub fn sort(config: &Config, found: &mut [Diagnostic]) {
     found.sort_by_key(|diagnostic| order(diagnostic).unwrap_or((usize::MAX, 0, 0)));
 }
 
-/// Whether a daemon (upper case) is one of HTCondor's own: its knobs are known.
+/// Returns true if a daemon (upper case) is one of HTCondor's own: its knobs are known.
 fn is_plain(name: &[u8]) -> bool {
     SUBSYSTEMS.iter().any(|known| known.as_bytes() == name)
 }
 
-/// Whether a text holds what only a machine knows.
+/// Returns true if a text holds what only a machine knows.
 fn is_open(text: &[u8]) -> bool {
     memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some()
 }
@@ -122,7 +122,7 @@ struct Checker<'c> {
     referenced: BTreeSet<Vec<u8>>,
     /// Declared groups, upper case.
     groups: BTreeSet<Vec<u8>>,
-    /// Whether all of them are known.
+    /// True if all of them are known.
     groups_known: bool,
     /// The words of all values, once they are asked for.
     mentioned: Option<BTreeSet<Vec<u8>>>,
@@ -361,7 +361,7 @@ impl Checker<'_> {
     }
 }
 
-/// What comes of a concurrency limit that is no number, by the name of its resource.
+/// The effect of a concurrency limit that is not a number, given the name of its resource.
 pub fn of_no_limit(resource: &[u8]) -> String {
     format!("a job that requests `{}` stops the negotiator", shown(&resource.to_ascii_lowercase()))
 }
@@ -623,7 +623,8 @@ mod tests {
         );
     }
 
-    /// The reference reads a limit when a job asks for it, as a number or a constant expression, and ends if it is neither.
+    /// The reference reads a limit when a job asks for it, as a number or a constant expression, and ends if it is
+    /// neither.
     #[test]
     fn limits_that_are_no_numbers_are_told() {
         assert_eq!(

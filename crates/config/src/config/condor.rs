@@ -14,9 +14,9 @@ use super::line::Logical;
 use super::{ConfigError, Diagnostic, Location, shown, table};
 
 /// Most bytes that all values may take together.
-const LARGEST: usize = 128 << 20;
+const MAX_BYTES: usize = 128 << 20;
 /// Warnings that are kept.
-const WARNINGS: usize = 1000;
+const MAX_WARNINGS: usize = 1000;
 
 /// For whom a configuration is read, and all that it may ask of the world.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,13 +25,13 @@ pub struct Context {
     pub subsystem: String,
     /// The local name of the daemon: `LOCALNAME.NAME` counts before that.
     pub local_name: Option<String>,
-    /// What `$ENV` finds; variables `_CONDOR_NAME` set `NAME` when [`Config::apply_environment`] is called.
+    /// The variables for `$ENV`; `_CONDOR_NAME` sets `NAME` when [`Config::apply_environment`] is called.
     pub environment: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// Whether `include command` and a trailing `|` may run programs.
+    /// True if `include command` and a trailing `|` may run programs.
     pub commands: bool,
-    /// What `time()` answers in a function macro, in seconds since 1970.
+    /// The value of `time()` in a function macro, in seconds since 1970.
     pub now: i64,
-    /// Where random choices begin.
+    /// The seed of random choices.
     pub seed: u64,
 }
 
@@ -51,20 +51,20 @@ impl Default for Context {
 
 /// A name's value as it was written, and where.
 #[derive(Debug, Clone)]
-struct Entry {
+struct AssignedValue {
     name: Box<[u8]>,
     raw: Vec<u8>,
     site: Site,
 }
 
-/// Where a value was written.
+/// The place at which a value was written.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
-    /// Where the statement begins.
+    /// The beginning of the statement.
     pub(crate) place: Location,
-    /// Where the value begins: line and column.
+    /// Line and column of the beginning of the value.
     pub(crate) value: (u32, u32),
-    /// Whether the value stands in the file just as it is, on one line.
+    /// True if the value stands in the file just as it is, on one line.
     pub(crate) verbatim: bool,
     /// The template it comes from; the place is then where that was asked for.
     pub(crate) template: Option<Arc<str>>,
@@ -92,18 +92,18 @@ pub struct Source {
     pub text: Arc<[u8]>,
 }
 
-/// Where the value of a name comes from.
+/// The definition of a name: its value and its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Definition<'a> {
     /// The name that has the value, with its prefix, as it was first written.
     pub name: &'a [u8],
     /// The value before expansion.
     pub raw: &'a [u8],
-    /// Where it was set; nowhere for a built-in default.
+    /// The place at which it was set; `None` for a built-in default.
     pub place: Option<&'a Location>,
-    /// Where the value itself begins: line and column.
+    /// Line and column of the beginning of the value itself.
     pub value: Option<(u32, u32)>,
-    /// Whether the raw value stands there just as it is.
+    /// True if the raw value stands there just as it is.
     pub verbatim: bool,
     /// The template that set it, such as `use POLICY:Desktop`.
     pub template: Option<&'a str>,
@@ -127,7 +127,7 @@ impl<'a> Definition<'a> {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Config {
-    entries: Vec<Entry>,
+    entries: Vec<AssignedValue>,
     index: HashMap<Box<[u8]>, usize>,
     /// Prefixes that count, upper case, with their dot, the first one first.
     prefixes: Vec<Vec<u8>>,
@@ -144,7 +144,7 @@ pub struct Config {
     pub(crate) references: usize,
     /// Files and templates read.
     pub(crate) files: usize,
-    /// Whether what hangs on a machine, on its environment or on chance is left open.
+    /// True if what hangs on a machine, on its environment or on chance is left open.
     pub(super) unknowing: bool,
 }
 
@@ -213,7 +213,7 @@ impl Config {
         &self.context
     }
 
-    /// What is odd in the files read, in order; of very many the first thousand.
+    /// The warnings about the files read, in order, at most a thousand.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
@@ -224,7 +224,7 @@ impl Config {
     }
 
     pub(crate) fn warn(&mut self, warning: Diagnostic) {
-        if self.warnings.len() < WARNINGS {
+        if self.warnings.len() < MAX_WARNINGS {
             self.warnings.push(warning);
         }
     }
@@ -304,7 +304,8 @@ impl Config {
         self.entries.iter().map(|entry| &*entry.name)
     }
 
-    /// A name without the prefix that makes it count for this daemon alone, if it has one: what [`Config::get`] is asked.
+    /// A name without the prefix that makes it count for this daemon alone, if it has one: what [`Config::get`] is
+    /// asked.
     pub fn bare<'n>(&self, name: &'n [u8]) -> &'n [u8] {
         let prefix = self.prefixes.iter().find(|prefix| {
             name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
@@ -359,7 +360,7 @@ impl Config {
         self.detected.get_key_value(upper).map(|(name, value)| Definition::without_place(name, value))
     }
 
-    /// What a name is worth without any file.
+    /// The built-in default of a name.
     pub fn built_in(&self, name: &[u8]) -> Option<Definition<'_>> {
         let upper = name.to_ascii_uppercase();
         let entry =
@@ -371,7 +372,7 @@ impl Config {
         self.definition(name).map(|found| found.raw)
     }
 
-    /// Whether a name has a value that is not empty.
+    /// Returns true if a name has a value that is not empty.
     pub(crate) fn is_defined(&self, name: &[u8]) -> bool {
         self.raw(name).is_some_and(|raw| !raw.is_empty())
     }
@@ -429,16 +430,16 @@ impl Config {
             return at;
         }
         self.index.insert(upper.into_boxed_slice(), self.entries.len());
-        self.entries.push(Entry { name: name.into(), raw, site });
+        self.entries.push(AssignedValue { name: name.into(), raw, site });
         self.entries.len() - 1
     }
 
     /// An error if the values have grown beyond measure.
     fn bounded(&self, at: usize) -> Result<(), ConfigError> {
-        if self.stored <= LARGEST {
+        if self.stored <= MAX_BYTES {
             return Ok(());
         }
-        let message = format!("the total length of all values exceeds {} MiB", LARGEST >> 20);
+        let message = format!("the total length of all values exceeds {} MiB", MAX_BYTES >> 20);
         Err(Diagnostic::error_at(message, Some(self.entries[at].site.place.clone())))
     }
 
@@ -459,7 +460,7 @@ impl Config {
     }
 }
 
-impl Entry {
+impl AssignedValue {
     fn definition(&self) -> Definition<'_> {
         Definition {
             name: &self.name,

@@ -11,60 +11,60 @@ use super::reference::{self, Reference, Text};
 use super::shown;
 
 /// Deepest chain of values referring to values.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 /// Deepest expansion of texts inside texts: names made of references, arguments of functions.
 const INSIDE: usize = 40;
 /// Longest text an expansion may give, in bytes.
-const LONGEST: usize = 4 << 20;
+const MAX_LENGTH: usize = 4 << 20;
 /// References that one value may take.
-pub(crate) const MOST: usize = 1_000_000;
+pub(crate) const MAX_STEPS: usize = 1_000_000;
 /// References that one call of a function counts as.
 const CALL: usize = 1_000;
 
-/// Why a value could not be expanded.
+/// An error in the expansion of a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExpandError {
     /// A value refers to itself, directly or through others: the names, the first one repeated at the end.
     #[error("`{}` refers to itself: {}", .0.first().map_or("", String::as_str), .0.join(" → "))]
     Circle(Vec<String>),
     /// A chain of values too long to follow.
-    #[error("`{0}` refers to other names more than {DEEPEST} deep")]
+    #[error("`{0}` refers to other names more than {MAX_DEPTH} deep")]
     Depth(String),
-    /// The text grew beyond `LONGEST` bytes.
-    #[error("the expanded value is longer than {LONGEST} bytes")]
+    /// The text grew beyond `MAX_LENGTH` bytes.
+    #[error("the expanded value is longer than {MAX_LENGTH} bytes")]
     Length,
     /// References that lead to ever more references.
-    #[error("the value requires more than {MOST} references to expand")]
+    #[error("the value requires more than {MAX_STEPS} references to expand")]
     References,
     /// A function macro that cannot be evaluated: its text, and why.
     #[error("`{call}`: {why}")]
     Function {
         /// The call as it is written.
         call: String,
-        /// Why it has no value.
+        /// The reason.
         why: String,
     },
 }
 
 impl ExpandError {
-    /// Whether a function macro failed, and not the expansion itself.
+    /// Returns true if a function macro failed, and not the expansion itself.
     pub fn is_function(&self) -> bool {
         matches!(self, ExpandError::Function { .. })
     }
 }
 
-/// What an expansion may ask for besides the text.
+/// The environment of an expansion.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'a> {
     /// Finds the unexpanded value of a name; `None` if it is not defined.
     pub(crate) lookup: &'a dyn Fn(&[u8]) -> Option<&'a [u8]>,
-    /// What `$ENV` finds.
+    /// The variables for `$ENV`.
     pub(crate) environment: &'a BTreeMap<Vec<u8>, Vec<u8>>,
-    /// What `time()` answers, in seconds since 1970.
+    /// The value of `time()`, in seconds since 1970.
     pub(crate) now: i64,
-    /// Where random choices begin.
+    /// The seed of random choices.
     pub(crate) seed: u64,
-    /// Whether what hangs on a machine, on its environment or on chance is left open.
+    /// True if what hangs on a machine, on its environment or on chance is left open.
     pub(crate) unknowing: bool,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn expand(owner: &[u8], value: &[u8], around: Surroundings<'_>) -> Re
     Ok(Expanded { text: dollars(text), references: budget.references })
 }
 
-/// What one expansion has used, with all the texts inside it.
+/// The work that one expansion has used, with all nested texts.
 pub(crate) struct Budget {
     references: usize,
     /// Random choices made.
@@ -121,7 +121,7 @@ impl Scope<'_, '_> {
     /// Counts the reading of a text as an expression.
     pub(crate) fn count(&mut self, text: &[u8]) -> Result<(), ExpandError> {
         self.budget.references += text.len() / 16;
-        if self.budget.references > MOST { Err(ExpandError::References) } else { Ok(()) }
+        if self.budget.references > MAX_STEPS { Err(ExpandError::References) } else { Ok(()) }
     }
 }
 
@@ -130,7 +130,7 @@ fn enter(open: &mut Vec<Vec<u8>>, name: &[u8]) -> Result<(), ExpandError> {
     if let Some(at) = open.iter().position(|known| *known == upper) {
         return Err(circle(open[at..].iter().map(Vec::as_slice), &upper));
     }
-    if open.len() >= DEEPEST {
+    if open.len() >= MAX_DEPTH {
         return Err(ExpandError::Depth(shown(open.first().map_or(&upper, |first| first))));
     }
     open.push(upper);
@@ -146,7 +146,7 @@ fn circle<'n>(names: impl Iterator<Item = &'n [u8]>, back: &'n [u8]) -> ExpandEr
 struct Region {
     /// Upper case.
     name: Vec<u8>,
-    /// How much is left to be read when this part ends.
+    /// The number of pending bytes at the end of this part.
     floor: usize,
 }
 
@@ -156,7 +156,7 @@ struct Expansion<'a, 'b> {
     /// Names whose values this text is inside of, upper case, outermost first.
     open: &'b [Vec<u8>],
     regions: Vec<Region>,
-    /// What is still to be read, last byte first: taking from and adding to its beginning is cheap.
+    /// The bytes still to be read, in reverse: reading and inserting at the front is cheap.
     pending: Vec<u8>,
     out: Vec<u8>,
     depth: usize,
@@ -192,12 +192,12 @@ impl Expansion<'_, '_> {
             } else {
                 self.keep(1);
             }
-            if self.out.len() + self.pending.len() > LONGEST {
+            if self.out.len() + self.pending.len() > MAX_LENGTH {
                 return Err(ExpandError::Length);
             }
         }
         self.keep(self.pending.len());
-        if self.out.len() > LONGEST { Err(ExpandError::Length) } else { Ok(()) }
+        if self.out.len() > MAX_LENGTH { Err(ExpandError::Length) } else { Ok(()) }
     }
 
     /// Moves bytes from what is to be read to what is done.
@@ -221,7 +221,7 @@ impl Expansion<'_, '_> {
 
     fn count(&mut self) -> Result<(), ExpandError> {
         self.budget.references += 1;
-        if self.budget.references > MOST { Err(ExpandError::References) } else { Ok(()) }
+        if self.budget.references > MAX_STEPS { Err(ExpandError::References) } else { Ok(()) }
     }
 
     /// The names whose values the next byte is inside of.
@@ -285,7 +285,7 @@ impl Expansion<'_, '_> {
         if let Some(at) = around.iter().position(|known| *known == upper.as_slice()) {
             return Err(circle(around.drain(at..), &upper));
         }
-        if around.len() >= DEEPEST {
+        if around.len() >= MAX_DEPTH {
             return Err(ExpandError::Depth(shown(around.first().copied().unwrap_or(name))));
         }
         self.regions.push(Region { name: upper, floor: self.pending.len() });
@@ -366,12 +366,12 @@ pub(crate) fn expand_self(names: &[&[u8]], old: Option<&[u8]>, value: &[u8]) -> 
                 at += 1;
             }
         }
-        if out.len() > LONGEST {
+        if out.len() > MAX_LENGTH {
             return Err(ExpandError::Length);
         }
     }
     out.extend_from_slice(&value[at..]);
-    if out.len() > LONGEST { Err(ExpandError::Length) } else { Ok(out) }
+    if out.len() > MAX_LENGTH { Err(ExpandError::Length) } else { Ok(out) }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use super::condor::{Config, Definition};
 use super::reference::{self, Text};
 
-/// How the word begins that stands for a value nobody knows: `unknown_fact_ARCH`.
+/// The prefix of words that stand for unknown values: `unknown_fact_ARCH`.
 pub const UNKNOWN: &str = "unknown_fact_";
 
 /// Facts that a file can set too.
@@ -60,7 +60,7 @@ pub struct Undefined<'a> {
     pub name: Vec<u8>,
     /// The definition in whose value it stands.
     pub within: Definition<'a>,
-    /// Where in the raw value the reference begins, in bytes, and its length.
+    /// Offset and length in bytes of the reference in the raw value.
     pub at: (usize, usize),
 }
 
@@ -80,7 +80,7 @@ impl Config {
 
     /// The references of a definition's value to names that nothing defines, those of the values it refers to included.
     pub fn undefined<'a>(&'a self, definition: &Definition<'a>) -> Vec<Undefined<'a>> {
-        const MOST: usize = 100;
+        const MAX_UNDEFINED: usize = 100;
         let mut open = vec![*definition];
         let mut seen: Vec<Vec<u8>> = Vec::new();
         let mut found = Vec::new();
@@ -92,7 +92,7 @@ impl Config {
                 };
                 let upper = rest[reference.name.clone()].to_ascii_uppercase();
                 let made = upper.is_empty() || upper.contains(&b'$') || upper == b"DOLLAR";
-                if made || seen.contains(&upper) || seen.len() >= MOST {
+                if made || seen.contains(&upper) || seen.len() >= MAX_UNDEFINED {
                     continue;
                 }
                 match self.definition(&upper) {

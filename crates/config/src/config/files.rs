@@ -1,10 +1,10 @@
-//! What a configuration may read besides its own text: included files, folders and the output of commands.
+//! Inputs of a configuration besides its own text: included files, folders and the output of commands.
 //!
 //! The reader asks a [`Files`] for them; only the shell has one that reaches the disk.
 
 use std::collections::BTreeMap;
 
-/// Why a file or a command gave nothing.
+/// An error reading a file or running a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileError {
     /// There is no such file.
@@ -22,16 +22,16 @@ impl std::fmt::Display for FileError {
     }
 }
 
-/// What a command wrote, and whether it succeeded.
+/// The output and status of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
     /// Its standard output.
     pub text: Vec<u8>,
-    /// Whether it ended with status 0.
+    /// True if it ended with status 0.
     pub success: bool,
 }
 
-/// Where included files come from.
+/// A source of included files.
 pub trait Files {
     /// The content of a file.
     ///

@@ -55,7 +55,7 @@ const LONGEST_NAME: usize = 16;
 /// A call at the beginning of a text.
 pub(crate) struct Call {
     pub(crate) function: Function,
-    /// What stands between the parentheses.
+    /// The text between the parentheses.
     pub(crate) argument: Range<usize>,
     /// Bytes from `$` to `)`.
     pub(crate) length: usize,
@@ -95,7 +95,7 @@ pub(crate) fn find(text: &Text<'_>) -> Option<Call> {
     None
 }
 
-/// Why a call has no value.
+/// An error in a call.
 pub(crate) enum Failed {
     /// A name in it cannot be expanded.
     Expand(ExpandError),
@@ -113,7 +113,7 @@ fn failed<T>(why: impl Into<String>) -> Result<T, Failed> {
     Err(Failed::Call(why.into()))
 }
 
-/// Whether the value of a call hangs on a machine, on its environment or on chance.
+/// Returns true if the value of a call hangs on a machine, on its environment or on chance.
 fn is_open(function: Function, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<bool, Failed> {
     let open = |text: &[u8]| memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some();
     match function {

@@ -11,15 +11,15 @@ use super::{Location, Source};
 pub struct Assigned {
     /// The name.
     pub name: Vec<u8>,
-    /// What stands behind the operator: for a value of many lines, its tag.
+    /// The text after the operator: for a multi-line value, its tag.
     pub value: Vec<u8>,
-    /// Where the line begins.
+    /// The beginning of the line.
     pub place: Location,
-    /// Where the value begins in the file, in bytes, and whether it stands there on one line just as it is.
+    /// Line and column of the value, if the file contains it verbatim on one line.
     pub verbatim: Option<(u32, u32)>,
-    /// Whether it replaces the earlier value as a whole.
+    /// True if it replaces the earlier value as a whole.
     pub replaces: bool,
-    /// Whether it stands inside `if` and `endif`.
+    /// True if it stands inside `if` and `endif`.
     pub conditional: bool,
 }
 

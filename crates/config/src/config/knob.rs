@@ -1,4 +1,5 @@
-//! The knobs of negotiator, accountant and groups: type, range, default and meaning of each (`docs/reference/knobs.md`).
+//! The knobs of negotiator, accountant and groups: type, range, default and meaning of each
+//! (`docs/reference/knobs.md`).
 //!
 //! In: a name. Out: the knob it is, also one of a family such as `GROUP_QUOTA_<group>`.
 
@@ -8,7 +9,7 @@ use hashbrown::HashMap;
 
 use super::table;
 
-/// What a value must be.
+/// The type and range of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// `true`, `false`, or a constant expression that is a boolean or a number.
@@ -64,11 +65,11 @@ impl Kind {
 pub struct Knob {
     /// Its name; a part in angle brackets stands for any text.
     pub name: &'static str,
-    /// What its value must be.
+    /// The type and range of its value.
     pub kind: Kind,
     /// The default in the code of the reference, for knobs without one in the table.
     pub code: Option<&'static str>,
-    /// What it does, in one line.
+    /// Its purpose, in one line.
     pub meaning: &'static str,
     /// The name to use now, for an obsolete one.
     pub now: Option<&'static str>,
@@ -80,7 +81,7 @@ impl Knob {
         table::default_text(self.name.as_bytes()).filter(|text| !text.is_empty()).or(self.code)
     }
 
-    /// Whether the name is that of a family.
+    /// Returns true if the name is that of a family.
     pub fn is_family(&self) -> bool {
         self.name.contains('<')
     }
@@ -104,7 +105,8 @@ const fn old(name: &'static str, kind: Kind, now: &'static str) -> Knob {
     Knob { name, kind, code: None, meaning: "obsolete name", now: Some(now) }
 }
 
-/// The family of concurrency limits. Any macro may have such a name: only a job that asks for the resource makes it one.
+/// The family of concurrency limits. Any macro may have such a name: only a job that asks for the resource makes it
+/// one.
 pub const LIMIT: &str = "<name>_LIMIT";
 
 /// All knobs, by concern.
@@ -286,7 +288,7 @@ pub fn member<'n>(knob: &Knob, name: &'n [u8]) -> Option<&'n [u8]> {
     Some(&name[range])
 }
 
-/// How many letters of the name the family fixes, and where the others stand.
+/// The number of letters that the family fixes, and the place of the others.
 fn family_member(knob: &Knob, upper: &[u8]) -> Option<(usize, std::ops::Range<usize>)> {
     let (before, rest) = knob.name.split_once('<')?;
     let (_, after) = rest.split_once('>')?;
@@ -295,7 +297,7 @@ fn family_member(knob: &Knob, upper: &[u8]) -> Option<(usize, std::ops::Range<us
     fits.then(|| (fixed, before.len()..upper.len() - after.len()))
 }
 
-/// Whether a knob, without the prefix of a daemon, is a transform or a route of jobs: its macros are
+/// Returns true if a knob, without the prefix of a daemon, is a transform or a route of jobs: its macros are
 /// expanded when it is applied to a job.
 pub fn is_transform(name: &[u8]) -> bool {
     const KINDS: [&[u8]; 3] = [b"JOB_TRANSFORM_", b"JOB_ROUTER_ROUTE_", b"JOB_ROUTER_TRANSFORM_"];

@@ -9,19 +9,19 @@ use super::{Config, ConfigError};
 /// Everything one negotiation cycle asks its configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NegotiatorKnobs {
-    /// How the pie is dealt.
+    /// The pie spins.
     pub pie: PieKnobs,
-    /// Which slots and jobs take part.
+    /// The slots and jobs that take part.
     pub filter: FilterKnobs,
-    /// How candidates are tested and compared.
+    /// The test and order of candidates.
     pub matching: MatchingKnobs,
-    /// Which job attributes make an autocluster.
+    /// The job attributes that make an autocluster.
     pub significant: SignificantKnobs,
     /// Priorities and their factors.
     pub accountant: AccountantKnobs,
 }
 
-/// How the pie is dealt (`docs/reference/negotiation.md` 5, 7).
+/// Knobs of the pie spins (`docs/reference/negotiation.md` 5, 7).
 #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct PieKnobs {
@@ -43,7 +43,7 @@ pub struct PieKnobs {
     pub most_global_job_prios: usize,
 }
 
-/// Which slots, submitters and jobs take part (`docs/reference/knobs.md` 2).
+/// Knobs that select slots, submitters and jobs (`docs/reference/knobs.md` 2).
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilterKnobs {
     /// `NEGOTIATOR_SLOT_CONSTRAINT`.
@@ -62,7 +62,7 @@ pub struct FilterKnobs {
     pub newer_ad: Option<ExprText>,
 }
 
-/// How candidates are tested and compared (`docs/reference/negotiation.md` 10).
+/// Knobs of the test and order of candidates (`docs/reference/negotiation.md` 10).
 #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchingKnobs {
@@ -94,7 +94,7 @@ pub struct MatchingKnobs {
     pub match_exprs: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Which job attributes make an autocluster, and how requests are fetched (`docs/reference/negotiation.md` 8).
+/// Knobs of autoclusters and of the fetching of requests (`docs/reference/negotiation.md` 8).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignificantKnobs {
     /// `SIGNIFICANT_ATTRIBUTES`: replaces the computed list if not empty.

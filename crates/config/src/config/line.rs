@@ -7,16 +7,16 @@ use std::sync::Arc;
 use super::{ConfigError, Diagnostic, Location};
 
 /// Longest logical line (after continuations), in bytes.
-const LONGEST_LINE: usize = 16 << 20;
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// A line after continuations.
 #[derive(Debug, Clone)]
 pub(crate) struct Logical {
     pub(crate) text: Vec<u8>,
     file: Arc<str>,
-    /// Where in the text each physical line begins, and where that is in the file.
+    /// The offset of each physical line in the text, and its place in the file.
     joints: Vec<Joint>,
-    /// Whether every byte counts as standing at the beginning.
+    /// True if every byte counts as standing at the beginning.
     fixed: bool,
 }
 
@@ -28,7 +28,7 @@ struct Joint {
 }
 
 impl Logical {
-    /// Where a byte of the line stands.
+    /// The place of a byte of the line.
     pub(crate) fn place(&self, at: usize) -> Location {
         let at = if self.fixed { 0 } else { at };
         let joint = self.joints.iter().rev().find(|joint| joint.at <= at).or(self.joints.first());
@@ -36,12 +36,12 @@ impl Logical {
         Location { file: Arc::clone(&self.file), line, column }
     }
 
-    /// Where the line begins.
+    /// The beginning of the line.
     pub(crate) fn start(&self) -> Location {
         self.place(0)
     }
 
-    /// Whether a part of the line stands in the file as it is here.
+    /// Returns true if a part of the line stands in the file as it is here.
     pub(crate) fn is_verbatim(&self, from: usize) -> bool {
         self.joints.last().is_some_and(|joint| joint.at <= from)
     }
@@ -116,8 +116,8 @@ impl<'a> Lines<'a> {
         let mut logical = Logical { text: first.to_vec(), file: Arc::clone(&self.file), joints, fixed: false };
         while logical.text.last() == Some(&b'\\') {
             logical.text.pop();
-            if logical.text.len() > LONGEST_LINE {
-                let message = format!("a line is longer than {LONGEST_LINE} bytes");
+            if logical.text.len() > MAX_LINE_BYTES {
+                let message = format!("a line is longer than {MAX_LINE_BYTES} bytes");
                 return Err(Diagnostic::error_at(message, Some(logical.start())));
             }
             let Some((line, column)) = self.physical() else {

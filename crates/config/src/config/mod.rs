@@ -40,13 +40,13 @@ pub type ConfigError = Diagnostic;
 
 /// Bytes as text for a message: what is not UTF-8 is shown as replacement characters, long text is cut.
 pub(crate) fn shown(bytes: &[u8]) -> String {
-    const LONGEST: usize = 120;
-    let (start, cut) = match bytes.get(..4 * LONGEST) {
-        Some(start) => (start, bytes.len() > 4 * LONGEST),
+    const MAX_CHARACTERS: usize = 120;
+    let (start, cut) = match bytes.get(..4 * MAX_CHARACTERS) {
+        Some(start) => (start, bytes.len() > 4 * MAX_CHARACTERS),
         None => (bytes, false),
     };
     let text = String::from_utf8_lossy(start);
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None if cut => format!("{text}…"),
         None => text.into_owned(),

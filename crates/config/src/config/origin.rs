@@ -1,4 +1,4 @@
-//! Where the parts of an expanded value come from.
+//! The sources of the parts of an expanded value.
 //!
 //! In: a value of a [`Config`] before and after expansion. Out: [`Piece`]s of both that belong together, and where the
 //! bytes of a value stand in its file when that is continued over lines (`docs/reference/config-language.md` 2, 4).
@@ -10,16 +10,16 @@ use super::function;
 use super::reference::{self, Text};
 
 /// Pieces of one value that are told apart.
-const MOST: usize = 1000;
+const MAX_PIECES: usize = 1000;
 
 /// A part of a value before and after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The bytes of the value as it is written: a reference, a call, or text that stays.
     pub raw: Range<usize>,
-    /// What became of them.
+    /// The bytes of the expansion.
     pub text: Range<usize>,
-    /// Whether they stay as they are.
+    /// True if they stay as they are.
     pub stays: bool,
 }
 
@@ -45,7 +45,7 @@ impl Config {
                 at = stay(&mut pieces, at, more, &mut done);
                 continue;
             };
-            if pieces.len() >= MOST {
+            if pieces.len() >= MAX_PIECES {
                 return None;
             }
             let value = self.expansion(owner, &rest[..length]).ok()?;
@@ -71,7 +71,7 @@ fn stay(pieces: &mut Vec<Piece>, at: usize, length: usize, done: &mut usize) -> 
     at + length
 }
 
-/// Where in a value, as it is written, a part of its expansion comes from: the whole of every reference it touches.
+/// The part of the raw value that a part of its expansion comes from, with the whole of every reference it touches.
 pub fn origin(pieces: &[Piece], part: Range<usize>) -> Range<usize> {
     let end_of_all = pieces.last().map_or(0, |piece| piece.raw.end);
     let start = match pieces.iter().find(|piece| part.start < piece.text.end) {
@@ -90,7 +90,7 @@ pub fn origin(pieces: &[Piece], part: Range<usize>) -> Range<usize> {
     start..end.max(start)
 }
 
-/// Where in a file every line of a continued value begins: the offset in the value, and that in the file. `None` if the
+/// The beginning of every line of a continued value: its offset in the value and in the file. `None` if the
 /// value does not stand there from `start` on, apart from continuations.
 pub fn lines(file: &[u8], start: usize, raw: &[u8]) -> Option<Vec<(usize, usize)>> {
     let mut lines = vec![(0, start)];
@@ -135,14 +135,14 @@ fn behind_comments(file: &[u8], mut next: usize, empty_too: bool) -> Option<usiz
     }
 }
 
-/// Where the first line of a block begins, `NAME @=TAG`, given the place of its tag.
+/// The offset of the first line of a block `NAME @=TAG`, given the offset of its tag.
 pub fn block(file: &[u8], tag: usize) -> Option<usize> {
     file.get(..tag)?.trim_ascii_end().strip_suffix(b"@=")?;
     let end = tag + memchr::memchr(b'\n', &file[tag..])?;
     behind_comments(file, end + 1, true)
 }
 
-/// Where a value goes on behind a backslash that ends its line; comments between its lines are no part of it.
+/// The offset at which a value continues after a trailing backslash; comments between its lines are skipped.
 fn continued(file: &[u8], at: usize) -> Option<usize> {
     if file.get(at) != Some(&b'\\') {
         return None;
@@ -154,7 +154,7 @@ fn continued(file: &[u8], at: usize) -> Option<usize> {
     behind_comments(file, end + 1, false)
 }
 
-/// Where in the file a byte of a value stands, by its [`lines`].
+/// The offset in the file of a byte of a value, by its [`lines`].
 pub fn offset(lines: &[(usize, usize)], at: usize) -> usize {
     let line = lines.iter().rev().find(|(value, _)| *value <= at).or(lines.first());
     line.map_or(at, |(value, file)| file + (at - value))

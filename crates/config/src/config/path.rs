@@ -1,6 +1,6 @@
 //! The parts of a file name, as `$F…`, `$BASENAME` and `$DIRNAME` take them.
 
-/// What the letters behind `$F` ask for.
+/// The options of `$F`, by its letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "one field is one letter")]
 pub(crate) struct Parts {
@@ -88,12 +88,12 @@ fn is_slash(byte: u8) -> bool {
     matches!(byte, b'/' | b'\\')
 }
 
-/// Where the name begins, behind the last slash.
+/// The offset of the file name, after the last slash.
 fn name_start(path: &[u8]) -> usize {
     path.iter().rposition(|byte| is_slash(*byte)).map_or(0, |slash| slash + 1)
 }
 
-/// Where the extension begins, at the last dot; a dot in front makes none.
+/// The offset of the extension, at the last dot; a leading dot does not count.
 fn extension_start(file: &[u8]) -> usize {
     file.iter().rposition(|byte| *byte == b'.').filter(|dot| *dot > 0).unwrap_or(file.len())
 }

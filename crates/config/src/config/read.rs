@@ -1,4 +1,5 @@
-//! Reading configuration files: statement by statement, with what they include (`docs/reference/config-language.md` 1, 3, 5–8).
+//! Reading configuration files: statement by statement, with what they include (`docs/reference/config-language.md` 1,
+//! 3, 5–8).
 //!
 //! In: the text of a file and a [`Files`] for what it names. Out: assignments in a [`Config`].
 
@@ -6,7 +7,7 @@ use std::sync::Arc;
 
 use super::condition::VERSION;
 use super::condor::{Config, Site, checked_name};
-use super::expand::{MOST, expand_self};
+use super::expand::{MAX_STEPS, expand_self};
 use super::files::{FileError, Files, TextFiles, beside};
 use super::line::{Lines, Logical};
 use super::statement::{self, Include, Operator, Statement};
@@ -18,13 +19,13 @@ use classmate::internal::diagnostic::Severity;
 /// The bytes with which some editors begin a file in UTF-8.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Deepest chain of includes and templates.
-const DEEPEST: usize = 20;
+const MAX_INCLUDE_DEPTH: usize = 20;
 /// Most files and templates that one configuration may take.
-pub(super) const MOST_FILES: usize = 10_000;
+pub(super) const MAX_FILES: usize = 10_000;
 /// Deepest nesting of conditions.
-const CONDITIONS: usize = 63;
+const MAX_CONDITION_DEPTH: usize = 63;
 /// Most references to follow while reading, all statements together.
-const REFERENCES: usize = 10 * MOST;
+const MAX_REFERENCES: usize = 10 * MAX_STEPS;
 
 impl Config {
     /// Reads a further text over what is there; it cannot include files.
@@ -43,7 +44,7 @@ impl Config {
         let name: Arc<str> = Arc::from(file);
         let text = self.without_mark(&name, text);
         self.keep_source(&name, text);
-        let mut source = Text { lines: Lines::new(name, text), template: None };
+        let mut source = SourceText { lines: Lines::new(name, text), template: None };
         let read = Reader { config: self, files }.source(&mut source, 0);
         match self.refused.take() {
             Some(refused) => Err(refused),
@@ -51,7 +52,8 @@ impl Config {
         }
     }
 
-    /// Keeps an error that refuses the configuration, although the rest of it can be read; a warning of every further one.
+    /// Keeps an error that refuses the configuration, although the rest of it can be read; a warning of every further
+    /// one.
     fn refuse(&mut self, error: ConfigError) {
         if self.refused.is_none() {
             self.refused = Some(error);
@@ -60,7 +62,8 @@ impl Config {
         }
     }
 
-    /// A text without the byte order mark at its beginning, which refuses the configuration: it belongs to the first name.
+    /// A text without the byte order mark at its beginning, which refuses the configuration: it belongs to the first
+    /// name.
     fn without_mark<'t>(&mut self, name: &Arc<str>, text: &'t [u8]) -> &'t [u8] {
         let Some(rest) = text.strip_prefix(BYTE_ORDER_MARK) else { return text };
         let place = Location { file: Arc::clone(name), line: 1, column: 1 };
@@ -85,7 +88,7 @@ impl Config {
 }
 
 /// Lines of a file, or of a template.
-struct Text<'a> {
+struct SourceText<'a> {
     lines: Lines<'a>,
     template: Option<Used<'a>>,
 }
@@ -97,7 +100,7 @@ struct Used<'a> {
     place: Location,
 }
 
-impl Text<'_> {
+impl SourceText<'_> {
     fn next(&mut self, config: &mut Config) -> Result<Option<Logical>, ConfigError> {
         let mut warnings = Vec::new();
         let line = self.lines.next(&mut warnings);
@@ -122,13 +125,13 @@ impl Text<'_> {
 #[expect(clippy::struct_excessive_bools, reason = "each of them is asked for by itself")]
 struct Branch {
     place: Location,
-    /// Whether the lines here are read.
+    /// True if the lines here are read.
     reading: bool,
-    /// Whether a branch was taken already.
+    /// True if a branch was taken already.
     taken: bool,
-    /// Whether the lines around it are read.
+    /// True if the lines around it are read.
     outer: bool,
-    /// Whether `else` was seen.
+    /// True if `else` was seen.
     otherwise: bool,
 }
 
@@ -138,7 +141,7 @@ pub(super) struct Reader<'c> {
 }
 
 impl Reader<'_> {
-    fn source(&mut self, text: &mut Text<'_>, depth: usize) -> Result<(), ConfigError> {
+    fn source(&mut self, text: &mut SourceText<'_>, depth: usize) -> Result<(), ConfigError> {
         let mut open: Vec<Branch> = Vec::new();
         while let Some(mut line) = text.next(self.config)? {
             // Inside a condition a `:` hides a statement from ancient readers.
@@ -174,8 +177,8 @@ impl Reader<'_> {
         };
         match found {
             Statement::If(rest) => {
-                if open.len() >= CONDITIONS {
-                    return refuse(format!("conditions are nested more than {CONDITIONS} deep"));
+                if open.len() >= MAX_CONDITION_DEPTH {
+                    return refuse(format!("conditions are nested more than {MAX_CONDITION_DEPTH} deep"));
                 }
                 let outer = open.last().is_none_or(|branch| branch.reading);
                 let reading = outer && self.holds(line, rest)?;
@@ -242,14 +245,14 @@ impl Reader<'_> {
             .expanded(b"", text)
             .map_err(|error| Diagnostic::error_at(error.to_string(), Some(line.place(at))).width(text.len()))?;
         self.config.references += expanded.references + expanded.text.len() / 64;
-        if self.config.references > REFERENCES {
-            let message = format!("the configuration takes more than {REFERENCES} references to read");
+        if self.config.references > MAX_REFERENCES {
+            let message = format!("the configuration takes more than {MAX_REFERENCES} references to read");
             return Err(Diagnostic::error_at(message, Some(line.start())));
         }
         Ok(expanded.text)
     }
 
-    fn statement(&mut self, line: &Logical, text: &mut Text<'_>, depth: usize) -> Result<(), ConfigError> {
+    fn statement(&mut self, line: &Logical, text: &mut SourceText<'_>, depth: usize) -> Result<(), ConfigError> {
         let parsed = statement::parse(&line.text).map_err(|unreadable| {
             let place = line.place(unreadable.at.start);
             let error = Diagnostic::error_at(unreadable.message, Some(place)).width(unreadable.at.len());
@@ -292,7 +295,7 @@ impl Reader<'_> {
         name: std::ops::Range<usize>,
         operator: &Operator,
         value: std::ops::Range<usize>,
-        text: &mut Text<'_>,
+        text: &mut SourceText<'_>,
     ) -> Result<(), ConfigError> {
         let width = name.len();
         let name = self.expand(&line.text[name.clone()], line, name.start)?;
@@ -360,15 +363,15 @@ impl Reader<'_> {
 
     /// Counts a file or template that is read from another.
     fn enter(&mut self, line: &Logical, depth: usize) -> Result<(), ConfigError> {
-        if depth >= DEEPEST {
-            let message = format!("includes and templates are nested more than {DEEPEST} deep");
+        if depth >= MAX_INCLUDE_DEPTH {
+            let message = format!("includes and templates are nested more than {MAX_INCLUDE_DEPTH} deep");
             return Err(Diagnostic::error_at(message, Some(line.start()))
                 .width(line.text.len())
                 .help("a file cannot include itself, directly or indirectly"));
         }
         self.config.files += 1;
-        if self.config.files > MOST_FILES {
-            let message = format!("the configuration takes more than {MOST_FILES} files and templates");
+        if self.config.files > MAX_FILES {
+            let message = format!("the configuration takes more than {MAX_FILES} files and templates");
             return Err(Diagnostic::error_at(message, Some(line.start())).width(line.text.len()));
         }
         Ok(())
@@ -425,7 +428,7 @@ impl Reader<'_> {
         self.enter(line, depth)?;
         let title: Arc<str> = Arc::from(format!("use {}:{}", found.category, found.name));
         let used = Used { title: Arc::clone(&title), arguments: item.arguments, place: line.place(at) };
-        let mut text = Text { lines: Lines::new(title, found.text.as_bytes()), template: Some(used) };
+        let mut text = SourceText { lines: Lines::new(title, found.text.as_bytes()), template: Some(used) };
         self.source(&mut text, depth + 1)
     }
 
@@ -485,7 +488,7 @@ impl Reader<'_> {
         if !self.config.sources().iter().any(|source| source.name == name && *source.text == *text) {
             self.config.keep_source(&name, text);
         }
-        let mut text = Text { lines: Lines::new(name, text), template: None };
+        let mut text = SourceText { lines: Lines::new(name, text), template: None };
         self.source(&mut text, depth + 1)
     }
 

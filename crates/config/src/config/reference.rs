@@ -30,13 +30,13 @@ impl Text<'_> {
 pub(crate) struct Reference {
     /// The name, which may hold further references; may be empty.
     pub(crate) name: Range<usize>,
-    /// What stands behind the colon.
+    /// The text after the colon.
     pub(crate) default: Option<Range<usize>>,
     /// Bytes from `$(` to `)`.
     pub(crate) length: usize,
 }
 
-/// Whether a byte may stand in the name of a reference.
+/// Returns true if a byte may stand in the name of a reference.
 pub(crate) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/')
 }

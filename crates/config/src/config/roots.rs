@@ -1,4 +1,5 @@
-//! What a daemon reads beside its root file: folders, local files and the environment (`docs/reference/config-language.md` 1).
+//! The inputs of a daemon besides its root file: folders, local files, the environment
+//! (`docs/reference/config-language.md` 1).
 //!
 //! In: the path of a root file and a [`Files`]. Out: assignments in a [`Config`].
 
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use super::condor::{Config, Site, checked_name};
 use super::expand::expand_self;
 use super::files::{FileError, Files, beside};
-use super::read::{MOST_FILES, Reader};
+use super::read::{MAX_FILES, Reader};
 use super::{ConfigError, Diagnostic, Location, shown};
 
 impl Config {
@@ -117,8 +118,8 @@ impl Config {
                 }
             }
             self.files += 1;
-            if self.files > MOST_FILES {
-                return Err(Diagnostic::without_place(format!("the configuration takes more than {MOST_FILES} files")));
+            if self.files > MAX_FILES {
+                return Err(Diagnostic::without_place(format!("the configuration takes more than {MAX_FILES} files")));
             }
         }
     }

@@ -107,7 +107,7 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// Whether a text is a value of a kind, as the reading of a knob would say.
+/// Returns true if a text is a value of a kind, as the reading of a knob would say.
 pub(crate) fn typed(kind: Kind, name: &str, text: &[u8], place: Option<&Location>) -> Result<(), ConfigError> {
     let found = Found { text: text.to_vec(), place: place.cloned() };
     match kind {
@@ -186,7 +186,7 @@ fn invalid(name: &str, found: &Found, expected: &str) -> ConfigError {
     Diagnostic::error_at(message, found.place.clone())
 }
 
-/// Whether a text is a number and nothing else.
+/// Returns true if a text is a number and nothing else.
 pub(crate) fn is_number(text: &[u8]) -> bool {
     literal(text.trim_ascii()).is_some()
 }

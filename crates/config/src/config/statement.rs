@@ -1,4 +1,5 @@
-//! What a line says: an assignment, a condition, an include, a template or a message (`docs/reference/config-language.md` 3).
+//! The statement of a line: assignment, condition, include, template or message (`docs/reference/config-language.md`
+//! 3).
 //!
 //! In: the text of a logical line. Out: its parts, as ranges of it; nothing is expanded.
 
@@ -7,7 +8,7 @@ use std::ops::Range;
 use super::reference::is_name_byte;
 use super::shown;
 
-/// How a value is assigned.
+/// The operator of an assignment.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     /// `NAME = value`.
@@ -20,12 +21,12 @@ pub(crate) enum Operator {
     Block,
 }
 
-/// Where an included text comes from.
+/// The source of an included text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Include {
     /// `ifexist`: nothing is wrong if it is missing.
     pub(crate) if_exists: bool,
-    /// What is named is a command, whose output is read.
+    /// True for a command, whose output is read.
     pub(crate) command: bool,
     /// A file that keeps the output of the command.
     pub(crate) cache: Option<Range<usize>>,
@@ -44,7 +45,7 @@ pub(crate) enum Statement {
     },
     If(Range<usize>),
     Elif(Range<usize>),
-    /// What stands behind it.
+    /// The text after it.
     Else(Range<usize>),
     Endif(Range<usize>),
     Use {
@@ -80,7 +81,7 @@ fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
     start..start + part.trim_ascii().len()
 }
 
-/// Whether the line is a condition, also in a branch that is not taken.
+/// Returns true if the line is a condition, also in a branch that is not taken.
 pub(crate) fn condition(text: &[u8]) -> Option<Statement> {
     let word = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     let rest = trimmed(text, word..text.len());
@@ -179,7 +180,7 @@ fn assignment(text: &[u8]) -> Result<Statement, Unreadable> {
     Ok(Statement::Assign { name, operator, stray, value })
 }
 
-/// What looks like an operator.
+/// The text that looks like an operator.
 fn operator_text(text: &[u8]) -> &[u8] {
     let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     &text[..end]

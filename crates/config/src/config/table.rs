@@ -10,9 +10,9 @@ use hashbrown::HashMap;
 /// The table as text, one `NAME = value` a line.
 static TEXT: &str = include_str!("data/defaults.conf");
 
-type Entry = (&'static str, &'static str);
+type DefaultValue = (&'static str, &'static str);
 
-static TABLE: LazyLock<HashMap<Vec<u8>, Entry>> =
+static TABLE: LazyLock<HashMap<Vec<u8>, DefaultValue>> =
     LazyLock::new(|| entries().map(|entry| (entry.0.to_ascii_uppercase().into_bytes(), entry)).collect());
 
 /// Names and texts of the table, unexpanded, sorted by name.

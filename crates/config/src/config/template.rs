@@ -55,7 +55,7 @@ pub(crate) struct Item<'t> {
     /// The name, and where it stands in the text.
     pub(crate) name: &'t [u8],
     pub(crate) at: usize,
-    /// What stands between the parentheses.
+    /// The text between the parentheses.
     pub(crate) arguments: &'t [u8],
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn with_arguments<'l>(line: &'l [u8], arguments: &[u8]) -> Cow<'l, [u
     Cow::Owned(out)
 }
 
-/// What takes the place of a `$(…)`, and the length of that.
+/// The replacement of a `$(…)`, and its length.
 enum Replacement<'t> {
     Argument(&'t [u8], usize),
     /// From the line itself.
@@ -133,7 +133,7 @@ enum Replacement<'t> {
 
 struct Arguments<'a> {
     all: &'a [u8],
-    /// Where each begins and ends.
+    /// The start and end of each.
     parts: Vec<(usize, usize)>,
 }
 
@@ -165,7 +165,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// What takes the place of the `$(…)` at the beginning of a text.
+    /// The replacement of the `$(…)` at the beginning of a text.
     fn replacement<'t>(&self, text: &'t [u8]) -> Option<Replacement<'t>>
     where
         'a: 't,

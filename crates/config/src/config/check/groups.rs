@@ -8,12 +8,12 @@ use super::{Checker, at_name};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 
-/// How the knobs of single groups begin, the longer before the shorter.
+/// Prefixes of the knobs of single groups, longer before shorter.
 const OF_GROUPS: [&str; 5] =
     ["GROUP_QUOTA_DYNAMIC_", "GROUP_QUOTA_", "GROUP_ACCEPT_SURPLUS_", "GROUP_AUTOREGROUP_", "GROUP_PRIO_FACTOR_"];
 
 impl Checker<'_> {
-    /// Whether a name of a family is of a group that there is.
+    /// Returns true if a name of a family is of a group that there is.
     pub(super) fn is_member(&self, knob: &Knob, name: &[u8]) -> bool {
         let group = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten();
         group.is_some_and(|group| self.groups.contains(&group.to_ascii_uppercase()))

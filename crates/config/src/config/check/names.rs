@@ -10,7 +10,7 @@ use classmate::internal::builtin::near;
 pub(super) const FAMILY: [&str; 8] =
     ["NEGOTIATOR_", "NEGOTIATION_", "GROUP_", "PREEMPTION_", "ACCOUNTANT_", "PRIORITY_", "CONCURRENCY_LIMIT_", "HFS_"];
 
-/// What every daemon reads under a name made of its own: `NEGOTIATOR_ARGS`. A name that begins so is one of them too.
+/// The ends of names that every daemon reads with its own name in front: `NEGOTIATOR_ARGS`. Longer names count too.
 const OF_EVERY_DAEMON: [&str; 28] = [
     "ADDRESS_FILE",
     "ADMIN",
@@ -42,7 +42,7 @@ const OF_EVERY_DAEMON: [&str; 28] = [
     "USE_SHARED_PORT",
 ];
 
-/// Whether a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
+/// Returns true if a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
 pub(super) fn is_of_every_daemon(upper: &[u8]) -> bool {
     let Ok(name) = std::str::from_utf8(upper) else { return false };
     let of = |daemon: &str| {
@@ -83,7 +83,7 @@ pub(super) const SUBSYSTEMS: [&str; 16] = [
     "DEFRAG",
 ];
 
-/// What is said of one type of slots, behind `SLOT_TYPE_<number>_`, beside policies and attributes.
+/// The ends of names for one slot type, after `SLOT_TYPE_<number>_`, besides policies and attributes.
 const OF_SLOT_TYPE: [&str; 12] = [
     "CONSUMPTION_POLICY",
     "CONTINUE",
@@ -127,7 +127,7 @@ const LEVELS: [&str; 12] = [
     "WRITE",
 ];
 
-/// What is said of the security of a level, `SEC_<level>_…`.
+/// The ends of names for the security of a level, `SEC_<level>_…`.
 const FEATURES: [&str; 9] = [
     "AUTHENTICATION",
     "AUTHENTICATION_METHODS",

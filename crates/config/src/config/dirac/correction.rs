@@ -47,7 +47,7 @@ pub struct ShareCorrections {
 pub struct Instance {
     /// Its type, such as `WMSHistory`.
     pub corrector: Word,
-    /// What the section is called.
+    /// The name of the section.
     pub name: Word,
     /// The group whose users' shares are corrected; none: the shares of groups are.
     pub group: Option<Word>,
@@ -57,14 +57,14 @@ pub struct Instance {
     pub documented_max: Option<f64>,
     /// `MaxGlobalCorrection`, the name the program reads.
     pub observed_max: Option<f64>,
-    /// Where the section begins.
+    /// The beginning of the section.
     pub place: Location,
 }
 
 /// A stretch of the past that is looked at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slice {
-    /// What the section is called.
+    /// The name of the section.
     pub name: Word,
     /// `TimeSpan`: seconds back from now.
     pub time_span: f64,
@@ -189,7 +189,8 @@ impl Slice {
     }
 }
 
-/// A greatest factor; below 1 its inverse is the larger of the two, and what was meant as a bound is the only value left.
+/// A greatest factor; below 1 its inverse is the larger of the two, and what was meant as a bound is the only value
+/// left.
 fn greatest(setting: Setting<'_>, warnings: &mut Vec<Diagnostic>) -> Result<f64, ConfigError> {
     let number = positive(setting)?;
     if number < 1.0 {

@@ -4,10 +4,10 @@ use super::tree::Section;
 use super::{Word, word};
 use crate::config::{ConfigError, Diagnostic, Location, shown};
 
-/// What jobs are told apart by in a limit.
+/// The job attribute that a limit distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Attribute {
-    /// Who owns the job.
+    /// The owner of the job.
     Owner,
     /// The group it was submitted with.
     OwnerGroup,
@@ -41,13 +41,13 @@ impl Attribute {
 pub struct SiteLimit {
     /// The site.
     pub site: Word,
-    /// What the jobs are told apart by.
+    /// The job attribute that the limit distinguishes.
     pub attribute: Attribute,
     /// The value that is limited.
     pub value: Word,
     /// Jobs, or seconds; not negative.
     pub limit: f64,
-    /// Where it is set.
+    /// The place at which it is set.
     pub place: Location,
 }
 

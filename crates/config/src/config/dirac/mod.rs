@@ -28,10 +28,10 @@ pub fn word(bytes: &[u8]) -> Word {
     Arc::from(bytes)
 }
 
-/// What `Defaults` stands for: any community, or any setup.
+/// The name that stands for any community, or any setup.
 const DEFAULTS: &[u8] = b"Defaults";
 
-/// What the policy takes from a configuration of DIRAC.
+/// The settings of the policy in a DIRAC configuration.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DiracSettings {
     /// Groups by name, in the order of the file.
@@ -46,13 +46,13 @@ pub struct DiracSettings {
     pub running_limits: Vec<SiteLimit>,
     /// `MatchingDelay` in seconds, unless `CheckMatchingDelay` is off.
     pub matching_delays: Vec<SiteLimit>,
-    /// What is to be computed where the documentation and the program differ.
+    /// Choices where the documentation and the program differ.
     pub options: PolicyOptions,
-    /// What is odd but was read.
+    /// The warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// What `/Registry/Groups` says of a group.
+/// The settings of a group in `/Registry/Groups`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GroupSettings {
     /// `JobShare`, above 0; none: the default.
@@ -85,7 +85,8 @@ impl DiracSettings {
     ///
     /// ```
     /// use classmate_config::internal::config::dirac::{DiracSettings, Tree, Whose};
-    /// let tree = Tree::parse("c", b"Registry\n{\nGroups\n{\nmc\n{\nJobShare = 300\nProperties = JobSharing\n}\n}\n}")?;
+    /// let tree = Tree::parse("c", b"Registry\n{\nGroups\n{\nmc\n{\nJobShare = 300\nProperties =
+    /// JobSharing\n}\n}\n}")?;
     /// let settings = DiracSettings::read(&tree, Whose::default())?;
     /// let group = &settings.groups[&b"mc"[..]];
     /// assert_eq!((group.share, group.job_sharing), (Some(300.0), true));
@@ -176,12 +177,12 @@ impl DiracSettings {
         self
     }
 
-    /// What is said of a group; the defaults if nothing is.
+    /// The settings of a group, or the defaults.
     pub fn group(&self, name: &[u8]) -> GroupSettings {
         self.groups.get(name).cloned().unwrap_or_default()
     }
 
-    /// Whether the share of a group is not divided among its users.
+    /// Returns true if the share of a group is not divided among its users.
     pub fn shares_jobs(&self, group: &[u8]) -> bool {
         self.groups.get(group).is_some_and(|group| group.job_sharing)
     }

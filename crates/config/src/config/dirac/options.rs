@@ -1,4 +1,4 @@
-//! What is to be computed where DIRAC's documentation and its program differ, and how lots are drawn.
+//! Choices where DIRAC's documentation and its program differ, and the way lots are drawn.
 //!
 //! They stand in a section `Classmate` that DIRAC itself does not look at.
 
@@ -18,7 +18,7 @@ pub enum Profile {
     Documented,
 }
 
-/// How a share is divided among the task queues of an entity.
+/// The division of a share among the task queues of an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weighting {
@@ -31,7 +31,7 @@ pub enum Weighting {
     Proportional,
 }
 
-/// How likely a queue or a job is drawn before another.
+/// The weight with which a queue or a job is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lottery {
@@ -42,7 +42,7 @@ pub enum Lottery {
     Proportional,
 }
 
-/// Whether lots are drawn.
+/// True if lots are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use crate::config::{ConfigError, Diagnostic, Location, Source, shown};
 
 /// Deepest nesting of sections.
-const DEEPEST: usize = 100;
+const MAX_DEPTH: usize = 100;
 /// The row of the root.
 const ROOT: usize = 0;
 
@@ -18,7 +18,8 @@ const ROOT: usize = 0;
 ///
 /// ```
 /// use classmate_config::internal::config::dirac::Tree;
-/// let tree = Tree::parse("dirac.cfg", b"Registry\n{\n  Groups\n  {\n    lhcb_mc { \n      JobShare = 300\n    }\n  }\n}\n")?;
+/// let tree = Tree::parse("dirac.cfg", b"Registry\n{\n  Groups\n  {\n    lhcb_mc { \n      JobShare = 300\n    }\n
+/// }\n}\n")?;
 /// let share = tree.root().option("Registry/Groups/lhcb_mc/JobShare").unwrap();
 /// assert_eq!((share.text(), share.place().to_string()), (&b"300"[..], "dirac.cfg:6:7".to_owned()));
 /// # Ok::<(), classmate_config::internal::config::ConfigError>(())
@@ -126,8 +127,8 @@ impl Tree {
                             .width(1)
                             .help("write the name before the brace, or on the line above it"));
                     }
-                    if open.len() > DEEPEST {
-                        let message = format!("sections are nested more than {DEEPEST} deep");
+                    if open.len() > MAX_DEPTH {
+                        let message = format!("sections are nested more than {MAX_DEPTH} deep");
                         return Err(Diagnostic::error_at(message, Some(place)));
                     }
                     let section = self.section(inside(open), name, place)?;
@@ -234,7 +235,7 @@ impl Tree {
         &self.sources
     }
 
-    /// What is odd but was read.
+    /// The warnings.
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
     }
@@ -266,7 +267,7 @@ pub struct Section<'t> {
     row: usize,
 }
 
-/// What a section holds under a name.
+/// The content of a section under one name.
 #[derive(Debug, Clone, Copy)]
 pub enum Entry<'t> {
     /// A section.
@@ -290,12 +291,12 @@ impl<'t> Section<'t> {
         &self.tree.nodes[self.row].name
     }
 
-    /// Where it begins.
+    /// Its place.
     pub fn place(self) -> &'t Location {
         &self.tree.nodes[self.row].place
     }
 
-    /// What is in it, in the order of first appearance.
+    /// The entries, in the order of first appearance.
     pub fn entries(self) -> impl Iterator<Item = (&'t [u8], Entry<'t>)> {
         let rows: &[usize] = match &self.tree.nodes[self.row].content {
             Content::Section(rows) => rows,
@@ -374,7 +375,7 @@ impl<'t> Setting<'t> {
         self.text
     }
 
-    /// Where its name stands.
+    /// The place of its name.
     pub fn place(self) -> &'t Location {
         self.place
     }

@@ -14,11 +14,11 @@ use super::{Duration, HostList, Partition, PriorityFlags, TresWeights, Weights};
 use crate::config::{ConfigError, Diagnostic, Files, Location};
 use classmate::internal::builtin::near;
 
-/// How deep files may include one another.
-const DEEPEST: usize = 16;
+/// Maximum depth of includes.
+const MAX_INCLUDE_DEPTH: usize = 16;
 
-/// How many files may be included in all.
-const MOST_FILES: usize = 256;
+/// Maximum number of included files.
+const MAX_FILES: usize = 256;
 
 /// The names of the priority family.
 const FAMILY: [&str; 18] = [
@@ -45,7 +45,7 @@ const FAMILY: [&str; 18] = [
 /// The names of the priority family on the line of a partition.
 const PARTITION_FAMILY: [&str; 3] = ["Priority", "PriorityJobFactor", "PriorityTier"];
 
-/// What is read of the line of a partition.
+/// The options of a partition's line that are read.
 const OF_PARTITION: [&str; 7] =
     ["priorityjobfactor", "prioritytier", "priority", "tresbillingweights", "maxtime", "nodes", "default"];
 
@@ -100,7 +100,7 @@ impl ResetPeriod {
     }
 }
 
-/// What a `slurm.conf` says of priorities.
+/// The priority settings of a `slurm.conf`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlurmConf {
     /// `PriorityType`.
@@ -148,12 +148,12 @@ impl Default for SlurmConf {
     }
 }
 
-/// What is wrong with a file, and what is odd.
+/// The problems of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Defects {
-    /// What is wrong, in the order in which it was found.
+    /// The errors, in the order in which they were found.
     pub errors: Vec<ConfigError>,
-    /// What is odd.
+    /// The warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -173,7 +173,8 @@ impl SlurmConf {
         Self::read_changed(name, text, files, ("", &[]))
     }
 
-    /// As [`SlurmConf::read`], with lines after it that change what is there. That of a partition leaves what it does not
+    /// As [`SlurmConf::read`], with lines after it that change what is there. That of a partition leaves what it does
+    /// not
     /// name; `changes` are their name, for messages, and the lines.
     ///
     /// ```
@@ -186,7 +187,7 @@ impl SlurmConf {
     /// assert_eq!((debug.tier, debug.max_time.seconds()), (5, Some(1800)));
     /// ```
     pub fn read_changed(name: &str, text: &[u8], files: &dyn Files, changes: (&str, &[String])) -> (Self, Defects) {
-        let mut reader = Reader::new(files);
+        let mut reader = ConfReader::new(files);
         reader.file(name, text, 0);
         let (source, lines) = changes;
         let source: Arc<str> = Arc::from(source);
@@ -196,7 +197,8 @@ impl SlurmConf {
         reader.finish()
     }
 
-    /// Whether a line sets what is read of a `slurm.conf`: a partition, or a name of the priority family, misspelt ones too.
+    /// Returns true if a line sets what is read of a `slurm.conf`: a partition, or a name of the priority family,
+    /// misspelt ones too.
     ///
     /// ```
     /// use classmate_config::internal::config::slurm::SlurmConf;
@@ -225,7 +227,7 @@ impl SlurmConf {
 }
 
 /// A value and where it stands.
-struct Written {
+struct WrittenOption {
     /// Its name as written.
     key: String,
     value: String,
@@ -235,17 +237,17 @@ struct Written {
 /// Names as written and values, by the names in lower case.
 type Pairs = BTreeMap<String, (String, String)>;
 
-struct Reader<'f> {
+struct ConfReader<'f> {
     files: &'f dyn Files,
-    values: BTreeMap<String, Written>,
+    values: BTreeMap<String, WrittenOption>,
     /// Lines of partitions.
     partitions: Vec<(Pairs, Location)>,
     defects: Defects,
-    /// How many files were included.
+    /// The number of included files.
     included: usize,
 }
 
-impl<'f> Reader<'f> {
+impl<'f> ConfReader<'f> {
     fn new(files: &'f dyn Files) -> Self {
         Self { files, values: BTreeMap::new(), partitions: Vec::new(), defects: Defects::default(), included: 0 }
     }
@@ -267,11 +269,11 @@ impl<'f> Reader<'f> {
             _ => path.to_owned(),
         };
         self.included += 1;
-        if depth >= DEEPEST || self.included > MOST_FILES {
-            let message = if depth >= DEEPEST {
-                format!("files include one another more than {DEEPEST} deep")
+        if depth >= MAX_INCLUDE_DEPTH || self.included > MAX_FILES {
+            let message = if depth >= MAX_INCLUDE_DEPTH {
+                format!("files include one another more than {MAX_INCLUDE_DEPTH} deep")
             } else {
-                format!("more than {MOST_FILES} files are included")
+                format!("more than {MAX_FILES} files are included")
             };
             self.defects.errors.push(Diagnostic::error_at(message, Some(place)));
             return;
@@ -318,7 +320,7 @@ impl<'f> Reader<'f> {
                 self.check_name(key, &FAMILY, &place);
                 if is_family(key) {
                     let (written, value) = (key.to_owned(), value.to_owned());
-                    let written = Written { key: written, value, place: place.clone() };
+                    let written = WrittenOption { key: written, value, place: place.clone() };
                     self.values.insert(key.to_ascii_lowercase(), written);
                 }
             }
@@ -377,7 +379,7 @@ impl<'f> Reader<'f> {
     fn finish(mut self) -> (SlurmConf, Defects) {
         let mut conf = SlurmConf::default();
         let values = std::mem::take(&mut self.values);
-        for (key, Written { key: shown, value, place }) in &values {
+        for (key, WrittenOption { key: shown, value, place }) in &values {
             if let Err(expected) = conf.set(key, value) {
                 let message = format!("`{shown}` is `{value}`, expected {expected}");
                 self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
@@ -386,7 +388,7 @@ impl<'f> Reader<'f> {
                 self.check_flags(value, place);
             }
         }
-        if let Some(Written { key, value, place }) = values.get("priorityweighttres") {
+        if let Some(WrittenOption { key, value, place }) = values.get("priorityweighttres") {
             self.check_resources((key, value), &conf.tres_weights, place);
         }
         let place = |key: &str| values.get(key).map(|written| written.place.clone());
@@ -539,7 +541,7 @@ fn truth(value: &str) -> Option<bool> {
     }
 }
 
-/// Whether a name belongs to the priority family, misspelt ones too.
+/// Returns true if a name belongs to the priority family, misspelt ones too.
 fn is_family(key: &str) -> bool {
     let starts = |prefix: &str| key.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     starts("prio") || starts("fairshare")

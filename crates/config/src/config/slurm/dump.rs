@@ -12,7 +12,7 @@ use super::Defects;
 use crate::config::{Diagnostic, Location};
 use classmate::internal::builtin::near;
 
-/// What a dump writes for shares of `parent`.
+/// The number that a dump writes for shares of `parent`.
 const PARENT_NUMBER: &str = "2147483647";
 
 /// The shares of an association.
@@ -166,7 +166,8 @@ impl Associations {
 }
 
 impl AssociationRow {
-    /// Sets what an item `Option=value` says; those that do not count for priorities are passed over. Tells whether there is
+    /// Sets what an item `Option=value` says; those that do not count for priorities are passed over. Tells whether
+    /// there is
     /// such an option.
     fn set(&mut self, item: &str) -> Result<bool, String> {
         let (key, value) = item.split_once('=').unwrap_or((item, ""));
@@ -241,7 +242,7 @@ fn unknown(name: &str, item: &str, place: Location) -> Diagnostic {
     }
 }
 
-/// Whether a key is a beginning of a name, of so many letters at least.
+/// Returns true if a key is a beginning of a name, of so many letters at least.
 fn abbreviates(key: &str, name: &str, least: usize) -> bool {
     key.len() >= least && name.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key))
 }

@@ -80,7 +80,7 @@ impl Duration {
     }
 }
 
-/// Whether a text has the form of a time: digits, one `-` before any `:`, at most two `:`, and no part missing.
+/// Returns true if a text has the form of a time: digits, one `-` before any `:`, at most two `:`, and no part missing.
 fn is_time(text: &str) -> bool {
     let (mut numbers, mut dashes, mut colons, mut inside) = (0, 0, 0, false);
     for byte in text.bytes() {

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How the fair-share factor is computed.
+/// The algorithm of the fair-share factor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FairShare {
     /// Fair Tree, the default since 19.05.
@@ -16,7 +16,7 @@ pub enum FairShare {
     DepthOblivious,
 }
 
-/// How billing is summed over resources.
+/// The way billing is summed over resources.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BillingSum {
     /// The sum of all.
@@ -48,9 +48,9 @@ pub struct PriorityFlags {
     pub raw_qos: bool,
     /// `NO_NORMAL_TRES`: raw amounts.
     pub raw_tres: bool,
-    /// How the fair-share factor is computed.
+    /// The algorithm of the fair-share factor.
     pub fair_share: FairShare,
-    /// How billing is summed.
+    /// The way billing is summed.
     pub billing: BillingSum,
 }
 

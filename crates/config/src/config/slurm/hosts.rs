@@ -35,11 +35,12 @@ impl HostList {
         Self(hosts)
     }
 
-    /// Whether every bracket of a text is closed, and none stands in another.
+    /// Returns true if every bracket of a text is closed, and none stands in another.
     ///
     /// ```
     /// use classmate_config::internal::config::slurm::HostList;
-    /// assert!(HostList::is_balanced("a[1-2],b[3]") && !HostList::is_balanced("a[1-2") && !HostList::is_balanced("a]"));
+    /// assert!(HostList::is_balanced("a[1-2],b[3]") && !HostList::is_balanced("a[1-2") &&
+    /// !HostList::is_balanced("a]"));
     /// ```
     pub fn is_balanced(text: &str) -> bool {
         let mut open = false;
@@ -51,12 +52,12 @@ impl HostList {
         fits && !open
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a host is in the list, by its whole name or by that before the first dot.
+    /// Returns true if a host is in the list, by its whole name or by that before the first dot.
     pub fn contains(&self, host: &str) -> bool {
         let short = host.split('.').next().unwrap_or(host);
         self.0
@@ -65,7 +66,7 @@ impl HostList {
     }
 }
 
-/// Whether a pattern with any number of bracketed ranges covers a name.
+/// Returns true if a pattern with any number of bracketed ranges covers a name.
 fn covers(pattern: &str, name: &str) -> bool {
     let (mut pattern, mut name) = (pattern, name);
     while let Some((before, rest)) = pattern.split_once('[') {
@@ -81,7 +82,7 @@ fn covers(pattern: &str, name: &str) -> bool {
     pattern == name
 }
 
-/// Whether a number is in a range, padded as its beginning is.
+/// Returns true if a number is in a range, padded as its beginning is.
 fn in_range(range: &str, number: &str) -> bool {
     let (first, last) = range.split_once('-').unwrap_or((range, range));
     let padded = number.len() == first.len() || (number.len() > first.len() && !number.starts_with('0'));

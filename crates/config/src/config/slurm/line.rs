@@ -37,7 +37,7 @@ pub(super) fn lines(text: &[u8]) -> Vec<Line> {
     lines
 }
 
-/// Where the comment of a line begins: at a `#` without an odd number of backslashes before it.
+/// The offset of a line's comment: at a `#` without an odd number of backslashes before it.
 fn comment(line: &str) -> usize {
     let mut backslashes = 0;
     for (at, byte) in line.bytes().enumerate() {

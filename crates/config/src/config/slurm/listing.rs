@@ -29,7 +29,7 @@ pub struct Qos {
     pub name: String,
     /// Its priority.
     pub priority: u32,
-    /// What usage under it is multiplied by.
+    /// The factor by which usage under it is multiplied.
     pub usage_factor: f64,
 }
 

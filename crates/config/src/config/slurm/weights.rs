@@ -73,7 +73,7 @@ impl TresWeights {
         names.filter(|name| !RESOURCES.contains(name) && !of_kind(name)).collect()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -83,10 +83,10 @@ impl TresWeights {
 pub(super) const RESOURCES: [&str; 9] =
     ["cpu", "mem", "node", "billing", "energy", "fs/disk", "fs/lustre", "vmem", "pages"];
 
-/// How the names of others begin.
+/// Prefixes of other resources.
 const KINDS: [&str; 5] = ["gres/", "license/", "bb/", "ic/", "fs/"];
 
-/// What a unit divides by: 1024 for each step above that of the resource (MB for memory, one for the others).
+/// The divisor of a unit: 1024 for each step above that of the resource (MB for memory, one for the others).
 fn divisor(resource: &str, unit: &str) -> Option<f64> {
     let step = match unit.trim().to_ascii_uppercase().as_str() {
         "" => return Some(1.0),
