@@ -28,7 +28,7 @@ pub fn long(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The values of ads of the long format that are no expressions and stay as they are.
+/// The values of long-format ads that are not valid expressions and stay as they are.
 pub fn unread(text: &[u8]) -> Vec<Unread> {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let wrong = |(line, number): (&[u8], usize)| {
@@ -89,7 +89,7 @@ fn attribute(line: &[u8]) -> Option<Vec<u8>> {
 /// One ad of new syntax, one attribute a line, or an expression.
 ///
 /// # Errors
-/// The text is no expression.
+/// The text is not a valid expression.
 pub fn expression(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
     let options = ParseOptions::default();
     let expr = parse_expr(text, &options)?;
@@ -183,7 +183,7 @@ mod tests {
         let found = unread(b"# a = (\nA = 1 +\n\nB = A + 1\nC = (\r\nD = 1 // (\n");
         let found: Vec<(usize, &str)> = found.iter().map(|one| (one.line, one.name.as_str())).collect();
         assert_eq!(found, [(2, "A"), (5, "C")]);
-        // A line that is no attribute; a banner of condor_history and a blank line end an ad, and blanks are none.
+        // A line that is not an attribute; a banner of condor_history and a blank line end an ad; blanks do not.
         let found = unread(b"A = 1\n Foo bar baz\r\nB=2\n*** Offset of an ad\n\t\n# no\n");
         let found: Vec<(usize, &str, bool)> =
             found.iter().map(|one| (one.line, one.name.as_str(), one.error.is_none())).collect();

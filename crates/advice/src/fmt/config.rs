@@ -19,7 +19,7 @@ pub fn config(text: &[u8], width: usize) -> Vec<u8> {
     out
 }
 
-/// The values of policies that are no expressions and stay as they are; not those with macros, of which nothing is
+/// The policies that are not valid expressions and stay as they are; without those with macros, of which nothing is
 /// known.
 pub fn unread(text: &[u8]) -> Vec<Unread> {
     let mut found = Vec::new();
@@ -133,7 +133,7 @@ fn statement(lines: &[&[u8]], width: usize) -> Option<Vec<u8>> {
     for (at, line) in broken.split(|byte| *byte == b'\n').enumerate() {
         out.extend_from_slice(line);
         if at + 1 < count {
-            // The next line is stripped when it is joined: the blank stands here.
+            // The next line is stripped when it is joined: the blank goes here.
             out.extend_from_slice(b" \\\n");
         }
     }

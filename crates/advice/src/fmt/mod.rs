@@ -14,7 +14,7 @@ use classmate::internal::error::SyntaxError;
 pub struct Unread {
     /// The line on which it begins, from 1.
     pub line: usize,
-    /// The knob, or the attribute; of a line that is no attribute its text.
+    /// The knob, or the attribute; for a line that is not an attribute, its text.
     pub name: String,
     /// The error in its value; `None` for a line of an ad without `=`.
     pub error: Option<SyntaxError>,

@@ -25,7 +25,7 @@ use classmate::internal::value::Value;
 
 /// Alarms of one file that are kept; those that say the same are counted.
 const MAX_DIAGNOSTICS: usize = 1000;
-/// Names of one expression that are told apart by what the ad has for them; of the others it has nothing.
+/// Maximum number of names in one expression that are distinguished by their values in the ad.
 const MAX_NAMES: usize = 500;
 /// Different ads that one text is looked at for.
 const MAX_VARIANTS: usize = 10_000;
@@ -76,7 +76,7 @@ fn mentioned(expr: &Expr) -> Vec<Name> {
     names
 }
 
-/// One attribute of an ad and where it stands.
+/// One attribute of an ad and its place.
 struct Line {
     name: Name,
     expr: Option<Expr>,

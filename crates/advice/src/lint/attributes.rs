@@ -60,7 +60,7 @@ pub(super) enum Variety {
     Second,
     /// It is what a user wrote for the job, often a text of its own.
     Written,
-    /// It tells what became of the job so far.
+    /// It records the history of the job.
     History,
 }
 

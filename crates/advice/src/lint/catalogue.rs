@@ -7,7 +7,7 @@ use classmate::internal::diagnostic::Severity;
 pub struct Check {
     /// The code: `never-true`.
     pub code: &'static str,
-    /// An error loses or refuses something; a warning is about what hardly was meant.
+    /// An error loses or rejects something; a warning is about a likely mistake.
     pub severity: Severity,
     /// The problem, in one line.
     pub about: &'static str,

@@ -114,7 +114,7 @@ impl<'c> Linter<'c> {
         self.advertised.get(&upper).is_some_and(|role| role.looks_at_jobs) || self.copied.contains(&upper)
     }
 
-    /// Returns true if a word can hardly be an attribute: nobody knows it, nothing sets it, no ad has it. Attributes
+    /// Returns true if a word is probably not an attribute: it is unknown, nothing sets it, no ad has it. Attributes
     /// are mostly
     /// written with capitals, names of people and machines without.
     fn is_unknown_word(&self, word: Name) -> bool {
@@ -200,7 +200,7 @@ impl<'c> Linter<'c> {
         found
     }
 
-    /// Looks at an expression that stands at an offset of a value.
+    /// Checks an expression at an offset of a value.
     fn judge(
         &mut self,
         name: &[u8],
@@ -250,7 +250,7 @@ impl<'c> Linter<'c> {
         }
     }
 
-    /// Returns true if what a reference stands for is a default, or the text of a template.
+    /// Returns true if a reference refers to a default, or to the text of a template.
     fn is_foreign(&self, reference: &[u8]) -> bool {
         let Some(rest) = reference.strip_prefix(b"$(") else { return false };
         let end = rest.iter().position(|byte| matches!(byte, b':' | b')')).unwrap_or(rest.len());
@@ -258,7 +258,7 @@ impl<'c> Linter<'c> {
         definition.is_some_and(|definition| definition.place.is_none() || definition.template.is_some())
     }
 
-    /// Tells which macros that nothing defines leave a text that is no expression; whether there is one.
+    /// Reports undefined macros without which a text is not an expression; returns true if there is one.
     fn undefined(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
         let undefined = self.config.undefined(definition);
         for one in &undefined {
@@ -287,7 +287,7 @@ impl<'c> Linter<'c> {
     /// from a macro, the reference to it.
     fn found(&mut self, name: &[u8], map: &SourceMap<'_>, (text, offset): (&[u8], usize), mut found: Diagnostic) {
         let excerpt = Excerpt { text: map.lines().to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
-        // What stands behind a comment between the lines is hardly known to belong to the value.
+        // Text after a comment between the lines may not belong to the value.
         let comment = origin::comment_within(&excerpt.text);
         let fix = certain_fix(&found, offset)
             .filter(|_| map.is_written() && comment.is_none())
@@ -322,7 +322,7 @@ impl<'c> Linter<'c> {
         }
     }
 
-    /// Returns true if a comment stands between the lines of a part of a file: it is no part of the value.
+    /// Returns true if there is a comment between the lines of a part of a file: it is not part of the value.
     fn holds_comment(&self, file: &str, range: &Range<usize>) -> bool {
         let text = self.sources.get(file).and_then(|(source, _)| source.text.get(range.clone())).unwrap_or_default();
         let mut lines = text.split(|byte| *byte == b'\n').skip(1);
@@ -649,7 +649,7 @@ mod tests {
             String::from_utf8(super::super::fixed(text.as_bytes(), &fixes)).unwrap(),
             "START = a > 1 && \\\n  b > 1 && c > 1\n"
         );
-        // A comment between the lines is told about nothing and lost for nothing.
+        // A comment between the lines gets no diagnostic and is not lost.
         for text in [
             "START = a > 1 || \\\n  # why b\n  a > 1 || \\\n  b\n",
             "START = a > 1 || \\\n  # why b \\\n  a > 1 || \\\n  b\n",
@@ -660,7 +660,7 @@ mod tests {
         ] {
             let config = Config::parse("c", text.as_bytes()).unwrap();
             let alarms = lint(&config);
-            // That the comment does not end the value is told too.
+            // That the comment does not end the value is reported too.
             assert_eq!(alarms.iter().filter(|alarm| alarm.code != "odd-line").count(), 1, "{text}");
             let fixes: Vec<&Fix> = alarms.iter().filter_map(|alarm| alarm.fix.as_deref()).collect();
             let edited = String::from_utf8(super::super::fixed(text.as_bytes(), &fixes)).unwrap();
@@ -737,7 +737,7 @@ mod tests {
             found("JOB_ROUTER_ROUTE_a @=jr\n  SET B 1 +\n  MaxJobs = 5\n  UNIVERSE grid\n@jr\n"),
             ["syntax 2:12"]
         );
-        // The list is no transform.
+        // The list is not a transform.
         assert_eq!(found("JOB_TRANSFORM_NAMES = SET, B"), Vec::<String>::new());
         let text = "JOB_TRANSFORM_a @=e\n  if defined MY.B\n    SET B $(C)\n  endif\n  DELETE /^X/\n@e";
         assert_eq!(found(text), Vec::<String>::new(), "{text}");
@@ -859,7 +859,7 @@ mod tests {
             "START = Owner == Alice\nSTARTD_ATTRS = Alice\nAlice = \"alice\"",
             "START = Owner == Alice\nAlice = \"alice\"",
             "START = Owner == SiteOwner\nSTARTD_CRON_JOBLIST = site",
-            // Attributes that a job or a slot may have, also those that nobody knows.
+            // Attributes that a job or a slot may have, also unknown ones.
             "START = TARGET.Owner == NotifyUser || TARGET.User == DAGManOwner || Owner == LocalOwner",
             "START = Machine == LastMatchName0 && Machine == MachineAttrName1",
             "START = TARGET.Owner == notifyuser || TARGET.Machine == lastmatchname12 || Name == machineattrname0",
@@ -904,7 +904,7 @@ mod tests {
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
-        // What stands beside the earlier value is written.
+        // The text beside the earlier value is in the file.
         assert_eq!(found("START = ($(START)) && false"), ["constant-clause 1:9"]);
         assert_eq!(found("START = a > 1 && b > 1 && a > 1\nSTART = $(START) && a > 1"), ["duplicate-clause 2:9"]);
     }

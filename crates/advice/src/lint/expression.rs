@@ -40,13 +40,13 @@ pub struct LintContext<'a> {
     pub quoting: Quoting,
     /// Its role.
     pub role: Role,
-    /// True if the ad it stands in has an attribute.
+    /// Returns true if the ad that contains it has an attribute.
     pub defined: &'a dyn Fn(Name) -> bool,
     /// The possible values of references.
     pub base: Base<'a>,
     /// The ads that are looked at together with it.
     pub schema: Option<&'a AdSchema>,
-    /// True if a word can hardly be an attribute, of any ad; nothing if nobody can say.
+    /// Returns true if a word is probably not an attribute of any ad; `None` if that is not known.
     pub unknown_word: Option<&'a dyn Fn(Name) -> bool>,
     /// The parts of the text that macros stand for: what is a constant there now may be another one.
     pub made: &'a [Range<usize>],
@@ -208,7 +208,7 @@ fn leftover(start: usize, rest: &[u8]) -> Diagnostic {
     })
 }
 
-/// Returns true if a unit stands there behind a digit: `2G`, `2 GB`.
+/// Returns true if there is a unit after a digit: `2G`, `2 GB`.
 pub(super) fn is_unit(text: &[u8], at: usize) -> bool {
     let before = text.get(..at).unwrap_or_default().trim_ascii_end();
     let apart = before.len() < at;
@@ -457,7 +457,7 @@ mod tests {
         ] {
             assert_eq!(codes(text), ["always-error"], "{text}");
         }
-        // In the condition of a conditional a text is no condition.
+        // In the condition of a conditional, a string is not a condition.
         assert_eq!(codes("ifThenElse(isUndefined(A) ? \"a\" : \"b\", 1, 2)"), ["always-error"]);
     }
 

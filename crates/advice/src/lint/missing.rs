@@ -174,7 +174,7 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
                 Node::Call(call) => ASKING.contains(&tree.calls[*call as usize].name.folded()),
                 _ => false,
             };
-            // Which of several is missing nobody can say.
+            // It is not known which of several is missing.
             let &[reference] = references(tree, operand).as_slice() else { return None };
             asks.then_some((reference, written))
         }

@@ -72,7 +72,7 @@ pub fn fixed(text: &[u8], fixes: &[&Fix]) -> Vec<u8> {
     written
 }
 
-/// Returns true if a code says that a text is no expression, or hardly one.
+/// Returns true for codes of a text that is not an expression, or probably not.
 fn is_slip(code: &str) -> bool {
     matches!(code, "syntax" | "assignment" | "size-suffix" | "leftover-macro")
 }

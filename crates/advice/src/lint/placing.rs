@@ -102,7 +102,7 @@ impl<'c> SourceMap<'c> {
         Some(self.pieces.as_ref()?.iter().filter_map(part).collect())
     }
 
-    /// Returns true if the value stands in the file, and nothing of it is replaced.
+    /// Returns true if the file contains the value, and none of it is replaced.
     pub(super) fn is_written(&self) -> bool {
         self.lines.is_some() && self.made().is_empty()
     }

@@ -1,4 +1,4 @@
-//! Words and operators that hardly mean what they look like.
+//! Words and operators that probably do not mean what they look like.
 
 use super::attributes::{Variety, is_known, is_text, is_value_of, variety};
 use super::expression::LintContext;
@@ -62,7 +62,7 @@ fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<D
                 && !may_be_missing(tree, word)
         };
         let Node::Attr(word) = *tree.node(bare) else {
-            // The name of a host: a part of an ad that nobody has.
+            // The name of a host: a part of an ad that does not exist.
             return unknown_word(first_of_dotted(tree, bare)?).then_some(two);
         };
         let text = || context.schema.is_some_and(|schema| schema.is_text(attribute.name, word));
@@ -97,7 +97,7 @@ fn may_be_missing(tree: &Tree, word: Name) -> bool {
     })
 }
 
-/// `AccountingGroup = physics`: an attribute that is a text, set to a word that is no attribute of the same ad.
+/// `AccountingGroup = physics`: an attribute that is a string, set to a word that is not an attribute of the same ad.
 pub(super) fn unquoted_text(
     attribute: Name,
     text: &[u8],

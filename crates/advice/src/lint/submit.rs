@@ -142,7 +142,7 @@ impl Own {
         own
     }
 
-    /// Returns true if a word can hardly be an attribute. What slots have of their own is mostly written with capitals.
+    /// Returns true if a word is probably not an attribute. Custom attributes of slots mostly have capitals.
     fn is_unknown_word(&self, word: Name) -> bool {
         let capital = word.display().bytes().any(|byte| byte.is_ascii_uppercase());
         !(capital || is_known(word.folded()) || self.attributes.contains(&word.folded().to_ascii_uppercase()))
@@ -159,7 +159,7 @@ fn called(line: &[u8]) -> Option<&[u8]> {
     calls.next()
 }
 
-/// An alarm about a name that is no command but for a slip.
+/// A diagnostic of a name that looks like a misspelled command.
 fn misspelt((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u64) -> Option<Diagnostic> {
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let meant = commands::meant(&lower).filter(|_| !own.macros.contains(&name.to_ascii_uppercase()))?;
@@ -227,7 +227,7 @@ fn command(
         }
         found
     };
-    // What stands behind a comment between the lines is hardly known to belong to the value.
+    // Text after a comment between the lines may not belong to the value.
     let comment = origin::comment_within(statement);
     for mut found in found {
         let fix = certain_fix(&found, start + value).filter(|_| comment.is_none());
@@ -389,7 +389,7 @@ mod tests {
         let text = "queue a from (\r\n  outputs = 3\r\n)\r\nrequirments = x\r\n";
         assert_eq!(found(text), ["unknown-command 4:1"]);
         assert_eq!(found("queue a in (1 2)\nrequirments = x"), ["unknown-command 2:1"]);
-        // The name that a line sets is no argument of the function that the line calls.
+        // The name that a line sets is not an argument of the function that the line calls.
         assert_eq!(found("outputs = $INT(x)\nrequirments = x"), ["unknown-command 1:1", "unknown-command 2:1"]);
         assert_eq!(found("+AccountingGroup = physics"), ["unquoted-word 1:20"]);
         assert_eq!(found("MY.AcctGroupUser = alice"), ["unquoted-word 1:20"]);
@@ -428,7 +428,7 @@ mod tests {
         let text = "executable = /bin/a\nrequirements = TARGET.Memory > 1 && \\\n  OpSys == LINUX\nrequirments = x\n";
         assert_eq!(found(text), ["unquoted-word 3:12-3:17", "unknown-command 4:1-4:12"]);
         assert_eq!(found(&text.replace('\n', "\r\n")), ["unquoted-word 3:12-3:17", "unknown-command 4:1-4:12"]);
-        // A comment between the lines is no part of it; one by itself is not continued.
+        // A comment between the lines is not part of it; one by itself is not continued.
         assert_eq!(found("requirements = a > 1 && \\\n# x == LINUX \\\n  a > 1\n"), ["duplicate-clause 3:3-3:8"]);
         assert_eq!(found("# requirements \\\nrequirments = x"), ["unknown-command 2:1-2:12"]);
         assert_eq!(found("+Tag = 1 + \\\n  2 3\n"), ["syntax 2:5-2:6"]);
@@ -436,7 +436,7 @@ mod tests {
         assert_eq!(found("requirements = A > 1 \\\n\nrank = 3\n"), Vec::<String>::new());
         assert_eq!(found("requirements = A > 1 && \\\n\n  B > 2\n").len(), 1);
         assert_eq!(found("requirements = A > 1 && \\\n# c \\\n \nrank = OpSys == LINUX\n").len(), 2);
-        // What is continued is no command, whatever it looks like, and the last line may be continued by nothing.
+        // A continuation line is not a command, whatever it looks like, and the last line may have no continuation.
         assert_eq!(found("arguments = a \\\n requirments = x\nqueue"), Vec::<String>::new());
         assert_eq!(found("requirements = a > 1 \\"), Vec::<String>::new());
         assert_eq!(found("requirements = a > 1 &&\\\n"), ["syntax 1:24-1:24"]);

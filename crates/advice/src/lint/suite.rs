@@ -71,7 +71,7 @@ struct Suite<'a> {
     text: &'a [u8],
 }
 
-/// A string of the file: what it says, and where each byte of that stands.
+/// A string of the file: its value, and the place of each of its bytes.
 struct Piece<'a> {
     suite: &'a Suite<'a>,
     value: Vec<u8>,
@@ -142,7 +142,7 @@ impl Piece<'_> {
 }
 
 /// The offsets in the file of the bytes of a TOML string, given the place of the string with its quotes; all at its
-/// beginning if that cannot be told.
+/// beginning if that is not known.
 fn places(file: &[u8], span: std::ops::Range<usize>, value: &[u8]) -> Vec<usize> {
     let (start, end) = (span.start.min(file.len()), span.end.min(file.len()));
     let written = &file[start..end];

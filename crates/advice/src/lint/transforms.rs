@@ -31,7 +31,7 @@ pub(super) enum TransformPart {
 /// The arguments that a command takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Something that is no expression.
+    /// Something other than an expression.
     Word,
     /// A condition.
     Condition,

@@ -1,8 +1,8 @@
-//! Parts of an expression that nobody knows yet: macros of a submit file, and what only a machine knows.
+//! Unknown parts of an expression: macros of a submit file, and facts that only a machine knows.
 //!
 //! They stand in the text as words. A word by itself is an attribute of which nothing is known; inside a string its
 //! first
-//! byte is [`OPEN`], which makes of the whole string one that nobody knows.
+//! byte is [`OPEN`], which makes the whole string unknown.
 
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::diagnostic::Diagnostic;
@@ -13,12 +13,12 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::facts::UNKNOWN;
 
-/// Returns true if a name stands for what only a machine knows.
+/// Returns true if a name stands for a fact that only a machine knows.
 pub(super) fn is_fact(name: Name) -> bool {
     name.folded().starts_with(UNKNOWN.as_bytes())
 }
 
-/// An expanded text in which the strings that hold a fact are marked; `None` if there is no fact in it.
+/// An expanded text in which the strings that hold a fact are marked; `None` if it contains none.
 pub(super) fn marked(text: &[u8]) -> Option<Vec<u8>> {
     let places: Vec<usize> = memchr::memmem::find_iter(text, UNKNOWN.as_bytes()).collect();
     if places.is_empty() {

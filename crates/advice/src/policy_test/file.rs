@@ -78,7 +78,7 @@ pub struct PoolSource {
     pub slots_file: Option<String>,
     /// A file of job ads beside this one.
     pub jobs_file: Option<String>,
-    /// The accountant's log beside this one; without one everybody starts alike.
+    /// The accountant's log beside this one; without one, all users start at the minimum priority.
     pub log_file: Option<String>,
     /// Slots made from ads.
     #[serde(default)]
@@ -140,7 +140,7 @@ pub struct PolicyTest {
     /// The slot weight that groups must be allocated.
     #[serde(default)]
     pub granted: BTreeMap<String, f64>,
-    /// True if somebody must be pre-empted in the cycle.
+    /// True if a job must be preempted in the cycle.
     pub preempts: Option<bool>,
 }
 
@@ -164,7 +164,7 @@ impl PolicyFile {
     /// Reads the text of a test file.
     ///
     /// # Errors
-    /// It is no TOML, or holds what a test file does not have.
+    /// It is not TOML, or contains something that a test file does not have.
     pub fn parse(text: &str) -> Result<Self, TestFileError> {
         let file: PolicyFile = toml::from_str(text).map_err(|error| {
             let place = error.span().unwrap_or(0..0);
@@ -190,7 +190,7 @@ impl PolicyFile {
     /// Looks for ads, one attribute a line, of which a line is lost, in the text that was parsed.
     ///
     /// # Errors
-    /// The first line that is no attribute: what stands behind it in its ad is not read.
+    /// The first line that is not an attribute: the rest of its ad is not read.
     pub fn check_ads(&self, text: &str) -> Result<(), TestFileError> {
         for (name, source) in &self.ads {
             let AdSource::Text(ad) = source.get_ref() else { continue };
@@ -205,7 +205,7 @@ impl PolicyFile {
             let Some(fault) = reader.report().faults.first() else { continue };
             let line = String::from_utf8_lossy(&fault.excerpt);
             let message = format!("invalid line in `{name}`, so the rest of the ad is ignored: {}", fault.error);
-            // Text that has escapes is told as a whole.
+            // Text with escapes is underlined as a whole.
             let span = source.span();
             let written = text.get(span.clone()).unwrap_or_default();
             let place = written.find(line.trim()).map_or(span.clone(), |at| {

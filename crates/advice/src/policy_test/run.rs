@@ -253,10 +253,8 @@ impl<'f> Runner<'f> {
             Node::Attr(name) => scope.eval_attr(*name),
             _ => scope.eval(&expr),
         };
-        let shown = |value: Result<
-            classmate::internal::value::Value,
-            classmate::internal::eval::EvalError,
-        >| match value {
+        let shown = |value: Result<classmate::internal::value::Value, classmate::internal::eval::EvalError>| match value
+        {
             Ok(value) => value.to_string(),
             Err(failed) => format!("no value: {failed}"),
         };
@@ -479,7 +477,7 @@ fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
     let is_known = |name: &str| CONDITIONS.iter().any(|(known, _)| *known == name);
     let advertised = advertised(config).into_iter().filter(|(_, role)| role.looks_at_jobs);
     let advertised = advertised.filter_map(|(name, _)| String::from_utf8(name).ok()).filter(|name| !is_known(name));
-    // What is no condition, such as the name of a site, has nothing to be refused.
+    // A value that is not a condition, such as the name of a site, has no clauses.
     let advertised = advertised
         .filter_map(|name| condition(&name))
         .filter(|(_, expr)| !is_value(expr.tree(), expr.root()))

@@ -133,7 +133,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     })
 }
 
-/// Values of one file that are told to stay as they are; more are counted.
+/// Maximum number of reported values of one file; more are counted.
 const MAX_WARNINGS: usize = 10;
 
 /// The values that stay unformatted because they are not valid expressions.

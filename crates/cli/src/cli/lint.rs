@@ -191,7 +191,7 @@ fn all(arguments: &Arguments) -> Result<Vec<Diagnostic>, Failure> {
     Ok(alarms)
 }
 
-/// An alarm about a file that is no text, such as a program: its first bytes hold a zero.
+/// A diagnostic of a file that is not text, such as a program: its first bytes contain a zero.
 fn binary(path: &Path) -> Result<Option<Diagnostic>, Failure> {
     const LOOKED_AT: u64 = 1024;
     if !path.is_file() {
@@ -259,7 +259,7 @@ fn schema(arguments: &Arguments) -> Result<AdSchema, Failure> {
     Ok(schema)
 }
 
-/// Counts in the ads of a file; what cannot be read is told elsewhere.
+/// Adds the ads of a file to the schema; read errors are reported elsewhere.
 fn gather(path: &Path, schema: &mut AdSchema) {
     let Ok(source) = input::open(path) else { return };
     let Ok(reader) = Reader::detect(source.reader, &ParseOptions::default()) else { return };

@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         let (results, covered) = match of_file(path, arguments.only.as_deref(), streams.err) {
             Ok(found) => found,
             Err(failure) => {
-                // The others are run all the same, and a build server is told.
+                // The others are run all the same, and a build server gets the error.
                 wrong.push((name, failure));
                 continue;
             }

@@ -8,7 +8,7 @@ use super::{Color, Origin, render_finding};
 use classmate::internal::diagnostic::Diagnostic;
 use classmate_config::internal::config::{Config, Definition, Location, Source, knob};
 
-/// Renders what is wrong at a place of a configuration, with the line it stands on.
+/// Renders a diagnostic of a configuration, with its line.
 pub fn render(diagnostic: &Diagnostic, sources: &[Source], color: Color) -> String {
     let place = diagnostic.place.as_ref().filter(|place| place.line > 0);
     let line = place.and_then(|place| {

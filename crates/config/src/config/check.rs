@@ -179,7 +179,7 @@ impl Checker<'_> {
         if knob::find(name).is_some() {
             return (None, Some(name));
         }
-        // A prefix nobody has, in front of a knob: hardly meant.
+        // An unknown prefix in front of a knob: probably a mistake.
         if knob::find(rest).is_some_and(|knob| !knob.is_family()) && !self.is_referenced(name) {
             let message = format!("unknown daemon prefix `{}`: `{}` has no effect", shown(prefix), shown(name));
             let warning = at_name("unread-prefix", message, definition);
@@ -195,7 +195,7 @@ impl Checker<'_> {
         self.referenced.contains(&name.to_ascii_uppercase())
     }
 
-    /// The value of a definition, expanded; what goes wrong is told.
+    /// The expanded value of a definition; errors are reported.
     fn expand(&mut self, name: &[u8], definition: &Definition<'_>) -> Option<Vec<u8>> {
         let owner = name.to_vec();
         match self.config.expanded(&owner, definition.raw) {
@@ -214,7 +214,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Macros that slots are to get and that nobody defines.
+    /// Reports undefined macros that slots are to get.
     fn match_exprs(&mut self, text: &[u8], definition: &Definition<'_>) {
         for name in list_items(text) {
             if self.config.definition(&name).is_none_or(|found| found.raw.trim_ascii().is_empty()) {
@@ -224,7 +224,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A name that is no knob: a mistake if it looks like one.
+    /// Reports a name that is not a knob but looks like one.
     fn unknown(&mut self, name: &[u8], definition: &Definition<'_>) {
         if self.config.built_in(name).is_some() || self.is_referenced(name) {
             return;
@@ -258,7 +258,7 @@ impl Checker<'_> {
         if let Some(known) = near::closest_within(allowed, name, known) {
             return Some(known.to_owned());
         }
-        // Those of other daemons, of types of slots, and limits: a name is no mistake where another value mentions it.
+        // Those of other daemons, of types of slots, and limits: a name is not a mistake if another value mentions it.
         let meant = names::of_slot_type(name)
             .or_else(|| names::of_pattern(name))
             .or_else(|| names::of_limit(name, definition.raw))
@@ -316,7 +316,7 @@ impl Checker<'_> {
                 let refused = super::setting::typed(knob.kind, &shown_name, text, definition.place);
                 if let Err(error) = refused {
                     if knob.name == knob::LIMIT {
-                        // A macro that others use is hardly a limit.
+                        // A macro that others use is probably not a limit.
                         if !self.is_referenced(name) {
                             let resource = knob::member(knob, self.config.bare(name)).map(of_no_limit);
                             self.odd_number(error.message, definition, resource);
@@ -462,7 +462,7 @@ mod tests {
             found("NEGOTIATOR_FROBNICATE = 5"),
             ["warning 1:1+21 `NEGOTIATOR_FROBNICATE` is not a knob of the negotiator"]
         );
-        // A macro that is used, or a knob of somebody else, is meant.
+        // A macro that is used, or a knob of another daemon, is intended.
         assert_eq!(
             found("NEGOTIATOR_FROB = 5\nNEGOTIATOR_INTERVAL = $(NEGOTIATOR_FROB)\nMY_OWN = 3\nDAEMON_LIST = MASTER"),
             [""; 0]
@@ -501,10 +501,10 @@ mod tests {
                 [format!("warning 4:1+{width} `{name}` is not a knob of the negotiator [did you mean `{help}`]")],
             );
         }
-        // A group that nobody declares is not offered.
+        // An undeclared group is not suggested.
         let none = ["warning 1:1+18 `GROUP_QUOTAphysics` is not a knob of the negotiator"];
         assert_eq!(found("GROUP_QUOTAphysics = 1"), none);
-        // A macro that is referred to is no knob.
+        // A macro that is referred to is not a knob.
         let helper = "GROUP_NAMES = a, b\nGROUP_QUOTA_BASE = 5\nGROUP_QUOTA_a = $(GROUP_QUOTA_BASE)\n\
                       GROUP_QUOTA_b = $INT(GROUP_QUOTA_BASE)\nMEM_LIMIT = 10K\nB_LIMIT = $(MEM_LIMIT:1)0";
         assert_eq!(found(&helper.replace("\nB_LIMIT = $(MEM_LIMIT:1)0", "")).len(), 1);

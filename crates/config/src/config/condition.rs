@@ -7,7 +7,8 @@ use super::template;
 /// The version of the reference that conditions are compared with.
 pub const VERSION: [u32; 3] = [25, 14, 1];
 
-/// Returns true if a condition holds, or why it is none; `defined` tells whether a name has a value that is not empty.
+/// Returns true if a condition holds, or the error in it; `defined` returns true for a name with a value that is not
+/// empty.
 pub(crate) fn holds(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
     let text = text.trim_ascii();
     if let Some(negated) = text.strip_prefix(b"!") {

@@ -64,7 +64,7 @@ pub(crate) struct Site {
     pub(crate) place: Location,
     /// Line and column of the beginning of the value.
     pub(crate) value: (u32, u32),
-    /// True if the value stands in the file just as it is, on one line.
+    /// True if the file contains the value verbatim, on one line.
     pub(crate) verbatim: bool,
     /// The template it comes from; the place is then where that was asked for.
     pub(crate) template: Option<Arc<str>>,
@@ -103,7 +103,7 @@ pub struct Definition<'a> {
     pub place: Option<&'a Location>,
     /// Line and column of the beginning of the value itself.
     pub value: Option<(u32, u32)>,
-    /// True if the raw value stands there just as it is.
+    /// True if the file contains the raw value verbatim.
     pub verbatim: bool,
     /// The template that set it, such as `use POLICY:Desktop`.
     pub template: Option<&'a str>,
@@ -135,7 +135,7 @@ pub struct Config {
     detected: BTreeMap<Vec<u8>, Vec<u8>>,
     context: Arc<Context>,
     warnings: Vec<Diagnostic>,
-    /// An error of the text that is read, told when that is read to its end.
+    /// An error in the text being read, reported at its end.
     pub(super) refused: Option<ConfigError>,
     sources: Vec<Source>,
     /// Bytes of all values.
@@ -165,7 +165,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// A configuration in which nothing is set, for somebody.
+    /// An empty configuration for a context.
     pub fn new(context: Context) -> Self {
         let prefix = |name: &str| [name.to_ascii_uppercase().as_bytes(), b"."].concat();
         let subsystem = prefix(&context.subsystem);
@@ -336,7 +336,7 @@ impl Config {
         self.detected(&upper).or_else(|| self.set(&upper)).or_else(|| self.built_in(&upper))
     }
 
-    /// The definition of a name just as it stands, without prefixes and defaults.
+    /// The definition of exactly this name, without prefixes and defaults.
     pub fn assignment(&self, name: &[u8]) -> Option<Definition<'_>> {
         Some(self.entries[*self.index.get(&*name.to_ascii_uppercase())?].definition())
     }

@@ -1,7 +1,7 @@
 //! References `$(NAME)` and `$(NAME:default)` inside a value, and the calls of function macros.
 //!
 //! In: a value and a place to look names up in. Out: the text without references. Knows nothing of files.
-//! A value is expanded as text: what a reference stands for is put in its place and read again, so a reference may
+//! A value is expanded as text: a reference is replaced by its value, which is read again, so a reference may
 //! begin in one value and end in another (`docs/reference/config-language.md` 4).
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Names that a daemon knows from its machine: a configuration that is only looked at knows them by name alone.
 //!
 //! In: a [`Config`]. Out: the same configuration in which every such name, and every call whose answer hangs on one,
-//! stands for a word of its own, so that nothing is concluded from a value that nobody knows
+//! is replaced by a word of its own, so that nothing is concluded from an unknown value
 //! (`docs/reference/config-language.md` 1).
 
 use super::condor::{Config, Definition};
@@ -53,12 +53,12 @@ const FIXED: &[&str] = &[
     "USERNAME",
 ];
 
-/// A reference to a name that nothing defines, and where it stands.
+/// A reference to an undefined name, and its place.
 #[derive(Debug, Clone)]
 pub struct Undefined<'a> {
     /// The name.
     pub name: Vec<u8>,
-    /// The definition in whose value it stands.
+    /// The definition whose value contains it.
     pub within: Definition<'a>,
     /// Offset and length in bytes of the reference in the raw value.
     pub at: (usize, usize),

@@ -262,7 +262,7 @@ fn string(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed>
         Ok((_, Value::Str(text))) => text.as_bytes().to_vec(),
         Ok((text, _)) => text,
         Err(Failed::Expand(error)) => return Err(Failed::Expand(error)),
-        // What is no expression is plain text.
+        // Text that is not an expression is plain text.
         Err(Failed::Call(_)) => looked_up(what, scope)?,
     };
     match form {

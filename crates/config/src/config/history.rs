@@ -6,7 +6,7 @@ use super::line::Lines;
 use super::statement::{Operator, Statement, parse};
 use super::{Location, Source};
 
-/// An assignment as it stands in a file.
+/// An assignment as a file has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assigned {
     /// The name.
@@ -19,7 +19,7 @@ pub struct Assigned {
     pub verbatim: Option<(u32, u32)>,
     /// True if it replaces the earlier value as a whole.
     pub replaces: bool,
-    /// True if it stands inside `if` and `endif`.
+    /// True if it is between `if` and `endif`.
     pub conditional: bool,
 }
 

@@ -22,7 +22,7 @@ pub enum Kind {
     Real(f64, f64),
     /// A number at the beginning of the text; the rest is not looked at.
     Number,
-    /// An expression that somebody evaluates later.
+    /// An expression that is evaluated later.
     Expression,
     /// A regular expression.
     Pattern,
@@ -63,7 +63,7 @@ impl Kind {
 /// A knob.
 #[derive(Debug)]
 pub struct Knob {
-    /// Its name; a part in angle brackets stands for any text.
+    /// Its name; a part in angle brackets matches any text.
     pub name: &'static str,
     /// The type and range of its value.
     pub kind: Kind,
@@ -282,7 +282,7 @@ pub fn find(name: &[u8]) -> Option<&'static Knob> {
     families.first().map(|(_, knob)| *knob)
 }
 
-/// The part of a name that stands for the angle brackets of its family: `group_a` of `GROUP_QUOTA_group_a`.
+/// The part of a name that matches the angle brackets of its family: `group_a` of `GROUP_QUOTA_group_a`.
 pub fn member<'n>(knob: &Knob, name: &'n [u8]) -> Option<&'n [u8]> {
     let (_, range) = family_member(knob, &name.to_ascii_uppercase())?;
     Some(&name[range])

@@ -39,7 +39,7 @@ pub struct PieKnobs {
     pub ignore_user_priorities: bool,
     /// `USE_GLOBAL_JOB_PRIOS`: submitters are also ordered by job priority.
     pub use_global_job_prios: bool,
-    /// `MAX_GLOBAL_JOB_PRIOS`: how many priorities an access point tells at most.
+    /// `MAX_GLOBAL_JOB_PRIOS`: maximum number of priorities that an access point reports.
     pub most_global_job_prios: usize,
 }
 
@@ -107,7 +107,7 @@ pub struct SignificantKnobs {
     pub removed_pattern: Option<ExprText>,
     /// `STARTD_JOB_ATTRS`, `STARTD_JOB_EXPRS` and `SYSTEM_STARTD_JOB_ATTRS`: they count as slot attributes.
     pub slot_side: Vec<Vec<u8>>,
-    /// `USE_RESOURCE_REQUEST_COUNTS`: one request stands for several jobs.
+    /// `USE_RESOURCE_REQUEST_COUNTS`: one request represents several jobs.
     pub request_counts: bool,
     /// `NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE`, at least 1; 1 if counts are off.
     pub request_list_size: i64,
@@ -126,7 +126,7 @@ pub struct AccountantKnobs {
     pub nice_user_factor: f64,
     /// `REMOTE_PRIO_FACTOR`.
     pub remote_factor: f64,
-    /// `ACCOUNTANT_LOCAL_DOMAIN`; unset: everybody is local.
+    /// `ACCOUNTANT_LOCAL_DOMAIN`; unset: all users are local.
     pub local_domain: Option<Vec<u8>>,
     /// `GROUP_PRIO_FACTOR_<group>`: group as written in the knob, and factor.
     pub group_factors: Vec<(Vec<u8>, f64)>,

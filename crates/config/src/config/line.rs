@@ -1,6 +1,6 @@
 //! Physical and logical lines of a configuration file (`docs/reference/config-language.md` 2).
 //!
-//! In: the bytes of a file. Out: lines after continuations, and for every byte of them where it stands in the file.
+//! In: the bytes of a file. Out: lines after continuations, and the place in the file of every byte of them.
 
 use std::sync::Arc;
 
@@ -41,12 +41,12 @@ impl Logical {
         self.place(0)
     }
 
-    /// Returns true if a part of the line stands in the file as it is here.
+    /// Returns true if the file contains a part of the line verbatim.
     pub(crate) fn is_verbatim(&self, from: usize) -> bool {
         self.joints.last().is_some_and(|joint| joint.at <= from)
     }
 
-    /// A line that stands for a line of a template: every byte of it stands where the template was asked for.
+    /// A line of a template: the place of every byte is that of the statement that uses the template.
     pub(crate) fn at(text: Vec<u8>, place: &Location) -> Self {
         Logical {
             text,

@@ -9,7 +9,7 @@ use super::condor::Config;
 use super::function;
 use super::reference::{self, Text};
 
-/// Pieces of one value that are told apart.
+/// Maximum number of pieces of one value.
 const MAX_PIECES: usize = 1000;
 
 /// A part of a value before and after expansion.
@@ -101,7 +101,7 @@ pub fn lines(file: &[u8], start: usize, raw: &[u8]) -> Option<Vec<(usize, usize)
             lines.push((done, at));
         }
         if *byte == b'\n' {
-            // A line of a block: blanks around it, empty lines and comments are no part of it.
+            // A line of a block: blanks around it, empty lines and comments are not part of it.
             at += file.get(at..)?.iter().position(|byte| !is_blank(*byte))?;
             if file[at] != b'\n' {
                 return None;
@@ -122,7 +122,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
 }
 
-/// The first byte of a line that is no comment, nor empty if those are left out too.
+/// The first byte of a line that is not a comment, nor empty if empty lines are skipped too.
 fn behind_comments(file: &[u8], mut next: usize, empty_too: bool) -> Option<usize> {
     loop {
         let line = file.get(next..)?;

@@ -52,7 +52,7 @@ pub(crate) fn is_known(category: &[u8], name: &[u8]) -> bool {
 /// A template as a `use` names it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Item<'t> {
-    /// The name, and where it stands in the text.
+    /// The name, and its place in the text.
     pub(crate) name: &'t [u8],
     pub(crate) at: usize,
     /// The text between the parentheses.

@@ -10,7 +10,7 @@ use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 
 /// Reads the maps that a daemon has.
 ///
-/// A map whose file cannot be read is left out and told, as are the lines of a map that make no sense.
+/// Maps with unreadable files and invalid lines of a map are skipped and reported.
 ///
 /// # Errors
 /// A knob whose value cannot be expanded.

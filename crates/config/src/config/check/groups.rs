@@ -19,7 +19,7 @@ impl Checker<'_> {
         group.is_some_and(|group| self.groups.contains(&group.to_ascii_uppercase()))
     }
 
-    /// Tells of a knob of a group that there is not.
+    /// Reports a knob of a group that does not exist.
     pub(super) fn member(&mut self, knob: &Knob, name: &[u8], definition: &Definition<'_>) {
         let Some(member) = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten() else { return };
         if !self.groups_known || self.groups.contains(&member.to_ascii_uppercase()) {
@@ -50,7 +50,7 @@ impl Checker<'_> {
     fn without_underscore(&self, name: &[u8]) -> Option<String> {
         let upper = name.to_ascii_uppercase();
         OF_GROUPS.iter().find_map(|prefix| {
-            // Behind the letters of the prefix, with or without its underscores, stands a group.
+            // After the letters of the prefix, with or without its underscores, comes a group.
             let mut rest = upper.as_slice();
             for letter in prefix.bytes().filter(|byte| *byte != b'_') {
                 rest = rest.strip_prefix(b"_").unwrap_or(rest).strip_prefix(&[letter])?;
@@ -60,7 +60,7 @@ impl Checker<'_> {
         })
     }
 
-    /// The knob of a declared group that a name may have meant: the underscores are missing, or what stands before the
+    /// The knob of a declared group that a name may have meant: the underscores are missing, or the part before the
     /// group is misspelt or in another order (`GROUP_QUOTAS_a`, `GROUP_DYNAMIC_QUOTA_a`).
     pub(super) fn of_declared_group(&self, name: &[u8]) -> Option<String> {
         self.without_underscore(name).or_else(|| self.misspelt(name))

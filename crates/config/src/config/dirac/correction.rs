@@ -205,7 +205,7 @@ fn greatest(setting: Setting<'_>, warnings: &mut Vec<Diagnostic>) -> Result<f64,
     Ok(number)
 }
 
-/// Tells options that are none.
+/// Reports unknown options.
 pub(super) fn check_names(section: Section<'_>, known: &[&str], warnings: &mut Vec<Diagnostic>) {
     for option in section.options().filter(|option| !known.iter().any(|name| name.as_bytes() == option.name())) {
         let (name, of) = (shown(option.name()), shown(section.name()));

@@ -28,7 +28,7 @@ pub fn word(bytes: &[u8]) -> Word {
     Arc::from(bytes)
 }
 
-/// The name that stands for any community, or any setup.
+/// The name for any community, or any setup.
 const DEFAULTS: &[u8] = b"Defaults";
 
 /// The settings of the policy in a DIRAC configuration.

@@ -43,7 +43,7 @@ struct Node {
 enum Content {
     /// Rows of what is in it, in the order of first appearance.
     Section(Vec<usize>),
-    /// The value, and where it stands.
+    /// The value, and its place.
     Option(Vec<u8>, Location),
 }
 
@@ -185,7 +185,7 @@ impl Tree {
             return Err(Diagnostic::error_at("expected the name of an option before `=`", Some(place.clone())));
         }
         if name.iter().any(|byte| matches!(byte, b'{' | b'}')) {
-            // DIRAC reads it so; nobody means it.
+            // DIRAC reads it so; it is never intended.
             let message = format!("the name of the option is `{}`, including the brace", shown(name));
             let warning = Diagnostic::warning_at(message, place.clone()).width(name.len());
             self.warnings.push(warning.help("write each option on its own line"));
@@ -241,7 +241,7 @@ impl Tree {
     }
 }
 
-/// An option as it stands in a line.
+/// An option as a line has it.
 struct Written<'a> {
     name: &'a [u8],
     place: Location,

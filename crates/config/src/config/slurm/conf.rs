@@ -226,7 +226,7 @@ impl SlurmConf {
     }
 }
 
-/// A value and where it stands.
+/// A value and its place.
 struct WrittenOption {
     /// Its name as written.
     key: String,
@@ -356,7 +356,7 @@ impl<'f> ConfReader<'f> {
         self.partitions.push((pairs, place));
     }
 
-    /// A name of the family that nobody knows is an error: a weight misspelt would silently be 0.
+    /// An unknown name of the family is an error: a misspelled weight would silently be 0.
     fn check_name(&mut self, key: &str, known: &[&str], place: &Location) {
         if !is_family(key) || known.iter().any(|name| key.eq_ignore_ascii_case(name)) {
             return;

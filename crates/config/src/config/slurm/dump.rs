@@ -20,7 +20,7 @@ const PARENT_NUMBER: &str = "2147483647";
 pub enum Shares {
     /// So many of those on its level.
     Own(u32),
-    /// `parent`: none of its own, it stands as its parent stands.
+    /// `parent`: none of its own, it has the fair share of its parent.
     Parent,
 }
 
@@ -166,7 +166,7 @@ impl Associations {
 }
 
 impl AssociationRow {
-    /// Sets what an item `Option=value` says; those that do not count for priorities are passed over. Tells whether
+    /// Sets what an item `Option=value` says; those that do not count for priorities are skipped. Returns true if
     /// there is
     /// such an option.
     fn set(&mut self, item: &str) -> Result<bool, String> {
@@ -232,7 +232,7 @@ const OTHERS: [&str; 21] = [
     "WithDeleted",
 ];
 
-/// An option that nobody knows: shares misspelt would silently be 1.
+/// Reports an unknown option: misspelled shares would silently be 1.
 fn unknown(name: &str, item: &str, place: Location) -> Diagnostic {
     let key = item.split('=').next().unwrap_or_default().trim();
     let warning = Diagnostic::warning_at(format!("`{name}`: `{key}` is not an option of an association"), place);

@@ -18,7 +18,7 @@ pub enum Duration {
 
 impl Duration {
     /// Reads `minutes`, `minutes:seconds`, `hours:minutes:seconds`, `days-hours`, `days-hours:minutes`,
-    /// `days-hours:minutes:seconds`, or a time without end; none if the text is no time.
+    /// `days-hours:minutes:seconds`, or a time without end; none if the text is not a time.
     ///
     /// A bare number is minutes.
     ///

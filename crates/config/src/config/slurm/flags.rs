@@ -111,7 +111,7 @@ impl PriorityFlags {
         }
     }
 
-    /// The words of the flags that are in effect, alphabetically; `FAIR_TREE` stands for the default.
+    /// The words of the flags that are in effect, alphabetically; `FAIR_TREE` is the default.
     pub fn words(&self) -> Vec<&'static str> {
         let all = [
             ("ACCRUE_ALWAYS", self.accrue_always),

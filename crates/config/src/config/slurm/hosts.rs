@@ -35,7 +35,7 @@ impl HostList {
         Self(hosts)
     }
 
-    /// Returns true if every bracket of a text is closed, and none stands in another.
+    /// Returns true if every bracket of a text is closed, and none is inside another.
     ///
     /// ```
     /// use classmate_config::internal::config::slurm::HostList;

@@ -29,7 +29,7 @@ impl TresWeights {
     /// Reads `type[/name]=number[unit],…`; a unit divides the number.
     ///
     /// # Errors
-    /// What of the list is no such item, in words.
+    /// The items of the list that are not valid, in words.
     ///
     /// ```
     /// use classmate_config::internal::config::slurm::TresWeights;
@@ -61,7 +61,7 @@ impl TresWeights {
         self.0.iter().rev().find(|(name, _)| name == resource).map_or(0.0, |(_, number)| *number)
     }
 
-    /// The names that are no resource of Slurm, in their order: their numbers count nothing.
+    /// The names that are not resources of Slurm, in their order: their numbers count nothing.
     ///
     /// ```
     /// use classmate_config::internal::config::slurm::TresWeights;
