@@ -34,7 +34,7 @@ pub(super) struct CsFiles {
     changes: Vec<(String, String)>,
 }
 
-/// What is computed where DIRAC's documentation and its program differ, and how lots are drawn.
+/// Choices where DIRAC's documentation and its program differ, and the way lots are drawn.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Choices {
     /// How to divide a share among the queues of a user or a sharing group

@@ -48,7 +48,7 @@ impl<'a> Entry<'a> {
     /// Reads one line, without its newline.
     ///
     /// # Errors
-    /// What should have stood there.
+    /// The expected content.
     ///
     /// ```
     /// use classmate_pool::internal::accountant::entry::Entry;

@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrupt_record_is_told_with_its_place_and_nothing_is_changed() {
+    fn a_corrupt_record_is_reported_with_its_place_and_nothing_is_changed() {
         let (_folder, path) = folder();
         let text = "107 1 CreationTimestamp 7\n101 K * *\n1o3 K A 1\n103 K B 1\n";
         std::fs::write(&path, text).unwrap();
@@ -534,7 +534,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_directory_that_cannot_be_written_is_told() {
+    fn a_directory_that_cannot_be_written_is_reported() {
         use std::os::unix::fs::PermissionsExt;
         let (folder, path) = folder();
         let mode = |mode| std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
@@ -549,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_there_is_told() {
+    fn a_directory_that_is_not_there_is_reported() {
         let (folder, _) = folder();
         let error = Journal::open(&folder.path().join("none/Accountantnew.log"), 7).unwrap_err();
         assert!(error.to_string().starts_with("cannot open"), "{error}");

@@ -270,7 +270,7 @@ mod tests {
 
     /// Example 8a of `docs/reference/group-quotas.md`.
     #[test]
-    fn surplus_taken_is_told_with_its_source() {
+    fn surplus_taken_is_reported_with_its_source() {
         let demand = [("p.hep", 4.0), ("p.lep", 60.0), ("c", 60.0)];
         let (brief, lines) = derived(LOCAL, &demand, "p.lep");
         assert_eq!(brief, "took its part of what others left; 44 more wanted");
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_and_scaling_are_told() {
+    fn levels_and_scaling_are_reported() {
         let (_, lines) = derived(LOCAL, &[("p.hep", 4.0), ("p.lep", 60.0)], "p");
         assert_eq!(
             lines[1..5],
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn autoregroup_and_whole_slots_are_told() {
+    fn autoregroup_and_whole_slots_are_reported() {
         let config = "GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.25\nGROUP_QUOTA_b = 8\nGROUP_AUTOREGROUP_a = true\n\
                       NEGOTIATOR_USE_SLOT_WEIGHTS = false";
         let demand = [("a", 9.0)];

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn means_are_those_of_the_numbers_told_in_a_step() {
+    fn means_are_those_of_the_numbers_of_a_step() {
         let mut mean = Mean::default();
         assert_eq!(mean.mean(), None);
         let by = Steps { start: 100, length: 10 };

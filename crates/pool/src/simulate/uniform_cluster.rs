@@ -62,7 +62,7 @@ pub struct UniformCluster<'w> {
     /// True if every job is shown, because the demand of groups, or the state of each job in earlier cycles, decides
     /// too.
     all: bool,
-    /// Whether memory and time distinguish jobs even if the policy ignores them.
+    /// True for memory, and for time, if it distinguishes jobs even if the policy ignores it.
     apart: (bool, bool),
     /// Service of jobs of one queue by the policy.
     served: QueueDiscipline,

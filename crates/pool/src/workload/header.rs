@@ -19,7 +19,7 @@ impl Header {
     /// Reads the text of a line after its `;`; an error for an invalid value of a known key.
     ///
     /// # Errors
-    /// What was expected and found.
+    /// The expected and the found value, in words.
     pub(super) fn read(&mut self, line: &str) -> Result<(), String> {
         let Some((key, value)) = line.trim().split_once(':') else { return Ok(()) };
         let value = value.trim();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_number_is_told() {
+    fn a_value_that_is_no_number_is_reported() {
         let error = Header::default().read(" UnixStartTime: soon").unwrap_err();
         assert_eq!(error, "`UnixStartTime` is `soon`: expected a whole number of 0 or more");
     }

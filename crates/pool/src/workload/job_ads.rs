@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn ads_that_do_not_are_told_with_their_places() {
+    fn ads_that_do_not_are_reported_with_their_places() {
         let found = workload(&[
             "[Owner = \"a\"]",
             "[ClusterId = 1; RemoteWallClockTime = 4]",
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn times_beyond_belief_are_told_and_fractions_of_a_second_count_as_one() {
+    fn times_beyond_belief_are_reported_and_fractions_of_a_second_count_as_one() {
         let found = workload(&[
             "[ClusterId = 1; QDate = -5; RemoteWallClockTime = 1]",
             "[ClusterId = 2; QDate = 9223372036854775807; RemoteWallClockTime = 1]",

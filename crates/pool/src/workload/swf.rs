@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_told_with_their_numbers_and_the_others_are_read() {
+    fn bad_lines_are_reported_with_their_numbers_and_the_others_are_read() {
         let text = format!(
             "; Computer: c\n{}1 2 3\n{}{}\n{}x{}",
             line(1, 0, -7, 1, 1, 1),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_is_cut_off_is_told() {
+    fn a_trace_that_is_cut_off_is_reported() {
         let whole = format!("; MaxRecords: 2\n{}{}", line(1, 0, 5, 1, 1, 1), line(2, 0, 5, 1, 1, 1));
         assert_eq!(faults(&whole), []);
         // The last line loses its end, and with it ten numbers.
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_belief_are_told() {
+    fn numbers_beyond_belief_are_reported() {
         let text = line(1, i64::MAX, 5, 1, 1, 1);
         let bounds = "expected a number from -4503599627370496 to 4503599627370496";
         assert_eq!(faults(&text), [(1, format!("the submit time is `{}`: {bounds}", i64::MAX))]);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_processors_is_told() {
+    fn a_machine_without_processors_is_reported() {
         let found = trace("; MaxProcs: 0\n");
         assert_eq!(faults("; MaxProcs: 0\n"), [(1, "`MaxProcs` is `0`: expected 1 or more".to_owned())]);
         assert_eq!((found.header.processors, found.counts.bad), (None, 0));

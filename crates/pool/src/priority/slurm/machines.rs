@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_told_the_partitions_that_the_configuration_puts_them_in() {
+    fn slots_get_the_partitions_that_the_configuration_puts_them_in() {
         let conf = conf("PartitionName=a Nodes=n[1-2]\nPartitionName=b Nodes=ALL\n");
         let mut slots = [
             slot("[Machine = \"n2.x\"]"),

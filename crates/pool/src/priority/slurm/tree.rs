@@ -278,7 +278,7 @@ pub fn oddities(associations: &Associations, tree: &AssociationTree) -> Vec<Diag
 /// Reads a dump and makes its tree.
 ///
 /// # Errors
-/// What is wrong with the file or the tree.
+/// Errors in the file or the tree.
 pub fn read(name: &str, text: &[u8]) -> Result<(Associations, AssociationTree, Vec<Diagnostic>), Vec<ConfigError>> {
     let (associations, Defects { errors, mut warnings }) = Associations::read(name, text);
     if !errors.is_empty() {
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_told_with_their_accounts_once() {
+    fn circles_are_reported_with_their_accounts_once() {
         let text = "Parent - 'b'\nAccount - 'a'\nParent - 'a'\nAccount - 'b'\nUser - 'x'\n";
         let help = Some("put one of them under `root`".to_owned());
         assert_eq!(
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_late_parents_are_told_with_their_line() {
+    fn missing_and_late_parents_are_reported_with_their_line() {
         assert_eq!(
             errors("Account - 'phys'\nParent - 'phsy'\nUser - 'a'\nUser - 'b'\n"),
             [(
