@@ -13,12 +13,16 @@ const CHAPTERS: &str = "docs/reference/";
 const FOLDERS: &[&str] = &["src", "crates", "tests", "benches", "fuzz", "grammar", "docs", "examples", ".ci"];
 const EXTENSIONS: &[&str] = &["rs", "md", "lalrpop", "py", "awk", "toml", ""];
 
+fn has_extension(path: impl AsRef<Path>, extension: &str) -> bool {
+    path.as_ref().extension().is_some_and(|found| found == extension)
+}
+
 /// The path and text of every source and document in the repository.
 fn texts() -> Vec<(String, String)> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(REPOSITORY)
         .unwrap()
         .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .filter(|path| has_extension(path, "md"))
         .collect();
     for folder in FOLDERS {
         collect(&Path::new(REPOSITORY).join(folder), &mut paths);
@@ -101,7 +105,8 @@ fn citations(text: &str) -> Vec<(String, Vec<String>)> {
     text.match_indices(&start)
         .filter_map(|(at, _)| {
             let (path, rest) = text[at + 1..].split_once('`')?;
-            path.ends_with(".md").then(|| (path.to_owned(), numbers(rest).iter().map(ToString::to_string).collect()))
+            has_extension(&path, "md")
+                .then(|| (path.to_owned(), numbers(rest).into_iter().map(str::to_owned).collect()))
         })
         .collect()
 }
@@ -166,7 +171,7 @@ fn targets(text: &str) -> Vec<String> {
 fn every_relative_link_leads_to_a_file_and_heading() {
     let texts = texts();
     let (mut wrong, mut links) = (Vec::new(), 0);
-    for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".md")) {
+    for (path, text) in texts.iter().filter(|(path, _)| has_extension(path, "md")) {
         for target in targets(text) {
             if target.contains("://") {
                 continue;
@@ -206,7 +211,7 @@ fn named_paths(text: &str) -> impl Iterator<Item = &str> {
 #[test]
 fn every_path_named_in_a_document_exists() {
     let texts = texts();
-    let documents = texts.iter().filter(|(path, _)| path.ends_with(".md") && !path.ends_with("CHANGELOG.md"));
+    let documents = texts.iter().filter(|(path, _)| has_extension(path, "md") && path != "CHANGELOG.md");
     let documents = documents.filter(|(path, _)| !path.starts_with(CHAPTERS) && !path.contains("/transcripts/"));
     let (mut missing, mut named) = (Vec::new(), 0);
     for (document, text) in documents {
@@ -238,7 +243,7 @@ fn every_module_has_a_line_in_the_readme_of_its_crate() {
         let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
         for entry in std::fs::read_dir(folder.join(sources)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            let file = if name.ends_with(".rs") { name } else { format!("{name}/mod.rs") };
+            let file = if has_extension(&name, "rs") { name } else { format!("{name}/mod.rs") };
             if !["lib.rs", "main.rs", "README.md/mod.rs"].contains(&file.as_str())
                 && !readme.contains(&format!("]({sources}{file})"))
             {
