@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use classmate_advice::internal::explain::{Market, explain};
 use classmate_advice::internal::lint::config::lint;
-use classmate_advice::internal::whatif::kind::Kinds;
+use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{Difference, Ran};
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::generate::{NOW, Pool};
@@ -47,7 +47,7 @@ fn two_cycles(criterion: &mut Criterion) {
     group.bench_function("two cycles and their difference", |bencher| {
         bencher.iter(|| {
             let run = || {
-                let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+                let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
                 PreparedPool::new(&snapshot).and_then(|mut pool| Ran::of(&mut pool, &kinds))
             };
             let (Ok(before), Ok(after)) = (run(), run()) else { unreachable!("the defaults are right") };

@@ -10,13 +10,13 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::accepts;
 use classmate::internal::eval::scope::{Limits, EvalOptions};
 use classmate::internal::program::Side;
-use classmate::internal::program::atom::{Atom, Atoms, World};
-use classmate::internal::program::batch::{Columns, Rows};
+use classmate::internal::program::atom::{Atom, Atoms};
 use classmate::internal::program::column::Column;
 use classmate::internal::program::condition::requirements;
 use classmate::internal::program::mask::Mask;
+use classmate::internal::program::table::Table;
+use classmate::internal::program::view::TableView;
 use classmate::internal::syntax::parse::parse_expr;
-use hashbrown::HashMap;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -37,20 +37,17 @@ fuzz_target!(|data: &[u8]| {
     if [&row, &other].iter().any(|ad| scopes.iter().any(|scope| ad.contains(*scope))) {
         return;
     }
-    let mut columns = Columns::default();
+    let mut table = Table::default();
     for name in row.names() {
-        columns.by_key.insert(name.key(), columns.columns.len());
-        columns.columns.extend(Column::of(&[name], 1, &|_| &row).into_iter().flatten());
+        Column::of(&[name], 1, &|_| &row).into_iter().flatten().for_each(|column| table.push(column));
     }
-    let (ads, selected) = ([0], HashMap::new());
-    let one = |_| &row;
-    let rows = Rows { columns: &columns, ads: &ads, ad: &one };
-    let world = World { row: &row, other: &other, selected: &selected };
+    let source = vec![&row];
+    let view = TableView { table: &table, ads: &[0], source: &source, other: &other, settings: &settings };
     for side in [Side::Row, Side::Other] {
         let mut accepted = Mask::all(1);
-        let truths = |atom: &Atom| Some(Arc::new(rows.truths(atom, &rows.groups(atom), &world, &settings)?));
-        let clauses = requirements(&world, side, &mut Atoms::default());
-        let known = clauses.iter().all(|clause| match rows.clause(clause, truths) {
+        let truths = |atom: &Atom| Some(Arc::new(view.truths(atom, &view.groups(atom))?));
+        let clauses = requirements(&view.pair(), side, &mut Atoms::default());
+        let known = clauses.iter().all(|clause| match view.clause(clause, truths) {
             Some(truths) => {
                 accepted.keep(&truths.yes);
                 true

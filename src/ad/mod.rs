@@ -265,6 +265,14 @@ impl From<&Expr> for Attribute {
 }
 
 impl Attribute {
+    /// The expression, unless it is a constant.
+    pub fn tree(&self) -> Option<&Arc<Tree>> {
+        match self {
+            Attribute::Literal(_) => None,
+            Attribute::Tree(tree) => Some(tree),
+        }
+    }
+
     pub(crate) fn to_expr(&self) -> Expr {
         match self {
             Attribute::Literal(literal) => Expr::literal(literal.clone()),

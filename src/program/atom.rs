@@ -15,27 +15,27 @@ use crate::syntax::operator::BinaryOp;
 use crate::syntax::print::Style;
 use crate::syntax::view::{RefScope, Reference};
 
-/// What is evaluated.
+/// The kinds of atoms.
 #[derive(Debug, Clone)]
 pub enum AtomKind {
-    /// A part of an expression; it stands in the ad of the atom's side.
+    /// A part of an expression of the ad on the atom's side.
     Subexpr(Expr),
     /// An expression of its own, evaluated in the ad of the atom's side.
     Expr(Expr),
-    /// Whether the ad of the atom's side accepts the opposite one.
+    /// True if the ad of the atom's side accepts the opposite one.
     Requirements,
-    /// How much the ad of the atom's side likes the opposite one.
+    /// The rank that the ad of the atom's side gives the opposite one.
     Rank,
 }
 
-/// Something to evaluate, and what its value depends on.
+/// An expression to evaluate as one, and its dependencies.
 #[derive(Debug)]
 pub struct Atom {
-    /// Its number: atoms of the same text that depend on the same attributes are one.
+    /// Its number: atoms with the same text and dependencies are one.
     pub id: u32,
-    /// What is evaluated.
+    /// The expression.
     pub kind: AtomKind,
-    /// The ad in which it is.
+    /// The side of the ad that holds it.
     pub side: Side,
     /// The attributes of the rows that it depends on.
     pub row: Vec<Name>,
@@ -44,9 +44,9 @@ pub struct Atom {
 }
 
 impl Atom {
-    /// Whether it compares an attribute of the rows, a constant in each, with what is the same for all of them: along
-    /// the values of the attribute its truth changes once at most.
-    pub fn is_threshold(&self, world: &World<'_>) -> bool {
+    /// Returns whether it is an ordering between an attribute that is a constant in each row and a value that all rows
+    /// share: its truth changes at most once along the values of the attribute.
+    pub fn is_threshold(&self, pair: &AdPair<'_>) -> bool {
         let AtomKind::Subexpr(expr) = &self.kind else { return false };
         let tree = expr.tree();
         let id = tree.bare(expr.root());
@@ -59,45 +59,45 @@ impl Atom {
             return false;
         };
         let of_row = |id| {
-            let found = tree.reference(id).map(|reference| world.resolve(reference, self.side));
-            matches!(found, Some(Found::Constant(Side::Row, _)))
+            let resolved = tree.reference(id).map(|reference| pair.resolve(reference, self.side));
+            matches!(resolved, Some(Resolved::Constant(Side::Row, _)))
         };
-        let fixed = |id| world.depends(tree, id, self.side, &mut Surveyed::default()).row.is_empty();
+        let fixed = |id| pair.depends(tree, id, self.side, &mut MentionsCache::default()).row.is_empty();
         (of_row(left) && fixed(right)) || (fixed(left) && of_row(right))
     }
 }
 
-/// What two atoms have in common that are one: kind, side, text, and what they depend on.
-type Identity = (u8, Side, Vec<u8>, Vec<Key>, Vec<Key>);
+/// The identity of an atom: kind, side, text and dependencies.
+type AtomIdentity = (u8, Side, Vec<u8>, Vec<Key>, Vec<Key>);
 
-/// Numbers atoms.
+/// Interns atoms.
 #[derive(Debug, Default)]
 pub struct Atoms {
-    known: HashMap<Identity, Arc<Atom>>,
-    /// The expressions surveyed so far.
-    pub surveyed: Surveyed,
+    known: HashMap<AtomIdentity, Arc<Atom>>,
+    /// The mentions of the expressions so far.
+    pub mentions: MentionsCache,
 }
 
-/// What expressions mention, each looked through once.
+/// The mentions of expressions, each read once.
 #[derive(Debug, Default)]
-pub struct Surveyed {
+pub struct MentionsCache {
     /// By the address of the tree, which is kept so that no other takes its place.
     trees: HashMap<usize, (Arc<Tree>, Arc<Mentions>)>,
 }
 
-impl Surveyed {
-    /// What the whole of a tree mentions.
-    pub(crate) fn mentions(&mut self, tree: &Arc<Tree>) -> Arc<Mentions> {
+impl MentionsCache {
+    /// The mentions of a whole tree.
+    pub(crate) fn of(&mut self, tree: &Arc<Tree>) -> Arc<Mentions> {
         let address = Arc::as_ptr(tree) as usize;
-        let survey = || (Arc::clone(tree), Arc::new(Mentions::of(tree)));
-        Arc::clone(&self.trees.entry(address).or_insert_with(survey).1)
+        let read = || (Arc::clone(tree), Arc::new(Mentions::of(tree)));
+        Arc::clone(&self.trees.entry(address).or_insert_with(read).1)
     }
 }
 
 impl Atoms {
     /// The atom of something with these dependencies.
-    pub fn intern(&mut self, kind: AtomKind, side: Side, depends: Depends) -> Arc<Atom> {
-        let (tag, text) = match &kind {
+    pub fn intern(&mut self, kind: AtomKind, side: Side, depends: Dependencies) -> Arc<Atom> {
+        let (number, text) = match &kind {
             AtomKind::Subexpr(expr) => (0, expr.to_text(Style::New)),
             AtomKind::Expr(expr) => (1, expr.to_text(Style::New)),
             AtomKind::Requirements => (2, Vec::new()),
@@ -110,13 +110,13 @@ impl Atoms {
         let (row, other) = (sorted(depends.row), sorted(depends.other));
         let keys = |names: &[Name]| names.iter().map(|name| name.key()).collect();
         let id = self.known.len() as u32;
-        let key = (tag, side, text, keys(&row), keys(&other));
+        let key = (number, side, text, keys(&row), keys(&other));
         Arc::clone(self.known.entry(key).or_insert_with(|| Arc::new(Atom { id, kind, side, row, other })))
     }
 }
 
-/// What a name stands for.
-pub(crate) enum Found<'a> {
+/// The meaning of a name.
+pub(crate) enum Resolved<'a> {
     /// Nothing.
     Absent,
     /// The clock.
@@ -127,33 +127,33 @@ pub(crate) enum Found<'a> {
     Tree(Side, &'a Arc<Tree>),
 }
 
-/// Two ads opposite to each other: one of the rows, standing for all of its structure, and the other.
+/// Two ads opposite to each other: a row, as a sample of its structure, and the other one.
 #[derive(Clone, Copy)]
-pub struct World<'a> {
+pub struct AdPair<'a> {
     /// One of the rows: which attributes it has, and their expressions, are those of all of them.
     pub row: &'a ClassAd,
     /// The other ad.
     pub other: &'a ClassAd,
-    /// What attributes that select others can name.
+    /// The names that each selecting attribute can have as a value.
     pub selected: &'a HashMap<Key, Vec<Name>>,
 }
 
-/// What the value of something depends on.
+/// The dependencies of a value.
 #[derive(Debug, Default, Clone)]
-pub struct Depends {
+pub struct Dependencies {
     /// Attributes of the row.
     pub row: Vec<Name>,
     /// Attributes of the other ad.
     pub other: Vec<Name>,
-    /// Expressions it may evaluate on the way, by side and name.
+    /// Expressions that its evaluation may follow, by side and name.
     pub followed: Vec<(Side, Key)>,
     /// It draws random numbers somewhere.
     pub random: bool,
-    /// The levels that all of these have together at most.
+    /// Maximum number of levels of all of these together.
     pub height: usize,
 }
 
-impl<'a> World<'a> {
+impl<'a> AdPair<'a> {
     pub(crate) fn ad(&self, side: Side) -> &'a ClassAd {
         match side {
             Side::Row => self.row,
@@ -161,29 +161,33 @@ impl<'a> World<'a> {
         }
     }
 
-    /// What a name stands for in an ad, as the evaluator resolves it.
-    pub(crate) fn resolve(&self, reference: Reference, side: Side) -> Found<'a> {
-        let Reference { scope, name } = reference;
+    /// Resolves a name in an ad as the evaluator does.
+    pub(crate) fn resolve(&self, Reference { scope, name }: Reference, side: Side) -> Resolved<'a> {
         let first = if scope == RefScope::Target { side.opposite() } else { side };
         let (at, attribute) = match self.ad(first).lookup(name) {
             Some(attribute) => (first, attribute),
-            None if name.key() == known::CURRENT_TIME => return Found::Clock,
-            None if scope != RefScope::Either => return Found::Absent,
+            None if name.key() == known::CURRENT_TIME => return Resolved::Clock,
+            None if scope != RefScope::Either => return Resolved::Absent,
             None => match self.ad(side.opposite()).lookup(name) {
                 Some(attribute) => (side.opposite(), attribute),
-                None => return Found::Absent,
+                None => return Resolved::Absent,
             },
         };
         match attribute {
-            Attribute::Literal(literal) => Found::Constant(at, literal),
-            Attribute::Tree(tree) => Found::Tree(at, tree),
+            Attribute::Literal(literal) => Resolved::Constant(at, literal),
+            Attribute::Tree(tree) => Resolved::Tree(at, tree),
         }
     }
 
-    /// What a part of an expression depends on.
-    pub fn depends(&self, tree: &Arc<Tree>, id: NodeId, side: Side, surveyed: &mut Surveyed) -> Depends {
-        let mut walk =
-            Walk { world: self, surveyed, depends: Depends::default(), seen: HashSet::new(), open: Vec::new() };
+    /// The dependencies of a part of an expression.
+    pub fn depends(&self, tree: &Arc<Tree>, id: NodeId, side: Side, mentions: &mut MentionsCache) -> Dependencies {
+        let mut walk = DependencyWalk {
+            pair: self,
+            mentions,
+            depends: Dependencies::default(),
+            seen: HashSet::new(),
+            open: Vec::new(),
+        };
         walk.part(tree, tree.first_of(id), id, side);
         while let Some((tree, side)) = walk.open.pop() {
             walk.part(&tree, 0, tree.root(), side);
@@ -191,10 +195,15 @@ impl<'a> World<'a> {
         walk.depends
     }
 
-    /// What an attribute of a side depends on.
-    pub fn depends_of(&self, name: Name, side: Side, surveyed: &mut Surveyed) -> Depends {
-        let mut walk =
-            Walk { world: self, surveyed, depends: Depends::default(), seen: HashSet::new(), open: Vec::new() };
+    /// The dependencies of an attribute of a side.
+    pub fn depends_of(&self, name: Name, side: Side, mentions: &mut MentionsCache) -> Dependencies {
+        let mut walk = DependencyWalk {
+            pair: self,
+            mentions,
+            depends: Dependencies::default(),
+            seen: HashSet::new(),
+            open: Vec::new(),
+        };
         walk.own(name, side);
         while let Some((tree, side)) = walk.open.pop() {
             walk.part(&tree, 0, tree.root(), side);
@@ -203,37 +212,37 @@ impl<'a> World<'a> {
     }
 }
 
-struct Walk<'w, 'a> {
-    world: &'w World<'a>,
-    surveyed: &'w mut Surveyed,
-    depends: Depends,
+struct DependencyWalk<'w, 'a> {
+    pair: &'w AdPair<'a>,
+    mentions: &'w mut MentionsCache,
+    depends: Dependencies,
     seen: HashSet<(Side, Key)>,
     open: Vec<(Arc<Tree>, Side)>,
 }
 
-impl Walk<'_, '_> {
+impl DependencyWalk<'_, '_> {
     /// Looks at the nodes of a part.
     fn part(&mut self, tree: &Arc<Tree>, first: NodeId, last: NodeId, side: Side) {
-        let mentions = self.surveyed.mentions(tree);
+        let mentions = self.mentions.of(tree);
         self.depends.height += mentions.depth.min((last - first + 1) as usize);
         self.depends.random |= mentions.random;
-        let living = Liveness::of(self.world, tree, (first, last), side);
-        // Where ads are written inside, or looked into, a name may stand for that of either side.
+        let reachable = Liveness::of(self.pair, tree, (first, last), side);
+        // Inside nested ads, and where ads are selected from, a name may be that of either side.
         let plain = |id: NodeId| match tree.node(id) {
             Node::Ad(_) | Node::Subscript { .. } | Node::List(_) => false,
             Node::Select(_) => tree.reference(id).is_some(),
             _ => true,
         };
-        let simple = !(mentions.bound && living.is_bound(tree)) && living.nodes().all(plain);
+        let simple = !(mentions.bound && reachable.is_bound(tree)) && reachable.nodes().all(plain);
         if simple {
-            for id in living.nodes() {
+            for id in reachable.nodes() {
                 if let Some(reference) = tree.reference(id) {
                     self.reference(reference, side);
                 }
             }
             return;
         }
-        let selected = mentions.selectors.iter().filter_map(|name| self.world.selected.get(&name.key())).flatten();
+        let selected = mentions.selectors.iter().filter_map(|name| self.pair.selected.get(&name.key())).flatten();
         let names: Vec<Name> = mentions.names.iter().chain(&mentions.selectors).chain(selected).copied().collect();
         for name in names {
             self.own(name, Side::Row);
@@ -244,17 +253,17 @@ impl Walk<'_, '_> {
     fn reference(&mut self, Reference { scope, name }: Reference, side: Side) {
         let first = if scope == RefScope::Target { side.opposite() } else { side };
         self.own(name, first);
-        if scope == RefScope::Either && !self.world.ad(first).contains(name) {
+        if scope == RefScope::Either && !self.pair.ad(first).contains(name) {
             self.own(name, side.opposite());
         }
     }
 
-    /// An attribute of a side itself; that an ad does not have it is part of its structure.
+    /// Adds an attribute of a side. The absence of an attribute is part of the structure of an ad.
     fn own(&mut self, name: Name, side: Side) {
         if !self.seen.insert((side, name.key())) {
             return;
         }
-        let Some(attribute) = self.world.ad(side).lookup(name) else { return };
+        let Some(attribute) = self.pair.ad(side).lookup(name) else { return };
         match side {
             Side::Row => self.depends.row.push(name),
             Side::Other => self.depends.other.push(name),
@@ -275,9 +284,9 @@ mod tests {
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
         let (row, other) = (ad(row), ad(other));
         let selected = HashMap::from([(Name::new("w").key(), vec![Name::new("q")])]);
-        let world = World { row: &row, other: &other, selected: &selected };
+        let pair = AdPair { row: &row, other: &other, selected: &selected };
         let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
-        let found = world.depends(expr.tree(), expr.root(), Side::Row, &mut Surveyed::default());
+        let found = pair.depends(expr.tree(), expr.root(), Side::Row, &mut MentionsCache::default());
         let text = |names: &[Name]| {
             let mut names: Vec<String> = names.iter().map(ToString::to_string).collect();
             names.sort();

@@ -6,13 +6,14 @@ use hashbrown::{HashMap, HashTable};
 
 use crate::ad::{Attribute, ClassAd, Places};
 use crate::name::Name;
+use crate::program::table::structure_of;
 use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::print::Style;
 use crate::threads::map_all;
 use crate::value::Value;
 
-/// What an attribute is in an ad.
+/// An attribute of an ad.
 #[derive(Debug, Clone)]
 pub enum Entry {
     /// The ad does not have it.
@@ -32,11 +33,11 @@ pub struct Column {
     pub ids: Vec<u32>,
     /// The distinct entries, in the order of first sight.
     pub entries: Vec<Entry>,
-    /// The same as integers, if every ad has it and it is an integer.
+    /// The entries as integers, if every ad has the attribute and all values are integers.
     pub ints: Option<Vec<i64>>,
 }
 
-/// Gives equal attributes equal numbers.
+/// Interns the attributes of ads: equal ones get equal numbers.
 #[derive(Debug, Default)]
 pub struct Dictionary {
     entries: Vec<Entry>,
@@ -49,19 +50,19 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// What ads have for a name, numbered in the order in which they have it first; and the number of each ad.
+    /// The distinct attributes of ads for a name, in the order of first sight, and the number of each ad.
     pub fn of(name: Name, ads: &[&ClassAd]) -> (Self, Vec<u32>) {
         let mut dictionary = Self::default();
         let ids = ads.iter().map(|ad| dictionary.id(ad, name)).collect();
         (dictionary, ids)
     }
 
-    /// The number of what an ad has for a name.
+    /// The number of the attribute of an ad.
     pub fn id(&mut self, ad: &ClassAd, name: Name) -> u32 {
         self.number(ad.lookup(name))
     }
 
-    /// The number of what an ad has.
+    /// The number of an attribute.
     fn number(&mut self, attribute: Option<&Attribute>) -> u32 {
         match attribute {
             None => self.absent(),
@@ -98,7 +99,7 @@ impl Dictionary {
     }
 
     fn constant(&mut self, literal: &Literal) -> u32 {
-        // Neighbours are often alike.
+        // Neighboring ads often have the same value.
         if let Some(last) = self.last
             && let Some(Some(known)) = self.literals.get(last as usize)
             && identical(known, literal)
@@ -121,7 +122,7 @@ impl Dictionary {
         id
     }
 
-    /// Trees are the same if they are written alike.
+    /// Trees are equal if their texts are.
     fn tree(&mut self, tree: &Arc<Tree>) -> u32 {
         let address = Arc::as_ptr(tree) as usize;
         if let Some(id) = self.by_address.get(&address) {
@@ -146,7 +147,7 @@ impl Dictionary {
     }
 }
 
-/// Whether two constants can never be told apart by an expression.
+/// Returns whether no expression can distinguish two constants.
 pub fn identical(a: &Literal, b: &Literal) -> bool {
     match (a, b) {
         (Literal::Undefined, Literal::Undefined) | (Literal::Error, Literal::Error) => true,
@@ -180,45 +181,42 @@ fn hash(literal: &Literal) -> u64 {
     }
 }
 
-/// Ads a thread looks at before another one helps.
-const GRAIN: usize = 4096;
+/// Ads per task of a thread.
+const ADS_PER_TASK: usize = 4096;
 
-/// Parts are looked up in a table if it takes no more than so many numbers an ad.
-const ROOMY: usize = 8;
-
-/// Attributes of some ads: a dictionary and the numbers of the ads for each.
-type Part = Vec<(Dictionary, Vec<u32>)>;
+/// Attributes of some ads: for each a dictionary and the numbers of the ads.
+type Segment = Vec<(Dictionary, Vec<u32>)>;
 
 impl Column {
-    /// Attributes of so many ads; none for those that no ad has. Every ad is looked at once, for all attributes.
+    /// The columns of attributes of so many ads; none for an attribute that no ad has. Reads every ad once.
     pub fn of<'a>(names: &[Name], count: usize, ad: &(dyn Fn(usize) -> &'a ClassAd + Sync)) -> Vec<Option<Self>> {
-        let firsts: Vec<usize> = (0..count).step_by(GRAIN).collect();
-        let part = |first: &usize| {
-            let ads = *first..count.min(first + GRAIN);
-            let mut part: Part = names.iter().map(|_| (Dictionary::default(), Vec::with_capacity(ads.len()))).collect();
+        let firsts: Vec<usize> = (0..count).step_by(ADS_PER_TASK).collect();
+        let segment = |first: &usize| {
+            let ads = *first..count.min(first + ADS_PER_TASK);
+            let mut segment: Segment =
+                names.iter().map(|_| (Dictionary::default(), Vec::with_capacity(ads.len()))).collect();
             let mut places = Places::new(names);
             for ad in ads.map(ad) {
-                for ((dictionary, ids), attribute) in part.iter_mut().zip(places.of(ad)) {
+                for ((dictionary, ids), attribute) in segment.iter_mut().zip(places.of(ad)) {
                     ids.push(dictionary.number(attribute));
                 }
             }
-            part
+            segment
         };
-        let parts: Vec<Part> = map_all(&firsts, part);
+        let segments: Vec<Segment> = map_all(&firsts, segment);
         let numbered: Vec<(usize, Name)> = names.iter().copied().enumerate().collect();
-        let columns = map_all(&numbered, |(at, name)| Self::joined(*name, parts.iter().map(|part| &part[*at])));
-        columns.into_iter().collect()
+        map_all(&numbered, |(at, name)| Self::joined(*name, segments.iter().map(|segment| &segment[*at])))
     }
 
-    /// One attribute of the ads of all parts, in their order.
-    fn joined<'p>(name: Name, parts: impl Iterator<Item = &'p (Dictionary, Vec<u32>)> + Clone) -> Option<Self> {
-        let (most, count) = parts
+    /// Joins one attribute of the ads of all segments, in their order.
+    fn joined<'p>(name: Name, segments: impl Iterator<Item = &'p (Dictionary, Vec<u32>)> + Clone) -> Option<Self> {
+        let (most, count) = segments
             .clone()
             .fold((0, 0), |(most, count), (dictionary, ids)| (most + dictionary.constants.len(), count + ids.len()));
         let mut dictionary = Dictionary { constants: HashTable::with_capacity(most), ..Dictionary::default() };
         let mut ids = Vec::with_capacity(count);
-        for (of_part, numbers) in parts {
-            let here = dictionary.join(of_part);
+        for (of_segment, numbers) in segments {
+            let here = dictionary.join(of_segment);
             ids.extend(numbers.iter().map(|number| here[*number as usize]));
         }
         let any = dictionary.entries.iter().any(|entry| !matches!(entry, Entry::Absent));
@@ -230,47 +228,19 @@ impl Column {
         any.then_some(Self { name, ids, entries: dictionary.entries, ints })
     }
 
-    /// What it is in an ad.
+    /// The entry of an ad.
     pub fn entry(&self, ad: u32) -> &Entry {
         &self.entries[self.ids[ad as usize] as usize]
     }
-}
 
-/// Splits groups of ads by another property, numbering the parts in the order of first sight.
-pub fn refine(groups: &mut [u32], property: impl Fn(usize) -> u32) -> usize {
-    let width = (0..groups.len()).map(&property).max().map_or(0, |most| most as usize + 1);
-    let known = groups.iter().max().map_or(0, |most| *most as usize + 1);
-    let key = |at: usize, group: u32| u64::from(group) * width as u64 + u64::from(property(at));
-    if known.saturating_mul(width) <= ROOMY * groups.len() {
-        const NEW: u32 = u32::MAX;
-        let (mut numbers, mut next) = (vec![NEW; known * width], 0);
-        for (at, group) in groups.iter_mut().enumerate() {
-            let number = &mut numbers[key(at, *group) as usize];
-            if *number == NEW {
-                *number = next;
-                next += 1;
-            }
-            *group = *number;
-        }
-        return next as usize;
+    /// The structure of each entry.
+    pub fn structures(&self) -> Vec<u32> {
+        self.entries.iter().enumerate().map(|(id, entry)| structure_of(entry, id as u32)).collect()
     }
-    let mut parts: HashMap<u64, u32> = HashMap::new();
-    let mut last = (u64::MAX, 0);
-    for (at, group) in groups.iter_mut().enumerate() {
-        let key = key(at, *group);
-        if key != last.0 {
-            let next = parts.len() as u32;
-            last = (key, *parts.entry(key).or_insert(next));
-        }
-        *group = last.1;
-    }
-    parts.len()
 }
 
 #[cfg(test)]
 mod tests {
-    use hashbrown::HashSet;
-
     use super::*;
 
     #[test]
@@ -290,32 +260,11 @@ mod tests {
         let texts = ["[a = 1]", "[b = 1]", "[a = x]", "[a = 2]"];
         let ads: Vec<ClassAd> = texts.iter().map(|text| ClassAd::parse(text.as_bytes()).unwrap()).collect();
         let order = |at: usize| &ads[(at / 3 + at % 2 * 2) % 4];
-        let count = 3 * GRAIN;
+        let count = 3 * ADS_PER_TASK;
         let column = Column::of(&[Name::new("a")], count, &order).remove(0).unwrap();
         let mut whole = Dictionary::default();
         let expected: Vec<u32> = (0..count).map(|at| whole.id(order(at), Name::new("a"))).collect();
         assert_eq!(column.ids, expected);
         assert_eq!(column.entries.len(), whole.entries().len());
-    }
-
-    #[test]
-    fn groups_are_split_in_the_order_of_first_sight() {
-        let mut groups = [0, 0, 1, 1, 0];
-        assert_eq!(refine(&mut groups, |at| [7, 8, 7, 7, 7][at]), 3);
-        assert_eq!(groups, [0, 1, 2, 2, 0]);
-        assert_eq!(refine(&mut [], |_| 0), 0);
-    }
-
-    #[test]
-    fn parts_are_the_same_whether_a_table_is_small_enough_or_not() {
-        let values: Vec<u32> = (0..400).map(|at: u32| at.wrapping_mul(2_654_435_761) >> 28).collect();
-        let before: Vec<u32> = (0..400).map(|at| at / 7 % 5).collect();
-        let distinct: HashSet<(u32, u32)> = before.iter().copied().zip(values.iter().copied()).collect();
-        let (mut small, mut large) = (before.clone(), before);
-        let parts = refine(&mut small, |at| values[at]);
-        assert_eq!(parts, distinct.len());
-        // The same values far apart.
-        assert_eq!(refine(&mut large, |at| values[at] * 1_000_000), parts);
-        assert_eq!(small, large);
     }
 }

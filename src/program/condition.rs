@@ -13,7 +13,7 @@ use crate::eval::conditions::{Conditions, Connective, SplitRules};
 use crate::eval::with_stack;
 use crate::name::{Key, known};
 use crate::program::Side;
-use crate::program::atom::{Atom, AtomKind, Atoms, Depends, Found, World};
+use crate::program::atom::{AdPair, Atom, AtomKind, Atoms, Dependencies, Resolved};
 use crate::program::liveness::Liveness;
 use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::view::{RefScope, Reference};
@@ -60,10 +60,10 @@ impl Clause {
 }
 
 /// The Requirements of a side, taken apart.
-pub fn requirements(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Vec<Clause> {
-    let depends = world.depends_of(*crate::eval::REQUIREMENTS, side, &mut atoms.surveyed);
+pub fn requirements(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Vec<Clause> {
+    let depends = pair.depends_of(*crate::eval::REQUIREMENTS, side, &mut atoms.mentions);
     let is_whole = depends.random || depends.height > MAX_HEIGHT;
-    let clauses = if is_whole { None } else { split(world, side, atoms) };
+    let clauses = if is_whole { None } else { split(pair, side, atoms) };
     clauses.unwrap_or_else(|| {
         let atom = atoms.intern(AtomKind::Requirements, side, depends);
         vec![Clause { steps: vec![Step::Atom(atom)] }]
@@ -74,20 +74,20 @@ pub fn requirements(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Vec<Cla
 type Place = (Side, SmallVec<[(Side, Key); 4]>);
 
 /// Takes the Requirements of a side apart; none if its parts might have other values by themselves.
-fn split(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>> {
+fn split(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>> {
     let requirements = Reference { scope: RefScope::My, name: *crate::eval::REQUIREMENTS };
-    let Found::Tree(at, tree) = world.resolve(requirements, side) else { return None };
-    if at != side || !is_divisible(world, tree, side, atoms) {
+    let Resolved::Tree(at, tree) = pair.resolve(requirements, side) else { return None };
+    if at != side || !is_divisible(pair, tree, side, atoms) {
         return None;
     }
     let (root, mut is_circular) = (Expr::whole(Arc::clone(tree)), false);
     let place = (side, smallvec![(side, requirements.name.key())]);
     let conditions = Conditions::new(root, place, RULES, |expr, (side, path): &Place| {
         let reference = expr.tree().reference(expr.root())?;
-        let Found::Tree(at, tree) = world.resolve(reference, *side) else { return None };
+        let Resolved::Tree(at, tree) = pair.resolve(reference, *side) else { return None };
         let step = (at, reference.name.key());
         is_circular |= path.contains(&step);
-        if is_circular || !is_divisible(world, tree, at, atoms) {
+        if is_circular || !is_divisible(pair, tree, at, atoms) {
             return None;
         }
         Some((Expr::whole(Arc::clone(tree)), (at, path.iter().copied().chain([step]).collect())))
@@ -98,22 +98,22 @@ fn split(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>
     }
     let clause = |(at, _)| {
         let mut steps = Vec::new();
-        push_steps(world, &conditions, at, atoms, &mut steps)?;
+        push_steps(pair, &conditions, at, atoms, &mut steps)?;
         Some(Clause { steps })
     };
     conditions.required().map(clause).collect()
 }
 
-/// Whether parts of an expression of a side have the same values by themselves.
-fn is_divisible(world: &World<'_>, tree: &Arc<Tree>, side: Side, atoms: &mut Atoms) -> bool {
-    let mentions = atoms.surveyed.mentions(tree);
-    let bound = || Liveness::of(world, tree, (0, tree.root()), side).is_bound(tree);
+/// Returns whether parts of an expression of a side have the same values by themselves.
+fn is_divisible(pair: &AdPair<'_>, tree: &Arc<Tree>, side: Side, atoms: &mut Atoms) -> bool {
+    let mentions = atoms.mentions.of(tree);
+    let bound = || Liveness::of(pair, tree, (0, tree.root()), side).is_bound(tree);
     !(mentions.random || mentions.opaque || mentions.bound && bound())
 }
 
 /// Appends the steps of a condition in post-order; none if a part of it is circular where it is used.
 fn push_steps(
-    world: &World<'_>,
+    pair: &AdPair<'_>,
     conditions: &Conditions<Place>,
     at: usize,
     atoms: &mut Atoms,
@@ -123,7 +123,7 @@ fn push_steps(
     if conditions.is_leaf(at) {
         let (side, path) = &condition.place;
         let expr = &condition.expr;
-        let depends = world.depends(expr.tree(), expr.root(), *side, &mut atoms.surveyed);
+        let depends = pair.depends(expr.tree(), expr.root(), *side, &mut atoms.mentions);
         // A reference to an expression that is being taken apart is circular here, and would not be by itself.
         if depends.followed.iter().any(|at| path.contains(at)) {
             return None;
@@ -132,7 +132,7 @@ fn push_steps(
         return Some(());
     }
     for (place, part) in conditions.parts(at).enumerate() {
-        with_stack(|| push_steps(world, conditions, part, atoms, steps))?;
+        with_stack(|| push_steps(pair, conditions, part, atoms, steps))?;
         match condition.connective {
             Connective::All if place > 0 => steps.push(Step::And),
             Connective::Any if place > 0 => steps.push(Step::Or),
@@ -145,18 +145,18 @@ fn push_steps(
 }
 
 /// The value of an expression of the configuration, with the rows as `MY`.
-pub fn expression(world: &World<'_>, expr: &Expr, side: Side, atoms: &mut Atoms) -> Arc<Atom> {
-    let depends = world.depends(expr.tree(), expr.root(), side, &mut atoms.surveyed);
+pub fn expression(pair: &AdPair<'_>, expr: &Expr, side: Side, atoms: &mut Atoms) -> Arc<Atom> {
+    let depends = pair.depends(expr.tree(), expr.root(), side, &mut atoms.mentions);
     atoms.intern(AtomKind::Expr(expr.clone()), side, depends)
 }
 
 /// The rank that an ad gives the opposite one; one without a Rank is ranked by the other's.
-pub fn rank(world: &World<'_>, side: Side, atoms: &mut Atoms) -> Arc<Atom> {
+pub fn rank(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Arc<Atom> {
     let rank = crate::name::Name::new("Rank");
     debug_assert_eq!(rank.key(), known::RANK);
-    let mut depends = world.depends_of(rank, side, &mut atoms.surveyed);
-    if !world.ad(side).contains(rank) {
-        let Depends { row, other, .. } = world.depends_of(rank, side.opposite(), &mut atoms.surveyed);
+    let mut depends = pair.depends_of(rank, side, &mut atoms.mentions);
+    if !pair.ad(side).contains(rank) {
+        let Dependencies { row, other, .. } = pair.depends_of(rank, side.opposite(), &mut atoms.mentions);
         depends.row.extend(row);
         depends.other.extend(other);
     }

@@ -39,12 +39,12 @@ impl Mask {
         self.len
     }
 
-    /// Whether no row is in the set.
+    /// Returns whether no row is in the set.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// Whether a row is in the set.
+    /// Returns whether a row is in the set.
     #[inline]
     pub fn contains(&self, row: usize) -> bool {
         self.words[row / 64] >> (row % 64) & 1 == 1
@@ -112,22 +112,21 @@ impl Mask {
     }
 }
 
-/// What a condition is in each row: true, false, error, or else undefined.
+/// The truth of a condition in each row: true, false, error, or else undefined.
 ///
-/// What is no condition at all (a string, a list) counts as error: operators of logic make that of it, and nothing else
-/// is asked here.
+/// A value that is not a condition (a string, a list) counts as error, as it does for the operators of logic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Truths {
-    /// Where it is true.
+    /// The rows for which it is true.
     pub yes: Mask,
-    /// Where it is false.
+    /// The rows for which it is false.
     pub no: Mask,
-    /// Where it is an error.
+    /// The rows for which it is an error.
     pub error: Mask,
 }
 
 impl Truths {
-    /// The truths of rows, each that of its group.
+    /// The truth of each row, given the truths of groups of rows.
     pub fn of_groups(groups: &[u32], truths: &[Truth]) -> Self {
         let len = groups.len();
         if let [truth] = truths {
@@ -154,6 +153,16 @@ impl Truths {
     pub fn same(len: usize, truth: Truth) -> Self {
         let when = |is: u8| if code(truth) == is { Mask::all(len) } else { Mask::none(len) };
         Self { yes: when(1), no: when(2), error: when(3) }
+    }
+
+    /// The truth of a row; an error also for a value that is not a condition.
+    pub fn of_row(&self, row: usize) -> Truth {
+        match [self.yes.contains(row), self.no.contains(row), self.error.contains(row)] {
+            [true, _, _] => Truth::True,
+            [_, true, _] => Truth::False,
+            [_, _, true] => Truth::Error,
+            _ => Truth::Undefined,
+        }
     }
 
     fn each(&self, other: &Self, combine: impl Fn([u64; 3], [u64; 3]) -> [u64; 3]) -> Self {

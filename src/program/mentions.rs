@@ -1,4 +1,4 @@
-//! Which names an expression mentions, and whether it does what cannot be foreseen from them.
+//! The names that an expression mentions, and whether its value depends on anything else.
 
 use crate::format::selection::{Foreseen, Written};
 use crate::name::{Name, known};
@@ -6,21 +6,21 @@ use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::view::is_ad_name;
 
-/// What an expression can look at.
+/// The names and the properties of an expression that decide what it can look at.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of its own")]
 pub struct Mentions {
     /// Every attribute it names, in whatever ad.
     pub names: Vec<Name>,
     /// Attributes whose values are names of attributes it looks at: `TARGET[Which]`.
     pub selectors: Vec<Name>,
-    /// It looks at ads as a whole, evaluates texts, or names the sides of a match by their place.
+    /// It looks at ads as a whole, evaluates strings, or names the sides of a match by position.
     pub opaque: bool,
     /// Its parts depend on one another: a part by itself may have another value.
     pub bound: bool,
     /// It draws random numbers, so the evaluation of everything around it depends on it.
     pub random: bool,
-    /// It asks what is in use at this moment.
+    /// It reads usage, which changes during a cycle.
     pub live: bool,
     /// Its levels.
     pub depth: usize,
@@ -30,10 +30,10 @@ pub struct Mentions {
 const MOVING: [&[u8]; 4] = [b"evalineachcontext", b"countmatches", b"unresolved", b"unparse"];
 
 impl Mentions {
-    /// What the whole of a tree mentions.
+    /// The mentions of a whole tree.
     pub fn of(tree: &Tree) -> Self {
         let mut found = Self::default();
-        // Parts stand before what they are parts of.
+        // Parts come before the node they belong to.
         let mut depths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
         for (at, node) in tree.nodes.iter().enumerate() {
             found.node(tree, at as NodeId, node);
@@ -57,7 +57,7 @@ impl Mentions {
             Node::Attr(name) | Node::Select(name) => self.names.push(*name),
             Node::Absolute(_) => self.opaque = true,
             Node::Subscript { index, .. } => match tree.node(*index) {
-                // A text that was never seen as a name is the name of nothing.
+                // A string that was never seen as a name names no attribute.
                 Node::Literal(Literal::Str(text)) => self.names.extend(Name::known(text)),
                 Node::Literal(_) => {}
                 Node::Attr(name) => self.selectors.push(*name),
@@ -76,16 +76,16 @@ impl Mentions {
     }
 }
 
-/// What evaluating a tree can look at, in whatever ad, apart from what the expressions that it finds look at; none if that
+/// The attributes that the evaluation of a tree can look at, except those that other expressions lead to; none if they
 /// cannot be foreseen.
 pub fn foresee(tree: &Tree) -> Option<Foreseen> {
     let Mentions { mut names, selectors, opaque, .. } = Mentions::of(tree);
-    // These two make texts of expressions, names included that nobody looks at.
+    // These two turn expressions into strings, including names that are not evaluated.
     let names_by_text = |name: Name| matches!(name.folded(), b"unparse" | b"unresolved");
     if opaque || tree.calls.iter().any(|call| names_by_text(call.name)) {
         return None;
     }
-    // Ads that are read later may have the attribute that a text in brackets names.
+    // Ads that are read later may have the attribute that a string in brackets names.
     for node in &tree.nodes {
         if let Node::Subscript { index, .. } = node
             && let Node::Literal(Literal::Str(text)) = tree.node(*index)
@@ -105,7 +105,7 @@ pub fn foresee(tree: &Tree) -> Option<Foreseen> {
     Some(Foreseen { names, selectors, written })
 }
 
-/// Whether a function of this name leaves the evaluation where it found its first argument.
+/// Returns whether a function of this name leaves the evaluation where it found its first argument.
 pub(crate) fn is_moving(name: Name) -> bool {
     MOVING.contains(&name.folded())
 }

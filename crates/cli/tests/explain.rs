@@ -8,7 +8,7 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::{Explanation, Market, explain, find};
-use classmate_advice::internal::whatif::kind::Kinds;
+use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{Difference, Ran, Setting, drain};
 use classmate_cli::report::explain::suggested;
 use classmate_config::internal::config::Config;
@@ -622,7 +622,7 @@ fn made(seed: u64) -> Snapshot {
 }
 
 fn ran(snapshot: &Snapshot) -> Ran {
-    let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+    let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
     Ran::of(&mut PreparedPool::new(snapshot).unwrap(), &kinds).unwrap()
 }
 
@@ -667,7 +667,7 @@ fn a_cycle_that_takes_the_slots_decides_what_one_over_a_copy_decides() {
         let copied = ran(&snapshot);
         let mut rest = snapshot.clone();
         let slots = std::mem::take(&mut rest.slots);
-        let kinds = Kinds::of(&slots, &rest.settings());
+        let kinds = SlotKinds::of(&slots, &rest.settings());
         let mut pool = PreparedPool::prepare(&rest, slots, Purpose::Cycle, &mut ()).unwrap();
         let taken = Ran::of(&mut pool, &kinds).unwrap();
         assert!(Difference::between(&copied, &taken).is_none());

@@ -17,11 +17,12 @@ use classmate::internal::eval::matching::accepts;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::format::long::LongReader;
 use classmate::internal::program::Side;
-use classmate::internal::program::atom::{Atom, Atoms, World};
-use classmate::internal::program::batch::{Columns, Rows};
+use classmate::internal::program::atom::{Atom, Atoms};
 use classmate::internal::program::column::Column;
 use classmate::internal::program::condition::{expression, requirements as apart};
 use classmate::internal::program::mask::Mask;
+use classmate::internal::program::table::Table;
+use classmate::internal::program::view::TableView;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::value::Value;
@@ -30,7 +31,6 @@ use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::generate::{NOW, Pool, Shape};
 use classmate_pool::internal::negotiate::market::Classes;
 use classmate_pool::internal::negotiate::{Cycle, CycleOptions, Matcher, PreparedPool, Snapshot};
-use hashbrown::HashMap;
 
 use crate::random::Random;
 
@@ -485,15 +485,14 @@ fn made_pools_of_every_shape_are_matched_alike() {
 // ---- expressions ------------------------------------------------------------------------------------------------
 
 /// Rows of one structure, with all of their attributes in columns.
-fn columns(rows: &[ClassAd]) -> Columns {
-    let mut columns = Columns::default();
+fn columns(rows: &[ClassAd]) -> Table {
+    let mut table = Table::default();
     for name in rows[0].names() {
         if let Some(column) = Column::of(&[name], rows.len(), &|at| &rows[at]).remove(0) {
-            columns.by_key.insert(name.key(), columns.columns.len());
-            columns.columns.push(column);
+            table.push(column);
         }
     }
-    columns
+    table
 }
 
 /// Evaluates an expression in every row, over columns and by the evaluator, and as the Requirements of either side, taken
@@ -506,25 +505,23 @@ fn same_over_columns(what: &str, expr: &Expr, rows: &[ClassAd], other: &ClassAd,
     };
     let rows: Vec<ClassAd> = rows.iter().map(with).collect();
     let other = with(other);
-    let columns = columns(&rows);
-    let (ads, selected) = ((0..rows.len() as u32).collect::<Vec<_>>(), HashMap::new());
-    let ad = |at: u32| &rows[at as usize];
-    let table = Rows { columns: &columns, ads: &ads, ad: &ad };
-    let world = World { row: &rows[0], other: &other, selected: &selected };
+    let (table, source) = (columns(&rows), rows.iter().collect::<Vec<_>>());
+    let ads: Vec<u32> = (0..rows.len() as u32).collect();
+    let view = TableView { table: &table, ads: &ads, source: &source, other: &other, settings };
     let mut atoms = Atoms::default();
     for side in [Side::Row, Side::Other] {
-        let pair = |row: &'_ ClassAd| {
+        let sides = |row: &'_ ClassAd| {
             if side == Side::Row { (row.clone(), other.clone()) } else { (other.clone(), row.clone()) }
         };
-        let atom = expression(&world, expr, side, &mut atoms);
-        let groups = table.groups(&atom);
-        let values = table.values(&atom, &groups, &world, settings).unwrap();
-        let clauses = apart(&world, side, &mut atoms);
+        let atom = expression(&view.pair(), expr, side, &mut atoms);
+        let groups = view.groups(&atom);
+        let values = view.values(&atom, &groups).unwrap();
+        let clauses = apart(&view.pair(), side, &mut atoms);
         let mut accepted = Mask::all(rows.len());
         let mut known = true;
         for clause in &clauses {
-            let truths = |atom: &Atom| Some(Arc::new(table.truths(atom, &table.groups(atom), &world, settings)?));
-            match table.clause(clause, truths) {
+            let truths = |atom: &Atom| Some(Arc::new(view.truths(atom, &view.groups(atom))?));
+            match view.clause(clause, truths) {
                 Some(truths) => accepted.keep(&truths.yes),
                 // Left to the cycle that asks slot by slot.
                 None => {
@@ -534,7 +531,7 @@ fn same_over_columns(what: &str, expr: &Expr, rows: &[ClassAd], other: &ClassAd,
             };
         }
         for (at, row) in rows.iter().enumerate() {
-            let (my, target) = pair(row);
+            let (my, target) = sides(row);
             let expected = Scope::new(&my, settings).with_target(&target).eval(expr).unwrap_or(Value::Error);
             let value = values.get(groups.of[at] as usize);
             assert_eq!(value.to_string(), expected.to_string(), "{what} on {side:?} of row {at}");
@@ -547,7 +544,7 @@ fn same_over_columns(what: &str, expr: &Expr, rows: &[ClassAd], other: &ClassAd,
             }
         }
     }
-    columns.batched.load(std::sync::atomic::Ordering::Relaxed)
+    table.batched.load(std::sync::atomic::Ordering::Relaxed)
 }
 
 #[test]

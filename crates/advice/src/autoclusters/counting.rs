@@ -13,28 +13,28 @@ use classmate_pool::internal::queue::autocluster::{relevant, relevant_without};
 use classmate_pool::internal::queue::request::Queue;
 use classmate_pool::internal::queue::significant::{Significant, references};
 
-/// Jobs by the values of the attributes that make them differ: significant ones, and those of the job that these refer to.
-pub struct Columns<'q> {
+/// The values in jobs of the significant attributes and of those that these refer to.
+pub struct JobValues<'q> {
     queue: &'q Queue<'q>,
     significant: &'q Significant,
     /// The significant attributes, then those that expressions of jobs refer to.
     names: Vec<Name>,
-    /// For every job the sum of its attributes: like jobs have like sums.
+    /// The sum of the attributes of every job: equal jobs have equal sums.
     sums: Vec<u128>,
-    /// For every job the numbers of its values, in the order of the names; 0 for what does not count in it.
+    /// The numbers of the values of every job, in the order of the names; 0 for an attribute that does not count.
     cells: Vec<Vec<u32>>,
-    /// For every job the attributes that count and are expressions.
+    /// The attributes of every job that count and are expressions.
     written: Vec<Vec<Key>>,
     /// Numbers of values, by attribute and text.
     numbers: HashMap<Key, HashMap<Vec<u8>, u32>>,
-    /// Which attribute refers to which by which expression, in how many jobs.
+    /// References between attributes: by the attribute referred to and by the referring one.
     pulls: HashMap<Key, HashMap<Key, Vec<Pull>>>,
-    /// What expressions refer to, and how they begin, by address.
-    read: HashMap<*const Tree, Rc<Read>>,
+    /// The expressions that were read, by address.
+    read: HashMap<*const Tree, Rc<ReadExpr>>,
 }
 
-/// What an expression of a job refers to there, and how it begins.
-struct Read {
+/// The references of an expression of a job to the job, and the beginning of its text.
+struct ReadExpr {
     names: Vec<Name>,
     text: Vec<u8>,
 }
@@ -42,24 +42,24 @@ struct Read {
 /// An expression of jobs that refers to an attribute of theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pull {
-    /// The attribute that it stands in.
+    /// The attribute that it belongs to.
     pub source: Name,
     /// The attribute that it refers to.
     pub name: Name,
-    /// The beginning of its text; none for all beyond the first few.
+    /// The beginning of its text; none for expressions beyond the first few.
     pub text: Option<Vec<u8>>,
     /// Jobs that have it.
     pub jobs: usize,
 }
 
-/// Texts that are told of one attribute that refers to another.
-const TEXTS: usize = 8;
+/// Maximum number of different texts for one attribute that refers to another.
+const MAX_TEXTS: usize = 8;
 
-impl<'q> Columns<'q> {
-    /// The jobs of a queue; of texts of expressions so many characters are kept.
+impl<'q> JobValues<'q> {
+    /// The jobs of a queue; at most `shown` characters of each expression are kept.
     pub fn of(queue: &'q Queue, significant: &'q Significant, shown: usize) -> Self {
         let count = queue.jobs.len();
-        let mut columns = Columns {
+        let mut values = JobValues {
             queue,
             significant,
             names: significant.names().collect(),
@@ -71,41 +71,41 @@ impl<'q> Columns<'q> {
             read: HashMap::new(),
         };
         let mut places: HashMap<Key, usize> =
-            columns.names.iter().enumerate().map(|(at, name)| (name.key(), at)).collect();
+            values.names.iter().enumerate().map(|(at, name)| (name.key(), at)).collect();
         for queued in queue.lists.iter().flatten() {
             let ad = &queue.jobs[queued.job].ad;
             let mut sum = 0u128;
-            let mut cells = vec![0; columns.names.len()];
+            let mut cells = vec![0; values.names.len()];
             for name in relevant(ad, significant) {
-                let number = columns.number(ad, name);
+                let number = values.number(ad, name);
                 sum = sum.wrapping_add(mixed(name, u64::from(number)));
                 let place = *places.entry(name.key()).or_insert_with(|| {
-                    columns.names.push(name);
-                    columns.names.len() - 1
+                    values.names.push(name);
+                    values.names.len() - 1
                 });
                 if place >= cells.len() {
                     cells.resize(place + 1, 0);
                 }
                 cells[place] = number;
                 if let Some(Attribute::Tree(tree)) = ad.lookup(name) {
-                    columns.written[queued.job].push(name.key());
-                    columns.pull(ad, name, tree, shown);
+                    values.written[queued.job].push(name.key());
+                    values.pull(ad, name, tree, shown);
                 }
             }
-            columns.sums[queued.job] = sum;
-            columns.cells[queued.job] = cells;
+            values.sums[queued.job] = sum;
+            values.cells[queued.job] = cells;
         }
-        columns
+        values
     }
 
-    /// Notes what an expression of a job refers to in it.
+    /// Adds the references of an expression of a job to the job.
     fn pull(&mut self, ad: &ClassAd, source: Name, tree: &Arc<Tree>, shown: usize) {
         let read = self.read.entry(Arc::as_ptr(tree)).or_insert_with(|| {
             let mut names: Vec<Name> =
                 references(tree).into_iter().filter(|(_, external)| !external).map(|(name, _)| name).collect();
             names.sort_by_key(|name| name.folded());
             names.dedup();
-            Rc::new(Read { names, text: ad.get(source).map(|expr| expr.beginning(shown)).unwrap_or_default() })
+            Rc::new(ReadExpr { names, text: ad.get(source).map(|expr| expr.beginning(shown)).unwrap_or_default() })
         });
         let read = Rc::clone(read);
         for name in read.names.iter().filter(|name| ad.contains(**name)) {
@@ -113,7 +113,7 @@ impl<'q> Columns<'q> {
             match known.iter_mut().find(|pull| pull.text.as_ref().is_none_or(|known| *known == read.text)) {
                 Some(pull) => pull.jobs += 1,
                 None => {
-                    let text = (known.len() < TEXTS).then(|| read.text.clone());
+                    let text = (known.len() < MAX_TEXTS).then(|| read.text.clone());
                     known.push(Pull { source, name: *name, text, jobs: 1 });
                 }
             }
@@ -125,7 +125,7 @@ impl<'q> Columns<'q> {
         &self.names
     }
 
-    /// What expressions of jobs refer to an attribute, in most jobs first.
+    /// The expressions of jobs that refer to an attribute, the most frequent first.
     pub fn pulls(&self, name: Name) -> Vec<&Pull> {
         let of = self.pulls.get(&name.key());
         let mut found: Vec<&Pull> = of.into_iter().flat_map(HashMap::values).flatten().collect();
@@ -136,7 +136,7 @@ impl<'q> Columns<'q> {
         found
     }
 
-    /// All that attributes of jobs refer to: by attribute, what its expressions refer to.
+    /// The references of each attribute of jobs.
     pub fn references(&self) -> HashMap<Key, Vec<Name>> {
         let mut found: HashMap<Key, Vec<Name>> = HashMap::new();
         for pull in self.pulls.values().flat_map(HashMap::values).filter_map(|pulls| pulls.first()) {
@@ -157,24 +157,24 @@ impl<'q> Columns<'q> {
         mixed(name, u64::from(number.unwrap_or(0)))
     }
 
-    /// How many values an attribute has.
+    /// Number of values of an attribute.
     pub fn values(&self, name: Name) -> usize {
         self.numbers.get(&name.key()).map_or(0, HashMap::len)
     }
 
-    /// Whether some job says an attribute.
-    pub fn is_said(&self, name: Name) -> bool {
+    /// Returns whether any job defines an attribute.
+    pub fn is_defined(&self, name: Name) -> bool {
         self.numbers.get(&name.key()).is_some_and(|values| values.keys().any(|text| !text.is_empty()))
     }
 
-    /// Whether all values of an attribute are numbers or missing, so that they can be rounded.
+    /// Returns whether all values of an attribute are numbers or missing, so that they can be rounded.
     pub fn is_of_numbers(&self, name: Name) -> bool {
         let number = |text: &Vec<u8>| text.first().is_none_or(|first| first.is_ascii_digit() || *first == b'-');
         self.numbers.get(&name.key()).is_none_or(|values| values.keys().all(number))
     }
 
-    /// Autoclusters and requests if nothing referred to some of the attributes, neither slots nor jobs; or if these were
-    /// alike in all jobs.
+    /// Number of autoclusters and requests if no slot and no job referred to some attributes, or if these were the same in all
+    /// jobs.
     pub fn count(&self, without: &[Name]) -> (usize, usize) {
         let places = self.places(without);
         let mut clusters: HashSet<u128> = HashSet::new();
@@ -193,7 +193,7 @@ impl<'q> Columns<'q> {
         (clusters.len(), requests)
     }
 
-    /// Autoclusters if some of the attributes were alike in all jobs whose autoclusters have the same outcome.
+    /// Number of autoclusters if some attributes were the same in all jobs whose autoclusters have the same outcome.
     pub fn differing(&self, without: &[Name], outcomes: &HashMap<u32, u32>) -> usize {
         let places = self.places(without);
         let queued = self.queue.lists.iter().flatten();
@@ -202,7 +202,7 @@ impl<'q> Columns<'q> {
         seen.len()
     }
 
-    /// Where the cells of attributes stand.
+    /// The places of the cells of attributes.
     fn places(&self, names: &[Name]) -> Vec<(Name, usize)> {
         let place = |name: &Name| Some((*name, self.names.iter().position(|known| known == name)?));
         names.iter().filter_map(place).collect()
@@ -212,7 +212,7 @@ impl<'q> Columns<'q> {
     fn sum(&self, job: usize, without: &[Name], places: &[(Name, usize)]) -> u128 {
         let written = &self.written[job];
         if places.iter().any(|(name, _)| written.contains(&name.key())) {
-            // An expression pulls in what it refers to.
+            // Without the expression, the attributes it refers to do not count either.
             let ad = &self.queue.jobs[job].ad;
             let left = relevant_without(ad, self.significant, without);
             return left.into_iter().fold(0u128, |sum, name| sum.wrapping_add(self.known(ad, name)));
@@ -229,7 +229,7 @@ fn text(ad: &ClassAd, name: Name) -> Vec<u8> {
     ad.get(name).map(|expr| expr.to_text(Style::New)).unwrap_or_default()
 }
 
-/// A number of 128 bits in which every bit depends on both: sums of different rows hardly ever agree.
+/// Hashes an attribute and the number of its value to 128 bits: sums of different rows practically never agree.
 fn mixed(name: Name, number: u64) -> u128 {
     let half = |salt: u64| {
         let mut mixed = (name.key().index() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number ^ salt);

@@ -3,12 +3,12 @@
 use hashbrown::HashMap;
 
 use super::Audit;
-use super::counting::Columns;
+use super::counting::JobValues;
 use classmate::internal::name::Name;
 
 /// Autoclusters up to which nothing needs to be done.
 pub(super) const FEW: usize = 10;
-/// Autoclusters from which on there are too many, where nobody knows how many differ in what they match.
+/// Minimum number of autoclusters to report when the number of different outcomes is unknown.
 const MANY: usize = 100;
 /// Attributes that are taken out together.
 const TOGETHER: usize = 4;
@@ -17,7 +17,7 @@ const TRIED: usize = 16;
 
 /// Attributes that split the queue though hardly any match depends on how.
 pub(super) struct Excess {
-    /// Those that are not told yet.
+    /// Those that are not reported yet.
     pub names: Vec<Name>,
     /// All that have to be taken out together.
     pub together: Vec<Name>,
@@ -25,29 +25,29 @@ pub(super) struct Excess {
     pub left: usize,
 }
 
-/// Whether an attribute is a condition: it takes with it what it refers to.
+/// Returns whether an attribute is a condition: it takes with it what it refers to.
 pub(super) fn is_condition(name: &str) -> bool {
     ["Requirements", "Rank"].iter().any(|other| name.eq_ignore_ascii_case(other))
 }
 
 /// The attributes without which there are far fewer autoclusters, if there are at least twice those that differ; those
-/// that are told already are taken out first.
+/// that are reported already are taken out first.
 ///
 /// An attribute is judged by what is left if it is alike in all jobs that do not differ in what they match: one on which
 /// matches depend saves nothing.
 pub(super) fn of(
     audit: &Audit,
-    columns: &Columns<'_>,
+    job_values: &JobValues<'_>,
     outcomes: Option<&HashMap<u32, u32>>,
-    told: &[Name],
+    reported: &[Name],
 ) -> Option<Excess> {
     if outcomes.is_none() && audit.autoclusters < MANY {
         return None;
     }
     let goal = FEW.max(audit.outcomes.unwrap_or_default() * 2);
     let alike = HashMap::new();
-    let left = |without: &[Name]| columns.differing(without, outcomes.unwrap_or(&alike));
-    let start = if audit.autoclusters < goal { 0 } else { left(told) };
+    let left = |without: &[Name]| job_values.differing(without, outcomes.unwrap_or(&alike));
+    let start = if audit.autoclusters < goal { 0 } else { left(reported) };
     if start < goal {
         return None;
     }
@@ -55,11 +55,11 @@ pub(super) fn of(
     tried.sort_by(|one, two| two.values.cmp(&one.values).then_with(|| one.name.cmp(&two.name)));
     let names = |conditions: bool| -> Vec<Name> {
         let of = tried.iter().filter(|one| conditions || !is_condition(&one.name)).map(|one| Name::new(&one.name));
-        of.filter(|name| !told.contains(name)).take(TRIED).collect()
+        of.filter(|name| !reported.contains(name)).take(TRIED).collect()
     };
     let best = |among: &[Name]| {
-        let (mut without, mut count) = (told.to_vec(), start);
-        while count >= goal && without.len() < told.len() + TOGETHER {
+        let (mut without, mut count) = (reported.to_vec(), start);
+        while count >= goal && without.len() < reported.len() + TOGETHER {
             let with = |name: Name| [without.as_slice(), &[name]].concat();
             let others = among.iter().filter(|name| !without.contains(*name));
             // Of equals the one with the most values.
@@ -73,7 +73,7 @@ pub(super) fn of(
         (count * 2 <= start).then_some((without, count))
     };
     let (mut together, count) = best(&names(false)).or_else(|| best(&names(true)))?;
-    // Those that make hardly a difference are not told.
+    // Attributes that make nearly no difference are not reported.
     let mut at = 0;
     while at < together.len() && together.len() > 1 {
         let mut fewer = together.clone();
@@ -84,7 +84,7 @@ pub(super) fn of(
             at += 1;
         }
     }
-    let names: Vec<Name> = together.iter().copied().filter(|name| !told.contains(name)).collect();
-    let left = columns.count(&together).0;
+    let names: Vec<Name> = together.iter().copied().filter(|name| !reported.contains(name)).collect();
+    let left = job_values.count(&together).0;
     (!names.is_empty()).then_some(Excess { names, together, left })
 }

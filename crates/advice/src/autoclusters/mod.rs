@@ -1,7 +1,7 @@
-//! Which job attributes are significant, why, and what each costs.
+//! The significant job attributes of a pool, their reasons and their cost.
 //!
-//! In: slots, jobs, a configuration. Out: an [`Audit`]: the attributes with the expressions that pull them in, how many
-//! values each has, how many requests there are with and without it, and whether it can influence a match at all.
+//! In: slots, jobs, a configuration. Out: an [`Audit`]: the attributes with the expressions that make them significant, the
+//! number of values of each, the number of requests with and without it, and whether it can influence a match at all.
 //! Formula source: `docs/reference/negotiation.md` 8.
 
 pub mod counting;
@@ -14,12 +14,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 use serde::Serialize;
 
-use crate::autoclusters::counting::{Columns, Pull};
+use crate::autoclusters::counting::{JobValues, Pull};
 use crate::lint::attributes::is_per_job;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::eval::matching::{rank, symmetric};
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
+use classmate::internal::program::table::closure;
 use classmate::internal::syntax::expr::Node;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::Snapshot;
@@ -29,7 +30,7 @@ use classmate_pool::internal::queue::request::Queue;
 use classmate_pool::internal::queue::significant::Significant;
 use classmate_pool::internal::queue::{Job, Submitter};
 
-/// What pulls an attribute in.
+/// A reason why an attribute is significant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Reason {
     /// The attribute of slots, or the knob, whose expression refers to it; empty for what is always looked at.
@@ -53,23 +54,23 @@ fn is_zero(count: &usize) -> bool {
 pub struct Significance {
     /// Its name.
     pub name: String,
-    /// What pulls it in: what most slots have first, then the expressions of jobs, what most jobs have first.
+    /// The reasons: those of slots first, then those of jobs, the most frequent first.
     pub reasons: Vec<Reason>,
-    /// Whether it is significant; otherwise only expressions of jobs, in attributes that count, refer to it.
+    /// True if it is significant; otherwise only significant expressions of jobs refer to it.
     pub significant: bool,
-    /// Whether a match can depend on it: it can be reached from Requirements, Rank or a knob.
+    /// True if a match can depend on it: it can be reached from Requirements, Rank or a knob.
     pub matters: bool,
-    /// How many values idle jobs have, a missing attribute counted as one.
+    /// Number of values in idle jobs, a missing attribute counted as one.
     pub values: usize,
-    /// Autoclusters if nothing referred to it, neither slots nor jobs, or if it were alike in all jobs.
+    /// Autoclusters if no slot and no job referred to it, or if it were the same in all jobs.
     pub autoclusters_without: usize,
-    /// Requests if it were so.
+    /// Requests in that case.
     pub requests_without: usize,
-    /// Whether it is known to differ from job to job.
+    /// True if it is known to differ from job to job.
     pub per_job: bool,
 }
 
-/// What the significant attributes of a pool do.
+/// The effects of the significant attributes of a pool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Audit {
     /// Slots that take part.
@@ -90,18 +91,18 @@ pub struct Audit {
     pub outcomes: Option<usize>,
     /// Pairs of an autocluster and a slot whose Requirements are evaluated if no match is kept.
     pub tests: usize,
-    /// What to do, the most harmful first.
+    /// Advice, the most harmful problem first.
     pub warnings: Vec<String>,
 }
 
 /// Pairs of autoclusters and slots that are evaluated for [`Audit::outcomes`].
-const MOST_PAIRS: usize = 400_000;
-/// Attributes that only jobs refer to: of more, those with the most values are told.
-const MOST_OWN: usize = 200;
+const MAX_PAIRS: usize = 400_000;
+/// Maximum number of reported attributes that only jobs refer to; those with the most values come first.
+const MAX_JOB_ONLY: usize = 200;
 /// Characters of an expression in a reason.
-const SHOWN: usize = 120;
+const MAX_TEXT_CHARS: usize = 120;
 
-/// Looks at the significant attributes of a pool.
+/// Audits the significant attributes of a pool.
 ///
 /// # Errors
 /// A setting of the configuration that is wrong, or not supported.
@@ -117,25 +118,25 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
     let referred = referred(&slots);
     let reached = reach::reached(&slots, &jobs, &rules);
     let queue = Queue::new(jobs, &submitters, significant.clone(), &rules.offering(), &settings);
-    let columns = Columns::of(&queue, &significant, SHOWN);
-    let (autoclusters, requests) = columns.count(&[]);
-    let matters = matter(&columns, &significant, &reached);
-    let mut own: Vec<Name> = columns.names().iter().copied().filter(|name| !significant.contains(*name)).collect();
-    own.sort_by_key(|name| (std::cmp::Reverse(columns.values(*name)), name.folded()));
-    own.truncate(MOST_OWN);
+    let job_values = JobValues::of(&queue, &significant, MAX_TEXT_CHARS);
+    let (autoclusters, requests) = job_values.count(&[]);
+    let matters = matter(&job_values, &significant, &reached);
+    let mut own: Vec<Name> = job_values.names().iter().copied().filter(|name| !significant.contains(*name)).collect();
+    own.sort_by_key(|name| (std::cmp::Reverse(job_values.values(*name)), name.folded()));
+    own.truncate(MAX_JOB_ONLY);
     let mut names: Vec<Name> = significant.names().chain(own).collect();
     names.sort_by_key(|name| name.folded());
     let attributes = names
         .iter()
         .map(|name| {
-            let (autoclusters_without, requests_without) = columns.count(&[*name]);
+            let (autoclusters_without, requests_without) = job_values.count(&[*name]);
             let of_slots = reasons.get(name.folded()).cloned().unwrap_or_default();
             Significance {
                 name: name.display().into_owned(),
-                reasons: of_slots.into_iter().chain(columns.pulls(*name).into_iter().map(Reason::of_jobs)).collect(),
+                reasons: of_slots.into_iter().chain(job_values.pulls(*name).into_iter().map(Reason::of_jobs)).collect(),
                 significant: significant.contains(*name),
                 matters: matters.contains(*name),
-                values: columns.values(*name),
+                values: job_values.values(*name),
                 autoclusters_without,
                 requests_without,
                 per_job: is_per_job(name.folded()),
@@ -155,7 +156,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
         tests: autoclusters * slots.len(),
         warnings: Vec::new(),
     };
-    audit.warnings = warnings::of(&audit, &columns, outcomes.as_ref());
+    audit.warnings = warnings::of(&audit, &job_values, outcomes.as_ref());
     Ok(audit)
 }
 
@@ -169,20 +170,11 @@ impl Reason {
 
 /// The attributes that a match can depend on: those that are reached from slots and knobs, and what their expressions in
 /// jobs refer to.
-fn matter(columns: &Columns<'_>, significant: &Significant, reached: &Significant) -> Significant {
-    let references = columns.references();
-    let mut found = Significant::default();
-    let mut open: Vec<Name> =
-        significant.names().filter(|name| reached.contains(*name)).inspect(|name| found.insert(*name)).collect();
-    while let Some(source) = open.pop() {
-        for name in references.get(&source.key()).into_iter().flatten() {
-            if !found.contains(*name) {
-                found.insert(*name);
-                open.push(*name);
-            }
-        }
-    }
-    found
+fn matter(job_values: &JobValues<'_>, significant: &Significant, reached: &Significant) -> Significant {
+    let references = job_values.references();
+    let roots = significant.names().filter(|name| reached.contains(*name));
+    let mentioned = |source: &Name| references.get(&source.key()).into_iter().flatten().copied();
+    closure(roots, |names| names.iter().flat_map(mentioned).collect()).into_iter().collect()
 }
 
 /// The slots that take part.
@@ -191,21 +183,21 @@ fn slots<'a>(snapshot: &'a Snapshot, rules: &Rules, settings: &EvalOptions) -> V
     snapshot.slots.iter().filter(|ad| is_slot(ad) && ad.contains("Name") && holds(ad)).collect()
 }
 
-/// What the expressions of slots refer to in jobs.
+/// The job attributes that expressions of slots refer to.
 fn referred(slots: &[&ClassAd]) -> Significant {
     let mut found = Significant::default();
     for ad in slots {
         for (_, value) in ad.attributes() {
             let Attribute::Tree(tree) = value else { continue };
             if !matches!(tree.node(tree.root()), Node::List(_)) {
-                Significant::of_expression(tree, ad, &[]).names().for_each(|name| found.insert(name));
+                found.extend(Significant::of_expression(tree, ad, &[]).names());
             }
         }
     }
     found
 }
 
-/// What pulls each attribute in, by its name in lower case.
+/// The reasons of each attribute, by its name in lowercase.
 fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> HashMap<Vec<u8>, Vec<Reason>> {
     let mut counts: HashMap<Vec<u8>, BTreeMap<(String, String), usize>> = HashMap::new();
     let mut add = |name: Name, source: String, text: String, slots: usize| {
@@ -222,7 +214,7 @@ fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> Hash
                 }
                 for name in Significant::of_expression(tree, ad, &[]).names() {
                     if significant.contains(name) {
-                        let text = ad.get(attribute).map(|expr| expr.beginning(SHOWN)).unwrap_or_default();
+                        let text = ad.get(attribute).map(|expr| expr.beginning(MAX_TEXT_CHARS)).unwrap_or_default();
                         add(name, attribute.display().into_owned(), cut(&text), 1);
                     }
                 }
@@ -232,7 +224,7 @@ fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> Hash
             let also = listed(&knobs.slot_side);
             for (knob, expr) in knob_expressions(rules) {
                 for name in Significant::of_expression(&expr.to_tree(), sample, &also).names() {
-                    add(name, knob.to_owned(), cut(&expr.beginning(SHOWN)), 0);
+                    add(name, knob.to_owned(), cut(&expr.beginning(MAX_TEXT_CHARS)), 0);
                 }
             }
         }
@@ -258,7 +250,7 @@ fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> Hash
 
 fn cut(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
     }
@@ -278,13 +270,13 @@ pub(crate) fn knob_expressions(rules: &Rules) -> Vec<(&'static str, &classmate::
     .collect()
 }
 
-/// For every autocluster the number of its outcome: those of one number agree in what they match and how they rank it.
+/// The number of the outcome of every autocluster: those with the same number match the same slots with the same ranks.
 fn outcomes(queue: &Queue, slots: &[&ClassAd], settings: &EvalOptions) -> Option<HashMap<u32, u32>> {
     let mut firsts: BTreeMap<u32, usize> = BTreeMap::new();
     for queued in queue.lists.iter().flatten() {
         firsts.entry(queued.autocluster).or_insert(queued.job);
     }
-    if firsts.len().saturating_mul(slots.len()) > MOST_PAIRS {
+    if firsts.len().saturating_mul(slots.len()) > MAX_PAIRS {
         return None;
     }
     let mut seen: HashMap<Vec<u64>, u32> = HashMap::new();

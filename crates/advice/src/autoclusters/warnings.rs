@@ -1,9 +1,9 @@
-//! What to do about attributes that split the queue, the most harmful first.
+//! Advice about attributes that split the queue, the most harmful first.
 
 use classmate::internal::plural::counted;
 use hashbrown::HashMap;
 
-use super::counting::Columns;
+use super::counting::JobValues;
 use super::excess::{self, Excess, FEW, is_condition};
 use super::{Audit, Reason, Significance};
 use classmate::internal::name::Name;
@@ -13,7 +13,7 @@ const TOGETHER: usize = 4;
 /// Warnings for which others are tried.
 const TRIED: usize = 8;
 
-/// How harmful a warning is: what is greater is told first.
+/// The harm of a problem: greater harm is reported first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Harm {
     /// It costs nothing in this queue.
@@ -24,7 +24,7 @@ enum Harm {
     Explosion,
 }
 
-/// What is found wrong with an attribute.
+/// The problem with an attribute.
 enum Kind {
     /// It differs from job to job by its nature.
     PerJob,
@@ -39,14 +39,14 @@ enum Kind {
 /// An attribute with what is wrong with it.
 type Judged<'a> = (Harm, Kind, &'a Significance);
 
-/// What to do, the most harmful first.
-pub(super) fn of(audit: &Audit, columns: &Columns<'_>, outcomes: Option<&HashMap<u32, u32>>) -> Vec<String> {
+/// The warnings of an audit, the most harmful first.
+pub(super) fn of(audit: &Audit, job_values: &JobValues<'_>, outcomes: Option<&HashMap<u32, u32>>) -> Vec<String> {
     let judged =
-        audit.attributes.iter().filter_map(|one| judged(audit, one, columns).map(|(harm, kind)| (harm, kind, one)));
+        audit.attributes.iter().filter_map(|one| judged(audit, one, job_values).map(|(harm, kind)| (harm, kind, one)));
     let mut found: Vec<Judged<'_>> = judged.collect();
-    let told: Vec<Name> =
+    let reported: Vec<Name> =
         found.iter().filter(|(.., one)| one.values > 1).map(|(.., one)| Name::new(&one.name)).collect();
-    let excess = excess::of(audit, columns, outcomes, &told);
+    let excess = excess::of(audit, job_values, outcomes, &reported);
     for name in excess.iter().flat_map(|excess| &excess.names) {
         let of = audit.attributes.iter().filter(|one| Name::new(&one.name) == *name);
         found.extend(of.map(|one| (Harm::Explosion, Kind::Many, one)));
@@ -59,21 +59,21 @@ pub(super) fn of(audit: &Audit, columns: &Columns<'_>, outcomes: Option<&HashMap
         (*harm, one.per_job && *harm == Harm::Explosion, saved, one.per_job, amount)
     };
     found.sort_by(|one, two| key(two).cmp(&key(one)).then_with(|| one.2.name.cmp(&two.2.name)));
-    let told = found.into_iter().enumerate();
-    told.map(|(at, (_, kind, one))| message(audit, columns, one, (&kind, excess.as_ref()), at < TRIED)).collect()
+    let reported = found.into_iter().enumerate();
+    reported.map(|(at, (_, kind, one))| message(audit, job_values, one, (&kind, excess.as_ref()), at < TRIED)).collect()
 }
 
-/// Whether nearly every job has a value of its own.
+/// Returns whether nearly every job has a value of its own.
 fn explodes(audit: &Audit, one: &Significance) -> bool {
     audit.idle_jobs >= FEW && one.values * 2 > audit.idle_jobs
 }
 
-/// Whether an attribute alone makes most of many autoclusters.
+/// Returns whether an attribute alone makes most of many autoclusters.
 fn splits(audit: &Audit, one: &Significance) -> bool {
     audit.autoclusters >= FEW && one.autoclusters_without * 2 <= audit.autoclusters
 }
 
-/// How an attribute of every job differs by its nature.
+/// The reason why an attribute differs between all jobs.
 fn differs(one: &Significance) -> &'static str {
     if ["ClusterId", "QDate"].iter().any(|name| one.name.eq_ignore_ascii_case(name)) {
         "differs from submission to submission"
@@ -82,7 +82,7 @@ fn differs(one: &Significance) -> &'static str {
     }
 }
 
-fn judged(audit: &Audit, one: &Significance, columns: &Columns<'_>) -> Option<(Harm, Kind)> {
+fn judged(audit: &Audit, one: &Significance, job_values: &JobValues<'_>) -> Option<(Harm, Kind)> {
     if audit.idle_jobs == 0 {
         return match (one.per_job, one.matters) {
             (true, _) => Some((Harm::Explosion, Kind::PerJob)),
@@ -94,7 +94,7 @@ fn judged(audit: &Audit, one: &Significance, columns: &Columns<'_>) -> Option<(H
     if one.per_job && one.values > 1 {
         return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, Kind::PerJob));
     }
-    if one.per_job && !columns.is_said(Name::new(&one.name)) {
+    if one.per_job && !job_values.is_defined(Name::new(&one.name)) {
         return Some((Harm::None, Kind::Unsaid));
     }
     if !one.matters && one.values > 1 {
@@ -105,7 +105,7 @@ fn judged(audit: &Audit, one: &Significance, columns: &Columns<'_>) -> Option<(H
 
 fn message(
     audit: &Audit,
-    columns: &Columns<'_>,
+    job_values: &JobValues<'_>,
     one: &Significance,
     (kind, excess): (&Kind, Option<&Excess>),
     tried: bool,
@@ -127,7 +127,7 @@ fn message(
         };
     }
     let excess = excess.filter(|excess| excess.together.contains(&Name::new(name)));
-    let removed = || removed(audit, columns, one, (excess, tried));
+    let removed = || removed(audit, job_values, one, (excess, tried));
     let (values, jobs) = (one.values, audit.idle_jobs);
     match kind {
         Kind::PerJob if values * 2 <= jobs => {
@@ -154,7 +154,7 @@ fn message(
             // A number can be rounded; of a condition only the text can be made alike.
             let advice = if is_condition(name) {
                 "write it identically in all jobs, and move the differences to attributes that it refers to"
-            } else if columns.is_of_numbers(Name::new(name)) {
+            } else if job_values.is_of_numbers(Name::new(name)) {
                 "round it when jobs are submitted"
             } else {
                 "refer to it in fewer expressions, or use fewer values"
@@ -170,10 +170,10 @@ fn message(
     }
 }
 
-/// What there is without an attribute; if that is hardly less, without others that split the queue as well.
+/// The number of autoclusters without an attribute; if it is nearly the same, also without others that split the queue.
 fn removed(
     audit: &Audit,
-    columns: &Columns<'_>,
+    job_values: &JobValues<'_>,
     one: &Significance,
     (excess, tried): (Option<&Excess>, bool),
 ) -> String {
@@ -194,7 +194,7 @@ fn removed(
         let still = if alone == all { format!("all {all}") } else { format!("{alone} of {all}") };
         format!("without it there would still be {still} autoclusters")
     };
-    match joint.or_else(|| together(audit, columns, one)) {
+    match joint.or_else(|| together(audit, job_values, one)) {
         Some((others, count)) => {
             let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
             format!("{still}, without it and {} there would be {count}", others.join(" and "))
@@ -204,7 +204,7 @@ fn removed(
 }
 
 /// Other attributes without which, together with one, there are at most half the autoclusters; and how many there are then.
-fn together(audit: &Audit, columns: &Columns<'_>, one: &Significance) -> Option<(Vec<Name>, usize)> {
+fn together(audit: &Audit, job_values: &JobValues<'_>, one: &Significance) -> Option<(Vec<Name>, usize)> {
     let mut others: Vec<&Significance> =
         audit.attributes.iter().filter(|other| other.values > 1 && other.name != one.name).collect();
     // Conditions take with them what they refer to: they come last.
@@ -220,7 +220,7 @@ fn together(audit: &Audit, columns: &Columns<'_>, one: &Significance) -> Option<
     let mut count = one.autoclusters_without;
     for other in others.into_iter().take(TOGETHER) {
         without.push(Name::new(&other.name));
-        count = columns.count(&without).0;
+        count = job_values.count(&without).0;
         if count * 2 <= audit.autoclusters {
             break;
         }
@@ -228,12 +228,12 @@ fn together(audit: &Audit, columns: &Columns<'_>, one: &Significance) -> Option<
     if count * 2 > audit.autoclusters {
         return None;
     }
-    // Those that make no difference are not told.
+    // Attributes that make no difference are not reported.
     let mut at = 1;
     while at < without.len() && without.len() > 2 {
         let mut fewer = without.clone();
         fewer.remove(at);
-        let left = columns.count(&fewer).0;
+        let left = job_values.count(&fewer).0;
         if left <= count {
             (without, count) = (fewer, left);
         } else {
@@ -244,7 +244,7 @@ fn together(audit: &Audit, columns: &Columns<'_>, one: &Significance) -> Option<
     Some((without, count))
 }
 
-/// What refers to an attribute.
+/// The expressions that refer to an attribute.
 fn reason(one: &Significance) -> String {
     let of_jobs = one.reasons.iter().position(|reason| reason.jobs > 0).unwrap_or(one.reasons.len());
     let (slots, jobs) = one.reasons.split_at(of_jobs);

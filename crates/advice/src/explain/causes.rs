@@ -10,10 +10,9 @@ use crate::explain::Market;
 use crate::explain::clauses::{AdCondition, truth};
 use crate::explain::correction::{pattern, quoted};
 use crate::explain::decide::{DecidingCondition, deciding};
-use crate::explain::kinds::{Kind, Policy};
 use crate::explain::names::{MissingAttribute, references};
-use crate::explain::panel::Values;
 use crate::explain::prose::prose;
+use crate::explain::slot_classes::{Policy, SlotClass};
 use crate::explain::view::View;
 use classmate::internal::eval;
 use classmate::internal::eval::explain::explain;
@@ -21,6 +20,7 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::eval::walk::{Side, Via};
 use classmate::internal::name::Name;
+use classmate::internal::program::view::Values;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
@@ -104,7 +104,7 @@ pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
         slot",
         )];
     }
-    if view.kinds.all.iter().any(Kind::matches) {
+    if view.kinds.all.iter().any(SlotClass::matches) {
         return Vec::new();
     }
     let mut found = not_matched(view);
@@ -145,7 +145,7 @@ fn left_out(view: &View<'_>) -> Option<Cause> {
 
 /// Why none of the slots that take part matches.
 fn not_matched(view: &View<'_>) -> Vec<Cause> {
-    let by_job = view.kinds.all.iter().any(Kind::is_accepted);
+    let by_job = view.kinds.all.iter().any(SlotClass::is_accepted);
     let mut found = never(view);
     if !by_job && found.is_empty() {
         found.extend(apart(view));
@@ -284,7 +284,7 @@ fn absent_of(view: &View<'_>, one: &DecidingCondition) -> Option<String> {
 /// Two conditions of the job that are true for some slots each, and for none both; or all of them.
 fn apart(view: &View<'_>) -> Vec<Cause> {
     let required: Vec<(usize, &AdCondition)> = view.plan.required().collect();
-    let holds = |kind: &Kind, at: usize| kind.one[at] == Truth::True;
+    let holds = |kind: &SlotClass, at: usize| kind.one[at] == Truth::True;
     for (place, (second, later)) in required.iter().enumerate() {
         for (first, earlier) in &required[..place] {
             if !view.kinds.all.iter().any(|kind| holds(kind, *first) && holds(kind, *second)) {
@@ -308,7 +308,7 @@ fn apart(view: &View<'_>) -> Vec<Cause> {
 
 /// By which conditions slots refuse the job: those that the job accepts, or all if it accepts none.
 fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
-    let counts = |kind: &Kind| !by_job || kind.is_accepted();
+    let counts = |kind: &SlotClass| !by_job || kind.is_accepted();
     let mut bare_slots = 0;
     // By the text of the condition: of which policy and where it stands, the kinds, and how many slots these have.
     let text = |policy: &Policy| policy.plan.all.iter().map(|condition| condition.expr.to_string()).collect();

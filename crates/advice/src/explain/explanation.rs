@@ -5,10 +5,10 @@ use serde::Serialize;
 use crate::explain::causes::{self, Cause};
 use crate::explain::clauses::{Clause, counted};
 use crate::explain::cycle::trace::CycleTrace;
-use crate::explain::kinds::{Kind, Policy};
 use crate::explain::names::MissingAttribute;
 use crate::explain::repair::nearest::{NearSlots, nearest};
 use crate::explain::repair::suggestion::Suggestion;
+use crate::explain::slot_classes::{Policy, SlotClass};
 use crate::explain::view::View;
 
 /// Slots that have the same requirements, and what they say of the job.
@@ -83,9 +83,9 @@ impl View<'_> {
             submitter,
             causes: self.causes(),
             slots,
-            accepted_by_job: self.kinds.count(Kind::is_accepted),
-            accepting_job: self.kinds.count(Kind::accepts),
-            matching: self.kinds.count(Kind::matches),
+            accepted_by_job: self.kinds.count(SlotClass::is_accepted),
+            accepting_job: self.kinds.count(SlotClass::accepts),
+            matching: self.kinds.count(SlotClass::matches),
             never: all(|clause, _| clause.alone.yes == 0),
             always: all(|clause, slots| clause.alone.yes == slots),
             absent: self.absent.clone(),

@@ -2,20 +2,20 @@
 //!
 //! In: a snapshot and a job. Out: an [`Explanation`], plain data that serialises.
 
+mod ad_table;
 pub mod causes;
 pub mod clauses;
 mod correction;
 pub mod cycle;
 mod decide;
 pub mod explanation;
-mod kinds;
 pub mod names;
 pub mod near_jobs;
-mod panel;
 pub mod prose;
 pub mod repair;
 pub mod replay;
 pub mod slot;
+mod slot_classes;
 mod trial;
 pub mod view;
 

@@ -4,9 +4,9 @@ use hashbrown::HashSet;
 use serde::Serialize;
 
 use crate::explain::Market;
+use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, deciding_leaves};
-use crate::explain::kinds::Kinds;
-use crate::explain::panel::Panel;
+use crate::explain::slot_classes::SlotClasses;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::conditions::Connective;
@@ -115,10 +115,10 @@ fn tested_names(tree: &Tree, root: NodeId) -> Vec<Key> {
 /// The attributes that conditions of the job and of slots refer to and that exist nowhere they are looked for.
 pub(super) fn absent(
     market: &Market,
-    panel: &Panel<'_>,
+    panel: &AdTable<'_>,
     job: &ClassAd,
     plan: &AdConditions,
-    kinds: &Kinds,
+    kinds: &SlotClasses,
 ) -> Vec<MissingAttribute> {
     let policies = &kinds.policies;
     let deciding = deciding(plan, kinds);
@@ -167,7 +167,7 @@ pub(super) fn absent(
 }
 
 /// The texts of the conditions of either side that decide that some slot does not match.
-fn deciding(plan: &AdConditions, kinds: &Kinds) -> HashSet<(bool, String)> {
+fn deciding(plan: &AdConditions, kinds: &SlotClasses) -> HashSet<(bool, String)> {
     let mut found = HashSet::new();
     let mut of = |of_job: bool, plan: &AdConditions, rows: &mut dyn Iterator<Item = &Vec<Truth>>| {
         let mut places: HashSet<usize> = HashSet::new();

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::explain::Market;
+use crate::explain::ad_table::AdTable;
 use crate::explain::causes::range;
 use crate::explain::clauses::{AdCondition, AdConditions};
-use crate::explain::kinds::{Kind, Kinds};
 use crate::explain::names::references;
-use crate::explain::panel::Panel;
 use crate::explain::repair::failure::failing;
 use crate::explain::repair::nearest::{is_identity, nearest};
 use crate::explain::repair::suggestion::{Change, Changed};
+use crate::explain::slot_classes::{SlotClass, SlotClasses};
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
@@ -63,8 +63,8 @@ pub(super) struct NearMissJobs<'s> {
     pub(super) slot: &'s Slot,
     /// The conditions of the slot.
     pub(super) plan: &'s AdConditions,
-    pub(super) panel: &'s Panel<'s>,
-    pub(super) kinds: &'s Kinds,
+    pub(super) panel: &'s AdTable<'s>,
+    pub(super) kinds: &'s SlotClasses,
     /// The numbers of the jobs.
     pub(super) ids: Vec<&'s str>,
 }
@@ -111,7 +111,7 @@ impl NearMissJobs<'_> {
     }
 
     /// By which conditions some jobs refuse the slot first; the most jobs first.
-    pub(super) fn refusing(&self, counts: impl Fn(&Kind) -> bool) -> Vec<FailedCondition> {
+    pub(super) fn refusing(&self, counts: impl Fn(&SlotClass) -> bool) -> Vec<FailedCondition> {
         let mut found: BTreeMap<String, (Option<&AdCondition>, Vec<usize>)> = BTreeMap::new();
         for (at, kind) in self.kinds.all.iter().enumerate().filter(|(_, kind)| !kind.accepts() && counts(kind)) {
             let plan = &self.kinds.policies[kind.policy].plan;

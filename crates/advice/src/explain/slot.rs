@@ -4,15 +4,15 @@ use classmate::internal::plural;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::explain::ad_table::AdTable;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{Clause, conditions, counted, deciding_leaves, truth};
 use crate::explain::cycle::left_out;
 use crate::explain::cycle::slot_rank::RankObjection;
-use crate::explain::kinds::{Kind, Kinds};
 use crate::explain::names::references;
 use crate::explain::near_jobs::{FailedCondition, NearJobs, NearMissJobs, SlotChange};
-use crate::explain::panel::Panel;
 use crate::explain::prose::prose;
+use crate::explain::slot_classes::{SlotClass, SlotClasses};
 use crate::explain::{Market, tally};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Scope;
@@ -132,8 +132,8 @@ pub fn explain(pool: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Option
         })
         .collect();
     let plan = conditions(slot, Name::new("Requirements"));
-    let panel = Panel::of(idle.iter().map(|(ad, ..)| *ad).collect(), slot, settings);
-    let kinds = Kinds::of(&panel, slot, &plan);
+    let panel = AdTable::of(idle.iter().map(|(ad, ..)| *ad).collect(), slot, settings);
+    let kinds = SlotClasses::of(&panel, slot, &plan);
     let matching: Vec<bool> = kinds.of.iter().map(|kind| kinds.all[*kind as usize].matches()).collect();
     let matched = outcome.matches.iter().find(|made| made.slot == subject.name).cloned();
     let mut explanation = SlotExplanation {
@@ -146,9 +146,9 @@ pub fn explain(pool: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Option
         weight: subject.weight,
         causes: Vec::new(),
         jobs: idle.len(),
-        accepted_by_slot: kinds.count(Kind::is_accepted),
-        accepting_slot: kinds.count(Kind::accepts),
-        matching: kinds.count(Kind::matches),
+        accepted_by_slot: kinds.count(SlotClass::is_accepted),
+        accepting_slot: kinds.count(SlotClass::accepts),
+        matching: kinds.count(SlotClass::matches),
         clauses: counted(&plan, kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size))),
         refused_by: Vec::new(),
         nearest: Vec::new(),

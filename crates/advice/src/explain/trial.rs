@@ -1,110 +1,104 @@
 //! Changes of the one ad, tried on all ads opposite: which match then, and did not before.
 //!
-//! What a change does not touch is asked once for all changes.
+//! Atoms that a change does not affect are evaluated once for all changes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::explain::panel::{Panel, Sight};
+use crate::explain::ad_table::AdTable;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::name::{Key, Name};
 use classmate::internal::program::Side;
-use classmate::internal::program::atom::{Atom, Atoms};
+use classmate::internal::program::atom::Atoms;
+use classmate::internal::program::cache::{CachedView, EvalCache};
 use classmate::internal::program::condition::{Clause, requirements};
-use classmate::internal::program::mask::{Mask, Truths};
+use classmate::internal::program::mask::Mask;
+use classmate::internal::program::view::TableView;
 
-/// The sides whose Requirements must hold.
+/// The sides whose Requirements must be true.
 const SIDES: [Side; 2] = [Side::Other, Side::Row];
 
-/// A condition with the rows for which it is true.
-struct Known {
-    clause: Clause,
-    yes: Mask,
+/// The Requirements of a side, compiled.
+struct CompiledSide {
+    side: Side,
+    clauses: Vec<Clause>,
+    /// The expressions that the clauses were made of.
+    followed: Vec<(Side, Key)>,
 }
 
-/// The conditions of a block, taken apart.
+/// The Requirements of both sides for a block, compiled.
 struct Compiled {
     atoms: Mutex<Atoms>,
-    /// By the number of an atom.
-    truths: HashMap<u32, Arc<Truths>>,
-    /// Of the one ad, and of the others.
-    sides: [Vec<Known>; 2],
-    /// The expressions that these were made of, for each side.
-    followed: [Vec<(Side, Key)>; 2],
+    sides: [CompiledSide; 2],
 }
 
 /// A block before the change.
 struct Block<'p> {
+    number: u32,
     ads: &'p [u32],
-    /// None if its ads are asked one by one.
+    /// None if its ads are evaluated one by one.
     compiled: Option<Compiled>,
     matching: Mask,
 }
 
 /// Tries changes of an ad.
 pub(super) struct Trials<'p, 'a> {
-    panel: &'p Panel<'a>,
+    table: &'p AdTable<'a>,
     job: &'p ClassAd,
     blocks: Vec<Block<'p>>,
+    cache: EvalCache,
 }
 
-/// What a change does.
+/// The effect of a change.
 pub(super) struct Effect {
     /// Ads that match after it.
     pub(super) matching: usize,
-    /// Of these, those that do not before.
+    /// Ads of these that do not match before it.
     pub(super) won: usize,
     /// Ads that match before it and not after.
     pub(super) lost: usize,
-    /// The first that matches after it and not before.
+    /// The first ad that matches after it and not before.
     pub(super) first: usize,
 }
 
-/// How an ad changed.
+/// A change of the one ad.
 struct Change<'c> {
-    /// The attributes that are other ones.
+    /// The attributes that differ.
     names: &'c [Name],
     /// Those that have another expression.
     rewritten: Vec<Key>,
-    /// Whether any is new or gone, or became an expression or is one no longer.
+    /// True if any is new or gone, or became an expression or ceased to be one.
     reshaped: bool,
 }
 
 impl Change<'_> {
-    fn touches(&self, atom: &Atom) -> bool {
-        self.names.iter().any(|name| atom.other.iter().any(|other| other.key() == name.key()))
-    }
-
-    /// Whether conditions that were made of these expressions have to be taken apart anew.
+    /// Returns whether clauses that were made of these expressions have to be compiled again.
     fn rewrites(&self, followed: &[(Side, Key)]) -> bool {
         self.reshaped || self.rewritten.iter().any(|key| followed.contains(&(Side::Other, *key)))
     }
 }
 
 impl<'p, 'a> Trials<'p, 'a> {
-    /// For the ads of a panel and the one opposite as it is.
-    pub(super) fn new(panel: &'p Panel<'a>, job: &'p ClassAd) -> Self {
-        let block = |ads: &'p Vec<u32>| {
-            let compiled = compiled(panel.sight(ads, job));
-            let matching = match &compiled {
-                Some(compiled) => {
-                    let mut all = Mask::all(ads.len());
-                    compiled.sides.iter().flatten().for_each(|known| {
-                        all.keep(&known.yes);
-                    });
-                    all
-                }
-                None => one_by_one(panel.sight(ads, job)),
-            };
-            Block { ads, compiled, matching }
+    /// Trials for the ads of a table and the one opposite as it is.
+    pub(super) fn new(table: &'p AdTable<'a>, job: &'p ClassAd) -> Self {
+        let cache = EvalCache::default();
+        let unchanged = Change { names: &[], rewritten: Vec::new(), reshaped: false };
+        let block = |(number, ads): (usize, &'p Vec<u32>)| {
+            let (view, number) = (table.view(ads, job), number as u32);
+            let compiled = view.table.is_by_column(ads).then(|| Compiled::new(&view));
+            let matching = compiled.as_ref().and_then(|compiled| compiled.matching(view, (number, &cache), &unchanged));
+            match matching {
+                Some(matching) => Block { number, ads, compiled, matching },
+                None => Block { number, ads, compiled: None, matching: one_by_one(view) },
+            }
         };
-        Trials { panel, job, blocks: panel.blocks.par_iter().map(block).collect() }
+        let blocks = table.blocks.par_iter().enumerate().map(block).collect();
+        Trials { table, job, blocks, cache }
     }
 
-    /// The ad with some attributes changed, tried on all others; none if no match is won.
+    /// Tries the ad with some attributes changed on all others; none if no match is won.
     pub(super) fn of(&self, after: &ClassAd, names: &[Name]) -> Option<Effect> {
         let shape = |ad: &ClassAd, name: &Name| match ad.lookup(*name) {
             None => 0,
@@ -115,9 +109,10 @@ impl<'p, 'a> Trials<'p, 'a> {
         let rewritten = names.iter().filter(|name| shape(after, name) == 2).map(|name| name.key()).collect();
         let change = Change { names, rewritten, reshaped };
         let tried = |block: &Block<'p>| {
-            let sight = self.panel.sight(block.ads, after);
-            let asked = block.compiled.as_ref().and_then(|compiled| compiled.changed(sight, &change));
-            let now = asked.unwrap_or_else(|| one_by_one(sight));
+            let view = self.table.view(block.ads, after);
+            let compiled = block.compiled.as_ref();
+            let now = compiled.and_then(|compiled| compiled.matching(view, (block.number, &self.cache), &change));
+            let now = now.unwrap_or_else(|| one_by_one(view));
             let first = now.rows().find(|row| !block.matching.contains(*row));
             let (before, after, mut both) = (block.matching.count(), now.count(), now);
             both.keep(&block.matching);
@@ -131,77 +126,33 @@ impl<'p, 'a> Trials<'p, 'a> {
     }
 }
 
-/// Which ads match the one opposite, asked one by one.
-fn one_by_one(sight: Sight<'_, '_>) -> Mask {
-    let settings = sight.panel.settings;
-    Mask::of(sight.ads.len(), |row| symmetric(sight.one, sight.pair(Side::Row, sight.ads[row]).0, settings))
-}
-
-/// The conditions of a block; none if its ads are to be asked one by one.
-fn compiled(sight: Sight<'_, '_>) -> Option<Compiled> {
-    if !sight.panel.is_by_column(sight.ads) {
-        return None;
-    }
-    let (world, mut atoms) = (sight.world(), Atoms::default());
-    let followed = SIDES.map(|side| world.depends_of(Name::new("Requirements"), side, &mut atoms.surveyed).followed);
-    let clauses = SIDES.map(|side| requirements(&world, side, &mut atoms));
-    let mut truths: HashMap<u32, Arc<Truths>> = HashMap::new();
-    let [one, many] = clauses.map(|clauses| {
-        let known = |clause: Clause| {
-            let yes = yes(sight, &clause, |atom| {
-                if let Some(known) = truths.get(&atom.id) {
-                    return Some(Arc::clone(known));
-                }
-                let found = asked(sight, atom)?;
-                truths.insert(atom.id, Arc::clone(&found));
-                Some(found)
-            })?;
-            Some(Known { clause, yes })
-        };
-        clauses.into_iter().map(known).collect::<Option<Vec<Known>>>()
-    });
-    Some(Compiled { sides: [one?, many?], followed, truths, atoms: Mutex::new(atoms) })
-}
-
-/// The truths of an atom.
-fn asked(sight: Sight<'_, '_>, atom: &Atom) -> Option<Arc<Truths>> {
-    let groups = sight.groups(atom);
-    sight.rows(|rows| rows.truths(atom, &groups, &sight.world(), sight.panel.settings)).map(Arc::new)
-}
-
-/// Where a condition is true.
-fn yes(sight: Sight<'_, '_>, clause: &Clause, truths: impl FnMut(&Atom) -> Option<Arc<Truths>>) -> Option<Mask> {
-    sight.rows(|rows| rows.clause(clause, truths)).map(|truths| truths.yes.clone())
+/// The ads that match the one opposite, each evaluated by itself.
+fn one_by_one(view: TableView<'_>) -> Mask {
+    Mask::of(view.ads.len(), |row| symmetric(view.other, view.source.ad(view.ads[row]), view.settings))
 }
 
 impl Compiled {
-    /// Which ads match after a change; none if they are to be asked one by one.
-    fn changed(&self, sight: Sight<'_, '_>, change: &Change<'_>) -> Option<Mask> {
-        let mut all = Mask::all(sight.ads.len());
-        let truths = |atom: &Atom| match self.truths.get(&atom.id).filter(|_| !change.touches(atom)) {
-            Some(known) => Some(Arc::clone(known)),
-            None => asked(sight, atom),
-        };
-        for ((side, known), followed) in SIDES.into_iter().zip(&self.sides).zip(&self.followed) {
-            if change.rewrites(followed) {
-                let clauses = {
-                    let mut atoms = self.atoms.lock().unwrap_or_else(PoisonError::into_inner);
-                    requirements(&sight.world(), side, &mut atoms)
-                };
-                for clause in &clauses {
-                    if !all.keep(&yes(sight, clause, truths)?) {
-                        return Some(all);
-                    }
-                }
-                continue;
-            }
-            for Known { clause, yes: before } in known {
-                let left = if clause.atoms().any(|atom| change.touches(atom)) {
-                    all.keep(&yes(sight, clause, truths)?)
-                } else {
-                    all.keep(before)
-                };
-                if !left {
+    fn new(view: &TableView<'_>) -> Self {
+        let (pair, mut atoms) = (view.pair(), Atoms::default());
+        let sides = SIDES.map(|side| {
+            let followed = pair.depends_of(Name::new("Requirements"), side, &mut atoms.mentions).followed;
+            CompiledSide { side, followed, clauses: requirements(&pair, side, &mut atoms) }
+        });
+        Compiled { atoms: Mutex::new(atoms), sides }
+    }
+
+    /// The ads that match after a change; none if they have to be evaluated one by one.
+    fn matching(&self, view: TableView<'_>, (block, cache): (u32, &EvalCache), change: &Change<'_>) -> Option<Mask> {
+        let number = |name: &Name| (!change.names.contains(name)).then_some(0);
+        let at = CachedView { view, block, number: &number };
+        let mut all = Mask::all(view.ads.len());
+        for CompiledSide { side, clauses, followed } in &self.sides {
+            let rewritten = change.rewrites(followed).then(|| {
+                let mut atoms = self.atoms.lock().unwrap_or_else(PoisonError::into_inner);
+                requirements(&view.pair(), *side, &mut atoms)
+            });
+            for clause in rewritten.as_ref().unwrap_or(clauses) {
+                if !all.keep(&*cache.clause(&at, clause)?) {
                     return Some(all);
                 }
             }

@@ -1,10 +1,10 @@
 //! A job and all slots: what every condition of either side is for every pair, worked out once for whoever asks.
 
 use crate::explain::Market;
+use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, conditions};
-use crate::explain::kinds::{Kind, Kinds};
 use crate::explain::names::{self, MissingAttribute};
-use crate::explain::panel::Panel;
+use crate::explain::slot_classes::{SlotClass, SlotClasses};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Name;
 
@@ -27,8 +27,8 @@ pub struct View<'m> {
     pub(super) job: &'m ClassAd,
     /// The conditions of the job.
     pub(super) plan: AdConditions,
-    pub(super) panel: Panel<'m>,
-    pub(super) kinds: Kinds,
+    pub(super) panel: AdTable<'m>,
+    pub(super) kinds: SlotClasses,
     pub(super) absent: Vec<MissingAttribute>,
 }
 
@@ -36,14 +36,14 @@ impl<'m> View<'m> {
     /// Looks at a job, as slots see it, against all slots.
     pub fn of(market: &'m Market<'m>, job: &'m ClassAd) -> Self {
         let plan = conditions(job, Name::new("Requirements"));
-        let panel = Panel::of(market.slots.iter().map(|slot| &slot.ad).collect(), job, &market.settings);
-        let kinds = Kinds::of(&panel, job, &plan);
+        let panel = AdTable::of(market.slots.iter().map(|slot| &slot.ad).collect(), job, &market.settings);
+        let kinds = SlotClasses::of(&panel, job, &plan);
         let absent = names::absent(market, &panel, job, &plan, &kinds);
         View { market, job, plan, panel, kinds, absent }
     }
 
     /// The slots that match the job, whoever has them, by their places in the market.
     pub fn matching(&self) -> Vec<usize> {
-        self.kinds.ads(Kind::matches).into_iter().map(|at| at as usize).collect()
+        self.kinds.ads(SlotClass::matches).into_iter().map(|at| at as usize).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Slots by their kind: cores, memory, GPUs and architecture.
+//! Slots by kind: cores, memory, GPUs and architecture.
 //!
 //! In: the ads of slots, before a cycle. Out: how many of each kind there are, and how many of these a cycle matched.
 
@@ -11,71 +11,68 @@ use serde::Serialize;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
-use classmate::internal::program::column::{Column, Entry, refine};
+use classmate::internal::program::column::{Column, Entry};
+use classmate::internal::program::partition::Partition;
 use classmate::internal::text::Text;
 use classmate_pool::internal::negotiate::{Outcome, Snapshot};
 use classmate_pool::internal::pool::facts::Facts;
 
-/// Slots of a kind, and what became of them.
+/// The counts of slots of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SlotKind {
     /// Cores, memory, GPUs and architecture.
     pub name: String,
-    /// How many there are.
+    /// Number of slots.
     pub slots: usize,
-    /// How many of them were in use when the cycle began.
+    /// Number of slots that were in use when the cycle began.
     pub in_use: usize,
-    /// How many of them were matched.
+    /// Number of slots that were matched.
     pub matched: usize,
 }
 
-/// Amounts that make a kind.
-const AMOUNTS: [&str; 3] = ["Cpus", "Memory", "GPUs"];
-/// Texts that make a kind.
-const TEXTS: [&str; 2] = ["Arch", "OpSys"];
+/// Numeric attributes that define a kind.
+const AMOUNT_ATTRIBUTES: [&str; 3] = ["Cpus", "Memory", "GPUs"];
+/// String attributes that define a kind.
+const STRING_ATTRIBUTES: [&str; 2] = ["Arch", "OpSys"];
 
 /// The kinds of some slots.
 #[derive(Debug)]
-pub struct Kinds {
+pub struct SlotKinds {
     /// For each slot its name, if it has one, and the number of its kind.
     of: Vec<(Option<Text>, u32)>,
     /// The kinds; two may have the same name.
     names: Vec<String>,
 }
 
-impl Kinds {
+impl SlotKinds {
     /// The kinds of slots with these ads.
     ///
     /// ```
     /// use classmate::internal::ad::ClassAd;
     /// use classmate::internal::eval::scope::EvalOptions;
     /// use classmate_pool::internal::negotiate::Outcome;
-    /// use classmate_advice::internal::whatif::kind::Kinds;
+    /// use classmate_advice::internal::whatif::kind::SlotKinds;
     /// let slot = ClassAd::parse(b"[Name = \"s\"; Cpus = 4; Arch = \"X86_64\"]")?;
-    /// let matched = Kinds::of(&[slot], &EvalOptions::default()).matched(&Outcome::default());
+    /// let matched = SlotKinds::of(&[slot], &EvalOptions::default()).matched(&Outcome::default());
     /// assert_eq!(matched.into_iter().next(), Some(("Cpus 4, X86_64".to_owned(), 0)));
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn of(slots: &[ClassAd], settings: &EvalOptions) -> Self {
-        let attributes: Vec<Name> = AMOUNTS.iter().chain(&TEXTS).map(|name| Name::new(*name)).collect();
-        let mut numbers = vec![0; slots.len()];
+        let attributes: Vec<Name> =
+            AMOUNT_ATTRIBUTES.iter().chain(&STRING_ATTRIBUTES).map(|name| Name::new(*name)).collect();
+        let mut kinds = Partition::whole(slots.len());
         for column in Column::of(&attributes, slots.len(), &|at| &slots[at]).into_iter().flatten() {
             // The same expression need not have the same value in two slots.
             let apart = column.entries.iter().any(|entry| matches!(entry, Entry::Tree(_)));
-            refine(&mut numbers, |at| if apart { at as u32 } else { column.ids[at] });
+            kinds.split(|at| if apart { at as u32 } else { column.ids[at] });
         }
-        let mut names = Vec::new();
-        for (at, number) in numbers.iter().enumerate() {
-            if *number as usize == names.len() {
-                names.push(kind(Facts::of(&slots[at], settings)));
-            }
-        }
+        let names = kinds.firsts().into_iter().map(|at| kind(Facts::of(&slots[at as usize], settings))).collect();
         let name = Name::new("Name");
         let named = |(ad, number): (&ClassAd, u32)| (Facts::of(ad, settings).string(name), number);
-        Kinds { of: slots.par_iter().zip(numbers).map(named).collect(), names }
+        SlotKinds { of: slots.par_iter().zip(kinds.of).map(named).collect(), names }
     }
 
-    /// How many slots of each kind a cycle matched; also of those of which it matched none.
+    /// Number of matched slots of each kind, including kinds without a match.
     pub fn matched(&self, outcome: &Outcome) -> BTreeMap<String, usize> {
         let mut matched: BTreeMap<String, usize> = BTreeMap::new();
         let mut counts = vec![(false, 0); self.names.len()];
@@ -99,10 +96,10 @@ impl Kinds {
     }
 }
 
-/// The slots of a pool by their kind, those of which there are most first.
+/// The slots of a pool by kind, the most frequent kind first.
 pub fn kinds(snapshot: &Snapshot, outcome: &Outcome) -> Vec<SlotKind> {
     let settings = snapshot.settings();
-    let all = Kinds::of(&snapshot.slots, &settings);
+    let all = SlotKinds::of(&snapshot.slots, &settings);
     let mut kinds: BTreeMap<&str, SlotKind> = BTreeMap::new();
     for (ad, slot) in snapshot.slots.iter().zip(all.slots(outcome)) {
         let Some((number, matched)) = slot else { continue };
@@ -118,15 +115,15 @@ pub fn kinds(snapshot: &Snapshot, outcome: &Outcome) -> Vec<SlotKind> {
     kinds
 }
 
-/// What kind of slot it is: cores, memory, GPUs and architecture, as far as the ad says so.
+/// The kind of a slot: cores, memory, GPUs and architecture, as far as they are defined.
 fn kind(facts: Facts<'_>) -> String {
     let mut parts = Vec::new();
-    for name in AMOUNTS {
+    for name in AMOUNT_ATTRIBUTES {
         if let Some(count) = facts.integer(name).filter(|count| name != "GPUs" || *count > 0) {
             parts.push(format!("{name} {count}"));
         }
     }
-    for name in TEXTS {
+    for name in STRING_ATTRIBUTES {
         if let Some(text) = facts.string(name) {
             parts.push(String::from_utf8_lossy(&text).into_owned());
         }
@@ -163,7 +160,7 @@ mod tests {
         let found: Vec<(String, usize, usize)> =
             kinds(&snapshot, &outcome).into_iter().map(|kind| (kind.name, kind.slots, kind.matched)).collect();
         assert_eq!(found, [("Cpus 4".to_owned(), 3, 1), ("Cpus 8".to_owned(), 1, 0)]);
-        let matched = Kinds::of(&snapshot.slots, &snapshot.settings()).matched(&outcome);
+        let matched = SlotKinds::of(&snapshot.slots, &snapshot.settings()).matched(&outcome);
         assert_eq!(matched.into_iter().collect::<Vec<_>>(), [("Cpus 4".to_owned(), 1), ("Cpus 8".to_owned(), 0)]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a change of settings, jobs or slots does to a cycle: two outcomes, and their difference.
+//! The effects of a change of settings, jobs or slots on a cycle: two outcomes, and their difference.
 //!
 //! In: a snapshot, and changes. Out: a [`Difference`], plain data that serialises.
 
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::whatif::kind::Kinds;
+use crate::whatif::kind::SlotKinds;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
@@ -19,10 +19,10 @@ use classmate_pool::internal::negotiate::outcome::{Match, Outcome, Rejection};
 use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Prospect};
 use classmate_pool::internal::queue::job::JobId;
 
-/// What came of a pool, and which of its jobs any slot would do for.
+/// The result of a pool, and the jobs that match any slot.
 #[derive(Debug, Default)]
 pub struct Ran {
-    /// What was decided, in one cycle or several.
+    /// The outcome of one cycle or several.
     pub outcome: Outcome,
     /// The idle jobs that were offered in the first cycle, by number.
     pub prospects: Vec<Prospect>,
@@ -35,14 +35,14 @@ impl Ran {
     ///
     /// # Errors
     /// A setting that is wrong for a cycle.
-    pub fn of(pool: &mut PreparedPool<'_>, kinds: &Kinds) -> Result<Self, ConfigError> {
+    pub fn of(pool: &mut PreparedPool<'_>, kinds: &SlotKinds) -> Result<Self, ConfigError> {
         let cycle = pool.negotiate(CycleOptions { feasibility: true, ..CycleOptions::default() })?;
         Ok(Ran { classes: kinds.matched(&cycle.outcome), outcome: cycle.outcome, prospects: cycle.prospects })
     }
 
     /// With the outcome of several cycles, of which one was run here.
     #[must_use]
-    pub fn with_outcome(self, kinds: &Kinds, outcome: Outcome) -> Self {
+    pub fn with_outcome(self, kinds: &SlotKinds, outcome: Outcome) -> Self {
         Ran { classes: kinds.matched(&outcome), outcome, ..self }
     }
 }
@@ -50,7 +50,7 @@ impl Ran {
 /// An attribute to set in the ads for which a condition holds.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// Which ads.
+    /// The condition that selects the ads.
     pub of: Expr,
     /// The attribute.
     pub name: Name,
@@ -59,7 +59,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Sets the attribute, and tells in how many ads.
+    /// Sets the attribute; returns the number of changed ads.
     pub fn apply(&self, ads: &mut [ClassAd], settings: &EvalOptions) -> usize {
         let mut changed = 0;
         for ad in ads {
@@ -72,7 +72,7 @@ impl Setting {
     }
 }
 
-/// Takes away the ads for which a condition holds, and tells how many.
+/// Removes the ads for which a condition holds; returns their number.
 pub fn drain(ads: &mut Vec<ClassAd>, condition: &Expr, settings: &EvalOptions) -> usize {
     let before = ads.len();
     ads.retain(|ad| !Scope::new(ad, settings).holds(condition));
@@ -95,20 +95,20 @@ pub struct Moved<T> {
 pub struct GroupFigures {
     /// Its own quota in weighted slots.
     pub quota: f64,
-    /// What it was granted in the first round.
+    /// Its allocation in the first round.
     pub allocated: f64,
-    /// What it uses at the end.
+    /// Its usage at the end.
     pub usage: f64,
 }
 
-/// How two outcomes differ. What is the same is left out.
+/// The differences of two outcomes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
     /// Matches before and after.
     pub matches: (usize, usize),
     /// Weighted slots that were matched, before and after.
     pub weight: (f64, f64),
-    /// Matches that displace somebody, before and after.
+    /// Preempting matches, before and after.
     pub preemptions: (usize, usize),
     /// Matches by submitter.
     pub submitters: Vec<Moved<usize>>,
@@ -128,7 +128,7 @@ pub struct Difference {
     pub slots_lost: Vec<String>,
     /// Slots matched by class: what kind of slot they are. None if the slots are not known.
     pub classes: Vec<Moved<usize>>,
-    /// Requests by their first job that some slot matched, whoever has it, and that none matches after the change.
+    /// Requests, by their first job, that matched any slot before the change, claimed or not, and match none after it.
     pub stranded: Vec<String>,
     /// Requests by their first job that no slot matched, and that some match after the change.
     pub freed: Vec<String>,
@@ -145,7 +145,7 @@ pub struct Difference {
 pub struct Short {
     /// The first job of the request.
     pub request: String,
-    /// How many of its jobs found none.
+    /// Number of its jobs that were not matched.
     pub jobs: usize,
 }
 
@@ -196,7 +196,7 @@ impl Difference {
         }
     }
 
-    /// Whether nothing differs.
+    /// Returns whether the outcomes are equal.
     pub fn is_none(&self) -> bool {
         self.matches.0 == self.matches.1
             && self.weight.0 == self.weight.1
@@ -261,7 +261,7 @@ impl Difference {
     }
 }
 
-/// Several cycles as one outcome: what was matched in all of them, and how groups and submitters stand in the last.
+/// Joins several cycles into one outcome: the matches of all, and the groups and submitters of the last.
 pub fn summed(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
     let mut sum = Outcome::default();
     for mut outcome in outcomes {
@@ -365,7 +365,7 @@ fn groups(outcome: &Outcome) -> BTreeMap<String, GroupFigures> {
     figures.collect()
 }
 
-/// What differs, by name.
+/// The differences, by name.
 fn paired<T: Copy + Default + PartialEq>(before: &BTreeMap<String, T>, after: &BTreeMap<String, T>) -> Vec<Moved<T>> {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let of = |map: &BTreeMap<String, T>, name: &String| map.get(name).copied().unwrap_or_default();

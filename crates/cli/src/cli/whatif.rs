@@ -20,7 +20,7 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_advice::internal::lint::config::lint;
-use classmate_advice::internal::whatif::kind::Kinds;
+use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{Difference, Ran, Setting, drain, summed};
 use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knob;
@@ -244,7 +244,7 @@ fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {
 
 /// What comes of a cycle, which takes the slots, or of several.
 fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Result<Ran, Failure> {
-    let kinds = Kinds::of(&snapshot.slots, &snapshot.settings());
+    let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
     let once = arguments.cycles == 1;
     let slots = if once { std::mem::take(&mut snapshot.slots) } else { copies(&snapshot.slots) };
     let pool = PreparedPool::prepare(snapshot, slots, Purpose::Cycle, &mut ()).map_err(|error| refused(&error))?;

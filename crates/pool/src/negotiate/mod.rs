@@ -34,7 +34,7 @@ use hashbrown::HashSet;
 use rayon::prelude::*;
 
 use crate::negotiate::deal::Dealing;
-use crate::negotiate::engine::{Engine, ROOM, Sample, VARYING};
+use crate::negotiate::engine::{CLASS_MEMORY, ClassMatcher, SampleRequest, VARYING_ATTRIBUTES};
 use crate::negotiate::market::{Classes, Market};
 use crate::negotiate::offer::Offers;
 use crate::negotiate::rules::Rules;
@@ -83,7 +83,7 @@ pub enum Matcher {
 
 impl Default for Matcher {
     fn default() -> Self {
-        Self::Columnar { memory: ROOM }
+        Self::Columnar { memory: CLASS_MEMORY }
     }
 }
 
@@ -204,10 +204,10 @@ fn market<'c>(
     let ads: Vec<ClassAd> = firsts.par_iter().map(|(who, request)| queue.request_ad(*who, request)).collect();
     let marked = |((who, request), mut ad): (&(usize, Request), ClassAd)| {
         deal::mark_at_start(&mut ad, &submitters[*who].name, policy, rules);
-        Sample { autocluster: request.autocluster, ad }
+        SampleRequest { autocluster: request.autocluster, ad }
     };
-    let samples: Vec<Sample> = firsts.iter().zip(ads).map(marked).collect();
-    match Engine::new(offers, rules, &samples, (&varying(queue), memory), observer) {
+    let samples: Vec<SampleRequest> = firsts.iter().zip(ads).map(marked).collect();
+    match ClassMatcher::new(offers, rules, &samples, (&varying(queue), memory), observer) {
         Ok(engine) => (Box::new(engine), None),
         Err((offers, obstacle)) => (offers, Some(obstacle)),
     }
@@ -217,7 +217,7 @@ fn market<'c>(
 fn varying(queue: &Queue<'_>) -> HashSet<Key> {
     let carried = CARRIED.map(Name::new);
     let varies = |name: &Name| !(carried.contains(name) && queue.is_significant(*name));
-    VARYING.map(Name::new).into_iter().filter(varies).map(Name::key).collect()
+    VARYING_ATTRIBUTES.map(Name::new).into_iter().filter(varies).map(Name::key).collect()
 }
 
 /// A fault of the settings that stops nothing, in words.

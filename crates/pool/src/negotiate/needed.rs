@@ -1,4 +1,4 @@
-//! What of a pool's slots the cycle can look at, given its settings and jobs.
+//! The slot attributes that a cycle can look at, given its settings and jobs.
 //!
 //! In: the configuration and the job ads. Out: a selection, by which slots may be read; none if everything is needed. A
 //! cycle over slots of the selection decides what one over whole slots decides (`crates/cli/tests/projection.rs`).
@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
 use crate::pool::needed::asked;
-use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::selection::{Chooser, Selection};
@@ -20,14 +20,14 @@ use classmate::internal::program::mentions::Mentions;
 use classmate::internal::syntax::expr::Tree;
 use classmate_config::internal::config::Config;
 
-/// Jobs a thread looks at before another one helps.
-const GRAIN: usize = 4096;
+/// Jobs per task of a thread.
+const JOBS_PER_TASK: usize = 4096;
 
-/// What one cycle under HTCondor's policy needs of slot ads; none if that cannot be foreseen, or if the configuration is
-/// wrong, which the cycle tells.
+/// The slot attributes that one cycle under HTCondor's policy needs; none if they cannot be foreseen, or if the configuration
+/// is invalid, which the cycle reports.
 ///
-/// The attributes that the negotiator asks for, and those that an expression of the configuration or of a job names.
-/// What the expressions of a slot name, the selection keeps in that slot.
+/// These are the attributes that the negotiator itself uses, and those that an expression of the configuration or of a job
+/// names. Attributes that the expressions of a slot name are kept in that slot.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
@@ -45,8 +45,8 @@ pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
     of_cycle(config, jobs).map(|(selection, ..)| selection)
 }
 
-/// The selection, the settings, and what there is in the jobs.
-fn of_cycle<'a>(config: &Config, jobs: &'a [ClassAd]) -> Option<(Selection, Rules, Found<'a>)> {
+/// The selection, the settings, and the contents of the jobs.
+fn of_cycle<'a>(config: &Config, jobs: &'a [ClassAd]) -> Option<(Selection, Rules, AdContents<'a>)> {
     let rules = Rules::read(config, &EvalOptions::default()).ok()?;
     if rules.knobs.matching.cross_slot_prios {
         // Attributes of other slots of the machine, named by number.
@@ -54,15 +54,15 @@ fn of_cycle<'a>(config: &Config, jobs: &'a [ClassAd]) -> Option<(Selection, Rule
     }
     let mut selection = asked();
     selection.add(rules.match_exprs.iter().map(|(name, _)| *name));
-    let of_jobs = found(jobs);
+    let of_jobs = contents(jobs);
     selection.defined_elsewhere(of_jobs.names.iter().copied());
     let foreseen = rules.expressions().all(|expr| selection.add_named_in(expr.tree()))
         && of_jobs.expressions.values().all(|tree| selection.add_named_in(tree));
     foreseen.then_some((selection, rules, of_jobs))
 }
 
-/// As [`selection`], to explain what a cycle does: with attributes that may be meant by names that the first slots of the
-/// pool do not have.
+/// As [`selection`], for explanations of a cycle: with the attributes that may be intended by names that the first slots of
+/// the pool do not have.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
@@ -76,7 +76,7 @@ fn of_cycle<'a>(config: &Config, jobs: &'a [ClassAd]) -> Option<(Selection, Rule
 /// ```
 pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]) -> Option<Selection> {
     let (mut selection, rules, of_jobs) = of_cycle(config, jobs)?;
-    let of_slots = found(first);
+    let of_slots = contents(first);
     let trees = of_jobs.expressions.values().chain(of_slots.expressions.values()).map(|tree| &***tree);
     let mentioned: HashSet<Name> =
         trees.chain(rules.expressions().map(|expr| &**expr.tree())).flat_map(|tree| Mentions::of(tree).names).collect();
@@ -87,22 +87,20 @@ pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]
     Some(selection)
 }
 
-/// What there is in ads.
+/// The contents of ads.
 #[derive(Default)]
-struct Found<'a> {
+struct AdContents<'a> {
     /// Their distinct expressions, by address.
     expressions: HashMap<usize, &'a Arc<Tree>>,
     /// The names of their attributes.
     names: HashSet<Name>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> AdContents<'a> {
     fn add(&mut self, ad: &'a ClassAd) {
         for (name, value) in ad.attributes() {
             self.names.insert(name);
-            if let Attribute::Tree(tree) = value {
-                self.expressions.insert(Arc::as_ptr(tree) as usize, tree);
-            }
+            self.expressions.extend(value.tree().map(|tree| (Arc::as_ptr(tree) as usize, tree)));
         }
     }
 
@@ -113,9 +111,9 @@ impl<'a> Found<'a> {
     }
 }
 
-fn found(ads: &[ClassAd]) -> Found<'_> {
+fn contents(ads: &[ClassAd]) -> AdContents<'_> {
     let of_chunk = |ads| {
-        let mut found = Found::default();
+        let mut found = AdContents::default();
         let mut last: Option<&Arc<ClassAd>> = None;
         for ad in ads {
             let ad: &ClassAd = ad;
@@ -132,7 +130,7 @@ fn found(ads: &[ClassAd]) -> Found<'_> {
         }
         found
     };
-    ads.par_chunks(GRAIN).map(of_chunk).reduce(Found::default, Found::join)
+    ads.par_chunks(JOBS_PER_TASK).map(of_chunk).reduce(AdContents::default, AdContents::join)
 }
 
 impl Snapshot {

@@ -1,13 +1,13 @@
-//! What of slot ads a cycle can look at, so that the rest need not be kept.
+//! The slot attributes that the negotiator itself uses; only these and those named by expressions are kept.
 //!
-//! In: nothing but the negotiator itself. Out: a selection of attributes, to which the names in expressions are added.
+//! Out: a selection of attributes, to which the names in expressions are added.
 
 use classmate::internal::format::selection::Selection;
 use classmate::internal::name::Name;
 use classmate::internal::program::mentions::foresee;
 
-/// The attributes of slots that the negotiator itself asks for by name.
-pub const ASKED: [&str; 61] = [
+/// The attributes of slots that the negotiator itself uses.
+pub const NEGOTIATOR_ATTRIBUTES: [&str; 61] = [
     "AccountingGroup",
     "Activity",
     "ClientMachine",
@@ -67,15 +67,15 @@ pub const ASKED: [&str; 61] = [
     "WantMatching",
     "WantPslotPreemption",
     "WorkingCM",
-    // Of a machine that lists no resources: those above, and this one where it is counted.
+    // Machines that do not list their resources have those above, and these where they are counted.
     "GPUs",
     "Swap",
 ];
 
-/// Strings that no file defines: the negotiator tells requests of their submitters, and `splitTime` makes ads.
-const ELSEWHERE: [&str; 3] = ["SubmitterGroup", "SubmitterNegotiatingGroup", "Type"];
+/// Strings that are not defined in files: the negotiator adds submitter attributes to requests, and `splitTime` makes ads.
+const DEFINED_ELSEWHERE: [&str; 3] = ["SubmitterGroup", "SubmitterNegotiatingGroup", "Type"];
 
-/// What the negotiator asks of slots by itself, with nothing that expressions name.
+/// The attributes that the negotiator itself uses, without those that expressions name.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
@@ -85,8 +85,8 @@ const ELSEWHERE: [&str; 3] = ["SubmitterGroup", "SubmitterNegotiatingGroup", "Ty
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn asked() -> Selection {
-    let mut named = Selection::of(ASKED.map(Name::new), foresee);
-    named.defined_elsewhere(ELSEWHERE.map(Name::new));
+    let mut named = Selection::of(NEGOTIATOR_ATTRIBUTES.map(Name::new), foresee);
+    named.defined_elsewhere(DEFINED_ELSEWHERE.map(Name::new));
     // Dynamic slots inside a partitionable one, and what a match takes of it.
     named.with_prefix(b"Child").with_prefix(b"Consumption").listed_by(Name::new("MachineResources"))
 }
@@ -136,7 +136,7 @@ mod tests {
         "WantMatchDiagnostics",
         // Beginnings of names, and what is no attribute at all.
         "Ceiling",
-        "Engine",
+        "ClassMatcher",
         "LiveUsage",
         "NegotiatorMatchExpr",
         "Request",
@@ -179,8 +179,8 @@ mod tests {
         }
         assert!(found.len() > 100 && found.contains(&"DaemonShutdownFast".to_owned()), "{found:?}");
         found.retain(|text| !text.starts_with("Child") && !text.starts_with("Consumption"));
-        found.retain(|text| !ASKED.contains(&text.as_str()) && !OTHERS.contains(&text.as_str()));
-        assert!(found.is_empty(), "neither ASKED of slots nor known to be something else: {found:?}");
+        found.retain(|text| !NEGOTIATOR_ATTRIBUTES.contains(&text.as_str()) && !OTHERS.contains(&text.as_str()));
+        assert!(found.is_empty(), "neither in NEGOTIATOR_ATTRIBUTES nor known to be something else: {found:?}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::queue::cluster::same;
 use crate::queue::significant::{Significant, references};
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::name::{Key, Name};
+use classmate::internal::program::table::closure;
 use classmate::internal::syntax::print::Style;
 
 /// Finds equal jobs.
@@ -76,22 +77,15 @@ pub fn relevant(job: &ClassAd, significant: &Significant) -> Vec<Name> {
 
 /// As [`relevant`], as if nothing referred to some of the attributes.
 pub fn relevant_without(job: &ClassAd, significant: &Significant, without: &[Name]) -> Vec<Name> {
-    let mut names: Vec<Name> = significant.names().filter(|name| !without.contains(name)).collect();
-    let mut known: hashbrown::HashSet<Key> = names.iter().chain(without).map(|name| name.key()).collect();
-    let mut also: Vec<Name> = Vec::new();
-    let mut open: Vec<Name> = names.clone();
-    while let Some(name) = open.pop() {
-        let Some(Attribute::Tree(tree)) = job.lookup(name) else { continue };
-        for (reference, external) in references(tree) {
-            if !external && job.contains(reference) && known.insert(reference.key()) {
-                also.push(reference);
-                open.push(reference);
-            }
-        }
-    }
-    also.sort_by_key(|name| name.folded());
-    names.append(&mut also);
-    names
+    let names: Vec<Name> = significant.names().filter(|name| !without.contains(name)).collect();
+    let count = names.len();
+    let mut found = closure(names, |names| {
+        let trees = names.iter().filter_map(|name| job.lookup(*name)?.tree());
+        let counts = |(name, external): &(Name, bool)| !external && job.contains(*name) && !without.contains(name);
+        trees.flat_map(|tree| references(tree)).filter(counts).map(|(name, _)| name).collect()
+    });
+    found[count..].sort_by_key(|name| name.folded());
+    found
 }
 
 /// Compares two jobs without encoding them: they are equal if they differ only in attributes that are neither

@@ -10,10 +10,11 @@ use rayon::prelude::*;
 
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::name::{Key, Name, known};
+use classmate::internal::program::table::closure;
 use classmate::internal::syntax::expr::{Expr, Node, Tree};
 
-/// Names that never make two jobs differ: they change by themselves or mean the slot.
-const NEVER: [&str; 24] = [
+/// Attributes that are never significant: they change by themselves or belong to the slot.
+const NEVER_SIGNIFICANT: [&str; 24] = [
     "CurrentTime",
     "LastHeardFrom",
     "RemoteUser",
@@ -61,8 +62,8 @@ impl Significant {
             sample = sample.or(Some(ad));
             for (_, attribute) in ad.attributes() {
                 let Attribute::Tree(tree) = attribute else { continue };
-                // Slots share texts, but what a name means differs from slot to slot: the cheap test is for
-                // trees that refer to nothing at all.
+                // Slots share expressions, but the meaning of a name differs between slots: the shortcut is only for
+                // expressions without references.
                 if seen.contains(&Arc::as_ptr(tree)) || matches!(tree.node(tree.root()), Node::List(_)) {
                     continue;
                 }
@@ -77,7 +78,7 @@ impl Significant {
                 set.collect(&expr.to_tree(), sample, &slot_side);
             }
         }
-        for name in NEVER {
+        for name in NEVER_SIGNIFICANT {
             set.remove(Name::new(name));
         }
         set
@@ -97,11 +98,9 @@ impl Significant {
         SCHEDD_MINIMUM.into_iter().map(Name::new)
     }
 
-    /// Adds what the access point itself looks at.
+    /// Adds the attributes that the access point itself uses.
     pub fn add_schedd_minimum(&mut self) {
-        for name in SCHEDD_MINIMUM {
-            self.insert(Name::new(name));
-        }
+        self.extend(Self::schedd_minimum());
     }
 
     /// Adds a name.
@@ -139,37 +138,49 @@ impl Significant {
         self.0.is_empty()
     }
 
-    /// Adds the names that an expression does not find in an ad (nor among `also`); follows the ad's own
-    /// attributes only if they are lists, because all others are looked at for themselves. Returns whether
-    /// there are references at all.
-    fn collect(&mut self, tree: &Arc<Tree>, ad: &ClassAd, also: &[Key]) -> bool {
+    /// Adds the names that an expression does not find in an ad (nor among `also`); follows the ad's own attributes only
+    /// if they are lists, because all others are collected separately. Returns whether there are references at all.
+    fn collect(&mut self, tree: &Tree, ad: &ClassAd, also: &[Key]) -> bool {
         let mut any = false;
-        let mut lists = Vec::new();
-        let mut open = vec![Arc::clone(tree)];
-        let mut followed: HashSet<Key> = HashSet::new();
-        while let Some(tree) = open.pop() {
-            for (name, external) in references(&tree) {
+        let list = |name: Name| ad.lookup(name).and_then(Attribute::tree).filter(|tree| is_list(tree));
+        // Returns the lists of the ad that an expression refers to.
+        let mut collect_from = |tree: &Tree| {
+            let mut lists = Vec::new();
+            for (name, external) in references(tree) {
                 any = true;
-                let ours = !external && (also.contains(&name.key()) || known::is_special(name.key()));
-                match ad.lookup(name) {
-                    _ if ours => {}
-                    Some(Attribute::Tree(list)) if !external && is_list(list) => lists.push((name, Arc::clone(list))),
-                    Some(_) if !external => {}
-                    _ => self.insert(name),
+                let ours = also.contains(&name.key()) || known::is_special(name.key());
+                if external || !ours && !ad.contains(name) {
+                    self.insert(name);
+                } else if !ours && list(name).is_some() {
+                    lists.push(name);
                 }
             }
-            for (name, list) in lists.drain(..) {
-                if followed.insert(name.key()) {
-                    open.push(list);
-                }
-            }
-        }
+            lists
+        };
+        let roots = collect_from(tree);
+        closure(roots, |names| {
+            names.iter().filter_map(|name| list(*name)).flat_map(|tree| collect_from(tree)).collect()
+        });
         any
     }
 }
 
-/// Ads a thread looks at before another one helps.
-const GRAIN: usize = 2048;
+impl Extend<Name> for Significant {
+    fn extend<T: IntoIterator<Item = Name>>(&mut self, names: T) {
+        names.into_iter().for_each(|name| self.insert(name));
+    }
+}
+
+impl FromIterator<Name> for Significant {
+    fn from_iter<T: IntoIterator<Item = Name>>(names: T) -> Self {
+        let mut set = Self::default();
+        set.extend(names);
+        set
+    }
+}
+
+/// Ads per task of a thread.
+const ADS_PER_TASK: usize = 2048;
 
 /// The first ad of each shape: the same attributes in order, the same ones constants, and the same expressions.
 /// External references depend on nothing else.
@@ -193,7 +204,7 @@ fn distinct<'a>(ads: &[&'a ClassAd]) -> Vec<&'a ClassAd> {
         found
     };
     let mut known: HashSet<AdShape> = HashSet::new();
-    let all: Vec<(AdShape, &ClassAd)> = ads.par_chunks(GRAIN).flat_map_iter(of_chunk).collect();
+    let all: Vec<(AdShape, &ClassAd)> = ads.par_chunks(ADS_PER_TASK).flat_map_iter(of_chunk).collect();
     all.into_iter().filter_map(|(shape, ad)| (known.insert(shape) || ad.chained().is_some()).then_some(ad)).collect()
 }
 
@@ -241,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_slot_does_not_define_is_the_jobs() {
+    fn names_that_a_slot_does_not_define_are_the_jobs() {
         let slot = "[Cpus = 4; Start = TARGET.RequestCpus <= Cpus && Owner == \"x\" && MY.Missing =!= 3; Cpus2 = cpus]";
         assert_eq!(of_slot(slot, &[]), ["Missing", "Owner", "RequestCpus"]);
     }
@@ -276,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn special_names_are_nobodys() {
+    fn special_names_are_never_significant() {
         assert_eq!(of_slot("[R = CurrentTime > 5 && MY.x == TARGET.y]", &[]), ["x", "y"]);
     }
 }

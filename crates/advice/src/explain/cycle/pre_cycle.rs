@@ -2,11 +2,11 @@
 //!
 //! In: a view of a job. Out: plain data, so that the slots themselves may go into the cycle.
 
+use crate::explain::ad_table::AdTable;
 use crate::explain::causes::Cause;
 use crate::explain::clauses::{AdCondition, Clause, conditions, counted, truth_of};
 use crate::explain::cycle::limit_status::{LimitStatus, limits};
 use crate::explain::cycle::slot_rank::keeping;
-use crate::explain::panel::Panel;
 use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Name;
@@ -51,7 +51,7 @@ fn preemption(view: &View<'_>, submitter: &str, usable: &[usize]) -> Vec<Clause>
     let mut with = (*first).clone();
     with.insert_expr(name, expr);
     let plan = conditions(&with, name);
-    let panel = Panel::with(slots, view.job, &[expr], &market.settings);
+    let panel = AdTable::with(slots, view.job, &[expr], &market.settings);
     let all: Vec<u32> = (0..panel.ads.len() as u32).collect();
     let column = |condition: &AdCondition| {
         let found = panel.values(view.job, Side::Row, &condition.expr, &all);

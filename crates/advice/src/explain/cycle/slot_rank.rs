@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use crate::explain::Market;
 use crate::explain::causes::{Cause, Reason, range};
-use crate::explain::panel::Values;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
+use classmate::internal::program::view::Values;
 use classmate::internal::value::Value;
 use classmate_pool::internal::negotiate::preemption::Objection;
 

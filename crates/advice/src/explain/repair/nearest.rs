@@ -6,9 +6,9 @@ use hashbrown::HashMap;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdCondition, AdConditions};
 use crate::explain::correction;
-use crate::explain::panel::{Panel, Sight};
 use crate::explain::repair::edit::{Bound, Edit, changed, number};
 use crate::explain::repair::failure::{FailureClass, classes};
 use crate::explain::repair::plan::{self, Repair, RepairMap, RepairPlan};
@@ -19,6 +19,7 @@ use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near;
 use classmate::internal::name::Name;
+use classmate::internal::program::view::TableView;
 use classmate::internal::syntax::expr::Expr;
 
 /// Slots that fail by the same conditions.
@@ -64,7 +65,7 @@ pub(crate) fn nearest(view: &View<'_>) -> (Vec<NearSlots>, Vec<TestedChange>) {
     let names = correction::names(view);
     let wider = (!names.is_empty()).then(|| {
         let names: Vec<&Expr> = names.iter().collect();
-        Panel::with(view.market.slots.iter().map(|slot| &slot.ad).collect(), view.job, &names, &view.market.settings)
+        AdTable::with(view.market.slots.iter().map(|slot| &slot.ad).collect(), view.job, &names, &view.market.settings)
     });
     let panel = wider.as_ref().unwrap_or(&view.panel);
     let mut made: Vec<UntestedChange<'_>> =
@@ -242,7 +243,7 @@ impl EditTable {
 }
 
 /// Changes of the job that the nearest slots want: the sets of edits worth trying, those of few attributes first.
-fn of_the_job(view: &View<'_>, panel: &Panel<'_>, classes: &[FailureClass]) -> Vec<Vec<Edit>> {
+fn of_the_job(view: &View<'_>, panel: &AdTable<'_>, classes: &[FailureClass]) -> Vec<Vec<Edit>> {
     let mut edits = EditTable::default();
     // By what is changed: the values wanted, and how many slots want each.
     let mut signatures: IndexMap<Vec<u32>, IndexMap<Vec<u32>, usize>> = IndexMap::new();
@@ -272,7 +273,7 @@ fn of_the_job(view: &View<'_>, panel: &Panel<'_>, classes: &[FailureClass]) -> V
 /// In several plans: for each slot of a class, edits after which all conditions that fail for it may hold.
 fn wanted(
     view: &View<'_>,
-    panel: &Panel<'_>,
+    panel: &AdTable<'_>,
     class: &FailureClass,
     slots: &[u32],
     edits: &mut EditTable,
@@ -285,7 +286,7 @@ fn wanted(
         part.1.push(*slot);
     }
     for (places, part) in parts.values() {
-        let sight = panel.sight(part, view.job);
+        let sight = panel.view(part, view.job);
         for (plan, sets) in wanted_in_block(view, class, sight, edits).into_iter().enumerate() {
             if plan == wanted.len() {
                 wanted.push(vec![None; slots.len()]);
@@ -305,7 +306,7 @@ type Numbered = Vec<(RepairMap, Vec<u32>)>;
 fn wanted_in_block(
     view: &View<'_>,
     class: &FailureClass,
-    sight: Sight<'_, '_>,
+    sight: TableView<'_>,
     edits: &mut EditTable,
 ) -> Vec<Vec<Option<Vec<u32>>>> {
     let of_slots = &view.kinds.policies[class.policy].plan;

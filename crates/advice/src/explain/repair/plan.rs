@@ -9,7 +9,6 @@ use smallvec::SmallVec;
 
 use crate::explain::clauses::{AdCondition, others, own, truth_of};
 use crate::explain::correction;
-use crate::explain::panel::{Panel, Sight, Values};
 use crate::explain::repair::edit::{Bound, Edit, bound, comparison, unnegated};
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
@@ -19,7 +18,8 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::Name;
 use classmate::internal::program::Side;
-use classmate::internal::program::atom::Surveyed;
+use classmate::internal::program::atom::MentionsCache;
+use classmate::internal::program::view::{TableView, Values};
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
@@ -94,7 +94,7 @@ impl RepairMap {
         if self.of.iter().all(|edit| *edit != UNKNOWN) {
             return;
         }
-        let value = |id: &NodeId| part.panel.values(part.job, part.side, &part.expr.part(*id), part.slots);
+        let value = |id: &NodeId| part.slots.values_of(part.side, &part.expr.part(*id));
         let found: Vec<Values> = asked.iter().map(value).collect();
         let edits = &mut self.edits;
         let mut made = |values: &[&Value]| match edit(values) {
@@ -146,10 +146,9 @@ impl RepairMap {
 
 /// A part of a condition, for some slots.
 struct Part<'c> {
-    panel: &'c Panel<'c>,
+    slots: TableView<'c>,
     job: &'c ClassAd,
     side: Side,
-    slots: &'c [u32],
     expr: &'c Expr,
 }
 
@@ -248,7 +247,7 @@ fn to_be_there(name: Name, there: bool) -> Edit {
 }
 
 /// Ways to change the job so that one of its own conditions holds, what was meant by it first, to leave it out last.
-pub(crate) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<RepairPlan> {
+pub(crate) fn of_job(view: &View<'_>, sight: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
     let holder = condition.place.holder;
     let mut plans: Vec<RepairPlan> = Vec::new();
     if let Some(found) = correction::of(view, &condition.expr) {
@@ -302,13 +301,13 @@ pub(crate) fn of_job(view: &View<'_>, sight: Sight<'_, '_>, condition: &AdCondit
 }
 
 /// What a condition of a side is for each slot.
-fn holds(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> Vec<Truth> {
-    let found = sight.values(side, expr);
+fn holds(sight: TableView<'_>, side: Side, expr: &Expr) -> Vec<Truth> {
+    let found = sight.values_of(side, expr);
     found.of.iter().map(|value| truth_of(&found.values[*value as usize])).collect()
 }
 
 /// The parts of a condition of which one has to hold.
-fn alternatives(sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<Expr> {
+fn alternatives(sight: TableView<'_>, condition: &AdCondition) -> Vec<Expr> {
     match condition.connective {
         Connective::Any | Connective::Choice => deciding(sight, &condition.expr),
         _ => vec![condition.expr.clone()],
@@ -327,12 +326,12 @@ fn around(expr: &Expr, id: NodeId) -> Expr {
 }
 
 /// What can be changed in a comparison of the job: its own attributes, and those that nobody has and that are reckoned with.
-fn own_handles(sight: Sight<'_, '_>, part: &Expr) -> Option<(BinaryOp, Vec<Handle>)> {
+fn own_handles(sight: TableView<'_>, part: &Expr) -> Option<(BinaryOp, Vec<Handle>)> {
     let tree = part.tree();
     let (op, left, right) = comparison(tree, part.root())?;
     let name = |inversion: &Inversion| {
         let name = own(tree, inversion.inner)?;
-        (sight.one.contains(name) || !inversion.is_straight() && !sight.panel.has(name)).then_some(name)
+        (sight.other.contains(name) || !inversion.is_straight() && !sight.table.has(name)).then_some(name)
     };
     Some((op, handles(tree, (left, right), name)))
 }
@@ -340,15 +339,15 @@ fn own_handles(sight: Sight<'_, '_>, part: &Expr) -> Option<(BinaryOp, Vec<Handl
 /// Adds repairs for attributes of the job, and for constants in its conditions. Of several attributes in one comparison, the
 /// one whose turn it is comes first.
 fn compared_to_constants(
-    sight: Sight<'_, '_>,
+    sight: TableView<'_>,
     condition: &AdCondition,
     parts: &[Expr],
     turn: usize,
     repairs: &mut RepairMap,
 ) {
-    let (tree, job) = (condition.expr.tree(), sight.one);
+    let (tree, job) = (condition.expr.tree(), sight.other);
     for expr in parts.iter().filter(|part| !is_fleeting(sight, Side::Other, part)) {
-        let part = Part { panel: sight.panel, job, side: Side::Other, slots: sight.ads, expr };
+        let part = Part { slots: sight, job, side: Side::Other, expr };
         let own = |id: NodeId| own(tree, id).filter(|name| job.contains(*name));
         in_list(&part, own, Some(condition.place.holder), repairs);
         if let Some((inner, false)) = presence(tree, expr.root())
@@ -390,7 +389,7 @@ fn compared_to_constants(
 }
 
 /// Whether a condition draws random numbers or looks at the clock: what it is compared with is another value next time.
-pub(crate) fn is_fleeting(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> bool {
+pub(crate) fn is_fleeting(sight: TableView<'_>, side: Side, expr: &Expr) -> bool {
     let tree = expr.tree();
     let is_clock = |id: NodeId| match tree.node(id) {
         Node::Call(call) => matches!(tree.calls[*call as usize].name.folded(), b"time" | b"random"),
@@ -398,7 +397,7 @@ pub(crate) fn is_fleeting(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> bool
         _ => false,
     };
     (tree.first_of(expr.root())..=expr.root()).any(is_clock)
-        || sight.world().depends(tree, expr.root(), side, &mut Surveyed::default()).random
+        || sight.pair().depends(tree, expr.root(), side, &mut MentionsCache::default()).random
 }
 
 /// A part of `||`, or a branch of `?:`.
@@ -422,7 +421,7 @@ impl Branch {
 }
 
 /// The parts of a chain of `||`, and the branches of `?:`, of a condition of a side.
-fn branches(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> Vec<Branch> {
+fn branches(sight: TableView<'_>, side: Side, expr: &Expr) -> Vec<Branch> {
     let tree = expr.tree();
     let (mut waiting, mut found) = (vec![(expr.root(), None::<Vec<bool>>)], Vec::new());
     while let Some((id, taken)) = waiting.pop() {
@@ -444,14 +443,14 @@ fn branches(sight: Sight<'_, '_>, side: Side, expr: &Expr) -> Vec<Branch> {
 }
 
 /// The parts of `||` and the branches of `?:` of the job that count for the first slot.
-fn deciding(sight: Sight<'_, '_>, expr: &Expr) -> Vec<Expr> {
-    let first = Sight { ads: &sight.ads[..1], ..sight };
+fn deciding(sight: TableView<'_>, expr: &Expr) -> Vec<Expr> {
+    let first = TableView { ads: &sight.ads[..1], ..sight };
     let all = branches(first, Side::Other, expr).into_iter();
     all.filter(|branch| branch.taken.as_ref().is_none_or(|taken| taken[0])).map(|branch| branch.part).collect()
 }
 
 /// Ways to change the job so that a condition of the slots holds, as far as that is known.
-pub(crate) fn of_slots(sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<RepairPlan> {
+pub(crate) fn of_slots(sight: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
     let parts = match condition.connective {
         Connective::Any | Connective::Choice => branches(sight, Side::Row, &condition.expr),
         _ => vec![Branch { part: condition.expr.clone(), taken: None }],
@@ -491,15 +490,15 @@ pub(crate) fn of_slots(sight: Sight<'_, '_>, condition: &AdCondition) -> Vec<Rep
 
 /// Adds what a part of a condition of slots wants; of several attributes in one comparison, the one whose turn it is comes
 /// first. How many there are.
-fn of_part(sight: Sight<'_, '_>, expr: &Expr, turn: usize, repairs: &mut RepairMap) -> usize {
+fn of_part(sight: TableView<'_>, expr: &Expr, turn: usize, repairs: &mut RepairMap) -> usize {
     if is_fleeting(sight, Side::Row, expr) {
         return 0;
     }
-    let (tree, slot) = (expr.tree(), sight.pair(Side::Row, sight.ads[0]).0);
+    let (tree, slot) = (expr.tree(), sight.sides(Side::Row, sight.ads[0]).0);
     let root = tree.bare(expr.root());
     // What other slots have is nothing that a job lacks.
     let of_slots = |id: NodeId, name: Name| {
-        matches!(tree.node(id), Node::Attr(_)) && !sight.one.contains(name) && sight.panel.has(name)
+        matches!(tree.node(id), Node::Attr(_)) && !sight.other.contains(name) && sight.table.has(name)
     };
     let asked = |id: NodeId| others(tree, id, slot).filter(|name| !of_slots(id, *name));
     // By itself, with a default, or as a branch.
@@ -518,12 +517,12 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, turn: usize, repairs: &mut RepairM
         return 0;
     }
     if let Some((inner, there)) = presence(tree, root) {
-        if let Some(name) = asked(inner).filter(|name| there || sight.one.contains(*name)) {
+        if let Some(name) = asked(inner).filter(|name| there || sight.other.contains(*name)) {
             repairs.otherwise(to_be_there(name, there));
         }
         return 0;
     }
-    let part = Part { panel: sight.panel, job: sight.one, side: Side::Row, slots: sight.ads, expr };
+    let part = Part { slots: sight, job: sight.other, side: Side::Row, expr };
     in_list(&part, asked, None, repairs);
     let Some((op, left, right)) = comparison(tree, root) else { return 0 };
     let mut handles = handles(tree, (left, right), |inversion| asked(inversion.inner));
@@ -534,10 +533,10 @@ fn of_part(sight: Sight<'_, '_>, expr: &Expr, turn: usize, repairs: &mut RepairM
     for Handle { name, inversion, is_left, other } in &handles {
         // A word that neither ad has is rather a text without quotation marks than an attribute that a job should have.
         let word = inversion.is_straight() && is_word(tree, inversion.inner) && names_something(tree, *other);
-        if word && !sight.one.contains(*name) {
+        if word && !sight.other.contains(*name) {
             continue;
         }
-        let present = present(sight.one, *name);
+        let present = present(sight.other, *name);
         let (handle_is_left, other, present) = (*is_left, *other, present.as_ref());
         let compared = Comparison { op, handle_is_left, other, inversion, present };
         repairs.compared(&part, &compared, |bound, value| Edit::Attribute(*name, bound, value));

@@ -5,7 +5,6 @@
 use hashbrown::HashMap;
 
 use crate::explain::clauses::{AdCondition, own};
-use crate::explain::panel::Sight;
 use crate::explain::repair::edit::{Bound, bound, comparison, number, options};
 use crate::explain::repair::failure::FailureClass;
 use crate::explain::repair::inversion::{Constraint, Inversion};
@@ -19,7 +18,8 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::{Key, Name};
 use classmate::internal::program::Side;
-use classmate::internal::program::atom::Surveyed;
+use classmate::internal::program::atom::MentionsCache;
+use classmate::internal::program::view::TableView;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -150,7 +150,7 @@ impl<'c> ConditionEdit<'c> {
     /// text that a word without quotation marks was meant to be; or it is left out.
     fn of(view: &View<'_>, class: &FailureClass, condition: &'c AdCondition) -> Self {
         let ads = [view.kinds.all[class.kinds[0]].first as u32];
-        let sight = view.panel.sight(&ads, view.job);
+        let sight = view.panel.view(&ads, view.job);
         let parts = match condition.connective {
             Connective::Any | Connective::Choice => options(&condition.expr),
             _ => vec![condition.expr.clone()],
@@ -180,13 +180,13 @@ impl<'c> ConditionEdit<'c> {
 
 /// What a comparison of a slot with the job wants in place of its number, or of a word, and a question for a member in place
 /// of its list; and where that stands.
-fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Expr)> {
+fn compared(sight: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
     if plan::is_fleeting(sight, Side::Row, part) {
         return None;
     }
-    let (slot, job) = sight.pair(Side::Row, sight.ads[0]);
+    let (slot, job) = sight.sides(Side::Row, sight.ads[0]);
     let tree = part.tree();
-    let scope = Scope::new(slot, sight.panel.settings).with_target(job);
+    let scope = Scope::new(slot, sight.settings).with_target(job);
     if let Some(question) = Membership::of(tree, part.root()) {
         let list = tree.bare(question.list);
         let is_written = matches!(tree.node(list), Node::Literal(_) | Node::List(_));
@@ -211,7 +211,7 @@ fn compared(sight: Sight<'_, '_>, part: &Expr) -> Option<(NodeId, Expr)> {
                 wanted(Some(literal)).filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
             }
             Node::Attr(word) if bound == Bound::Exactly && plan::names_something(tree, other) => {
-                let nowhere = !slot.contains(*word) && !job.contains(*word) && !sight.panel.has(*word);
+                let nowhere = !slot.contains(*word) && !job.contains(*word) && !sight.table.has(*word);
                 let meant = |wanted: &Literal| match wanted {
                     Literal::Str(text) => text.eq_ignore_ascii_case(word.as_bytes()),
                     _ => false,
@@ -283,13 +283,13 @@ fn rewritten(view: &View<'_>, class: &FailureClass, all: &[ConditionEdit<'_>]) -
 /// the same for all slots of a kind.
 fn is_apart(view: &View<'_>, class: &FailureClass, replaced: &[ConditionEdit<'_>], slot: usize) -> bool {
     let ads = [slot as u32];
-    let (world, mut surveyed) = (view.panel.sight(&ads, view.job).world(), Surveyed::default());
-    let looks = |one: &ConditionEdit<'_>, surveyed: &mut Surveyed| {
+    let (pair, mut mentions) = (view.panel.view(&ads, view.job).pair(), MentionsCache::default());
+    let looks = |one: &ConditionEdit<'_>, mentions: &mut MentionsCache| {
         let left_out = one.at == one.condition.expr.root();
         let tree = one.condition.expr.tree();
-        !left_out && !world.depends(tree, one.condition.expr.root(), Side::Row, surveyed).row.is_empty()
+        !left_out && !pair.depends(tree, one.condition.expr.root(), Side::Row, mentions).row.is_empty()
     };
-    if replaced.iter().any(|one| looks(one, &mut surveyed)) {
+    if replaced.iter().any(|one| looks(one, &mut mentions)) {
         return false;
     }
     let written: Vec<Key> = replaced
@@ -304,7 +304,7 @@ fn is_apart(view: &View<'_>, class: &FailureClass, replaced: &[ConditionEdit<'_>
         plan.required().filter(|(at, _)| !class.by_slot.contains(at)).map(|(_, condition)| (Side::Row, condition));
     let mut all = all.chain(others);
     all.all(|(side, condition)| {
-        let depends = world.depends(condition.expr.tree(), condition.expr.root(), side, &mut surveyed);
+        let depends = pair.depends(condition.expr.tree(), condition.expr.root(), side, &mut mentions);
         !depends.row.iter().any(|name| written.contains(&name.key()))
     })
 }

@@ -6,57 +6,57 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::negotiate::engine::rows::Rows;
-use crate::negotiate::engine::table::Table;
-use crate::negotiate::engine::verdict::Verdict;
+use crate::negotiate::engine::rows::RowState;
+use crate::negotiate::engine::table::ClassTable;
+use crate::negotiate::engine::verdict::ClassVerdict;
 use crate::negotiate::outcome::MOST_TIED;
 use crate::priority::Session;
 use classmate::internal::program::mask::Mask;
 
-/// So many candidates in a row that are too heavy are looked at before it is counted whether there are others.
-const PATIENCE: usize = 64;
+/// Maximum number of consecutive candidates over the limit before the other candidates are counted.
+const MAX_HEAVY_CANDIDATES: usize = 64;
 
-/// So many entries are looked at in the time in which one is marked.
-const MARKED: usize = 4;
+/// Number of entries that can be checked in the time it takes to mark one.
+const CHECKS_PER_MARK: usize = 4;
 
-/// One row of so many may be looked at in vain before the candidates are counted.
-const IN_VAIN: usize = 16;
+/// Number of rows per useless check before the candidates are counted.
+const ROWS_PER_MISS: usize = 16;
 
 /// Rank, 0 the best; place; row.
 type Candidate = Reverse<(u32, u32, u32)>;
 
-/// How many of the free slots are which, for a class.
+/// The counts of free slots for a class.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tallied {
+pub(super) struct SlotCounts {
     pub(super) unreachable: usize,
     pub(super) by_job: usize,
     pub(super) by_slot: usize,
-    /// Suitable slots that nobody uses, by their cost.
+    /// Suitable unclaimed slots, by cost.
     pub(super) idle: Vec<usize>,
 }
 
-/// The candidates of one cost: whether that may be taken is asked once for all of them.
+/// The candidates of one cost: the limit is checked once for all of them.
 #[derive(Debug)]
-struct Shelf {
+struct CostBucket {
     cost: f64,
-    waiting: Waiting,
+    waiting: CandidateQueue,
 }
 
-/// Candidates that were found.
+/// A queue of candidates.
 #[derive(Debug)]
-enum Waiting {
-    /// Slots: they are found best first, and stay so.
+enum CandidateQueue {
+    /// Slots, which are found best first.
     Slots(VecDeque<(u32, u32, u32)>),
-    /// Rows: where one stands depends on which of its slots are left.
-    Rows(BinaryHeap<Candidate>),
+    /// Rows: the place of a row depends on its free slots.
+    RowState(BinaryHeap<Candidate>),
 }
 
-impl Waiting {
-    /// Adds a candidate that was found behind all others.
+impl CandidateQueue {
+    /// Adds a candidate that is worse than all others.
     fn push(&mut self, candidate: (u32, u32, u32)) {
         match self {
             Self::Slots(slots) => slots.push_back(candidate),
-            Self::Rows(rows) => rows.push(Reverse(candidate)),
+            Self::RowState(rows) => rows.push(Reverse(candidate)),
         }
     }
 
@@ -64,12 +64,12 @@ impl Waiting {
     fn put_back(&mut self, candidate: (u32, u32, u32)) {
         match self {
             Self::Slots(slots) => slots.push_front(candidate),
-            Self::Rows(rows) => rows.push(Reverse(candidate)),
+            Self::RowState(rows) => rows.push(Reverse(candidate)),
         }
     }
 
     /// The best candidate that is free.
-    fn best(&mut self, rows: &mut Rows, table: &Table) -> Option<(u32, u32, u32)> {
+    fn best(&mut self, rows: &mut RowState, table: &ClassTable) -> Option<(u32, u32, u32)> {
         match self {
             Self::Slots(slots) => {
                 while slots.front().is_some_and(|(_, place, _)| !rows.is_free(*place)) {
@@ -77,7 +77,7 @@ impl Waiting {
                 }
                 slots.front().copied()
             }
-            Self::Rows(heap) => loop {
+            Self::RowState(heap) => loop {
                 let mut top = heap.peek_mut()?;
                 let Reverse((rank, place, row)) = *top;
                 if rows.is_free(place) {
@@ -99,7 +99,7 @@ impl Waiting {
             Self::Slots(slots) => {
                 slots.pop_front();
             }
-            Self::Rows(rows) => {
+            Self::RowState(rows) => {
                 rows.pop();
             }
         }
@@ -108,83 +108,83 @@ impl Waiting {
 
 /// A class of requests.
 #[derive(Debug)]
-pub(super) struct Class {
-    pub(super) verdict: Verdict,
+pub(super) struct RequestClass {
+    pub(super) verdict: ClassVerdict,
     /// The number of its order.
     pub(super) order: usize,
-    /// Where the candidates stand in the order, once too many entries were looked at in vain.
-    standing: Option<Mask>,
-    /// The word of the order that was looked at last, and which of its entries are candidates.
+    /// The entries of the order that are candidates, known after too many useless checks.
+    marked: Option<Mask>,
+    /// The word of the order that was checked last, and the candidates among its entries.
     looked_at: Option<(usize, u64)>,
-    /// How many entries were none of candidates.
-    in_vain: usize,
-    /// How many may be none before the candidates are counted.
-    patience: usize,
-    /// How far the order was looked through.
+    /// Number of useless checks.
+    misses: usize,
+    /// Maximum number of useless checks before the candidates are counted.
+    max_misses: usize,
+    /// Number of entries of the order that were searched.
     opened: usize,
-    /// The candidates found so far; those of slots that were taken since stay until somebody comes upon them.
-    shelves: Vec<Shelf>,
-    /// Candidates out of reach for who asks at the moment.
-    aside: Vec<(usize, (u32, u32, u32))>,
+    /// The candidates found so far; those of slots that were taken since are removed lazily.
+    buckets: Vec<CostBucket>,
+    /// Candidates out of reach of the current submitter.
+    unreachable: Vec<(usize, (u32, u32, u32))>,
     reach: Option<Mask>,
-    /// What was counted when so many slots were taken.
-    tallied: Option<(usize, Tallied)>,
-    /// No more slots than this are of one rank.
-    bound: usize,
-    /// No slot that will do costs less than the cost of this number.
+    /// The counts, and the number of slots taken by then.
+    counts: Option<(usize, SlotCounts)>,
+    /// Maximum number of slots of one rank.
+    max_tie: usize,
+    /// The number of the lowest cost of a suitable slot.
     lightest: usize,
 }
 
-impl Class {
-    /// A class with an order of this number.
-    pub(super) fn new(verdict: Verdict, order: usize) -> Self {
+impl RequestClass {
+    /// A class, given the number of its order.
+    pub(super) fn new(verdict: ClassVerdict, order: usize) -> Self {
         Self {
-            patience: verdict.both.len() / IN_VAIN,
+            max_misses: verdict.both.len() / ROWS_PER_MISS,
             verdict,
             order,
-            standing: None,
+            marked: None,
             looked_at: None,
-            in_vain: 0,
+            misses: 0,
             opened: 0,
-            shelves: Vec::new(),
-            aside: Vec::new(),
+            buckets: Vec::new(),
+            unreachable: Vec::new(),
             reach: None,
-            tallied: None,
-            bound: usize::MAX,
+            counts: None,
+            max_tie: usize::MAX,
             lightest: 0,
         }
     }
 
-    /// Somebody else asks, or in another turn.
-    pub(super) fn begin(&mut self, reach: Option<Mask>) {
-        // The last first: so each is again before those that were behind it.
-        for (shelf, candidate) in self.aside.drain(..).rev() {
-            self.shelves[shelf].waiting.put_back(candidate);
+    /// Prepares for another submitter, or another turn.
+    pub(super) fn begin_turn(&mut self, reach: Option<Mask>) {
+        // The last first, so that each is again before those that were worse.
+        for (bucket, candidate) in self.unreachable.drain(..).rev() {
+            self.buckets[bucket].waiting.put_back(candidate);
         }
         if reach.is_some() || self.reach.is_some() {
-            self.tallied = None;
+            self.counts = None;
         }
         self.reach = reach;
     }
 
-    /// The best slot that nobody uses and that may be taken: the number of its rank, and its place.
-    pub(super) fn best(&mut self, rows: &mut Rows, table: &Table, session: &Session) -> Option<(u32, u32)> {
+    /// The best unclaimed slot that is permitted: the number of its rank, and its place.
+    pub(super) fn best(&mut self, rows: &mut RowState, table: &ClassTable, session: &Session) -> Option<(u32, u32)> {
         if !rows.costs.iter().skip(self.lightest).any(|cost| session.permits_unclaimed(*cost)) {
             return None;
         }
         let mut best = None;
-        for shelf in 0..self.shelves.len() {
-            if session.permits_unclaimed(self.shelves[shelf].cost) {
-                best = [best, self.top(shelf, rows, table)].into_iter().flatten().min();
+        for bucket in 0..self.buckets.len() {
+            if session.permits_unclaimed(self.buckets[bucket].cost) {
+                best = [best, self.top(bucket, rows, table)].into_iter().flatten().min();
             }
         }
         let mut heavy = 0;
-        while let Some(shelf) = self.open(best, rows, table) {
-            if session.permits_unclaimed(self.shelves[shelf].cost) {
-                best = [best, self.top(shelf, rows, table)].into_iter().flatten().min();
+        while let Some(bucket) = self.open(best, rows, table) {
+            if session.permits_unclaimed(self.buckets[bucket].cost) {
+                best = [best, self.top(bucket, rows, table)].into_iter().flatten().min();
             } else if best.is_none() {
                 heavy += 1;
-                if heavy == PATIENCE && !self.has_permitted(rows, session) {
+                if heavy == MAX_HEAVY_CANDIDATES && !self.has_permitted(rows, session) {
                     return None;
                 }
             }
@@ -192,69 +192,69 @@ impl Class {
         best
     }
 
-    /// Whether any slot that will do may be taken.
-    fn has_permitted(&mut self, rows: &Rows, session: &Session) -> bool {
-        let idle = &self.tallied(rows).idle;
+    /// Returns whether any suitable slot is permitted.
+    fn has_permitted(&mut self, rows: &RowState, session: &Session) -> bool {
+        let idle = &self.counts(rows).idle;
         rows.costs.iter().zip(idle).any(|(cost, free)| *free > 0 && session.permits_unclaimed(*cost))
     }
 
-    /// The rank and place of the best candidate of a shelf.
-    fn top(&mut self, shelf: usize, rows: &mut Rows, table: &Table) -> Option<(u32, u32)> {
-        let waiting = &mut self.shelves[shelf].waiting;
+    /// The rank and place of the best candidate of a bucket.
+    fn top(&mut self, bucket: usize, rows: &mut RowState, table: &ClassTable) -> Option<(u32, u32)> {
+        let waiting = &mut self.buckets[bucket].waiting;
         loop {
             let (rank, place, row) = waiting.best(rows, table)?;
             if self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize)) {
                 return Some((rank, place));
             }
-            self.aside.push((shelf, (rank, place, row)));
+            self.unreachable.push((bucket, (rank, place, row)));
             waiting.pop();
         }
     }
 
-    /// Where the candidates that are left stand in the order.
-    fn standing(&self, rows: &Rows, table: &Table) -> Mask {
+    /// The entries of the order that are candidates still.
+    fn marked(&self, rows: &RowState, table: &ClassTable) -> Mask {
         let order = &self.verdict.order;
-        let mut standing = Mask::none(order.entries.len());
+        let mut marked = Mask::none(order.entries.len());
         for row in self.verdict.both.rows().filter(|row| rows.free[*row] > 0 && !rows.in_use.contains(*row)) {
             if order.by_slot {
                 for place in table.slots(row as u32).iter().filter(|place| rows.is_free(**place)) {
-                    standing.set(order.place_of[*place as usize] as usize, true);
+                    marked.set(order.place_of[*place as usize] as usize, true);
                 }
             } else {
-                standing.set(order.place_of[row] as usize, true);
+                marked.set(order.place_of[row] as usize, true);
             }
         }
-        standing
+        marked
     }
 
-    /// Where the next candidate stands in a part of the order; it may be taken already.
-    fn next_candidate(&mut self, part: Range<usize>, rows: &Rows, table: &Table) -> Option<usize> {
+    /// The place of the next candidate in a part of the order; it may be taken already.
+    fn next_candidate(&mut self, part: Range<usize>, rows: &RowState, table: &ClassTable) -> Option<usize> {
         let end = part.end.min(self.verdict.order.entries.len());
         let mut from = part.start;
         while from < end {
             let open = &rows.open[self.order];
-            if let Some(standing) = &self.standing {
-                return standing.next_common(open, from).filter(|at| *at < end);
+            if let Some(marked) = &self.marked {
+                return marked.next_common(open, from).filter(|at| *at < end);
             }
             let (at, open) = (from / 64, open.word(from / 64));
-            let candidates = self.among(at, open, rows) & open & u64::MAX << (from % 64);
+            let candidates = self.candidates(at, open, rows) & open & u64::MAX << (from % 64);
             if candidates != 0 {
                 return Some(at * 64 + candidates.trailing_zeros() as usize).filter(|at| *at < end);
             }
             from = (at + 1) * 64;
-            if self.in_vain > self.patience {
-                // To mark where one of those that are left stands is as much work as some looks in vain.
-                self.patience = self.tallied(rows).idle.iter().sum::<usize>() * MARKED;
-                if self.in_vain > self.patience {
-                    self.standing = Some(self.standing(rows, table));
+            if self.misses > self.max_misses {
+                // To mark a candidate is as much work as some useless checks.
+                self.max_misses = self.counts(rows).idle.iter().sum::<usize>() * CHECKS_PER_MARK;
+                if self.misses > self.max_misses {
+                    self.marked = Some(self.marked(rows, table));
                 }
             }
         }
         None
     }
 
-    /// Which of the open entries of a word of the order are candidates. Those of the word asked last are remembered.
-    fn among(&mut self, at: usize, open: u64, rows: &Rows) -> u64 {
+    /// The candidates among the open entries of a word of the order. The last result is cached.
+    fn candidates(&mut self, at: usize, open: u64, rows: &RowState) -> u64 {
         if let Some((word, found)) = self.looked_at
             && word == at
         {
@@ -268,13 +268,13 @@ impl Class {
             found |= u64::from(both.contains(row) & !rows.in_use.contains(row)) << bit;
             left &= left - 1;
         }
-        self.in_vain += (open & !found).count_ones() as usize;
+        self.misses += (open & !found).count_ones() as usize;
         self.looked_at = Some((at, found));
         found
     }
 
-    /// Puts the next entry of the order that is a candidate on its shelf, if it can be better than the best so far.
-    fn open(&mut self, best: Option<(u32, u32)>, rows: &mut Rows, table: &Table) -> Option<usize> {
+    /// Adds the next candidate of the order to its bucket, if it can be better than the best so far.
+    fn open(&mut self, best: Option<(u32, u32)>, rows: &mut RowState, table: &ClassTable) -> Option<usize> {
         while let Some(at) = self.next_candidate(self.opened..usize::MAX, rows, table) {
             let order = &self.verdict.order;
             let (row, rank) = (order.row(at), order.ranks[at]);
@@ -290,28 +290,37 @@ impl Class {
                 continue;
             };
             let cost = rows.cost[row as usize];
-            let shelf = self.shelves.iter().position(|shelf| shelf.cost.to_bits() == cost.to_bits());
-            let shelf = shelf.unwrap_or_else(|| {
-                let waiting =
-                    if order.by_slot { Waiting::Slots(VecDeque::new()) } else { Waiting::Rows(BinaryHeap::new()) };
-                self.shelves.push(Shelf { cost, waiting });
-                self.shelves.len() - 1
+            let bucket = self.buckets.iter().position(|bucket| bucket.cost.to_bits() == cost.to_bits());
+            let bucket = bucket.unwrap_or_else(|| {
+                let waiting = if order.by_slot {
+                    CandidateQueue::Slots(VecDeque::new())
+                } else {
+                    CandidateQueue::RowState(BinaryHeap::new())
+                };
+                self.buckets.push(CostBucket { cost, waiting });
+                self.buckets.len() - 1
             });
-            self.shelves[shelf].waiting.push((rank, place, row));
-            return Some(shelf);
+            self.buckets[bucket].waiting.push((rank, place, row));
+            return Some(bucket);
         }
         self.opened = self.verdict.order.entries.len();
         None
     }
 
-    /// The most candidates of one rank, if it is more than was seen before; counted up to `MOST_TIED`.
-    pub(super) fn largest_tie(&mut self, rows: &Rows, table: &Table, session: &Session, known: usize) -> usize {
-        if self.bound <= known || known >= MOST_TIED {
+    /// The largest number of candidates of one rank, if it is more than was seen before; counted up to `MOST_TIED`.
+    pub(super) fn largest_tie(
+        &mut self,
+        rows: &RowState,
+        table: &ClassTable,
+        session: &Session,
+        known: usize,
+    ) -> usize {
+        if self.max_tie <= known || known >= MOST_TIED {
             return known;
         }
         let permitted = |cost: f64| session.permits_unclaimed(cost);
         if self.reach.is_none() {
-            let idle = self.tallied(rows).idle.iter().zip(&rows.costs);
+            let idle = self.counts(rows).idle.iter().zip(&rows.costs);
             let allowed: usize = idle.filter(|(_, cost)| permitted(**cost)).map(|(free, _)| free).sum();
             if allowed <= known {
                 return known;
@@ -328,12 +337,18 @@ impl Class {
             let (all, allowed) = self.count_rank(*rank, rows, table, &permitted);
             (bound, largest) = (bound.max(all), largest.max(allowed));
         }
-        self.bound = bound;
+        self.max_tie = bound;
         largest.min(MOST_TIED)
     }
 
-    /// How many candidates a rank has, and how many of them are in reach and permitted.
-    fn count_rank(&mut self, rank: u32, rows: &Rows, table: &Table, permitted: &dyn Fn(f64) -> bool) -> (usize, usize) {
+    /// Number of candidates of a rank, and of those that are in reach and permitted.
+    fn count_rank(
+        &mut self,
+        rank: u32,
+        rows: &RowState,
+        table: &ClassTable,
+        permitted: &dyn Fn(f64) -> bool,
+    ) -> (usize, usize) {
         let order = Arc::clone(&self.verdict.order);
         let end = order.ranks.partition_point(|other| *other <= rank);
         let mut from = order.ranks.partition_point(|other| *other < rank);
@@ -355,22 +370,22 @@ impl Class {
         (all, allowed)
     }
 
-    /// How many of the free slots are which.
-    pub(super) fn tallied(&mut self, rows: &Rows) -> &Tallied {
+    /// The counts of free slots.
+    pub(super) fn counts(&mut self, rows: &RowState) -> &SlotCounts {
         let now = rows.log.len();
-        let (at, mut known) = match self.tallied.take() {
+        let (at, mut known) = match self.counts.take() {
             Some((at, known)) if now == at || (self.reach.is_none() && now - at < rows.recount()) => (at, known),
             _ => (now, self.counted(rows)),
         };
-        self.less(&mut known, &rows.log[at..], rows);
+        self.subtract(&mut known, &rows.log[at..], rows);
         if self.reach.is_none() {
             self.lightest = known.idle.iter().position(|free| *free > 0).unwrap_or(rows.costs.len());
         }
-        &self.tallied.insert((now, known)).1
+        &self.counts.insert((now, known)).1
     }
 
-    /// Takes the slots away that were taken since.
-    fn less(&self, known: &mut Tallied, taken: &[u32], rows: &Rows) {
+    /// Subtracts the slots that were taken since.
+    fn subtract(&self, known: &mut SlotCounts, taken: &[u32], rows: &RowState) {
         for row in taken.iter().map(|row| *row as usize) {
             if !self.verdict.job.contains(row) {
                 known.by_job -= 1;
@@ -382,9 +397,9 @@ impl Class {
         }
     }
 
-    /// As [`Class::counted`], a word of rows at a time.
-    fn counted_by_word(&self, rows: &Rows) -> Tallied {
-        let Verdict { job, both, .. } = &self.verdict;
+    /// As [`RequestClass::counted`], a word of rows at a time.
+    fn counted_by_word(&self, rows: &RowState) -> SlotCounts {
+        let ClassVerdict { job, both, .. } = &self.verdict;
         let (mut by_both, mut by_job) = (0, 0);
         let mut idle = vec![0; rows.costs.len()];
         for run in &rows.runs {
@@ -394,37 +409,37 @@ impl Class {
                 if job == 0 {
                     continue;
                 }
-                let nobody = !rows.in_use.word(at);
+                let unclaimed = !rows.in_use.word(at);
                 for (bit, plane) in rows.planes.of_word(at).iter().enumerate() {
                     by_job += ((plane & job).count_ones() as usize) << bit;
                     by_both += ((plane & both).count_ones() as usize) << bit;
-                    of_run += ((plane & both & nobody).count_ones() as usize) << bit;
+                    of_run += ((plane & both & unclaimed).count_ones() as usize) << bit;
                 }
             }
             if let Some(idle) = idle.get_mut(run.cost as usize) {
                 *idle += of_run;
             }
         }
-        Tallied { unreachable: 0, by_job: rows.left - by_job, by_slot: by_job - by_both, idle }
+        SlotCounts { unreachable: 0, by_job: rows.left - by_job, by_slot: by_job - by_both, idle }
     }
 
-    fn counted(&self, rows: &Rows) -> Tallied {
+    fn counted(&self, rows: &RowState) -> SlotCounts {
         if self.reach.is_none() {
             return self.counted_by_word(rows);
         }
-        let mut tallied = Tallied { idle: vec![0; rows.costs.len()], ..Tallied::default() };
+        let mut counts = SlotCounts { idle: vec![0; rows.costs.len()], ..SlotCounts::default() };
         for (row, free) in rows.free.iter().enumerate().filter(|(_, free)| **free > 0) {
             let free = *free as usize;
             if self.reach.as_ref().is_some_and(|reach| !reach.contains(row)) {
-                tallied.unreachable += free;
+                counts.unreachable += free;
             } else if !self.verdict.job.contains(row) {
-                tallied.by_job += free;
+                counts.by_job += free;
             } else if !self.verdict.both.contains(row) {
-                tallied.by_slot += free;
+                counts.by_slot += free;
             } else if !rows.in_use.contains(row) {
-                tallied.idle[rows.cost_of[row] as usize] += free;
+                counts.idle[rows.cost_of[row] as usize] += free;
             }
         }
-        tallied
+        counts
     }
 }

@@ -1,17 +1,17 @@
-//! The fast way to the best slot: requests against classes of slots.
+//! The fast path to the best slot: requests against classes of slots.
 //!
-//! In: the slots of a cycle and its requests. Out: the same offers and refusals as [`Offers`], which looks at slot after
-//! slot and remains the authority: `crates/pool/tests/agree.rs` compares the two match by match. Slots that no request can tell
-//! apart are one row; a request is evaluated once against all rows; its candidates are a heap that survives the passes
-//! over the submitters, for slots only ever leave. What is refused is counted from the rows, and only when somebody is
-//! refused.
+//! In: the slots of a cycle and its requests. Out: the same offers and refusals as [`Offers`], which evaluates slots one by
+//! one and remains the authority: `crates/pool/tests/agree.rs` compares the two match by match. Slots that no request can
+//! distinguish are one row; a request is evaluated once for all rows; its candidates are a heap that survives the passes
+//! over the submitters, because slots are only ever removed. Rejections are counted from the rows, and only when a request
+//! is rejected.
 
 mod class;
+mod compiled;
 mod evaluate;
-mod parts;
+mod partitioning;
 mod plan;
 mod rows;
-mod separation;
 mod table;
 mod verdict;
 mod vocabulary;
@@ -21,11 +21,11 @@ use rayon::prelude::*;
 
 use crate::negotiate::CycleObserver;
 use crate::negotiate::candidate::{RankKey, Tier};
-use crate::negotiate::engine::class::{Class, Tallied};
-use crate::negotiate::engine::evaluate::{Evaluator, Kept, Wanted};
-use crate::negotiate::engine::parts::Parts;
-use crate::negotiate::engine::rows::Rows;
-use crate::negotiate::engine::verdict::{Known, Signature, all};
+use crate::negotiate::engine::class::{RequestClass, SlotCounts};
+use crate::negotiate::engine::compiled::{CompiledCycle, SlotAds};
+use crate::negotiate::engine::evaluate::{Evaluator, RequestKey};
+use crate::negotiate::engine::rows::RowState;
+use crate::negotiate::engine::verdict::{Interner, Signature, all};
 use crate::negotiate::market::Market;
 use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection};
 use crate::negotiate::outcome::{MOST_TIED, Tally};
@@ -37,10 +37,11 @@ use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::name::Key;
+use classmate::internal::program::cache::EvalCache;
 use classmate::internal::program::mask::Mask;
 
-/// What a request says that other requests of its autocluster need not.
-pub(super) const VARYING: [&str; 14] = [
+/// Attributes in which requests of one autocluster may differ.
+pub(super) const VARYING_ATTRIBUTES: [&str; 14] = [
     "SubmitterNegotiatingGroup",
     "SubmitterAutoregroup",
     "SubmitterGroup",
@@ -57,123 +58,123 @@ pub(super) const VARYING: [&str; 14] = [
     "_condor_RESOURCE_COUNT",
 ];
 
-/// Memory for classes and their orders, bytes. What is made beyond is forgotten when as much again has come together,
-/// and made anew when it is asked for.
-pub(super) const ROOM: usize = 2 << 30;
+/// Memory for classes and their orders, bytes. Classes beyond it are dropped each time they fill it again, and rebuilt on
+/// demand.
+pub(super) const CLASS_MEMORY: usize = 2 << 30;
 
-/// A request as it was first seen in the queue: what stands for its autocluster.
+/// The first request of an autocluster in the queue.
 #[derive(Debug)]
-pub(super) struct Sample {
+pub(super) struct SampleRequest {
     /// Its autocluster.
     pub(super) autocluster: u32,
-    /// Its ad, marked with who asks.
+    /// Its ad, with the attributes of its submitter.
     pub(super) ad: ClassAd,
 }
 
-/// Autoclusters that are evaluated before what suits them is sorted.
-const AT_ONCE: usize = 512;
+/// Autoclusters that are evaluated together before their orders are sorted.
+const BATCH_SIZE: usize = 512;
 
-/// How an autocluster is served.
+/// The route by which an autocluster gets its candidates.
 #[derive(Debug, Clone)]
-enum Way {
+enum Route {
     /// Slot by slot.
     Slots,
-    /// By the class of each request, which is found when the request comes.
+    /// By the class of each request, determined when the request comes.
     Request,
-    /// By this class, under these concurrency limits.
-    Class(usize, Option<Vec<u8>>),
+    /// By this class, subject to these concurrency limits.
+    RequestClass(usize, Option<Vec<u8>>),
 }
 
 /// The candidates of a request.
 #[derive(Debug)]
-struct Found {
+struct CandidateList {
     autocluster: u32,
     submitter: usize,
     serve: Serve,
     class: usize,
-    /// How the turn stood, and how many slots there were, when the candidates were looked for.
+    /// The state of the turn, and the number of slots, at the time of the search.
     session: Session,
     left: usize,
-    /// Slots in use that will do, best last.
+    /// Suitable slots in use, best last.
     in_use: Vec<(RankKey, u32, Offer)>,
-    /// What became of slots in use.
+    /// Counts of slots in use.
     tally: Tally,
-    /// Offers made so far: of slots in use, and of others by their cost.
+    /// Number of offers so far: of slots in use, and of others by cost.
     made_in_use: usize,
     made: HashMap<u64, usize>,
 }
 
-/// The slots of a cycle, by class.
-pub struct Engine<'c> {
+/// Finds candidates by classes of slots.
+pub struct ClassMatcher<'c> {
     offers: Offers<'c>,
     rules: &'c Rules,
-    parts: Parts,
+    compiled: CompiledCycle,
     place_of: Vec<u32>,
-    kept: Kept,
-    known: Known,
-    ways: HashMap<u32, Way>,
-    classes: Vec<Class>,
+    cache: EvalCache,
+    interner: Interner,
+    routes: HashMap<u32, Route>,
+    classes: Vec<RequestClass>,
     by_signature: HashMap<Signature, usize>,
     /// The orders that classes hold, by their number in signatures.
     orders: HashMap<u32, usize>,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
-    rows: Rows,
-    found: Option<Found>,
+    rows: RowState,
+    found: Option<CandidateList>,
     largest_tie: usize,
-    /// What is kept to the end of the cycle.
-    lasting: Lasting,
-    /// Memory of all classes and orders, bytes, and how much they may take.
+    /// The classes that are kept to the end of the cycle.
+    pinned: PinnedClasses,
+    /// Memory of all classes and orders, bytes, and its limit.
     taken: usize,
     room: usize,
 }
 
-/// Classes that autoclusters are served by.
+/// The classes that serve autoclusters.
 #[derive(Debug, Default)]
-struct Lasting {
+struct PinnedClasses {
     classes: usize,
     orders: usize,
     /// Their memory, bytes.
     bytes: usize,
 }
 
-impl std::fmt::Debug for Engine<'_> {
+impl std::fmt::Debug for ClassMatcher<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Engine").field("classes", &self.parts.table.classes).finish_non_exhaustive()
+        f.debug_struct("ClassMatcher").field("classes", &self.compiled.table.classes).finish_non_exhaustive()
     }
 }
 
-impl<'c> Engine<'c> {
-    /// An engine over offers and the requests of the queue, some of whose attributes vary within an autocluster; with so
-    /// many bytes for classes.
+impl<'c> ClassMatcher<'c> {
+    /// A matcher over offers and the requests of the queue, some of whose attributes vary within an autocluster, with a
+    /// memory limit for classes in bytes.
     ///
     /// # Errors
-    /// The offers themselves if the cycle does what only they can, and what that is.
+    /// The offers themselves if the cycle has to be evaluated slot by slot, and the reason.
     pub(super) fn new(
         offers: Offers<'c>,
         rules: &'c Rules,
-        samples: &[Sample],
+        samples: &[SampleRequest],
         (varying, room): (&HashSet<Key>, usize),
         observer: &mut dyn CycleObserver,
     ) -> Result<Self, (Box<Offers<'c>>, &'static str)> {
-        let (parts, wanted) = match Parts::new(&offers, rules, samples, varying, observer) {
-            Ok(parts) => parts,
+        let (compiled, requests) = match CompiledCycle::new(&offers, rules, samples, varying, observer) {
+            Ok(compiled) => compiled,
             Err(obstacle) => return Err((Box::new(offers), obstacle)),
         };
         observer.phase_started("evaluate");
         let mut place_of = vec![u32::MAX; offers.slots().len()];
-        for (place, slot) in parts.order.iter().enumerate() {
+        for (place, slot) in compiled.order.iter().enumerate() {
             place_of[*slot] = place as u32;
         }
-        let slot = |place: u32| offers.slot_at(parts.order[place as usize]);
-        let rows = Rows::new(&parts.table, &slot, rules.trim.preemption);
-        let mut engine = Self {
+        let slot = |place: u32| offers.slot_at(compiled.order[place as usize]);
+        let rows = RowState::new(&compiled.table, &slot, rules.trim.preemption);
+        let mut matcher = Self {
             offers,
             rules,
-            parts,
+            compiled,
             place_of,
-            kept: Kept::default(),
-            known: Known::default(),
-            ways: HashMap::new(),
+            cache: EvalCache::default(),
+            interner: Interner::default(),
+            routes: HashMap::new(),
             classes: Vec::new(),
             by_signature: HashMap::new(),
             orders: HashMap::new(),
@@ -181,41 +182,41 @@ impl<'c> Engine<'c> {
             rows,
             found: None,
             largest_tie: 0,
-            lasting: Lasting::default(),
+            pinned: PinnedClasses::default(),
             taken: 0,
             room,
         };
-        engine.known = engine.with(Known::new);
-        let asked = engine.parts.plans.asked();
-        engine.prepare(&wanted, samples, varying.iter().any(|name| asked.contains(name)));
-        Ok(engine)
+        matcher.interner = matcher.with(Interner::new);
+        let used = matcher.compiled.plans.request_attributes();
+        matcher.prepare(&requests, samples, varying.iter().any(|name| used.contains(name)));
+        Ok(matcher)
     }
 
     /// The class of a request, from its ad.
     fn class_of(&mut self, ad: &ClassAd) -> Option<usize> {
-        let ids = self.parts.vocabulary.ids(ad);
-        if let Some(known) = self.by_ids.get(&ids) {
-            return *known;
+        let ids = self.compiled.vocabulary.ids(ad);
+        if let Some(class) = self.by_ids.get(&ids) {
+            return *class;
         }
-        let kind = self.parts.kinds.get(&self.parts.vocabulary.structure(&ids)).copied();
-        let odd = self.parts.vocabulary.is_odd(&ids, &self.parts.odd);
-        // Rows hold what requests of the queue can tell apart, not what this one might.
-        let foreseen = kind.filter(|kind| !odd && self.parts.combinations.know(*kind, &ids));
-        if self.taken + self.known.bytes() > self.lasting.bytes + self.room {
+        let structure = self.compiled.structures.get(&self.compiled.vocabulary.structure(&ids)).copied();
+        let unforeseen = self.compiled.vocabulary.is_unforeseen(&ids);
+        // Rows distinguish slots for the requests of the queue, not for any request.
+        let known = structure.filter(|structure| !unforeseen && self.compiled.combinations.know(*structure, &ids));
+        if self.taken + self.interner.bytes() > self.pinned.bytes + self.room {
             self.forget_classes();
         }
-        let class = foreseen.and_then(|kind| {
-            let wanted = Wanted { ad, ids: ids.clone(), kind };
-            *self.classes_of(&[&wanted]).first()?
+        let class = known.and_then(|structure| {
+            let request = RequestKey { ad, ids: ids.clone(), structure };
+            *self.classes_of(&[&request]).first()?
         });
         self.by_ids.insert(ids, class);
         class
     }
 
-    /// Forgets the classes that were made during the deal, but for the one whose candidates were found last: it may be
-    /// asked again.
+    /// Drops the classes that were made during the negotiation loop, except the one whose candidates were found last: it may be
+    /// needed again.
     fn forget_classes(&mut self) {
-        let Lasting { classes, orders, bytes } = self.lasting;
+        let PinnedClasses { classes, orders, bytes } = self.pinned;
         let found = self.found.as_mut().filter(|found| found.class >= classes);
         let last = found.map(|found| self.classes.swap_remove(std::mem::replace(&mut found.class, classes)));
         self.classes.truncate(classes);
@@ -229,29 +230,28 @@ impl<'c> Engine<'c> {
         self.by_signature.clear();
         self.by_ids.clear();
         self.orders.clear();
-        self.kept = Kept::default();
-        self.known = self.with(Known::new);
+        self.cache = EvalCache::default();
+        self.interner = self.with(Interner::new);
         self.taken = bytes;
     }
 
-    fn with<T>(&self, run: impl FnOnce(&Evaluator<'_, '_>) -> T) -> T {
-        let ad = |place: u32| &self.offers.slot_at(self.parts.order[place as usize]).ad;
+    fn with<T>(&self, run: impl FnOnce(&Evaluator<'_>) -> T) -> T {
         run(&Evaluator {
-            vocabulary: &self.parts.vocabulary,
-            plans: &self.parts.plans,
-            table: &self.parts.table,
-            ad: &ad,
+            vocabulary: &self.compiled.vocabulary,
+            plans: &self.compiled.plans,
+            table: &self.compiled.table,
+            source: &SlotAds { offers: &self.offers, order: &self.compiled.order },
             settings: self.offers.settings(),
-            loose: &self.parts.loose,
-            kept: &self.kept,
+            unpartitioned: &self.compiled.unpartitioned,
+            cache: &self.cache,
         })
     }
 
-    /// The class of each request: those of which everything is alike are served from one heap. None for those that have
-    /// to be asked slot by slot.
-    fn classes_of(&mut self, wanted: &[&Wanted<'_>]) -> Vec<Option<usize>> {
-        let mut known = std::mem::take(&mut self.known);
-        let signatures = self.with(|evaluator| known.sign(evaluator, wanted));
+    /// Maps each request to its class: requests with equal results share a heap of candidates. None for those that have to be
+    /// evaluated slot by slot.
+    fn classes_of(&mut self, requests: &[&RequestKey<'_>]) -> Vec<Option<usize>> {
+        let mut interner = std::mem::take(&mut self.interner);
+        let signatures = self.with(|evaluator| interner.sign(evaluator, requests));
         let mut new: Vec<&Signature> = Vec::new();
         for signature in signatures.iter().flatten() {
             let next = self.classes.len() + new.len();
@@ -259,7 +259,7 @@ impl<'c> Engine<'c> {
                 new.push(signature);
             }
         }
-        let verdicts = self.with(|evaluator| all(&new, wanted.len() == 1, |new| known.verdict(evaluator, new)));
+        let verdicts = self.with(|evaluator| all(&new, requests.len() == 1, |new| interner.verdict(evaluator, new)));
         for (signature, verdict) in new.into_iter().zip(verdicts) {
             let (rows, taken) = (&mut self.rows, &mut self.taken);
             *taken += 2 * (verdict.job.len() / 8);
@@ -267,20 +267,20 @@ impl<'c> Engine<'c> {
                 *taken += verdict.order.bytes();
                 rows.add_order(&verdict.order)
             });
-            self.classes.push(Class::new(verdict, order));
+            self.classes.push(RequestClass::new(verdict, order));
         }
-        self.known = known;
+        self.interner = interner;
         signatures.iter().map(|signature| self.by_signature.get(signature.as_ref()?).copied()).collect()
     }
 
-    /// Where the rows can be reached from; none if everywhere.
+    /// The rows that can be reached; none if all can.
     fn reachable(&self, asking: &Asking<'_>) -> Option<Mask> {
         let rows = &self.rows;
         let everywhere = rows.unclaimed && rows.protocols.is_some_and(|protocols| protocols.meet(asking.protocols));
         (!everywhere).then(|| {
-            Mask::of(self.parts.table.len(), |row| match self.parts.table.slots(row as u32).first() {
+            Mask::of(self.compiled.table.len(), |row| match self.compiled.table.slots(row as u32).first() {
                 Some(place) => {
-                    let slot = self.offers.slot_at(self.parts.order[*place as usize]);
+                    let slot = self.offers.slot_at(self.compiled.order[*place as usize]);
                     !slot.is_elsewhere(asking.schedd) && slot.protocols.meet(asking.protocols)
                 }
                 None => false,
@@ -288,11 +288,11 @@ impl<'c> Engine<'c> {
         })
     }
 
-    /// Looks for the candidates of a request anew.
-    fn scan(&mut self, class: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Found {
+    /// Searches the candidates of a request.
+    fn scan(&mut self, class: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> CandidateList {
         let reach = self.reachable(asking);
         let only_preferring = asking.serve != Serve::Any;
-        let mut found = Found {
+        let mut found = CandidateList {
             autocluster: request.autocluster,
             submitter: asking.submitter,
             serve: asking.serve,
@@ -308,17 +308,17 @@ impl<'c> Engine<'c> {
         let ties = found.in_use.chunk_by(|a, b| a.0.compare(&b.0).is_eq()).map(<[_]>::len);
         self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MOST_TIED);
         let state = &mut self.classes[class];
-        state.begin(reach);
+        state.begin_turn(reach);
         if !only_preferring {
-            self.largest_tie = state.largest_tie(&self.rows, &self.parts.table, session, self.largest_tie);
+            self.largest_tie = state.largest_tie(&self.rows, &self.compiled.table, session, self.largest_tie);
         }
         found
     }
 
-    /// What becomes of slots in use.
-    fn scan_in_use(&self, found: &mut Found, reach: Option<&Mask>, asking: &Asking<'_>, session: &Session) {
+    /// Adds the candidates among slots in use, and counts the others.
+    fn scan_in_use(&self, found: &mut CandidateList, reach: Option<&Mask>, asking: &Asking<'_>, session: &Session) {
         let class = &self.classes[found.class];
-        let Some(grounds) = &class.verdict.grounds else { return };
+        let Some(verdict) = &class.verdict.preemption else { return };
         let only_preferring = asking.serve != Serve::Any;
         for row in self.rows.in_use.rows() {
             let free = self.rows.free[row] as usize;
@@ -326,8 +326,8 @@ impl<'c> Engine<'c> {
                 continue;
             }
             let cost = self.rows.cost[row];
-            let user = self.slot_of(self.parts.table.slots(row as u32)[0]).user.as_deref().unwrap_or_default();
-            let tier = if grounds.prefers[row] {
+            let user = self.slot_of(self.compiled.table.slots(row as u32)[0]).user.as_deref().unwrap_or_default();
+            let tier = if verdict.prefers[row] {
                 Tier::Rank
             } else if only_preferring {
                 found.tally.beyond_share += free;
@@ -335,10 +335,10 @@ impl<'c> Engine<'c> {
             } else if user == asking.name {
                 found.tally.used_by_submitter += free;
                 continue;
-            } else if !grounds.required[row] {
+            } else if !verdict.required[row] {
                 found.tally.preemption_not_required += free;
                 continue;
-            } else if !grounds.likes_as_well[row] {
+            } else if !verdict.likes_as_well[row] {
                 found.tally.prefers_its_job += free;
                 continue;
             } else if !session.permits_preempting(cost) {
@@ -347,13 +347,13 @@ impl<'c> Engine<'c> {
             } else {
                 Tier::Priority
             };
-            for &place in self.parts.table.slots(row as u32).iter().filter(|place| self.rows.is_free(**place)) {
-                let preemption = f64::from_bits(grounds.preemption[row]);
+            for &place in self.compiled.table.slots(row as u32).iter().filter(|place| self.rows.is_free(**place)) {
+                let preemption = f64::from_bits(verdict.preemption[row]);
                 let key = class.verdict.order.key_of(row as u32, place, tier, preemption);
                 found.in_use.push((
                     key,
                     place,
-                    Offer { slot: self.parts.order[place as usize], tier, cost, makes_room: false },
+                    Offer { slot: self.compiled.order[place as usize], tier, cost, makes_room: false },
                 ));
             }
         }
@@ -361,7 +361,7 @@ impl<'c> Engine<'c> {
         found.tally.suitable = found.in_use.len();
     }
 
-    /// Looks at slot after slot.
+    /// Evaluates slots one by one.
     fn by_slot(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
         let answer = self.offers.best(request, asking, session);
         if !matches!(&answer, Err(refusal) if refusal.untested) {
@@ -371,20 +371,20 @@ impl<'c> Engine<'c> {
     }
 
     fn slot_of(&self, place: u32) -> &Slot {
-        self.offers.slot_at(self.parts.order[place as usize])
+        self.offers.slot_at(self.compiled.order[place as usize])
     }
 
-    /// The best candidate that is allowed; those passed over are gone.
-    fn pop(&mut self, found: &mut Found, session: &Session) -> Option<Offer> {
+    /// Takes the best candidate that is permitted; those passed over are removed.
+    fn pop(&mut self, found: &mut CandidateList, session: &Session) -> Option<Offer> {
         while found.in_use.last().is_some_and(|(_, _, offer)| {
-            // Those that were suitable when they were looked for may be over the limit by now.
+            // Slots that were suitable at the time of the search may be over the limit by now.
             let first = found.made_in_use == 0 && found.made.is_empty();
             !first && !session.permits_preempting(offer.cost) && !session.permits_unclaimed(offer.cost)
         }) {
             found.in_use.pop();
         }
         let idle = if found.serve == Serve::Any {
-            self.classes[found.class].best(&mut self.rows, &self.parts.table, session)
+            self.classes[found.class].best(&mut self.rows, &self.compiled.table, session)
         } else {
             None
         };
@@ -401,15 +401,15 @@ impl<'c> Engine<'c> {
             found.made_in_use += 1;
             return found.in_use.pop().map(|(_, _, offer)| offer);
         };
-        let cost = self.rows.cost[self.parts.table.row_of[place as usize] as usize];
+        let cost = self.rows.cost[self.compiled.table.row_of[place as usize] as usize];
         *found.made.entry(cost.to_bits()).or_insert(0) += 1;
-        Some(Offer { slot: self.parts.order[place as usize], tier: Tier::None, cost, makes_room: false })
+        Some(Offer { slot: self.compiled.order[place as usize], tier: Tier::None, cost, makes_room: false })
     }
 
-    /// Why a request gets nothing, with what became of the slots when its candidates were looked for.
-    fn refusal(&mut self, found: &Found) -> Refusal {
+    /// The reason why a request is rejected, with the counts of slots at the time of the search.
+    fn refusal(&mut self, found: &CandidateList) -> Refusal {
         let class = &mut self.classes[found.class];
-        let Tallied { unreachable, by_job, by_slot, idle } = class.tallied(&self.rows).clone();
+        let SlotCounts { unreachable, by_job, by_slot, idle } = class.counts(&self.rows).clone();
         let mut tally = Tally {
             considered: found.left,
             unreachable,
@@ -419,7 +419,7 @@ impl<'c> Engine<'c> {
         };
         let made: usize = found.made.values().sum();
         if found.serve == Serve::Any {
-            // Those that this request was given since were there too; all of them were suitable.
+            // Slots that this request was given since were counted too; all of them were suitable.
             tally.suitable += made;
             for (cost, free) in self.rows.costs.iter().zip(idle) {
                 if found.session.permits_unclaimed(*cost) {
@@ -431,26 +431,26 @@ impl<'c> Engine<'c> {
         } else {
             tally.beyond_share += idle.iter().sum::<usize>();
         }
-        // By now every candidate was either offered or too heavy.
+        // By now every candidate was either offered or over the limit.
         tally.over_limit += tally.suitable - made - found.made_in_use;
         Refusal { rejection: rejection(&tally), tally, reached: Vec::new(), untested: false }
     }
 }
 
-impl Market for Engine<'_> {
+impl Market for ClassMatcher<'_> {
     fn needs_ad(&self, autocluster: u32) -> bool {
-        self.rules.knobs.matching.depth_first || !matches!(self.ways.get(&autocluster), Some(Way::Class(..)))
+        self.rules.knobs.matching.depth_first || !matches!(self.routes.get(&autocluster), Some(Route::RequestClass(..)))
     }
 
     fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
-        let way = self.ways.get(&request.autocluster).cloned().unwrap_or(Way::Slots);
-        let (class, text) = match way {
-            Way::Class(class, text) => (Some(class), text),
-            Way::Request => match self.offers.limited(request) {
+        let route = self.routes.get(&request.autocluster).cloned().unwrap_or(Route::Slots);
+        let (class, text) = match route {
+            Route::RequestClass(class, text) => (Some(class), text),
+            Route::Request => match self.offers.limited(request) {
                 Limited::Everywhere(text) => (None, text),
                 Limited::BySlot => return self.by_slot(request, asking, session),
             },
-            Way::Slots => return self.by_slot(request, asking, session),
+            Route::Slots => return self.by_slot(request, asking, session),
         };
         if let Some(name) = text.as_deref().and_then(|text| self.offers.reached(text)) {
             return Err(Refusal::untested(&name));
@@ -475,22 +475,22 @@ impl Market for Engine<'_> {
     }
 
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
-        let held = match self.ways.get(&request.autocluster) {
-            Some(Way::Class(_, text)) => {
+        let held = match self.routes.get(&request.autocluster) {
+            Some(Route::RequestClass(_, text)) => {
                 let text = text.clone();
                 self.offers.take_under(offer, request, text)
             }
             _ => self.offers.take(offer, request),
         };
         let place = self.place_of[offer.slot];
-        self.rows.taken(place, self.parts.table.row_of[place as usize]);
+        self.rows.take(place, self.compiled.table.row_of[place as usize]);
         held
     }
 
     fn passed_over(&mut self, submitter: usize) -> bool {
         let Some(found) = self.found.take() else { return self.offers.passed_over(submitter) };
         let mut too_heavy = || {
-            let idle = &self.classes[found.class].tallied(&self.rows).idle;
+            let idle = &self.classes[found.class].counts(&self.rows).idle;
             let costs = self.rows.costs.iter().zip(idle);
             found.serve == Serve::Any
                 && costs.filter(|(_, free)| **free > 0).any(|(cost, _)| !found.session.permits_unclaimed(*cost))
@@ -526,13 +526,13 @@ impl Market for Engine<'_> {
     }
 
     fn would_do(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool {
-        match self.ways.get(&autocluster) {
-            Some(Way::Class(class, _)) if !self.classes[*class].verdict.both.is_empty() => true,
-            // What the table lacks are slots that the cycle does not look at.
-            Some(Way::Class(..)) => {
+        match self.routes.get(&autocluster) {
+            Some(Route::RequestClass(class, _)) if !self.classes[*class].verdict.both.is_empty() => true,
+            // The slots that the table lacks are those that the cycle does not consider.
+            Some(Route::RequestClass(..)) => {
                 let ad = ad();
                 let others = self.offers.slots().par_iter().enumerate();
-                let others = others.filter(|(at, _)| self.place_of[*at] as usize >= self.parts.order.len());
+                let others = others.filter(|(at, _)| self.place_of[*at] as usize >= self.compiled.order.len());
                 others.any(|(_, slot)| symmetric(&ad, &slot.ad, self.offers.settings()))
             }
             _ => self.offers.would_do(autocluster, ad),
@@ -540,52 +540,52 @@ impl Market for Engine<'_> {
     }
 
     fn classes(&self) -> Option<super::market::Classes> {
-        let columns = &self.parts.vocabulary.columns;
+        let table = &self.compiled.vocabulary.slots;
         Some(super::market::Classes {
-            slots: self.parts.table.classes,
+            slots: self.compiled.table.classes,
             requests: self.classes.len(),
-            batched: columns.batched.load(std::sync::atomic::Ordering::Relaxed),
-            scalar: columns.scalar.load(std::sync::atomic::Ordering::Relaxed),
-            by_slot: self.ways.values().filter(|way| matches!(way, Way::Slots)).count(),
+            batched: table.batched.load(std::sync::atomic::Ordering::Relaxed),
+            scalar: table.scalar.load(std::sync::atomic::Ordering::Relaxed),
+            by_slot: self.routes.values().filter(|route| matches!(route, Route::Slots)).count(),
         })
     }
 }
 
-impl Engine<'_> {
-    /// Evaluates every autocluster against all rows.
-    fn prepare(&mut self, wanted: &[Wanted<'_>], samples: &[Sample], varying: bool) {
+impl ClassMatcher<'_> {
+    /// Evaluates every autocluster for all rows.
+    fn prepare(&mut self, requests: &[RequestKey<'_>], samples: &[SampleRequest], varying: bool) {
         let mut first_of: HashMap<(usize, Vec<u32>), usize> = HashMap::new();
-        let mut firsts: Vec<&Wanted<'_>> = Vec::new();
-        let mut number = |wanted| {
+        let mut firsts: Vec<&RequestKey<'_>> = Vec::new();
+        let mut number = |request| {
             let next = firsts.len();
-            let number = *first_of.entry(self.known.looked_at(wanted)).or_insert(next);
+            let number = *first_of.entry(self.interner.looked_at(request)).or_insert(next);
             if number == next {
-                firsts.push(wanted);
+                firsts.push(request);
             }
             number
         };
-        let alike: Vec<Option<usize>> =
-            wanted.iter().map(|wanted| (wanted.kind != usize::MAX).then(|| number(wanted))).collect();
+        let numbers: Vec<Option<usize>> =
+            requests.iter().map(|request| (request.structure != usize::MAX).then(|| number(request))).collect();
         let mut classes = Vec::with_capacity(firsts.len());
-        for firsts in firsts.chunks(AT_ONCE) {
-            if varying || self.taken + self.known.bytes() >= self.room {
+        for firsts in firsts.chunks(BATCH_SIZE) {
+            if varying || self.taken + self.interner.bytes() >= self.room {
                 break;
             }
             classes.extend(self.classes_of(firsts));
         }
-        for (sample, alike) in samples.iter().zip(alike) {
-            let way = match (alike.map(|alike| classes.get(alike)), self.offers.limited_ad(&sample.ad)) {
-                (None | Some(Some(None)), _) | (_, Limited::BySlot) => Way::Slots,
-                (Some(None), _) => Way::Request,
-                (Some(Some(Some(class))), Limited::Everywhere(text)) => Way::Class(*class, text),
+        for (sample, number) in samples.iter().zip(numbers) {
+            let route = match (number.map(|number| classes.get(number)), self.offers.limited_ad(&sample.ad)) {
+                (None | Some(Some(None)), _) | (_, Limited::BySlot) => Route::Slots,
+                (Some(None), _) => Route::Request,
+                (Some(Some(Some(class))), Limited::Everywhere(text)) => Route::RequestClass(*class, text),
             };
-            self.ways.insert(sample.autocluster, way);
+            self.routes.insert(sample.autocluster, route);
         }
-        self.lasting = Lasting { classes: self.classes.len(), orders: self.rows.open.len(), bytes: self.taken };
-        if !self.ways.values().any(|way| matches!(way, Way::Request)) {
-            // No request is evaluated any more. It takes a while to give back so many pieces.
-            let kept = (std::mem::take(&mut self.kept), std::mem::take(&mut self.known));
-            rayon::spawn(move || drop(kept));
+        self.pinned = PinnedClasses { classes: self.classes.len(), orders: self.rows.open.len(), bytes: self.taken };
+        if !self.routes.values().any(|route| matches!(route, Route::Request)) {
+            // No request is evaluated any more. To free so many pieces takes a while.
+            let results = (std::mem::take(&mut self.cache), std::mem::take(&mut self.interner));
+            rayon::spawn(move || drop(results));
         }
     }
 }

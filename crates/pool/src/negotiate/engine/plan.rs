@@ -9,32 +9,30 @@ use crate::negotiate::rules::Rules;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Key;
 use classmate::internal::program::Side;
-use classmate::internal::program::atom::{Atom, Atoms, World};
+use classmate::internal::program::atom::{AdPair, Atom, Atoms};
 use classmate::internal::program::condition::{Clause, Step, expression, rank, requirements};
 use classmate::internal::syntax::expr::Expr;
 
-/// Clauses of a condition that look at the same attributes of the request.
+/// The clauses of a condition that look at the same attributes of the request.
 #[derive(Debug)]
-pub(super) struct Part {
-    /// Its number: parts of the same atoms and operators are one.
+pub(super) struct ConditionPart {
+    /// The number of its content: parts of the same atoms and operators share it.
     pub(super) id: u32,
     /// The attributes of the request, by their place in the vocabulary.
     pub(super) places: Vec<usize>,
     pub(super) clauses: Vec<Clause>,
 }
 
-/// Numbers parts.
-type Parts = HashMap<Vec<u64>, u32>;
+/// The numbers of parts by content.
+type PartNumbers = HashMap<Vec<u64>, u32>;
 
-impl Part {
-    /// Takes a condition apart by what its clauses look at.
-    fn of(clauses: Vec<Clause>, vocabulary: &Vocabulary, known: &mut Parts) -> Vec<Self> {
+impl ConditionPart {
+    /// Groups the clauses of a condition by the attributes of the request that they look at.
+    fn of(clauses: Vec<Clause>, vocabulary: &Vocabulary, known: &mut PartNumbers) -> Vec<Self> {
         let mut parts: Vec<Self> = Vec::new();
         for clause in clauses {
             let names = clause.atoms().flat_map(|atom| &atom.other);
-            let mut places: Vec<usize> = names.filter_map(|name| vocabulary.place_of(name.key())).collect();
-            places.sort_unstable();
-            places.dedup();
+            let places = vocabulary.places(names);
             match parts.iter_mut().find(|part| part.places == places) {
                 Some(part) => part.clauses.push(clause),
                 None => parts.push(Self { id: 0, places, clauses: vec![clause] }),
@@ -47,7 +45,7 @@ impl Part {
         parts
     }
 
-    /// Its steps: atoms by their number, above the numbers of operators.
+    /// The content: operators, and atoms by their number.
     fn identity(&self) -> Vec<u64> {
         let number = |step: &Step| match step {
             Step::Not => 0,
@@ -61,30 +59,30 @@ impl Part {
     }
 }
 
-/// What is asked of a slot and a request.
+/// The expressions to evaluate for a slot and a request.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct MatchPlan {
     /// The Requirements of the request.
-    pub(super) job: Vec<Part>,
+    pub(super) job: Vec<ConditionPart>,
     /// The Requirements of the slot.
-    pub(super) slot: Vec<Part>,
+    pub(super) slot: Vec<ConditionPart>,
     /// The ranks: of the negotiator before the job's, the job's, the negotiator's after it.
     pub(super) ranks: [Option<Arc<Atom>>; 3],
-    /// What is asked of slots in use: whether they prefer the job, whether they may be taken from their users, whether
-    /// they like the job as well as theirs; and how willingly they are taken.
+    /// For slots in use: whether they prefer the job, whether `PREEMPTION_REQUIREMENTS` is true, whether they rank the job
+    /// as high as the running one, and `PREEMPTION_RANK`.
     pub(super) preemption: [Option<Arc<Atom>>; 4],
 }
 
 /// The plans, by structure of the request and of the slot.
 #[derive(Debug, Default)]
-pub(super) struct Plans {
-    /// Whether slots are in use that somebody may be displaced from.
+pub(super) struct MatchPlans {
+    /// True if slots are in use and may be preempted.
     pub(super) in_use: bool,
-    kinds: usize,
-    by_structure: Vec<Plan>,
+    slot_structures: usize,
+    by_structure: Vec<MatchPlan>,
 }
 
-impl Plans {
+impl MatchPlans {
     /// Compiles the plans for an ad of each structure.
     pub(super) fn new(
         slots: &[&ClassAd],
@@ -93,47 +91,48 @@ impl Plans {
         rules: &Rules,
         in_use: bool,
     ) -> Self {
-        let (mut atoms, mut parts) = (Atoms::default(), Parts::default());
+        let (mut atoms, mut parts) = (Atoms::default(), PartNumbers::default());
         let mut plans = Vec::with_capacity(slots.len() * requests.len());
         for request in requests {
             for slot in slots {
-                let world = World { row: slot, other: request, selected: &vocabulary.selected };
-                plans.push(Plan::new(&world, rules, in_use, &mut atoms, &mut |clauses| {
-                    Part::of(clauses, vocabulary, &mut parts)
+                let pair = AdPair { row: slot, other: request, selected: &vocabulary.slots.selected };
+                plans.push(MatchPlan::new(&pair, rules, in_use, &mut atoms, &mut |clauses| {
+                    ConditionPart::of(clauses, vocabulary, &mut parts)
                 }));
             }
         }
-        Self { in_use, kinds: slots.len(), by_structure: plans }
+        Self { in_use, slot_structures: slots.len(), by_structure: plans }
     }
 
     /// The plan of a request's structure for a slot's.
-    pub(super) fn plan(&self, request: usize, slot: usize) -> &Plan {
-        &self.by_structure[request * self.kinds + slot]
+    pub(super) fn plan(&self, request: usize, slot: usize) -> &MatchPlan {
+        &self.by_structure[request * self.slot_structures + slot]
     }
 
-    /// The atoms of conditions that look at slots of a structure alone, each once.
-    pub(super) fn closed(&self, kind: usize) -> impl Iterator<Item = &Arc<Atom>> {
+    /// The atoms of conditions that look only at slots of a structure, each once.
+    pub(super) fn closed(&self, structure: usize) -> impl Iterator<Item = &Arc<Atom>> {
         let mut seen = HashSet::new();
         self.by_structure
             .iter()
-            .skip(kind)
-            .step_by(self.kinds.max(1))
-            .flat_map(Plan::conditions)
+            .skip(structure)
+            .step_by(self.slot_structures.max(1))
+            .flat_map(MatchPlan::conditions)
             .filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
     }
 
     /// The atoms of conditions that look at slots of a structure and at a request, with the structure of the request.
-    pub(super) fn open(&self, kind: usize) -> impl Iterator<Item = (usize, &Arc<Atom>)> {
-        let of_slots = self.by_structure.iter().skip(kind).step_by(self.kinds.max(1));
-        let conditions = of_slots.enumerate().flat_map(|(kind, plan)| plan.conditions().map(move |atom| (kind, atom)));
+    pub(super) fn open(&self, structure: usize) -> impl Iterator<Item = (usize, &Arc<Atom>)> {
+        let of_slots = self.by_structure.iter().skip(structure).step_by(self.slot_structures.max(1));
+        let conditions =
+            of_slots.enumerate().flat_map(|(request, plan)| plan.conditions().map(move |atom| (request, atom)));
         conditions.filter(|(_, atom)| !atom.other.is_empty())
     }
 
-    /// The attributes of slots that conditions compare with something of the request: those that stand alone in every
-    /// atom that looks at them, beside nothing that varies within an autocluster, and the others.
+    /// The attributes of slots that conditions compare with attributes of the request: first those that are the only one of
+    /// the slot in every atom, beside nothing that varies within an autocluster, then the others.
     pub(super) fn compared(&self, varying: &HashSet<Key>) -> (HashSet<Key>, HashSet<Key>) {
         let (mut alone, mut together) = (HashSet::new(), HashSet::new());
-        for atom in self.by_structure.iter().flat_map(Plan::conditions).filter(|atom| !atom.other.is_empty()) {
+        for atom in self.by_structure.iter().flat_map(MatchPlan::conditions).filter(|atom| !atom.other.is_empty()) {
             let foreseen = atom.row.len() == 1 && !atom.other.iter().any(|name| varying.contains(&name.key()));
             let keys = atom.row.iter().map(|name| name.key());
             if foreseen { alone.extend(keys) } else { together.extend(keys) }
@@ -149,26 +148,26 @@ impl Plans {
         self.by_structure.iter().flat_map(|plan| plan.ranks.iter().flatten())
     }
 
-    /// The ranks that look at slots of a structure alone, each once.
-    pub(super) fn closed_ranks(&self, kind: usize) -> impl Iterator<Item = &Arc<Atom>> {
+    /// The ranks that look only at slots of a structure, each once.
+    pub(super) fn closed_ranks(&self, structure: usize) -> impl Iterator<Item = &Arc<Atom>> {
         let mut seen = HashSet::new();
-        let of_slots = self.by_structure.iter().skip(kind).step_by(self.kinds.max(1));
+        let of_slots = self.by_structure.iter().skip(structure).step_by(self.slot_structures.max(1));
         let ranks = of_slots.flat_map(|plan| plan.ranks.iter().flatten());
         ranks.filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
     }
 
     /// Number of structures of slots.
     pub(super) fn slots(&self) -> usize {
-        self.kinds
+        self.slot_structures
     }
 
     /// Number of structures of requests.
     pub(super) fn requests(&self) -> usize {
-        self.by_structure.len().checked_div(self.kinds).unwrap_or(0)
+        self.by_structure.len().checked_div(self.slot_structures).unwrap_or(0)
     }
 
-    /// The attributes of requests that anything depends on.
-    pub(super) fn asked(&self) -> HashSet<Key> {
+    /// The attributes of requests that any expression depends on.
+    pub(super) fn request_attributes(&self) -> HashSet<Key> {
         let all = self.by_structure.iter().flat_map(|plan| {
             let values = plan.ranks.iter().chain(&plan.preemption).flatten();
             plan.conditions().chain(values)
@@ -177,16 +176,16 @@ impl Plans {
     }
 }
 
-impl Plan {
+impl MatchPlan {
     fn new(
-        world: &World<'_>,
+        pair: &AdPair<'_>,
         rules: &Rules,
         in_use: bool,
         atoms: &mut Atoms,
-        apart: &mut dyn FnMut(Vec<Clause>) -> Vec<Part>,
+        apart: &mut dyn FnMut(Vec<Clause>) -> Vec<ConditionPart>,
     ) -> Self {
         let mut of = |expr: Option<&Expr>, wanted: bool| {
-            expr.filter(|_| wanted).map(|expr| expression(world, expr, Side::Row, atoms))
+            expr.filter(|_| wanted).map(|expr| expression(pair, expr, Side::Row, atoms))
         };
         let (ranking, rules) = (&rules.ranking, &rules.preemption);
         let (before, after) = (of(ranking.before_job.as_ref(), true), of(ranking.after_job.as_ref(), true));
@@ -197,10 +196,10 @@ impl Plan {
             of(ranking.preemption.as_ref(), in_use),
         ];
         Self {
-            ranks: [before, Some(rank(world, Side::Other, atoms)), after],
+            ranks: [before, Some(rank(pair, Side::Other, atoms)), after],
             preemption,
-            job: apart(requirements(world, Side::Other, atoms)),
-            slot: apart(requirements(world, Side::Row, atoms)),
+            job: apart(requirements(pair, Side::Other, atoms)),
+            slot: apart(requirements(pair, Side::Row, atoms)),
         }
     }
 

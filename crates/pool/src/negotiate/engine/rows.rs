@@ -1,46 +1,46 @@
-//! The rows during the deal: how many slots of each are left, and what they cost.
+//! The state of the rows during the negotiation loop: the free slots of each, and their cost.
 
-use crate::negotiate::engine::evaluate::Order;
-use crate::negotiate::engine::table::Table;
+use crate::negotiate::engine::evaluate::SlotOrder;
+use crate::negotiate::engine::table::ClassTable;
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
 use classmate::internal::program::mask::Mask;
 
-/// The rows during the deal: what is left of each.
+/// The state of the rows during the negotiation loop.
 #[derive(Debug)]
-pub(super) struct Rows {
-    /// Slots of each row that are not taken.
+pub(super) struct RowState {
+    /// Number of free slots of each row.
     pub(super) free: Vec<u32>,
-    /// What a slot of each row costs.
+    /// The cost of a slot of each row.
     pub(super) cost: Vec<f64>,
-    /// The different costs, ascending, and which of them it is.
+    /// The distinct costs, ascending, and the number of the cost of each row.
     pub(super) costs: Vec<f64>,
     pub(super) cost_of: Vec<u32>,
-    /// The free slots of each row, by bit: so that they are counted a word of rows at a time.
-    pub(super) planes: Planes,
-    /// Rows of one cost that stand next to each other.
-    pub(super) runs: Vec<Run>,
-    /// For each order the entries that may still be free; what is found not to be is taken out.
+    /// The numbers of free slots, by bit, so that they are counted one word of rows at a time.
+    pub(super) planes: BitPlanes,
+    /// Adjacent rows of one cost.
+    pub(super) runs: Vec<CostRun>,
+    /// For each order the entries that may still be free; taken ones are removed lazily.
     pub(super) open: Vec<Mask>,
     /// Free slots of all rows.
     pub(super) left: usize,
-    /// For each row where to look for its first slot that is not taken.
+    /// For each row the place to begin the search for a free slot.
     next: Vec<u32>,
     /// By place, whether a slot is taken.
     taken: Vec<bool>,
     /// The rows of the slots that were taken, in order.
     pub(super) log: Vec<u32>,
-    /// Rows of slots that somebody uses.
+    /// Rows of slots in use.
     pub(super) in_use: Mask,
-    /// Whether no partitionable slot belongs to an access point.
+    /// True if no partitionable slot is claimed by an access point.
     pub(super) unclaimed: bool,
-    /// How all slots can be reached, if all by the same protocols.
+    /// The protocols that reach the slots, if they are the same for all.
     pub(super) protocols: Option<Protocols>,
 }
 
-impl Rows {
-    /// All slots are free.
-    pub(super) fn new<'s>(table: &Table, slot: &dyn Fn(u32) -> &'s Slot, preemption: bool) -> Self {
+impl RowState {
+    /// The state with all slots free.
+    pub(super) fn new<'s>(table: &ClassTable, slot: &dyn Fn(u32) -> &'s Slot, preemption: bool) -> Self {
         let first = |row: usize| table.slots(row as u32).first().map(|place| slot(*place));
         let each = || (0..table.len()).map(first);
         let cost: Vec<f64> = each().map(|slot| slot.map_or(0.0, |slot| slot.weight)).collect();
@@ -52,8 +52,8 @@ impl Rows {
         let uses = |row: usize| preemption && first(row).is_some_and(|slot| slot.user.is_some());
         let free: Vec<u32> = (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect();
         Self {
-            planes: Planes::of(&free),
-            runs: Run::all(&cost_of),
+            planes: BitPlanes::of(&free),
+            runs: CostRun::all(&cost_of),
             open: Vec::new(),
             left: free.iter().map(|free| *free as usize).sum(),
             free,
@@ -69,14 +69,14 @@ impl Rows {
         }
     }
 
-    /// Notes another order; its number.
-    pub(super) fn add_order(&mut self, order: &Order) -> usize {
+    /// Adds an order; returns its number.
+    pub(super) fn add_order(&mut self, order: &SlotOrder) -> usize {
         self.open.push(Mask::all(order.entries.len()));
         self.open.len() - 1
     }
 
-    /// Notes that a slot is taken.
-    pub(super) fn taken(&mut self, place: u32, row: u32) {
+    /// Marks a slot as taken.
+    pub(super) fn take(&mut self, place: u32, row: u32) {
         if !std::mem::replace(&mut self.taken[place as usize], true) {
             let row = row as usize;
             self.free[row] -= 1;
@@ -86,18 +86,18 @@ impl Rows {
         }
     }
 
-    /// How many slots taken cost about as much to take away from a count as to count anew.
+    /// Number of taken slots whose subtraction from a count takes about as long as a new count.
     pub(super) fn recount(&self) -> usize {
         self.planes.words.len() / 2
     }
 
-    /// Whether a slot is not taken.
+    /// Returns whether a slot is not taken.
     pub(super) fn is_free(&self, place: u32) -> bool {
         !self.taken[place as usize]
     }
 
     /// The first slot of a row that is not taken.
-    pub(super) fn first_free(&mut self, row: u32, table: &Table) -> Option<u32> {
+    pub(super) fn first_free(&mut self, row: u32, table: &ClassTable) -> Option<u32> {
         let slots = table.slots(row);
         let next = &mut self.next[row as usize];
         while let Some(place) = slots.get(*next as usize) {
@@ -112,13 +112,13 @@ impl Rows {
 
 /// Numbers of free slots, 64 rows to a word of each bit.
 #[derive(Debug)]
-pub(super) struct Planes {
+pub(super) struct BitPlanes {
     /// For each 64 rows where their words begin: as many as the largest of the numbers has bits.
     starts: Vec<u32>,
     words: Vec<u64>,
 }
 
-impl Planes {
+impl BitPlanes {
     fn of(numbers: &[u32]) -> Self {
         let (mut starts, mut words) = (vec![0], Vec::new());
         for chunk in numbers.chunks(64) {
@@ -144,15 +144,15 @@ impl Planes {
     }
 }
 
-/// Rows of one cost that stand next to each other.
+/// Adjacent rows of one cost.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct CostRun {
     pub(super) cost: u32,
     first: usize,
     end: usize,
 }
 
-impl Run {
+impl CostRun {
     fn all(costs: &[u32]) -> Vec<Self> {
         let mut first = 0;
         let run = |rows: &[u32]| {
@@ -173,7 +173,7 @@ impl Run {
     }
 }
 
-/// How an address can be reached, if all slots agree.
+/// The protocols of all slots, if they agree.
 fn agreed(mut protocols: impl Iterator<Item = Protocols>) -> Option<Protocols> {
     let first = protocols.next()?;
     protocols.all(|other| other == first).then_some(first)

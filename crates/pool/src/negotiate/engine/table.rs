@@ -1,18 +1,16 @@
-//! Classes of slots: slots that no request of the cycle can tell apart are one row.
+//! Classes of slots: slots that no request of the cycle can distinguish are one row.
 //!
-//! In: the slots' columns and what separates them (`separation`). Out: rows, each with its slots in the order in which
-//! they are looked at. Rows of one structure stand next to each other, a block, which begins at a multiple of 64.
+//! In: slots, their structures and a [`Partitioner`]. Out: rows, each with its slots in the order in which they are
+//! evaluated. Rows of one structure are adjacent, a block, which begins at a multiple of 64.
 
 use hashbrown::HashMap;
 
-use crate::negotiate::engine::separation::Separator;
-use crate::negotiate::engine::vocabulary::shape;
+use crate::negotiate::engine::partitioning::Partitioner;
 use crate::pool::Slot;
-use classmate::internal::program::batch::Columns;
-use classmate::internal::program::column::refine;
+use classmate::internal::program::partition::Partition;
 
-/// A row without slots: fills blocks up.
-const NOBODY: u32 = u32::MAX;
+/// No row.
+const NO_ROW: u32 = u32::MAX;
 
 /// Rows of one structure.
 #[derive(Debug)]
@@ -25,52 +23,36 @@ pub(super) struct Block {
     pub(super) members: Vec<u32>,
 }
 
-/// The rows.
+/// The rows of a cycle.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct ClassTable {
     pub(super) blocks: Vec<Block>,
     /// For each slot, by place, its row.
     pub(super) row_of: Vec<u32>,
     /// For each row the places of its slots, ascending: a range of `members`.
     starts: Vec<u32>,
     members: Vec<u32>,
-    /// Rows that have slots.
+    /// Number of rows that have slots.
     pub(super) classes: usize,
 }
 
-/// The structure of every slot: which attributes it has, and the expressions of those that are no constants.
-pub(super) fn structures(columns: &Columns, count: usize) -> (Vec<u32>, usize) {
-    let mut structure = vec![0; count];
-    let mut kinds = usize::from(count > 0);
-    for column in &columns.columns {
-        let shapes: Vec<u32> = column.entries.iter().enumerate().map(|(id, entry)| shape(entry, id as u32)).collect();
-        if shapes.windows(2).any(|pair| pair[0] != pair[1]) {
-            kinds = refine(&mut structure, |at| shapes[column.ids[at] as usize]);
-        }
-    }
-    (structure, kinds)
-}
-
-impl Table {
-    /// Groups the slots, given by place.
+impl ClassTable {
+    /// Partitions the slots of each structure, given by place.
     pub(super) fn new<'s>(
-        slots: &(dyn Fn(u32) -> &'s Slot + Sync),
-        (structure, kinds): (&[u32], usize),
-        separator: &Separator<'_, 's>,
+        slots: &dyn Fn(u32) -> &'s Slot,
+        structures: Partition,
+        partitioner: &Partitioner<'_>,
     ) -> Self {
-        let mut groups = structure.to_vec();
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); kinds];
-        for (place, kind) in structure.iter().enumerate() {
-            members[*kind as usize].push(place as u32);
-        }
-        facts(&mut groups, slots);
-        separator.separate(&mut groups, &members);
-        Self::of_groups(&groups, structure, kinds, &|place| slots(place).weight.to_bits())
+        let members = structures.members();
+        let mut groups = structures.clone();
+        split_by_facts(&mut groups, slots);
+        partitioner.split(&mut groups, &members);
+        Self::of_groups(&groups, &structures, &|place| slots(place).weight.to_bits())
     }
 
-    /// Numbers the rows, block by block; in a block those of one cost stand next to each other.
-    fn of_groups(groups: &[u32], structure: &[u32], kinds: usize, cost: &dyn Fn(u32) -> u64) -> Self {
-        let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
+    /// Numbers the rows, block by block; in a block, rows of one cost are adjacent.
+    fn of_groups(groups: &Partition, structures: &Partition, cost: &dyn Fn(u32) -> u64) -> Self {
+        let (groups, count) = (&groups.of, groups.count);
         let mut ends = vec![0_usize; count + 1];
         for group in groups {
             ends[*group as usize + 1] += 1;
@@ -88,11 +70,11 @@ impl Table {
             let group = group as usize;
             &by_group[if group == 0 { 0 } else { ends[group - 1] }..ends[group]]
         };
-        let mut of_block: Vec<Vec<u32>> = vec![Vec::new(); kinds];
+        let mut of_block: Vec<Vec<u32>> = vec![Vec::new(); structures.count];
         for group in 0..count as u32 {
-            of_block[structure[places(group)[0] as usize] as usize].push(group);
+            of_block[structures.of[places(group)[0] as usize] as usize].push(group);
         }
-        let mut table = Self { row_of: vec![NOBODY; groups.len()], classes: count, ..Self::default() };
+        let mut table = Self { row_of: vec![NO_ROW; groups.len()], classes: count, ..Self::default() };
         for mut groups in of_block {
             groups.sort_by_cached_key(|group| cost(places(*group)[0]));
             let first = table.starts.len();
@@ -127,17 +109,17 @@ impl Table {
     }
 }
 
-/// Separates slots by what the negotiator asks of them itself.
-fn facts<'s>(groups: &mut [u32], slots: &(dyn Fn(u32) -> &'s Slot + Sync)) {
+/// Splits classes by the properties of slots that the negotiator itself uses.
+fn split_by_facts<'s>(groups: &mut Partition, slots: &dyn Fn(u32) -> &'s Slot) {
     let mut weights: HashMap<u64, u32> = HashMap::new();
     let mut names: HashMap<&[u8], u32> = HashMap::new();
     let mut numbered = |text: Option<&'s [u8]>| {
         let next = names.len() as u32 + 1;
         text.map_or(0, |text| *names.entry(text).or_insert(next))
     };
-    let ids: Vec<[u32; 4]> = (0..groups.len())
-        .map(|at| {
-            let slot = slots(at as u32);
+    let ids: Vec<[u32; 4]> = (0..groups.of.len() as u32)
+        .map(|place| {
+            let slot = slots(place);
             let next = weights.len() as u32;
             let weight = *weights.entry(slot.weight.to_bits()).or_insert(next);
             let bits =
@@ -145,9 +127,7 @@ fn facts<'s>(groups: &mut [u32], slots: &(dyn Fn(u32) -> &'s Slot + Sync)) {
             [weight, bits, numbered(slot.user.as_deref()), numbered(slot.claimed_by.as_deref())]
         })
         .collect();
-    let [weight, bits, user, owner] = [0, 1, 2, 3];
-    refine(groups, |at| ids[at][weight]);
-    refine(groups, |at| ids[at][bits]);
-    refine(groups, |at| ids[at][user]);
-    refine(groups, |at| ids[at][owner]);
+    for fact in 0..4 {
+        groups.split(|at| ids[at][fact]);
+    }
 }

@@ -1,50 +1,52 @@
-//! Ads by what conditions are for them: one stands for all of its kind, so that 100,000 slots are as quickly counted as
-//! their kinds.
+//! Ads by the outcomes of conditions: one stands for its whole class, so that 100,000 slots are counted as quickly as their
+//! classes.
 //!
-//! In: a panel of ads, the ad opposite, and its conditions. Out: kinds of ads, for which all conditions of both sides are
-//! the same, and the policies that the ads have. Conditions are taken apart as in [`classmate::internal::program`], whose rules say when
-//! what `&&`, `||` and `?:` make of the parts is what the whole is.
+//! In: a table of ads, the ad opposite, and its conditions. Out: classes of ads for which all conditions of both sides have
+//! the same outcomes, and the policies of the ads. Conditions are split as in [`classmate::internal::program`], whose rules
+//! say when `&&`, `||` and `?:` of the parts give the outcome of the whole.
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
+use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdCondition, AdConditions, conditions, truth_of};
-use crate::explain::panel::{Panel, Sight};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::Name;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::{AtomKind, Atoms};
 use classmate::internal::program::condition::{MAX_ATOMS, MAX_HEIGHT};
+use classmate::internal::program::mask::Truths;
+use classmate::internal::program::partition::Partition;
+use classmate::internal::program::view::TableView;
 use classmate::internal::value::logic::Truth;
 
-/// Ads of one block for which all conditions are the same.
+/// Ads of one block for which all conditions have the same outcomes.
 #[derive(Debug, Clone)]
-pub(super) struct Kind {
+pub(super) struct SlotClass {
     /// The first of them.
     pub(super) first: usize,
-    /// How many they are.
+    /// Number of ads.
     pub(super) size: usize,
     /// The number of their policy.
     pub(super) policy: usize,
-    /// What each condition of the ad opposite is.
+    /// The outcome of each condition of the ad opposite.
     pub(super) one: Vec<Truth>,
-    /// What each condition of theirs is.
+    /// The outcome of each of their own conditions.
     pub(super) many: Vec<Truth>,
 }
 
-impl Kind {
-    /// Whether the ad opposite accepts them.
+impl SlotClass {
+    /// Returns whether the ad opposite accepts them.
     pub(super) fn is_accepted(&self) -> bool {
         self.one.first() == Some(&Truth::True)
     }
 
-    /// Whether they accept the ad opposite.
+    /// Returns whether they accept the ad opposite.
     pub(super) fn accepts(&self) -> bool {
         self.many.first() == Some(&Truth::True)
     }
 
-    /// Whether both is so.
+    /// Returns whether both sides accept each other.
     pub(super) fn matches(&self) -> bool {
         self.is_accepted() && self.accepts()
     }
@@ -55,196 +57,147 @@ impl Kind {
 pub(super) struct Policy {
     /// The first of them.
     pub(super) first: usize,
-    /// How many they are.
+    /// Number of ads.
     pub(super) size: usize,
     /// The conditions.
     pub(super) plan: AdConditions,
-    /// Their kinds.
+    /// Their classes.
     pub(super) kinds: Vec<usize>,
 }
 
-/// The kinds of some ads.
+/// The classes of some ads.
 #[derive(Debug, Default)]
-pub(super) struct Kinds {
-    /// For each ad its kind.
+pub(super) struct SlotClasses {
+    /// The class of each ad.
     pub(super) of: Vec<u32>,
-    /// The kinds, in the order in which each is met first.
-    pub(super) all: Vec<Kind>,
-    /// The policies, in the order in which each is met first.
+    /// The classes, in the order of their first ads.
+    pub(super) all: Vec<SlotClass>,
+    /// The policies, in the order of their first ads.
     pub(super) policies: Vec<Policy>,
 }
 
-impl Kinds {
-    /// The kinds of the ads of a panel, opposite to an ad with these conditions.
-    pub(super) fn of(panel: &Panel<'_>, one: &ClassAd, plan: &AdConditions) -> Self {
+impl SlotClasses {
+    /// The classes of the ads of a table, opposite to an ad with these conditions.
+    pub(super) fn of(table: &AdTable<'_>, one: &ClassAd, plan: &AdConditions) -> Self {
         let requirements = Name::new("Requirements");
-        let mut policies: Vec<Policy> = Vec::new();
-        for (at, number) in panel.policies.iter().enumerate() {
-            if *number as usize == policies.len() {
-                policies.push(Policy { first: at, ..Policy::default() });
-            }
-            policies[*number as usize].size += 1;
-        }
-        policies.par_iter_mut().for_each(|policy| policy.plan = conditions(panel.ads[policy.first], requirements));
-        let split = |ads: &Vec<u32>| {
-            let number = panel.policies[ads[0] as usize] as usize;
-            split(panel.sight(ads, one), plan, &policies[number].plan)
+        let policy = |ads: Vec<u32>| {
+            let first = ads[0] as usize;
+            Policy { first, size: ads.len(), plan: conditions(table.ads[first], requirements), kinds: Vec::new() }
         };
-        let parts: Vec<Part> = panel.blocks.par_iter().map(split).collect();
-        let mut kinds: Vec<Kind> = Vec::new();
-        let mut of = vec![0; panel.ads.len()];
-        for (ads, part) in panel.blocks.iter().zip(parts) {
-            let policy = panel.policies[ads[0] as usize] as usize;
-            let before = kinds.len();
-            for row in part.rows {
-                let (one, many) = row.split_at(plan.all.len());
-                kinds.push(Kind { first: usize::MAX, size: 0, policy, one: one.to_vec(), many: many.to_vec() });
+        let mut policies: Vec<Policy> = table.policies.members().into_par_iter().map(policy).collect();
+        let split = |ads: &Vec<u32>| {
+            let policy = table.policies.of[ads[0] as usize] as usize;
+            split(&table.view(ads, one), policy, [plan, &policies[policy].plan])
+        };
+        let parts: Vec<(Partition, Vec<SlotClass>)> = table.blocks.par_iter().map(split).collect();
+        let mut all: Vec<SlotClass> = Vec::new();
+        let mut of = vec![0; table.ads.len()];
+        for (ads, (part, classes)) in table.blocks.iter().zip(parts) {
+            for (ad, class) in ads.iter().zip(part.of) {
+                of[*ad as usize] = all.len() as u32 + class;
             }
-            for (ad, row) in ads.iter().zip(part.of) {
-                let number = before + row as usize;
-                of[*ad as usize] = number as u32;
-                kinds[number].size += 1;
-                kinds[number].first = kinds[number].first.min(*ad as usize);
-            }
+            all.extend(classes);
         }
         // Blocks are not in the order of the ads.
-        let mut order: Vec<usize> = (0..kinds.len()).collect();
-        order.sort_unstable_by_key(|at| kinds[*at].first);
-        let mut place = vec![0; kinds.len()];
-        order.iter().enumerate().for_each(|(at, old)| place[*old] = at as u32);
-        for kind in &mut of {
-            *kind = place[*kind as usize];
+        let mut classes = Partition::whole(of.len());
+        classes.split(|at| of[at]);
+        all.sort_unstable_by_key(|class| class.first);
+        for (at, class) in all.iter().enumerate() {
+            policies[class.policy].kinds.push(at);
         }
-        kinds.sort_unstable_by_key(|kind| kind.first);
-        for (at, kind) in kinds.iter().enumerate() {
-            policies[kind.policy].kinds.push(at);
-        }
-        Kinds { of, all: kinds, policies }
+        SlotClasses { of: classes.of, all, policies }
     }
 
-    /// How many ads some kinds have together.
-    pub(super) fn count(&self, is: impl Fn(&Kind) -> bool) -> usize {
-        self.all.iter().filter(|kind| is(kind)).map(|kind| kind.size).sum()
+    /// Number of ads of some classes together.
+    pub(super) fn count(&self, is: impl Fn(&SlotClass) -> bool) -> usize {
+        self.all.iter().filter(|class| is(class)).map(|class| class.size).sum()
     }
 
-    /// The ads of some kinds, in their order.
-    pub(super) fn ads(&self, is: impl Fn(&Kind) -> bool) -> Vec<u32> {
+    /// The ads of some classes, in their order.
+    pub(super) fn ads(&self, is: impl Fn(&SlotClass) -> bool) -> Vec<u32> {
         self.those(&self.all.iter().map(is).collect::<Vec<bool>>())
     }
 
-    /// The ads of kinds with these numbers, in their order.
-    pub(super) fn ads_of(&self, kinds: &[usize]) -> Vec<u32> {
+    /// The ads of classes with these numbers, in their order.
+    pub(super) fn ads_of(&self, classes: &[usize]) -> Vec<u32> {
         let mut wanted = vec![false; self.all.len()];
-        for kind in kinds {
-            wanted[*kind] = true;
+        for class in classes {
+            wanted[*class] = true;
         }
         self.those(&wanted)
     }
 
     fn those(&self, wanted: &[bool]) -> Vec<u32> {
         let all = self.of.iter().enumerate();
-        all.filter(|(_, kind)| wanted[**kind as usize]).map(|(at, _)| at as u32).collect()
+        all.filter(|(_, class)| wanted[**class as usize]).map(|(at, _)| at as u32).collect()
     }
 }
 
-/// Rows that occur in a block, and which each ad has.
-struct Part {
-    of: Vec<u32>,
-    rows: Vec<Vec<Truth>>,
+/// The classes of the ads of a block, by the conditions of the one ad and of theirs.
+fn split(view: &TableView<'_>, policy: usize, [one, many]: [&AdConditions; 2]) -> (Partition, Vec<SlotClass>) {
+    let columns = [truths(view, Side::Other, one), truths(view, Side::Row, many)];
+    let mut part = Partition::whole(view.ads.len());
+    for truths in columns.iter().flatten() {
+        part.split(|row| truths.of_row(row) as u32);
+    }
+    let class = |rows: Vec<u32>| {
+        let first = rows[0] as usize;
+        let [one, many] = columns.each_ref().map(|columns| columns.iter().map(|truths| truths.of_row(first)).collect());
+        SlotClass { first: view.ads[first] as usize, size: rows.len(), policy, one, many }
+    };
+    let classes = part.members().into_iter().map(class).collect();
+    (part, classes)
 }
 
-/// What the conditions of both sides are for the ads of a block, and which ads are alike in that.
-fn split(sight: Sight<'_, '_>, plan: &AdConditions, policy: &AdConditions) -> Part {
-    let columns = [truths(sight, Side::Other, plan), truths(sight, Side::Row, policy)].concat();
-    let width = columns.len();
-    let mut rows = vec![Truth::Undefined; width * sight.ads.len()];
-    for (at, column) in columns.iter().enumerate() {
-        for (place, truth) in column.iter().enumerate() {
-            rows[place * width + at] = *truth;
-        }
-    }
-    if width == 0 {
-        return Part { of: vec![0; sight.ads.len()], rows: vec![Vec::new()] };
-    }
-    let mut known: HashMap<&[Truth], u32> = HashMap::new();
-    let of = rows.chunks(width).map(|row| {
-        let next = known.len() as u32;
-        *known.entry(row).or_insert(next)
-    });
-    let of: Vec<u32> = of.collect();
-    let mut distinct: Vec<(&[Truth], u32)> = known.into_iter().collect();
-    distinct.sort_unstable_by_key(|(_, number)| *number);
-    Part { of, rows: distinct.into_iter().map(|(row, _)| row.to_vec()).collect() }
-}
-
-/// What each condition of a side is for each ad of a block.
-fn truths(sight: Sight<'_, '_>, side: Side, plan: &AdConditions) -> Vec<Vec<Truth>> {
-    if sight.panel.is_by_column(sight.ads)
-        && let Some(found) = apart(sight, side, plan)
+/// The truth of each condition of a side for the ads of a block.
+fn truths(view: &TableView<'_>, side: Side, plan: &AdConditions) -> Vec<Truths> {
+    if view.table.is_by_column(view.ads)
+        && let Some(found) = joined(view, side, plan)
     {
         return found;
     }
     let by_itself = |condition: &AdCondition| {
-        let found = sight.values(side, &condition.expr);
-        let truths: Vec<Truth> = found.values.iter().map(truth_of).collect();
-        found.of.iter().map(|value| truths[*value as usize]).collect()
+        let found = view.values_of(side, &condition.expr);
+        Truths::of_groups(&found.of, &found.values.iter().map(truth_of).collect::<Vec<_>>())
     };
     plan.all.iter().map(by_itself).collect()
 }
 
-/// As [`truths`], what consists of parts made of them; none if the parts of the expression might be something else by themselves.
-fn apart(sight: Sight<'_, '_>, side: Side, plan: &AdConditions) -> Option<Vec<Vec<Truth>>> {
-    let (world, mut atoms) = (sight.world(), Atoms::default());
+/// As [`truths`], but conditions are joined from their parts; none if parts of the expression might have another value by
+/// themselves.
+fn joined(view: &TableView<'_>, side: Side, plan: &AdConditions) -> Option<Vec<Truths>> {
+    let (pair, mut atoms) = (view.pair(), Atoms::default());
     let requirements = Name::new("Requirements");
-    let whole = world.depends_of(requirements, side, &mut atoms.surveyed);
+    let whole = pair.depends_of(requirements, side, &mut atoms.mentions);
     let leaves = plan.all.iter().filter(|condition| condition.connective == Connective::Leaf).count();
     if whole.random || whole.height > MAX_HEIGHT || leaves > MAX_ATOMS {
         return None;
     }
-    let mut found: Vec<Vec<Truth>> = vec![Vec::new(); plan.all.len()];
-    // Parts stand behind what they are parts of.
+    let mut found: Vec<Truths> = vec![Truths::same(0, Truth::Undefined); plan.all.len()];
+    // Parts come after the condition they belong to.
     for (at, condition) in plan.all.iter().enumerate().rev() {
         if condition.connective != Connective::Leaf {
-            let parts: Vec<&[Truth]> = plan.parts(at).map(|below| found[below].as_slice()).collect();
-            found[at] = joined(condition.connective, &parts);
+            let parts: Vec<&Truths> = plan.parts(at).map(|below| &found[below]).collect();
+            found[at] = match (condition.connective, parts.as_slice()) {
+                (Connective::Choice, [condition, yes, no]) => condition.choose(yes, no),
+                (connective, [first, rest @ ..]) => rest.iter().fold(Truths::clone(first), |left, right| {
+                    if connective == Connective::Any { left.or(right) } else { left.and(right) }
+                }),
+                _ => continue,
+            };
             continue;
         }
         let expr = &condition.expr;
-        let depends = world.depends(expr.tree(), expr.root(), side, &mut atoms.surveyed);
+        let depends = pair.depends(expr.tree(), expr.root(), side, &mut atoms.mentions);
         let around = |name: &Name| depends.followed.contains(&(side, name.key()));
-        // What refers to an expression in which it stands is circular there, and not by itself.
+        // A reference to an expression that contains it is circular there, and not by itself.
         if around(&requirements) || condition.place.via.iter().any(around) {
             return None;
         }
         let atom = atoms.intern(AtomKind::Subexpr(expr.clone()), side, depends);
-        let groups = sight.groups(&atom);
-        let values = sight.rows(|rows| rows.values(&atom, &groups, &world, sight.panel.settings))?;
-        let truths = values.each(groups.first.len(), truth_of);
-        found[at] = groups.of.iter().map(|group| truths[*group as usize]).collect();
+        found[at] = view.truths(&atom, &view.groups(&atom))?;
     }
     Some(found)
-}
-
-/// What an operator of logic makes of its parts.
-fn joined(joint: Connective, parts: &[&[Truth]]) -> Vec<Truth> {
-    let Some((first, rest)) = parts.split_first() else { return Vec::new() };
-    let mut made = first.to_vec();
-    let mut each = |other: &[Truth], combine: fn(Truth, Truth) -> Truth| {
-        made.iter_mut().zip(other).for_each(|(truth, other)| *truth = combine(*truth, *other));
-    };
-    match (joint, rest) {
-        (Connective::Choice, [yes, no]) => {
-            let chosen = |(at, truth): (usize, &Truth)| match truth {
-                Truth::True => yes[at],
-                Truth::False => no[at],
-                other => *other,
-            };
-            return first.iter().enumerate().map(chosen).collect();
-        }
-        (Connective::Any, _) => rest.iter().for_each(|part| each(part, Truth::or)),
-        _ => rest.iter().for_each(|part| each(part, Truth::and)),
-    }
-    made
 }
 
 #[cfg(test)]
@@ -267,8 +220,8 @@ mod tests {
         let (job, settings) = (ad(job), EvalOptions::default());
         // As many as are looked at by column.
         let slots: Vec<ClassAd> = slots.iter().cycle().take(slots.len() * 8).map(|text| ad(text)).collect();
-        let panel = Panel::of(slots.iter().collect(), &job, &settings);
-        Kinds::of(&panel, &job, &conditions(&job, Name::new("Requirements"))).of[..slots.len() / 8].to_vec()
+        let panel = AdTable::of(slots.iter().collect(), &job, &settings);
+        SlotClasses::of(&panel, &job, &conditions(&job, Name::new("Requirements"))).of[..slots.len() / 8].to_vec()
     }
 
     #[test]
@@ -340,8 +293,8 @@ mod tests {
             let (slots, jobs) = made(seed, shape);
             for job in &jobs {
                 let plan = conditions(job, Name::new("Requirements"));
-                let panel = Panel::with(slots.iter().collect(), job, &exprs.each_ref(), &settings);
-                let kinds = Kinds::of(&panel, job, &plan);
+                let panel = AdTable::with(slots.iter().collect(), job, &exprs.each_ref(), &settings);
+                let kinds = SlotClasses::of(&panel, job, &plan);
                 assert!(kinds.all.iter().map(|kind| kind.size).sum::<usize>() == slots.len());
                 for (slot, kind) in slots.iter().zip(&kinds.of) {
                     let kind = &kinds.all[*kind as usize];

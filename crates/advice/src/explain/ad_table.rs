@@ -1,0 +1,127 @@
+//! Many ads by column, opposite to one ad: an expression is evaluated once for each combination of the values it looks at.
+//!
+//! In: ads, such as slots, and one, such as a job. Out: blocks of ads of one structure, and values of expressions for ads.
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::eval::scope::EvalOptions;
+use classmate::internal::name::Name;
+use classmate::internal::program::Side;
+use classmate::internal::program::partition::Partition;
+use classmate::internal::program::table::{Reach, Table, redefines_scopes};
+use classmate::internal::program::view::{TableView, Values};
+use classmate::internal::syntax::expr::Expr;
+
+/// Many ads by column.
+pub(super) struct AdTable<'a> {
+    /// The ads.
+    pub(super) ads: Vec<&'a ClassAd>,
+    /// Clock, seed and limits.
+    pub(super) settings: &'a EvalOptions,
+    /// The ads of each policy that have the same attributes and expressions, as far as these can be reached from the
+    /// Requirements of either side.
+    pub(super) blocks: Vec<Vec<u32>>,
+    /// The policies: ads of one policy have the same expressions, and the same Requirements.
+    pub(super) policies: Partition,
+    block_of: Vec<u32>,
+    table: Table,
+}
+
+impl<'a> AdTable<'a> {
+    /// The table of ads that are opposite to one.
+    pub(super) fn of(ads: Vec<&'a ClassAd>, one: &ClassAd, settings: &'a EvalOptions) -> Self {
+        Self::with(ads, one, &[], settings)
+    }
+
+    /// As [`AdTable::of`], also for the evaluation of expressions of the configuration.
+    pub(super) fn with(ads: Vec<&'a ClassAd>, one: &ClassAd, exprs: &[&Expr], settings: &'a EvalOptions) -> Self {
+        let requirements = Name::new("Requirements");
+        let mut reach = Reach::new(vec![requirements], |mentions| {
+            !(mentions.opaque || mentions.random || mentions.bound) && mentions.selectors.is_empty()
+        });
+        reach.foreseen = !redefines_scopes(one) && !ads.par_iter().any(|ad| redefines_scopes(ad));
+        for expr in exprs {
+            reach.foreseen &= reach.add(expr.tree());
+        }
+        let table = Table::collect((ads.len(), &|at| ads[at]), &mut reach, |_, names, reach| {
+            for name in names {
+                if let Some(Attribute::Tree(tree)) = one.lookup(*name) {
+                    reach.foreseen &= reach.add(tree);
+                }
+            }
+        });
+        let mut policies = Partition::whole(ads.len());
+        for column in &table.columns {
+            if column.name == requirements {
+                policies.split(|at| column.ids[at]);
+            } else {
+                let structures = column.structures();
+                if structures.iter().any(|structure| *structure > 1) {
+                    policies.split(|at| structures[column.ids[at] as usize].max(1));
+                }
+            }
+        }
+        let mut blocks = table.structures(ads.len());
+        blocks.split(|at| policies.of[at]);
+        AdTable { ads, settings, blocks: blocks.members(), policies, block_of: blocks.of, table }
+    }
+
+    /// Returns whether any of the ads has an attribute; known only for those that can be reached.
+    pub(super) fn has(&self, name: Name) -> bool {
+        self.table.has(name)
+    }
+
+    /// Returns whether expressions look at nothing but the columns.
+    pub(super) fn is_foreseen(&self) -> bool {
+        self.table.is_foreseen()
+    }
+
+    /// The block of an ad.
+    pub(super) fn block_of(&self, ad: usize) -> u32 {
+        self.block_of[ad]
+    }
+
+    /// Ads of one block, opposite to one.
+    pub(super) fn view<'v>(&'v self, ads: &'v [u32], one: &'v ClassAd) -> TableView<'v> {
+        TableView { table: &self.table, ads, source: &self.ads, other: one, settings: self.settings }
+    }
+
+    /// The value of an expression for some ads; it stands in the ad of its side.
+    pub(super) fn values(&self, one: &ClassAd, side: Side, expr: &Expr, some: &[u32]) -> Values {
+        self.by_block(some, &|ads| self.view(ads, one).values_of(side, expr))
+    }
+
+    /// The value of an attribute for some ads.
+    pub(super) fn attribute(&self, one: &ClassAd, name: Name, some: &[u32]) -> Values {
+        self.by_block(some, &|ads| self.view(ads, one).attribute(name))
+    }
+
+    /// Joins the values for the ads of each block.
+    fn by_block(&self, some: &[u32], of: &(dyn Fn(&[u32]) -> Values + Sync)) -> Values {
+        let mut parts: Vec<(Vec<usize>, Vec<u32>)> = Vec::new();
+        let mut place: HashMap<u32, usize> = HashMap::new();
+        for (at, ad) in some.iter().enumerate() {
+            let part = *place.entry(self.block_of[*ad as usize]).or_insert_with(|| {
+                parts.push((Vec::new(), Vec::new()));
+                parts.len() - 1
+            });
+            parts[part].0.push(at);
+            parts[part].1.push(*ad);
+        }
+        if let [(_, ads)] = parts.as_slice() {
+            return of(ads);
+        }
+        let found: Vec<Values> = parts.par_iter().map(|(_, ads)| of(ads)).collect();
+        let mut all = Values { of: vec![0; some.len()], values: Vec::new() };
+        for ((places, _), found) in parts.iter().zip(found) {
+            let first = all.values.len() as u32;
+            for (at, value) in places.iter().zip(&found.of) {
+                all.of[*at] = first + value;
+            }
+            all.values.extend(found.values);
+        }
+        all
+    }
+}
