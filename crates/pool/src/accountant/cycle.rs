@@ -317,10 +317,10 @@ mod tests {
              103 Customer.<none> UnchargedTime 0\n\
              103 Customer.<none> WeightedUnchargedTime 0.000000\n\
              103 Customer.<none> HierWeightedResourcesUsed 8.000000\n\
-             101 SlotRecord.{key} * *\n\
-             103 SlotRecord.{key} RemoteUser \"alice@example.org\"\n\
-             103 SlotRecord.{key} SlotWeight 8.000000\n\
-             103 SlotRecord.{key} StartTime 1762900000\n"
+             101 Resource.{key} * *\n\
+             103 Resource.{key} RemoteUser \"alice@example.org\"\n\
+             103 Resource.{key} SlotWeight 8.000000\n\
+             103 Resource.{key} StartTime 1762900000\n"
         );
         assert_eq!(String::from_utf8_lossy(transaction.as_bytes()), expected);
     }
