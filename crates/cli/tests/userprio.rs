@@ -167,15 +167,8 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
         let after = ads(&recorded.join("accounting.ads"));
         let now = Scope::new(&after[0], &settings).eval_attr("LastUpdate").unwrap().as_number().unwrap();
         let mut journal = Journal::open(&path, 0).unwrap();
-        let snapshot = Snapshot {
-            config: Config::parse("config", &std::fs::read(pool.join("config")).unwrap()).unwrap(),
-            slots: ads(&pool.join("slots.ads")),
-            jobs: ads(&pool.join("jobs.ads")),
-            submitters: Some(ads(&pool.join("submitters.ads"))),
-            log: Some(journal.log().clone()),
-            now: now as i64,
-            ..Snapshot::default()
-        };
+        let loaded = Snapshot::read_dir(&pool).unwrap().snapshot;
+        let snapshot = Snapshot { log: Some(journal.log().clone()), now: now as i64, ..loaded };
         let outcome = negotiate(&snapshot).unwrap();
         commit(&snapshot, &outcome, &mut journal).unwrap();
         drop(journal);

@@ -6,13 +6,9 @@
 
 use crate::recorded;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use classmate::internal::ad::ClassAd;
-use classmate::internal::format::long::LongReader;
-use classmate::internal::syntax::parse::ParseOptions;
-use classmate_config::internal::config::Config;
-use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::negotiate::advertisement::advertisement;
 use classmate_pool::internal::negotiate::candidate::Tier;
 use classmate_pool::internal::negotiate::outcome::Match;
@@ -26,23 +22,8 @@ fn folder(name: &str) -> PathBuf {
     recorded::scenarios().join(name)
 }
 
-fn ads(folder: &Path, file: &str) -> Vec<ClassAd> {
-    let text = std::fs::read(folder.join(file)).unwrap();
-    LongReader::new(text.as_slice(), &ParseOptions::default()).collect::<Result<_, _>>().unwrap()
-}
-
 fn snapshot(name: &str) -> Snapshot {
-    let folder = folder(name);
-    let mut snapshot = Snapshot {
-        config: Config::parse("config", &std::fs::read(folder.join("config")).unwrap()).unwrap(),
-        slots: ads(&folder, "slots.ads"),
-        jobs: ads(&folder, "jobs.ads"),
-        submitters: Some(ads(&folder, "submitters.ads")),
-        log: Some(Log::read(&std::fs::read(folder.join("Accountantnew.log")).unwrap()).unwrap()),
-        ..Snapshot::default()
-    };
-    snapshot.now = snapshot.newest_time();
-    snapshot
+    Snapshot::read_dir(folder(name)).unwrap().snapshot
 }
 
 fn expected(name: &str) -> Json {

@@ -16,6 +16,7 @@ use classmate::internal::format::new::parse_whole_ad;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_advice::internal::fmt::{Unread, ads, config};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
+use classmate_config::internal::config::disk::io_reason;
 
 /// Format expressions, ads and configuration files.
 ///
@@ -153,11 +154,11 @@ fn unread(text: &[u8], kind: FileKind) -> Vec<Unread> {
 /// Writes a file that was read, unless it is compressed.
 fn replace(path: &Path, text: &[u8]) -> Result<(), Failure> {
     let cannot = |why: &str| Failure::new(format!("cannot write `{}`: {why}", path.display()));
-    let start = std::fs::read(path).map_err(|error| cannot(&input::plain(&error)))?;
+    let start = std::fs::read(path).map_err(|error| cannot(&io_reason(&error)))?;
     if start.starts_with(&[0x1f, 0x8b]) {
         return Err(cannot("it is compressed"));
     }
-    std::fs::write(path, text).map_err(|error| cannot(&input::plain(&error)))
+    std::fs::write(path, text).map_err(|error| cannot(&io_reason(&error)))
 }
 
 fn laid_out(name: &str, text: &[u8], kind: FileKind, width: usize, streams: Streams) -> Result<Vec<u8>, Failure> {

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use indicatif::ProgressBarIter;
 
 use crate::cli::{Failure, input};
+use classmate_config::internal::config::disk::io_reason;
 use classmate_pool::internal::generate::{Pool, Shape};
 
 /// More groups than that no negotiator is given.
@@ -113,7 +114,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         unmatched: arguments.unmatched,
     };
     let fail = |path: &PathBuf, error: &io::Error| {
-        Failure::new(format!("cannot write `{}`: {}", path.display(), input::plain(error)))
+        Failure::new(format!("cannot write `{}`: {}", path.display(), io_reason(error)))
     };
     std::fs::create_dir_all(&arguments.pool).map_err(|error| fail(&arguments.pool, &error))?;
     let progress = input::written();

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -16,10 +15,10 @@ use crate::report::{self, Color, counted};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::Reader;
-use classmate::internal::format::parallel::read_long;
 use classmate::internal::format::report::Report;
-use classmate::internal::format::selection::{Chooser, Selection};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
+use classmate_config::internal::config::disk::io_reason;
+use classmate_pool::internal::negotiate::directory::{AdInput, read_ads};
 
 /// A file of a pool's directory, if it has it.
 pub(super) fn own(pool: Option<&Path>, name: &str) -> Option<PathBuf> {
@@ -56,7 +55,8 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         _ => raw,
     };
     let mut reader = BufReader::with_capacity(1 << 18, raw);
-    let start = reader.fill_buf().map_err(|error| Failure::new(format!("cannot read `{name}`: {}", plain(&error))))?;
+    let start =
+        reader.fill_buf().map_err(|error| Failure::new(format!("cannot read `{name}`: {}", io_reason(&error))))?;
     let mut reader: Box<dyn BufRead + Send> = if start.starts_with(&[0x1f, 0x8b]) {
         Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(reader)))
     } else {
@@ -81,8 +81,8 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
 /// A file and its size in bytes.
 fn opened(path: &Path) -> Result<(File, u64), Failure> {
     let cannot = |why: String| Failure::new(format!("cannot read `{}`: {why}", path.display()));
-    let file = File::open(path).map_err(|error| cannot(plain(&error)))?;
-    let facts = file.metadata().map_err(|error| cannot(plain(&error)))?;
+    let file = File::open(path).map_err(|error| cannot(io_reason(&error)))?;
+    let facts = file.metadata().map_err(|error| cannot(io_reason(&error)))?;
     if facts.is_dir() {
         return Err(cannot("it is a directory, expected a file".to_owned()));
     }
@@ -139,17 +139,9 @@ fn bar(size: u64, name: &str) -> ProgressBar {
     bar
 }
 
-/// The reason of an error of the operating system, without its number.
-pub(crate) fn plain(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut characters = text.chars();
-    characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()
-}
-
 /// A file that could be opened but not read to its end.
 pub(crate) fn unreadable(name: &str, error: &std::io::Error) -> Failure {
-    Failure::new(format!("cannot read `{name}`: {}", plain(error)))
+    Failure::new(format!("cannot read `{name}`: {}", io_reason(error)))
 }
 
 /// Reads all ads of a file.
@@ -162,44 +154,16 @@ pub(crate) fn ads(path: &Path, settings: &EvalOptions, notes: &mut Notes) -> Res
     Ok(ads)
 }
 
-/// Reads all ads of a pool's file, by all threads at once if it is of the long format; of constants only those of a
-/// selection, if there is one. `make` may change each ad as it is read.
-pub(crate) fn many_ads<K: Default>(
-    path: &Path,
-    settings: &EvalOptions,
-    notes: &mut Notes,
-    selection: Option<&Arc<Selection>>,
-    make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
-) -> Result<Vec<ClassAd>, Failure> {
-    let mut input = open(path)?;
-    let name = input.name.clone();
-    let cannot = |error| unreadable(&name, &error);
-    let start = input.reader.fill_buf().map_err(cannot)?;
-    let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
-    // An attribute's name: no other form begins so.
-    if first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
-        let (ads, report) = read_long(input.reader, &settings.parse_options(), selection, make).map_err(cannot)?;
-        notes.add(&name, &report);
-        return Ok(ads);
-    }
-    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
-    let (mut kept, mut chooser) = (K::default(), selection.map(|selection| Chooser::new(Arc::clone(selection))));
-    let mut made = |ad| match &mut chooser {
-        Some(chooser) => make(chooser.project(&ad), &mut kept),
-        None => make(ad, &mut kept),
-    };
-    let ads = reader.by_ref().map(|ad| ad.map(&mut made));
-    let ads = ads.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
-    notes.add(&name, reader.report());
-    Ok(ads)
+/// Opens a file of ads.
+pub(crate) fn ad_input(path: &Path) -> Result<AdInput, Failure> {
+    open(path).map(|Input { reader, name, .. }| AdInput { reader, name })
 }
 
-/// The first ads of a file, so many; what is wrong with them is told when all are read.
-pub(crate) fn first(path: &Path, ads: usize, settings: &EvalOptions) -> Result<Vec<ClassAd>, Failure> {
-    let input = open(path)?;
-    let cannot = |error| unreadable(&input.name, &error);
-    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
-    reader.by_ref().take(ads).collect::<Result<_, _>>().map_err(cannot)
+/// Reads all ads of a large file, on all threads if it is of the long format.
+pub(crate) fn many_ads(path: &Path, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
+    let (ads, (name, report)) = read_ads(ad_input(path)?, None, |ad, ()| ad)?;
+    notes.add(&name, &report);
+    Ok(ads)
 }
 
 /// Reads the ad of a file that stands at a place, counted from 1.
@@ -245,12 +209,6 @@ impl Notes {
     /// Remembers what the reader of a file has to say.
     pub(crate) fn add(&mut self, name: &str, report: &Report) {
         self.files.push((name.to_owned(), report.clone()));
-    }
-
-    /// Remembers what is noted of files that were read before they are to be told of.
-    pub(crate) fn append(&mut self, later: Notes) {
-        self.files.extend(later.files);
-        self.warnings.extend(later.warnings);
     }
 
     /// Remembers something odd that stops nothing, with its place.

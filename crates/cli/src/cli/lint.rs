@@ -26,6 +26,7 @@ use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
 use classmate_advice::internal::lint::{certain_fix, config, expression, fixed, placed, submit, suite};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
+use classmate_config::internal::config::disk::io_reason;
 
 /// Check configuration, ads, submit files and expressions for mistakes.
 ///
@@ -343,7 +344,7 @@ fn fix(alarms: &[Diagnostic]) -> Result<u64, Failure> {
         if !path.is_file() {
             continue;
         }
-        let cannot = |error: std::io::Error| Failure::new(format!("cannot write `{file}`: {}", input::plain(&error)));
+        let cannot = |error: std::io::Error| Failure::new(format!("cannot write `{file}`: {}", io_reason(&error)));
         let text = std::fs::read(path).map_err(cannot)?;
         if text.starts_with(&COMPRESSED) {
             continue;

@@ -43,6 +43,8 @@ use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_expr};
 use classmate::internal::syntax::time::{Zone, parse_instant};
+use classmate_config::internal::config::disk::io_reason;
+use classmate_pool::internal::negotiate::LoadError;
 
 /// Columns of help, however wide the terminal is.
 const WIDEST_HELP: usize = 100;
@@ -128,6 +130,12 @@ pub(crate) struct Failure {
     status: u8,
 }
 
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Failure::new(error.to_string())
+    }
+}
+
 impl Failure {
     /// Something could not be done.
     pub(crate) fn new(message: impl Into<String>) -> Self {
@@ -184,7 +192,7 @@ struct NamedMap(String, Arc<UserMap>);
 
 fn parse_map(text: &str) -> Result<NamedMap, String> {
     let (name, file) = text.split_once('=').ok_or("expected NAME=FILE")?;
-    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", input::plain(&error)))?;
+    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", io_reason(&error)))?;
     let map = UserMap::parse(&text);
     match map.skipped().first() {
         Some(line) => Err(format!("`{file}`: {line}")),
@@ -196,7 +204,7 @@ fn parse_map(text: &str) -> Result<NamedMap, String> {
 const ACCOUNTS: &str = "/etc/passwd";
 
 fn parse_accounts(file: &str) -> Result<Arc<Homes>, String> {
-    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", input::plain(&error)))?;
+    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", io_reason(&error)))?;
     Ok(Arc::new(Homes::parse(&text)))
 }
 
@@ -346,6 +354,6 @@ pub(crate) fn columns() -> Option<usize> {
 pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
     match result {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| Failure::new(format!("cannot write the output: {}", input::plain(&error)))),
+        other => other.map_err(|error| Failure::new(format!("cannot write the output: {}", io_reason(&error)))),
     }
 }

@@ -1,6 +1,5 @@
 //! `classmate negotiate POOL`
 
-use std::collections::HashSet;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -12,23 +11,17 @@ use crate::cli::settings::{self, contents};
 use crate::cli::stats::{Measured, Report, Stopwatch};
 use crate::cli::{Failure, Form, Now, Streams, leaked, parse_now, parsed, written};
 use crate::report::{self, Color, outcome};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::long::LongWriter;
-use classmate::internal::format::selection::Selection;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_config::internal::config::ConfigError;
+use classmate_config::internal::config::disk::io_reason;
 use classmate_config::internal::config::setting::Settings as Knobs;
-use classmate_pool::internal::accountant::log::LogWarning;
 use classmate_pool::internal::accountant::{Journal, JournalError, Log};
 use classmate_pool::internal::negotiate::advertisement::advertisement;
 use classmate_pool::internal::negotiate::commit::CommitError;
-use classmate_pool::internal::negotiate::{
-    CycleOptions, Matcher, Outcome, PreparedPool, Purpose, Snapshot, commit, needed,
-};
+use classmate_pool::internal::negotiate::directory::{AdFiles, PoolAds, SlotAttributes};
+use classmate_pool::internal::negotiate::{CycleOptions, Matcher, Outcome, PreparedPool, Purpose, Snapshot, commit};
 use classmate_pool::internal::pool::slot::copies;
-use classmate_pool::internal::priority::Policy;
-use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
 
 /// Run a negotiation cycle as condor_negotiator would.
@@ -162,7 +155,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut notes = Notes::default();
     // Several cycles change slots, other policies ask them more, and the slow path is there for doubt.
     let less = arguments.policy.is_condor() && arguments.cycles.is_none() && !arguments.reference_path;
-    let kept = if less { Kept::ForCycle } else { Kept::Whole };
+    let kept = if less { SlotAttributes::Cycle } else { SlotAttributes::All };
     let files = &arguments.files;
     let how = How { config: files.config.as_deref(), commit: arguments.commit, kept };
     let snapshot = leaked(read(files, &how, &mut notes, streams.err)?);
@@ -275,7 +268,7 @@ fn books(arguments: &PoolFiles, now: i64) -> Result<Journal, Failure> {
 pub(super) fn not_written(error: &JournalError) -> Failure {
     let message = match error {
         JournalError::File { what, path, source } => {
-            format!("cannot {what} `{}`: {}", path.display(), input::plain(source))
+            format!("cannot {what} `{}`: {}", path.display(), io_reason(source))
         }
         other => other.to_string(),
     };
@@ -296,7 +289,7 @@ pub(super) fn snapshot(
     notes: &mut Notes,
     color: Color,
 ) -> Result<Snapshot, Failure> {
-    read(arguments, &How { config: arguments.config.as_deref(), commit, kept: Kept::Whole }, notes, color)
+    read(arguments, &How { config: arguments.config.as_deref(), commit, kept: SlotAttributes::All }, notes, color)
 }
 
 /// The pool to explain one cycle of HTCondor's, and a job of it.
@@ -310,9 +303,9 @@ pub(super) fn snapshot_to_explain(
     let slots = file(arguments, arguments.slots.as_ref(), "slots.ads");
     let twice = slots.is_some_and(|path| std::fs::metadata(path).is_ok_and(|facts| facts.is_file()));
     let kept = match (job, twice) {
-        (false, _) => Kept::ForCycle,
-        (true, true) => Kept::ToExplain,
-        (true, false) => Kept::Whole,
+        (false, _) => SlotAttributes::Cycle,
+        (true, true) => SlotAttributes::Explanation,
+        (true, false) => SlotAttributes::All,
     };
     read(arguments, &How { config: arguments.config.as_deref(), commit: false, kept }, notes, color)
 }
@@ -323,11 +316,8 @@ pub(super) fn snapshot_but_settings(
     notes: &mut Notes,
     color: Color,
 ) -> Result<Snapshot, Failure> {
-    read(arguments, &How { config: None, commit: false, kept: Kept::Whole }, notes, color)
+    read(arguments, &How { config: None, commit: false, kept: SlotAttributes::All }, notes, color)
 }
-
-/// Slots of which names are noted although the values are not kept.
-const NAMED: usize = 1000;
 
 /// A file of a pool: the one that is given, or that of the directory.
 fn file(arguments: &PoolFiles, given: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
@@ -341,17 +331,7 @@ struct How<'a> {
     /// Whether the books are going to be written.
     commit: bool,
     /// What is kept of slots.
-    kept: Kept,
-}
-
-/// What is kept of slots.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    Whole,
-    /// What a cycle can look at.
-    ForCycle,
-    /// That, what may have been meant, and names of all else.
-    ToExplain,
+    kept: SlotAttributes,
 }
 
 fn read(
@@ -375,18 +355,6 @@ fn read(
     let optional = |given: &Option<PathBuf>, name: &str| {
         file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
     };
-    let evaluation = EvalOptions::default();
-    let ads = |path: Option<PathBuf>, selection: Option<Selection>, notes: &mut Notes| match path {
-        Some(path) => input::many_ads(&path, &evaluation, notes, selection.map(Arc::new).as_ref(), |ad, ()| ad),
-        None => Ok(Vec::new()),
-    };
-    // Most of a job is that of its cluster, and kept once.
-    let jobs_of = |path: Option<PathBuf>, notes: &mut Notes| match path {
-        Some(path) => {
-            input::many_ads(&path, &evaluation, notes, None, |ad, siblings: &mut Siblings| siblings.chain(ad))
-        }
-        None => Ok(Vec::new()),
-    };
     let mut warnings = Vec::new();
     let config = settings::pool(config, arguments.pool.as_deref(), arguments.allow_commands, color)?;
     warnings.extend(config.warnings().iter().map(|warning| warning.to_line()));
@@ -399,44 +367,21 @@ fn read(
                 Failure::input(format!("`{}`: {error}", path.display()))
                     .help("expected a complete copy of the negotiator's Accountantnew.log")
             })?;
-            let place = |warning: &LogWarning| format!("{}:{}: {}", path.display(), warning.line(), warning.as_str());
-            warnings.extend(log.warnings().iter().map(place));
+            warnings.extend(log.warnings().iter().map(|warning| warning.to_line(&path)));
             Some(log)
         }
         None => None,
     };
-    // What is needed of slots depends on the jobs, which are therefore read first.
     let slots = file(&arguments.slots, "slots.ads");
     slots.as_deref().map(input::check).transpose()?;
-    let mut of_jobs = Notes::default();
-    let jobs = jobs_of(file(&arguments.jobs, "jobs.ads"), &mut of_jobs)?;
-    let first = match &slots {
-        Some(path) if kept == Kept::ToExplain => input::first(path, NAMED, &evaluation)?,
-        _ => Vec::new(),
-    };
-    let selection = match kept {
-        Kept::Whole => None,
-        Kept::ForCycle => needed::selection(&config, &jobs),
-        Kept::ToExplain => needed::selection_to_explain(&config, &jobs, &first),
-    };
-    let mut seen = HashSet::new();
-    let unkept = first.iter().flat_map(ClassAd::names).filter(|name| seen.insert(name.key())).collect();
-    let slots = ads(slots, selection, notes)?;
-    notes.append(of_jobs);
-    let submitters = optional(&arguments.submitters, "submitters.ads");
-    let mut snapshot = Snapshot {
-        config,
-        slots,
-        unkept,
-        served: hashbrown::HashMap::new(),
-        jobs,
-        submitters: submitters.map(|path| ads(Some(path), None, notes)).transpose()?,
-        log,
-        maps: Arc::new(maps),
-        policy: Policy::default(),
-        now: 0,
-        seed: arguments.seed,
-    };
+    let jobs = file(&arguments.jobs, "jobs.ads");
+    let files = AdFiles { slots, jobs, submitters: optional(&arguments.submitters, "submitters.ads") };
+    let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, kept, input::ad_input)?;
+    for (name, report) in reports {
+        notes.add(&name, &report);
+    }
+    let (maps, seed) = (Arc::new(maps), arguments.seed);
+    let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, seed, ..Snapshot::default() };
     for warning in warnings {
         notes.warn(warning);
     }

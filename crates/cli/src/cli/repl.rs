@@ -28,6 +28,7 @@ use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::eval::walk::Side;
 use classmate::internal::syntax::parse::Mode;
 use classmate::internal::syntax::time::Zone;
+use classmate_config::internal::config::disk::io_reason;
 
 /// Evaluate expressions interactively.
 ///
@@ -78,7 +79,7 @@ impl Host for Process {
     }
 
     fn save(&mut self, path: &str, text: &[u8]) -> Result<(), String> {
-        std::fs::write(path, text).map_err(|error| format!("cannot write `{path}`: {}", input::plain(&error)))
+        std::fs::write(path, text).map_err(|error| format!("cannot write `{path}`: {}", io_reason(&error)))
     }
 
     fn now(&self) -> i64 {
@@ -141,7 +142,7 @@ fn piped(session: &mut Session) -> Result<usize, Failure> {
         line.clear();
         let read = input
             .read_until(b'\n', &mut line)
-            .map_err(|error| Failure::new(format!("cannot read standard input: {}", input::plain(&error))))?;
+            .map_err(|error| Failure::new(format!("cannot read standard input: {}", io_reason(&error))))?;
         // A command ends what is open before it, as the end does.
         if !open.is_empty() && (read == 0 || is_command(&String::from_utf8_lossy(&line))) {
             match show(&session.line(whole_lines(&open))) {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::cli::input::{Notes, plain};
+use crate::cli::input::Notes;
 use crate::cli::negotiate::{PoolFiles, refused, snapshot};
 use crate::cli::policy::PolicyArguments;
 use crate::cli::{Failure, Streams, written};
@@ -11,6 +11,7 @@ use crate::report::cycle::{CycleReport, page};
 use classmate_advice::internal::autoclusters::audit;
 use classmate_advice::internal::explain::cycle::reasons::common;
 use classmate_advice::internal::whatif::kind::kinds;
+use classmate_config::internal::config::disk::io_reason;
 use classmate_pool::internal::negotiate::negotiate;
 
 /// Write an HTML report about a negotiation cycle.
@@ -61,7 +62,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         return written(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     }
     std::fs::write(&arguments.output, text)
-        .map_err(|error| Failure::new(format!("cannot write `{}`: {}", arguments.output.display(), plain(&error))))
+        .map_err(|error| Failure::new(format!("cannot write `{}`: {}", arguments.output.display(), io_reason(&error))))
 }
 
 /// The last part of a path, as the pool is called.

@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use crate::cli::input::{self, plain};
+use crate::cli::input;
 use crate::cli::negotiate::refused;
 use crate::cli::{Failure, Now, parse_now};
 use crate::report::{self, Color};
 use classmate::internal::builtin::user_map::UserMaps;
-use classmate_config::internal::config::{
-    self, BYTE_ORDER_MARK, Config, ConfigError, Context, FileError, Files, Output,
-};
+use classmate_config::internal::config::disk::io_reason;
+use classmate_config::internal::config::{self, BYTE_ORDER_MARK, Config, ConfigError, Context, Disk, FileError};
 
 /// Which files make a configuration, and for whom they are read.
 #[derive(clap::Args, Debug)]
@@ -163,24 +161,9 @@ pub(super) fn user_maps(config: &Config) -> Result<(UserMaps, Vec<String>), Fail
 
 /// The configuration files of a pool's directory, in the order in which they are read.
 pub(super) fn of_pool(pool: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let mut files = Vec::new();
-    files.extend(Some(pool.join("condor_config")).filter(|path| path.exists()));
-    let folder = pool.join("config.d");
-    if folder.is_dir() {
-        let path = folder.display().to_string();
-        let mut names = Disk.list(&path).map_err(|error| Failure::new(format!("cannot read `{path}`: {error}")))?;
-        names.retain(|name| !is_left_over(name));
-        names.sort();
-        files.extend(names.iter().map(|name| folder.join(name)));
-    }
-    files.extend(Some(pool.join("config")).filter(|path| path.is_file()));
-    Ok(files)
-}
-
-/// Files that a daemon would not read from a folder either: hidden ones, and what editors and packagers leave.
-fn is_left_over(name: &str) -> bool {
-    const ENDINGS: [&str; 9] = [".pl", ".py", ".sh", "~", ".rpmsave", ".rpmnew", ".dpkg-old", ".dpkg-dist", ".cfsaved"];
-    name.starts_with('.') || name.starts_with('#') || ENDINGS.iter().any(|ending| name.ends_with(ending))
+    let cannot =
+        |(path, error): (PathBuf, FileError)| Failure::new(format!("cannot read `{}`: {error}", path.display()));
+    Disk::pool_config(pool).map_err(cannot)
 }
 
 /// Most bytes that are read of what is no file: a device may never end.
@@ -196,64 +179,9 @@ fn read_whole(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
     let most = if path.is_file() { u64::MAX } else { ENDLESS };
     let mut text = Vec::new();
     let read = input.reader.take(most).read_to_end(&mut text);
-    read.map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, input::plain(&error))))?;
+    read.map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, io_reason(&error))))?;
     if text.len() as u64 == most {
         return Err(Failure::new(format!("`{}` is endless: expected a file", input.name)));
     }
     Ok((text, input.marked))
-}
-
-/// The files of this machine.
-pub(super) struct Disk;
-
-/// Largest file that is included, in bytes.
-const LARGEST: u64 = 64 << 20;
-
-impl Files for Disk {
-    fn read(&self, path: &str) -> Result<Vec<u8>, FileError> {
-        let file = std::fs::File::open(path).map_err(|error| reason(&error))?;
-        let mut text = Vec::new();
-        file.take(LARGEST + 1).read_to_end(&mut text).map_err(|error| reason(&error))?;
-        if text.len() as u64 > LARGEST {
-            return Err(FileError::Other(format!("it is larger than {} MiB", LARGEST >> 20)));
-        }
-        Ok(text)
-    }
-
-    fn list(&self, folder: &str) -> Result<Vec<String>, FileError> {
-        let entries = std::fs::read_dir(folder).map_err(|error| reason(&error))?;
-        let mut names = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| reason(&error))?;
-            if entry.path().is_file() {
-                names.push(entry.file_name().to_string_lossy().into_owned());
-            }
-        }
-        Ok(names)
-    }
-
-    fn run(&self, command: &str) -> Result<Output, FileError> {
-        let output = Command::new("sh")
-            .args(["-c", command])
-            .stdin(Stdio::null())
-            .stderr(Stdio::inherit())
-            .output()
-            .map_err(|error| reason(&error))?;
-        // What a shell says of a program it cannot find.
-        if output.status.code() == Some(127) {
-            return Err(FileError::Other("no such program".to_owned()));
-        }
-        Ok(Output { text: output.stdout, success: output.status.success() })
-    }
-
-    fn store(&self, path: &str, text: &[u8]) -> Result<(), FileError> {
-        std::fs::write(path, text).map_err(|error| reason(&error))
-    }
-}
-
-fn reason(error: &std::io::Error) -> FileError {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => FileError::Missing,
-        _ => FileError::Other(plain(error)),
-    }
 }

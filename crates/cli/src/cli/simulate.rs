@@ -15,6 +15,7 @@ use crate::cli::{Failure, Now, Streams, parse_now, parsed, written};
 use crate::report::simulated::{self, html};
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::parse::ParseOptions;
+use classmate_config::internal::config::disk::io_reason;
 use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::negotiate::Snapshot;
@@ -139,7 +140,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     snapshot.jobs = if workload.of_ads() { workload.own_ads() } else { workload.first_ads() };
     let slots = input::own(pool, "slots.ads").filter(|_| arguments.slots.is_none());
     if let Some(path) = &slots {
-        snapshot.slots = input::many_ads(path, &evaluation, &mut notes, None, |ad, ()| ad)?;
+        snapshot.slots = input::many_ads(path, &mut notes)?;
     }
     snapshot.policy = arguments.policy.read(pool, &mut snapshot, &mut notes)?;
     snapshot.jobs = Vec::new();
@@ -242,7 +243,7 @@ fn progress(jobs: usize) -> impl FnMut(i64, usize) {
 /// Writes a run into a directory.
 fn report(directory: &Path, run: &SimulationRun) -> Result<(), Failure> {
     let fail = |path: &Path, error: &io::Error| {
-        Failure::new(format!("cannot write `{}`: {}", path.display(), input::plain(error)))
+        Failure::new(format!("cannot write `{}`: {}", path.display(), io_reason(error)))
     };
     std::fs::create_dir_all(directory).map_err(|error| fail(directory, &error))?;
     let file = |name: &str, write: &dyn Fn(&mut BufWriter<File>) -> io::Result<()>| {
@@ -279,7 +280,7 @@ fn workload(
             (swf::read(&mut input.reader).map_err(|error| input::unreadable(&input.name, &error))?, "")
         } else {
             let run_time = parsed(arguments.run_time.as_bytes(), "--run-time", &ParseOptions::default(), streams)?;
-            let ads = input::many_ads(path, evaluation, notes, None, |ad, ()| ad)?;
+            let ads = input::many_ads(path, notes)?;
             (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
         };
     for fault in &workload.faults {

@@ -93,7 +93,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         };
         let policy = DiracPriority::new(&settings, opening, None);
         let wanted = ListingOptions { slot, draws: arguments.draws as usize };
-        Ok(Listing::new(&policy, pool.submitters().len(), waiting, wanted, opening.settings))
+        let listing = Listing::new(&policy, pool.submitters().len(), waiting, wanted, opening.settings);
+        Ok::<_, Failure>(listing)
     })?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let printed = match arguments.format {

@@ -8,6 +8,7 @@ use crate::cli::settings::contents;
 use crate::cli::{Failure, Streams, complain, input, page, written};
 use crate::report::{self, Color, Origin, policy};
 use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestFileError, TestResult, run as run_tests};
+use classmate_config::internal::config::disk::io_reason;
 
 /// Run tests of a policy.
 ///
@@ -75,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
             wrong.iter().map(|(name, why)| (name.clone(), without_color(why.message()))).collect();
         written(policy::junit(&mut text, &all, &refused))?;
         std::fs::write(path, text)
-            .map_err(|error| Failure::new(format!("cannot write `{}`: {}", path.display(), input::plain(&error))))?;
+            .map_err(|error| Failure::new(format!("cannot write `{}`: {}", path.display(), io_reason(&error))))?;
     }
     let last = wrong.pop();
     for (_, failure) in &wrong {
@@ -123,7 +124,7 @@ fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestRes
         let mut opened = input::open(&path).map_err(|_| format!("cannot read `{}`", path.display()))?;
         let mut text = Vec::new();
         std::io::Read::read_to_end(&mut opened.reader, &mut text)
-            .map_err(|error| format!("cannot read `{}`: {}", path.display(), input::plain(&error)))?;
+            .map_err(|error| format!("cannot read `{}`: {}", path.display(), io_reason(&error)))?;
         Ok(text)
     };
     run_tests(&file, &files).map_err(refused)

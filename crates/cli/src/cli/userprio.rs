@@ -24,7 +24,6 @@ use classmate_pool::internal::accountant::edit::{Edit, EditError};
 use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::groups::{GroupNames, configured_share};
 use classmate_pool::internal::accountant::lease::{LeaseError, LeaseKind};
-use classmate_pool::internal::accountant::log::LogWarning;
 use classmate_pool::internal::accountant::report::{GroupReport, accounting_ads, numbered, roll_up, split_numbered};
 use classmate_pool::internal::accountant::{Journal, Log, ROOT_GROUP};
 use classmate_pool::internal::negotiate::PreparedPool;
@@ -318,7 +317,7 @@ fn change(arguments: &Arguments, edit: &Edit) -> Result<(), Failure> {
     let now = arguments.now.unwrap_or(Now::Wall).seconds();
     let mut journal = Journal::open(&path, now).map_err(|error| not_written(&error))?;
     for warning in journal.found() {
-        complain(&format!("warning: {}:{}: {}", path.display(), warning.line(), warning.as_str()));
+        complain(&format!("warning: {}", warning.to_line(&path)));
     }
     let edited = edit.apply(journal.log(), rules, &groups, now).map_err(|error| match &error {
         EditError::Lease(LeaseError::InEffect { .. } | LeaseError::None { .. }) => Failure::new(error.to_string()),
@@ -376,8 +375,7 @@ fn read_log(arguments: &Arguments, notes: &mut Notes) -> Result<Log, Failure> {
     };
     let text = contents(&path)?;
     let log = Log::read(&text).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?;
-    let place = |warning: &LogWarning| format!("{}:{}: {}", path.display(), warning.line(), warning.as_str());
-    log.warnings().iter().map(place).for_each(|warning| notes.warn(warning));
+    log.warnings().iter().for_each(|warning| notes.warn(warning.to_line(&path)));
     Ok(log)
 }
 

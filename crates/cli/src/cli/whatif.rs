@@ -216,7 +216,7 @@ fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, str
         some(drain(&mut snapshot.slots, &expr, &settings), condition, "slot")?;
     }
     for path in &arguments.add_slots {
-        let mut added = input::many_ads(path, &settings, notes, None, |ad, ()| ad)?;
+        let mut added = input::many_ads(path, notes)?;
         some_ads(added.len(), path)?;
         new_names(&snapshot.slots, &added, path, &settings)?;
         snapshot.slots.append(&mut added);

@@ -8,6 +8,7 @@ pub mod check;
 pub mod condition;
 pub mod condor;
 pub mod dirac;
+pub mod disk;
 pub mod expand;
 pub mod facts;
 pub mod files;
@@ -32,6 +33,7 @@ pub mod user_map;
 pub use classmate::internal::diagnostic::Diagnostic;
 pub use classmate::internal::span::Location;
 pub use condor::{Config, Context, Definition, Source};
+pub use disk::Disk;
 pub use files::{FileError, Files, Output, TextFiles};
 pub use read::BYTE_ORDER_MARK;
 

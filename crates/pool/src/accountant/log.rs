@@ -3,6 +3,8 @@
 //! In: lines. Out: the records by key, in the order in which they were created, and warnings. Formula source:
 //! `docs/reference/accountant.md` 8.
 
+use std::path::Path;
+
 use hashbrown::HashMap;
 
 use super::entry::Entry;
@@ -45,6 +47,11 @@ impl LogWarning {
             Self::UnmatchedEnd(_) => "a transaction ends that did not start",
             Self::NoRecord(_) => "skipped an attribute of a record that does not exist",
         }
+    }
+
+    /// The warning with its place in a file.
+    pub fn to_line(self, path: &Path) -> String {
+        format!("{}:{}: {}", path.display(), self.line(), self.as_str())
     }
 
     /// The line it is about, from 1.

@@ -7,6 +7,7 @@ pub mod candidate;
 pub mod commit;
 pub mod concurrency;
 pub mod deal;
+pub mod directory;
 pub mod engine;
 pub mod groups;
 pub mod market;
@@ -25,6 +26,7 @@ pub mod summary;
 use std::collections::BTreeSet;
 
 pub use commit::commit;
+pub use directory::{LoadError, LoadedPool};
 pub use outcome::Outcome;
 pub use prepared::{PreparedJob, PreparedPool, Purpose, advertised};
 pub use prospect::Prospect;

@@ -1,0 +1,249 @@
+//! A pool directory: what the tools of a pool print, and the configuration of its negotiator.
+//!
+//! In: `slots.ads`, `jobs.ads`, and if present `submitters.ads`, `Accountantnew.log`, `condor_config`, `config.d` and `config`.
+//! Out: a [`Snapshot`], with everything that was skipped.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::accountant::{Log, LogError};
+use crate::negotiate::{Snapshot, needed};
+use crate::queue::cluster::Siblings;
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::EvalOptions;
+use classmate::internal::format::Reader;
+use classmate::internal::format::parallel::read_long;
+use classmate::internal::format::report::Report;
+use classmate::internal::format::selection::{Chooser, Selection};
+use classmate::internal::name::Name;
+use classmate_config::internal::config::disk::io_reason;
+use classmate_config::internal::config::user_map::user_maps;
+use classmate_config::internal::config::{BYTE_ORDER_MARK, Config, ConfigError, Disk};
+
+/// The ad files of a pool.
+#[derive(Debug, Clone, Default)]
+pub struct AdFiles {
+    /// Slot ads.
+    pub slots: Option<PathBuf>,
+    /// Job ads.
+    pub jobs: Option<PathBuf>,
+    /// Submitter ads; none: they are derived from the jobs.
+    pub submitters: Option<PathBuf>,
+}
+
+/// The part of slot ads that is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotAttributes {
+    /// All attributes.
+    All,
+    /// Those that one cycle under HTCondor's policy can read.
+    Cycle,
+    /// Those, similar names for misspelled ones, and the names of all others. Reads the file of slots twice.
+    Explanation,
+}
+
+/// The ads of a pool, and what was skipped in their files.
+#[derive(Debug, Clone, Default)]
+pub struct PoolAds {
+    /// Slot ads.
+    pub slots: Vec<ClassAd>,
+    /// Names of slot attributes that were not kept.
+    pub unkept: Vec<Name>,
+    /// Job ads.
+    pub jobs: Vec<ClassAd>,
+    /// Submitter ads.
+    pub submitters: Option<Vec<ClassAd>>,
+    /// The reports of the files by name: slots, jobs, submitters.
+    pub reports: Vec<(String, Report)>,
+}
+
+/// An open file of ads.
+pub struct AdInput {
+    /// The bytes, decompressed and without a byte order mark.
+    pub reader: Box<dyn BufRead + Send>,
+    /// The name for messages.
+    pub name: String,
+}
+
+/// A pool directory that was read.
+#[derive(Debug, Clone, Default)]
+pub struct LoadedPool {
+    /// The pool.
+    pub snapshot: Snapshot,
+    /// The reports of the ad files by name, which tell what was skipped.
+    pub reports: Vec<(String, Report)>,
+    /// Warnings of the configuration, the user maps and the accountant's log.
+    pub warnings: Vec<String>,
+}
+
+/// A pool directory that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A file that cannot be read.
+    #[error("cannot read `{name}`: {}", io_reason(.error))]
+    File {
+        /// Its name.
+        name: String,
+        /// The reason.
+        error: io::Error,
+    },
+    /// An invalid configuration.
+    #[error("{}", .0.to_line())]
+    Config(ConfigError),
+    /// An invalid accountant's log.
+    #[error("`{name}`: {error}")]
+    Log {
+        /// Its name.
+        name: String,
+        /// The error.
+        error: LogError,
+    },
+}
+
+impl Snapshot {
+    /// Reads a pool directory. The clock is the newest time in its files.
+    ///
+    /// # Errors
+    /// A file that is missing or cannot be read, or an invalid configuration or log. Ads that cannot be read are skipped and
+    /// reported.
+    ///
+    /// ```
+    /// use classmate_pool::internal::negotiate::{Snapshot, negotiate};
+    /// let pool = Snapshot::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pool"))?;
+    /// assert!(pool.warnings.is_empty() && pool.reports.iter().all(|(_, report)| report.is_clean()));
+    /// assert!(!negotiate(&pool.snapshot).unwrap().matches.is_empty());
+    /// # Ok::<(), classmate_pool::internal::negotiate::LoadError>(())
+    /// ```
+    pub fn read_dir(directory: impl AsRef<Path>) -> Result<LoadedPool, LoadError> {
+        let directory = directory.as_ref();
+        let failed = |path: &Path, error| LoadError::File { name: path.display().to_string(), error };
+        let mut config = Config::default();
+        let files =
+            Disk::pool_config(directory).map_err(|(path, error)| failed(&path, io::Error::other(error.to_string())))?;
+        for path in files {
+            let text = std::fs::read(&path).map_err(|error| failed(&path, error))?;
+            config.read(&path.display().to_string(), &text, &Disk).map_err(LoadError::Config)?;
+        }
+        let (maps, odd) = user_maps(&config, "NEGOTIATOR", &Disk).map_err(LoadError::Config)?;
+        let mut warnings: Vec<String> = config.warnings().iter().map(|warning| warning.to_line()).collect();
+        warnings.extend(odd);
+        let path = directory.join("Accountantnew.log");
+        let log = if path.exists() {
+            let text = std::fs::read(&path).map_err(|error| failed(&path, error))?;
+            let log = Log::read(&text).map_err(|error| LoadError::Log { name: path.display().to_string(), error })?;
+            warnings.extend(log.warnings().iter().map(|warning| warning.to_line(&path)));
+            Some(log)
+        } else {
+            None
+        };
+        let submitters = Some(directory.join("submitters.ads")).filter(|path| path.exists());
+        let files =
+            AdFiles { slots: Some(directory.join("slots.ads")), jobs: Some(directory.join("jobs.ads")), submitters };
+        let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, SlotAttributes::All, open)?;
+        let maps = Arc::new(maps);
+        let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, ..Snapshot::default() };
+        snapshot.now = snapshot.newest_time();
+        Ok(LoadedPool { snapshot, reports, warnings })
+    }
+}
+
+/// Opens a file that is not compressed.
+fn open(path: &Path) -> Result<AdInput, LoadError> {
+    let name = path.display().to_string();
+    let mut reader = match File::open(path) {
+        Ok(file) => BufReader::with_capacity(1 << 18, file),
+        Err(error) => return Err(LoadError::File { name, error }),
+    };
+    match reader.fill_buf() {
+        Ok(start) if start.starts_with(BYTE_ORDER_MARK) => reader.consume(BYTE_ORDER_MARK.len()),
+        Ok(_) => {}
+        Err(error) => return Err(LoadError::File { name, error }),
+    }
+    Ok(AdInput { reader: Box::new(reader), name })
+}
+
+/// Slots of which names are noted although the values are not kept.
+const NAMED_SLOTS: usize = 1000;
+
+impl AdFiles {
+    /// Reads the ads; `open` opens a file. Jobs come first, since they and the configuration decide which attributes of slots
+    /// are needed.
+    ///
+    /// # Errors
+    /// A file that cannot be opened or read.
+    pub fn read<E: From<LoadError>>(
+        &self,
+        config: &Config,
+        kept: SlotAttributes,
+        open: impl Fn(&Path) -> Result<AdInput, E>,
+    ) -> Result<PoolAds, E> {
+        let ads = |path: &Path, selection: Option<Selection>| -> Result<_, E> {
+            Ok(read_ads(open(path)?, selection.map(Arc::new).as_ref(), |ad, ()| ad)?)
+        };
+        // Most attributes of a job are those of its cluster, and kept once.
+        let jobs = match &self.jobs {
+            Some(path) => Some(read_ads(open(path)?, None, |ad, siblings: &mut Siblings| siblings.chain(ad))?),
+            None => None,
+        };
+        let (jobs, of_jobs) = jobs.unzip();
+        let jobs = jobs.unwrap_or_default();
+        let first = match &self.slots {
+            Some(path) if kept == SlotAttributes::Explanation => first_ads(open(path)?, NAMED_SLOTS)?,
+            _ => Vec::new(),
+        };
+        let selection = match kept {
+            SlotAttributes::All => None,
+            SlotAttributes::Cycle => needed::selection(config, &jobs),
+            SlotAttributes::Explanation => needed::selection_to_explain(config, &jobs, &first),
+        };
+        let mut seen = HashSet::new();
+        let unkept = first.iter().flat_map(ClassAd::names).filter(|name| seen.insert(name.key())).collect();
+        let (slots, of_slots) = self.slots.as_deref().map(|path| ads(path, selection)).transpose()?.unzip();
+        let (submitters, of_submitters) = self.submitters.as_deref().map(|path| ads(path, None)).transpose()?.unzip();
+        let reports = [of_slots, of_jobs, of_submitters].into_iter().flatten().collect();
+        Ok(PoolAds { slots: slots.unwrap_or_default(), unkept, jobs, submitters, reports })
+    }
+}
+
+/// Reads all ads of a file, on all threads if it is of the long format; of constants only those of a selection, if there is
+/// one. `make` may change each ad as it is read.
+///
+/// # Errors
+/// A file that cannot be read to its end.
+pub fn read_ads<K: Default>(
+    AdInput { mut reader, name }: AdInput,
+    selection: Option<&Arc<Selection>>,
+    make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
+) -> Result<(Vec<ClassAd>, (String, Report)), LoadError> {
+    let read = move || {
+        let options = EvalOptions::default().parse_options();
+        let start = reader.fill_buf()?;
+        let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
+        // An attribute's name: no other format begins like this.
+        if first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
+            return read_long(reader, &options, selection, make);
+        }
+        let mut reader = Reader::detect(reader, &options)?;
+        let (mut kept, mut chooser) = (K::default(), selection.map(|selection| Chooser::new(Arc::clone(selection))));
+        let mut made = |ad| match &mut chooser {
+            Some(chooser) => make(chooser.project(&ad), &mut kept),
+            None => make(ad, &mut kept),
+        };
+        let ads = reader.by_ref().map(|ad| ad.map(&mut made)).collect::<io::Result<Vec<_>>>()?;
+        Ok((ads, reader.report().clone()))
+    };
+    match read() {
+        Ok((ads, report)) => Ok((ads, (name, report))),
+        Err(error) => Err(LoadError::File { name, error }),
+    }
+}
+
+/// Reads the first ads of a file; errors in them are reported when all are read.
+fn first_ads(input: AdInput, count: usize) -> Result<Vec<ClassAd>, LoadError> {
+    let reader = Reader::detect(input.reader, &EvalOptions::default().parse_options());
+    let ads = reader.and_then(|mut reader| reader.by_ref().take(count).collect());
+    ads.map_err(|error| LoadError::File { name: input.name, error })
+}
