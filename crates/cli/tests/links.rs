@@ -105,8 +105,7 @@ fn citations(text: &str) -> Vec<(String, Vec<String>)> {
     text.match_indices(&start)
         .filter_map(|(at, _)| {
             let (path, rest) = text[at + 1..].split_once('`')?;
-            has_extension(path, "md")
-                .then(|| (path.to_owned(), numbers(rest).into_iter().map(str::to_owned).collect()))
+            has_extension(path, "md").then(|| (path.to_owned(), numbers(rest).into_iter().map(str::to_owned).collect()))
         })
         .collect()
 }

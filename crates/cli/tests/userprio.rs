@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::format::long::LongReader;
-use classmate::internal::syntax::parse::ParseOptions;
 use classmate::internal::syntax::time::Zone;
 use classmate::internal::value::Value;
 use classmate_cli::report::userprio::{Columns, Layout, Listing};
@@ -19,15 +17,11 @@ use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::groups::GroupNames;
 use classmate_pool::internal::accountant::report::accounting_ads;
 use classmate_pool::internal::accountant::{Journal, Log};
+use classmate_pool::internal::negotiate::directory::read_ad_file;
 use classmate_pool::internal::negotiate::{Snapshot, commit, negotiate};
 
 fn folder(name: &str) -> PathBuf {
     recorded::userprio().join(name)
-}
-
-fn ads(path: &Path) -> Vec<ClassAd> {
-    let text = std::fs::read(path).unwrap();
-    LongReader::new(text.as_slice(), &ParseOptions::default()).collect::<Result<_, _>>().unwrap()
 }
 
 fn listing(columns: Columns) -> Listing {
@@ -46,7 +40,7 @@ fn every_scenario_lists_as_recorded() {
     for entry in std::fs::read_dir(folder("")).unwrap() {
         let folder = entry.unwrap().path();
         let Ok(recorded) = std::fs::read_to_string(folder.join("userprio.txt")) else { continue };
-        let found = listed(&listing(Columns::ALL), &ads(&folder.join("accounting.ads")));
+        let found = listed(&listing(Columns::ALL), &read_ad_file(folder.join("accounting.ads")).unwrap());
         assert_eq!(found, recorded, "{}", folder.display());
         checked += 1;
     }
@@ -56,7 +50,7 @@ fn every_scenario_lists_as_recorded() {
 #[test]
 fn the_sample_of_all_columns_lists_as_recorded() {
     let folder = folder("samples");
-    let found = listed(&listing(Columns::ALL), &ads(&folder.join("userprio.negotiator.long.ads")));
+    let found = listed(&listing(Columns::ALL), &read_ad_file(folder.join("userprio.negotiator.long.ads")).unwrap());
     assert_eq!(found, std::fs::read_to_string(folder.join("userprio.all.txt")).unwrap());
 }
 
@@ -64,7 +58,7 @@ fn the_sample_of_all_columns_lists_as_recorded() {
 fn the_sample_of_quotas_lists_as_recorded() {
     let folder = folder("samples");
     let listing = Listing { quotas: true, layout: Layout::GroupsFirst, ..listing(Columns::QUOTAS) };
-    let found = listed(&listing, &ads(&folder.join("userprio.negotiator.long.ads")));
+    let found = listed(&listing, &read_ad_file(folder.join("userprio.negotiator.long.ads")).unwrap());
     assert_eq!(found, std::fs::read_to_string(folder.join("userprio.quotas.txt")).unwrap());
 }
 
@@ -95,7 +89,7 @@ fn rules(config: &Config) -> FactorRules {
 #[test]
 fn the_ads_of_a_recorded_log_are_those_the_negotiator_answered() {
     let folder = folder("samples");
-    let recorded = ads(&folder.join("userprio.negotiator.long.ads"));
+    let recorded = read_ad_file(folder.join("userprio.negotiator.long.ads")).unwrap();
     let log = Log::read(&std::fs::read(folder.join("Accountantnew.log")).unwrap()).unwrap();
     let config = Config::parse("config", b"GROUP_NAMES = group_bio, group_phys, group_phys.hep").unwrap();
     let groups = GroupNames::configured(&config).unwrap();
@@ -164,7 +158,7 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
         std::fs::copy(pool.join("Accountantnew.log"), &path).unwrap();
         let recorded = folder(name);
         let settings = EvalOptions::default();
-        let after = ads(&recorded.join("accounting.ads"));
+        let after = read_ad_file(recorded.join("accounting.ads")).unwrap();
         let now = Scope::new(&after[0], &settings).eval_attr("LastUpdate").unwrap().as_number().unwrap();
         let mut journal = Journal::open(&path, 0).unwrap();
         let loaded = Snapshot::read_dir(&pool).unwrap().snapshot;
@@ -200,7 +194,7 @@ fn a_cycle_of_groups_that_is_charged_lists_their_quotas_as_the_reference_did() {
             std::fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
         }
         let recorded = folder(name);
-        let after = ads(&recorded.join("accounting.ads"));
+        let after = read_ad_file(recorded.join("accounting.ads")).unwrap();
         let now = Scope::new(&after[0], &EvalOptions::default()).eval_attr("LastUpdate").unwrap().as_number().unwrap();
         let pool = copy.path().to_str().unwrap();
         command(&["negotiate", pool, "--commit", "--now", &format!("{now:.0}")]);
@@ -242,7 +236,8 @@ fn who_lacks_a_last_usage_is_as_active_as_the_one_before() {
 #[test]
 fn the_listings_of_the_description_are_reproduced() {
     let folder = folder("described");
-    let (flat, grouped) = (ads(&folder.join("flat.ads")), ads(&folder.join("groups.ads")));
+    let (flat, grouped) =
+        (read_ad_file(folder.join("flat.ads")).unwrap(), read_ad_file(folder.join("groups.ads")).unwrap());
     let cases = [
         ("default", &flat, Columns::NONE),
         ("priority", &flat, Columns::PRIORITIES),

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use classmate::internal::ad::ClassAd;
 use classmate_pool::internal::negotiate::advertisement::advertisement;
 use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::directory::read_ad_file;
 use classmate_pool::internal::negotiate::outcome::Match;
 use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
 use serde_json::Value as Json;
@@ -94,7 +95,7 @@ fn replay(name: &str) {
         assert_eq!(found.preempting == Tier::None, found.displaced.is_none(), "{name}: {found:?}");
     }
 
-    let recorded = &ads(&folder(name), "negotiator.ads")[0];
+    let recorded = &read_ad_file(folder(name).join("negotiator.ads")).unwrap()[0];
     let published = advertisement(&outcome, 0, true);
     for counted in [
         "TotalSlots",
@@ -303,7 +304,7 @@ fn groups_are_published_as_recorded() {
         let name = format!("group-{name}");
         let outcome = negotiate(&snapshot(&name)).unwrap();
         let listed = recorded::userprio().join(&name);
-        let recorded = ads(&listed, "accounting.ads");
+        let recorded = read_ad_file(listed.join("accounting.ads")).unwrap();
         let text = |ad: &ClassAd, key: &str| ad.get(key).map(|expr| expr.to_string()).unwrap_or_default();
         let groups: Vec<&ClassAd> = recorded.iter().filter(|ad| text(ad, "IsAccountingGroup") == "true").collect();
         assert_eq!(groups.len(), outcome.groups.len(), "{name}");

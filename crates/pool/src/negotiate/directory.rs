@@ -150,6 +150,14 @@ impl Snapshot {
     }
 }
 
+/// Reads all ads of a file that is not compressed, in any format.
+///
+/// # Errors
+/// A file that is missing or cannot be read.
+pub fn read_ad_file(path: impl AsRef<Path>) -> Result<Vec<ClassAd>, LoadError> {
+    Ok(read_ads(open(path.as_ref())?, None, |ad, ()| ad)?.0)
+}
+
 /// Opens a file that is not compressed.
 fn open(path: &Path) -> Result<AdInput, LoadError> {
     let name = path.display().to_string();
