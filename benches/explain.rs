@@ -6,7 +6,7 @@ use std::hint::black_box;
 use classmate_advice::internal::explain::{Market, explain};
 use classmate_advice::internal::lint::config::lint;
 use classmate_advice::internal::whatif::kind::SlotKinds;
-use classmate_advice::internal::whatif::{Difference, Ran};
+use classmate_advice::internal::whatif::{Difference, PoolRun};
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::generate::{NOW, Pool};
 use classmate_pool::internal::negotiate::{PreparedPool, Snapshot, negotiate};
@@ -48,7 +48,7 @@ fn two_cycles(criterion: &mut Criterion) {
         bencher.iter(|| {
             let run = || {
                 let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
-                PreparedPool::new(&snapshot).and_then(|mut pool| Ran::of(&mut pool, &kinds))
+                PreparedPool::new(&snapshot).and_then(|mut pool| PoolRun::of(&mut pool, &kinds))
             };
             let (Ok(before), Ok(after)) = (run(), run()) else { unreachable!("the defaults are right") };
             black_box(Difference::between(&before, &after))

@@ -9,7 +9,7 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::{Explanation, Market, explain, find};
 use classmate_advice::internal::whatif::kind::SlotKinds;
-use classmate_advice::internal::whatif::{Difference, Ran, Setting, drain};
+use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain};
 use classmate_cli::report::explain::suggested;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::generate::{NOW, Pool};
@@ -621,9 +621,9 @@ fn made(seed: u64) -> Snapshot {
     }
 }
 
-fn ran(snapshot: &Snapshot) -> Ran {
+fn ran(snapshot: &Snapshot) -> PoolRun {
     let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
-    Ran::of(&mut PreparedPool::new(snapshot).unwrap(), &kinds).unwrap()
+    PoolRun::of(&mut PreparedPool::new(snapshot).unwrap(), &kinds).unwrap()
 }
 
 fn difference(before: &Snapshot, after: &Snapshot) -> Difference {
@@ -638,7 +638,7 @@ fn without_a_change_there_is_no_difference_and_with_one_the_sums_agree() {
         let mut after = before.clone();
         let settings = before.settings();
         // What is set is what is there.
-        let same = Setting { of: parsed("true"), name: Name::new("JobStatus"), value: parsed("1") };
+        let same = AdEdit { of: parsed("true"), name: Name::new("JobStatus"), value: parsed("1") };
         assert_eq!(same.apply(&mut after.jobs, &settings), before.jobs.len());
         let found = difference(&before, &after);
         assert!(found.is_none(), "seed {seed}: {found:?}");
@@ -652,7 +652,7 @@ fn without_a_change_there_is_no_difference_and_with_one_the_sums_agree() {
         // Who wins and who loses is the difference of the matches, by job, by submitter and by kind of slot.
         let (old, new) = found.matches;
         assert_eq!(new + found.jobs_lost.len(), old + found.jobs_won.len(), "seed {seed}");
-        let sum = |moved: &[classmate_advice::internal::whatif::Moved<usize>]| {
+        let sum = |moved: &[classmate_advice::internal::whatif::Delta<usize>]| {
             moved.iter().map(|one| one.after as i64 - one.before as i64).sum::<i64>()
         };
         assert_eq!(sum(&found.submitters), new as i64 - old as i64, "seed {seed}");
@@ -669,7 +669,7 @@ fn a_cycle_that_takes_the_slots_decides_what_one_over_a_copy_decides() {
         let slots = std::mem::take(&mut rest.slots);
         let kinds = SlotKinds::of(&slots, &rest.settings());
         let mut pool = PreparedPool::prepare(&rest, slots, Purpose::Cycle, &mut ()).unwrap();
-        let taken = Ran::of(&mut pool, &kinds).unwrap();
+        let taken = PoolRun::of(&mut pool, &kinds).unwrap();
         assert!(Difference::between(&copied, &taken).is_none());
         assert_eq!((&copied.prospects, &copied.classes), (&taken.prospects, &taken.classes));
         assert_eq!(copied.outcome.matches, taken.outcome.matches);
@@ -768,7 +768,7 @@ fn the_story_of_a_group_names_the_level_that_caps_it_and_grants_what_the_quotas_
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
     let division = || PreparedPool::new(&snapshot).unwrap().division();
     let story =
-        |name: &str| classmate_advice::internal::explain::cycle::group::story(&outcome, division(), name).unwrap();
+        |name: &str| classmate_advice::internal::explain::cycle::group::trace(&outcome, division(), name).unwrap();
     // Of 8 weighted slots for both, two slots of 4 are given to the first one.
     let full = "`phys` above it accepts no surplus, and all below it use 8 of its 8";
     let groups: Vec<(&str, bool)> = ["phys.atlas", "phys.cms"]
@@ -1002,11 +1002,11 @@ fn a_submitter_that_a_constraint_leaves_out_is_told_of() {
         let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
         assert_eq!((outcome.matches.len(), outcome.submitters.len()), (0, 0));
         let story =
-            classmate_advice::internal::explain::cycle::submitter::story(&outcome, prepared(&snapshot), &names[0])
+            classmate_advice::internal::explain::cycle::submitter::trace(&outcome, prepared(&snapshot), &names[0])
                 .unwrap();
         assert!(story.steps[1].contains("`IdleJobs > 100` is not true (IdleJobs is 5)"), "{:?}", story.steps);
         assert!(
-            classmate_advice::internal::explain::cycle::submitter::story(&outcome, prepared(&snapshot), "nobody@x")
+            classmate_advice::internal::explain::cycle::submitter::trace(&outcome, prepared(&snapshot), "nobody@x")
                 .is_none()
         );
     }
@@ -1021,7 +1021,7 @@ fn jobs_that_a_constraint_leaves_out_are_counted_in_the_story_of_a_share() {
     let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
     let name = outcome.submitters[0].submitter.clone();
     let story =
-        classmate_advice::internal::explain::cycle::submitter::story(&outcome, prepared(&snapshot), &name).unwrap();
+        classmate_advice::internal::explain::cycle::submitter::trace(&outcome, prepared(&snapshot), &name).unwrap();
     assert_eq!(story.steps[1], "NEGOTIATOR_JOB_CONSTRAINT leaves out 5 of 5 idle jobs: `false` is not true");
 }
 

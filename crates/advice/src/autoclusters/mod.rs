@@ -32,7 +32,7 @@ use classmate_pool::internal::queue::{Job, Submitter};
 
 /// A reason why an attribute is significant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Reason {
+pub struct SignificanceReason {
     /// The attribute of slots, or the knob, whose expression refers to it; empty for what is always looked at.
     pub source: String,
     /// The expression.
@@ -55,7 +55,7 @@ pub struct Significance {
     /// Its name.
     pub name: String,
     /// The reasons: those of slots first, then those of jobs, the most frequent first.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<SignificanceReason>,
     /// True if it is significant; otherwise only significant expressions of jobs refer to it.
     pub significant: bool,
     /// True if a match can depend on it: it can be reached from Requirements, Rank or a knob.
@@ -133,7 +133,10 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
             let of_slots = reasons.get(name.folded()).cloned().unwrap_or_default();
             Significance {
                 name: name.display().into_owned(),
-                reasons: of_slots.into_iter().chain(job_values.pulls(*name).into_iter().map(Reason::of_jobs)).collect(),
+                reasons: of_slots
+                    .into_iter()
+                    .chain(job_values.pulls(*name).into_iter().map(SignificanceReason::of_jobs))
+                    .collect(),
                 significant: significant.contains(*name),
                 matters: matters.contains(*name),
                 values: job_values.values(*name),
@@ -160,11 +163,11 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
     Ok(audit)
 }
 
-impl Reason {
+impl SignificanceReason {
     /// An expression of jobs.
     fn of_jobs(pull: &Pull) -> Self {
         let text = pull.text.as_ref().map_or_else(|| "…".to_owned(), |text| cut(text));
-        Reason { source: pull.source.display().into_owned(), text, slots: 0, jobs: pull.jobs }
+        SignificanceReason { source: pull.source.display().into_owned(), text, slots: 0, jobs: pull.jobs }
     }
 }
 
@@ -198,7 +201,7 @@ fn referred(slots: &[&ClassAd]) -> Significant {
 }
 
 /// The reasons of each attribute, by its name in lowercase.
-fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> HashMap<Vec<u8>, Vec<Reason>> {
+fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> HashMap<Vec<u8>, Vec<SignificanceReason>> {
     let mut counts: HashMap<Vec<u8>, BTreeMap<(String, String), usize>> = HashMap::new();
     let mut add = |name: Name, source: String, text: String, slots: usize| {
         *counts.entry(name.folded().to_vec()).or_default().entry((source, text)).or_default() += slots;
@@ -240,8 +243,8 @@ fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> Hash
         }
     }
     let list = |counts: BTreeMap<(String, String), usize>| {
-        let reason = |((source, text), slots)| Reason { source, text, slots, jobs: 0 };
-        let mut reasons: Vec<Reason> = counts.into_iter().map(reason).collect();
+        let reason = |((source, text), slots)| SignificanceReason { source, text, slots, jobs: 0 };
+        let mut reasons: Vec<SignificanceReason> = counts.into_iter().map(reason).collect();
         reasons.sort_by(|one, two| two.slots.cmp(&one.slots).then_with(|| one.cmp(two)));
         reasons
     };
@@ -340,7 +343,7 @@ mod tests {
         );
         assert_eq!(
             never.reasons,
-            [Reason { source: "Odd".to_owned(), text: "TARGET.Never".to_owned(), slots: 3, jobs: 0 }]
+            [SignificanceReason { source: "Odd".to_owned(), text: "TARGET.Never".to_owned(), slots: 3, jobs: 0 }]
         );
         let memory = of("RequestMemory");
         assert_eq!((memory.matters, memory.values, memory.autoclusters_without), (true, 2, 10));
@@ -400,7 +403,7 @@ mod tests {
         let disk = of("RequestDisk");
         assert_eq!(
             disk.reasons,
-            [Reason {
+            [SignificanceReason {
                 source: "Requirements".to_owned(),
                 text: "TARGET.Disk >= RequestDisk".to_owned(),
                 slots: 0,

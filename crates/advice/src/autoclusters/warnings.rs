@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use super::counting::JobValues;
 use super::excess::{self, Excess, FEW, is_condition};
-use super::{Audit, Reason, Significance};
+use super::{Audit, Significance, SignificanceReason};
 use classmate::internal::name::Name;
 
 /// Other attributes that are taken out together with one that alone saves little.
@@ -25,7 +25,7 @@ enum Harm {
 }
 
 /// The problem with an attribute.
-enum Kind {
+enum WarningKind {
     /// It differs from job to job by its nature.
     PerJob,
     /// It does so by its nature, but no job of this queue says it.
@@ -37,7 +37,7 @@ enum Kind {
 }
 
 /// An attribute with what is wrong with it.
-type Judged<'a> = (Harm, Kind, &'a Significance);
+type Judged<'a> = (Harm, WarningKind, &'a Significance);
 
 /// The warnings of an audit, the most harmful first.
 pub(super) fn of(audit: &Audit, job_values: &JobValues<'_>, outcomes: Option<&HashMap<u32, u32>>) -> Vec<String> {
@@ -49,7 +49,7 @@ pub(super) fn of(audit: &Audit, job_values: &JobValues<'_>, outcomes: Option<&Ha
     let excess = excess::of(audit, job_values, outcomes, &reported);
     for name in excess.iter().flat_map(|excess| &excess.names) {
         let of = audit.attributes.iter().filter(|one| Name::new(&one.name) == *name);
-        found.extend(of.map(|one| (Harm::Explosion, Kind::Many, one)));
+        found.extend(of.map(|one| (Harm::Explosion, WarningKind::Many, one)));
     }
     let key = |(harm, _, one): &Judged<'_>| {
         let saved = audit.autoclusters.saturating_sub(one.autoclusters_without);
@@ -82,42 +82,42 @@ fn differs(one: &Significance) -> &'static str {
     }
 }
 
-fn judged(audit: &Audit, one: &Significance, job_values: &JobValues<'_>) -> Option<(Harm, Kind)> {
+fn judged(audit: &Audit, one: &Significance, job_values: &JobValues<'_>) -> Option<(Harm, WarningKind)> {
     if audit.idle_jobs == 0 {
         return match (one.per_job, one.matters) {
-            (true, _) => Some((Harm::Explosion, Kind::PerJob)),
-            (false, false) => Some((Harm::None, Kind::Useless)),
+            (true, _) => Some((Harm::Explosion, WarningKind::PerJob)),
+            (false, false) => Some((Harm::None, WarningKind::Useless)),
             (false, true) => None,
         };
     }
     let explodes = explodes(audit, one);
     if one.per_job && one.values > 1 {
-        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, Kind::PerJob));
+        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, WarningKind::PerJob));
     }
     if one.per_job && !job_values.is_defined(Name::new(&one.name)) {
-        return Some((Harm::None, Kind::Unsaid));
+        return Some((Harm::None, WarningKind::Unsaid));
     }
     if !one.matters && one.values > 1 {
-        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, Kind::Useless));
+        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, WarningKind::Useless));
     }
-    explodes.then_some((Harm::Explosion, Kind::Many))
+    explodes.then_some((Harm::Explosion, WarningKind::Many))
 }
 
 fn message(
     audit: &Audit,
     job_values: &JobValues<'_>,
     one: &Significance,
-    (kind, excess): (&Kind, Option<&Excess>),
+    (kind, excess): (&WarningKind, Option<&Excess>),
     tried: bool,
 ) -> String {
     let (name, why) = (&one.name, reason(one));
     let by_submission = differs(one) == "differs from submission to submission";
     if audit.idle_jobs == 0 {
         return match kind {
-            Kind::PerJob if by_submission => {
+            WarningKind::PerJob if by_submission => {
                 format!("explosion: `{name}` {}, so each submission has its own autocluster; {why}", differs(one))
             }
-            Kind::PerJob => {
+            WarningKind::PerJob => {
                 format!(
                     "explosion: `{name}` mostly differs from job to job, so each job has its own autocluster; \
                 {why}"
@@ -130,27 +130,27 @@ fn message(
     let removed = || removed(audit, job_values, one, (excess, tried));
     let (values, jobs) = (one.values, audit.idle_jobs);
     match kind {
-        Kind::PerJob if values * 2 <= jobs => {
+        WarningKind::PerJob if values * 2 <= jobs => {
             format!("`{name}` {}, and has {values} values among {jobs} idle jobs: {}; {why}", differs(one), removed())
         }
-        Kind::PerJob => format!("explosion: `{name}` mostly differs from job to job: {}; {why}", removed()),
-        Kind::Unsaid if by_submission => format!(
+        WarningKind::PerJob => format!("explosion: `{name}` mostly differs from job to job: {}; {why}", removed()),
+        WarningKind::Unsaid if by_submission => format!(
             "explosion: `{name}` {}; no job here defines it, but where jobs define it, each submission has its own \
             autocluster; {why}",
             differs(one)
         ),
-        Kind::Unsaid => format!(
+        WarningKind::Unsaid => format!(
             "explosion: `{name}` mostly differs from job to job; no job here defines it, but where jobs define it, \
             each job has its own autocluster; {why}"
         ),
-        Kind::Useless if one.reasons.iter().any(|reason| reason.jobs > 0) => {
+        WarningKind::Useless if one.reasons.iter().any(|reason| reason.jobs > 0) => {
             format!("no match depends on `{name}`: {}; {why}", removed())
         }
-        Kind::Useless => format!(
+        WarningKind::Useless => format!(
             "`{name}` is significant, but no match depends on it: {}; {why}; REMOVE_SIGNIFICANT_ATTRIBUTES removes it",
             removed()
         ),
-        Kind::Many => {
+        WarningKind::Many => {
             // A number can be rounded; of a condition only the text can be made alike.
             let advice = if is_condition(name) {
                 "write it identically in all jobs, and move the differences to attributes that it refers to"
@@ -265,8 +265,8 @@ fn reason(one: &Significance) -> String {
     }
 }
 
-/// That there are others than the first.
-fn others(reasons: &[Reason]) -> String {
+/// A note on the number of others after the first.
+fn others(reasons: &[SignificanceReason]) -> String {
     match reasons.len() - 1 {
         0 => String::new(),
         more => format!(" and {}", counted(more, "other expression")),

@@ -26,7 +26,7 @@ use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::pool::Slot;
 
-/// What kind of cause it is.
+/// The kind of a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -68,10 +68,10 @@ pub enum Reason {
     Displaced,
 }
 
-/// Why a job does not run.
+/// A cause for which a job is idle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cause {
-    /// What kind of cause it is.
+    /// The kind of a cause.
     pub reason: Reason,
     /// In a sentence.
     pub text: String,
@@ -90,7 +90,7 @@ const MAX_VALUES: usize = 3;
 /// Conditions told that decide one.
 const MAX_DECIDING: usize = 3;
 
-/// Why no slot matches; nothing if one does.
+/// The causes for which no slot matches; empty if one does.
 pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
     if view.market.slots.is_empty() {
         let left_out = left_out(view);
@@ -143,7 +143,7 @@ fn left_out(view: &View<'_>) -> Option<Cause> {
     Some(Cause::new(Reason::LeftOut, text))
 }
 
-/// Why none of the slots that take part matches.
+/// The causes for which no slot in the cycle matches.
 fn not_matched(view: &View<'_>) -> Vec<Cause> {
     let by_job = view.kinds.all.iter().any(SlotClass::is_accepted);
     let mut found = never(view);
@@ -157,7 +157,7 @@ fn not_matched(view: &View<'_>) -> Vec<Cause> {
     found
 }
 
-/// Which conditions of the job most other slots do not satisfy.
+/// The conditions of the job that most other slots do not satisfy.
 fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
     let failing = |at: usize| view.kinds.ads(|kind| kind.one[at] != Truth::True);
     let mut found: Vec<(&AdCondition, Vec<u32>)> = view
@@ -212,7 +212,7 @@ fn never(view: &View<'_>) -> Vec<Cause> {
     found.into_iter().take(MAX_CAUSES).map(|(_, cause)| cause).collect()
 }
 
-/// That no slot satisfies a condition, with what decides it first; and whether the first of that names what exists nowhere.
+/// States that no slot satisfies a condition, with its deciding parts first; true if the first names an undefined attribute.
 /// None if the condition is not made of others.
 fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCondition>) -> Option<(bool, String)> {
     let all = view.market.slots.len();
@@ -233,7 +233,7 @@ fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCon
     Some((absent, text))
 }
 
-/// What it is that conditions decide, and since when.
+/// The condition that some parts decide, and the branch they are in.
 fn decided(whole: &AdCondition, deciders: &[DecidingCondition]) -> String {
     let since = match deciders {
         [one] => one.since.iter().map(|(text, is)| format!("`{text}` is {is}")).collect::<Vec<_>>().join(" and "),
@@ -246,7 +246,7 @@ fn decided(whole: &AdCondition, deciders: &[DecidingCondition]) -> String {
     }
 }
 
-/// What names something that exists nowhere comes last, unless it may be a slip of the pen.
+/// Sorts conditions with undefined names last, unless the name may be a typo.
 fn sort(view: &View<'_>, deciders: &mut [DecidingCondition]) {
     deciders.sort_by_key(|one| {
         let slip = absent_of(view, one).map(|note| !note.contains("did you mean"));
@@ -254,7 +254,7 @@ fn sort(view: &View<'_>, deciders: &mut [DecidingCondition]) {
     });
 }
 
-/// Whether it is something else that stands below a condition.
+/// Tests if a deciding condition differs from the whole condition.
 fn is_below(whole: &AdCondition, one: &DecidingCondition) -> bool {
     !one.through.is_empty() || one.condition.expr.to_string() != whole.expr.to_string()
 }
@@ -276,7 +276,7 @@ fn told(view: &View<'_>, one: &DecidingCondition) -> String {
     format!("`{}`{holder}{note}", condition.expr)
 }
 
-/// What is said of what a condition that decides refers to and that exists nowhere.
+/// The note on an undefined name in a deciding condition.
 fn absent_of(view: &View<'_>, one: &DecidingCondition) -> Option<String> {
     absent_in(view, &one.condition, one.of_job)
 }
@@ -306,7 +306,7 @@ fn apart(view: &View<'_>) -> Vec<Cause> {
     vec![Cause::new(Reason::NotTogether, text)]
 }
 
-/// By which conditions slots refuse the job: those that the job accepts, or all if it accepts none.
+/// The conditions by which slots reject the job: slots that the job accepts, or all if it accepts none.
 fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     let counts = |kind: &SlotClass| !by_job || kind.is_accepted();
     let mut bare_slots = 0;
@@ -369,12 +369,12 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     causes
 }
 
-/// What is said of a condition itself: that it is a circle, or that an attribute exists nowhere.
+/// The note on a condition with a circular reference or an undefined name.
 fn note_on(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
     circle(view, condition, of_job, slots).or_else(|| absent_in(view, condition, of_job))
 }
 
-/// That an attribute leads back to itself, on which way and where, if a condition is not true for the first of some slots
+/// The note on a circular reference, with its path and ad, if it makes a condition fail for the first of some slots
 /// because of that.
 fn circle(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
     let slot = &view.market.slots.get(*slots.first()? as usize)?.ad;
@@ -404,7 +404,7 @@ fn circle(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32])
     Some(format!("{} is a circular reference{place}, so it is UNDEFINED", steps.join(" → ")))
 }
 
-/// What is said of an attribute of a condition that exists nowhere.
+/// The note on an undefined name in a condition.
 fn absent_in(view: &View<'_>, condition: &AdCondition, of_job: bool) -> Option<String> {
     let names = references(condition.expr.tree(), condition.expr.root());
     let is_here = |one: &&MissingAttribute| {

@@ -56,7 +56,7 @@ impl TruthCounts {
         } += ads;
     }
 
-    /// How many ads were looked at.
+    /// Number of ads.
     pub fn total(&self) -> usize {
         self.yes + self.no + self.undefined + self.error
     }
@@ -65,7 +65,7 @@ impl TruthCounts {
 /// A condition with its counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Clause {
-    /// How far down it stands, from 0.
+    /// Its level, from 0.
     pub depth: usize,
     /// The attributes that lead to it, outermost first.
     pub via: Vec<String>,

@@ -36,7 +36,7 @@ fn renamed(one: &MissingAttribute) -> Option<Expr> {
     parsed(format!("{scope}{similar}").as_bytes())
 }
 
-/// What was meant by names that exist nowhere; none if there is no such name, or nothing looks like it.
+/// The correction of names that no ad defines; none if there is no such name, or no similar one.
 pub(super) fn of(view: &View<'_>, expr: &Expr) -> Option<Correction> {
     if view.absent.iter().all(|one| !one.of_job || !one.decides) {
         return None;
@@ -100,7 +100,7 @@ pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str, of_job: bool) -> 
     if of_job { view.market.slots.iter().find_map(|slot| meant(&slot.ad)) } else { meant(view.job) }
 }
 
-/// What is known of a name of the job's conditions that exists nowhere.
+/// The record of a name in the job's conditions that no ad defines.
 fn absent<'v>(view: &'v View<'_>, written: &str) -> Option<&'v MissingAttribute> {
     view.absent.iter().find(|one| one.of_job && one.decides && one.name.eq_ignore_ascii_case(written))
 }

@@ -25,11 +25,11 @@ const MAX_FOLLOWED_DEPTH: usize = 4;
 #[derive(Debug, Clone)]
 pub(super) struct DecidingCondition {
     pub(super) condition: AdCondition,
-    /// Whether it stands in the ad of the job.
+    /// It is a condition of the job.
     pub(super) of_job: bool,
     /// The attributes of the ad opposite that lead to it.
     pub(super) through: Vec<Name>,
-    /// What is so that it counts: the conditions of `?:` above it, and whether they are true.
+    /// The conditions of `?:` above it, with the truth that selects it.
     pub(super) since: Vec<(String, bool)>,
     /// The slots for which it decides.
     pub(super) slots: Vec<u32>,
@@ -47,7 +47,7 @@ fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
     others(tree, at, holder)
 }
 
-/// What decides a condition for some kinds of slots, all of one policy if it is a condition of slots; by the most slots first.
+/// The conditions that decide one for some kinds of slots, all of one policy if it is a condition of slots; the most slots first.
 pub(super) fn deciding(
     view: &View<'_>,
     plan: &AdConditions,

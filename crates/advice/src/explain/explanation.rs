@@ -16,9 +16,9 @@ use crate::explain::view::View;
 pub struct SlotPolicy {
     /// Their Requirements.
     pub text: String,
-    /// How many slots have it.
+    /// Number of slots with this policy.
     pub slots: usize,
-    /// How many of them accept the job.
+    /// Number of these that accept the job.
     pub accepting: usize,
     /// One of those that refuse; of all if none does.
     pub example: String,
@@ -26,14 +26,14 @@ pub struct SlotPolicy {
     pub clauses: Vec<Clause>,
 }
 
-/// Why a job does not run, or could.
+/// The explanation of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
     /// The job, `cluster.process`.
     pub job: String,
-    /// Whom it belongs to.
+    /// Its submitter.
     pub submitter: String,
-    /// Why it does not run, the most telling first; or what it gets.
+    /// The causes for which it is idle, the most significant first; or its match.
     pub causes: Vec<Cause>,
     /// Slots looked at.
     pub slots: usize,
@@ -57,12 +57,12 @@ pub struct Explanation {
     pub nearest: Vec<NearSlots>,
     /// Changes after which more slots match, each tried; the smallest first.
     pub suggestions: Vec<Suggestion>,
-    /// What one cycle makes of it; none if no cycle was run.
+    /// The trace of one cycle; none if no cycle was run.
     pub cycle: Option<CycleTrace>,
 }
 
 impl View<'_> {
-    /// Why no slot matches, the most telling first; nothing if one does.
+    /// The causes for which no slot matches, the most significant first; empty if one does.
     pub fn causes(&self) -> Vec<Cause> {
         causes::of_match(self)
     }

@@ -43,7 +43,7 @@ pub struct Market<'p> {
     pub slots: &'p [Slot],
     /// Their names.
     pub names: Vec<String>,
-    /// Whether a cycle looks at them.
+    /// Flags of the slots that a cycle considers.
     pub looked_at: Vec<bool>,
     /// Their present or next users.
     pub users: Vec<Option<String>>,

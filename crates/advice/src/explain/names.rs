@@ -23,16 +23,16 @@ pub struct MissingAttribute {
     pub name: String,
     /// The condition that refers to it.
     pub clause: String,
-    /// Whether the condition is the job's; otherwise it is that of slots.
+    /// The condition is the job's; otherwise it is a condition of slots.
     pub of_job: bool,
     /// A name that looks like it, in the ads where it is looked for.
     pub similar: Option<String>,
-    /// Whether a condition that refers to it decides for some slot that it does not match.
+    /// A condition that refers to it decides that some slot does not match.
     pub decides: bool,
 }
 
 impl MissingAttribute {
-    /// Whether it is written with the scope `MY`.
+    /// Tests if it is written with the scope `MY`.
     pub fn is_of_own_ad(&self) -> bool {
         self.name.get(..3).is_some_and(|scope| scope.eq_ignore_ascii_case("MY."))
     }

@@ -30,7 +30,7 @@ use classmate_pool::internal::pool::Slot;
 /// Idle jobs that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NearJobs {
-    /// How many.
+    /// Number of jobs.
     pub jobs: usize,
     /// One of them.
     pub example: String,
@@ -43,7 +43,7 @@ pub struct NearJobs {
 /// A change after which an idle job matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SlotChange {
-    /// What to change: in the job that is named, or in the slot.
+    /// The changes, in the named job or in the slot.
     pub changes: Vec<Change>,
     /// A job that matches then.
     pub job: String,
@@ -75,7 +75,7 @@ pub(super) struct FailedCondition {
     pub(super) text: String,
     /// The attribute that it stands in, if it is not Requirements.
     pub(super) holder: Option<Name>,
-    /// How many jobs.
+    /// Number of jobs.
     pub(super) jobs: usize,
     /// The values beside it.
     pub(super) values: Vec<String>,
@@ -94,7 +94,7 @@ fn bracketed(values: &[String]) -> String {
 }
 
 impl NearMissJobs<'_> {
-    /// By which conditions the slot refuses jobs, each counted by itself; the most jobs first.
+    /// The conditions of the slot that reject jobs, each counted by itself; the most jobs first.
     pub(super) fn refused_by_slot(&self) -> Vec<FailedCondition> {
         let refusal = |(at, condition): (usize, &AdCondition)| {
             let jobs = self.kinds.ads(|kind| kind.one[at] != Truth::True);
@@ -110,7 +110,7 @@ impl NearMissJobs<'_> {
         found
     }
 
-    /// By which conditions some jobs refuse the slot first; the most jobs first.
+    /// The first conditions by which some jobs reject the slot; the most jobs first.
     pub(super) fn refusing(&self, counts: impl Fn(&SlotClass) -> bool) -> Vec<FailedCondition> {
         let mut found: BTreeMap<String, (Option<&AdCondition>, Vec<usize>)> = BTreeMap::new();
         for (at, kind) in self.kinds.all.iter().enumerate().filter(|(_, kind)| !kind.accepts() && counts(kind)) {

@@ -6,7 +6,7 @@
 
 use crate::explain::cycle::obstacle::of_cycle;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
-use crate::explain::cycle::trace::{JobInCycle, story};
+use crate::explain::cycle::trace::{JobInCycle, trace};
 use crate::explain::view::View;
 use crate::explain::{Explanation, Market};
 use classmate::internal::ad::ClassAd;
@@ -17,17 +17,17 @@ use classmate_pool::internal::queue::job::{Activity, JobId};
 
 /// A job of a snapshot, by itself.
 #[derive(Debug, Clone)]
-pub struct Subject {
+pub struct ExplainedJob {
     id: JobId,
     submitter: Vec<u8>,
     activity: Activity,
     ad: ClassAd,
 }
 
-impl Subject {
+impl ExplainedJob {
     /// A job and its ad.
     pub fn of(job: &Job<'_>, ad: &ClassAd) -> Self {
-        Subject { id: job.id, submitter: job.submitter.to_vec(), activity: job.activity, ad: ad.clone() }
+        ExplainedJob { id: job.id, submitter: job.submitter.to_vec(), activity: job.activity, ad: ad.clone() }
     }
 }
 
@@ -38,19 +38,19 @@ impl Subject {
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
-/// use classmate_advice::internal::explain::{find, replay::{Subject, of_job}};
+/// use classmate_advice::internal::explain::{find, replay::{ExplainedJob, of_job}};
 /// use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 /// let snapshot = Snapshot {
 ///     slots: vec![ClassAd::parse(b"[Name = \"s\"; State = \"Unclaimed\"; Requirements = true]")?],
 ///     jobs: vec![ClassAd::parse(b"[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Requirements = true]")?],
 ///     ..Snapshot::default()
 /// };
-/// let subject = find(&snapshot, |_, _| true).map(|(job, ad)| Subject::of(&job, ad)).unwrap();
+/// let subject = find(&snapshot, |_, _| true).map(|(job, ad)| ExplainedJob::of(&job, ad)).unwrap();
 /// let explanation = PreparedPool::for_explanation(&snapshot).and_then(|mut pool| of_job(&mut pool, &subject, true));
 /// assert_eq!(explanation.unwrap().causes[0].text, "the job gets s, in spin 1 of pie 1");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn of_job(pool: &mut PreparedPool<'_>, subject: &Subject, cycle: bool) -> Result<Explanation, ConfigError> {
+pub fn of_job(pool: &mut PreparedPool<'_>, subject: &ExplainedJob, cycle: bool) -> Result<Explanation, ConfigError> {
     let submitter = String::from_utf8_lossy(&subject.submitter).into_owned();
     let asker = pool.job(&subject.ad, &subject.submitter);
     let market = Market::new(pool);
@@ -65,7 +65,7 @@ pub fn of_job(pool: &mut PreparedPool<'_>, subject: &Subject, cycle: bool) -> Re
     let outcome = pool.negotiate(CycleOptions::default())?.outcome;
     let asked = JobInCycle { id: subject.id, submitter: &submitter, activity: subject.activity, asker: &asker };
     let known = (&market, &pre_cycle);
-    let story = story(&outcome, pool.snapshot(), division.as_ref(), known, &asked);
+    let story = trace(&outcome, pool.snapshot(), division.as_ref(), known, &asked);
     let mut causes = of_cycle(&story, &outcome, known, &asked);
     causes.append(&mut explanation.causes);
     explanation.causes = causes;
@@ -115,7 +115,8 @@ mod tests {
             let outcome = negotiate(&snapshot).unwrap();
             for at in (0..snapshot.jobs.len()).step_by(9) {
                 let ad = &snapshot.jobs[at];
-                let subject = find(&snapshot, |_, one| std::ptr::eq(one, ad)).map(|(job, ad)| Subject::of(&job, ad));
+                let subject =
+                    find(&snapshot, |_, one| std::ptr::eq(one, ad)).map(|(job, ad)| ExplainedJob::of(&job, ad));
                 let subject = subject.unwrap();
                 let explained = |cycle| {
                     let mut pool = PreparedPool::for_explanation(&snapshot).unwrap();

@@ -31,18 +31,18 @@ use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
 
-/// Why a slot is idle, or who got it.
+/// The explanation of a slot that is idle, or of its match.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SlotExplanation {
     /// Its name.
     pub slot: String,
     /// `State`, as the ad has it.
     pub state: String,
-    /// Who uses it.
+    /// Its user.
     pub user: Option<String>,
-    /// What it weighs.
+    /// Its weight.
     pub weight: f64,
-    /// Why it is idle, the most telling first; or who gets it.
+    /// The causes for which it is idle, the most significant first; or its match.
     pub causes: Vec<Cause>,
     /// Idle jobs looked at.
     pub jobs: usize,
@@ -69,13 +69,13 @@ pub struct SlotExplanation {
 /// A submitter some of whose jobs match a slot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CandidateSubmitter {
-    /// Who.
+    /// The submitter.
     pub submitter: String,
     /// Its idle jobs that match.
     pub jobs: usize,
     /// Of these, those that got another slot.
     pub elsewhere: usize,
-    /// Why it got no more.
+    /// The reason it got no more.
     pub stopped: String,
 }
 
@@ -87,7 +87,7 @@ struct ExplainedSlot<'m> {
     user: Option<String>,
     weight: f64,
     looked_at: bool,
-    /// Whether `NEGOTIATOR_SLOT_CONSTRAINT` leaves it out.
+    /// It is excluded by `NEGOTIATOR_SLOT_CONSTRAINT`.
     left_out: bool,
 }
 
@@ -202,7 +202,7 @@ fn candidates(
     tally(jobs().map(|(_, submitter, _)| submitter.clone())).into_iter().take(20).map(candidate).collect()
 }
 
-/// That a slot is offline or drains, if it says so.
+/// The cause for a slot that is offline, draining or drained.
 fn resting(subject: &ExplainedSlot<'_>, market: &Market) -> Option<Cause> {
     let facts = Facts::of(subject.ad, &market.settings);
     let is = |name: &str, value: &[u8]| facts.string(name).is_some_and(|text| text.eq_ignore_ascii_case(value));
@@ -218,7 +218,7 @@ fn resting(subject: &ExplainedSlot<'_>, market: &Market) -> Option<Cause> {
     Some(Cause::new(Reason::NotLookedAt, text))
 }
 
-/// Whether jobs that match may displace who uses a slot, and by which terms of `PREEMPTION_REQUIREMENTS` not.
+/// The causes for which matching jobs may or may not preempt the user of a slot.
 fn preempting(
     market: &Market,
     pool: &PreparedPool<'_>,

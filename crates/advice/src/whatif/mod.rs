@@ -16,12 +16,12 @@ use classmate::internal::syntax::expr::Expr;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::candidate::Tier;
 use classmate_pool::internal::negotiate::outcome::{Match, Outcome, Rejection};
-use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Prospect};
+use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Prospect, Snapshot};
 use classmate_pool::internal::queue::job::JobId;
 
 /// The result of a pool, and the jobs that match any slot.
 #[derive(Debug, Default)]
-pub struct Ran {
+pub struct PoolRun {
     /// The outcome of one cycle or several.
     pub outcome: Outcome,
     /// The idle jobs that were offered in the first cycle, by number.
@@ -30,26 +30,44 @@ pub struct Ran {
     pub classes: BTreeMap<String, usize>,
 }
 
-impl Ran {
+impl PoolRun {
     /// Runs one cycle, which uses up the pool; `kinds` are those of its slots.
     ///
     /// # Errors
     /// A setting that is wrong for a cycle.
     pub fn of(pool: &mut PreparedPool<'_>, kinds: &SlotKinds) -> Result<Self, ConfigError> {
         let cycle = pool.negotiate(CycleOptions { feasibility: true, ..CycleOptions::default() })?;
-        Ok(Ran { classes: kinds.matched(&cycle.outcome), outcome: cycle.outcome, prospects: cycle.prospects })
+        Ok(PoolRun { classes: kinds.matched(&cycle.outcome), outcome: cycle.outcome, prospects: cycle.prospects })
     }
 
     /// With the outcome of several cycles, of which one was run here.
     #[must_use]
     pub fn with_outcome(self, kinds: &SlotKinds, outcome: Outcome) -> Self {
-        Ran { classes: kinds.matched(&outcome), outcome, ..self }
+        PoolRun { classes: kinds.matched(&outcome), outcome, ..self }
     }
+}
+
+/// Runs one cycle over each of two snapshots and compares the outcomes.
+///
+/// # Errors
+/// A setting that is wrong for a cycle.
+///
+/// ```
+/// use classmate_advice::what_if;
+/// use classmate_pool::internal::negotiate::Snapshot;
+/// assert!(what_if(&Snapshot::default(), &Snapshot::default()).is_ok_and(|difference| difference.is_none()));
+/// ```
+pub fn what_if(before: &Snapshot, after: &Snapshot) -> Result<Difference, ConfigError> {
+    let run = |snapshot: &Snapshot| {
+        let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
+        PreparedPool::new(snapshot).and_then(|mut pool| PoolRun::of(&mut pool, &kinds))
+    };
+    Ok(Difference::between(&run(before)?, &run(after)?))
 }
 
 /// An attribute to set in the ads for which a condition holds.
 #[derive(Debug, Clone)]
-pub struct Setting {
+pub struct AdEdit {
     /// The condition that selects the ads.
     pub of: Expr,
     /// The attribute.
@@ -58,7 +76,7 @@ pub struct Setting {
     pub value: Expr,
 }
 
-impl Setting {
+impl AdEdit {
     /// Sets the attribute; returns the number of changed ads.
     pub fn apply(&self, ads: &mut [ClassAd], settings: &EvalOptions) -> usize {
         let mut changed = 0;
@@ -81,8 +99,8 @@ pub fn drain(ads: &mut Vec<ClassAd>, condition: &Expr, settings: &EvalOptions) -
 
 /// A count or an amount before and after.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Moved<T> {
-    /// Whose.
+pub struct Delta<T> {
+    /// The name.
     pub name: String,
     /// Before the change.
     pub before: T,
@@ -111,11 +129,11 @@ pub struct Difference {
     /// Preempting matches, before and after.
     pub preemptions: (usize, usize),
     /// Matches by submitter.
-    pub submitters: Vec<Moved<usize>>,
+    pub submitters: Vec<Delta<usize>>,
     /// Weight of the slots matched, by submitter.
-    pub weights: Vec<Moved<f64>>,
+    pub weights: Vec<Delta<f64>>,
     /// Groups.
-    pub groups: Vec<Moved<GroupFigures>>,
+    pub groups: Vec<Delta<GroupFigures>>,
     /// Jobs that get a slot only after the change.
     pub jobs_won: Vec<String>,
     /// Jobs that get a slot only before it.
@@ -127,22 +145,22 @@ pub struct Difference {
     /// Slots that are matched only before it.
     pub slots_lost: Vec<String>,
     /// Slots matched by class: what kind of slot they are. None if the slots are not known.
-    pub classes: Vec<Moved<usize>>,
+    pub classes: Vec<Delta<usize>>,
     /// Requests, by their first job, that matched any slot before the change, claimed or not, and match none after it.
     pub stranded: Vec<String>,
     /// Requests by their first job that no slot matched, and that some match after the change.
     pub freed: Vec<String>,
-    /// Of which requests jobs get none only after the change because no slot is left that matches.
-    pub no_match_now: Vec<Short>,
-    /// Of which requests jobs got none only before it for that reason.
-    pub no_match_before: Vec<Short>,
+    /// Requests whose jobs are left without a slot only after the change, because no matching slot is left.
+    pub no_match_now: Vec<ShortRequest>,
+    /// Requests whose jobs were left without a slot for that reason only before it.
+    pub no_match_before: Vec<ShortRequest>,
     /// Requests, by their first job, that are refused before and after the change, for different reasons.
-    pub reasons: Vec<Moved<String>>,
+    pub reasons: Vec<Delta<String>>,
 }
 
 /// Jobs of a request that found no slot left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Short {
+pub struct ShortRequest {
     /// The first job of the request.
     pub request: String,
     /// Number of its jobs that were not matched.
@@ -220,11 +238,11 @@ impl Difference {
     /// The difference of two runs: with matches by classes of slots, and jobs that match nothing at all, or no longer.
     ///
     /// ```
-    /// use classmate_advice::internal::whatif::{Difference, Ran};
-    /// let ran = Ran::default();
+    /// use classmate_advice::internal::whatif::{Difference, PoolRun};
+    /// let ran = PoolRun::default();
     /// assert!(Difference::between(&ran, &ran).is_none());
     /// ```
-    pub fn between(before: &Ran, after: &Ran) -> Self {
+    pub fn between(before: &PoolRun, after: &PoolRun) -> Self {
         let mut found = Self::of(&before.outcome, &after.outcome);
         found.classes = paired(&before.classes, &after.classes);
         found.stranded = newly_stuck(&before.prospects, &after.prospects);
@@ -293,15 +311,15 @@ fn newly_stuck(before: &[Prospect], after: &[Prospect]) -> Vec<String> {
     requests.into_iter().map(|first| first.to_string()).collect()
 }
 
-/// Of which requests some of these jobs were refused because no slot was left that matches.
-fn short(outcome: &Outcome, jobs: &[String]) -> Vec<Short> {
+/// The requests some of whose jobs were rejected because no matching slot was left.
+fn short(outcome: &Outcome, jobs: &[String]) -> Vec<ShortRequest> {
     let mut waiting: BTreeSet<(i64, i64)> = jobs.iter().filter_map(|job| number(job)).collect();
     // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
     let mut got: BTreeMap<(i64, &str, u32, u32), usize> = BTreeMap::new();
     for made in &outcome.matches {
         *got.entry((made.cluster, &made.submitter, made.pie, made.spin)).or_default() += 1;
     }
-    let mut found: Vec<Short> = Vec::new();
+    let mut found: Vec<ShortRequest> = Vec::new();
     // The last refusal says why a job got nothing.
     for one in outcome.rejections.iter().rev() {
         let Some((cluster, first)) = number(&one.job) else { continue };
@@ -314,7 +332,7 @@ fn short(outcome: &Outcome, jobs: &[String]) -> Vec<Short> {
         if one.rejection == Rejection::NoMatch && !own.is_empty() {
             match found.iter_mut().find(|known| known.request == one.job) {
                 Some(known) => known.jobs += own.len(),
-                None => found.push(Short { request: one.job.clone(), jobs: own.len() }),
+                None => found.push(ShortRequest { request: one.job.clone(), jobs: own.len() }),
             }
         }
     }
@@ -329,14 +347,14 @@ fn number(text: &str) -> Option<(i64, i64)> {
 }
 
 /// The requests that are refused in both outcomes, for different reasons.
-fn reasons(before: &Outcome, after: &Outcome) -> Vec<Moved<String>> {
+fn reasons(before: &Outcome, after: &Outcome) -> Vec<Delta<String>> {
     let last = |outcome: &Outcome| -> BTreeMap<String, String> {
         outcome.rejections.iter().map(|one| (one.job.clone(), one.reason.clone())).collect()
     };
     let (before, after) = (last(before), last(after));
     let moved = before.into_iter().filter_map(|(name, before)| {
         let after = after.get(&name).filter(|after| **after != before)?.clone();
-        Some(Moved { name, before, after })
+        Some(Delta { name, before, after })
     });
     moved.collect()
 }
@@ -366,12 +384,12 @@ fn groups(outcome: &Outcome) -> BTreeMap<String, GroupFigures> {
 }
 
 /// The differences, by name.
-fn paired<T: Copy + Default + PartialEq>(before: &BTreeMap<String, T>, after: &BTreeMap<String, T>) -> Vec<Moved<T>> {
+fn paired<T: Copy + Default + PartialEq>(before: &BTreeMap<String, T>, after: &BTreeMap<String, T>) -> Vec<Delta<T>> {
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     let of = |map: &BTreeMap<String, T>, name: &String| map.get(name).copied().unwrap_or_default();
     names
         .into_iter()
-        .map(|name| Moved { name: name.clone(), before: of(before, name), after: of(after, name) })
+        .map(|name| Delta { name: name.clone(), before: of(before, name), after: of(after, name) })
         .filter(|moved| moved.before != moved.after)
         .collect()
 }

@@ -16,7 +16,7 @@ use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_advice::internal::explain::cycle::{group, submitter};
-use classmate_advice::internal::explain::replay::{self, Subject};
+use classmate_advice::internal::explain::replay::{self, ExplainedJob};
 use classmate_advice::internal::explain::{find, slot};
 use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot, negotiate};
 use classmate_pool::internal::priority::Policy;
@@ -119,14 +119,14 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let outcome = pool.negotiate(CycleOptions::default()).map_err(|error| refused(&error))?.outcome;
         if let Some(name) = &about.submitter {
             let known: Vec<String> = outcome.submitters.iter().map(|line| line.submitter.clone()).collect();
-            let found = submitter::story(&outcome, pool, name)
+            let found = submitter::trace(&outcome, pool, name)
                 .ok_or_else(|| nothing("submitter in the cycle is named", name, &known))?;
             let title = format!("Submitter {}", found.summary.submitter);
             if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
         } else {
             let name = about.group.as_deref().unwrap_or_default();
             let known: Vec<String> = outcome.groups.iter().map(|group| group.name.clone()).collect();
-            let found = group::story(&outcome, division, name);
+            let found = group::trace(&outcome, division, name);
             let found = found.ok_or_else(|| match &snapshot.policy {
                 Policy::Slurm(_) => Failure::input(format!("no group is named `{name}`"))
                     .help("Slurm accounts have shares, not quotas; use `classmate sshare`"),
@@ -166,7 +166,7 @@ fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
 }
 
 /// The job that is asked about.
-fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Subject, Failure> {
+fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<ExplainedJob, Failure> {
     let text = wanted.trim();
     let number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.').then_some(text);
     let found = match number {
@@ -196,5 +196,5 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Subjec
             Failure::input(format!("{what} `{text}`")).help(&format!("{were_read}; a job ID is cluster.process"))
         );
     };
-    Ok(Subject::of(&job, ad))
+    Ok(ExplainedJob::of(&job, ad))
 }

@@ -21,7 +21,7 @@ use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_advice::internal::lint::config::lint;
 use classmate_advice::internal::whatif::kind::SlotKinds;
-use classmate_advice::internal::whatif::{Difference, Ran, Setting, drain, summed};
+use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain, summed};
 use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::setting::Settings as Knobs;
@@ -134,13 +134,13 @@ enum Form {
     Json,
 }
 
-fn setting(pair: &[String], flag: &str, streams: Streams) -> Result<Setting, Failure> {
+fn setting(pair: &[String], flag: &str, streams: Streams) -> Result<AdEdit, Failure> {
     let Some((name, value)) =
         pair[1].split_once('=').filter(|(name, value)| !name.trim().is_empty() && !value.starts_with('='))
     else {
         return Err(Failure::input(format!("expected `NAME = VALUE`, found `{}`", pair[1])));
     };
-    Ok(Setting {
+    Ok(AdEdit {
         of: parsed(pair[0].as_bytes(), flag, &ParseOptions::default(), streams)?,
         name: Name::new(name.trim()),
         value: parsed(value.as_bytes(), flag, &ParseOptions::default(), streams)?,
@@ -243,12 +243,12 @@ fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {
 }
 
 /// What comes of a cycle, which takes the slots, or of several.
-fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Result<Ran, Failure> {
+fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Result<PoolRun, Failure> {
     let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
     let once = arguments.cycles == 1;
     let slots = if once { std::mem::take(&mut snapshot.slots) } else { copies(&snapshot.slots) };
     let pool = PreparedPool::prepare(snapshot, slots, Purpose::Cycle, &mut ()).map_err(|error| refused(&error))?;
-    let ran = Ran::of(leaked(pool), &kinds).map_err(|error| refused(&error))?;
+    let ran = PoolRun::of(leaked(pool), &kinds).map_err(|error| refused(&error))?;
     if once {
         return Ok(ran);
     }

@@ -18,7 +18,7 @@ use classmate_pool::internal::negotiate::outcome::Rejection;
 use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::quota::derivation::slots;
 
-/// How much is printed.
+/// The amount of output.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Policies of slots that are shown with their conditions.
@@ -101,7 +101,7 @@ fn causes(out: &mut impl Write, causes: &[Cause]) -> io::Result<()> {
     causes.iter().try_for_each(|cause| writeln!(out, "- {}", cause.text))
 }
 
-/// What exists nowhere, and what every slot satisfies.
+/// Notes on undefined names, and on conditions that every slot satisfies.
 fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     let told = |clause: &str| found.causes.iter().any(|cause| cause.text.contains(clause));
     // Of one condition one note, whatever it names.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::report::outcome::{lines, table};
 use crate::report::{Color, counted};
-use classmate_advice::internal::whatif::{Difference, Short};
+use classmate_advice::internal::whatif::{Difference, ShortRequest};
 
 /// Names listed in one line.
 const LISTED: usize = 10;
@@ -64,7 +64,7 @@ pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Resu
     let moved: Vec<String> = found.jobs_moved.iter().map(|(job, from, to)| format!("{job} {from} → {to}")).collect();
     let reasons: Vec<String> =
         found.reasons.iter().map(|one| format!("{} ({} → {})", one.name, one.before, one.after)).collect();
-    let of_requests = |short: &[Short]| -> (usize, Vec<String>) {
+    let of_requests = |short: &[ShortRequest]| -> (usize, Vec<String>) {
         let told = short.iter().map(|one| format!("{} from the request of job {}", one.jobs, one.request));
         (short.iter().map(|one| one.jobs).sum(), told.collect())
     };

@@ -12,15 +12,15 @@ use classmate_pool::internal::quota::derivation::slots;
 /// Slots that a submitter got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WonSlots {
-    /// Who.
+    /// The submitter.
     pub submitter: String,
-    /// How many.
+    /// Number of slots.
     pub slots: usize,
-    /// Why it was served before the job.
+    /// The reason it was served before the job.
     pub why: String,
 }
 
-/// Who has slots that the job could have used.
+/// The users of slots that the job could have used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Competition {
     /// Slots that match the job, whoever has them.
@@ -35,7 +35,7 @@ pub struct Competition {
     pub not_looked_at: usize,
 }
 
-/// Why one submitter was served before another, by the first key in which they differ.
+/// The reason one submitter was served before another: the first key in which they differ.
 fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str), loser: &LosingJob<'_>) -> String {
     let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
     let LosingJob { submitter: loser, job } = *loser;
@@ -87,7 +87,7 @@ pub(crate) struct LosingJob<'a> {
     pub(crate) job: &'a str,
 }
 
-/// Who has the slots at some places of the market; what the job itself got does not count.
+/// The users of some slots of the pool, apart from the job itself.
 pub(crate) fn competition(outcome: &Outcome, market: &Market, loser: &LosingJob<'_>, usable: &[usize]) -> Competition {
     let others = || outcome.matches.iter().filter(|made| made.job != loser.job);
     let own: hashbrown::HashSet<&str> =

@@ -14,9 +14,9 @@ pub struct QuotaTrace {
     /// Its numbers and how they came about.
     #[serde(flatten)]
     pub explained: Explained,
-    /// What it uses at the end of the cycle.
+    /// Its usage at the end of the cycle.
     pub used: f64,
-    /// What the cycle grants in the first round.
+    /// The allocation of the first round.
     pub granted: f64,
     /// Its submitters: name, idle jobs, matches, and why each got no more.
     pub submitters: Vec<(String, i64, usize, String)>,
@@ -25,7 +25,7 @@ pub struct QuotaTrace {
 }
 
 /// Tells the story of a group; none if there is no such group.
-pub fn story(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaTrace> {
+pub fn trace(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaTrace> {
     let explained = division.groups.into_iter().find(|one| one.summary.name.eq_ignore_ascii_case(name))?;
     let group = &explained.summary.name;
     let end = outcome.groups.iter().find(|one| one.name == *group);

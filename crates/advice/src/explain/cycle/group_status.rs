@@ -14,19 +14,19 @@ pub struct GroupStatus {
     pub group: String,
     /// Its quota in weighted slots.
     pub quota: f64,
-    /// What it was granted in the first round.
+    /// Its allocation in the first round.
     pub allocated: f64,
-    /// What its submitters ask for.
+    /// The requests of its submitters.
     pub demand: f64,
-    /// What it uses at the end.
+    /// Its usage at the end.
     pub usage: f64,
-    /// What it might still have used after the last round, whatever groups above it may use.
+    /// The rest of its allocation after the last round, whatever groups above it may use.
     pub left: f64,
-    /// Whether a group above it caps it.
+    /// A group above it caps it.
     pub capped: bool,
-    /// Why it was granted no more, in a clause.
+    /// The reason it was allocated no more, in a clause.
     pub why: String,
-    /// How quota and grant came about, line by line.
+    /// The derivation of quota and allocation, line by line.
     pub steps: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
     None
 }
 
-/// Whether a group accepts no surplus and less than a slot is left to it and all below it.
+/// Tests if a group accepts no surplus and has less than a slot left for its subtree.
 pub(crate) fn is_full(outcome: &Outcome, group: &GroupSummary) -> bool {
     let lightest = outcome.matches.iter().map(|made| made.weight).fold(f64::INFINITY, f64::min);
     let lightest = if lightest.is_finite() { lightest } else { 1e-6 };
@@ -94,7 +94,7 @@ pub(crate) fn within(outcome: &Outcome, above: &str, figure: impl Fn(&GroupSumma
     outcome.groups.iter().filter(|one| is_within(outcome, &one.name, above)).map(figure).fold(0.0, |sum, one| sum + one)
 }
 
-/// Whether a group is another one or stands below it.
+/// Tests if a group is in the subtree of another one.
 fn is_within(outcome: &Outcome, name: &str, above: &str) -> bool {
     let mut at = Some(name.to_owned());
     for _ in 0..=outcome.groups.len() {

@@ -15,7 +15,7 @@ use classmate_pool::internal::negotiate::{Snapshot, advertised};
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::queue::{Job, Submitter};
 
-/// That `NEGOTIATOR_SUBMITTER_CONSTRAINT` leaves a submitter out; nothing if it does not, or if nobody of that name asks.
+/// The submitter that `NEGOTIATOR_SUBMITTER_CONSTRAINT` excludes, and a sentence; none if it does not, or without such a submitter.
 pub(crate) fn submitter(
     snapshot: &Snapshot,
     rules: &Rules,
@@ -36,7 +36,7 @@ pub(crate) fn submitter(
     Some((one.clone(), text))
 }
 
-/// That `NEGOTIATOR_JOB_CONSTRAINT` leaves idle jobs of a submitter out, and how many; nothing if it does not.
+/// The sentence on idle jobs of a submitter that `NEGOTIATOR_JOB_CONSTRAINT` excludes; none if there are none.
 pub(crate) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &EvalOptions, submitter: &str) -> Option<String> {
     rules.jobs.as_ref()?;
     let domain = rules.knobs.accountant.domain.as_deref();
@@ -47,7 +47,7 @@ pub(crate) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &EvalOptions
     jobs(rules, settings, &idle.collect::<Vec<_>>(), "idle jobs")
 }
 
-/// That `NEGOTIATOR_JOB_CONSTRAINT` leaves some of these jobs out; nothing if it does not.
+/// The sentence on those of some jobs that `NEGOTIATOR_JOB_CONSTRAINT` excludes; none if there are none.
 pub(crate) fn jobs(rules: &Rules, settings: &EvalOptions, jobs: &[&ClassAd], which: &str) -> Option<String> {
     let constraint = rules.jobs.as_ref()?;
     let out: Vec<&&ClassAd> =

@@ -17,11 +17,11 @@ use classmate_pool::internal::quota::derivation::slots;
 pub struct LimitStatus {
     /// Its name, in lower case.
     pub name: String,
-    /// What the job asks for.
+    /// The request of the job.
     pub wanted: f64,
-    /// What may be held at once.
+    /// The maximum.
     pub maximum: f64,
-    /// Who holds how much at the end.
+    /// The holders at the end, with their amounts.
     pub holders: Vec<(String, f64)>,
 }
 

@@ -18,7 +18,7 @@ use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::quota::derivation::slots;
 
-/// Why the job got no slot in the cycle although some match, the most telling first; or which it got.
+/// The causes for which the job got no slot although some match, the most significant first; or its match.
 pub fn of_cycle(
     story: &CycleTrace,
     outcome: &Outcome,
@@ -136,7 +136,7 @@ fn partition(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> Opt
     })
 }
 
-/// Whom a match displaces and by what right, or that it only wakes the slot.
+/// The user that a match preempts and the reason, or a note that the slot is offline.
 fn displacing(made: &Match) -> String {
     let whom = made.displaced.as_deref().unwrap_or("another user");
     let mut told = match made.preempting {
@@ -152,7 +152,7 @@ fn displacing(made: &Match) -> String {
     told
 }
 
-/// Why the cycle does not offer the job.
+/// The cause for which the cycle does not offer the job.
 fn not_waiting(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> Option<Cause> {
     let facts = Facts::of(&asked.asker.ad, &market.settings);
     if let Some(made) = &story.displaced {

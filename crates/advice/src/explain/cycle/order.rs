@@ -7,7 +7,7 @@ use classmate_pool::internal::quota::derivation::slots;
 
 pub use classmate_pool::internal::priority::ranking::{JobRank, ServiceOrder};
 
-/// What the figure that a visit gives for the priority of its submitter says under this policy.
+/// The meaning of a submitter's priority under a policy.
 pub(crate) fn standing(order: &ServiceOrder, priority: f64) -> String {
     match order {
         ServiceOrder::Submitters => format!("effective priority {priority:.2}"),
@@ -16,7 +16,7 @@ pub(crate) fn standing(order: &ServiceOrder, priority: f64) -> String {
     }
 }
 
-/// Why a job was served before another one, if the policy does not order submitters.
+/// The reason a job was served before another one, if the policy does not order submitters.
 pub(crate) fn precedence_of_policy(
     order: &ServiceOrder,
     won: &str,
@@ -46,7 +46,7 @@ pub fn shown(rank: &JobRank) -> String {
     if parts.is_empty() { "all weighted factors are 0".to_owned() } else { parts.join(", ") }
 }
 
-/// Why a job that stands so goes before one that stands otherwise, by the first key in which they differ.
+/// The reason a job goes before another one: the first key in which their ranks differ.
 fn against(one: &JobRank, other: &JobRank, job: &str) -> String {
     if one.tier != other.tier {
         let word = if one.tier > other.tier { "before" } else { "after" };

@@ -20,14 +20,14 @@ pub struct PreCycleFacts {
     pub(crate) usable: Vec<usize>,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
     pub(crate) preemption: Vec<Clause>,
-    /// Why slots in use that match keep what they run, for their `Rank`.
+    /// The causes for which matching slots in use keep their jobs because of `Rank`.
     pub(crate) keeping: Vec<Cause>,
     /// The concurrency limits the job asks for, as they are held.
     pub(crate) limits: Vec<LimitStatus>,
 }
 
 impl PreCycleFacts {
-    /// What a job of a submitter has at stake.
+    /// The facts for a job of a submitter.
     pub fn of(view: &View<'_>, submitter: &str) -> Self {
         let usable = view.matching();
         PreCycleFacts {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::explain::Market;
 use crate::explain::cycle::obstacle::of_cycle;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
-use crate::explain::cycle::trace::{JobInCycle, number, story};
+use crate::explain::cycle::trace::{JobInCycle, number, trace};
 use crate::explain::view::View;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::outcome::Outcome;
@@ -67,7 +67,7 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<CommonCause>
         let view = View::of(&market, &asker.ad);
         let pre_cycle = PreCycleFacts::of(&view, &submitter);
         let known = (&market, &pre_cycle);
-        let story = story(outcome, snapshot, division.as_ref(), known, &asked);
+        let story = trace(outcome, snapshot, division.as_ref(), known, &asked);
         let mut causes = of_cycle(&story, outcome, known, &asked);
         causes.extend(view.causes());
         let text = causes.into_iter().next().map_or_else(|| "no slots were left".to_owned(), |cause| cause.text);

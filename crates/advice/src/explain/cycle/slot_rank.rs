@@ -13,7 +13,7 @@ use classmate::internal::program::view::Values;
 use classmate::internal::value::Value;
 use classmate_pool::internal::negotiate::preemption::Objection;
 
-/// Why the `Rank` of a slot in use does not let another job have it.
+/// The reason the `Rank` of a slot in use keeps its present job.
 #[derive(Debug, Clone)]
 pub(crate) enum RankObjection {
     /// The slot lacks an attribute, without which both tests are undefined.
@@ -23,7 +23,7 @@ pub(crate) enum RankObjection {
 }
 
 impl RankObjection {
-    /// What a slot that does not like a job as well as the one it runs says of it.
+    /// The reason a slot prefers its present job to another one.
     pub(crate) fn of(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> Self {
         if let Some(lacking) = ["Rank", "CurrentRank"].into_iter().find(|name| !slot.contains(*name)) {
             return RankObjection::Without(lacking);
@@ -45,7 +45,7 @@ impl RankObjection {
     }
 }
 
-/// Why slots in use that match a job keep what they run, those of most slots first; nothing if none keeps it for its `Rank`.
+/// The causes for which matching slots in use keep their jobs because of `Rank`, the most slots first.
 pub(crate) fn keeping(market: &Market, job: &ClassAd, submitter: &str, matching: &[usize]) -> Vec<Cause> {
     let keeps = |at: &usize| {
         let user = market.users[*at].as_ref().filter(|_| market.looked_at[*at])?;

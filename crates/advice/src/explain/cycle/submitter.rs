@@ -16,7 +16,7 @@ use classmate_pool::internal::priority::ranking::OrderedBy;
 use classmate_pool::internal::queue::Submitter;
 use classmate_pool::internal::quota::derivation::slots;
 
-/// How a share came about, and what became of it.
+/// The derivation of a share and its use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShareTrace {
     /// Its numbers.
@@ -24,7 +24,7 @@ pub struct ShareTrace {
     pub summary: Summary,
     /// Its ceiling in weighted slots, if it has one.
     pub ceiling: Option<i64>,
-    /// Who was served before it.
+    /// Submitters that were served before it.
     pub before: Vec<String>,
     /// The visits.
     pub turns: Vec<Turn>,
@@ -35,7 +35,7 @@ pub struct ShareTrace {
 }
 
 /// Tells the story of a submitter; none if there is no such submitter.
-pub fn story(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<ShareTrace> {
+pub fn trace(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<ShareTrace> {
     let (snapshot, rules) = (pool.snapshot(), &**pool.rules());
     let settings = snapshot.settings();
     let Some(place) = outcome.submitters.iter().position(|line| line.submitter.eq_ignore_ascii_case(name)) else {

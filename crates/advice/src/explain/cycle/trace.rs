@@ -20,7 +20,7 @@ use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::negotiate::{Outcome, PreparedJob, Snapshot};
 use classmate_pool::internal::queue::job::{Activity, JobId};
 
-/// What a cycle makes of a job.
+/// The part of a job in a cycle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CycleTrace {
     /// The match, if it got a slot.
@@ -31,15 +31,15 @@ pub struct CycleTrace {
     pub place: Option<usize>,
     /// The figure by which the policy ranks the submitter; for `HTCondor` its priority, lower is better.
     pub priority: Option<f64>,
-    /// What that figure says, in words.
+    /// The meaning of that figure.
     pub standing: Option<String>,
-    /// How the job stands in the order of all jobs, if the policy orders jobs.
+    /// The rank of the job among all jobs, if the policy orders jobs.
     pub rank: Option<JobRank>,
     /// Jobs of the submitter that got a slot.
     pub submitter_matched: usize,
     /// Jobs the submitter says are idle.
     pub submitter_idle: i64,
-    /// Why the submitter got no more.
+    /// The reason the submitter got no more.
     pub stopped: Option<Stopped>,
     /// The visits to the submitter.
     pub turns: Vec<Turn>,
@@ -55,9 +55,9 @@ pub struct CycleTrace {
     pub preemption: Vec<Clause>,
     /// The constraint that leaves its submitter out, if one does.
     pub left_out: Option<String>,
-    /// Who takes the slot that the job has, if somebody does.
+    /// The match that preempts the job, if there is one.
     pub displaced: Option<Match>,
-    /// Who has the slots it could have used.
+    /// The users of the slots it could have used.
     pub taken: Competition,
 }
 
@@ -66,9 +66,9 @@ pub struct CycleTrace {
 pub struct JobInCycle<'a> {
     /// Its number.
     pub id: JobId,
-    /// Whom it belongs to.
+    /// Its submitter.
     pub submitter: &'a str,
-    /// Whether it waits.
+    /// Its activity.
     pub activity: Activity,
     /// Its ad and its submitter, as slots see them.
     pub asker: &'a PreparedJob,
@@ -81,7 +81,7 @@ pub(crate) fn number(text: &str) -> Option<(i64, i64)> {
 }
 
 /// Tells what a cycle made of a job that could use these slots; `division` is what the groups were granted, if there are any.
-pub fn story(
+pub fn trace(
     outcome: &Outcome,
     snapshot: &Snapshot,
     division: Option<&Division>,

@@ -8,11 +8,11 @@ use classmate_pool::internal::priority::Passed;
 /// A visit to the submitter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Turn {
-    /// Which turn of all turns of the cycle, from 1.
+    /// Number of the turn among all turns of the cycle, from 1.
     pub turn: usize,
-    /// Which pie, from 1.
+    /// Number of the pie, from 1.
     pub pie: u32,
-    /// Which pass over all submitters, from 1.
+    /// Number of the pie spin, from 1.
     pub spin: u32,
     /// The group negotiated for; none without groups.
     pub group: Option<String>,
@@ -22,7 +22,7 @@ pub struct Turn {
     pub limit: f64,
     /// Jobs that got a slot then.
     pub matched: usize,
-    /// Why it was not served, if it was not.
+    /// The reason it was not served, if it was not.
     pub passed: Option<Passed>,
 }
 

@@ -9,7 +9,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::value::Value;
 
-/// Where a value is wanted.
+/// The bound that a value has to satisfy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Bound {
     /// Whatever it is, as long as it is there.
@@ -42,7 +42,7 @@ impl Edit {
         }
     }
 
-    /// Whether another one writes at the same place.
+    /// Tests if another edit writes at the same place.
     pub(crate) fn is_of_the_place_of(&self, other: &Edit) -> bool {
         match (self, other) {
             (Edit::Attribute(a, ..), Edit::Attribute(b, ..)) => a == b,
@@ -80,7 +80,7 @@ impl Edit {
         }
     }
 
-    /// How far the number that is written is from the one that stands there; 0 if one of them is none.
+    /// The distance of the new number from the present one; 0 if one of them is not a number.
     pub(crate) fn shift(&self, job: &ClassAd) -> f64 {
         let (there, value) = match self {
             Edit::Attribute(name, _, value) => {
@@ -95,7 +95,7 @@ impl Edit {
         there.zip(number(value)).map_or(0.0, |(there, value)| (value - there).abs())
     }
 
-    /// How much it changes: to leave a condition out is as much as the conditions that it consists of.
+    /// The size of the change: removing a condition counts as many as the conditions that it consists of.
     pub(crate) fn weight(&self) -> usize {
         match self {
             Edit::Condition(_, expr, id) => leaf_count(expr.tree(), *id),

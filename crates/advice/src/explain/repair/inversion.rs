@@ -15,7 +15,7 @@ use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::value::Value;
 use classmate::internal::value::arith::unary;
 
-/// What is done to a node on the way to a side of a comparison.
+/// An operation between a node and the side of a comparison that contains it.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     /// A minus stands before it.
@@ -35,15 +35,15 @@ pub(crate) struct Inversion {
     pub(crate) inner: NodeId,
     /// The other operands on the way, from the outermost to the innermost.
     pub(crate) beside: Vec<NodeId>,
-    /// What is done on the way, from the outermost to the innermost.
+    /// The operations on the way, from the outermost to the innermost.
     steps: Vec<Step>,
 }
 
-/// What a comparison wants of one of its sides.
+/// The constraint that a comparison puts on one of its sides.
 #[derive(Clone, Copy)]
 pub(crate) struct Constraint<'v> {
     pub(crate) op: BinaryOp,
-    /// Whether it is the left side.
+    /// It is the left side.
     pub(crate) is_left: bool,
     /// The value of the other side.
     pub(crate) other: &'v Value,
@@ -115,17 +115,17 @@ impl Inversion {
         Inversion { inner: 0, beside: Vec::new(), steps: Vec::new() }
     }
 
-    /// Whether nothing is done on the way.
+    /// Tests if there is no operation on the way.
     pub(crate) fn is_straight(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Whether what is at its end is the value of the whole, if it counts.
+    /// Tests if the value at the end is the value of the side, if it is selected.
     pub(crate) fn is_same(&self) -> bool {
         self.steps.iter().all(|step| matches!(step, Step::Same))
     }
 
-    /// What the steps behind the outermost ones make of a value at the end of the way.
+    /// Applies the steps inside the outermost ones to a value at the end of the way.
     fn seen(&self, inner: Value, beside: &[&Value], outermost: usize) -> Value {
         let (mut value, mut beside) = (inner, beside.iter().rev());
         for step in self.steps[outermost..].iter().rev() {
@@ -143,7 +143,7 @@ impl Inversion {
         value
     }
 
-    /// Whether the comparison holds with a value at the end of the way.
+    /// Tests if the comparison holds with a value at the end of the way.
     fn holds(&self, constraint: &Constraint<'_>, literal: &Literal) -> bool {
         let side = self.seen(Value::from(literal), constraint.beside, 0);
         let told = if constraint.is_left {
@@ -235,7 +235,7 @@ impl Inversion {
         Some((bound, Literal::Int(value)))
     }
 
-    /// Where the value at the end of the way may be, by algebra over reals, and the bound there: the first that holds is
+    /// Starting points for the value at the end of the way, by algebra over reals, and the bound there: the first that holds is
     /// the best.
     fn begun(&self, constraint: &Constraint<'_>, present: Option<&Literal>) -> Option<(Bound, Numbers)> {
         let (mut bound, _) = bound(constraint.op, constraint.is_left)?;
@@ -338,7 +338,7 @@ mod tests {
         parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap()
     }
 
-    /// What a comparison wants of `q`, on every way to it in its left side.
+    /// The solutions of a comparison for `q`, on every way to it in its left side.
     fn solved(text: &str, present: Option<&Literal>) -> Vec<Option<(Bound, Literal)>> {
         let (expr, ad, settings) = (parsed(text), ClassAd::new(), EvalOptions::default());
         let tree = expr.tree();
@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(told("q / 2 < 4", text("NaN").as_ref()), ["AtMost 7"]);
     }
 
-    /// Whether a comparison holds with a value of `q`, by plain evaluation.
+    /// Tests if a comparison holds with a value of `q`, by plain evaluation.
     fn is_so(expr: &Expr, literal: &Literal) -> bool {
         let (mut ad, settings) = (ClassAd::new(), EvalOptions::default());
         ad.insert_expr("q", &Expr::literal(literal.clone()));

@@ -9,11 +9,11 @@ use classmate::internal::value::{List, Value};
 
 /// A question whether something is in a list.
 pub(crate) struct Membership {
-    /// What is looked for.
+    /// The item.
     pub(crate) item: NodeId,
-    /// Where.
+    /// The list.
     pub(crate) list: NodeId,
-    /// What separates the elements of a text; none: it is a list.
+    /// The separators of a string list; none for a list value.
     separators: Option<Vec<u8>>,
 }
 

@@ -25,7 +25,7 @@ use classmate::internal::syntax::expr::Expr;
 /// Slots that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NearSlots {
-    /// How many.
+    /// Number of slots.
     pub slots: usize,
     /// One of them.
     pub example: String,
@@ -98,7 +98,7 @@ pub(crate) fn nearest(view: &View<'_>) -> (Vec<NearSlots>, Vec<TestedChange>) {
     (near, told)
 }
 
-/// Whether a change that is told changes parts of what another one leaves out.
+/// Tests if a known change only edits parts of a condition that another one removes.
 fn is_part_of(known: &Suggestion, found: &Suggestion) -> bool {
     let [outer] = found.changes.as_slice() else { return false };
     let inside = |inner: &Change| {
@@ -107,7 +107,7 @@ fn is_part_of(known: &Suggestion, found: &Suggestion) -> bool {
     outer.of == Changed::Condition && known.changes.iter().all(inside) && known.slots >= found.slots
 }
 
-/// Whether an attribute says who somebody is: to be somebody else is no small change.
+/// Tests if an attribute identifies the owner: changing it is not a small change.
 pub(crate) fn is_identity(name: Name) -> bool {
     let identity: [&[u8]; 8] = [
         b"owner",
@@ -130,7 +130,7 @@ enum UntestedChange<'c> {
 }
 
 impl UntestedChange<'_> {
-    /// How much it changes, and what.
+    /// The sort key: identity changes last, then the size, then the object of the change.
     fn order(&self) -> (bool, usize, Option<Changed>) {
         match self {
             UntestedChange::OfJob(edits) => {
@@ -344,7 +344,7 @@ fn wanted_in_block(
     (0..plans).map(|plan| (0..sight.ads.len()).map(|slot| set(plan, slot)).collect()).collect()
 }
 
-/// How far the texts that some edits write are from those that stand there: case does not count.
+/// The edit distance of the strings that some edits write from the present ones, ignoring case.
 fn distance_of_texts(job: &ClassAd, edits: &[Edit]) -> usize {
     /// Further than any two names.
     const UNRELATED_DISTANCE: usize = 1000;

@@ -31,7 +31,7 @@ const UNKNOWN: u32 = u32::MAX;
 /// No edit is needed.
 const NOT_NEEDED: u32 = u32::MAX - 1;
 
-/// What is wanted for a slot.
+/// The repair for a slot.
 pub(crate) enum Repair {
     /// Nothing is known that would do.
     Unknown,
@@ -41,7 +41,7 @@ pub(crate) enum Repair {
     Edit(usize),
 }
 
-/// What is wanted for some slots.
+/// Maps each of some slots to the edit it needs.
 pub(crate) struct RepairMap {
     /// For each slot which edit.
     of: Vec<u32>,
@@ -56,13 +56,13 @@ impl RepairMap {
         RepairMap { of: vec![UNKNOWN; slots], edits: Vec::new() }
     }
 
-    /// What a condition wants of slots for which it does not hold.
+    /// No repair for slots for which a condition holds, an unknown one for the others.
     fn unless(holds: &[Truth]) -> Self {
         let of = holds.iter().map(|truth| if *truth == Truth::True { NOT_NEEDED } else { UNKNOWN }).collect();
         RepairMap { of, edits: Vec::new() }
     }
 
-    /// What is wanted for a slot.
+    /// The repair for a slot.
     pub(crate) fn of(&self, slot: usize) -> Repair {
         match self.of[slot] {
             UNKNOWN => Repair::Unknown,
@@ -71,7 +71,7 @@ impl RepairMap {
         }
     }
 
-    /// What others want, for slots that have none yet.
+    /// Adds the repairs of another map for slots without one.
     fn add(&mut self, others: RepairMap) {
         let before = self.edits.len() as u32;
         self.edits.extend(others.edits);
@@ -159,7 +159,7 @@ struct Comparison<'c> {
     other: NodeId,
     /// The plan to what can be changed.
     inversion: &'c Inversion,
-    /// What is there now.
+    /// The present value.
     present: Option<&'c Literal>,
 }
 
@@ -171,7 +171,7 @@ struct Handle {
     other: NodeId,
 }
 
-/// What the sides of a comparison have that can be changed, in the order in which it is tried.
+/// The parts of a comparison that can be changed, in the order in which they are tried.
 fn handles(tree: &Tree, (left, right): (NodeId, NodeId), name: impl Fn(&Inversion) -> Option<Name>) -> Vec<Handle> {
     let mut found = Vec::new();
     for (side, other) in [(left, right), (right, left)] {
@@ -187,7 +187,7 @@ fn handles(tree: &Tree, (left, right): (NodeId, NodeId), name: impl Fn(&Inversio
 /// Things in one comparison that are tried, each in a plan of its own.
 const MAX_HANDLES: usize = 3;
 
-/// What an attribute of the job is, if it is a constant.
+/// The value of a job attribute that is a constant.
 fn present(job: &ClassAd, name: Name) -> Option<Literal> {
     job.get(name).and_then(|expr| expr.as_literal().cloned())
 }
@@ -230,7 +230,7 @@ fn in_list(part: &Part<'_>, asked: impl Fn(NodeId) -> Option<Name>, holder: Opti
     }
 }
 
-/// What a condition asks to be there, or not to be there: `isUndefined(x)`, `x is undefined`, and the contraries.
+/// The part that a condition requires to be defined (true) or undefined: `isUndefined(x)`, `x is undefined`, and their negations.
 fn presence(tree: &Tree, id: NodeId) -> Option<(NodeId, bool)> {
     let (at, is_negated) = unnegated(tree, id);
     let test = tree.defined_test(at)?;
@@ -300,7 +300,7 @@ pub(crate) fn of_job(view: &View<'_>, sight: TableView<'_>, condition: &AdCondit
     plans
 }
 
-/// What a condition of a side is for each slot.
+/// The truth of a condition of a side for each slot.
 fn holds(sight: TableView<'_>, side: Side, expr: &Expr) -> Vec<Truth> {
     let found = sight.values_of(side, expr);
     found.of.iter().map(|value| truth_of(&found.values[*value as usize])).collect()
@@ -325,7 +325,7 @@ fn around(expr: &Expr, id: NodeId) -> Expr {
     expr.part(smallest.unwrap_or(id))
 }
 
-/// What can be changed in a comparison of the job: its own attributes, and those that nobody has and that are reckoned with.
+/// The parts of a job comparison that can be changed: its own attributes, and those that no ad defines inside arithmetic.
 fn own_handles(sight: TableView<'_>, part: &Expr) -> Option<(BinaryOp, Vec<Handle>)> {
     let tree = part.tree();
     let (op, left, right) = comparison(tree, part.root())?;
@@ -388,7 +388,7 @@ fn compared_to_constants(
     }
 }
 
-/// Whether a condition draws random numbers or looks at the clock: what it is compared with is another value next time.
+/// Tests if a condition uses random numbers or the clock: its operands have other values next time.
 pub(crate) fn is_fleeting(sight: TableView<'_>, side: Side, expr: &Expr) -> bool {
     let tree = expr.tree();
     let is_clock = |id: NodeId| match tree.node(id) {
@@ -403,7 +403,7 @@ pub(crate) fn is_fleeting(sight: TableView<'_>, side: Side, expr: &Expr) -> bool
 /// A part of `||`, or a branch of `?:`.
 struct Branch {
     part: Expr,
-    /// For which slots it counts, if not for all.
+    /// The slots for which it counts, if not all.
     taken: Option<Vec<bool>>,
 }
 
@@ -544,12 +544,12 @@ fn of_part(sight: TableView<'_>, expr: &Expr, turn: usize, repairs: &mut RepairM
     found
 }
 
-/// Whether a node is a name without a scope.
+/// Tests if a node is a name without a scope.
 pub(crate) fn is_word(tree: &Tree, id: NodeId) -> bool {
     matches!(tree.node(tree.bare(id)), Node::Attr(_))
 }
 
-/// Whether a node is the name of an attribute, with a scope or without.
+/// Tests if a node is the name of an attribute, with or without a scope.
 pub(crate) fn names_something(tree: &Tree, id: NodeId) -> bool {
     let id = tree.bare(id);
     match tree.node(id) {

@@ -109,7 +109,7 @@ impl<'c> RejectingSlots<'c> {
     }
 }
 
-/// Whether two suggestions change the same, in whatever order.
+/// Tests if two suggestions make the same changes, in any order.
 fn is_same(one: &Suggestion, other: &Suggestion) -> bool {
     one.changes.len() == other.changes.len() && one.changes.iter().all(|change| other.changes.contains(change))
 }
@@ -129,12 +129,12 @@ fn ordered(mut conditions: Vec<&AdCondition>) -> Vec<&AdCondition> {
     conditions
 }
 
-/// What is written in place of a condition of slots, or of a part of it.
+/// A replacement for a condition of slots, or for a part of it.
 struct ConditionEdit<'c> {
     condition: &'c AdCondition,
     /// The part that becomes another one.
     part: Expr,
-    /// Where in it something else is written, and what.
+    /// The node that is replaced, and its replacement.
     at: NodeId,
     other: Expr,
 }
@@ -178,7 +178,7 @@ impl<'c> ConditionEdit<'c> {
     }
 }
 
-/// What a comparison of a slot with the job wants in place of its number, or of a word, and a question for a member in place
+/// The replacement that a comparison with the job needs for its number or word, or that a list test needs for its list,
 /// of its list; and where that stands.
 fn compared(sight: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
     if plan::is_fleeting(sight, Side::Row, part) {
@@ -279,7 +279,7 @@ fn rewritten(view: &View<'_>, class: &FailureClass, all: &[ConditionEdit<'_>]) -
     Some(TestedChange { suggestion, after: with(first) })
 }
 
-/// Whether nothing else that both sides ask looks at what is replaced, nor what is written at the slot: then what is left is
+/// Tests if no other condition depends on a replaced part or a written attribute: then the rest is
 /// the same for all slots of a kind.
 fn is_apart(view: &View<'_>, class: &FailureClass, replaced: &[ConditionEdit<'_>], slot: usize) -> bool {
     let ads = [slot as u32];

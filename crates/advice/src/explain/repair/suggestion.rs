@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use classmate::internal::ad::ClassAd;
 
-/// What a change changes.
+/// The object of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Changed {
@@ -24,20 +24,20 @@ pub enum Changed {
 /// A change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// What is changed.
+    /// The object of the change.
     pub of: Changed,
     /// The attribute.
     pub attribute: String,
-    /// What is there now: a value, or a condition.
+    /// The present value or condition.
     pub before: String,
-    /// What it becomes; `true` if a condition is left out.
+    /// The new value or condition; `true` if a condition is removed.
     pub after: String,
 }
 
 /// Changes that were tried together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Suggestion {
-    /// What to change.
+    /// The changes.
     pub changes: Vec<Change>,
     /// Slots that match then; if the policy of slots changes, those of them that do not now.
     pub slots: usize,
