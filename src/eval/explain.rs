@@ -94,7 +94,7 @@ impl Cause {
         let why = match &self.reason {
             Reason::Missing { both: true } => format!("neither {my} nor {target} defines `{part}`"),
             Reason::Missing { both: false } => format!("{my} does not define `{part}`"),
-            Reason::MissingIn(side) => format!("{} does not define an attribute for `{part}`", ad(*side)),
+            Reason::MissingIn(side) => format!("{} does not define `{part}`", ad(*side)),
             Reason::NoTarget => format!("`{part}` requires a TARGET ad"),
             Reason::Written(kind) => match (part.as_str(), kind) {
                 ("undefined", Type::Undefined) | ("error", Type::Error) => format!("`{part}` is written as a literal"),

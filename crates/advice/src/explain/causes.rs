@@ -2,6 +2,7 @@
 //!
 //! In: what every condition is for every slot. Out: sentences, each about one condition or one rule of the cycle.
 
+use classmate::internal::plural::counted;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -170,7 +171,13 @@ fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
     let cause = |(condition, slots): (&AdCondition, Vec<u32>)| {
         let notes = bracketed(&beside(view, condition, true, &slots));
         let all = view.market.slots.len();
-        let text = format!("{} of {all} slots do not satisfy `{}`{notes}", slots.len(), condition.expr);
+        let text = format!(
+            "{} of {} {} satisfy `{}`{notes}",
+            slots.len(),
+            counted(all, "slot"),
+            does_not(slots.len()),
+            condition.expr
+        );
         Cause::new(Reason::Unsatisfied, text)
     };
     found.into_iter().take(2).map(cause).collect()
@@ -222,11 +229,21 @@ fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCon
     let mut text = if first.slots.len() == all {
         format!("no slot satisfies {}", told(view, first))
     } else {
-        format!("{} of {all} slots do not satisfy {}", first.slots.len(), told(view, first))
+        format!(
+            "{} of {} {} satisfy {}",
+            first.slots.len(),
+            counted(all, "slot"),
+            does_not(first.slots.len()),
+            told(view, first)
+        )
     };
     for other in deciders.iter().skip(1).take(MAX_DECIDING - 1) {
         let word = if other.slots.len() == all { "nor" } else { "and" };
-        let count = if other.slots.len() == all { String::new() } else { format!("{} do not ", other.slots.len()) };
+        let count = if other.slots.len() == all {
+            String::new()
+        } else {
+            format!("{} {} ", other.slots.len(), does_not(other.slots.len()))
+        };
         text.push_str(&format!(", {word} {count}{}", told(view, other)));
     }
     text.push_str(&decided(whole, &deciders));
@@ -240,9 +257,9 @@ fn decided(whole: &AdCondition, deciders: &[DecidingCondition]) -> String {
         _ => String::new(),
     };
     if since.is_empty() {
-        format!(" (so `{}` is not true)", whole.expr)
+        format!(", so `{}` is not true", whole.expr)
     } else {
-        format!(" (in the branch of `{}` where {since})", whole.expr)
+        format!(", in the branch of `{}` where {since}", whole.expr)
     }
 }
 
@@ -332,8 +349,9 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
             }
         }
     }
-    let among = if by_job { "slots that the job accepts" } else { "slots" };
     let all = view.kinds.count(counts);
+    let slot = if all == 1 { "slot" } else { "slots" };
+    let among = if by_job { format!("{slot} that the job accepts") } else { slot.to_owned() };
     let mut causes = Vec::new();
     if bare_slots > 0 {
         let text = format!("{bare_slots} of {all} {among} do not have Requirements, so they do not match any job");
@@ -350,7 +368,8 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
         if deciders.first().is_some_and(|first| is_below(condition, first)) {
             let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| told(view, one)).collect();
             let text = format!(
-                "{slots} of {all} {among} reject the job because of {}{}",
+                "{slots} of {all} {among} {} the job because of {}{}",
+                rejects(slots),
                 parts.join(" and "),
                 decided(condition, &deciders)
             );
@@ -363,7 +382,8 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
             None => bracketed(&beside(view, condition, false, &refusing)),
         };
         let holder = condition.place.via.last().map_or_else(|| "Requirements".to_owned(), ToString::to_string);
-        let text = format!("{slots} of {all} {among} reject the job: `{holder}` requires `{}`{note}", condition.expr);
+        let verb = rejects(slots);
+        let text = format!("{slots} of {all} {among} {verb} the job: `{holder}` requires `{}`{note}", condition.expr);
         causes.push(Cause::new(Reason::Refused, text));
     }
     causes
@@ -426,6 +446,16 @@ fn absent_in(view: &View<'_>, condition: &AdCondition, of_job: bool) -> Option<S
         note = format!("the job does not define `{}`", one.name.trim_start_matches("TARGET."));
     }
     Some(note)
+}
+
+/// The verb for a number of slots or jobs.
+pub(super) fn rejects(count: usize) -> &'static str {
+    if count == 1 { "rejects" } else { "reject" }
+}
+
+/// The negated auxiliary verb for a number of slots.
+fn does_not(count: usize) -> &'static str {
+    if count == 1 { "does not" } else { "do not" }
 }
 
 fn bracketed(notes: &[String]) -> String {

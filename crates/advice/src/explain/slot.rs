@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::explain::ad_table::AdTable;
-use crate::explain::causes::{Cause, Reason};
+use crate::explain::causes::{Cause, Reason, rejects};
 use crate::explain::clauses::{Clause, conditions, counted, deciding_leaves, truth};
 use crate::explain::cycle::left_out;
 use crate::explain::cycle::slot_rank::RankObjection;
@@ -167,7 +167,7 @@ pub fn explain(pool: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Option
     let preempting = preempting(market, pool, &subject, &explanation, &idle, &matching);
     let matching_jobs: Vec<&ClassAd> =
         idle.iter().zip(&matching).filter(|(_, matches)| **matches).map(|((ad, ..), _)| *ad).collect();
-    let constrained = left_out::jobs(&market.rules, settings, &matching_jobs, "matching jobs");
+    let constrained = left_out::jobs(&market.rules, settings, &matching_jobs, "matching job");
     explanation.causes =
         causes(&explanation, &subject, market, (constrained, preempting), (&near_miss.refused_by_slot(), &refusing));
     Some(explanation)
@@ -355,9 +355,9 @@ fn causes(
         ));
         return causes;
     }
-    let all = found.jobs;
+    let all = plural::counted(found.jobs, "idle job");
     if found.accepted_by_slot == 0 {
-        let every = refused.iter().filter(|refusal| refusal.jobs == all).take(3);
+        let every = refused.iter().filter(|refusal| refusal.jobs == found.jobs).take(3);
         let every = every.map(|refusal| format!("it rejects all idle jobs because of {}", refusal.told()));
         let before = causes.len();
         causes.extend(every.map(|text| Cause::new(Reason::Refused, text)));
@@ -366,7 +366,7 @@ fn causes(
             let some = refused.iter().take(3);
             let some = some.map(|refusal| {
                 format!(
-                    "it rejects {} of {all} idle jobs because of \
+                    "it rejects {} of {all} because of \
                 {}",
                     refusal.jobs,
                     refusal.told()
@@ -375,7 +375,7 @@ fn causes(
             causes.extend(some.map(|text| Cause::new(Reason::Refused, text)));
         }
         for refusal in refusing.iter().take(3) {
-            let text = format!("{} of {all} idle jobs reject it because of {}", refusal.jobs, refusal.told());
+            let text = format!("{} of {all} {} it because of {}", refusal.jobs, rejects(refusal.jobs), refusal.told());
             causes.push(Cause::new(Reason::NeverTrue, text));
         }
     } else if found.matching == 0 {
@@ -390,7 +390,7 @@ fn causes(
             causes.push(Cause::new(Reason::NeverTrue, text));
         }
         for refusal in refused.iter().take(2) {
-            let text = format!("it rejects {} of {all} idle jobs because of {}", refusal.jobs, refusal.told());
+            let text = format!("it rejects {} of {all} because of {}", refusal.jobs, refusal.told());
             causes.push(Cause::new(Reason::Refused, text));
         }
     } else {

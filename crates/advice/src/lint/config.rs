@@ -549,16 +549,16 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mu
                 continue;
             }
             let help = "compute the weight from attributes of the slot: `Cpus`, `Memory`, `GPUs`";
-            (format!("`{shown}` is undefined: `SLOT_WEIGHT` is evaluated in the slot, without a job"), help)
+            (format!("`{shown}` is UNDEFINED: `SLOT_WEIGHT` is evaluated in the slot, without a job"), help)
         } else if reference.scope == RefScope::Target {
             (
-                format!("`{shown}` is undefined: `{knob}` is evaluated in a single ad"),
+                format!("`{shown}` is UNDEFINED: `{knob}` is evaluated in a single ad"),
                 "there is no TARGET ad; write the name without `TARGET.`",
             )
         } else if knob == "GROUP_SORT_EXPR" && !scope && !OF_GROUP.iter().any(|known| known.as_bytes() == folded) {
             let help =
                 "groups have `AccountingGroup`, `GroupQuota`, `GroupResourcesInUse` and `GroupResourcesAllocated`";
-            (format!("`{shown}` is undefined: `GROUP_SORT_EXPR` is evaluated in a group, without jobs or slots"), help)
+            (format!("`{shown}` is UNDEFINED: `GROUP_SORT_EXPR` is evaluated in a group, without jobs or slots"), help)
         } else {
             continue;
         };

@@ -166,8 +166,8 @@ fn no_condition(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     let span = tree.span(expr.root()).filter(|_| context.made.is_empty())?;
     let (code, what) = match literal {
         Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => return None,
-        Literal::Undefined => ("always-undefined", "always undefined"),
-        Literal::Error => ("always-error", "always an error"),
+        Literal::Undefined => ("always-undefined", "always UNDEFINED"),
+        Literal::Error => ("always-error", "always ERROR"),
         _ => ("never-true", "never true"),
     };
     let finding = Diagnostic::warning(format!("`{}` as a condition is {what}", quoted(context.text, span)), span);
@@ -247,8 +247,8 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Diagnostic> {
             let (code, word) = match truths {
                 Truths::TRUE => ("always-true", "true"),
                 Truths::FALSE => ("always-false", "false"),
-                Truths::UNDEFINED => ("always-undefined", "undefined"),
-                _ => ("always-error", "an error"),
+                Truths::UNDEFINED => ("always-undefined", "UNDEFINED"),
+                _ => ("always-error", "ERROR"),
             };
             let help = match truths {
                 Truths::TRUE | Truths::FALSE => format!("it is {word} for all ads; correct it, or write `{word}`"),

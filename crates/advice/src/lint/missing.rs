@@ -53,7 +53,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
             if whole.has(Truths::TRUE) && !truths.has(Truths::TRUE) && !meant {
                 seen.push(reference);
                 let fails = analysis.values_where(clause, &facts).truths() == Truths::ERROR;
-                let what = if fails { "an error" } else { "undefined" };
+                let what = if fails { "ERROR" } else { "UNDEFINED" };
                 let finding = Diagnostic::warning(
                     format!("where `{name}` is missing, `{shown}` is {what}, so the condition fails"),
                     place,

@@ -79,7 +79,7 @@ impl PolicyArguments {
         let stray = slurm.map(|flag| (flag, "Slurm", "slurm")).or(dirac.map(|flag| (flag, "DIRAC", "dirac")));
         if let Some((flag, whose, policy)) = stray {
             return Err(
-                Failure::input(format!("{flag} requires a {whose} policy")).help(&format!("add `--policy {policy}`"))
+                Failure::input(format!("{flag} requires the {whose} policy")).help(&format!("add `--policy {policy}`"))
             );
         }
         Ok(())

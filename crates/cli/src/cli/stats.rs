@@ -1,5 +1,6 @@
 //! How long a cycle took and what it needed: `--stats`.
 
+use crate::report::counted;
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -112,15 +113,14 @@ impl Measured {
         writeln!(out, "{:<12} {:>9.3} {:>9} {:>9.0}", "cycle", self.cycle_seconds, "", mib(self.peak_rss_bytes))?;
         writeln!(
             out,
-            "{} slots in {} classes, {} requests in {} classes; {} atoms evaluated over columns, {} by the evaluator; \
-            {} autoclusters matched slot by slot{}",
-            self.slots,
-            self.slot_classes,
-            self.requests,
-            self.request_classes,
-            self.batched,
+            "{} in {}, {} in {}; {} evaluated over columns, {} by the evaluator; {} matched slot by slot{}",
+            counted(self.slots as u64, "slot"),
+            counted(self.slot_classes as u64, "class"),
+            counted(self.requests as u64, "request"),
+            counted(self.request_classes as u64, "class"),
+            counted(self.batched as u64, "atom"),
             self.scalar_fallbacks,
-            self.asked_by_slot,
+            counted(self.asked_by_slot as u64, "autocluster"),
             self.slot_by_slot.map_or_else(String::new, |why| format!(": {why}"))
         )
     }

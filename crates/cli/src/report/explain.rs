@@ -62,7 +62,7 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
         } else {
             format!("{} {} the job", policy.accepting, verb(policy.accepting, "accept", "accepts"))
         };
-        writeln!(out, "{} such as {}: {does}", counted(policy.slots as u64, "slot"), policy.example)?;
+        writeln!(out, "{}: {does}", examples(policy.slots, "slot", &policy.example))?;
         if policy.clauses.is_empty() {
             writeln!(out, "  no Requirements, so they do not match any job")?;
         } else {
@@ -89,6 +89,12 @@ fn ordinal(place: usize) -> String {
         _ => "th",
     };
     format!("{place}{suffix}")
+}
+
+/// A count with one example.
+fn examples(count: usize, noun: &str, example: &str) -> String {
+    let such_as = if count == 1 { "" } else { "such as " };
+    format!("{} ({such_as}{example})", counted(count as u64, noun))
 }
 
 /// A verb for so many.
@@ -171,9 +177,8 @@ fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
             let count = near.by_job.len() + near.by_slot.len();
             writeln!(
                 out,
-                "{} such as {}: {}",
-                counted(near.slots as u64, "slot"),
-                near.example,
+                "{}: {}",
+                examples(near.slots, "slot", &near.example),
                 counted(count as u64, "failing condition")
             )?;
             asked(out, "the job requires ", &near.by_job)?;
@@ -252,8 +257,8 @@ fn near_jobs(out: &mut impl Write, found: &SlotExplanation) -> io::Result<()> {
         writeln!(out, "\nNearest jobs that do not match")?;
         for near in &found.nearest {
             let count = near.by_job.len() + near.by_slot.len();
-            let (jobs, conditions) = (counted(near.jobs as u64, "job"), counted(count as u64, "failing condition"));
-            writeln!(out, "{jobs} such as {}: {conditions}", near.example)?;
+            let jobs = examples(near.jobs, "job", &near.example);
+            writeln!(out, "{jobs}: {}", counted(count as u64, "failing condition"))?;
             asked(out, "the slot requires", &near.by_slot)?;
             asked(out, "the job requires ", &near.by_job)?;
         }
@@ -300,6 +305,7 @@ pub fn suggested(suggestion: &Suggestion) -> String {
 
 fn described(change: &Change, whose: &str) -> String {
     match change.of {
+        Changed::Job if change.before == "undefined" => format!("set `{}` to {}", change.attribute, change.after),
         Changed::Job => {
             format!("{} `{}` from {} to {}", direction(change), change.attribute, change.before, change.after)
         }
@@ -378,11 +384,11 @@ fn cycle(out: &mut impl Write, story: &CycleTrace, color: Color) -> io::Result<(
         ];
         let parts: Vec<String> =
             parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-        let colon = if parts.is_empty() { "" } else { ": " };
+        let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
         if tally.considered == 0 && refused.rejection == Rejection::ConcurrencyLimit {
             writeln!(out, "  the limit is checked before any slot")?;
         } else {
-            writeln!(out, "  candidate slots left: {}{colon}{}", tally.considered, parts.join(", "))?;
+            writeln!(out, "  candidate slots left: {}{parts}", tally.considered)?;
         }
     }
     if let Some(rank) = &story.rank {

@@ -1,5 +1,6 @@
 //! Who has the slots that a job could have used, and why they came first.
 
+use classmate::internal::plural::counted;
 use serde::Serialize;
 
 use crate::explain::causes::{Cause, Reason};
@@ -130,15 +131,16 @@ pub(crate) fn competition_causes(taken: &Competition, market: &Market, first: bo
         } else {
             "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false"
         };
-        let text = format!("the cycle does not consider any of the {} matching slots: {why}", taken.usable);
+        let text = format!("the cycle does not consider any of the {}: {why}", counted(taken.usable, "matching slot"));
         found.push(Cause::new(Reason::NotLookedAt, text));
     }
+    let usable = counted(taken.usable, "matching slot");
     for won in taken.won.iter().take(3) {
-        let text = format!("{} took {} of the {} matching slots: {}", won.submitter, won.slots, taken.usable, won.why);
+        let text = format!("{} took {} of the {usable}: {}", won.submitter, won.slots, won.why);
         found.push(Cause::new(Reason::Taken, text));
     }
     for (who, count) in taken.in_use.iter().take(3) {
-        found.push(Cause::new(Reason::Taken, format!("{who} uses {count} of the {} matching slots", taken.usable)));
+        found.push(Cause::new(Reason::Taken, format!("{who} uses {count} of the {usable}")));
     }
     found
 }

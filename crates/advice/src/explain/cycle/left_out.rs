@@ -6,6 +6,7 @@ use crate::explain::clauses::truth;
 use crate::explain::names::references;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
+use classmate::internal::plural::counted;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::view::Reference;
 use classmate::internal::value::Value;
@@ -44,7 +45,7 @@ pub(crate) fn jobs_of(snapshot: &Snapshot, rules: &Rules, settings: &EvalOptions
         let job = Job::new(ad, domain, settings);
         job.is_some_and(|job| job.activity == Activity::Idle && job.submitter.to_string() == submitter)
     });
-    jobs(rules, settings, &idle.collect::<Vec<_>>(), "idle jobs")
+    jobs(rules, settings, &idle.collect::<Vec<_>>(), "idle job")
 }
 
 /// The sentence on those of some jobs that `NEGOTIATOR_JOB_CONSTRAINT` excludes; none if there are none.
@@ -54,8 +55,8 @@ pub(crate) fn jobs(rules: &Rules, settings: &EvalOptions, jobs: &[&ClassAd], whi
         jobs.iter().filter(|ad| truth(Scope::new(ad, settings), constraint) != Truth::True).collect();
     let first = out.first()?;
     let values = beside(constraint, first, settings);
-    let (out, all) = (out.len(), jobs.len());
-    Some(format!("NEGOTIATOR_JOB_CONSTRAINT excludes {out} of {all} {which}: `{constraint}` is not true{values}"))
+    let (out, all) = (out.len(), counted(jobs.len(), which));
+    Some(format!("NEGOTIATOR_JOB_CONSTRAINT excludes {out} of {all}: `{constraint}` is not true{values}"))
 }
 
 /// The values of what a constraint looks at, in brackets.

@@ -57,7 +57,12 @@ pub fn of_cycle(
         } else {
             String::new()
         };
-        let full = if group.left < lightest { "has used its allocation" } else { "cannot use more slots" };
+        let full = if group.allocated - group.usage < lightest {
+            "has used its allocation"
+        } else {
+            "cannot use more \
+        slots"
+        };
         let text = format!(
             "group {} {full}: quota {}, allocated {}, in use {}, requested {}; {}{heavy}",
             group.group,
