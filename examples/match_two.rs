@@ -3,35 +3,32 @@
 //!     cargo run --example match_two
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use classmate::ad::ClassAd;
-use classmate::eval::flatten::{Flattened, Inlining, flatten};
-use classmate::eval::matching::{rank, symmetric};
-use classmate::eval::scope::EvalOptions;
+use classmate::{ClassAd, EvalOptions, Flattened, Inlining, flatten, matches, rank};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let job = ClassAd::parse(
-        b"[ RequestCpus = 2; RequestMemory = 4096; Rank = TARGET.KFlops; \
+        "[ RequestCpus = 2; RequestMemory = 4096; Rank = TARGET.KFlops; \
             Requirements = TARGET.Cpus >= RequestCpus && TARGET.Memory >= RequestMemory ]",
     )?;
     let slots = [
-        ClassAd::parse(b"[ Name = \"small\"; Cpus = 1; Memory = 2048; KFlops = 900; Requirements = true ]")?,
+        ClassAd::parse("[ Name = \"small\"; Cpus = 1; Memory = 2048; KFlops = 900; Requirements = true ]")?,
         ClassAd::parse(
-            b"[ Name = \"large\"; Cpus = 8; Memory = 16384; KFlops = 700; Start = TARGET.RequestMemory > 1024; \
+            "[ Name = \"large\"; Cpus = 8; Memory = 16384; KFlops = 700; Start = TARGET.RequestMemory > 1024; \
                 Requirements = Start && TARGET.RequestCpus <= MY.Cpus ]",
         )?,
     ];
-    let settings = EvalOptions::default();
+    let options = EvalOptions::default();
     for slot in &slots {
-        let verdict = if symmetric(&job, slot, &settings) { "matches" } else { "does not match" };
+        let verdict = if matches(&job, slot, &options) { "matches" } else { "does not match" };
         println!(
             "{} {verdict}, rank {}",
             slot.get("Name").map_or_else(String::new, |name| name.to_string()),
-            rank(&job, slot, &settings)
+            rank(&job, slot, &options)
         );
     }
     // What the large slot asks of a job, with everything it knows itself filled in.
     if let Some(requirements) = slots[1].get("Requirements") {
-        match flatten(&slots[1], &requirements, Inlining::Inline, &settings)? {
+        match flatten(&slots[1], &requirements, Inlining::Inline, &options)? {
             Flattened::Value(value) => println!("always {value}"),
             Flattened::Residue(rest) => println!("asks for {rest}"),
         }

@@ -1,29 +1,123 @@
-//! Evaluate ClassAds exactly as HTCondor does.
+//! Evaluate ClassAds exactly as HTCondor 25.14.1 does: parse, print, evaluate and match ads.
+//!
+//! ```
+//! use classmate::{ClassAd, EvalOptions, Scope};
+//!
+//! let job: ClassAd = "[ RequestCpus = 2; Requirements = TARGET.Cpus >= RequestCpus ]".parse()?;
+//! let slot: ClassAd = r#"[ Name = "slot1"; Cpus = 4; Requirements = TARGET.RequestCpus <= MY.Cpus ]"#.parse()?;
+//!
+//! let options = EvalOptions::default();
+//! assert!(classmate::matches(&job, &slot, &options));
+//!
+//! assert_eq!(slot.eval_int("Cpus"), Some(4));
+//! let expr = classmate::parse_expr(r#"strcat(Name, " has ", Cpus, " cores")"#)?;
+//! assert_eq!(Scope::new(&slot, &options).eval(&expr)?.to_string(), r#""slot1 has 4 cores""#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - Ads: [`ClassAd`], with attributes that are [`Expr`]s, under [`Name`]s without case
+//! - Text: [`parse_expr`], [`parse_ad`] and [`ParseOptions`] for single texts; [`read_ads`], [`Reader`] and [`Writer`]
+//!   for streams in any [`Format`]; mistakes are [`SyntaxError`]s with a [`Span`], or [`Diagnostic`]s for people
+//! - Evaluation: a [`Scope`] of one or two ads and [`EvalOptions`]; the result is a [`Value`] or an [`EvalError`]
+//! - Matching: [`matches`], [`accepts`] and [`rank`]
+//!
+//! An evaluation reads nothing from the process: the clock, the time zone and the seed of `random()` are options, and so
+//! are the limits on work and memory. The feature `pcre2` (default) provides the functions with regular expressions, the
+//! feature `parallel` (default) reads large inputs on all threads.
 
-#![doc = include_str!("../README.md")]
-
-pub mod ad;
-pub mod analysis;
-pub mod builtin;
-pub mod diagnostic;
-pub mod error;
-pub mod eval;
-pub mod format;
-pub mod name;
-pub mod pcre;
-#[doc(hidden)]
-pub mod plural;
-pub mod program;
-pub mod span;
-pub mod syntax;
-pub mod text;
+mod ad;
+mod analysis;
+mod builtin;
+mod diagnostic;
+mod error;
+mod eval;
+mod format;
+mod name;
+mod pcre;
+mod plural;
+mod program;
+mod random;
+mod shortcuts;
+mod span;
+mod syntax;
+mod text;
 mod threads;
-pub mod value;
+mod value;
+
+pub use ad::{Attribute, ClassAd};
+pub use diagnostic::{Diagnostic, Fix, Label, Severity};
+pub use error::{SyntaxError, SyntaxErrorKind};
+pub use eval::EvalError;
+pub use eval::flatten::{Flattened, Inlining, flatten};
+pub use eval::matching::{accepts, rank, symmetric as matches};
+pub use eval::scope::{EvalOptions, Limits, Scope};
+pub use format::report::{Fault, Report};
+pub use format::{Format, Layout, Reader, Writer};
+pub use name::Name;
+pub use shortcuts::{parse_ad, parse_expr, read_ads};
+pub use span::{Location, Position, Span};
+pub use syntax::expr::Expr;
+pub use syntax::literal::Literal;
+pub use syntax::parse::{Mode, ParseOptions};
+pub use syntax::time::{AbsTime, Zone};
+pub use syntax::token::Quoting;
+pub use text::Text;
+pub use value::{AdValue, List, Type, Value};
 
 /// Parts that the other crates of this workspace use; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::{
-        ad, analysis, builtin, diagnostic, error, eval, format, name, pcre, plural, program, span, syntax, text, value,
-    };
+    pub mod ad {
+        pub use crate::ad::*;
+    }
+    pub mod analysis {
+        pub use crate::analysis::*;
+    }
+    pub mod builtin {
+        pub use crate::builtin::*;
+    }
+    pub mod diagnostic {
+        pub use crate::diagnostic::*;
+    }
+    pub mod error {
+        pub use crate::error::*;
+    }
+    pub mod eval {
+        pub use crate::eval::*;
+    }
+    pub mod format {
+        pub use crate::format::*;
+    }
+    pub mod name {
+        pub use crate::name::*;
+    }
+    pub mod pcre {
+        pub use crate::pcre::*;
+    }
+    pub mod plural {
+        pub use crate::plural::*;
+    }
+    pub mod program {
+        pub use crate::program::*;
+    }
+    pub mod random {
+        pub use crate::random::*;
+    }
+    pub mod span {
+        pub use crate::span::*;
+    }
+    pub mod syntax {
+        pub use crate::syntax::*;
+    }
+    pub mod text {
+        pub use crate::text::*;
+    }
+    pub mod value {
+        pub use crate::value::*;
+    }
 }
+
+/// Runs the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,3 +1,4 @@
 //! Integration tests of the language; each module is named after what it guards.
 
+mod api;
 mod round_trip;

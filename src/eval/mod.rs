@@ -28,6 +28,7 @@ use crate::eval::context::RelocatedExpr;
 pub(crate) use crate::eval::parts::as_error_value;
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::name::{Key, Name, known};
+use crate::random::SplitMix64;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
@@ -156,7 +157,7 @@ pub struct Evaluator<'a> {
     /// Steps that may still be taken.
     steps_left: u64,
     bytes: u64,
-    random: u64,
+    random: SplitMix64,
 }
 
 impl<'a> Evaluator<'a> {
@@ -194,7 +195,7 @@ impl<'a> Evaluator<'a> {
             search_scope: FrameId::NONE,
             steps_left: scope.settings.limits.work,
             bytes: 0,
-            random: scope.settings.seed,
+            random: SplitMix64::new(scope.settings.seed),
         }
     }
 
@@ -217,13 +218,9 @@ impl<'a> Evaluator<'a> {
         self.settings
     }
 
-    /// The next number of the sequence that `random()` draws from (`SplitMix64`).
+    /// The next number of the sequence that `random()` draws from.
     pub(crate) fn next_random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        self.random.next_u64()
     }
 
     /// Counts steps of a function that are not node evaluations.

@@ -53,7 +53,7 @@ impl ClassAd {
     ///
     /// # Errors
     /// The text is not one ad and nothing else.
-    pub fn parse(text: &[u8]) -> Result<Self, SyntaxError> {
+    pub fn parse(text: impl AsRef<[u8]>) -> Result<Self, SyntaxError> {
         ClassAd::parse_with(text, &ParseOptions::default())
     }
 
@@ -61,8 +61,8 @@ impl ClassAd {
     ///
     /// # Errors
     /// The text is not one ad and nothing else.
-    pub fn parse_with(text: &[u8], options: &ParseOptions) -> Result<Self, SyntaxError> {
-        parse_whole_ad(text, options)
+    pub fn parse_with(text: impl AsRef<[u8]>, options: &ParseOptions) -> Result<Self, SyntaxError> {
+        parse_whole_ad(text.as_ref(), options)
     }
 }
 

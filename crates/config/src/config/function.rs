@@ -10,6 +10,7 @@ use super::reference::{NESTED, Text};
 use super::{format, path};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Limits, Scope as Evaluation};
+use classmate::internal::random::SplitMix64;
 use classmate::internal::syntax::number::write_general;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::print::Style;
@@ -367,12 +368,10 @@ fn random_integer(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>,
 
 /// The next random number of an expansion: it depends on the seed and on how many were drawn before.
 fn draw(scope: &mut Scope<'_, '_>) -> u64 {
+    let mut random = SplitMix64::new(scope.around.seed);
+    random.skip(scope.budget.drawn);
     scope.budget.drawn += 1;
-    // SplitMix64, by Sebastiano Vigna.
-    let mut z = scope.around.seed.wrapping_add(scope.budget.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z ^ (z >> 31)) >> 1
+    random.next_u64() >> 1
 }
 
 fn file_name(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {

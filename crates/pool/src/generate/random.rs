@@ -1,30 +1,29 @@
 //! A small random sequence: the same numbers from the same seed, on every machine.
 
-/// `SplitMix64`.
+use classmate::internal::random::SplitMix64;
+
+/// The random numbers of one ad.
 #[derive(Debug, Clone)]
-pub(super) struct Random(u64);
+pub(super) struct Random(SplitMix64);
 
 impl Random {
-    /// The sequence of a seed and a number: every ad has its own, so that ads do not depend on how many there are.
+    /// The sequence of a seed and a number: each ad has its own, so that ads do not depend on how many there are.
     pub(super) fn of(seed: u64, kind: u64, number: u64) -> Self {
-        let mut random = Random(seed ^ kind.wrapping_mul(0xD6E8_FEB8_6659_FD93));
-        random.0 = random.next().wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        random.next();
-        random
+        let seed = SplitMix64::new(seed ^ kind.wrapping_mul(0xD6E8_FEB8_6659_FD93)).next_u64();
+        let mut random = SplitMix64::new(seed);
+        random.skip(number);
+        random.next_u64();
+        Random(random)
     }
 
     /// 64 bits.
     pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        self.0.next_u64()
     }
 
     /// A number below `bound`; 0 if that is 0.
     pub(super) fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+        self.0.below(bound)
     }
 
     /// Returns whether an event of this probability happens.

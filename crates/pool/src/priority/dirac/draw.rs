@@ -2,6 +2,8 @@
 //!
 //! The order in which random numbers are used is part of the contract: the same seed gives the same draws for ever.
 
+pub use classmate::internal::random::SplitMix64;
+
 use super::queue::QueuedJob;
 use super::weight::real_priority;
 use classmate_config::internal::config::dirac::{Lottery, Order, PolicyOptions};
@@ -10,47 +12,6 @@ use classmate_config::internal::config::dirac::{Lottery, Order, PolicyOptions};
 pub const MAX_TRIED: usize = 10;
 /// Oldest jobs of a priority among which one is taken.
 pub const WINDOW: usize = 50;
-
-/// The step of the generator.
-const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// The generator `SplitMix64`.
-///
-/// ```
-/// use classmate_pool::internal::priority::dirac::SplitMix64;
-/// assert_eq!(SplitMix64::new(0).next_u64(), 0xe220_a839_7b1d_cdaf);
-/// let mut generator = SplitMix64::new(42);
-/// assert_eq!([generator.uniform(), generator.uniform()], [0.7415648787718233, 0.1599103928769201]);
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SplitMix64(u64);
-
-impl SplitMix64 {
-    /// The generator with this seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next 64 bits.
-    pub fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(GAMMA);
-        let z = self.0;
-        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Skips a number of draws.
-    pub fn skip(&mut self, numbers: usize) {
-        self.0 = self.0.wrapping_add(GAMMA.wrapping_mul(numbers as u64));
-    }
-
-    /// The next number, uniform in [0, 1).
-    pub fn uniform(&mut self) -> f64 {
-        const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
-        (self.next_u64() >> 11) as f64 * UNIT
-    }
-}
 
 /// A key by which lots are sorted: the smallest is drawn first.
 fn key(generator: &mut SplitMix64, priority: f64, lottery: Lottery) -> f64 {
@@ -134,7 +95,7 @@ pub fn draw_listed(
         && jobs.iter().all(|job| job.user_priority == first.user_priority)
     {
         // The priority of the best lot is that of all.
-        generator.skip(jobs.len() + unlisted);
+        generator.skip((jobs.len() + unlisted) as u64);
         let place = (generator.next_u64() % (jobs.len() + unlisted).min(WINDOW) as u64) as usize;
         return match unlisted {
             0 => jobs.get(place).map(|job| itself(job.id)),
