@@ -17,7 +17,7 @@ use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
-use classmate_cli::report::{Color, Origin, render_finding};
+use classmate_cli::report::{Color, Origin, render_diagnostic};
 
 const NAME: &str = "=== ";
 const REPORT: &str = "\n--- report\n";
@@ -68,7 +68,7 @@ impl Mistake {
         out.push_str(&self.written);
         out.push_str(REPORT);
         for finding in findings {
-            let report = render_finding(finding, &self.source, &Origin::whole("example"), Color::Off);
+            let report = render_diagnostic(finding, &self.source, &Origin::whole("example"), Color::Off);
             for line in report.lines() {
                 writeln!(out, "{}", line.trim_end()).unwrap();
             }
@@ -199,7 +199,7 @@ fn no_text_breaks_the_reports() {
         });
         for text in cut.chain(changed) {
             for finding in mistake.findings(&text) {
-                let report = render_finding(&finding, &text, &Origin::whole("example"), Color::On);
+                let report = render_diagnostic(&finding, &text, &Origin::whole("example"), Color::On);
                 assert!(report.len() < 20_000, "{}", report.len());
                 assert!(finding.span.start <= finding.span.end, "{finding:?}");
                 assert!(finding.span.range().end <= text.len() + 1, "{finding:?}: {text:?}");

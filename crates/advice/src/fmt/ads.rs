@@ -1,6 +1,6 @@
 //! Ads of the long format and of new syntax.
 
-use crate::fmt::Unread;
+use crate::fmt::Unformatted;
 use classmate::internal::error::SyntaxError;
 use classmate::internal::format::new::parse_ad;
 use classmate::internal::syntax::layout::{Measure, layout};
@@ -29,18 +29,18 @@ pub fn long(text: &[u8]) -> Vec<u8> {
 }
 
 /// The values of long-format ads that are not valid expressions and stay as they are.
-pub fn unread(text: &[u8]) -> Vec<Unread> {
+pub fn unformatted(text: &[u8]) -> Vec<Unformatted> {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let wrong = |(line, number): (&[u8], usize)| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = line.trim_ascii();
         let ends_ad = line.starts_with(b"***");
         if !(text.is_empty() || text[0] == b'#' || ends_ad || text.contains(&b'=')) {
-            return Some(Unread { line: number, name: beginning(text), error: None });
+            return Some(Unformatted { line: number, name: beginning(text), error: None });
         }
         let (name, value) = named(line)?;
         let error = parse_expr(value, &options).err()?;
-        Some(Unread { line: number, name: String::from_utf8_lossy(name).into_owned(), error: Some(error) })
+        Some(Unformatted { line: number, name: String::from_utf8_lossy(name).into_owned(), error: Some(error) })
     };
     text.split(|byte| *byte == b'\n').zip(1..).filter_map(wrong).collect()
 }
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn values_that_are_no_expressions_are_told_with_their_lines() {
-        let found = unread(b"# a = (\nA = 1 +\n\nB = A + 1\nC = (\r\nD = 1 // (\n");
+        let found = unformatted(b"# a = (\nA = 1 +\n\nB = A + 1\nC = (\r\nD = 1 // (\n");
         let found: Vec<(usize, &str)> = found.iter().map(|one| (one.line, one.name.as_str())).collect();
         assert_eq!(found, [(2, "A"), (5, "C")]);
         // A line that is not an attribute; a banner of condor_history and a blank line end an ad; blanks do not.
-        let found = unread(b"A = 1\n Foo bar baz\r\nB=2\n*** Offset of an ad\n\t\n# no\n");
+        let found = unformatted(b"A = 1\n Foo bar baz\r\nB=2\n*** Offset of an ad\n\t\n# no\n");
         let found: Vec<(usize, &str, bool)> =
             found.iter().map(|one| (one.line, one.name.as_str(), one.error.is_none())).collect();
         assert_eq!(found, [(2, "Foo bar baz", true)]);

@@ -1,6 +1,6 @@
 //! Configurations: the values of knobs that are expressions.
 
-use crate::fmt::Unread;
+use crate::fmt::Unformatted;
 use crate::lint::knobs::is_expression;
 use classmate::internal::syntax::layout::{Measure, layout};
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
@@ -21,7 +21,7 @@ pub fn config(text: &[u8], width: usize) -> Vec<u8> {
 
 /// The policies that are not valid expressions and stay as they are; without those with macros, of which nothing is
 /// known.
-pub fn unread(text: &[u8]) -> Vec<Unread> {
+pub fn unformatted(text: &[u8]) -> Vec<Unformatted> {
     let mut found = Vec::new();
     each(text, |line, lines, is_statement| {
         let Some(Statement { name, value, .. }) = is_statement.then(|| Statement::of(lines)).flatten() else { return };
@@ -31,7 +31,7 @@ pub fn unread(text: &[u8]) -> Vec<Unread> {
         }
         let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
         if let Err(error) = parse_expr(&marked, &options) {
-            found.push(Unread { line, name: String::from_utf8_lossy(&name).into_owned(), error: Some(error) });
+            found.push(Unformatted { line, name: String::from_utf8_lossy(&name).into_owned(), error: Some(error) });
         }
     });
     found
@@ -214,7 +214,8 @@ mod tests {
     fn values_that_are_no_expressions_are_told_with_their_lines() {
         let text =
             "START = (a\nPREEMPT = a && \\\n  b +\nKILL = $(X) $(Y)\nLOG = a +\nSTART @=end\n a +\n@end\nRANK = 1";
-        let found: Vec<(usize, String)> = unread(text.as_bytes()).into_iter().map(|one| (one.line, one.name)).collect();
+        let found: Vec<(usize, String)> =
+            unformatted(text.as_bytes()).into_iter().map(|one| (one.line, one.name)).collect();
         assert_eq!(found, [(1, "START".to_owned()), (2, "PREEMPT".to_owned())]);
     }
 

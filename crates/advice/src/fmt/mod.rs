@@ -11,7 +11,7 @@ use classmate::internal::error::SyntaxError;
 
 /// A value that should be an expression and is none, or a line that should be an attribute: it stays as it is.
 #[derive(Debug)]
-pub struct Unread {
+pub struct Unformatted {
     /// The line on which it begins, from 1.
     pub line: usize,
     /// The knob, or the attribute; for a line that is not an attribute, its text.

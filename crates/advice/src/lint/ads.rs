@@ -63,13 +63,9 @@ fn is_slot(ad: &ClassAd) -> bool {
 
 /// The names that an expression mentions, each once, in the order of the text: all that a verdict can depend on.
 fn mentioned(expr: &Expr) -> Vec<Name> {
-    let tree = &**expr.tree();
     let mut names: Vec<Name> = Vec::new();
-    for id in tree.first_of(expr.root())..=expr.root() {
-        if let Node::Attr(name) | Node::Absolute(name) | Node::Select(name) = *tree.node(id)
-            && !names.contains(&name)
-            && names.len() < MAX_NAMES
-        {
+    for name in expr.tree().names(expr.root()) {
+        if names.len() < MAX_NAMES && !names.contains(&name) {
             names.push(name);
         }
     }

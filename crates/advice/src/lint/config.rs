@@ -350,7 +350,7 @@ impl<'c> Linter<'c> {
 
     /// Knobs that one file sets twice, the second time without regard to the first.
     fn redefined(&mut self) {
-        let mut told: Vec<(Assigned, Location)> = Vec::new();
+        let mut redefined: Vec<(Assigned, Location)> = Vec::new();
         for source in self.config.sources() {
             let mut last: BTreeMap<Vec<u8>, Assigned> = BTreeMap::new();
             for one in assigned(source) {
@@ -367,11 +367,11 @@ impl<'c> Linter<'c> {
                 if let Some(first) = last.insert(upper, one.clone())
                     && first.value != one.value
                 {
-                    told.push((first, one.place));
+                    redefined.push((first, one.place));
                 }
             }
         }
-        for (first, second) in told {
+        for (first, second) in redefined {
             let name = String::from_utf8_lossy(&first.name).into_owned();
             let message = format!("`{name}` is set again on line {}, so this value has no effect", second.line);
             let warning = Diagnostic::warning_at(message, Some(first.place.clone()))

@@ -87,16 +87,16 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     let certain: Vec<Diagnostic> =
         certain_of(context, expr).iter().filter_map(|claim| claimed(context.text, expr, claim)).collect();
     // What says why is said; what only says that is not, then.
-    let told: Vec<Span> = found.iter().map(|found| found.span).collect();
+    let reported: Vec<Span> = found.iter().map(|found| found.span).collect();
     let explained = |found: &Diagnostic| {
         let span = found.span;
         let of_whole = expr.tree().span(expr.root()) == Some(span);
-        let is_told = told.iter().any(|told| of_whole || span.start <= told.start && told.end <= span.end);
+        let is_reported = reported.iter().any(|other| of_whole || span.start <= other.start && other.end <= span.end);
         let never = found.code == "never-true"
-            && (is_told || of_whole && !context.role.condition && is_value(expr.tree(), expr.root()));
+            && (is_reported || of_whole && !context.role.condition && is_value(expr.tree(), expr.root()));
         never
             || found.code.starts_with("always-")
-                && told.iter().any(|told| span.start <= told.start && told.end <= span.end)
+                && reported.iter().any(|other| span.start <= other.start && other.end <= span.end)
     };
     found.extend(certain.into_iter().filter(|found| !explained(found)));
     if context.role.condition {
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_is_told() {
+    fn what_is_no_condition_is_reported() {
         for (text, code) in [
             ("\"yes\"", "never-true"),
             ("error", "always-error"),

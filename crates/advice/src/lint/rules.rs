@@ -77,9 +77,7 @@ fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<D
 /// Parts of an expression that are looked at for a test of a word.
 const LOOKED_AT: usize = 1024;
 
-/// Returns true if an expression asks whether a word is there, `word =!= undefined`, `isUndefined(word)`, `word ?: 5`:
-/// it takes it
-/// for an attribute.
+/// Returns true if an expression asks whether a word is there, `word =!= undefined`, `isUndefined(word)`, `word ?: 5`.
 fn may_be_missing(tree: &Tree, word: Name) -> bool {
     let is_word = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Attr(name) if *name == word);
     let is_undefined = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Undefined));

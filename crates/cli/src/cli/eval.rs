@@ -117,7 +117,7 @@ fn option_meant(expression: &[u8]) -> Option<&'static str> {
 /// Says what in an expression hardly means what its author wanted.
 pub(super) fn warn(expr: &Expr, source: &[u8], name: &str, color: Color) {
     for finding in check(expr, source) {
-        complain(&report::render_finding(&finding, source, &Origin::whole(name), color));
+        complain(&report::render_diagnostic(&finding, source, &Origin::whole(name), color));
     }
 }
 

@@ -14,7 +14,7 @@ use classmate::internal::format::Format;
 use classmate::internal::format::detect::detect_file;
 use classmate::internal::format::new::parse_whole_ad;
 use classmate::internal::syntax::parse::ParseOptions;
-use classmate_advice::internal::fmt::{Unread, ads, config};
+use classmate_advice::internal::fmt::{Unformatted, ads, config};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 use classmate_config::internal::config::disk::io_reason;
 
@@ -89,24 +89,24 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         let mut text = Vec::new();
         source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
         let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
-        let unread = unread(&text, kind);
-        for one in unread.iter().take(MAX_WARNINGS) {
+        let unformatted = unformatted(&text, kind);
+        for one in unformatted.iter().take(MAX_WARNINGS) {
             let why = one.error.as_ref().map_or_else(
                 || "not an attribute and is left unchanged: expected `name = value`, found no `=`".to_owned(),
                 |error| format!("not a valid expression and is left unchanged: {error}"),
             );
             complain(&format!("warning: {}:{}: `{}` is {why}", source.name, one.line, one.name));
         }
-        if unread.len() > MAX_WARNINGS {
-            let more = counted((unread.len() - MAX_WARNINGS) as u64, "more value");
+        if unformatted.len() > MAX_WARNINGS {
+            let more = counted((unformatted.len() - MAX_WARNINGS) as u64, "more value");
             complain(&format!("warning: {}: {more} like these; use --as to set the type of the file", source.name));
         }
-        wrong |= !unread.is_empty();
+        wrong |= !unformatted.is_empty();
         let changed = tidy != text;
         let mark = if source.marked { BYTE_ORDER_MARK } else { b"" };
         if source.marked && kind == FileKind::Config {
-            let told = "the file starts with a byte order mark, so HTCondor rejects it; the mark is kept";
-            complain(&format!("warning: {}: {told}", source.name));
+            let note = "the file starts with a byte order mark, so HTCondor rejects it; the mark is kept";
+            complain(&format!("warning: {}: {note}", source.name));
         }
         changes |= changed;
         if arguments.diff {
@@ -138,12 +138,12 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
 const MAX_WARNINGS: usize = 10;
 
 /// The values that stay unformatted because they are not valid expressions.
-fn unread(text: &[u8], kind: FileKind) -> Vec<Unread> {
+fn unformatted(text: &[u8], kind: FileKind) -> Vec<Unformatted> {
     match kind {
-        FileKind::Config => config::unread(text),
+        FileKind::Config => config::unformatted(text),
         FileKind::Ads if !text.trim_ascii_start().starts_with(b"[") => {
             match detect_file(text, &ParseOptions::default()) {
-                Format::Long => ads::unread(text),
+                Format::Long => ads::unformatted(text),
                 _ => Vec::new(),
             }
         }

@@ -311,21 +311,21 @@ fn of_expression(name: &str, text: &[u8]) -> Vec<Diagnostic> {
 
 /// A message for each input with fixes that cannot be written: standard input, or a compressed file.
 fn unwritable(alarms: &[Diagnostic]) -> Result<Vec<String>, Failure> {
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for file in with_fixes(alarms) {
         let path = Path::new(file);
         if !path.is_file() {
-            told.push(format!("cannot write `{file}`: it is not a file"));
+            messages.push(format!("cannot write `{file}`: it is not a file"));
             continue;
         }
         let mut start = [0; 2];
         let cannot = |error: std::io::Error| unreadable(file, &error);
         let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start)).map_err(cannot)?;
         if start[..read] == COMPRESSED {
-            told.push(format!("cannot write `{file}`: it is compressed"));
+            messages.push(format!("cannot write `{file}`: it is compressed"));
         }
     }
-    Ok(told)
+    Ok(messages)
 }
 
 /// The names of the files for which there are fixes, each once.

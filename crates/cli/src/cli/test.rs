@@ -109,7 +109,7 @@ fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestRes
     })?;
     let refused = |wrong: TestFileError| match wrong {
         TestFileError::Text(finding) => {
-            Failure::rendered(report::render_finding(&finding, text.as_bytes(), &Origin::whole(&name), color))
+            Failure::rendered(report::render_diagnostic(&finding, text.as_bytes(), &Origin::whole(&name), color))
         }
         TestFileError::Other(message) => Failure::input(format!("{name}: {message}")),
     };

@@ -13,7 +13,7 @@ pub mod input;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::report::{Color, Origin, printable, render_finding};
+use crate::report::{Color, Origin, printable, render_diagnostic};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::check::check;
 use classmate::internal::builtin::user_map::{Homes, UserMaps};
@@ -188,7 +188,7 @@ impl Session {
 
     fn rendered(&self, finding: &Diagnostic, source: &[u8]) -> String {
         let origin = Origin { name: "input", line: self.line, column: 1 };
-        render_finding(finding, source, &origin, self.start.color)
+        render_diagnostic(finding, source, &origin, self.start.color)
     }
 
     /// Parses what stands in a line from an offset on; also gives the warnings about it.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Color, Origin, render_finding};
+use super::{Color, Origin, render_diagnostic};
 use classmate::internal::diagnostic::Diagnostic;
 use classmate_config::internal::config::{Config, Definition, Location, Source, knob};
 
@@ -20,7 +20,7 @@ pub fn render(diagnostic: &Diagnostic, sources: &[Source], color: Color) -> Stri
         return format!("{}: {}{help}", diagnostic.severity.as_str(), diagnostic.to_line());
     };
     let origin = Origin { name: &place.file, line: u64::from(place.line), column: 1 };
-    render_finding(&diagnostic.clone().in_line(line), line, &origin, color)
+    render_diagnostic(&diagnostic.clone().in_line(line), line, &origin, color)
 }
 
 /// The bytes of a line, counted from 1.

@@ -60,7 +60,7 @@ pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Opt
         Some(help) => Diagnostic::from(error).help(help),
         None => diagnose(source, error, &ParseOptions::default()),
     };
-    render_finding(&finding, source, origin, color)
+    render_diagnostic(&finding, source, origin, color)
 }
 
 /// Renders what a reader of ads found wrong in a file.
@@ -77,7 +77,7 @@ pub fn render_ignored(fault: &Fault, file: &str, color: Color) -> String {
     })
 }
 
-fn rendered_fault(fault: &Fault, file: &str, color: Color, told: impl Fn(Diagnostic) -> Diagnostic) -> String {
+fn rendered_fault(fault: &Fault, file: &str, color: Color, change: impl Fn(Diagnostic) -> Diagnostic) -> String {
     let within = Position::of(&fault.excerpt, fault.error.span.start as usize);
     // The excerpt may begin inside the line.
     let column = fault.position.column.saturating_sub(within.column) + 1;
@@ -89,26 +89,16 @@ fn rendered_fault(fault: &Fault, file: &str, color: Color, told: impl Fn(Diagnos
         }
         _ => Diagnostic::from(&fault.error),
     };
-    render_finding(&told(finding), &fault.excerpt, &origin, color)
+    render_diagnostic(&change(finding), &fault.excerpt, &origin, color)
 }
 
 /// Renders a finding about a source text; see [`render`].
-pub fn render_finding(finding: &Diagnostic, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
-    render_coded(finding, None, source, origin, color)
+pub fn render_diagnostic(finding: &Diagnostic, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
+    render_within(finding, None, source, origin, (color, None))
 }
 
-/// As [`render_finding`], with the code of the finding beside its severity.
-pub fn render_coded(
-    finding: &Diagnostic,
-    code: Option<&str>,
-    source: &[u8],
-    origin: &Origin<'_>,
-    color: Color,
-) -> String {
-    render_within(finding, code, source, origin, (color, None))
-}
-
-/// As [`render_coded`], with lines of the source cut around the places to a number of columns, if there is one.
+/// As [`render_diagnostic`], with a code beside the severity, and with lines of the source cut around the places to a
+/// number of columns, if there is one.
 pub fn render_within(
     finding: &Diagnostic,
     code: Option<&str>,

@@ -150,7 +150,7 @@ pub struct Config {
 
 /// A value found: its expanded text and where it was set (nowhere for a built-in default).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundValue {
     /// The text after expansion; may be empty.
     pub text: Vec<u8>,
     /// The assignment it comes from.
@@ -242,13 +242,13 @@ impl Config {
     ///
     /// # Errors
     /// A circle of references, a value that grows without end, or a function macro that fails.
-    pub fn get(&self, name: &str) -> Result<Option<Found>, ConfigError> {
+    pub fn get(&self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
         let Some(definition) = self.definition(name.as_bytes()) else {
             return Ok(None);
         };
         let expanded = self.expanded(name.as_bytes(), definition.raw);
         let text = expanded.map_err(|error| self.not_expanded(name, &definition, &error))?.text;
-        Ok(Some(Found { text, place: definition.place.cloned() }))
+        Ok(Some(FoundValue { text, place: definition.place.cloned() }))
     }
 
     /// A text of this configuration with its references replaced, as if it were the value of a name.

@@ -313,14 +313,14 @@ impl Expansion<'_, '_> {
 /// Replaces `$(DOLLAR)`, the last step: `$$(DOLLAR)` is left alone, and so is what would become one.
 fn dollars(text: Vec<u8>) -> Vec<u8> {
     const DOLLAR: &[u8] = b"$(DOLLAR)";
-    let stands = |at: usize| text[at..].get(..DOLLAR.len()).is_some_and(|found| found.eq_ignore_ascii_case(DOLLAR));
-    let Some(first) = memchr::memchr_iter(b'$', &text).find(|at| stands(*at)) else {
+    let is_dollar = |at: usize| text[at..].get(..DOLLAR.len()).is_some_and(|found| found.eq_ignore_ascii_case(DOLLAR));
+    let Some(first) = memchr::memchr_iter(b'$', &text).find(|at| is_dollar(*at)) else {
         return text;
     };
     let mut out = text[..first].to_vec();
     let mut at = first;
     while at < text.len() {
-        if text[at] == b'$' && out.last() != Some(&b'$') && stands(at) {
+        if text[at] == b'$' && out.last() != Some(&b'$') && is_dollar(at) {
             out.push(b'$');
             at += DOLLAR.len();
         } else {

@@ -2,7 +2,7 @@
 //!
 //! In: a [`Config`] and a name. Out: a typed value, or what was expected there.
 
-use super::condor::Found;
+use super::condor::FoundValue;
 use super::knob::Kind;
 use super::{Config, ConfigError, Diagnostic, Location, shown, table};
 use classmate::internal::ad::ClassAd;
@@ -33,7 +33,7 @@ impl<'a> Settings<'a> {
     }
 
     /// The expanded text of a knob that is set and not blank.
-    pub fn text(self, name: &str) -> Result<Option<Found>, ConfigError> {
+    pub fn text(self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
         let found = self.config.get(name)?;
         Ok(found.filter(|found| !found.text.trim_ascii().is_empty()))
     }
@@ -45,7 +45,7 @@ impl<'a> Settings<'a> {
 
     /// An expression knob; explicitly empty means no expression, not the default.
     pub fn expression(self, name: &str) -> Result<Option<ExprText>, ConfigError> {
-        Ok(self.text(name)?.map(|Found { text, place }| ExprText { text: text.trim_ascii().to_vec(), place }))
+        Ok(self.text(name)?.map(|FoundValue { text, place }| ExprText { text: text.trim_ascii().to_vec(), place }))
     }
 
     /// A list separated by commas and white space; blank items vanish.
@@ -93,7 +93,7 @@ impl<'a> Settings<'a> {
     }
 
     /// The text of a knob whose explicitly empty value falls back to the table's default.
-    fn valued(self, name: &str) -> Result<Option<Found>, ConfigError> {
+    fn valued(self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
         if let Some(found) = self.text(name)? {
             return Ok(Some(found));
         }
@@ -103,13 +103,13 @@ impl<'a> Settings<'a> {
         let expanded = self.config.expanded(name.as_bytes(), text.as_bytes());
         let text =
             expanded.map_err(|error| Diagnostic::without_place(format!("`{name}` cannot be expanded: {error}")))?.text;
-        Ok(Some(Found { text, place: None }).filter(|found| !found.text.trim_ascii().is_empty()))
+        Ok(Some(FoundValue { text, place: None }).filter(|found| !found.text.trim_ascii().is_empty()))
     }
 }
 
 /// Returns true if a text is a value of a kind, as the reading of a knob would say.
 pub(crate) fn typed(kind: Kind, name: &str, text: &[u8], place: Option<&Location>) -> Result<(), ConfigError> {
-    let found = Found { text: text.to_vec(), place: place.cloned() };
+    let found = FoundValue { text: text.to_vec(), place: place.cloned() };
     match kind {
         Kind::Boolean => truth(text).map(drop).ok_or_else(|| invalid(name, &found, "a boolean")),
         Kind::Letter => {
@@ -140,7 +140,7 @@ fn letter(text: &[u8]) -> Option<bool> {
     }
 }
 
-fn whole(name: &str, found: &Found, min: i64, max: i64) -> Result<i64, ConfigError> {
+fn whole(name: &str, found: &FoundValue, min: i64, max: i64) -> Result<i64, ConfigError> {
     let text = found.text.trim_ascii();
     let exact = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
     let number = match exact {
@@ -156,7 +156,7 @@ fn whole(name: &str, found: &Found, min: i64, max: i64) -> Result<i64, ConfigErr
     Ok(number)
 }
 
-fn real(name: &str, found: &Found, min: f64, max: f64) -> Result<f64, ConfigError> {
+fn real(name: &str, found: &FoundValue, min: f64, max: f64) -> Result<f64, ConfigError> {
     let Some(number) = number(found.text.trim_ascii()) else {
         return Err(invalid(name, found, "a number"));
     };
@@ -181,7 +181,7 @@ fn range<T: std::fmt::Display>(min: &T, max: &T, no_min: bool, no_max: bool) -> 
     }
 }
 
-fn invalid(name: &str, found: &Found, expected: &str) -> ConfigError {
+fn invalid(name: &str, found: &FoundValue, expected: &str) -> ConfigError {
     let message = format!("`{name}` is `{}`: expected {expected}", shown(found.text.trim_ascii()));
     Diagnostic::error_at(message, found.place.clone())
 }
