@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn shown(text: &str, rules: SplitRules) -> Vec<String> {
-        let follow = |expr: &Expr, _: &()| (expr.to_string() == "x").then(|| (parsed("(p || q)"), ()));
+        let follow = |expr: &Expr, (): &()| (expr.to_string() == "x").then(|| (parsed("(p || q)"), ()));
         let tree = Conditions::new(parsed(text), (), rules, follow);
         let line = |one: &Condition<()>| {
             let mark = if one.required { " required" } else { "" };

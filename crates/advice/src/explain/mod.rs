@@ -111,7 +111,7 @@ pub fn explain(market: &Market, id: String, submitter: String, job: &ClassAd) ->
     View::of(market, job).explanation(id, submitter)
 }
 
-/// TruthCounts by key, the most frequent first.
+/// `TruthCounts` by key, the most frequent first.
 fn tally(keys: impl Iterator<Item = String>) -> Vec<(String, usize)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     keys.for_each(|key| *counts.entry(key).or_default() += 1);

@@ -24,7 +24,7 @@ use classmate_pool::internal::negotiate::{CycleOptions, Matcher, Outcome, Prepar
 use classmate_pool::internal::pool::slot::copies;
 use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
 
-/// Run a negotiation cycle as condor_negotiator would.
+/// Run a negotiation cycle as `condor_negotiator` would.
 ///
 /// Shows the matches of each submitter and why the remaining jobs did not match. POOL is a directory with the output of
 /// HTCondor's tools: `slots.ads` (`condor_status -long`) and `jobs.ads` (`condor_q -allusers -long`). Optional files
@@ -60,7 +60,7 @@ pub(super) struct Arguments {
     /// `statistics`)
     #[arg(long)]
     stats: bool,
-    /// Evaluate slots one by one, like condor_negotiator (slower, same result)
+    /// Evaluate slots one by one, like `condor_negotiator` (slower, same result)
     #[arg(long)]
     reference_path: bool,
     /// Number of threads [default: all CPUs]; does not affect the result
@@ -73,7 +73,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "matches", "stats", "reference_path"],
           value_parser = clap::value_parser!(u32).range(1..))]
     cycles: Option<u32>,
-    /// Seconds from one cycle to the next [default: NEGOTIATOR_INTERVAL]
+    /// Seconds from one cycle to the next [default: `NEGOTIATOR_INTERVAL`]
     #[arg(long, value_name = "SECONDS", requires = "cycles", value_parser = clap::value_parser!(i64).range(1..))]
     interval: Option<i64>,
     /// Run time of a job: seconds, or an expression over the job with the slot as TARGET [default: jobs never end]
@@ -357,7 +357,7 @@ fn read(
     };
     let mut warnings = Vec::new();
     let config = settings::pool(config, arguments.pool.as_deref(), arguments.allow_commands, color)?;
-    warnings.extend(config.warnings().iter().map(|warning| warning.to_line()));
+    warnings.extend(config.warnings().iter().map(classmate::Diagnostic::to_line));
     let (maps, odd) = settings::user_maps(&config)?;
     warnings.extend(odd);
     let log = match optional(&arguments.log, "Accountantnew.log") {

@@ -79,7 +79,7 @@ pub(super) struct Arguments {
     /// the `UnixStartTime` in its header, otherwise at 0
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     until: Option<Now>,
-    /// Seconds from one cycle to the next [default: NEGOTIATOR_INTERVAL]
+    /// Seconds from one cycle to the next [default: `NEGOTIATOR_INTERVAL`]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(1..))]
     interval: Option<i64>,
     /// Step size of the shares over time [default: 1/100 of the simulated time, in whole hours]

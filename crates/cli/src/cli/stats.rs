@@ -118,7 +118,7 @@ impl Measured {
             counted(self.slot_classes as u64, "class"),
             counted(self.requests as u64, "request"),
             counted(self.request_classes as u64, "class"),
-            counted(self.batched as u64, "atom"),
+            counted(self.batched, "atom"),
             self.scalar_fallbacks,
             counted(self.asked_by_slot as u64, "autocluster"),
             self.slot_by_slot.map_or_else(String::new, |why| format!(": {why}"))

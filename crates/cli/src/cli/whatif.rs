@@ -74,7 +74,7 @@ pub(super) struct Arguments {
     /// Run N cycles before and after the change, like `negotiate --cycles`, and compare all their matches
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     cycles: u32,
-    /// Seconds from one cycle to the next [default: NEGOTIATOR_INTERVAL]
+    /// Seconds from one cycle to the next [default: `NEGOTIATOR_INTERVAL`]
     #[arg(long, value_name = "SECONDS", requires = "cycles", value_parser = clap::value_parser!(i64).range(1..))]
     interval: Option<i64>,
     /// Run time of a job: seconds, or an expression over the job with the slot as TARGET [default: jobs never end]

@@ -29,7 +29,7 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
     let mut answers = Map::new();
     let mut values = Map::new();
     let refused = config.read_root(&root, &TextFiles::from_iter(files));
-    let mut error = refused.as_ref().err().map(|error| error.to_line());
+    let mut error = refused.as_ref().err().map(classmate::Diagnostic::to_line);
     if refused.is_ok() {
         for name in names {
             let value = value(&config, name);

@@ -152,7 +152,7 @@ fn result(tree: &GroupTree, rounds: &Rounds<'_>) -> Json {
         })
     };
     json!({
-        "warnings": tree.warnings().iter().map(|warning| warning.to_line()).collect::<Vec<_>>(),
+        "warnings": tree.warnings().iter().map(classmate::Diagnostic::to_line).collect::<Vec<_>>(),
         "rounds": rounds.record().iter().map(round).collect::<Vec<_>>(),
         "final": by_name(rounds.in_use()),
         "any_accept": tree.any_accepts_surplus,

@@ -265,7 +265,7 @@ fn parse_conf(text: &str) -> Json {
         "partitions": partitions,
     });
     if let (Json::Object(shown), false) = (&mut shown, defects.errors.is_empty()) {
-        shown.insert("errors".to_owned(), defects.errors.iter().map(|error| error.to_line()).collect());
+        shown.insert("errors".to_owned(), defects.errors.iter().map(classmate::Diagnostic::to_line).collect());
     }
     shown
 }

@@ -214,7 +214,7 @@ fn statistics(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(
         out,
         "{} considered: {}, {} ({}{pies})",
-        counted(counts.jobs_considered as u64, "request"),
+        counted(counts.jobs_considered, "request"),
         counted(counts.matches as u64, "match"),
         counted(counts.rejections as u64, "rejection"),
         counted(counts.pie_spins as u64, "pie spin")

@@ -128,7 +128,7 @@ impl Snapshot {
             config.read(&path.display().to_string(), &text, &Disk).map_err(LoadError::Config)?;
         }
         let (maps, odd) = user_maps(&config, "NEGOTIATOR", &Disk).map_err(LoadError::Config)?;
-        let mut warnings: Vec<String> = config.warnings().iter().map(|warning| warning.to_line()).collect();
+        let mut warnings: Vec<String> = config.warnings().iter().map(classmate::Diagnostic::to_line).collect();
         warnings.extend(odd);
         let path = directory.join("Accountantnew.log");
         let log = if path.exists() {

@@ -37,7 +37,7 @@ impl GroupRules {
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
         let settings = QuotaSettings::read(config)?;
         let tree = GroupTree::new(&settings);
-        let odd = tree.warnings().iter().map(|warning| warning.to_line()).collect();
+        let odd = tree.warnings().iter().map(classmate::Diagnostic::to_line).collect();
         Ok(Self { tree: Arc::new(tree), odd, rules: settings.rules })
     }
 

@@ -136,7 +136,7 @@ fn written(ads: &[ClassAd]) -> Vec<Bytes> {
 }
 
 fn read(ads: Vec<Bytes>) -> Result<Vec<ClassAd>, String> {
-    ads.into_iter().map(|ad| ClassAd::parse(&Vec::from(ad)).map_err(|error| error.to_string())).collect()
+    ads.into_iter().map(|ad| ClassAd::parse(Vec::from(ad)).map_err(|error| error.to_string())).collect()
 }
 
 impl From<&Snapshot> for Recorded {

@@ -1,4 +1,4 @@
-//! One turn while it is_stateful: what has been taken, and whether more may be.
+//! One turn while it `is_stateful`: what has been taken, and whether more may be.
 //!
 //! Numbers in, decisions out. Formula source: `docs/reference/negotiation.md` 7.5, 7.6.
 

@@ -91,7 +91,7 @@ mod tests {
         );
         assert_eq!((tree.len(), tree.any_accepts_surplus), (3, false));
         assert!(!settings.rules.oversubscription);
-        let warnings: Vec<String> = tree.warnings().iter().map(|warning| warning.to_line()).collect();
+        let warnings: Vec<String> = tree.warnings().iter().map(classmate::Diagnostic::to_line).collect();
         assert_eq!(
             warnings,
             [

@@ -1,6 +1,6 @@
 //! State common to all clusters: job ads, usage, and the policy.
 //!
-//! The cycle is that of the negotiator; the policy is_stateful through the whole simulation if it keeps what was used.
+//! The cycle is that of the negotiator; the policy `is_stateful` through the whole simulation if it keeps what was used.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -256,7 +256,7 @@ impl<'w> Ledger<'w> {
         self.snapshot.settings()
     }
 
-    /// Runs a cycle over slots. A policy that is_stateful sees those that `whole` gives when it is opened: all there are.
+    /// Runs a cycle over slots. A policy that `is_stateful` sees those that `whole` gives when it is opened: all there are.
     pub(super) fn cycle(
         &mut self,
         settings: &EvalOptions,

@@ -60,7 +60,7 @@ pub fn trace(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<S
         summary,
     };
     story.steps = steps(&story, outcome, snapshot.policy.key());
-    let constrained = left_out::jobs_of(snapshot, &rules, &settings, &story.summary.submitter);
+    let constrained = left_out::jobs_of(snapshot, rules, &settings, &story.summary.submitter);
     if let Some(text) = constrained {
         story.steps.insert(1, prose(&text));
     }

@@ -185,7 +185,7 @@ fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Te
     })
 }
 
-/// EditTable by number: the same of one place and value is one.
+/// `EditTable` by number: the same of one place and value is one.
 #[derive(Default)]
 struct EditTable {
     known: HashMap<(u32, String), u32>,

@@ -48,7 +48,7 @@ pub(crate) struct RepairMap {
     pub(crate) edits: Vec<Edit>,
 }
 
-/// EditTable that are made together so that a condition holds.
+/// `EditTable` that are made together so that a condition holds.
 pub(crate) type RepairPlan = Vec<RepairMap>;
 
 impl RepairMap {

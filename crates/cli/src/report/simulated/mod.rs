@@ -62,7 +62,7 @@ fn counts(simulated: &SimulationResult) -> Vec<String> {
             "{}, {}, {}",
             counted(simulated.cores as u64, "core"),
             duration((simulated.end - simulated.start) as f64),
-            counted(simulated.cycles as u64, "cycle")
+            counted(simulated.cycles, "cycle")
         ),
         format!(
             "jobs: {} completed, {} running, {} waiting ({} never started), {} not yet submitted",

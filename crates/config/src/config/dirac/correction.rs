@@ -234,7 +234,7 @@ mod tests {
         let tree = Tree::parse("c", text.as_bytes()).unwrap();
         let mut warnings = Vec::new();
         let corrections = ShareCorrections::read(tree.root(), &mut warnings);
-        (corrections, warnings.iter().map(|warning| warning.to_line()).collect())
+        (corrections, warnings.iter().map(classmate::Diagnostic::to_line).collect())
     }
 
     fn instances(body: &str) -> String {

@@ -345,7 +345,7 @@ mod tests {
     fn what_is_misspelt_or_names_nobody_is_told_with_its_place() {
         let told = |lines: &[&str]| {
             let warnings = read(lines).warnings;
-            warnings.iter().map(|one| one.to_line()).collect::<Vec<_>>()
+            warnings.iter().map(classmate::Diagnostic::to_line).collect::<Vec<_>>()
         };
         let none: Vec<String> = Vec::new();
         assert_eq!(

@@ -410,7 +410,7 @@ impl<'f> ConfReader<'f> {
         }
         conf.written = values.into_iter().map(|(key, written)| (key, written.value)).collect();
         self.partitions(&mut conf);
-        self.defects.errors.sort_by_key(|error| error.line());
+        self.defects.errors.sort_by_key(classmate::Diagnostic::line);
         (conf, self.defects)
     }
 

@@ -149,7 +149,7 @@ pub(super) struct Partitioner<'e> {
     pub(super) settings: &'e EvalOptions,
 }
 
-impl<'e> Partitioner<'e> {
+impl Partitioner<'_> {
     /// Splits the slots, given the members of each structure by place.
     pub(super) fn split(&self, groups: &mut Partition, members: &[Vec<u32>]) {
         let columns = &self.vocabulary.slots.columns;

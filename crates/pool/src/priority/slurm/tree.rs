@@ -101,7 +101,7 @@ impl AssociationTree {
         for at in 0..associations.rows.len() {
             builder.add(at);
         }
-        builder.errors.sort_by_key(|error| error.line());
+        builder.errors.sort_by_key(classmate::Diagnostic::line);
         if builder.errors.is_empty() { Ok(builder.tree.levelled()) } else { Err(builder.errors) }
     }
 
