@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
         place(&config, error.place.as_ref());
     }
     for warning in config.warnings() {
-        place(&config, Some(&warning.place));
+        place(&config, warning.place.as_ref());
     }
     let names: Vec<String> = config.names().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     // Single values may be large: a few are looked up, and the checker has a budget of its own.
@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     for diagnostic in check(&config) {
-        place(&config, diagnostic.error.place.as_ref());
+        place(&config, diagnostic.place.as_ref());
     }
     let _ = NegotiatorKnobs::read(&config);
     let _ = QuotaSettings::read(&config).map(|settings| GroupTree::new(&settings).warnings().len());
