@@ -1,8 +1,8 @@
 //! Conditions taken apart: clauses that must all be true, each an expression of logic over atoms.
 //!
 //! In: the Requirements of one side of a match. Out: clauses. At the root false, undefined and error all mean "no
-//! match", so clauses may be tested in any order and each by itself. What might mean something else by itself than
-//! where it stands (circular references, random numbers, functions that move the evaluation, expressions near the
+//! match", so clauses may be tested in any order and each by itself. Anything that might have another value by
+//! itself (circular references, random numbers, functions that move the evaluation, expressions near the
 //! limits of the evaluator) is not taken apart.
 
 use std::sync::Arc;

@@ -84,11 +84,11 @@ impl Cause {
     }
 }
 
-/// Causes told of one kind.
+/// Maximum number of causes of one kind.
 const MAX_CAUSES: usize = 4;
-/// Values told of an attribute.
+/// Maximum number of values of an attribute.
 const MAX_VALUES: usize = 3;
-/// Conditions told that decide one.
+/// Maximum number of deciding conditions in a cause.
 const MAX_DECIDING: usize = 3;
 
 /// The causes for which no slot matches; empty if one does.
@@ -183,7 +183,7 @@ fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
     found.into_iter().take(2).map(cause).collect()
 }
 
-/// Conditions of the job that are true for no slot. Those that name what exists nowhere come first.
+/// Conditions of the job that are true for no slot. Those with undefined names come first.
 fn never(view: &View<'_>) -> Vec<Cause> {
     let everything: Vec<u32> = (0..view.market.slots.len() as u32).collect();
     let all = |at: usize, is: Truth| view.kinds.all.iter().all(|kind| kind.one[at] == is);
@@ -276,7 +276,7 @@ fn is_below(whole: &AdCondition, one: &DecidingCondition) -> bool {
     !one.through.is_empty() || one.condition.expr.to_string() != whole.expr.to_string()
 }
 
-/// A condition that decides, with where it stands and the values beside it.
+/// A deciding condition, with its attribute and its values.
 fn told(view: &View<'_>, one: &DecidingCondition) -> String {
     let condition = &one.condition;
     let holder = match (one.through.last(), condition.place.via.last()) {
@@ -327,7 +327,7 @@ fn apart(view: &View<'_>) -> Vec<Cause> {
 fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     let counts = |kind: &SlotClass| !by_job || kind.is_accepted();
     let mut bare_slots = 0;
-    // By the text of the condition: of which policy and where it stands, the kinds, and how many slots these have.
+    // By the text of the condition: its policy and number, the kinds, and how many slots these have.
     let text = |policy: &Policy| policy.plan.all.iter().map(|condition| condition.expr.to_string()).collect();
     let texts: Vec<Vec<String>> = view.kinds.policies.iter().map(text).collect();
     let mut found: BTreeMap<&str, (usize, usize, Vec<usize>, usize)> = BTreeMap::new();
@@ -342,7 +342,7 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
             if kind.policy < entry.0 {
                 (entry.0, entry.1) = (kind.policy, place);
             }
-            // A text may stand in a policy twice.
+            // A text may be in a policy twice.
             if entry.2.last() != Some(&at) {
                 entry.2.push(at);
                 entry.3 += kind.size;

@@ -1,5 +1,5 @@
 //! Which conditions decide one that is not true: the branch of `?:` that was taken, the parts of `||` of which none is
-//! true, and what stands in the ad opposite where a condition only names it.
+//! true, and the expression in the opposite ad if a condition only names it.
 //!
 //! In: a condition with what its parts are for every slot. Out: the innermost conditions, with the slots for which each is
 //! what has to change.

@@ -146,7 +146,7 @@ pub(super) fn absent(
                 let known =
                     |one: &&mut MissingAttribute| one.of_job == of_job && one.name.eq_ignore_ascii_case(&written);
                 if let Some(one) = found.iter_mut().find(known) {
-                    // The condition that decides is told.
+                    // The deciding condition is reported.
                     if decides && !one.decides {
                         (one.decides, one.clause) = (true, condition.expr.to_string());
                     }

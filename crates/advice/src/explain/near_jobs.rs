@@ -51,11 +51,11 @@ pub struct SlotChange {
     pub jobs: usize,
 }
 
-/// Classes of jobs that are told.
+/// Maximum number of classes of jobs in the output.
 const MAX_NEAR_CLASSES: usize = 5;
-/// Classes of jobs for which changes are made up.
+/// Maximum number of classes of jobs for which changes are constructed.
 const MAX_TRIED_CLASSES: usize = 4;
-/// Changes told.
+/// Maximum number of changes in the output.
 const MAX_CHANGES: usize = 8;
 
 /// A slot opposite to idle jobs.
@@ -73,7 +73,7 @@ pub(super) struct NearMissJobs<'s> {
 pub(super) struct FailedCondition {
     /// In the words of the side.
     pub(super) text: String,
-    /// The attribute that it stands in, if it is not Requirements.
+    /// The attribute that contains it, if it is not Requirements.
     pub(super) holder: Option<Name>,
     /// Number of jobs.
     pub(super) jobs: usize,
@@ -82,7 +82,7 @@ pub(super) struct FailedCondition {
 }
 
 impl FailedCondition {
-    /// The condition with where it stands and the values.
+    /// The condition with its attribute and the values.
     pub(super) fn told(&self) -> String {
         let holder = self.holder.map(|name| format!(" in `{name}`")).unwrap_or_default();
         format!("`{}`{holder}{}", self.text, bracketed(&self.values))

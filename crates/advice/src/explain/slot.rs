@@ -62,7 +62,7 @@ pub struct SlotExplanation {
     pub changes: Vec<SlotChange>,
     /// Submitters whose jobs match: matching jobs, jobs of these that got a slot, and why no more.
     pub candidates: Vec<CandidateSubmitter>,
-    /// The match, if somebody gets it.
+    /// The match, if a job gets it.
     pub matched: Option<Match>,
 }
 

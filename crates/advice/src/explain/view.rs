@@ -1,4 +1,4 @@
-//! A job and all slots: what every condition of either side is for every pair, worked out once for whoever asks.
+//! A job and all slots: what every condition of either side is for every pair, evaluated once for all explanations.
 
 use crate::explain::Market;
 use crate::explain::ad_table::AdTable;
@@ -42,7 +42,7 @@ impl<'m> View<'m> {
         View { market, job, plan, panel, kinds, absent }
     }
 
-    /// The slots that match the job, whoever has them, by their places in the market.
+    /// The slots that match the job, claimed or not, by their places in the pool.
     pub fn matching(&self) -> Vec<usize> {
         self.kinds.ads(SlotClass::matches).into_iter().map(|at| at as usize).collect()
     }

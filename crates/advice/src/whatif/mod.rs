@@ -313,7 +313,7 @@ fn newly_stuck(before: &[Prospect], after: &[Prospect]) -> Vec<String> {
 
 /// The requests some of whose jobs were rejected because no matching slot was left.
 fn short(outcome: &Outcome, jobs: &[String]) -> Vec<ShortRequest> {
-    let mut waiting: BTreeSet<(i64, i64)> = jobs.iter().filter_map(|job| number(job)).collect();
+    let mut waiting: BTreeSet<JobId> = jobs.iter().filter_map(|job| job.parse().ok()).collect();
     // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
     let mut got: BTreeMap<(i64, &str, u32, u32), usize> = BTreeMap::new();
     for made in &outcome.matches {
@@ -322,10 +322,11 @@ fn short(outcome: &Outcome, jobs: &[String]) -> Vec<ShortRequest> {
     let mut found: Vec<ShortRequest> = Vec::new();
     // The last refusal says why a job got nothing.
     for one in outcome.rejections.iter().rev() {
-        let Some((cluster, first)) = number(&one.job) else { continue };
-        let of_request = got.get(&(cluster, one.submitter.as_str(), one.pie, one.spin)).copied().unwrap_or(0);
-        let beyond = first.saturating_add(i64::try_from(one.jobs.saturating_add(of_request)).unwrap_or(i64::MAX));
-        let own: Vec<(i64, i64)> = waiting.range((cluster, first)..(cluster, beyond)).copied().collect();
+        let Ok(first) = one.job.parse::<JobId>() else { continue };
+        let of_request = got.get(&(first.cluster, one.submitter.as_str(), one.pie, one.spin)).copied().unwrap_or(0);
+        let beyond =
+            first.process.saturating_add(i64::try_from(one.jobs.saturating_add(of_request)).unwrap_or(i64::MAX));
+        let own: Vec<JobId> = waiting.range(first..JobId { process: beyond, ..first }).copied().collect();
         for job in &own {
             waiting.remove(job);
         }
@@ -338,12 +339,6 @@ fn short(outcome: &Outcome, jobs: &[String]) -> Vec<ShortRequest> {
     }
     found.reverse();
     found
-}
-
-/// Cluster and process of a job's number.
-fn number(text: &str) -> Option<(i64, i64)> {
-    let (cluster, process) = text.split_once('.')?;
-    Some((cluster.parse().ok()?, process.parse().ok()?))
 }
 
 /// The requests that are refused in both outcomes, for different reasons.

@@ -135,7 +135,7 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     Ok(())
 }
 
-/// The beginning of a long condition, which stands in full in the table.
+/// The beginning of a long condition, whose full text is in the table.
 fn shortened(text: &str) -> String {
     const SHOWN: usize = 160;
     match text.char_indices().nth(SHOWN) {
@@ -246,7 +246,7 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
     near_jobs(out, found)
 }
 
-/// The conditions of one side that stand in the way.
+/// The conditions of one side that fail.
 fn asked(out: &mut impl Write, who: &str, conditions: &[String]) -> io::Result<()> {
     conditions.iter().try_for_each(|text| writeln!(out, "  {who}  {}", prose(text)))
 }

@@ -1,4 +1,4 @@
-//! Who has the slots that a job could have used, and why they came first.
+//! The competition for the slots that a job could have used, and the reasons it lost.
 
 use classmate::internal::plural::counted;
 use serde::Serialize;
@@ -24,13 +24,13 @@ pub struct WonSlots {
 /// The users of slots that the job could have used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Competition {
-    /// Slots that match the job, whoever has them.
+    /// Slots that match the job, claimed or not.
     pub usable: usize,
-    /// Of these, those that nobody has and that nobody got.
+    /// Of these, those that are still unclaimed after the cycle.
     pub left: usize,
     /// Those that others got in this cycle, by submitter.
     pub won: Vec<WonSlots>,
-    /// Those that were in use before the cycle and that nobody got, by user.
+    /// Those that were in use before the cycle and were not matched, by user.
     pub in_use: Vec<(String, usize)>,
     /// Those that the cycle did not look at: in use while pre-emption is not considered, retiring, or shutting down.
     pub not_looked_at: usize,

@@ -1,4 +1,4 @@
-//! How the group of a submitter stands at the end of a cycle, and which level of the tree capped it.
+//! The status of a submitter's group at the end of a cycle, and the level of the tree that capped it.
 
 use serde::Serialize;
 

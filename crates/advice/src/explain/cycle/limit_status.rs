@@ -61,7 +61,7 @@ pub(crate) fn at_the_end(before: &[LimitStatus], outcome: &Outcome) -> Vec<Limit
     before.iter().map(after).collect()
 }
 
-/// Adds what somebody holds of a resource.
+/// Adds the amount of a resource that a user holds.
 fn hold(holders: &mut BTreeMap<String, f64>, name: &[u8], who: &str, held: &[u8]) {
     for held in demands(held).filter(|held| held.name == name) {
         *holders.entry(who.to_owned()).or_default() += held.amount;

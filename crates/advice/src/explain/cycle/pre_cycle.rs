@@ -1,4 +1,4 @@
-//! What a job has at stake before a cycle: all that the cycle's story asks of slots and their ads.
+//! Facts about a job before a cycle: everything that the trace of the cycle needs from slots and their ads.
 //!
 //! In: a view of a job. Out: plain data, so that the slots themselves may go into the cycle.
 
@@ -13,10 +13,10 @@ use classmate::internal::name::Name;
 use classmate::internal::program::Side;
 use classmate::internal::value::logic::Truth;
 
-/// Slots a job could use, and what may keep it from them.
+/// The slots a job could use, and the obstacles to them.
 #[derive(Debug, Clone)]
 pub struct PreCycleFacts {
-    /// The slots that match the job, whoever has them, by their places in the market.
+    /// The slots that match the job, claimed or not, by their places in the pool.
     pub(crate) usable: Vec<usize>,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
     pub(crate) preemption: Vec<Clause>,

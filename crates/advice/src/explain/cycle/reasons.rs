@@ -8,13 +8,13 @@ use serde::Serialize;
 use crate::explain::Market;
 use crate::explain::cycle::obstacle::of_cycle;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
-use crate::explain::cycle::trace::{JobInCycle, number, trace};
+use crate::explain::cycle::trace::{JobInCycle, trace};
 use crate::explain::view::View;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::outcome::Outcome;
 use classmate_pool::internal::negotiate::{PreparedJob, PreparedPool, Snapshot};
 use classmate_pool::internal::queue::Job;
-use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::internal::queue::job::{Activity, JobId};
 
 /// A cause with the jobs it keeps waiting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -81,8 +81,8 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<CommonCause>
     Ok(found)
 }
 
-/// A job of each request that was refused, and of each submitter some of whose jobs were never refused; and for how many
-/// jobs it stands. Every job that is left is counted once: with the last refusal of a request that it belonged to.
+/// A job of each rejected request, and of each submitter with jobs that were never rejected, with the number of jobs it
+/// represents. Every job that is left is counted once: with the last refusal of a request that it belonged to.
 fn representatives(outcome: &Outcome, jobs: &[Job<'_>], left: &HashMap<String, Vec<usize>>) -> Vec<(usize, usize)> {
     let mut waiting: BTreeMap<&str, Vec<usize>> =
         left.iter().map(|(submitter, list)| (submitter.as_str(), list.clone())).collect();
@@ -90,8 +90,8 @@ fn representatives(outcome: &Outcome, jobs: &[Job<'_>], left: &HashMap<String, V
     // A request is refused once in every pie; its jobs follow one another from the first that it names.
     for refused in outcome.rejections.iter().rev() {
         let Some(list) = waiting.get_mut(refused.submitter.as_str()) else { continue };
-        let Some(first) = number(&refused.job) else { continue };
-        let from = list.partition_point(|at| (jobs[*at].id.cluster, jobs[*at].id.process) < first);
+        let Ok(first) = refused.job.parse::<JobId>() else { continue };
+        let from = list.partition_point(|at| jobs[*at].id < first);
         let to = list.len().min(from.saturating_add(refused.jobs));
         if let Some(at) = list[from..to].first().copied() {
             found.push((at, to - from));

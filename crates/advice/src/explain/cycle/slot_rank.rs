@@ -34,7 +34,7 @@ impl RankObjection {
         RankObjection::Ranks(rank, current)
     }
 
-    /// In a clause, of one slot and the jobs of somebody.
+    /// As a clause, for one slot and the jobs of a submitter.
     pub(crate) fn told(&self, whose: &str) -> String {
         match self {
             RankObjection::Without(name) => format!("the slot does not define `{name}`, so it is never preempted"),

@@ -1,4 +1,4 @@
-//! The story of a share: how a submitter stands, what that is of the pie, and what became of it, step by step.
+//! The derivation of a share: the priority of a submitter, its slice of the pie, and its matches, step by step.
 
 use classmate::internal::plural::counted;
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
         let pie = outcome.pies.iter().find(|pie| (pie.pie, pie.spin) == (turn.pie, turn.spin));
         let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
         let mut text = format!("turn {} (pie {}, spin {}{group}): ", turn.turn, turn.pie, turn.spin);
-        // The sum is that of all who are in the pie, which the visits show unless somebody has none.
+        // The sum is over all submitters in the pie, which the visits show unless one of them has none.
         if at == 0 && key == OrderedBy::Submitters && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
             text.push_str(&format!(
                 "1/{priority:.2} divided by the sum {sum:.4} over all submitters is a share of {:.1}%",

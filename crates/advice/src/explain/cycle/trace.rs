@@ -74,12 +74,6 @@ pub struct JobInCycle<'a> {
     pub asker: &'a PreparedJob,
 }
 
-/// Cluster and process of a job's number.
-pub(crate) fn number(text: &str) -> Option<(i64, i64)> {
-    let (cluster, process) = text.split_once('.')?;
-    Some((cluster.parse().ok()?, process.parse().ok()?))
-}
-
 /// Tells what a cycle made of a job that could use these slots; `division` is what the groups were granted, if there are any.
 pub fn trace(
     outcome: &Outcome,
@@ -94,7 +88,7 @@ pub fn trace(
     let within = |one: &&Rejected| {
         // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
         one.submitter == submitter
-            && number(&one.job).is_some_and(|(cluster, process)| {
+            && one.job.parse().is_ok_and(|JobId { cluster, process }| {
                 let of_request = |made: &&Match| {
                     made.cluster == cluster
                         && made.submitter == one.submitter

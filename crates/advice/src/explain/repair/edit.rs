@@ -103,7 +103,7 @@ impl Edit {
         }
     }
 
-    /// The text that is written, to tell edits of one place apart.
+    /// The text that is written, which distinguishes edits of one place.
     pub(crate) fn written(&self) -> String {
         match self {
             Edit::Attribute(_, _, value) | Edit::Constant(_, _, _, _, value) => {
@@ -175,7 +175,7 @@ pub(crate) fn number(literal: &Literal) -> Option<f64> {
 /// The job with changes made.
 pub(crate) fn changed(job: &ClassAd, edits: &[Edit]) -> ClassAd {
     let mut job = job.clone();
-    // Later nodes first: what is replaced moves only what stands behind it.
+    // Later nodes first: a replacement moves only the nodes after it.
     let mut inside: Vec<(Name, NodeId, Expr)> = Vec::new();
     for edit in edits {
         match edit {

@@ -1,7 +1,7 @@
 //! Solving a comparison for something inside of one of its sides.
 //!
 //! In: a side of a comparison, such as `RequestMemory / RequestCpus`, what it is compared with, and the value that one of the
-//! attributes in it has. Out: the nearest value for which the comparison holds. Algebra leads near to it; what is told is
+//! attributes in it has. Out: the nearest value for which the comparison holds. Algebra leads near to it; the result is
 //! what the operators themselves say, so that quotients of integers and strict bounds are kept to the last integer.
 
 use smallvec::SmallVec;
@@ -18,7 +18,7 @@ use classmate::internal::value::arith::unary;
 /// An operation between a node and the side of a comparison that contains it.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// A minus stands before it.
+    /// `-` before it.
     Minus,
     /// An operator with something beside; whether the way goes on at the left operand.
     Binary(BinaryOp, bool),
@@ -47,13 +47,13 @@ pub(crate) struct Constraint<'v> {
     pub(crate) is_left: bool,
     /// The value of the other side.
     pub(crate) other: &'v Value,
-    /// The values of what stands beside on the way.
+    /// The values of the other operands on the way.
     pub(crate) beside: &'v [&'v Value],
 }
 
-/// Ways that are looked at in one side of a comparison.
+/// Maximum number of ways in one side of a comparison.
 const MAX_INVERSIONS: usize = 8;
-/// Steps of a way.
+/// Maximum number of steps of a way.
 const MAX_STEPS: usize = 16;
 
 /// Numbers to begin at.
@@ -516,7 +516,7 @@ mod tests {
             prop_assert_eq!(told.filter(|away| *away < 50), nearest, "{} from {}", text, present);
         }
 
-        /// A real that is told makes the comparison true.
+        /// A real in the result makes the comparison true.
         #[test]
         fn a_real_would_do(
             ((side, _), op, other) in (side(), prop::sample::select(vec!["<", "<=", ">", ">=", "=="]), constant()),

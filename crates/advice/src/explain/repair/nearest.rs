@@ -1,6 +1,6 @@
 //! The slots that fail by the fewest conditions, and the smallest changes after which they match.
 //!
-//! A change is made up from the conditions that fail, and told only after it was tried on all slots.
+//! A change is constructed from the conditions that fail, and reported only after a test on all slots.
 
 use hashbrown::HashMap;
 use indexmap::IndexMap;
@@ -35,15 +35,15 @@ pub struct NearSlots {
     pub by_slot: Vec<String>,
 }
 
-/// Classes of slots that are told.
+/// Maximum number of classes of slots in the output.
 const MAX_NEAR_CLASSES: usize = 8;
-/// Classes of slots for which changes are made up.
+/// Maximum number of classes of slots for which changes are constructed.
 const MAX_TRIED_CLASSES: usize = 24;
-/// Sets of attributes whose change is tried.
+/// Maximum number of attribute sets whose change is tested.
 const MAX_SIGNATURES: usize = 8;
-/// Ways to satisfy a condition that are tried.
+/// Maximum number of tested ways to satisfy a condition.
 const MAX_PLANS: usize = 6;
-/// Suggestions told.
+/// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 8;
 
 /// The nearest slots and what would make them match.

@@ -314,7 +314,7 @@ fn alternatives(sight: TableView<'_>, condition: &AdCondition) -> Vec<Expr> {
     }
 }
 
-/// The comparison that a node stands in, or the node.
+/// The comparison that contains a node, or the node.
 fn around(expr: &Expr, id: NodeId) -> Expr {
     let tree = expr.tree();
     let smallest = (id..=expr.root()).find(|at| {

@@ -27,7 +27,7 @@ use classmate::internal::syntax::operator::BinaryOp;
 /// Classes of slots that only their own conditions keep away.
 pub(crate) struct RejectingSlots<'c> {
     classes: Vec<&'c FailureClass>,
-    /// For each policy of theirs the attributes in which its conditions stand, and their texts.
+    /// For each of their policies the conditions, as the attribute that contains them and their text.
     texts: HashMap<usize, Vec<(Name, String)>>,
 }
 
@@ -67,7 +67,7 @@ impl<'c> RejectingSlots<'c> {
     }
 
     /// A change of what the slots of a class ask, with how many it wins if it is made at all that ask the same; none if no
-    /// slot is won, or if it is told already.
+    /// slot is won, or if it is known already.
     pub(crate) fn change(
         &self,
         view: &View<'_>,
@@ -122,8 +122,8 @@ pub(crate) fn replaced<'v>(view: &'v View<'_>, class: &FailureClass) -> Vec<&'v 
 
 /// Conditions in the order in which something is written in their place.
 fn ordered(mut conditions: Vec<&AdCondition>) -> Vec<&AdCondition> {
-    // What stands last is replaced first, since that moves nothing before it; and once, however often a policy
-    // refers to the attribute it stands in.
+    // The last node is replaced first, since that moves nothing before it; and once, however often a policy
+    // refers to the attribute that contains it.
     conditions.sort_by_key(|condition| (std::cmp::Reverse(condition.expr.root()), condition.place.holder.folded()));
     conditions.dedup_by_key(|condition| (condition.expr.root(), condition.place.holder.folded()));
     conditions
@@ -179,7 +179,7 @@ impl<'c> ConditionEdit<'c> {
 }
 
 /// The replacement that a comparison with the job needs for its number or word, or that a list test needs for its list,
-/// of its list; and where that stands.
+/// of its list; and its node.
 fn compared(sight: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
     if plan::is_fleeting(sight, Side::Row, part) {
         return None;
@@ -270,7 +270,7 @@ fn rewritten(view: &View<'_>, class: &FailureClass, all: &[ConditionEdit<'_>]) -
     };
     let mut changes: Vec<Change> = Vec::with_capacity(all.len());
     for change in all.iter().map(change) {
-        // What stands in a policy twice is told once.
+        // A condition that is in a policy twice is reported once.
         if !changes.contains(&change) {
             changes.push(change);
         }
