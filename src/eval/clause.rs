@@ -99,6 +99,6 @@ mod tests {
                 ("TARGET.Arch == \"X\"".to_owned(), false, 0)
             ]
         );
-        assert_eq!(clauses[2].causes[0].to_string(), "TARGET does not define an attribute for `TARGET.Arch`");
+        assert_eq!(clauses[2].causes[0].to_string(), "TARGET does not define `TARGET.Arch`");
     }
 }

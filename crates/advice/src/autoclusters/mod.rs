@@ -384,11 +384,11 @@ mod tests {
         assert_eq!(
             starts,
             [
-                "explosion: `Args` mostly differs from job to job: without it alone there are still all 12 autoclusters, \
-                 without it and `GlobalJobId` there are 3",
-                "explosion: `GlobalJobId` mostly differs from job to job: without it alone there are still all 12 \
-                 autoclusters, without it and `Args` there are 3",
-                "`JobPrio` is significant, but no match depends on it: without it there are 12 instead of 12 autoclusters",
+                "explosion: `Args` mostly differs from job to job: without it there would still be all 12 autoclusters, \
+                 without it and `GlobalJobId` there would be 3",
+                "explosion: `GlobalJobId` mostly differs from job to job: without it there would still be all 12 \
+                 autoclusters, without it and `Args` there would be 3",
+                "`JobPrio` is significant, but no match depends on it: without it there would be 12 instead of 12 autoclusters",
             ]
         );
     }
@@ -414,7 +414,7 @@ mod tests {
         assert_eq!(of("JobPrio").reasons[0].source, "Rank");
         assert!(audit.warnings.iter().any(|warning| warning.starts_with("`RequestDisk` has 12 values")));
         // What is told of both together is so: without Rank and Requirements nothing refers to either.
-        assert!(audit.warnings[0].contains("without it and `RequestDisk` there is 1;"), "{:?}", audit.warnings);
+        assert!(audit.warnings[0].contains("without it and `RequestDisk` there would be 1;"), "{:?}", audit.warnings);
     }
 
     #[test]
@@ -448,8 +448,8 @@ mod tests {
         assert_eq!(one.warnings.len(), 1, "{:?}", one.warnings);
         assert!(
             one.warnings[0].starts_with(
-                "`RequestDisk` has 450 values among 1000 idle jobs: without it there is 1 instead of 450 autoclusters; 1 \
-                 of all 450 differs in what it matches;"
+                "`RequestDisk` has 450 values among 1000 idle jobs: without it there would be 1 instead of 450 autoclusters; 1 \
+                 of all 450 differs in its matches;"
             ),
             "{:?}",
             one.warnings
@@ -461,12 +461,12 @@ mod tests {
         assert_eq!(
             starts,
             [
-                "`RequestMemory` has 34 values among 1000 idle jobs: without it there are 30 instead of 1000 autoclusters",
-                "`RequestDisk` has 30 values among 1000 idle jobs: without it there are 34 instead of 1000 autoclusters",
+                "`RequestMemory` has 34 values among 1000 idle jobs: without it there would be 30 instead of 1000 autoclusters",
+                "`RequestDisk` has 30 values among 1000 idle jobs: without it there would be 34 instead of 1000 autoclusters",
             ]
         );
-        assert!(two.warnings[0].contains("without it and `RequestDisk` there is 1;"), "{:?}", two.warnings);
-        assert!(two.warnings[1].contains("without it and `RequestMemory` there is 1;"), "{:?}", two.warnings);
+        assert!(two.warnings[0].contains("without it and `RequestDisk` there would be 1;"), "{:?}", two.warnings);
+        assert!(two.warnings[1].contains("without it and `RequestMemory` there would be 1;"), "{:?}", two.warnings);
     }
 
     #[test]
@@ -496,7 +496,8 @@ mod tests {
         assert_eq!((audit.autoclusters, audit.outcomes), (64, Some(16)));
         assert_eq!(audit.warnings.len(), 1, "{:?}", audit.warnings);
         assert!(
-            audit.warnings[0].starts_with("`RequestDisk` has 4 values among 256 idle jobs: without it there are 16"),
+            audit.warnings[0]
+                .starts_with("`RequestDisk` has 4 values among 256 idle jobs: without it there would be 16"),
             "{:?}",
             audit.warnings
         );
@@ -508,7 +509,7 @@ mod tests {
         let dates = with("Requirements = TARGET.QDate > 0", &|at| format!("QDate = {}", 5 + at % 3));
         assert!(
             dates[0].starts_with(
-                "`QDate` differs from submission to submission, and has 3 values among 12 idle jobs: without it there is 1 \
+                "`QDate` differs from submission to submission, and has 3 values among 12 idle jobs: without it there would be 1 \
                  instead of 3 autoclusters;"
             ),
             "{dates:?}"

@@ -565,7 +565,7 @@ mod tests {
         );
         assert_eq!(
             first("[Owner = \"al\"; Requirements = TARGET.Memory >= 20]", &[SMALL, LARGE]),
-            "1 of 1 slots that the job accepts refuse it by `TARGET.Owner == \"bob\"` in `START` (Owner of the job is \"al\")"
+            "1 of 1 slot that the job accepts rejects the job: `START` requires `TARGET.Owner == \"bob\"` (Owner of the job is \"al\")"
         );
     }
 
@@ -573,11 +573,11 @@ mod tests {
     fn an_unquoted_word_and_a_misspelt_name_are_told() {
         assert_eq!(
             first("[Requirements = TARGET.Memory > 1 && TARGET.OpSys == LINUX]", &[SMALL]),
-            "no slot satisfies `TARGET.OpSys == LINUX`: neither this job nor any slot has `LINUX`; did you mean the text \"LINUX\"?"
+            "no slot satisfies `TARGET.OpSys == LINUX`: neither this job nor any slot defines `LINUX`; did you mean the string \"LINUX\"?"
         );
         assert_eq!(
             first("[Requirements = TARGET.Memroy > 1]", &[SMALL]),
-            "no slot satisfies `TARGET.Memroy > 1`: `TARGET.Memroy` exists nowhere; did you mean `Memory`?"
+            "no slot satisfies `TARGET.Memroy > 1`: no slot advertises `Memroy`; did you mean `Memory`?"
         );
     }
 

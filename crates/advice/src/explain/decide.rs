@@ -179,18 +179,18 @@ mod tests {
         let cause = |text: &str| causes(&format!("[Requirements = {text}]"), &[SLOT]).remove(0);
         assert_eq!(
             cause("TARGET.Cpus > 2 ? TARGET.Memory > 10000 : TARGET.HasX"),
-            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192), which decides \
-             `TARGET.Cpus > 2 ? TARGET.Memory > 10000 : TARGET.HasX` since `TARGET.Cpus > 2` is true"
+            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192), in the branch of \
+             `TARGET.Cpus > 2 ? TARGET.Memory > 10000 : TARGET.HasX` where `TARGET.Cpus > 2` is true"
         );
         assert_eq!(
             cause("ifThenElse(isUndefined(TARGET.Max), TARGET.Memory > 9000, TARGET.Max > 5)"),
-            "no slot satisfies `TARGET.Memory > 9000` (Memory of slots is 8192), which decides \
-             `ifThenElse(isUndefined(TARGET.Max),TARGET.Memory > 9000,TARGET.Max > 5)` since `isUndefined(TARGET.Max)` is true"
+            "no slot satisfies `TARGET.Memory > 9000` (Memory of slots is 8192), in the branch of \
+             `ifThenElse(isUndefined(TARGET.Max),TARGET.Memory > 9000,TARGET.Max > 5)` where `isUndefined(TARGET.Max)` is true"
         );
         assert_eq!(
             cause("TARGET.HasX is true || TARGET.Memory > 10000"),
-            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192), nor `TARGET.HasX is true`: `TARGET.HasX` \
-             exists nowhere; these decide `TARGET.HasX is true || TARGET.Memory > 10000`"
+            "no slot satisfies `TARGET.Memory > 10000` (Memory of slots is 8192), nor `TARGET.HasX is true`: no slot \
+             advertises `HasX`, so `TARGET.HasX is true || TARGET.Memory > 10000` is not true"
         );
     }
 
@@ -198,13 +198,13 @@ mod tests {
     fn what_a_slot_means_by_a_name_is_told() {
         assert_eq!(
             causes("[Requirements = TARGET.IsGood && TARGET.Cpus > 1]", &[SLOT]).remove(0),
-            "no slot satisfies `Memory > 10000` in `IsGood` of slots (Memory of slots is 8192), which decides `TARGET.IsGood`"
+            "no slot satisfies `Memory > 10000` in `IsGood` of slots (Memory of slots is 8192), so `TARGET.IsGood` is not true"
         );
         let slot = "[Name = \"a\"; Requirements = TARGET.IsShort]";
         assert_eq!(
             causes("[MaxTime = 7200; IsShort = MaxTime < 3600; Requirements = true]", &[slot]).remove(0),
-            "1 of 1 slots that the job accepts refuse it by `MaxTime < 3600` in `IsShort` of the job \
-             (MaxTime of the job is 7200), which decides `TARGET.IsShort`"
+            "1 of 1 slot that the job accepts rejects the job because of `MaxTime < 3600` in `IsShort` of the job \
+             (MaxTime of the job is 7200), so `TARGET.IsShort` is not true"
         );
     }
 

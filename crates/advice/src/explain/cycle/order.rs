@@ -105,10 +105,15 @@ mod tests {
         let (one, other) = (rank(1, 900, 100.0, 800.0), rank(1, 500, 150.0, 350.0));
         assert_eq!(
             against(&one, &other, "7.0"),
-            "the priority of job 7.0 is better: 900 against 500, higher is better, most of it fair share (800 against 350)"
+            "job 7.0 has a higher priority: 900 against 500, mainly because of fair share (800 against 350)"
         );
-        assert!(against(&other, &one, "8.0").starts_with("job 8.0 comes after it, with priority 500 against 900"));
-        assert!(against(&rank(2, 1, 0.0, 0.0), &one, "9.0").starts_with("job 9.0 comes before it: PriorityTier 2"));
-        assert_eq!(against(&one, &one, "1.0"), "the priorities are equal (900), and job 1.0 has the lower number");
+        assert!(
+            against(&other, &one, "8.0").starts_with("job 8.0 is ordered after this one (priority 500 against 900")
+        );
+        assert!(
+            against(&rank(2, 1, 0.0, 0.0), &one, "9.0")
+                .starts_with("job 9.0 is ordered before this one: PriorityTier 2")
+        );
+        assert_eq!(against(&one, &one, "1.0"), "same priority (900), and job 1.0 has the lower job ID");
     }
 }
