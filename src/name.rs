@@ -91,12 +91,12 @@ impl Name {
         String::from_utf8_lossy(self.0.text)
     }
 
-    /// Whether both names are spelled alike, case included.
+    /// Tests whether both names are spelled alike, case included.
     pub fn same_spelling(self, other: Name) -> bool {
         std::ptr::eq(self.0, other.0)
     }
 
-    /// Whether the name is an identifier that needs no quotes: `[A-Za-z_][A-Za-z0-9_]*` and not one of
+    /// Tests whether the name is an identifier that needs no quotes: `[A-Za-z_][A-Za-z0-9_]*` and not one of
     /// `error false is isnt parent true undefined`.
     pub fn is_plain(self) -> bool {
         self.0.plain
@@ -232,22 +232,22 @@ pub mod known {
     /// `absTime`, the last of them.
     const ABS_TIME: Key = Key(20);
 
-    /// Whether the key is one of the special names of the language, resolved in any ad that does not define it.
+    /// Tests whether the key is one of the special names of the language, resolved in any ad that does not define it.
     pub fn is_special(key: Key) -> bool {
         key.0 <= CURRENT_TIME.0
     }
 
-    /// Whether the key is a name that the evaluator itself knows.
+    /// Tests whether the key is a name that the evaluator itself knows.
     pub fn is_known(key: Key) -> bool {
         key.0 <= ABS_TIME.0
     }
 
-    /// Whether the key is a name that means something around a match: a side, a context, or a computed attribute.
+    /// Tests whether the key is a name that means something around a match: a side, a context, or a computed attribute.
     pub fn is_of_match(key: Key) -> bool {
         key == MY || (LEFT.0..REQUIREMENTS.0).contains(&key.0)
     }
 
-    /// Whether the key is one of the attributes of the ad around a match, `symmetricMatch` to `rightRankValue`.
+    /// Tests whether the key is one of the attributes of the ad around a match, `symmetricMatch` to `rightRankValue`.
     pub fn is_match_attribute(key: Key) -> bool {
         (SYMMETRIC_MATCH.0..REQUIREMENTS.0).contains(&key.0)
     }

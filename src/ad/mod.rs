@@ -99,7 +99,7 @@ impl ClassAd {
         self.values.len()
     }
 
-    /// Whether the ad itself has no attributes.
+    /// Tests whether the ad itself has no attributes.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
@@ -137,7 +137,7 @@ impl ClassAd {
         }
     }
 
-    /// Whether the ad or a chained parent has an attribute.
+    /// Tests whether the ad or a chained parent has an attribute.
     pub fn contains(&self, name: impl Into<Name>) -> bool {
         self.lookup(name.into()).is_some()
     }
@@ -245,7 +245,7 @@ impl ClassAd {
         self.chained = parent;
     }
 
-    /// Whether both ads have the same attributes with the same expressions (`docs/reference/classad-language.md` 10.4); chained
+    /// Tests whether both ads have the same attributes with the same expressions (`docs/reference/classad-language.md` 10.4); chained
     /// parents do not count.
     pub fn same_as(&self, other: &ClassAd) -> bool {
         self.len() == other.len()

@@ -39,7 +39,7 @@ impl Shape {
         &self.names
     }
 
-    /// Whether these are the names, spelled so and in this order.
+    /// Tests whether these are the names, spelled so and in this order.
     fn is_of(&self, names: impl Iterator<Item = Name>) -> bool {
         let mut own = self.names.iter();
         for name in names {
@@ -150,10 +150,10 @@ impl std::fmt::Debug for Shapes {
 }
 
 /// Names in all shapes together that are remembered; then all are forgotten.
-const REMEMBERED: usize = 1 << 19;
+const MAX_SHAPES: usize = 1 << 19;
 
 /// Ads with more attributes than this have shapes of their own.
-const LONGEST: usize = 1 << 12;
+const MAX_NAMES: usize = 1 << 12;
 
 impl Shapes {
     /// An ad of these attributes with room for `spare` more; `entries` is empty afterwards. As by [`ClassAd::set`], a name
@@ -191,9 +191,9 @@ impl Shapes {
     }
 
     fn remember(&mut self, shape: Arc<Shape>) -> Arc<Shape> {
-        if shape.names.len() <= LONGEST {
+        if shape.names.len() <= MAX_NAMES {
             self.names += shape.names.len();
-            if self.names > REMEMBERED {
+            if self.names > MAX_SHAPES {
                 self.known.clear();
                 self.names = shape.names.len();
             }
@@ -278,7 +278,7 @@ mod tests {
             names.rotate_left(1);
             let mut entries = names.iter().map(|name| (*name, Attribute::Literal(Literal::Bool(true)))).collect();
             assert_eq!(shapes.make(&mut entries, 0).len(), 3000);
-            assert!(shapes.known.len() * 3000 <= REMEMBERED);
+            assert!(shapes.known.len() * 3000 <= MAX_SHAPES);
         }
     }
 

@@ -41,19 +41,19 @@ pub struct Claim {
 }
 
 /// References of one clause by which others are found to compare it with.
-const REFERENCES: usize = 48;
+const MAX_REFERENCES: usize = 48;
 /// Pairs of clauses of one chain that are compared.
-const PAIRS: usize = 5000;
+const MAX_PAIRS: usize = 5000;
 /// Clauses of a chain of which all pairs are compared.
-const SHORT: usize = 100;
+const MAX_CLAUSES_IN_PAIRS: usize = 100;
 /// Claims about one expression.
-const MOST: usize = 50;
+const MAX_CLAIMS: usize = 50;
 /// Alternatives, or conditions, of two clauses that are compared one by one.
-const ALTERNATIVES: usize = 8;
+const MAX_ALTERNATIVES: usize = 8;
 /// Pairs of clauses of one expression that are compared so.
-const COMPARED: usize = 1000;
+const MAX_COMPARISONS: usize = 1000;
 /// Clauses that are looked at.
-const STEPS: usize = 2000;
+const MAX_STEPS: usize = 2000;
 
 /// What is certain of the clauses of a condition, given what its references can be; constants that stand alone are left
 /// out. The order is that of the text.
@@ -100,7 +100,7 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
     found
 }
 
-/// Whether a part is a value rather than a condition: not made of logic or comparisons.
+/// Tests whether a part is a value rather than a condition: not made of logic or comparisons.
 pub fn is_value(tree: &Tree, id: NodeId) -> bool {
     match tree.node(tree.bare(id)) {
         Node::Binary(op, ..) => !(op.is_logic() || op.is_comparison()),
@@ -118,7 +118,7 @@ struct Finder<'a> {
 
 impl Finder<'_> {
     fn tell(&mut self, clause: NodeId, certainty: Certainty) {
-        if self.found.len() < MOST {
+        if self.found.len() < MAX_CLAIMS {
             self.found.push(Claim { clause, certainty });
         }
     }
@@ -130,7 +130,7 @@ impl Finder<'_> {
         let mut steps = 0;
         while let Some((id, decides)) = open.pop() {
             steps += 1;
-            if steps > STEPS || self.found.len() >= MOST {
+            if steps > MAX_STEPS || self.found.len() >= MAX_CLAIMS {
                 return;
             }
             let tree = self.analysis.tree();
@@ -201,20 +201,20 @@ impl Finder<'_> {
         let mut written: HashMap<String, NodeId> = HashMap::new();
         let mut pairs = 0;
         for (at, &later) in operands.iter().enumerate() {
-            if self.found.len() >= MOST {
+            if self.found.len() >= MAX_CLAIMS {
                 break;
             }
             if is_constant(tree, later) {
                 continue;
             }
             let impure = impure(tree, later);
-            if operands.len() > SHORT && !impure {
+            if operands.len() > MAX_CLAUSES_IN_PAIRS && !impure {
                 let first = *written.entry(part(tree, tree.bare(later)).to_string()).or_insert(later);
-                if pairs >= PAIRS && first != later && !gone.contains(&first) && same(tree, first, later) {
+                if pairs >= MAX_PAIRS && first != later && !gone.contains(&first) && same(tree, first, later) {
                     self.tell(later, Certainty::Repeats(first));
                 }
             }
-            if pairs >= PAIRS {
+            if pairs >= MAX_PAIRS {
                 continue;
             }
             let about = references(tree, later);
@@ -225,7 +225,7 @@ impl Finder<'_> {
                 before.dedup();
                 for before in before {
                     let earlier = operands[before];
-                    if gone.contains(&later) || pairs >= PAIRS || self.found.len() >= MOST {
+                    if gone.contains(&later) || pairs >= MAX_PAIRS || self.found.len() >= MAX_CLAIMS {
                         break;
                     }
                     if !gone.contains(&earlier) {
@@ -312,7 +312,7 @@ impl Finder<'_> {
         let tree = self.analysis.tree();
         self.compared += 1;
         let possible = |id: NodeId| self.analysis.truths(id).has(Truths::TRUE);
-        if self.compared > COMPARED || impure(tree, earlier) || !possible(earlier) || !possible(later) {
+        if self.compared > MAX_COMPARISONS || impure(tree, earlier) || !possible(earlier) || !possible(later) {
             return None;
         }
         let (clause, certainty) = if op == BinaryOp::And {
@@ -334,14 +334,14 @@ impl Finder<'_> {
         Some(clause)
     }
 
-    /// Whether all conditions of `then` are true where all of `given` are: each is one of those, or follows from them.
+    /// Tests whether all conditions of `then` are true where all of `given` are: each is one of those, or follows from them.
     fn implies_all(&self, given: NodeId, then: NodeId) -> bool {
         let tree = self.analysis.tree();
         let facts = self.analysis.where_it_is(given, Truths::TRUE, &Facts::default());
         // It is never true, which is told elsewhere.
         let Some(facts) = facts else { return false };
         let (have, need) = (tree.flattened(BinaryOp::And, given), tree.flattened(BinaryOp::And, then));
-        if have.len() > ALTERNATIVES || need.len() > ALTERNATIVES {
+        if have.len() > MAX_ALTERNATIVES || need.len() > MAX_ALTERNATIVES {
             return false;
         }
         need.into_iter().all(|clause| {
@@ -350,11 +350,11 @@ impl Finder<'_> {
         })
     }
 
-    /// Whether some alternative of `then` is true where one of `given` is, and none before it is an error there.
+    /// Tests whether some alternative of `then` is true where one of `given` is, and none before it is an error there.
     fn any_implies(&self, given: NodeId, then: NodeId) -> bool {
         let tree = self.analysis.tree();
         let (have, need) = (tree.flattened(BinaryOp::Or, given), tree.flattened(BinaryOp::Or, then));
-        if need.len() < 2 || have.len() > ALTERNATIVES || need.len() > ALTERNATIVES {
+        if need.len() < 2 || have.len() > MAX_ALTERNATIVES || need.len() > MAX_ALTERNATIVES {
             return false;
         }
         let nothing = Facts::default();
@@ -386,7 +386,7 @@ impl Finder<'_> {
         })
     }
 
-    /// Whether `a == x` stands before `a =?= x`: it is true wherever that is. Of other clauses that follow from a later one
+    /// Tests whether `a == x` stands before `a =?= x`: it is true wherever that is. Of other clauses that follow from a later one
     /// nothing is said: they may guard what stands between them.
     fn is_weaker_equality(&self, earlier: NodeId, later: NodeId) -> bool {
         let tree = self.analysis.tree();
@@ -399,7 +399,7 @@ impl Finder<'_> {
             && self.implies_all(later, earlier)
     }
 
-    /// Whether a clause `a || b` has an alternative that follows from another clause, whatever the other ones are.
+    /// Tests whether a clause `a || b` has an alternative that follows from another clause, whatever the other ones are.
     fn has_implied_arm(&self, given: NodeId, clause: NodeId) -> bool {
         let tree = self.analysis.tree();
         let clause = tree.bare(clause);
@@ -418,12 +418,12 @@ impl Finder<'_> {
     }
 }
 
-/// Whether a part is a constant, perhaps in parentheses: where texts are put together, those stand for nothing.
+/// Tests whether a part is a constant, perhaps in parentheses: where texts are put together, those stand for nothing.
 fn is_constant(tree: &Tree, id: NodeId) -> bool {
     matches!(tree.node(tree.bare(id)), Node::Literal(_))
 }
 
-/// Whether two parts are written alike.
+/// Tests whether two parts are written alike.
 fn same(tree: &Tree, one: NodeId, two: NodeId) -> bool {
     let (one, two) = (tree.bare(one), tree.bare(two));
     if tree.first_of(one) + two != tree.first_of(two) + one {
@@ -442,7 +442,7 @@ fn part(tree: &Tree, id: NodeId) -> Expr {
 /// The references that a part speaks of, each once; none stands for itself.
 fn references(tree: &Tree, id: NodeId) -> Vec<Option<Reference>> {
     let mut found: Vec<Option<Reference>> = Vec::new();
-    for reference in tree.references(id).take(REFERENCES).map(Some) {
+    for reference in tree.references(id).take(MAX_REFERENCES).map(Some) {
         if !found.contains(&reference) {
             found.push(reference);
         }
@@ -453,7 +453,7 @@ fn references(tree: &Tree, id: NodeId) -> Vec<Option<Reference>> {
     found
 }
 
-/// Whether a part may have another value when it is evaluated again.
+/// Tests whether a part may have another value when it is evaluated again.
 fn impure(tree: &Tree, id: NodeId) -> bool {
     (tree.first_of(id)..=id).any(|part| match *tree.node(part) {
         Node::Call(call) => builtin::find(tree.calls[call as usize].name).is_some_and(|function| !function.pure),

@@ -18,11 +18,11 @@ use crate::syntax::view::{Reference, View};
 use crate::value::Value;
 
 /// Deepest nesting that is followed; what is deeper can be anything.
-const DEEPEST: u32 = 120;
+const MAX_DEPTH: u32 = 120;
 /// Nodes that are looked at for one expression; then everything can be anything.
-const MOST: u32 = 50_000;
+const MAX_NODES: u32 = 50_000;
 /// Facts are told apart for so many operands of a chain of conditions.
-const LONGEST: usize = 256;
+const MAX_OPERANDS: usize = 256;
 
 /// A string that holds this byte is one of which nothing is known.
 pub const OPEN: u8 = 1;
@@ -56,7 +56,7 @@ pub struct Analysis<'a> {
 impl<'a> Analysis<'a> {
     /// An analysis of a tree, given what its references can be.
     pub fn new(tree: &'a Tree, base: Base<'a>) -> Self {
-        Analysis { tree, base, left: Cell::new(MOST) }
+        Analysis { tree, base, left: Cell::new(MAX_NODES) }
     }
 
     /// The tree.
@@ -66,7 +66,7 @@ impl<'a> Analysis<'a> {
 
     /// Begins to count anew: as many nodes may be looked at again.
     pub fn renew(&self) {
-        self.left.set(MOST);
+        self.left.set(MAX_NODES);
     }
 
     /// Everything that a part can be, whatever the ads are.
@@ -91,7 +91,7 @@ impl<'a> Analysis<'a> {
 
     fn eval(&self, id: NodeId, facts: &Facts, depth: u32) -> Values {
         let left = self.left.get();
-        if left == 0 || depth >= DEEPEST {
+        if left == 0 || depth >= MAX_DEPTH {
             return Values::any();
         }
         self.left.set(left - 1);
@@ -157,7 +157,7 @@ impl<'a> Analysis<'a> {
             // What decides the chain stays.
             let decided = so_far.0 & !(going.0 | Truths::UNDEFINED.0);
             so_far = next.or(Truths(decided));
-            if at < LONGEST && so_far.has(going) {
+            if at < MAX_OPERANDS && so_far.has(going) {
                 match self.where_it_is(*operand, going, &within) {
                     Some(facts) => within = facts,
                     None => so_far = Truths(so_far.0 & !going.0),
@@ -177,7 +177,7 @@ impl<'a> Analysis<'a> {
         let mut steps = 0;
         while let Some((id, outcome)) = open.pop() {
             steps += 1;
-            if steps > LONGEST {
+            if steps > MAX_OPERANDS {
                 break;
             }
             match self.tree.view(id) {
@@ -296,7 +296,7 @@ const SURROUNDED: [&[u8]; 17] = [
 ];
 
 /// Nodes of a constant part that is computed.
-const COMPUTED: NodeId = 64;
+const MAX_CONSTANT_NODES: NodeId = 64;
 
 /// The value of a call or an operation on numbers that depends on nothing but what is written; `None` for all others.
 fn constant(tree: &Tree, id: NodeId) -> Option<Value> {
@@ -316,7 +316,7 @@ fn constant(tree: &Tree, id: NodeId) -> Option<Value> {
         }
         _ => false,
     };
-    if id - first > COMPUTED || !(first..=id).all(written) {
+    if id - first > MAX_CONSTANT_NODES || !(first..=id).all(written) {
         return None;
     }
     let settings =

@@ -11,10 +11,10 @@ pub struct Facts {
 }
 
 /// References that are told apart; what is said of more is forgotten.
-const MOST: usize = 64;
+const MAX_REFERENCES: usize = 64;
 
 impl Facts {
-    /// Whether nothing is known.
+    /// Tests whether nothing is known.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
@@ -33,7 +33,7 @@ impl Facts {
         let key = reference.name.key();
         match self.known.iter().position(|(scope, name, _)| *scope == reference.scope && *name == key) {
             Some(at) => self.known[at].2 = values,
-            None if self.known.len() < MOST => self.known.push((reference.scope, key, values)),
+            None if self.known.len() < MAX_REFERENCES => self.known.push((reference.scope, key, values)),
             None => {}
         }
     }

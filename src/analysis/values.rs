@@ -43,7 +43,7 @@ pub enum Texts {
 }
 
 /// Strings that are told apart; more are all.
-const FEW: usize = 16;
+const MAX_TEXTS: usize = 16;
 
 /// A set of values.
 #[derive(Clone, PartialEq, Debug)]
@@ -74,12 +74,12 @@ impl Truths {
     /// Error, or a value that is no condition.
     pub const ERROR: Truths = Truths(8);
 
-    /// Whether one of `other` is possible.
+    /// Tests whether one of `other` is possible.
     pub fn has(self, other: Truths) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether nothing but `other` is possible.
+    /// Tests whether nothing but `other` is possible.
     pub fn within(self, other: Truths) -> bool {
         self.0 & !other.0 == 0
     }
@@ -220,32 +220,32 @@ impl Values {
         }
     }
 
-    /// Whether the set has one of these kinds.
+    /// Tests whether the set has one of these kinds.
     pub fn has(&self, kinds: u16) -> bool {
         self.kinds & kinds != 0
     }
 
-    /// Whether the set has numbers: booleans, integers or reals.
+    /// Tests whether the set has numbers: booleans, integers or reals.
     pub fn has_number(&self) -> bool {
         self.has(kind::TRUE | kind::FALSE | kind::NAN) || self.ints.is_some() || self.reals.is_some()
     }
 
-    /// Whether the set has strings.
+    /// Tests whether the set has strings.
     pub fn has_text(&self) -> bool {
         self.texts != Texts::None
     }
 
-    /// Whether the set has a value other than undefined and error.
+    /// Tests whether the set has a value other than undefined and error.
     pub fn has_defined(&self) -> bool {
         self.has(kind::ALL & !(kind::UNDEFINED | kind::ERROR)) || self.has_number() || self.has_text()
     }
 
-    /// Whether the set is empty.
+    /// Tests whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.kinds == 0 && self.ints.is_none() && self.reals.is_none() && !self.has_text()
     }
 
-    /// Whether a value is in the set.
+    /// Tests whether a value is in the set.
     pub fn contains(&self, value: &Value) -> bool {
         match value {
             Value::Int(value) => self.ints.is_some_and(|(low, high)| (low..=high).contains(value)),
@@ -340,7 +340,7 @@ impl Values {
 /// All reals but NaN.
 pub const ALL_REALS: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-/// Whether two strings are the same but for the case of letters.
+/// Tests whether two strings are the same but for the case of letters.
 pub fn alike(one: &Text, other: &Text) -> bool {
     folded_order(one.as_bytes(), other.as_bytes()).is_eq()
 }
@@ -352,7 +352,7 @@ fn few(one: &[Text], two: &[Text], same: impl Fn(&Text, &Text) -> bool, make: fn
             all.push(text.clone());
         }
     }
-    if all.len() > FEW { Texts::Any } else { make(all) }
+    if all.len() > MAX_TEXTS { Texts::Any } else { make(all) }
 }
 
 #[cfg(test)]

@@ -13,10 +13,10 @@ use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::Type;
 
 /// At most so many warnings about one expression.
-const MOST: usize = 20;
+const MAX_FINDINGS: usize = 20;
 
 /// Longest text that a fix repeats.
-const LONGEST_FIX: usize = 400;
+const MAX_FIX_LENGTH: usize = 400;
 
 /// The warnings about an expression that was parsed from a text with places, in the order of the text, each with a
 /// code that does not change: `unknown-function`, `type-clash`.
@@ -48,12 +48,12 @@ pub fn check(expr: &Expr, source: &[u8]) -> Vec<Diagnostic> {
             }
             findings.push(finding.code(code));
         }
-        if findings.len() > 10 * MOST {
+        if findings.len() > 10 * MAX_FINDINGS {
             break;
         }
     }
     findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
-    findings.truncate(MOST);
+    findings.truncate(MAX_FINDINGS);
     findings
 }
 
@@ -150,7 +150,7 @@ impl Checker<'_> {
     }
 
     fn fits(&self, id: NodeId) -> bool {
-        self.bytes(self.span(id)).len() <= LONGEST_FIX
+        self.bytes(self.span(id)).len() <= MAX_FIX_LENGTH
     }
 }
 
@@ -489,7 +489,7 @@ fn backslash_path(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let token = checker.bytes(checker.span(id));
     let inner = token.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
     let drive = inner.first().is_some_and(u8::is_ascii_alphabetic) && inner.get(1..3) == Some(b":\\");
-    if !drive || inner.get(3) == Some(&b'\\') || value.get(1..3) == Some(b":\\") || inner.len() > LONGEST_FIX {
+    if !drive || inner.get(3) == Some(&b'\\') || value.get(1..3) == Some(b":\\") || inner.len() > MAX_FIX_LENGTH {
         return None;
     }
     let written = checker.text(id).replace('\\', "\\\\");
@@ -542,7 +542,7 @@ mod tests {
     #[test]
     fn many_mistakes_give_few_warnings() {
         let source = vec!["nosuch()"; 1000].join(" + ");
-        assert_eq!(messages(&source).len(), MOST);
+        assert_eq!(messages(&source).len(), MAX_FINDINGS);
     }
 
     #[test]

@@ -170,7 +170,7 @@ fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(Value::Bool(false))
 }
 
-/// Whether a pattern matches some part of a name that is not empty.
+/// Tests whether a pattern matches some part of a name that is not empty.
 fn matches_something(pattern: &Pattern, name: &[u8]) -> Result<bool, MatchError> {
     let Some(first) = pattern.captures(name)? else { return Ok(false) };
     if matches!(first.first(), Some(Some((start, end))) if start < end) {

@@ -111,7 +111,7 @@ impl Environment {
     }
 }
 
-/// Whether the first character of a V1 environment says what delimits the entries.
+/// Tests whether the first character of a V1 environment says what delimits the entries.
 fn may_delimit(byte: u8) -> bool {
     b"!#$%&*+,-/:;<>?@^`|~\x1f".contains(&byte)
 }

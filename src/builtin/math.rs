@@ -99,7 +99,7 @@ fn quantize(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
 }
 
 /// The largest number of the reference's generator, which has 31 bits.
-const LARGEST: u64 = (1 << 31) - 1;
+const MAX_RANDOM: u64 = (1 << 31) - 1;
 
 fn random(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     let limit = if call.is_empty() { Value::Real(1.0) } else { call.argument(0)? };
@@ -110,7 +110,7 @@ fn random(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
             _ => Err(EvalError::Function("random")),
         },
         Value::Real(limit) if limit <= 0.0 => Err(EvalError::Function("random")),
-        Value::Real(limit) => Ok(Value::Real(limit * (draw as f64 / LARGEST as f64))),
+        Value::Real(limit) => Ok(Value::Real(limit * (draw as f64 / MAX_RANDOM as f64))),
         _ => Ok(Value::Error),
     }
 }

@@ -50,9 +50,9 @@ pub struct Function {
     pub least: u8,
     /// Most arguments; `None` for any number.
     pub most: Option<u8>,
-    /// Whether the same arguments always give the same value.
+    /// True if the same arguments always give the same value.
     pub pure: bool,
-    /// Whether a call with the right number of arguments can be an error when no argument is one.
+    /// True if a call with the right number of arguments can be an error when no argument is one.
     pub can_error: bool,
     /// What a call evaluates to.
     pub run: fn(&mut Call<'_, '_>) -> Result<Value, EvalError>,
@@ -63,12 +63,12 @@ pub struct Function {
 }
 
 impl Function {
-    /// Whether a call may have so many arguments; other calls are an error value.
+    /// Tests whether a call may have so many arguments; other calls are an error value.
     pub fn accepts(&self, arguments: usize) -> bool {
         arguments >= usize::from(self.least) && self.most.is_none_or(|most| arguments <= usize::from(most))
     }
 
-    /// Whether a call is about its first argument as an expression, not about its value here.
+    /// Tests whether a call is about its first argument as an expression, not about its value here.
     pub(crate) fn quotes(&self) -> bool {
         matches!(self.name, "countMatches" | "evalInEachContext" | "unparse" | "unresolved")
     }
@@ -138,7 +138,7 @@ impl<'m, 'a> Call<'m, 'a> {
         self.arguments.len()
     }
 
-    /// Whether there are no arguments.
+    /// Tests whether there are no arguments.
     pub fn is_empty(&self) -> bool {
         self.arguments.is_empty()
     }

@@ -98,8 +98,8 @@ pub fn closest_within<T: AsRef<[u8]> + Ord>(
 /// case; `None` if more than `allowed`.
 pub fn distance(one: &[u8], other: &[u8], allowed: usize) -> Option<usize> {
     /// Names longer than this are not compared.
-    const LONGEST: usize = 64;
-    if one.len().abs_diff(other.len()) > allowed || one.len() > LONGEST || other.len() > LONGEST {
+    const MAX_LENGTH: usize = 64;
+    if one.len().abs_diff(other.len()) > allowed || one.len() > MAX_LENGTH || other.len() > MAX_LENGTH {
         return None;
     }
     // Every edit but a swap brings or takes one letter at most on either side: most names are told apart by that alone.
@@ -116,10 +116,10 @@ pub fn distance(one: &[u8], other: &[u8], allowed: usize) -> Option<usize> {
         return None;
     }
     let same = |i: usize, j: usize| one[i].eq_ignore_ascii_case(&other[j]);
-    let (mut before, mut above) = ([0usize; LONGEST + 1], [0usize; LONGEST + 1]);
+    let (mut before, mut above) = ([0usize; MAX_LENGTH + 1], [0usize; MAX_LENGTH + 1]);
     above.iter_mut().enumerate().for_each(|(at, edits)| *edits = at);
     for i in 0..one.len() {
-        let mut row = [0usize; LONGEST + 1];
+        let mut row = [0usize; MAX_LENGTH + 1];
         row[0] = i + 1;
         for j in 0..other.len() {
             let mut edits = (above[j] + usize::from(!same(i, j))).min(above[j + 1] + 1).min(row[j] + 1);

@@ -105,9 +105,9 @@ pub(crate) enum Effort {
 pub struct Pattern {
     text: String,
     options: Options,
-    /// Whether some part is matched without counting steps, however long it is.
+    /// True if some part is matched without counting steps, however long it is.
     uncounted: bool,
-    /// Whether the pattern means the same in parentheses.
+    /// True if the pattern means the same in parentheses.
     enclosable: bool,
     /// By tier; compiled when a text first needs it.
     engines: [OnceLock<Option<Regex>>; TIERS.len() + 1],
@@ -147,7 +147,7 @@ impl Pattern {
         Ok(compiled)
     }
 
-    /// Whether the pattern matches anywhere in a text.
+    /// Tests whether the pattern matches anywhere in a text.
     pub fn is_match(&self, text: &[u8]) -> Result<bool, MatchError> {
         let tier = tier_of(text.len());
         if tier < TIERS.len() - 1

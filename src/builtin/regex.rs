@@ -83,10 +83,10 @@ pub const FUNCTIONS: &[Function] = &[
 ];
 
 /// Patterns that a thread keeps compiled.
-const KEPT: usize = 64;
+const MAX_PATTERNS: usize = 64;
 
 /// Longer patterns are not kept.
-const LONGEST_KEPT: usize = 4096;
+const MAX_PATTERN_LENGTH: usize = 4096;
 
 /// Steps that compiling a pattern counts for, beside one for every byte.
 const COMPILE_STEPS: usize = 100;
@@ -134,9 +134,9 @@ pub(crate) fn compiled(
     let repeats = text.windows(2).any(|pair| pair[0] == b'{' && pair[1].is_ascii_digit());
     call.charge(COMPILE_STEPS + text.len() + if repeats { REPEAT_STEPS } else { 0 })?;
     let pattern = Pattern::compile(text, options).ok().map(Rc::new);
-    if text.len() <= LONGEST_KEPT {
+    if text.len() <= MAX_PATTERN_LENGTH {
         COMPILED.with_borrow_mut(|kept| {
-            kept.truncate(KEPT - 1);
+            kept.truncate(MAX_PATTERNS - 1);
             kept.insert(0, Kept { text: text.into(), options, pattern: pattern.clone() });
         });
     }
@@ -165,7 +165,7 @@ fn searched<T, E: From<MatchError> + PartialEq>(
     Ok(found)
 }
 
-/// Whether a pattern matches anywhere in a text; `None` if the search was given up.
+/// Tests whether a pattern matches anywhere in a text; `None` if the search was given up.
 pub(crate) fn is_match(call: &mut Call<'_, '_>, pattern: &Pattern, text: &[u8]) -> Result<Option<bool>, EvalError> {
     Ok(searched(call, text.len(), |effort| pattern.is_match_with(effort, text))?.ok())
 }
@@ -264,19 +264,19 @@ mod tests {
         let settings = EvalOptions::default();
         for round in 0..2 {
             for number in 0..KEPT + 10 {
-                let text = format!("regexp(\"^a{number}$\", \"a{}\")", KEPT + round);
-                assert_eq!(evaluate(&text, &settings), Ok((number == KEPT + round).to_string()), "{text}");
+                let text = format!("regexp(\"^a{number}$\", \"a{}\")", MAX_PATTERNS + round);
+                assert_eq!(evaluate(&text, &settings), Ok((number == MAX_PATTERNS + round).to_string()), "{text}");
             }
         }
-        assert_eq!(COMPILED.with_borrow(Vec::len), KEPT);
+        assert_eq!(COMPILED.with_borrow(Vec::len), MAX_PATTERNS);
         assert_eq!(evaluate("regexp(\"[\", \"a\")", &settings).as_deref(), Ok("error"));
         assert!(COMPILED.with_borrow(|kept| *kept[0].text == *b"[" && kept[0].pattern.is_none()));
         // The same text with other options is another pattern.
         assert_eq!(evaluate("regexp(\"^A9$\", \"a9\", \"i\")", &settings).as_deref(), Ok("true"));
         assert_eq!(evaluate("regexp(\"^A9$\", \"a9\")", &settings).as_deref(), Ok("false"));
-        let long = "b".repeat(LONGEST_KEPT + 1);
+        let long = "b".repeat(MAX_PATTERN_LENGTH + 1);
         assert_eq!(evaluate(&format!("regexp(\"{long}\", \"{long}\")"), &settings).as_deref(), Ok("true"));
-        assert!(COMPILED.with_borrow(|kept| kept.iter().all(|known| known.text.len() <= LONGEST_KEPT)));
+        assert!(COMPILED.with_borrow(|kept| kept.iter().all(|known| known.text.len() <= MAX_PATTERN_LENGTH)));
     }
 
     #[test]

@@ -74,7 +74,7 @@ fn parts<'t>(text: &'t [u8], delimiters: &[u8]) -> impl Iterator<Item = &'t [u8]
     text.split(move |&b| delimiters.contains(b)).filter(|part| !part.is_empty())
 }
 
-/// Whether two lists have a part in common, by the rules of `stringListsIntersect`: case counts, white space too.
+/// Tests whether two lists have a part in common, by the rules of `stringListsIntersect`: case counts, white space too.
 ///
 /// No delimiters at all stand for [`DELIMITERS`].
 pub fn intersect(a: &[u8], b: &[u8], delimiters: &[u8]) -> bool {
@@ -83,12 +83,12 @@ pub fn intersect(a: &[u8], b: &[u8], delimiters: &[u8]) -> bool {
     parts(b, delimiters).any(|part| known.contains(part))
 }
 
-/// Whether some token of a list is this item, which is taken as it stands.
+/// Tests whether some token of a list is this item, which is taken as it stands.
 pub fn member(item: &[u8], list: &[u8], delimiters: &[u8], caseless: bool) -> bool {
     tokens(list, delimiters).any(|token| if caseless { token.eq_ignore_ascii_case(item) } else { token == item })
 }
 
-/// Whether every token of `items` is a token of `list`. No text at all is a subset; one without tokens is none.
+/// Tests whether every token of `items` is a token of `list`. No text at all is a subset; one without tokens is none.
 pub fn subset(items: &[u8], list: &[u8], delimiters: &[u8], caseless: bool) -> bool {
     if items.is_empty() {
         return true;

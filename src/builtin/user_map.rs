@@ -243,7 +243,7 @@ impl UserMaps {
         map.output(method, user)
     }
 
-    /// Whether there is a map of the name, or of the name before `.method`.
+    /// Tests whether there is a map of the name, or of the name before `.method`.
     pub fn contains(&self, name: &[u8]) -> bool {
         self.find(name).is_some()
     }

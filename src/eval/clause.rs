@@ -33,7 +33,7 @@ pub struct Clause {
 }
 
 impl Clause {
-    /// Whether the clause lets the match through.
+    /// Tests whether the clause lets the match through.
     pub fn accepts(&self) -> bool {
         self.value.as_ref().is_ok_and(|value| value.as_condition() == Some(true))
     }

@@ -60,7 +60,7 @@ pub struct Condition<P> {
     pub depth: usize,
     /// The condition it is a part of.
     pub parent: Option<usize>,
-    /// Whether the root is true only if this condition is: only `&&` is above it, and it is not a conjunction itself.
+    /// True if the root is true only if this condition is: only `&&` is above it, and it is not a conjunction itself.
     pub required: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct Condition<P> {
 pub struct Conditions<P> {
     /// The conditions, the root first.
     pub all: Vec<Condition<P>>,
-    /// Whether a limit of the rules left a condition whole.
+    /// True if a limit of the rules left a condition whole.
     pub is_truncated: bool,
 }
 
@@ -151,7 +151,7 @@ impl<P> Conditions<P> {
         (at + 1..self.all.len()).filter(move |below| self.all[*below].parent == Some(at))
     }
 
-    /// Whether a condition has no parts.
+    /// Tests whether a condition has no parts.
     pub fn is_leaf(&self, at: usize) -> bool {
         self.all[at].connective == Connective::Leaf
     }

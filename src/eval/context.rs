@@ -15,10 +15,10 @@ use crate::syntax::number::real_to_integer;
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Value};
 
 /// Levels of all evaluations that are begun afresh inside one another, each with the whole depth at its disposal.
-const DEEPEST: u32 = 12_800;
+const MAX_TOTAL_DEPTH: u32 = 12_800;
 
 /// Levels that one more evaluation inside others counts at least.
-const LEVELS: u32 = 20;
+const MIN_LEVELS: u32 = 20;
 
 /// An expression that is being evaluated elsewhere than it is written.
 pub(crate) struct RelocatedExpr {
@@ -116,14 +116,14 @@ impl<'a> Evaluator<'a> {
         inner: impl FnOnce(&mut Self) -> Result<Value, EvalError>,
     ) -> Result<Value, EvalError> {
         // Their number is bounded by what they take together: the reference has no limit and overflows its stack.
-        if self.outer_depth >= DEEPEST {
-            return Err(EvalError::Contexts(DEEPEST));
+        if self.outer_depth >= MAX_TOTAL_DEPTH {
+            return Err(EvalError::Contexts(MAX_TOTAL_DEPTH));
         }
         let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth), self.root);
-        self.outer_depth += outer.1 + LEVELS;
+        self.outer_depth += outer.1 + MIN_LEVELS;
         self.root = self.root_of(frame);
         let value = self.with_fresh_search(|evaluator| with_stack(|| inner(evaluator)));
-        self.outer_depth -= outer.1 + LEVELS;
+        self.outer_depth -= outer.1 + MIN_LEVELS;
         (self.active, self.depth, self.root) = outer;
         value
     }
@@ -155,12 +155,12 @@ impl<'a> Evaluator<'a> {
         self.root
     }
 
-    /// Whether a frame is one of the two sides of a match.
+    /// Tests whether a frame is one of the two sides of a match.
     pub(crate) fn is_side(frame: FrameId) -> bool {
         matches!(frame, LEFT | RIGHT)
     }
 
-    /// Whether a frame is one of the two ads around the sides of a match, whose attributes are absolute references.
+    /// Tests whether a frame is one of the two ads around the sides of a match, whose attributes are absolute references.
     pub(crate) fn is_side_context(&self, frame: FrameId) -> bool {
         matches!(self.frame(frame).holder, Holder::LeftContext | Holder::RightContext)
     }

@@ -18,20 +18,20 @@ use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::{Type, Value};
 
 /// At most so many causes of one value.
-const MOST: usize = 5;
+const MAX_CAUSES: usize = 5;
 
 /// Attributes that are followed into an evaluation that goes too deep.
-const DEEPEST: usize = 3;
+const MAX_PATH: usize = 3;
 
 /// At most so many parts are looked at.
-const STEPS: usize = 10_000;
+const MAX_STEPS: usize = 10_000;
 
 /// Why a part has the value that it has.
 #[derive(Clone, Debug)]
 pub enum Reason {
     /// No ad in sight has the attribute.
     Missing {
-        /// Whether the other side was searched too.
+        /// True if the other side was searched too.
         both: bool,
     },
     /// A certain ad does not have the attribute.
@@ -243,7 +243,7 @@ impl Search<'_, '_> {
         let mut steps = 0;
         while let Some(spot) = self.waiting.pop() {
             steps += 1;
-            if self.causes.len() >= MOST || steps > STEPS || self.walk.exhausted() {
+            if self.causes.len() >= MAX_CAUSES || steps > MAX_STEPS || self.walk.exhausted() {
                 return;
             }
             let outcome = self.walk.value(&spot);
@@ -251,7 +251,7 @@ impl Search<'_, '_> {
             match outcome {
                 Err(failed @ (EvalError::Work(_) | EvalError::Memory(_))) => self.blame(&spot, Reason::Failed(failed)),
                 // What goes too deep does so all the way down.
-                Err(failed @ EvalError::Depth(_)) if spot.path.len() >= DEEPEST => {
+                Err(failed @ EvalError::Depth(_)) if spot.path.len() >= MAX_PATH => {
                     self.blame(&spot, Reason::Failed(failed));
                 }
                 _ => self.look(&spot, class),
@@ -332,7 +332,7 @@ impl Search<'_, '_> {
 
     /// Goes on to the parts that are as bad as the whole: the first error, or everything undefined.
     fn descend(&mut self, parts: &[(Spot, Result<Value, EvalError>)], class: Bad) -> bool {
-        let most = if class == Bad::Undefined { MOST } else { 1 };
+        let most = if class == Bad::Undefined { MAX_CAUSES } else { 1 };
         let found: Vec<Spot> = parts
             .iter()
             .filter(|(_, value)| bad(value) == Some(class))
@@ -498,7 +498,7 @@ mod tests {
     fn all_missing_operands_are_named() {
         assert_eq!(
             causes("[]", Some("[]"), "a > 1 && TARGET.b > 2"),
-            ["neither MY nor TARGET has an attribute `a`", "TARGET has no attribute for `TARGET.b`"]
+            ["neither MY nor TARGET defines `a`", "TARGET does not define `TARGET.b`"]
         );
     }
 
@@ -512,7 +512,7 @@ mod tests {
 
     #[test]
     fn a_target_that_is_not_there_is_named() {
-        assert_eq!(causes("[]", None, "TARGET.Memory > 1"), ["`TARGET` needs an ad on the other side"]);
+        assert_eq!(causes("[]", None, "TARGET.Memory > 1"), ["`TARGET` requires a TARGET ad"]);
     }
 
     #[test]
@@ -520,7 +520,7 @@ mod tests {
         // Inside START of the target, TARGET is me.
         assert_eq!(
             causes("[]", Some("[ START = TARGET.Owner == \"ada\" ]"), "TARGET.START"),
-            ["in `START` of TARGET: MY has no attribute for `TARGET.Owner`"]
+            ["in `START` of TARGET: MY does not define `TARGET.Owner`"]
         );
     }
 
@@ -529,8 +529,8 @@ mod tests {
         for (expr, reason) in [
             ("1 / 0", "`1 / 0` divides by zero"),
             ("\"a\" + 1", "in `\"a\" + 1`, `+` does not work on a string and an integer"),
-            ("{ 1 }[3]", "in `{ 1 }[3]`, the list has 1 element, counted from 0, and none at 3"),
-            ("\"a\" || true", "in `\"a\" || true`, a string is no condition"),
+            ("{ 1 }[3]", "in `{ 1 }[3]`, index 3 is out of range: the list has 1 element, counted from 0"),
+            ("\"a\" || true", "in `\"a\" || true`, a string is not a condition"),
             ("nosuch(1)", "in `nosuch(1)`, there is no function `nosuch`"),
             ("floor(1, 2)", "in `floor(1,2)`, `floor` does not take 2 arguments"),
             (
@@ -555,13 +555,13 @@ mod tests {
 
     #[test]
     fn circles_are_named() {
-        assert_eq!(causes("[ a = b; b = a ]", None, "a"), ["in `a` of MY: in `b` of MY: `a` leads back to itself"]);
+        assert_eq!(causes("[ a = b; b = a ]", None, "a"), ["in `a` of MY: in `b` of MY: `a` is a circular reference"]);
     }
 
     #[test]
     fn an_evaluation_without_end_is_not_explained_for_ever() {
         let links: String = (0..40).map(|at| format!("a{at} = a{} + a{}; ", at + 1, at + 1)).collect();
         let causes = causes(&format!("[ {links} ]"), None, "a0");
-        assert!(causes.len() <= MOST, "{causes:?}");
+        assert!(causes.len() <= MAX_CAUSES, "{causes:?}");
     }
 }

@@ -70,7 +70,7 @@ pub fn flatten(ad: &ClassAd, expr: &Expr, inlining: Inlining, settings: &EvalOpt
 }
 
 /// Parts inside one another, other than chains of operators. The reference has no limit and overflows its stack.
-const NESTING: u32 = 10_000;
+const MAX_NESTING: u32 = 10_000;
 
 /// An index in the arena of residual parts.
 type PartId = u32;
@@ -102,7 +102,7 @@ enum Flat {
 #[derive(Clone, Copy)]
 struct Context {
     frame: FrameId,
-    /// Whether ads written here are inside the ad of the frame. Those of a loose expression are not.
+    /// True if ads written here are inside the ad of the frame. Those of a loose expression are not.
     attached: bool,
 }
 
@@ -167,8 +167,8 @@ impl Flattener<'_> {
     }
 
     fn flat(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, EvalError> {
-        if self.nesting >= NESTING {
-            return Err(EvalError::Depth(NESTING));
+        if self.nesting >= MAX_NESTING {
+            return Err(EvalError::Depth(MAX_NESTING));
         }
         self.nesting += 1;
         let flat = crate::eval::with_stack(|| self.node(tree, id, context));
@@ -551,6 +551,6 @@ mod tests {
         let ones = vec!["1"; 50_000].join(" + ");
         assert_eq!(flat("[]", &ones, Inlining::Keep), "value 50000");
         let subscripts = format!("x{}", "[0]".repeat(50_000));
-        assert_eq!(flat("[]", &subscripts, Inlining::Keep), EvalError::Depth(NESTING).to_string());
+        assert_eq!(flat("[]", &subscripts, Inlining::Keep), EvalError::Depth(MAX_NESTING).to_string());
     }
 }

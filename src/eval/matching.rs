@@ -7,7 +7,7 @@ use crate::name::Name;
 use crate::value::Value;
 use crate::value::logic::Truth;
 
-/// Whether both ads accept each other: the Requirements of the right one, then of the left one, are true or a
+/// Tests whether both ads accept each other: the Requirements of the right one, then of the left one, are true or a
 /// number other than zero. A missing or failing Requirements is no match.
 ///
 /// ```
@@ -30,7 +30,7 @@ thread_local! {
     static REQUIREMENTS: Name = Name::new("Requirements");
 }
 
-/// Whether the Requirements of one ad accept another.
+/// Tests whether the Requirements of one ad accept another.
 pub fn accepts(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> bool {
     let scope = Scope::new(my, settings).with_target(target);
     Evaluator::new(scope).attribute_truth(REQUIREMENTS.with(|name| *name)) == Ok(Truth::True)
@@ -44,7 +44,7 @@ pub fn requirements(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> R
     Scope::new(my, settings).with_target(target).eval_attr(REQUIREMENTS.with(|name| *name))
 }
 
-/// Whether a Requirements with this outcome accepts.
+/// Tests whether a Requirements with this outcome accepts.
 pub fn is_true(outcome: &Result<Value, EvalError>) -> bool {
     outcome.as_ref().is_ok_and(|value| value.as_condition() == Some(true))
 }

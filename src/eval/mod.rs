@@ -275,7 +275,7 @@ impl<'a> Evaluator<'a> {
         Ok(self.released(value))
     }
 
-    /// Whether the Requirements of both sides of a match accept, the right one first; each may take what one
+    /// Tests whether the Requirements of both sides of a match accept, the right one first; each may take what one
     /// evaluation may take.
     pub(crate) fn both_accept(mut self) -> bool {
         let requirements = *REQUIREMENTS;

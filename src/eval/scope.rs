@@ -120,7 +120,7 @@ impl<'a> Scope<'a> {
         Evaluator::new(*self).eval_root(expr)
     }
 
-    /// Whether a condition holds: true, or a number that is not zero. What cannot be evaluated does not.
+    /// Tests whether a condition holds: true, or a number that is not zero. What cannot be evaluated does not.
     ///
     /// ```
     /// use classmate::internal::ad::ClassAd;

@@ -106,7 +106,7 @@ pub struct Walk<'a> {
 }
 
 /// Names that are compared in one walk with those that are nowhere: a slot has some hundred.
-const MOST_COMPARED: usize = 500_000;
+const MAX_COMPARISONS: usize = 500_000;
 
 impl<'a> Walk<'a> {
     /// Starts a walk in a scope, with its limits.
@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
             evaluator: Evaluator::new(scope),
             scope,
             steps_left: scope.settings.limits.work,
-            comparisons: MOST_COMPARED,
+            comparisons: MAX_COMPARISONS,
         }
     }
 
@@ -134,14 +134,14 @@ impl<'a> Walk<'a> {
         self.scope
     }
 
-    /// Whether so many more names may be compared; counts them.
+    /// Tests whether so many more names may be compared; counts them.
     pub(crate) fn may_compare(&mut self, names: usize) -> bool {
         let left = self.comparisons.checked_sub(names);
         self.comparisons = left.unwrap_or(self.comparisons);
         left.is_some()
     }
 
-    /// Whether the budget is used up.
+    /// Tests whether the budget is used up.
     pub(crate) fn exhausted(&self) -> bool {
         self.steps_left == 0
     }

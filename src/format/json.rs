@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
-use crate::format::DEEPEST;
+use crate::format::MAX_DEPTH;
 use crate::format::extent::{Brackets, skip_blank};
 use crate::format::json_string::{Decoded, decode};
 use crate::format::list::{ListReader, ParseAd};
@@ -248,8 +248,8 @@ impl JsonParser {
         let mut stack: Vec<Open> = Vec::new();
         let mut next = Some((first, at));
         loop {
-            if stack.len() >= DEEPEST {
-                let kind = SyntaxErrorKind::TooDeep(DEEPEST);
+            if stack.len() >= MAX_DEPTH {
+                let kind = SyntaxErrorKind::TooDeep(MAX_DEPTH);
                 return Err(SyntaxError::new(kind, Span::new(at, at + 1)));
             }
             // A value, which may open a bracket, or a bracket that closes.

@@ -9,7 +9,7 @@ use crate::syntax::token::is_space;
 pub(crate) struct Decoded<'t> {
     /// The bytes of the string.
     pub(crate) bytes: Cow<'t, [u8]>,
-    /// Whether the raw text begins and ends with `\/`.
+    /// True if the raw text begins and ends with `\/`.
     marked: bool,
 }
 

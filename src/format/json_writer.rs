@@ -1,7 +1,7 @@
 //! Ads as JSON: the writer (`docs/reference/classad-language.md` 8.7).
 
 use crate::ad::{Attribute, ClassAd};
-use crate::format::DEEPEST_INDENT;
+use crate::format::MAX_INDENT;
 use crate::format::json_string::write_string;
 use crate::format::order::Order;
 use crate::name::Name;
@@ -135,7 +135,7 @@ fn write_tree(out: &mut Vec<u8>, tree: &Tree, layout: Layout, text: &mut Vec<u8>
             }
             Step::Line => {
                 if layout == Layout::Lines {
-                    write_line(out, (2 * level).min(DEEPEST_INDENT));
+                    write_line(out, (2 * level).min(MAX_INDENT));
                 }
                 continue;
             }

@@ -38,7 +38,7 @@ pub(crate) struct ListReader<R, P> {
 
 /// Bytes that are searched for the end of ads that are not closed, again for every such ad, before the rest of the input
 /// is given up.
-const MOST_SEARCHED: u64 = 256 << 20;
+const MAX_SEARCHED_BYTES: u64 = 256 << 20;
 
 /// Where behind its first line a text has a line that begins like an ad, or with the comma before one.
 fn next_line(text: &[u8], brackets: Brackets) -> Option<usize> {
@@ -106,7 +106,7 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
             Some(end) => end,
             None => {
                 let rest = self.source.rest();
-                let next = if self.searched > MOST_SEARCHED { None } else { next_line(rest, P::BRACKETS) };
+                let next = if self.searched > MAX_SEARCHED_BYTES { None } else { next_line(rest, P::BRACKETS) };
                 self.searched += rest.len() as u64;
                 let line = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
                 self.report.unread_bytes += if next.is_some() { 0 } else { (rest.len() - line) as u64 };

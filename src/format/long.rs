@@ -209,7 +209,7 @@ struct Lines {
     read: usize,
     shapes: Shapes,
     texts: Texts,
-    /// Whether equal strings are kept once.
+    /// True if equal strings are kept once.
     sharing: bool,
     chooser: Option<Chooser>,
 }
@@ -297,7 +297,7 @@ impl Lines {
     }
 }
 
-/// Whether a text begins with `name = `, in exactly these bytes.
+/// Tests whether a text begins with `name = `, in exactly these bytes.
 #[inline]
 fn assigned(text: &[u8], name: &[u8]) -> bool {
     text.get(name.len()..name.len() + 3).is_some_and(|next| next == b" = ") && &text[..name.len()] == name
@@ -424,14 +424,14 @@ fn loss(name: Name, value: &Attribute, written: &[u8]) -> Option<Loss> {
     (!same).then_some(Loss::Backslash)
 }
 
-/// Whether a name can be read back from a line.
+/// Tests whether a name can be read back from a line.
 fn readable(name: &[u8]) -> bool {
     memchr::memchr3(b'=', b'\n', 0, name).is_none()
         && name.first().is_some_and(|first| *first != b'#' && !is_space(*first))
         && name.last() != Some(&b' ')
 }
 
-/// Whether HTCondor keeps an attribute to itself when it prints an ad for others: claim ids and transfer keys, which
+/// Tests whether HTCondor keeps an attribute to itself when it prints an ad for others: claim ids and transfer keys, which
 /// are secrets.
 pub fn is_private(name: Name) -> bool {
     let folded = name.folded();

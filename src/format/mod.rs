@@ -37,11 +37,11 @@ use source::Source;
 use xml::{XmlReader, XmlWriter};
 
 /// How deep lists and ads may nest in JSON and XML. In the other formats the expression parser has its own limit.
-const DEEPEST: usize = 1000;
+const MAX_DEPTH: usize = 1000;
 
 /// Deepest indentation of JSON and XML, in columns: without a bound, the text of brackets inside brackets grows with the
 /// square of their number.
-const DEEPEST_INDENT: usize = 128;
+const MAX_INDENT: usize = 128;
 
 /// How ads are written down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -139,7 +139,7 @@ impl<R: Read> Iterator for Reader<R> {
 }
 
 /// Bytes that are gathered before they are handed on.
-const GATHERED: usize = 64 << 10;
+const BUFFER_SIZE: usize = 64 << 10;
 
 /// Writes ads to any output, one after another, as the tools of a pool do.
 ///
@@ -229,7 +229,7 @@ impl<W: Write> Writer<W> {
             Printer::Xml(writer) => writer.write_spaced(text, ad),
         }
         text.push(b'\n');
-        if text.len() >= GATHERED {
+        if text.len() >= BUFFER_SIZE {
             self.output.write_all(text)?;
             text.clear();
         }

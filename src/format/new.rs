@@ -245,7 +245,7 @@ fn in_ad(error: SyntaxError, text: &[u8], start: usize, end: usize) -> SyntaxErr
     SyntaxError { kind: SyntaxErrorKind::Unexpected { expected, found }, span }
 }
 
-/// Whether a text begins with `name =`, in exactly these bytes; the caller looks at the `=`.
+/// Tests whether a text begins with `name =`, in exactly these bytes; the caller looks at the `=`.
 #[inline]
 fn assigned(text: &[u8], name: &[u8]) -> bool {
     text.get(name.len()..name.len() + 2).is_some_and(|next| next == b" =") && &text[..name.len()] == name

@@ -7,10 +7,10 @@ use crate::span::Position;
 use crate::syntax::token::Quoting;
 
 /// Errors that a [`Report`] keeps; the others are only counted.
-const KEPT: usize = 100;
+const MAX_FAULTS: usize = 100;
 
 /// Bytes of a text that a [`Fault`] keeps on either side of the place.
-const EXCERPT: usize = 200;
+const MAX_EXCERPT: usize = 200;
 
 /// One thing that is wrong in an input, and its place.
 ///
@@ -63,7 +63,7 @@ impl Report {
         Report { quoting: Some(quoting), ..Report::default() }
     }
 
-    /// Whether everything was read.
+    /// Tests whether everything was read.
     pub fn is_clean(&self) -> bool {
         self.errors == 0
     }
@@ -78,7 +78,7 @@ impl Report {
         self.quoting = self.quoting.or(next.quoting);
         self.ignored_texts += next.ignored_texts;
         for (known, next) in [(&mut self.faults, next.faults), (&mut self.ignored, next.ignored)] {
-            let room = KEPT - known.len().min(KEPT);
+            let room = MAX_FAULTS - known.len().min(MAX_FAULTS);
             known.extend(next.into_iter().take(room).map(|fault| Fault { ad: fault.ad + before, ..fault }));
         }
     }
@@ -86,7 +86,7 @@ impl Report {
     /// Adds an error in `text`, which begins at `offset` of the input, in this position.
     pub(crate) fn add(&mut self, error: SyntaxError, text: &[u8], offset: u64, start: Position) {
         self.errors += 1;
-        if self.faults.len() < KEPT {
+        if self.faults.len() < MAX_FAULTS {
             let fault = self.fault(error, text, offset, start);
             self.faults.push(fault);
         }
@@ -95,7 +95,7 @@ impl Report {
     /// Adds a text behind a value that is ignored, as [`Report::add`] adds an error.
     pub(crate) fn remark(&mut self, error: SyntaxError, text: &[u8], offset: u64, start: Position) {
         self.ignored_texts += 1;
-        if self.ignored.len() < KEPT {
+        if self.ignored.len() < MAX_FAULTS {
             let fault = self.fault(error, text, offset, start);
             self.ignored.push(fault);
         }
@@ -106,8 +106,8 @@ impl Report {
         let within = Position::of(text, at);
         let first = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
         let last = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline);
-        let begin = first.max(at.saturating_sub(EXCERPT));
-        let excerpt = text[begin..last.min(at + EXCERPT)].trim_ascii_end().to_vec();
+        let begin = first.max(at.saturating_sub(MAX_EXCERPT));
+        let excerpt = text[begin..last.min(at + MAX_EXCERPT)].trim_ascii_end().to_vec();
         let end = (error.span.end as usize).clamp(at, begin + excerpt.len().max(at - begin));
         let error = SyntaxError { span: crate::span::Span::new(at - begin, end - begin), ..error };
         Fault {
@@ -163,9 +163,9 @@ mod tests {
             );
         }
         assert_eq!(report.errors, 1000);
-        assert_eq!(report.faults.len(), KEPT);
-        assert_eq!(report.faults[0].excerpt.len(), 2 * EXCERPT);
-        assert_eq!(report.faults[0].error.span, Span::new(EXCERPT, 2 * EXCERPT));
+        assert_eq!(report.faults.len(), MAX_FAULTS);
+        assert_eq!(report.faults[0].excerpt.len(), 2 * MAX_EXCERPT);
+        assert_eq!(report.faults[0].error.span, Span::new(MAX_EXCERPT, 2 * MAX_EXCERPT));
         assert_eq!(report.faults[0].position.column, 50_001);
     }
 }

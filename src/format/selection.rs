@@ -124,7 +124,7 @@ impl Selection {
         Chooser::new(Arc::new(self.clone())).project(ad)
     }
 
-    /// Whether the values of an attribute in an ad are all that an expression of the ad can find under this name.
+    /// Tests whether the values of an attribute in an ad are all that an expression of the ad can find under this name.
     fn is_known_from_ad(&self, key: Key) -> bool {
         self.named.get(key.index()) != Some(&true) && !self.elsewhere.contains(&key)
     }
@@ -152,7 +152,7 @@ enum Held {
 }
 
 /// Expressions whose names are remembered; then all are forgotten.
-const REMEMBERED: usize = 1 << 14;
+const MAX_REMEMBERED: usize = 1 << 14;
 
 /// Makes the choice, ad after ad.
 #[derive(Debug)]
@@ -189,7 +189,7 @@ impl Chooser {
         }
     }
 
-    /// Whether an attribute is kept in every ad.
+    /// Tests whether an attribute is kept in every ad.
     #[inline]
     pub(crate) fn keeps(&mut self, name: Name) -> bool {
         let at = name.key().index();
@@ -288,7 +288,7 @@ impl Chooser {
     fn mark_named_in(&mut self, tree: &Arc<Tree>) -> bool {
         let address = Arc::as_ptr(tree) as usize;
         if !self.of_trees.contains_key(&address) {
-            if self.of_trees.len() >= REMEMBERED {
+            if self.of_trees.len() >= MAX_REMEMBERED {
                 self.of_trees.clear();
             }
             self.of_trees.insert(address, (Arc::clone(tree), (self.selection.foresight)(tree)));

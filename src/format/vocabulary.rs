@@ -88,10 +88,10 @@ impl Names {
 }
 
 /// Strings that are remembered; then all are forgotten.
-const STRINGS: usize = 1 << 16;
+const MAX_STRINGS: usize = 1 << 16;
 
 /// Longest string that is remembered.
-const LONGEST_STRING: usize = 256;
+const MAX_STRING_LENGTH: usize = 256;
 
 /// Strings that were seen, so that equal ones are one.
 #[derive(Debug, Default)]
@@ -103,14 +103,14 @@ pub(crate) struct Texts {
 impl Texts {
     /// A string of these bytes.
     pub(crate) fn text(&mut self, bytes: &[u8]) -> Text {
-        if bytes.len() > LONGEST_STRING {
+        if bytes.len() > MAX_STRING_LENGTH {
             return Text::new(bytes);
         }
         let hash = self.hasher.hash_one(bytes);
         if let Some(known) = self.known.find(hash, |known| known.as_bytes() == bytes) {
             return known.clone();
         }
-        if self.known.len() >= STRINGS {
+        if self.known.len() >= MAX_STRINGS {
             self.known.clear();
         }
         let text = Text::new(bytes);
@@ -121,10 +121,10 @@ impl Texts {
 }
 
 /// Bytes of expression texts that are remembered; then all are forgotten.
-const REMEMBERED: usize = 1 << 20;
+const MAX_EXPRESSIONS: usize = 1 << 20;
 
 /// Texts longer than this are parsed each time.
-const LONGEST: usize = 16 << 10;
+const MAX_EXPRESSION_LENGTH: usize = 16 << 10;
 
 /// Parses expressions, each text once: equal texts share one tree.
 #[derive(Debug)]
@@ -183,8 +183,8 @@ impl Expressions {
         }
         let (expr, length) = (self.parse)(text, &self.options)?;
         let attribute = attribute_of(&expr);
-        if text.len() <= LONGEST {
-            if self.bytes + text.len() > REMEMBERED {
+        if text.len() <= MAX_EXPRESSION_LENGTH {
+            if self.bytes + text.len() > MAX_EXPRESSIONS {
                 self.known.clear();
                 self.bytes = 0;
             }
@@ -243,7 +243,7 @@ mod tests {
         assert!(Arc::ptr_eq(&a, &b));
         for number in 0..5000 {
             expressions.parse(format!("x + {number:>500}").as_bytes(), 0).unwrap();
-            assert!(expressions.bytes <= REMEMBERED);
+            assert!(expressions.bytes <= MAX_EXPRESSIONS);
         }
         assert!(expressions.parse(b"x +", 0).is_err());
     }

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
-use crate::format::DEEPEST;
+use crate::format::MAX_DEPTH;
 use crate::format::report::Report;
 use crate::format::source::Source;
 use crate::format::vocabulary::{Expressions, Names};
@@ -45,7 +45,7 @@ pub struct XmlReader<R> {
     source: Source<R>,
     parser: XmlParser,
     report: Report,
-    /// Whether anything but blanks stood outside ads so far, and no ad.
+    /// True if anything but blanks stood outside ads so far, and no ad.
     stray: bool,
 }
 
@@ -300,8 +300,8 @@ impl XmlParser {
         let mut stack: Vec<Open> = Vec::new();
         let mut next = (first, at);
         loop {
-            if stack.len() >= DEEPEST {
-                let kind = SyntaxErrorKind::TooDeep(DEEPEST);
+            if stack.len() >= MAX_DEPTH {
+                let kind = SyntaxErrorKind::TooDeep(MAX_DEPTH);
                 return Err(SyntaxError::new(kind, Span::new(at, at + 1)));
             }
             let (mut done, mut at) = match next {

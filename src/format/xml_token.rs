@@ -47,7 +47,7 @@ impl<'t> Tag<'t> {
         Tag { side, name, rest, end: close + 1 }
     }
 
-    /// Whether this is the end tag of an element.
+    /// Tests whether this is the end tag of an element.
     pub(crate) fn closes(&self, name: &[u8]) -> bool {
         self.side == Side::End && self.name == name
     }

@@ -1,7 +1,7 @@
 //! Ads as XML: the writer (`docs/reference/classad-language.md` 8.8).
 
 use crate::ad::{Attribute, ClassAd};
-use crate::format::DEEPEST_INDENT;
+use crate::format::MAX_INDENT;
 use crate::format::order::Order;
 use crate::format::xml_token::encode_entities;
 use crate::name::Name;
@@ -101,7 +101,7 @@ fn write_tree(out: &mut Vec<u8>, tree: &Tree, layout: Layout) {
         match step {
             Step::Start(name) => write_start(out, name),
             Step::Text(text) => out.extend_from_slice(text.as_bytes()),
-            Step::Line if layout == Layout::Spaced => write_line(out, (4 * level).min(DEEPEST_INDENT)),
+            Step::Line if layout == Layout::Spaced => write_line(out, (4 * level).min(MAX_INDENT)),
             Step::Line => {}
             Step::In => level += 1,
             Step::Out => level -= 1,

@@ -334,7 +334,7 @@ impl Expr {
         Expr { tree: Arc::new(tree), root: moved(self.root) }
     }
 
-    /// Whether both are the same expression, structurally and without evaluation (`docs/reference/classad-language.md` 10.4):
+    /// Tests whether both are the same expression, structurally and without evaluation (`docs/reference/classad-language.md` 10.4):
     /// spelling of references and calls counts, parentheses count, names of attributes compare without case.
     ///
     /// The work is bounded by the smaller of both; nothing recurses.

@@ -27,9 +27,9 @@ impl Default for Measure {
 }
 
 /// Spaces of one more level.
-const STEP: usize = 4;
+const INDENT: usize = 4;
 /// Deepest level at which lines are broken.
-const DEEPEST: usize = 40;
+const MAX_LEVELS: usize = 40;
 
 /// Lays out an expression.
 ///
@@ -259,14 +259,14 @@ impl Writer<'_> {
         let range = self.range(id);
         let flat = self.flat(range.clone());
         if let Some(flat) = &flat
-            && (self.column + flat.len() + behind <= self.measure.width || level / STEP > DEEPEST)
+            && (self.column + flat.len() + behind <= self.measure.width || level / INDENT > MAX_LEVELS)
         {
             self.put(flat);
             return;
         }
         let kept = self.out.len();
         let column = self.column;
-        if level / STEP <= DEEPEST && self.broken(id, &range, level) {
+        if level / INDENT <= MAX_LEVELS && self.broken(id, &range, level) {
             return;
         }
         self.out.truncate(kept);
@@ -289,10 +289,10 @@ impl Writer<'_> {
                     return false;
                 }
                 self.put(b"(");
-                self.line(level + STEP);
-                self.before(range.start + 1..content.start, level + STEP);
-                self.node(inner, level + STEP, 0);
-                self.after(content.end..range.end - 1, level + STEP);
+                self.line(level + INDENT);
+                self.before(range.start + 1..content.start, level + INDENT);
+                self.node(inner, level + INDENT, 0);
+                self.after(content.end..range.end - 1, level + INDENT);
                 self.line(level);
                 self.put(b")");
                 true
@@ -317,9 +317,9 @@ impl Writer<'_> {
                 }
                 self.node(condition, level, 0);
                 for (sign, part) in [(b"? ", yes), (b": ", no)] {
-                    self.line(level + STEP);
+                    self.line(level + INDENT);
                     self.put(sign);
-                    self.node(part, level + STEP + 2, 0);
+                    self.node(part, level + INDENT + 2, 0);
                 }
                 true
             }
@@ -416,14 +416,14 @@ impl Writer<'_> {
                 _ => name.split_at(0),
             };
             self.put(separator);
-            self.line(level + STEP);
+            self.line(level + INDENT);
             let name = name.trim_ascii();
             if !name.is_empty() {
                 self.put(name);
                 self.put(b" ");
             }
             let more = usize::from(number + 1 < elements.len());
-            self.node(*element, level + STEP, more);
+            self.node(*element, level + INDENT, more);
             at = inner.end;
         }
         let Some(tail) = self.flat(at..range.end).filter(|_| !self.has_comment(at..range.end)) else { return false };

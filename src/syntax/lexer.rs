@@ -60,7 +60,7 @@ pub enum Token {
 }
 
 impl Token {
-    /// Whether a minus sign behind this token subtracts, rather than beginning a negative number
+    /// Tests whether a minus sign behind this token subtracts, rather than beginning a negative number
     /// (`docs/reference/classad-language.md` 2.6).
     fn ends_operand(&self) -> bool {
         matches!(

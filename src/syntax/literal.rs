@@ -25,7 +25,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// Whether both are the same constant in the sense of structural equality (`docs/reference/classad-language.md` 10.4): same
+    /// Tests whether both are the same constant in the sense of structural equality (`docs/reference/classad-language.md` 10.4): same
     /// kind; reals within 2.2e-16 (the distance from 1 to the next double) of each other, NaN equal to NaN.
     pub fn same_as(&self, other: &Literal) -> bool {
         match (self, other) {

@@ -44,7 +44,7 @@ pub struct ParseOptions {
     pub mode: Mode,
     /// New or old strings.
     pub quoting: Quoting,
-    /// Whether nodes remember their places.
+    /// True if nodes remember their places.
     pub places: bool,
     /// The zone of `absTime("…")` texts that name none.
     pub zone: Zone,

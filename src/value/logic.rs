@@ -68,13 +68,13 @@ impl Truth {
         }
     }
 
-    /// Whether `self && …` is decided without the right operand. A stranger does not decide, though the result
+    /// Tests whether `self && …` is decided without the right operand. A stranger does not decide, though the result
     /// is error either way: the reference evaluates the right operand then.
     pub fn decides_and(self) -> bool {
         matches!(self, F | E)
     }
 
-    /// Whether `self || …` is decided without the right operand.
+    /// Tests whether `self || …` is decided without the right operand.
     pub fn decides_or(self) -> bool {
         matches!(self, T | E)
     }

@@ -170,7 +170,7 @@ impl List {
         }
     }
 
-    /// Whether there are no elements.
+    /// Tests whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -273,12 +273,12 @@ impl Value {
         }
     }
 
-    /// Whether the value is `undefined`.
+    /// Tests whether the value is `undefined`.
     pub fn is_undefined(&self) -> bool {
         matches!(self, Value::Undefined)
     }
 
-    /// Whether the value is `error`.
+    /// Tests whether the value is `error`.
     pub fn is_error(&self) -> bool {
         matches!(self, Value::Error)
     }

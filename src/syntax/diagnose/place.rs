@@ -51,17 +51,17 @@ impl<'s> Lexeme<'s> {
         String::from_utf8_lossy(self.text).into_owned()
     }
 
-    /// Whether the token is one of some words, in any case.
+    /// Tests whether the token is one of some words, in any case.
     pub(super) fn is_word(&self, words: &[&str]) -> bool {
         self.kind == Kind::Word && words.iter().any(|word| self.text.eq_ignore_ascii_case(word.as_bytes()))
     }
 
-    /// Whether the token is a symbol.
+    /// Tests whether the token is a symbol.
     pub(super) fn is(&self, symbol: &str) -> bool {
         self.kind == Kind::Symbol && self.text == symbol.as_bytes()
     }
 
-    /// Whether the token ends something that has a value.
+    /// Tests whether the token ends something that has a value.
     pub(super) fn ends_operand(&self) -> bool {
         match self.kind {
             Kind::Symbol => matches!(self.text, b")" | b"]" | b"}"),
@@ -70,7 +70,7 @@ impl<'s> Lexeme<'s> {
         }
     }
 
-    /// Whether the token can only begin a value.
+    /// Tests whether the token can only begin a value.
     pub(super) fn begins_operand(&self) -> bool {
         match self.kind {
             Kind::Symbol => matches!(self.text, b"(" | b"{" | b"["),
@@ -79,7 +79,7 @@ impl<'s> Lexeme<'s> {
         }
     }
 
-    /// Whether the token is an operator that requires a value on its right.
+    /// Tests whether the token is an operator that requires a value on its right.
     pub(super) fn wants_operand(&self) -> bool {
         match self.kind {
             Kind::Symbol => {
@@ -90,7 +90,7 @@ impl<'s> Lexeme<'s> {
         }
     }
 
-    /// Whether the token is an operator that compares.
+    /// Tests whether the token is an operator that compares.
     pub(super) fn compares(&self) -> bool {
         matches!(self.text, b"==" | b"!=" | b"=?=" | b"=!=" | b"<" | b"<=" | b">" | b">=" | b"=")
             || self.is_word(&["is", "isnt"])
@@ -143,7 +143,7 @@ pub(super) struct Place<'s> {
     after: Vec<Lexeme<'s>>,
     /// The brackets that are open at the place, innermost last, with the tokens that opened them.
     pub(super) open: Vec<(Bracket, Span)>,
-    /// Whether nothing stands before and behind the text.
+    /// True if nothing stands before and behind the text.
     pub(super) whole: bool,
 }
 
@@ -207,12 +207,12 @@ impl<'s> Place<'s> {
         }
     }
 
-    /// Whether a value was expected.
+    /// Tests whether a value was expected.
     pub(super) fn wants_value(&self) -> bool {
         self.expected() == Some(Expected::Expression)
     }
 
-    /// Whether the text ended.
+    /// Tests whether the text ended.
     pub(super) fn at_end(&self) -> bool {
         self.after.is_empty() && self.whole
     }
@@ -238,7 +238,7 @@ impl<'s> Place<'s> {
     }
 }
 
-/// Whether two tokens touch.
+/// Tests whether two tokens touch.
 pub(super) fn touch(left: &Lexeme<'_>, right: &Lexeme<'_>) -> bool {
     left.span.end == right.span.start
 }
