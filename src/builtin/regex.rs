@@ -263,7 +263,7 @@ mod tests {
     fn a_thread_keeps_a_bounded_number_of_patterns() {
         let settings = EvalOptions::default();
         for round in 0..2 {
-            for number in 0..KEPT + 10 {
+            for number in 0..MAX_PATTERNS + 10 {
                 let text = format!("regexp(\"^a{number}$\", \"a{}\")", MAX_PATTERNS + round);
                 assert_eq!(evaluate(&text, &settings), Ok((number == MAX_PATTERNS + round).to_string()), "{text}");
             }

@@ -531,22 +531,22 @@ mod tests {
             ("\"a\" + 1", "in `\"a\" + 1`, `+` does not work on a string and an integer"),
             ("{ 1 }[3]", "in `{ 1 }[3]`, index 3 is out of range: the list has 1 element, counted from 0"),
             ("\"a\" || true", "in `\"a\" || true`, a string is not a condition"),
-            ("nosuch(1)", "in `nosuch(1)`, there is no function `nosuch`"),
+            ("nosuch(1)", "in `nosuch(1)`, function `nosuch` does not exist"),
             ("floor(1, 2)", "in `floor(1,2)`, `floor` does not take 2 arguments"),
             (
                 "regexp(\"[a\", \"b\")",
                 "in `regexp(\"[a\",\"b\")`, the pattern is not valid: missing terminating ] for character class at offset 2",
             ),
-            ("eval(\"1 +\")", "in `eval(\"1 +\")`, the text does not parse: expected an expression, found the end"),
-            ("userMap(\"m\", \"joe\")", "in `userMap(\"m\",\"joe\")`, there is no map `m`"),
+            ("eval(\"1 +\")", "in `eval(\"1 +\")`, the string does not parse: expected an expression, found the end"),
+            ("userMap(\"m\", \"joe\")", "in `userMap(\"m\",\"joe\")`, user map `m` does not exist"),
             ("size(1)", "in `size(1)`, `size` does not work on the integer `1`"),
             (
                 "substr(\"a\", {1})",
                 "in `substr(\"a\",{ 1 })`, `substr` does not work on the string `\"a\"` and the list `{ 1 }`",
             ),
             ("!\"a\"", "in `!\"a\"`, `!` does not work on a string"),
-            ("(1).x", "`(1).x` takes an attribute of an integer"),
-            ("1 + error", "`error` stands there as such"),
+            ("(1).x", "`(1).x` selects an attribute of an integer"),
+            ("1 + error", "`error` is written as a literal"),
             ("1.0e308 * 10", "in `1.000000000000000E+308 * 10`, the result of `*` is out of range"),
         ] {
             assert_eq!(causes("[]", None, expr), [reason], "{expr}");
