@@ -27,7 +27,7 @@ const MAX_FIX_LENGTH: usize = 400;
 /// let options = ParseOptions { places: true, ..ParseOptions::default() };
 /// let source = b"isUndefind(Cpus)";
 /// let findings = check(&parse_expr(source, &options).unwrap(), source);
-/// assert_eq!(findings[0].message, "there is no function `isUndefind`");
+/// assert_eq!(findings[0].message, "unknown function `isUndefind`");
 /// assert_eq!(findings[0].fix.as_ref().unwrap().apply(source), b"isUndefined(Cpus)");
 /// ```
 pub fn check(expr: &Expr, source: &[u8]) -> Vec<Diagnostic> {

@@ -214,7 +214,7 @@ fn bad(outcome: &Result<Value, EvalError>) -> Option<Bad> {
 /// let ad = ClassAd::parse(b"[ Memory = 2048; Big = Memry > 1024 ]")?;
 /// let settings = EvalOptions::default();
 /// let causes = explain(Scope::new(&ad, &settings), &ad.get("Big").unwrap());
-/// assert_eq!(causes[0].to_string(), "MY has no attribute `Memry`");
+/// assert_eq!(causes[0].to_string(), "MY does not define `Memry`");
 /// assert_eq!(causes[0].help("MY", "TARGET").unwrap(), "did you mean `Memory` of MY?");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
