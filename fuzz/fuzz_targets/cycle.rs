@@ -10,6 +10,7 @@ use classmate::internal::ad::ClassAd;
 use classmate_config::internal::config::Config;
 use classmate::internal::format::{Format, Reader};
 use classmate_pool::internal::generate::{NOW, Pool, Shape};
+use classmate_pool::internal::queue::JobId;
 use classmate_pool::internal::negotiate::{CycleOptions, Matcher, PreparedPool, Snapshot};
 use classmate::internal::syntax::parse::ParseOptions;
 use libfuzzer_sys::fuzz_target;
@@ -59,14 +60,14 @@ fuzz_target!(|data: &[u8]| {
     let Ok(outcome) = fast else { return };
     // No job is matched twice, and no more jobs are matched than there are.
     assert!(outcome.matches.len() <= snapshot.jobs.len());
-    let told: BTreeSet<(&str, &str)> = outcome.matches.iter().map(|made| (made.job.as_str(), made.submitter.as_str())).collect();
+    let matched: BTreeSet<(JobId, &str)> = outcome.matches.iter().map(|made| (made.job, made.submitter.as_str())).collect();
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     for job in &snapshot.jobs {
         let number = |name| job.constant(name).and_then(|value| value.as_int()).unwrap_or(0);
         *numbers.entry(format!("{}.{}", number("ClusterId"), number("ProcId"))).or_default() += 1;
     }
     if numbers.values().all(|count| *count == 1) {
-        assert_eq!(told.len(), outcome.matches.len());
+        assert_eq!(matched.len(), outcome.matches.len());
     }
     assert!(outcome.matches.iter().all(|made| made.weight >= 0.0 || made.weight.is_nan()));
 });

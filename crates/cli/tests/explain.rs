@@ -1051,8 +1051,12 @@ fn only_jobs_that_get_a_slot_found_none_before() {
     };
     // Job 1 gets the slot only after the change; job 2 never.
     let found = difference(&read(&slot("false", ""), ""), &read(&slot("true", ""), ""));
-    let short: Vec<(&str, usize)> = found.no_match_before.iter().map(|one| (one.request.as_str(), one.jobs)).collect();
-    assert_eq!((found.jobs_won.as_slice(), short.as_slice()), (["1.0".to_owned()].as_slice(), [("1.0", 1)].as_slice()));
+    let short: Vec<(String, usize)> =
+        found.no_match_before.iter().map(|one| (one.request.to_string(), one.jobs)).collect();
+    assert_eq!(
+        (found.jobs_won.as_slice(), short.as_slice()),
+        (["1.0".to_owned()].as_slice(), [("1.0".to_owned(), 1)].as_slice())
+    );
     assert!(found.no_match_now.is_empty() && found.reasons.is_empty(), "{found:?}");
     // In use: job 1 is refused before and after the change, for another reason.
     let used = slot("true", "; RemoteUser = \"b@x\"; State = \"Claimed\"");

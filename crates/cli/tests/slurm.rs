@@ -438,7 +438,7 @@ mod cycle {
     }
 
     fn matches(outcome: &Outcome) -> Vec<(&str, &str)> {
-        outcome.matches.iter().map(|made| (made.job.as_str(), made.slot.as_str())).collect()
+        outcome.matches.iter().map(|made| (&*made.job.to_string().leak(), made.slot.as_str())).collect()
     }
 
     const TWO: &str = "Account - 'a':Fairshare=1\nAccount - 'b':Fairshare=1\nParent - 'a'\nUser - 'ann'\nParent - 'b'\nUser - 'bob'\n";
@@ -468,7 +468,7 @@ mod cycle {
             job(5, "b.bob", ""),
         ];
         let outcome = run(settings, slots(5, ""), jobs);
-        let order: Vec<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
+        let order: Vec<String> = outcome.matches.iter().map(|made| made.job.to_string()).collect();
         assert_eq!(order, ["2.0", "4.0", "3.0", "5.0", "1.0"]);
     }
 
@@ -488,7 +488,7 @@ mod cycle {
         let outcome = run(settings(conf, TWO, &[]), pool, jobs);
         // 3: the higher tier first; 2 in debug with 100, then 5, which finds debug full; 1 in batch, older than 5.
         assert_eq!(matches(&outcome), [("3.0", "s1"), ("2.0", "s2"), ("1.0", "s0")]);
-        let refused: Vec<&str> = outcome.rejections.iter().map(|refused| refused.job.as_str()).collect();
+        let refused: Vec<String> = outcome.rejections.iter().map(|refused| refused.job.to_string()).collect();
         assert_eq!(refused, ["5.0", "4.0", "5.0"]);
     }
 
@@ -509,7 +509,7 @@ mod cycle {
             || vec![job(1, "a.ann", "EnteredCurrentStatus = 990"), job(2, "b.bob", "EnteredCurrentStatus = 950")];
         let order = |conf: &str| {
             let outcome = run(settings(conf, TWO, &[]), slots(2, ""), jobs());
-            outcome.matches.iter().map(|made| made.job.clone()).collect::<Vec<_>>()
+            outcome.matches.iter().map(|made| made.job.to_string()).collect::<Vec<_>>()
         };
         // 10 and 50 of 60 seconds: 166 and 833.
         assert_eq!(order(conf), ["2.0", "1.0"]);

@@ -43,7 +43,7 @@ fn run(config: &str, slots: Vec<ClassAd>, jobs: &[Vec<ClassAd>]) -> Outcome {
 
 /// Job and slot of every match.
 fn pairs(outcome: &Outcome) -> Vec<(&str, &str)> {
-    outcome.matches.iter().map(|m| (m.job.as_str(), m.slot.as_str())).collect()
+    outcome.matches.iter().map(|m| (&*m.job.to_string().leak(), m.slot.as_str())).collect()
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn an_autocluster_without_a_match_is_not_offered_again_in_the_turn() {
     assert_eq!(pairs(&outcome), [("2.0", "a")]);
     assert_eq!(outcome.rejections.len(), 1);
     let refused = &outcome.rejections[0];
-    assert_eq!((refused.job.as_str(), refused.jobs, refused.rejection), ("1.0", 2, Rejection::NoMatch));
+    assert_eq!((refused.job.to_string(), refused.jobs, refused.rejection), ("1.0".to_owned(), 2, Rejection::NoMatch));
     assert_eq!((refused.slots.considered, refused.slots.refused_by_job), (2, 2));
 }
 
@@ -292,8 +292,7 @@ proptest! {
         let largest_left =
             slots.iter().enumerate().filter(|(at, _)| !taken.contains(&format!("slot{at}"))).map(|(_, slot)| slot.0).max();
         for (at, &(_, _, memory, count)) in clusters.iter().enumerate() {
-            let prefix = format!("{}.", at + 1);
-            let matched = outcome.matches.iter().filter(|m| m.job.starts_with(&prefix)).count();
+            let matched = outcome.matches.iter().filter(|m| m.job.cluster == at as i64 + 1).count();
             prop_assert!(matched == count as usize || largest_left < Some(memory));
         }
     }
@@ -365,12 +364,12 @@ fn global_job_priorities_order_jobs_of_equal_users() {
     let queue = [jobs("u", 1, 1, "JobPrio = 10"), jobs("u", 2, 1, "JobPrio = 5"), jobs("v", 3, 2, "JobPrio = 7")];
     // One slot each; the halves that are left are less than a slot.
     let apart = run("", slots(), &queue);
-    let mut made: Vec<&str> = apart.matches.iter().map(|made| made.job.as_str()).collect();
+    let mut made: Vec<String> = apart.matches.iter().map(|made| made.job.to_string()).collect();
     made.sort_unstable();
     assert_eq!(made, ["1.0", "3.0"]);
     // u asks for 10, v for 7, u again for 5: the first slot of a turn may be larger than what is due.
     let together = run("USE_GLOBAL_JOB_PRIOS = True", slots(), &queue);
-    let made: Vec<&str> = together.matches.iter().map(|made| made.job.as_str()).collect();
+    let made: Vec<String> = together.matches.iter().map(|made| made.job.to_string()).collect();
     assert_eq!(made, ["1.0", "3.0", "2.0"]);
     let line = |name: &str| together.submitters.iter().find(|line| line.submitter == name).unwrap();
     assert_eq!((line("u@x").idle, line("u@x").matched, line("v@x").idle), (2, 2, 2));
@@ -381,8 +380,8 @@ fn global_job_priorities_order_jobs_of_equal_users() {
 fn claims_for_several_priorities_are_one_where_nobody_stands_between() {
     let queue = [jobs("u", 2, 1, "JobPrio = 5"), jobs("u", 1, 1, "JobPrio = 10"), jobs("u", 3, 1, "JobPrio = -1")];
     let outcome = run("USE_GLOBAL_JOB_PRIOS = True", vec![slot("a", ""), slot("b", ""), slot("c", "")], &queue);
-    let made: Vec<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
-    assert_eq!((made, outcome.negotiations.len()), (vec!["1.0", "2.0", "3.0"], 1));
+    let made: Vec<String> = outcome.matches.iter().map(|made| made.job.to_string()).collect();
+    assert_eq!((made, outcome.negotiations.len()), (["1.0", "2.0", "3.0"].map(str::to_owned).to_vec(), 1));
     // An access point lists the priorities; without a list all its jobs are one.
     let advertised = |array: &str| Snapshot {
         config: Config::parse("config", b"USE_GLOBAL_JOB_PRIOS = True").unwrap(),
@@ -395,7 +394,7 @@ fn claims_for_several_priorities_are_one_where_nobody_stands_between() {
     };
     for array in ["", "JobPrioArray = \"9, 1\"", "JobPrioArray = \"1,9\""] {
         let outcome = negotiate(&advertised(array)).unwrap();
-        let made: Vec<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
+        let made: Vec<String> = outcome.matches.iter().map(|made| made.job.to_string()).collect();
         assert_eq!(made, ["2.0", "1.0"], "{array}");
     }
 }
@@ -603,7 +602,7 @@ fn refused(config: &str) -> Vec<(String, usize)> {
         )
     };
     let outcome = run(config, vec![slot("a", "")], &[no(1, 9, 1), no(2, 5, 2), no(3, 1, 1)]);
-    outcome.rejections.iter().map(|refused| (refused.job.clone(), refused.jobs)).collect()
+    outcome.rejections.iter().map(|refused| (refused.job.to_string(), refused.jobs)).collect()
 }
 
 /// `docs/reference/negotiation.md` 8.2: asked for one job at a time, an access point offers all jobs of a cluster only if it is
@@ -625,7 +624,7 @@ fn a_job_that_is_too_large_for_a_slot_that_accepts_it_is_matched_once() {
     let config = "NEGOTIATOR_DEPTH_FIRST = true\nNEGOTIATOR_IGNORE_USER_PRIORITIES = true";
     let slots = vec![slot("a", "Cpus = 0; WantAdRevaluate = true"), slot("b", "Cpus = 0")];
     let outcome = run(config, slots, &[jobs("u", 1, 2, "RequestCpus = 2")]);
-    let made: BTreeSet<_> = outcome.matches.iter().map(|m| m.job.as_str()).collect();
+    let made: BTreeSet<_> = outcome.matches.iter().map(|m| m.job).collect();
     assert_eq!((made.len(), outcome.matches.len()), (2, 2));
 }
 

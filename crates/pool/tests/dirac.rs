@@ -291,7 +291,7 @@ fn pool(slots: &[String], jobs: &[String], cs: &str, seed: u64) -> Snapshot {
 
 /// Job and slot of each match, in order.
 fn matches(snapshot: &Snapshot) -> Vec<(String, String)> {
-    negotiate(snapshot).unwrap().matches.into_iter().map(|made| (made.job, made.slot)).collect()
+    negotiate(snapshot).unwrap().matches.into_iter().map(|made| (made.job.to_string(), made.slot)).collect()
 }
 
 const GREEDY: &str = "Classmate {\nOrder = greedy\n}\n";
@@ -379,7 +379,9 @@ fn jobs_that_are_left_are_told_why() {
     let told: Vec<_> = outcome
         .rejections
         .iter()
-        .map(|left| (left.job.as_str(), left.reason.as_str(), left.slots.considered, left.slots.refused_by_job))
+        .map(|left| {
+            (&*left.job.to_string().leak(), left.reason.as_str(), left.slots.considered, left.slots.refused_by_job)
+        })
         .collect();
     // Queues 1 (job 1) and 4 (jobs 4 and 5) are equal: the lower number goes first.
     assert_eq!(

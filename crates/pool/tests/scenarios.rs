@@ -118,7 +118,7 @@ fn replay(name: &str) {
     }
 
     let refusals: Vec<_> =
-        outcome.rejections.iter().map(|r| (r.submitter.clone(), cluster(&r.job), r.reason.clone(), r.spin)).collect();
+        outcome.rejections.iter().map(|r| (r.submitter.clone(), r.job.cluster, r.reason.clone(), r.spin)).collect();
     let refusal = |r: &Json| {
         let spin = r["spin"].as_u64().unwrap() as u32;
         (text(r, "submitter"), cluster(&text(r, "job")), text(r, "reason"), spin)

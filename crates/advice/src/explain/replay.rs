@@ -124,7 +124,7 @@ mod tests {
                 };
                 let whole = explained(true);
                 let story = whole.cycle.unwrap();
-                let got = outcome.matches.iter().find(|made| made.job == subject.id.to_string());
+                let got = outcome.matches.iter().find(|made| made.job == subject.id);
                 assert_eq!(story.matched.as_ref(), got);
                 matched += usize::from(story.matched.is_some());
                 preempting += usize::from(!story.preemption.is_empty());

@@ -185,8 +185,8 @@ fn candidates(
         out.map_or_else(|| "not in the cycle".to_owned(), |(_, text)| prose(&text))
     };
     let jobs = || idle.iter().zip(matching).filter(|(_, matches)| **matches).map(|(job, _)| job);
-    let got: hashbrown::HashMap<&str, &str> =
-        outcome.matches.iter().map(|made| (made.job.as_str(), made.slot.as_str())).collect();
+    let got: hashbrown::HashMap<String, &str> =
+        outcome.matches.iter().map(|made| (made.job.to_string(), made.slot.as_str())).collect();
     let candidate = |(submitter, count): (String, usize)| CandidateSubmitter {
         jobs: count,
         elsewhere: jobs()

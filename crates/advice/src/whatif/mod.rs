@@ -162,7 +162,7 @@ pub struct Difference {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ShortRequest {
     /// The first job of the request.
-    pub request: String,
+    pub request: JobId,
     /// Number of its jobs that were not matched.
     pub jobs: usize,
 }
@@ -176,9 +176,13 @@ impl Difference {
     /// assert!(Difference::of(&Outcome::default(), &Outcome::default()).is_none());
     /// ```
     pub fn of(before: &Outcome, after: &Outcome) -> Self {
+        // In the order of the text of IDs.
         let by_job = |outcome: &Outcome| -> BTreeMap<String, String> {
-            outcome.matches.iter().map(|made| (made.job.clone(), made.slot.clone())).collect()
+            outcome.matches.iter().map(|made| (made.job.to_string(), made.slot.clone())).collect()
         };
+        let ids = |outcome: &Outcome| outcome.matches.iter().map(|made| made.job).collect::<BTreeSet<JobId>>();
+        let (matched_before, matched_after) = (ids(before), ids(after));
+        let without = |one: &BTreeSet<JobId>, other: &BTreeSet<JobId>| one.difference(other).copied().collect();
         let (old, new) = (by_job(before), by_job(after));
         let slots = |jobs: &BTreeMap<String, String>| jobs.values().cloned().collect::<BTreeSet<String>>();
         let (old_slots, new_slots) = (slots(&old), slots(&new));
@@ -206,8 +210,8 @@ impl Difference {
             classes: Vec::new(),
             stranded: Vec::new(),
             freed: Vec::new(),
-            no_match_now: short(after, &jobs_lost),
-            no_match_before: short(before, &jobs_won),
+            no_match_now: short(after, without(&matched_before, &matched_after)),
+            no_match_before: short(before, without(&matched_after, &matched_before)),
             reasons: reasons(before, after),
             jobs_won,
             jobs_lost,
@@ -312,8 +316,7 @@ fn newly_stuck(before: &[Prospect], after: &[Prospect]) -> Vec<String> {
 }
 
 /// The requests some of whose jobs were rejected because no matching slot was left.
-fn short(outcome: &Outcome, jobs: &[String]) -> Vec<ShortRequest> {
-    let mut waiting: BTreeSet<JobId> = jobs.iter().filter_map(|job| job.parse().ok()).collect();
+fn short(outcome: &Outcome, mut waiting: BTreeSet<JobId>) -> Vec<ShortRequest> {
     // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
     let mut got: BTreeMap<(i64, &str, u32, u32), usize> = BTreeMap::new();
     for made in &outcome.matches {
@@ -322,18 +325,17 @@ fn short(outcome: &Outcome, jobs: &[String]) -> Vec<ShortRequest> {
     let mut found: Vec<ShortRequest> = Vec::new();
     // The last refusal says why a job got nothing.
     for one in outcome.rejections.iter().rev() {
-        let Ok(first) = one.job.parse::<JobId>() else { continue };
-        let of_request = got.get(&(first.cluster, one.submitter.as_str(), one.pie, one.spin)).copied().unwrap_or(0);
-        let beyond =
-            first.process.saturating_add(i64::try_from(one.jobs.saturating_add(of_request)).unwrap_or(i64::MAX));
-        let own: Vec<JobId> = waiting.range(first..JobId { process: beyond, ..first }).copied().collect();
+        let JobId { cluster, process } = one.job;
+        let of_request = got.get(&(cluster, one.submitter.as_str(), one.pie, one.spin)).copied().unwrap_or(0);
+        let beyond = process.saturating_add(i64::try_from(one.jobs.saturating_add(of_request)).unwrap_or(i64::MAX));
+        let own: Vec<JobId> = waiting.range(one.job..JobId { cluster, process: beyond }).copied().collect();
         for job in &own {
             waiting.remove(job);
         }
         if one.rejection == Rejection::NoMatch && !own.is_empty() {
             match found.iter_mut().find(|known| known.request == one.job) {
                 Some(known) => known.jobs += own.len(),
-                None => found.push(ShortRequest { request: one.job.clone(), jobs: own.len() }),
+                None => found.push(ShortRequest { request: one.job, jobs: own.len() }),
             }
         }
     }
@@ -344,7 +346,7 @@ fn short(outcome: &Outcome, jobs: &[String]) -> Vec<ShortRequest> {
 /// The requests that are refused in both outcomes, for different reasons.
 fn reasons(before: &Outcome, after: &Outcome) -> Vec<Delta<String>> {
     let last = |outcome: &Outcome| -> BTreeMap<String, String> {
-        outcome.rejections.iter().map(|one| (one.job.clone(), one.reason.clone())).collect()
+        outcome.rejections.iter().map(|one| (one.job.to_string(), one.reason.clone())).collect()
     };
     let (before, after) = (last(before), last(after));
     let moved = before.into_iter().filter_map(|(name, before)| {

@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::report::{Color, counted};
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::candidate::Tier;
 use classmate_pool::internal::negotiate::outcome::{Rejected, Rejection, Tally};
+use classmate_pool::internal::queue::JobId;
 
 /// Writes submitters, at most so many matches, rejections by reason, and statistics.
 ///
@@ -124,7 +125,7 @@ fn made(out: &mut impl Write, outcome: &Outcome, most: usize, color: Color) -> i
         };
         table.add_row([
             (at + 1).to_string(),
-            made.job.clone(),
+            made.job.to_string(),
             made.submitter.clone(),
             made.slot.clone(),
             number(made.weight),
@@ -145,20 +146,20 @@ fn made(out: &mut impl Write, outcome: &Outcome, most: usize, color: Color) -> i
 #[derive(Default)]
 struct Group<'a> {
     last: Option<&'a Rejected>,
-    requests: IndexMap<&'a str, ()>,
+    requests: IndexSet<JobId>,
 }
 
 fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
     let mut groups: IndexMap<(&str, &str), Group<'_>> = IndexMap::new();
     for rejected in &outcome.rejections {
         let group = groups.entry((&rejected.reason, &rejected.submitter)).or_default();
-        group.requests.insert(&rejected.job, ());
+        group.requests.insert(rejected.job);
         group.last = Some(rejected);
     }
     groups.sort_by(|a, _, b, _| a.0.cmp(b.0));
     let mut table = table(&["REJECTED FOR", "SUBMITTER", "REQUESTS", "FIRST JOB", "SLOTS"], &[2], color);
     for ((reason, submitter), group) in &groups {
-        let first = group.requests.keys().next().copied().unwrap_or_default();
+        let first = group.requests.first().map(ToString::to_string).unwrap_or_default();
         let slots = match group.last {
             // The limit is looked at before any slot.
             Some(last) if last.rejection == Rejection::ConcurrencyLimit && last.slots.considered == 0 => {
@@ -167,7 +168,7 @@ fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
             Some(last) => considered(&last.slots),
             None => String::new(),
         };
-        table.add_row([*reason, *submitter, &group.requests.len().to_string(), first, &slots]);
+        table.add_row([*reason, *submitter, &group.requests.len().to_string(), &first, &slots]);
     }
     lines(out, &table)
 }

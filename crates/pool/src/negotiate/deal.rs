@@ -331,7 +331,7 @@ impl<'c> Dealing<'c> {
         }
         let job = |place: usize| self.queue.jobs[list[place].job].id;
         self.outcome.matches.push(Match {
-            job: job(place).to_string(),
+            job: job(place),
             place: turn.place,
             cluster: job(serving.request.first).cluster,
             submitter: submitter.name.to_string_lossy().into_owned(),
@@ -364,7 +364,7 @@ impl<'c> Dealing<'c> {
         let request = &serving.request;
         let list = &self.queue.lists[turn.who];
         self.outcome.rejections.push(Rejected {
-            job: self.queue.jobs[list[request.first].job].id.to_string(),
+            job: self.queue.jobs[list[request.first].job].id,
             jobs: request.count - serving.matched,
             submitter: self.submitters[turn.who].name.to_string(),
             reason: refusal.rejection.reason(&refusal.reached),

@@ -64,7 +64,7 @@ pub(crate) use prepared::{ChargedPool, IgnoredAds, slots};
 ///     ..Snapshot::default()
 /// };
 /// let outcome = negotiate(&snapshot).unwrap();
-/// assert_eq!((outcome.matches[0].job.as_str(), outcome.matches[0].slot.as_str()), ("1.0", "slot1@m"));
+/// assert_eq!((outcome.matches[0].job.to_string(), outcome.matches[0].slot.as_str()), ("1.0".to_owned(), "slot1@m"));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::negotiate::candidate::Tier;
 use crate::negotiate::summary::Summary;
 use crate::priority::{End, Passed};
+use crate::queue::JobId;
 use crate::quota::summary::GroupSummary;
 use classmate::internal::ad::ClassAd;
 
@@ -52,8 +53,8 @@ impl PartialEq for Candidacy {
 /// A job and the slot it got.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Match {
-    /// The job, `cluster.process`.
-    pub job: String,
+    /// The job.
+    pub job: JobId,
     /// Which of the jobs that wait in its queue it stands for, if more wait there than the cycle was shown.
     #[serde(skip)]
     pub place: Option<usize>,
@@ -91,9 +92,8 @@ pub struct Match {
 /// A request and why it got nothing (more).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// The first job of the request, `cluster.process`, which names the request; it may be matched itself while others
-    /// of the request are not.
-    pub job: String,
+    /// The first job of the request, which names it; it may be matched itself while others of the request are not.
+    pub job: JobId,
     /// Jobs of the request that are not matched.
     pub jobs: usize,
     /// The submitter.

@@ -174,7 +174,7 @@ impl Dealing<'_> {
                 _ => "other jobs were drawn".to_owned(),
             };
             self.outcome.rejections.push(Rejected {
-                job: self.queue.jobs[job].id.to_string(),
+                job: self.queue.jobs[job].id,
                 jobs: left.len(),
                 submitter: self.submitters[members[who]].name.to_string(),
                 reason,
@@ -302,7 +302,7 @@ mod tests {
             seed,
             ..Snapshot::default()
         };
-        negotiate(&snapshot).unwrap().matches.into_iter().map(|made| made.job).collect()
+        negotiate(&snapshot).unwrap().matches.into_iter().map(|made| made.job.to_string()).collect()
     }
 
     #[test]

@@ -5,6 +5,8 @@
 use hashbrown::HashMap;
 use serde::Serialize;
 
+use crate::queue::JobId;
+
 /// Rank of a job in an order of all jobs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JobRank {
@@ -31,7 +33,7 @@ pub enum ServiceOrder {
     /// A priority of each job.
     Jobs {
         /// Ranks by job ID, each in the partition of its best rank.
-        ranks: HashMap<String, JobRank>,
+        ranks: HashMap<JobId, JobRank>,
         /// The partitions that slots are in, by the name of the slot, in lower case.
         partitions: HashMap<String, Vec<String>>,
     },
@@ -39,17 +41,17 @@ pub enum ServiceOrder {
 
 impl ServiceOrder {
     /// Rank of a job, if jobs are ordered.
-    pub fn rank(&self, job: &str) -> Option<&JobRank> {
+    pub fn rank(&self, job: JobId) -> Option<&JobRank> {
         match self {
-            Self::Jobs { ranks, .. } => ranks.get(job),
+            Self::Jobs { ranks, .. } => ranks.get(&job),
             _ => None,
         }
     }
 
     /// The partition of a job, and the number of given slots outside it; none without a partition.
-    pub fn elsewhere<'n>(&self, job: &str, names: impl Iterator<Item = &'n String>) -> Option<(&str, usize)> {
+    pub fn elsewhere<'n>(&self, job: JobId, names: impl Iterator<Item = &'n String>) -> Option<(&str, usize)> {
         let Self::Jobs { ranks, partitions } = self else { return None };
-        let rank = ranks.get(job).filter(|rank| !rank.partition.is_empty())?;
+        let rank = ranks.get(&job).filter(|rank| !rank.partition.is_empty())?;
         let lists = |name: &&String| {
             partitions.get(*name).is_some_and(|of| of.iter().any(|one| one.eq_ignore_ascii_case(&rank.partition)))
         };

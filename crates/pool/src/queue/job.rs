@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::LazyLock;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::pool::facts::Facts;
 use classmate::internal::ad::{Attribute, ClassAd};
@@ -91,6 +92,19 @@ impl FromStr for JobId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (cluster, process) = text.split_once('.').unwrap_or((text, ""));
         Ok(Self { cluster: cluster.parse()?, process: process.parse()? })
+    }
+}
+
+/// As text: `"12.3"`.
+impl Serialize for JobId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for JobId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 

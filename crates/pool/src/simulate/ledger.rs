@@ -320,11 +320,11 @@ impl<'w> Ledger<'w> {
 
 /// Rejection reasons by the job that names the request.
 pub(super) fn reasons(outcome: &Outcome) -> impl Iterator<Item = (usize, String)> {
-    let reason = |rejected: &Rejected| Some((number(&rejected.job)?, rejected.reason.clone()));
+    let reason = |rejected: &Rejected| Some((number(rejected.job)?, rejected.reason.clone()));
     outcome.rejections.iter().filter_map(reason)
 }
 
 /// The job of the workload of a job in an outcome: they are numbered by their ads.
-pub(super) fn number(job: &str) -> Option<usize> {
-    job.split('.').next()?.parse::<usize>().ok()?.checked_sub(1)
+pub(super) fn number(job: JobId) -> Option<usize> {
+    usize::try_from(job.cluster).ok()?.checked_sub(1)
 }

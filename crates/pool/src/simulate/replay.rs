@@ -214,9 +214,9 @@ impl<'r> PoolState<'r> {
                 continue;
             }
             let facts = Facts::of(ad, &settings);
-            let job = facts
-                .string("JobId")
-                .and_then(|id| self.job(&String::from_utf8_lossy(&id), slot.charged.as_ref()?, Activity::Running));
+            let job = facts.string("JobId").and_then(|id| {
+                self.job(String::from_utf8_lossy(&id).parse().ok()?, slot.charged.as_ref()?, Activity::Running)
+            });
             let own = job.map(|at| &self.snapshot.jobs[at]);
             let began = own
                 .and_then(|job| Facts::of(job, &settings).integer("JobCurrentStartDate"))
@@ -252,9 +252,9 @@ impl<'r> PoolState<'r> {
         self.jobs[job].as_ref().is_some_and(|job| job.activity == activity)
     }
 
-    /// The job with an ID (`12.3`) and a submitter in a state.
-    fn job(&self, id: &str, submitter: &[u8], activity: Activity) -> Option<usize> {
-        let found = self.by_id.get(&(id.parse().ok()?, submitter.to_vec()))?;
+    /// The job with an ID and a submitter in a state.
+    fn job(&self, id: JobId, submitter: &[u8], activity: Activity) -> Option<usize> {
+        let found = self.by_id.get(&(id, submitter.to_vec()))?;
         found.iter().copied().find(|&at| self.is(at, activity))
     }
 
@@ -309,7 +309,7 @@ impl<'r> PoolState<'r> {
                 displaced += self.displace(dynamic.as_bytes());
                 self.vacate(dynamic.as_bytes());
             }
-            let Some(job) = self.job(&made.job, made.submitter.as_bytes(), Activity::Idle) else { continue };
+            let Some(job) = self.job(made.job, made.submitter.as_bytes(), Activity::Idle) else { continue };
             started += self.run_on(made, job);
         }
         self.compact();

@@ -252,7 +252,7 @@ impl Cluster for SlotCluster<'_> {
         let due = self.ledger.due(&outcome, self.weight);
         let mut decided = CycleDecisions { due, ..CycleDecisions::default() };
         for made in &outcome.matches {
-            let Some(job) = number(&made.job) else { continue };
+            let Some(job) = number(made.job) else { continue };
             let before = made.displaced.as_ref().and_then(|_| self.jobs.get(made.slot.as_bytes()).copied());
             let slot = before.map(|before| self.slot_of(before));
             if !self.run(made, job, &settings) {

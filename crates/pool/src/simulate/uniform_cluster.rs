@@ -271,7 +271,7 @@ impl UniformCluster<'_> {
     /// The queues of which all shown jobs got cores, and that hold more. Records the number of started jobs by queue.
     fn exhausted(&mut self, outcome: &Outcome) -> BTreeSet<usize> {
         let mut started: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        let queues = outcome.matches.iter().filter_map(|made| self.queue_of(number(&made.job)?));
+        let queues = outcome.matches.iter().filter_map(|made| self.queue_of(number(made.job)?));
         for (line, start, _) in queues {
             *started.entry((line, start)).or_default() += 1;
         }
@@ -404,7 +404,7 @@ impl Cluster for UniformCluster<'_> {
         let mut decided = CycleDecisions { due, ..CycleDecisions::default() };
         let mut taken = ServedPlaces::default();
         let matched = |made: &Match| {
-            number(&made.job).map(|job| if hides { self.meant(job, made.place, &mut taken) } else { job })
+            number(made.job).map(|job| if hides { self.meant(job, made.place, &mut taken) } else { job })
         };
         let started: Vec<Option<usize>> = outcome.matches.iter().map(matched).collect();
         let found = reasons(&outcome);

@@ -8,6 +8,7 @@ use crate::explain::cycle::order::precedence_of_policy;
 use crate::explain::{Market, tally};
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::priority::pie::starvation;
+use classmate_pool::internal::queue::JobId;
 use classmate_pool::internal::quota::derivation::slots;
 
 /// Slots that a submitter got.
@@ -37,7 +38,7 @@ pub struct Competition {
 }
 
 /// The reason one submitter was served before another: the first key in which they differ.
-fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str), loser: &LosingJob<'_>) -> String {
+fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, JobId), loser: &LosingJob<'_>) -> String {
     let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
     let LosingJob { submitter: loser, job } = *loser;
     if let Some(told) = precedence_of_policy(&market.order, winning, job, [visit(winner), visit(loser)]) {
@@ -85,7 +86,7 @@ fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, &str
 #[derive(Clone, Copy)]
 pub(crate) struct LosingJob<'a> {
     pub(crate) submitter: &'a str,
-    pub(crate) job: &'a str,
+    pub(crate) job: JobId,
 }
 
 /// The users of some slots of the pool, apart from the job itself.
@@ -97,9 +98,9 @@ pub(crate) fn competition(outcome: &Outcome, market: &Market, loser: &LosingJob<
         others().map(|made| (made.slot.as_str(), made.submitter.as_str())).collect();
     // The job of each that was matched first on a slot that would do.
     let wanted: hashbrown::HashSet<&str> = usable.iter().map(|at| market.names[*at].as_str()).collect();
-    let mut winning: hashbrown::HashMap<&str, &str> = hashbrown::HashMap::new();
+    let mut winning: hashbrown::HashMap<&str, JobId> = hashbrown::HashMap::new();
     for made in others().filter(|made| wanted.contains(made.slot.as_str())) {
-        winning.entry(&made.submitter).or_insert(&made.job);
+        winning.entry(&made.submitter).or_insert(made.job);
     }
     let (won, rest): (Vec<usize>, Vec<usize>) =
         usable.iter().partition(|at| got.contains_key(market.names[**at].as_str()));
@@ -112,10 +113,9 @@ pub(crate) fn competition(outcome: &Outcome, market: &Market, loser: &LosingJob<
         not_looked_at: usable.iter().filter(|at| !market.looked_at[**at]).count(),
         won: won
             .into_iter()
-            .map(|(who, slots)| WonSlots {
-                why: precedence(outcome, market, (&who, winning.get(who.as_str()).copied().unwrap_or_default()), loser),
-                submitter: who,
-                slots,
+            .filter_map(|(who, slots)| {
+                let why = precedence(outcome, market, (&who, *winning.get(who.as_str())?), loser);
+                Some(WonSlots { submitter: who, slots, why })
             })
             .collect(),
         in_use: tally(in_use.into_iter()),

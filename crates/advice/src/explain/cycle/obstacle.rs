@@ -132,7 +132,7 @@ pub fn of_cycle(
 
 /// The partition of a job, if it keeps it from slots.
 fn partition(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> Option<Cause> {
-    let (name, slots) = market.order.elsewhere(&asked.id.to_string(), market.names.iter())?;
+    let (name, slots) = market.order.elsewhere(asked.id, market.names.iter())?;
     let all = market.names.len();
     let taken = story.taken.usable;
     (slots > 0).then(|| {

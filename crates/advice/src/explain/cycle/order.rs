@@ -3,6 +3,7 @@
 //! In: a snapshot. Out: the priority of every waiting job and what it is made of, if the policy orders jobs; and sentences.
 
 use classmate_pool::internal::negotiate::outcome::Negotiation;
+use classmate_pool::internal::queue::JobId;
 use classmate_pool::internal::quota::derivation::slots;
 
 pub use classmate_pool::internal::priority::ranking::{JobRank, ServiceOrder};
@@ -19,8 +20,8 @@ pub(crate) fn standing(order: &ServiceOrder, priority: f64) -> String {
 /// The reason a job was served before another one, if the policy does not order submitters.
 pub(crate) fn precedence_of_policy(
     order: &ServiceOrder,
-    won: &str,
-    lost: &str,
+    won: JobId,
+    lost: JobId,
     visits: [Option<&Negotiation>; 2],
 ) -> Option<String> {
     match order {
@@ -32,7 +33,7 @@ pub(crate) fn precedence_of_policy(
             ),
             _ => "drawn at random".to_owned(),
         }),
-        ServiceOrder::Jobs { ranks, .. } => Some(match (ranks.get(won), ranks.get(lost)) {
+        ServiceOrder::Jobs { ranks, .. } => Some(match (ranks.get(&won), ranks.get(&lost)) {
             (Some(one), Some(other)) => against(one, other, won),
             _ => format!("job {won} has a priority, but this job does not"),
         }),
@@ -47,7 +48,7 @@ pub fn shown(rank: &JobRank) -> String {
 }
 
 /// The reason a job goes before another one: the first key in which their ranks differ.
-fn against(one: &JobRank, other: &JobRank, job: &str) -> String {
+fn against(one: &JobRank, other: &JobRank, job: JobId) -> String {
     if one.tier != other.tier {
         let word = if one.tier > other.tier { "before" } else { "after" };
         return format!(
@@ -100,20 +101,24 @@ mod tests {
         }
     }
 
+    fn id(cluster: i64) -> JobId {
+        JobId { cluster, process: 0 }
+    }
+
     #[test]
     fn the_factor_that_differs_most_is_named_and_higher_is_better() {
         let (one, other) = (rank(1, 900, 100.0, 800.0), rank(1, 500, 150.0, 350.0));
         assert_eq!(
-            against(&one, &other, "7.0"),
+            against(&one, &other, id(7)),
             "job 7.0 has a higher priority: 900 against 500, mainly because of fair share (800 against 350)"
         );
         assert!(
-            against(&other, &one, "8.0").starts_with("job 8.0 is ordered after this one (priority 500 against 900")
+            against(&other, &one, id(8)).starts_with("job 8.0 is ordered after this one (priority 500 against 900")
         );
         assert!(
-            against(&rank(2, 1, 0.0, 0.0), &one, "9.0")
+            against(&rank(2, 1, 0.0, 0.0), &one, id(9))
                 .starts_with("job 9.0 is ordered before this one: PriorityTier 2")
         );
-        assert_eq!(against(&one, &one, "1.0"), "same priority (900), and job 1.0 has the lower job ID");
+        assert_eq!(against(&one, &one, id(1)), "same priority (900), and job 1.0 has the lower job ID");
     }
 }

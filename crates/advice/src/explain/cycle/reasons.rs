@@ -43,11 +43,11 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<CommonCause>
     let pool = PreparedPool::for_explanation(snapshot)?;
     let domain = &pool.rules().knobs.accountant.domain;
     let jobs: Vec<Job<'_>> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain.as_deref(), &settings)).collect();
-    let got: HashSet<&str> = outcome.matches.iter().map(|made| made.job.as_str()).collect();
+    let got: HashSet<JobId> = outcome.matches.iter().map(|made| made.job).collect();
     // By submitter, the idle jobs that got nothing, in the order of their numbers.
     let mut left: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.activity == Activity::Idle) {
-        if !got.contains(job.id.to_string().as_str()) {
+        if !got.contains(&job.id) {
             left.entry(job.submitter.to_string()).or_default().push(at);
         }
     }
@@ -90,8 +90,7 @@ fn representatives(outcome: &Outcome, jobs: &[Job<'_>], left: &HashMap<String, V
     // A request is refused once in every pie; its jobs follow one another from the first that it names.
     for refused in outcome.rejections.iter().rev() {
         let Some(list) = waiting.get_mut(refused.submitter.as_str()) else { continue };
-        let Ok(first) = refused.job.parse::<JobId>() else { continue };
-        let from = list.partition_point(|at| jobs[*at].id < first);
+        let from = list.partition_point(|at| jobs[*at].id < refused.job);
         let to = list.len().min(from.saturating_add(refused.jobs));
         if let Some(at) = list[from..to].first().copied() {
             found.push((at, to - from));

@@ -83,21 +83,19 @@ pub fn trace(
     asked: &JobInCycle<'_>,
 ) -> CycleTrace {
     let JobInCycle { id, submitter, asker, .. } = *asked;
-    let name = id.to_string();
-    let matched = outcome.matches.iter().find(|made| made.job == name).cloned();
+    let matched = outcome.matches.iter().find(|made| made.job == id).cloned();
     let within = |one: &&Rejected| {
         // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
-        one.submitter == submitter
-            && one.job.parse().is_ok_and(|JobId { cluster, process }| {
-                let of_request = |made: &&Match| {
-                    made.cluster == cluster
-                        && made.submitter == one.submitter
-                        && (made.pie, made.spin) == (one.pie, one.spin)
-                };
-                let all = one.jobs + outcome.matches.iter().filter(of_request).count();
-                let beyond = i64::try_from(all).unwrap_or(i64::MAX);
-                cluster == id.cluster && process <= id.process && id.process - process < beyond
-            })
+        one.submitter == submitter && one.job.cluster == id.cluster && one.job.process <= id.process && {
+            let of_request = |made: &&Match| {
+                made.cluster == id.cluster
+                    && made.submitter == one.submitter
+                    && (made.pie, made.spin) == (one.pie, one.spin)
+            };
+            let all = one.jobs + outcome.matches.iter().filter(of_request).count();
+            let beyond = i64::try_from(all).unwrap_or(i64::MAX);
+            id.process - one.job.process < beyond
+        }
     };
     let refused = match matched {
         Some(_) => None,
@@ -125,8 +123,8 @@ pub fn trace(
             left_out::submitter(snapshot, &market.rules, &market.settings, submitter).map(|(_, text)| text)
         },
         displaced: displaced(outcome, &asker.ad, submitter),
-        taken: competition(outcome, market, &LosingJob { submitter, job: &name }, &pre_cycle.usable),
-        rank: market.order.rank(&name).cloned(),
+        taken: competition(outcome, market, &LosingJob { submitter, job: id }, &pre_cycle.usable),
+        rank: market.order.rank(id).cloned(),
         matched,
         refused,
         turns,

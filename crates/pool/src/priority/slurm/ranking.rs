@@ -6,6 +6,7 @@ use super::machines::partitions_of;
 use super::{SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
 use crate::pool::slot::is_slot;
 use crate::priority::ranking::{JobRank, ServiceOrder};
+use crate::queue::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 
@@ -14,10 +15,10 @@ pub fn ranking(slurm: &SlurmSettings, slots: &[ClassAd], jobs: &[ClassAd], setti
     let machines = SlurmNodes::of(slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), settings);
     let figures = Standpoint::figures(slurm, &machines);
     let standpoint = Standpoint::new(slurm, &machines, slurm.tree(), &figures);
-    let mut ranks: HashMap<String, JobRank> = HashMap::new();
+    let mut ranks: HashMap<JobId, JobRank> = HashMap::new();
     for candidate in jobs.iter().flat_map(|ad| standpoint.candidates(ad, settings)) {
         let rank = rank(&standpoint, &candidate);
-        let known = ranks.entry(candidate.id.to_string()).or_insert_with(|| rank.clone());
+        let known = ranks.entry(candidate.id).or_insert_with(|| rank.clone());
         if (rank.tier, rank.priority) > (known.tier, known.priority) {
             *known = rank;
         }
