@@ -18,8 +18,8 @@ pub const FUNCTIONS: &[Function] = &[
         about: "The entry of a user in a user map. With three or more arguments, returns the preferred item of the \
         entry (case-insensitive), or otherwise its first item. Without an entry, returns the default, or UNDEFINED.",
         examples: &[
-            ("userMap(\"groups\", \"nobody\")", "undefined"),
-            ("userMap(\"groups\", \"nobody\", \"physics\", \"none\")", "\"none\""),
+            ("userMap(\"groups\", \"guest\")", "undefined"),
+            ("userMap(\"groups\", \"guest\", \"physics\", \"none\")", "\"none\""),
         ],
     },
     Function {

@@ -18,6 +18,7 @@ mod terminal;
 mod transcripts;
 mod userprio;
 mod widths;
+mod words;
 
 #[path = "../../../tests/support/recorded.rs"]
 mod recorded;

@@ -28,9 +28,10 @@ use classmate_pool::internal::priority::Policy;
 /// Each condition is evaluated for each slot. Suggested changes are tested against all slots.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-What the columns say:
-  TRUE FALSE UNDEF ERROR  for how many slots a condition is what, looked at alone
-  TOGETHER                for how many it is true and all before it are; for the parts of `||`, it or one before
+Columns:
+  TRUE FALSE UNDEF ERROR  number of slots for which the condition by itself has this value
+  TOGETHER                number of slots for which it and all conditions before it are true (for an operand of `||`:
+                          it or one before it)
 
 Examples:
   classmate explain examples/pool --job 1.0

@@ -1,5 +1,6 @@
 //! `classmate match --job FILE --slots FILE`
 
+use crate::report::counted;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -166,7 +167,10 @@ fn print(
             let total = slots.len();
             writeln!(
                 out,
-                "{name:job_width$}  slots {total}, accepted by the job {job}, accepting the job {slot}, matching {both}"
+                "{name:job_width$}  {}: {job} accepted by the job, {slot} {} the job, {both} {}",
+                counted(total as u64, "slot"),
+                if slot == 1 { "accepts" } else { "accept" },
+                if both == 1 { "matches" } else { "match" }
             )?;
         } else {
             let line = json!({ "job": name, "slots": slots.len(), "accepted_by_job": job, "accepting_job": slot, "matching": both });

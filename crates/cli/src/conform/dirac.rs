@@ -32,7 +32,7 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
         "first_probabilities" => probabilities(input),
         "draw_order" => orders(input),
         "draw_job" => jobs_drawn(input),
-        other => Err(format!("`{other}` is no operation of `dirac`")),
+        other => Err(format!("unknown operation `{other}` of `dirac`")),
     })
 }
 

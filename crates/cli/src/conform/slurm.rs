@@ -36,7 +36,7 @@ fn run(op: &str, input: &Json) -> Result<Json, String> {
         "r_h" => json!({ "r_h": capacity(real(input, "procs")?, real(input, "half_life")?) }),
         "next_reset" => {
             let period = text(input, "period")?;
-            let period = ResetPeriod::parse(period).ok_or_else(|| format!("`{period}` is no period"))?;
+            let period = ResetPeriod::parse(period).ok_or_else(|| format!("unknown period `{period}`"))?;
             let (last, now) = (real(input, "last_reset")? as i64, real(input, "now")? as i64);
             json!({ "next": next_reset(period, last, now, &TimeZone::UTC) })
         }
@@ -81,7 +81,7 @@ fn run(op: &str, input: &Json) -> Result<Json, String> {
             });
             json!({ "priorities": priorities.collect::<Vec<_>>() })
         }
-        other => return Err(format!("`{other}` is no operation")),
+        other => return Err(format!("unknown operation `{other}`")),
     })
 }
 
@@ -167,7 +167,7 @@ fn classic(input: &Json) -> Result<Json, String> {
         "linear2.0" => Algorithm::Linear { capacity: real(input, "capacity")? },
         "exponential" => Algorithm::Exponential { damping },
         "depth_oblivious" => Algorithm::DepthOblivious { damping },
-        other => return Err(format!("`{other}` is no algorithm")),
+        other => return Err(format!("unknown algorithm `{other}`")),
     };
     let shown = |_: usize, figures: &Figures| {
         json!({
