@@ -10,7 +10,7 @@ use std::fmt::Display;
 /// assert_eq!([counted(1, "match"), counted(0, "match")], ["1 match", "0 matches"]);
 /// assert_eq!(counted(2, "entry"), "2 entries");
 /// ```
-pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     if count == N::from(1) { format!("{count} {noun}") } else { format!("{count} {}", plural(noun)) }
 }
 

@@ -229,6 +229,7 @@ impl ClassAd {
     }
 
     /// A copy with room for so many more attributes.
+    #[must_use]
     pub fn copy_with_room(&self, attributes: usize) -> Self {
         let mut values = Vec::with_capacity(self.values.len() + attributes);
         values.extend_from_slice(&self.values);

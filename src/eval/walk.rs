@@ -41,6 +41,7 @@ impl Spot {
     }
 
     /// Another part of the same expression.
+    #[must_use]
     pub fn part(&self, id: NodeId) -> Spot {
         Spot { id, ..self.clone() }
     }

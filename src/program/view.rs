@@ -12,7 +12,7 @@ use crate::eval::scope::{EvalOptions, Limits, Scope};
 use crate::eval::{EvalError, matching};
 use crate::name::Name;
 use crate::program::Side;
-use crate::program::atom::{AdPair, Atom, AtomKind, Dependencies, MentionsCache};
+use crate::program::atom::{AdPair, Atom, AtomKind, Atoms, Dependencies, MentionsCache};
 use crate::program::batch::{Batch, Vector};
 use crate::program::condition::{Clause, MAX_ATOMS, Step, expression};
 use crate::program::mask::{Mask, Truths};
@@ -163,7 +163,7 @@ impl<'t> TableView<'t> {
                 Scope::new(my, self.settings).with_target(target).eval(expr).unwrap_or(Value::Error)
             });
         }
-        let atom = expression(&self.pair(), expr, side, &mut Default::default());
+        let atom = expression(&self.pair(), expr, side, &mut Atoms::default());
         let groups = self.groups(&atom);
         let values = self.values(&atom, &groups);
         let values = values.map(|values| values.each(groups.first.len(), Value::clone)).unwrap_or_default();

@@ -7,6 +7,7 @@
 //!
 //! To add a mistake, write its name and source. `UPDATE=1 cargo test -p classmate-cli golden` writes the report; read
 //! the difference before you keep it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -3,6 +3,7 @@
 //! Each file in `planted` holds the pools of one kind, each in a table with its name: `problem` describes what is wrong
 //! with the pool, `ask` is the command, `first` is a part of the first cause or warning that the command reports (for
 //! `lint`, the code of the first finding), and `reason` is the kind of the first cause.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
 use std::path::Path;

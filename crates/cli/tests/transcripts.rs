@@ -7,6 +7,7 @@
 //!
 //! To add a test, write the command. `UPDATE=1 cargo test -p classmate-cli transcripts` writes its output; read the
 //! difference before you keep it.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -159,10 +159,10 @@ fn sections(path: &str, value: &str) -> Vec<u8> {
 }
 
 /// An error with the line it is about.
-fn refused(error: ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
+fn refused(error: &ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
     let sources: Vec<Source> =
         files.into_iter().map(|(name, text)| Source { name: name.into(), text: text.into() }).collect();
-    Failure::rendered(report::config::render(&error, &sources, Color::Off))
+    Failure::rendered(report::config::render(error, &sources, Color::Off))
 }
 
 impl Choices {

@@ -62,8 +62,8 @@ impl Reading {
 }
 
 /// An error of a configuration with the line it is about.
-pub(super) fn rendered(error: ConfigError, config: &Config, color: Color) -> Failure {
-    Failure::rendered(report::config::render(&error, config.sources(), color))
+pub(super) fn rendered(error: &ConfigError, config: &Config, color: Color) -> Failure {
+    Failure::rendered(report::config::render(error, config.sources(), color))
 }
 
 impl Sources {

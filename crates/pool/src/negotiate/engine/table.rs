@@ -40,14 +40,14 @@ impl ClassTable {
     /// Partitions the slots of each structure, given by place.
     pub(super) fn new<'s>(
         slots: &dyn Fn(u32) -> &'s Slot,
-        structures: Partition,
+        structures: &Partition,
         partitioner: &Partitioner<'_>,
     ) -> Self {
         let members = structures.members();
         let mut groups = structures.clone();
         split_by_facts(&mut groups, slots);
         partitioner.split(&mut groups, &members);
-        Self::of_groups(&groups, &structures, &|place| slots(place).weight.to_bits())
+        Self::of_groups(&groups, structures, &|place| slots(place).weight.to_bits())
     }
 
     /// Numbers the rows, block by block; in a block, rows of one cost are adjacent.
@@ -127,7 +127,7 @@ fn split_by_facts<'s>(groups: &mut Partition, slots: &dyn Fn(u32) -> &'s Slot) {
             [weight, bits, numbered(slot.user.as_deref()), numbered(slot.claimed_by.as_deref())]
         })
         .collect();
-    for fact in 0..4 {
+    for fact in [0, 1, 2, 3] {
         groups.split(|at| ids[at][fact]);
     }
 }
