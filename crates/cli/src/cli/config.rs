@@ -200,7 +200,7 @@ fn get(arguments: &Get, streams: Streams) -> Result<ExitCode, Failure> {
     let value = if arguments.raw {
         definition.raw.to_vec()
     } else {
-        let found = config.get(&arguments.name).map_err(|error| rendered(error, &config, streams.err))?;
+        let found = config.get(&arguments.name).map_err(|error| rendered(&error, &config, streams.err))?;
         found.map(|found| found.text).unwrap_or_default()
     };
     if value.is_empty() {

@@ -113,7 +113,7 @@ impl CsFiles {
         self.tell_of_new(&files, notes);
         files.extend(self.changes.iter().map(|(path, value)| ("--set".to_owned(), sections(path, value))));
         let choice = DiracChoice::read(files.clone(), self.vo.clone(), self.setup.clone());
-        let choice = choice.map_err(|error| refused(error, files))?;
+        let choice = choice.map_err(|error| refused(&error, files))?;
         for warning in &choice.settings().warnings {
             let help = warning.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
             notes.warn(warning.to_line() + &help);

@@ -55,7 +55,7 @@ impl Reading {
     /// The configuration, or the rendered error.
     pub(super) fn whole(self, color: Color) -> Result<Config, Failure> {
         match self.error {
-            Some(error) => Err(rendered(error, &self.config, color)),
+            Some(error) => Err(rendered(&error, &self.config, color)),
             None => Ok(self.config),
         }
     }

@@ -121,7 +121,7 @@ impl CompiledCycle {
             requests: &requests,
             settings: offers.settings(),
         };
-        let table = ClassTable::new(&slot, slot_structures, &partitioner);
+        let table = ClassTable::new(&slot, &slot_structures, &partitioner);
         let unpartitioned = partitioning.unpartitioned;
         Ok((Self { order, vocabulary, plans, structures, unpartitioned, combinations, table }, requests))
     }
