@@ -271,8 +271,8 @@ fn a_slot_tells_the_values_and_what_both_sides_refuse() {
     assert_eq!(
         causes,
         [
-            "it refuses every idle job by `TARGET.RequestMemory <= 500` in `START` (RequestMemory of jobs is 800 to 2000)",
-            "1 of 2 idle jobs refuse it by `TARGET.Memory >= RequestMemory` (Memory of the slot is 1000, RequestMemory of the \
+            "it rejects all idle jobs because of `TARGET.RequestMemory <= 500` in `START` (RequestMemory of jobs is 800 to 2000)",
+            "1 of 2 idle jobs rejects it because of `TARGET.Memory >= RequestMemory` (Memory of the slot is 1000, RequestMemory of the \
              job is 2000)"
         ]
     );
@@ -303,14 +303,14 @@ fn the_branch_that_a_slot_takes_is_changed_for_first() {
     // `P` is there, so that the second branch counts: at most 8192.
     let guarded = "P = 8192; Requirements = isUndefined(P) ? TARGET.X < 100 : TARGET.X <= P";
     let first = |job: &str, slot: &str| suggestions(&format!("{job}; Requirements = true"), slot).remove(0);
-    assert_eq!(first("X = 9000", guarded), "`X` 9000 → 8192: 1 slot, such as s");
+    assert_eq!(first("X = 9000", guarded), "lower `X` from 9000 to 8192: 1 slot matches, such as s");
     // Of a slot without GPUs it asks for at most two cores; more GPUs would do nothing.
     let cores = "GPUs = 0; Requirements = ifThenElse(GPUs > 0, TARGET.RequestGPUs >= 1, TARGET.RequestCpus <= 2)";
     let job = "RequestCpus = 4; RequestGPUs = 0";
-    assert_eq!(first(job, cores), "`RequestCpus` 4 → 2: 1 slot, such as s");
+    assert_eq!(first(job, cores), "lower `RequestCpus` from 4 to 2: 1 slot matches, such as s");
     // Of the job's own attribute: 64 is not above 100, so 5 is wanted.
     let own = "P = 100; Requirements = TARGET.X > 100 ? TARGET.X / 2 == P : TARGET.X == 5";
-    assert_eq!(first("X = 64", own), "`X` 64 → 5: 1 slot, such as s");
+    assert_eq!(first("X = 64", own), "lower `X` from 64 to 5: 1 slot matches, such as s");
 }
 
 #[test]
@@ -319,8 +319,8 @@ fn what_does_nothing_in_a_change_is_left_out() {
     let slot = "Memory = 256; Cpus = 2; Requirements = TARGET.RequestCpus < Cpus";
     let job = "RequestMemory = 200; RequestCpus = 8; Requirements = RequestMemory + 10 * RequestCpus < TARGET.Memory";
     let found = suggestions(job, slot);
-    assert_eq!(found[0], "`RequestCpus` 8 → 1: 1 slot, such as s");
-    assert!(found[1..].iter().all(|other| !other.contains("`RequestCpus` 8 → 1 and")), "{found:?}");
+    assert_eq!(found[0], "lower `RequestCpus` from 8 to 1: 1 slot matches, such as s");
+    assert!(found[1..].iter().all(|other| !other.contains("lower `RequestCpus` from 8 to 1 and")), "{found:?}");
 }
 
 /// What is suggested first for a job, of a pool of one slot.
@@ -335,56 +335,65 @@ fn suggestions(job: &str, slot: &str) -> Vec<String> {
 fn an_attribute_is_solved_for_in_lists_quotients_differences_and_sums() {
     let any = "Requirements = true";
     let of_slot = |policy: &str| suggestions(any, &format!("Requirements = {policy}"));
-    let tail = ": 1 slot, such as s";
+    let tail = ": 1 slot matches, such as s";
     let quotient = of_slot("TARGET.RequestMemory / TARGET.RequestCpus <= 1000");
-    assert_eq!(quotient[0], format!("`RequestMemory` 2000 → 1000{tail}"));
-    assert_eq!(quotient[1], format!("`RequestCpus` 1 → 2{tail}"));
-    assert_eq!(of_slot("Memory - TARGET.RequestMemory >= 15000")[0], format!("`RequestMemory` 2000 → 1384{tail}"));
+    assert_eq!(quotient[0], format!("lower `RequestMemory` from 2000 to 1000{tail}"));
+    assert_eq!(quotient[1], format!("raise `RequestCpus` from 1 to 2{tail}"));
+    assert_eq!(
+        of_slot("Memory - TARGET.RequestMemory >= 15000")[0],
+        format!("lower `RequestMemory` from 2000 to 1384{tail}")
+    );
     let list = of_slot("stringListMember(TARGET.ProjectName, \"atlas,cms\")");
-    assert_eq!(list[0], format!("`ProjectName` undefined → \"atlas\"{tail}"));
+    assert_eq!(list[0], format!("set `ProjectName` to \"atlas\"{tail}"));
     let list = of_slot("member(TARGET.ProjectName, { \"atlas\", \"cms\" })");
-    assert_eq!(list[0], format!("`ProjectName` undefined → \"atlas\"{tail}"));
+    assert_eq!(list[0], format!("set `ProjectName` to \"atlas\"{tail}"));
     let sum = of_slot("TARGET.RequestMemory + TARGET.MemoryOverhead <= Memory");
-    assert_eq!(sum[0], format!("`MemoryOverhead` undefined → 14384{tail}"));
+    assert_eq!(sum[0], format!("set `MemoryOverhead` to 14384{tail}"));
     // The nearest of the list.
     let near = suggestions(
         "ProjectName = \"cns\"; Requirements = true",
         "Requirements = stringListMember(TARGET.ProjectName, \"atlas,cms\")",
     );
-    assert_eq!(near[0], format!("`ProjectName` \"cns\" → \"cms\"{tail}"));
+    assert_eq!(near[0], format!("change `ProjectName` from \"cns\" to \"cms\"{tail}"));
     // Of the job's own conditions.
     let own = suggestions("Requirements = RequestMemory / RequestCpus <= 1000 && TARGET.Cpus > 1", any);
-    assert_eq!(own[..2], [format!("`RequestCpus` 1 → 2{tail}"), format!("`RequestMemory` 2000 → 1000{tail}")]);
+    assert_eq!(
+        own[..2],
+        [format!("raise `RequestCpus` from 1 to 2{tail}"), format!("lower `RequestMemory` from 2000 to 1000{tail}")]
+    );
     let own = suggestions("Requirements = TARGET.Memory - RequestMemory >= 15000", any);
-    assert_eq!(own[0], format!("`RequestMemory` 2000 → 1384{tail}"));
+    assert_eq!(own[0], format!("lower `RequestMemory` from 2000 to 1384{tail}"));
     let own = suggestions("Requirements = RequestMemory + Extra <= TARGET.Memory", any);
-    assert_eq!(own[0], format!("`Extra` undefined → 14384{tail}"));
+    assert_eq!(own[0], format!("set `Extra` to 14384{tail}"));
 }
 
 #[test]
 fn of_the_values_that_would_do_the_nearest_is_told() {
     let any = "Requirements = true";
-    let tail = ": 1 slot, such as s";
+    let tail = ": 1 slot matches, such as s";
     let first = |job: &str, policy: &str| suggestions(job, &format!("Requirements = {policy}")).remove(0);
     let disk = |present: &str| format!("RequestDisk = {present}; {any}");
     // 2047 / 1024 is 1 among integers.
-    assert_eq!(first(&disk("4000"), "TARGET.RequestDisk / 1024 < 2"), format!("`RequestDisk` 4000 → 2047{tail}"));
+    assert_eq!(
+        first(&disk("4000"), "TARGET.RequestDisk / 1024 < 2"),
+        format!("lower `RequestDisk` from 4000 to 2047{tail}")
+    );
     // 1999 / 2 is 999.
     let cpus = "RequestCpus = 2; Requirements = true";
     let memory = first(cpus, "TARGET.RequestMemory/TARGET.RequestCpus < 1000");
-    assert_eq!(memory, format!("`RequestMemory` 2000 → 1999{tail}"));
+    assert_eq!(memory, format!("lower `RequestMemory` from 2000 to 1999{tail}"));
     let strict = first(&disk("9"), "(TARGET.RequestDisk - 100) > 12.5");
-    assert_eq!(strict, format!("`RequestDisk` 9 → 113{tail}"));
+    assert_eq!(strict, format!("raise `RequestDisk` from 9 to 113{tail}"));
     // A tenth of 16384 is 1638.4, and what is whole stays whole.
     let whole = first(any, "TARGET.RequestMemory <= Memory * 0.1");
-    assert_eq!(whole, format!("`RequestMemory` 2000 → 1638{tail}"));
+    assert_eq!(whole, format!("lower `RequestMemory` from 2000 to 1638{tail}"));
     let real = first("Share = 0.9; Requirements = true", "TARGET.Share < 0.5");
-    assert_eq!(real, format!("`Share` 0.9 → 0.4{tail}"));
+    assert_eq!(real, format!("lower `Share` from 0.9 to 0.4{tail}"));
     // 16384 / 10 is 1638, and of the number in the condition as little is taken away.
     let constant = first("Requirements = TARGET.Memory * 0.1 >= 2000", "true");
     assert_eq!(
         constant,
-        format!("`TARGET.Memory * 0.1 >= 2000` → `TARGET.Memory * 0.1 >= 1638` in `Requirements`{tail}")
+        format!("replace `TARGET.Memory * 0.1 >= 2000` with `TARGET.Memory * 0.1 >= 1638` in `Requirements`{tail}")
     );
 }
 
@@ -402,16 +411,16 @@ fn what_is_no_number_or_leads_nowhere_gives_no_change_of_the_job() {
         let found = suggestions("Requirements = true", &format!("Requirements = {condition}"));
         assert!(found.iter().all(|text| !text.starts_with("`RequestMemory`")), "{condition}: {found:?}");
     }
-    let tail = ": 1 slot, such as s";
+    let tail = ": 1 slot matches, such as s";
     let first = |policy: &str| suggestions("Requirements = true", &format!("Requirements = {policy}")).remove(0);
-    assert_eq!(first("TARGET.RequestMemory < -5"), format!("`RequestMemory` 2000 → -6{tail}"));
+    assert_eq!(first("TARGET.RequestMemory < -5"), format!("lower `RequestMemory` from 2000 to -6{tail}"));
     let huge = first("TARGET.RequestMemory * 2 > 9007199254740993");
-    assert_eq!(huge, format!("`RequestMemory` 2000 → 4503599627370497{tail}"));
+    assert_eq!(huge, format!("raise `RequestMemory` from 2000 to 4503599627370497{tail}"));
 }
 
 #[test]
 fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
-    let tail = ": 1 slot, such as s";
+    let tail = ": 1 slot matches, such as s";
     let of = |job: &str, policy: &str| {
         suggestions(&format!("{job}; Requirements = true"), &format!("Site = \"cern\"; Requirements = {policy}"))
     };
@@ -419,7 +428,7 @@ fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
     for policy in
         ["(TARGET.RequestGPUs ?: 0) > 0", "ifThenElse(isUndefined(TARGET.RequestGPUs), 0, TARGET.RequestGPUs) >= 1"]
     {
-        assert_eq!(first("A = 1", policy), format!("`RequestGPUs` undefined → 1{tail}"), "{policy}");
+        assert_eq!(first("A = 1", policy), format!("set `RequestGPUs` to 1{tail}"), "{policy}");
     }
     // 7 is the largest below 8; to be there at all is what the other condition asks.
     for policy in [
@@ -428,67 +437,76 @@ fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
         "(TARGET.X isnt undefined && TARGET.X < 8) || TARGET.Y == 1 && false",
         "TARGET.X =!= undefined && TARGET.X < 8 && TARGET.X > 6",
     ] {
-        assert_eq!(first("A = 1", policy), format!("`X` undefined → 7{tail}"), "{policy}");
+        assert_eq!(first("A = 1", policy), format!("set `X` to 7{tail}"), "{policy}");
     }
     for policy in ["isUndefined(TARGET.WantX)", "TARGET.WantX =?= undefined", "!(undefined isnt TARGET.WantX)"] {
-        assert_eq!(first("WantX = 5", policy), format!("`WantX` 5 → undefined{tail}"), "{policy}");
+        assert_eq!(first("WantX = 5", policy), format!("change `WantX` from 5 to undefined{tail}"), "{policy}");
     }
-    assert_eq!(first("A = 1", "TARGET.HasX =!= undefined"), format!("`HasX` undefined → true{tail}"));
-    assert_eq!(first("A = 1", "(TARGET.WantX ?: false)"), format!("`WantX` undefined → true{tail}"));
-    assert_eq!(first("WantX = true", "!(TARGET.WantX ?: false)"), format!("`WantX` true → false{tail}"));
+    assert_eq!(first("A = 1", "TARGET.HasX =!= undefined"), format!("set `HasX` to true{tail}"));
+    assert_eq!(first("A = 1", "(TARGET.WantX ?: false)"), format!("set `WantX` to true{tail}"));
+    assert_eq!(first("WantX = true", "!(TARGET.WantX ?: false)"), format!("change `WantX` from true to false{tail}"));
     // The job's is the member, or the list; and the list of the slots gets longer.
     let member = of("Place = \"B\"", "member(TARGET.Place, {\"A\",\"C\"}) =?= true");
-    assert_eq!(member[0], format!("`Place` \"B\" → \"A\"{tail}"));
+    assert_eq!(member[0], format!("change `Place` from \"B\" to \"A\"{tail}"));
     assert_eq!(
         member[1],
         format!(
-            "slots with `member(TARGET.Place,{{ \"A\",\"C\" }}) is true` → `member(TARGET.Place,{{ \"A\",\"C\",\"B\" }}) is \
-             true` in `Requirements`{tail}"
+            "replace `member(TARGET.Place,{{ \"A\",\"C\" }}) is true` with `member(TARGET.Place,{{ \"A\",\"C\",\"B\" }}) is \
+             true` in `Requirements` of slots{tail}"
         )
     );
     let text = of("Place = \"B\"", "(stringListIMember(TARGET.Place, \"A,C\") ?: false)");
-    assert_eq!(text[0], format!("`Place` \"B\" → \"A\"{tail}"));
+    assert_eq!(text[0], format!("change `Place` from \"B\" to \"A\"{tail}"));
     assert!(text[1].contains("\"A,C,B\""), "{text:?}");
     assert_eq!(
         first("Sites = { \"infn\" }", "member(Site, TARGET.Sites)"),
-        format!("`Sites` {{ \"infn\" }} → {{ \"infn\",\"cern\" }}{tail}")
+        format!("change `Sites` from {{ \"infn\" }} to {{ \"infn\",\"cern\" }}{tail}")
     );
-    assert_eq!(first("A = 1", "member(Site, TARGET.Sites)"), format!("`Sites` undefined → {{ \"cern\" }}{tail}"));
+    assert_eq!(first("A = 1", "member(Site, TARGET.Sites)"), format!("set `Sites` to {{ \"cern\" }}{tail}"));
     assert_eq!(
         first("Sites = \"infn\"", "stringListMember(Site, TARGET.Sites)"),
-        format!("`Sites` \"infn\" → \"infn,cern\"{tail}")
+        format!("change `Sites` from \"infn\" to \"infn,cern\"{tail}")
     );
     let left = of("A = 1", "TARGET.RequestMemory % 1024 == 0");
-    assert_eq!(left[..2], [2048, 1024].map(|to| format!("`RequestMemory` 2000 → {to}{tail}")));
-    assert_eq!(left[2], format!("slots without `TARGET.RequestMemory % 1024 == 0` in `Requirements`{tail}"));
-    assert_eq!(first("A = 1", "TARGET.RequestCpus != 1"), format!("`RequestCpus` 1 → 2{tail}"));
+    assert_eq!(
+        left[..2],
+        [("raise", 2048), ("lower", 1024)].map(|(verb, to)| format!("{verb} `RequestMemory` from 2000 to {to}{tail}"))
+    );
+    assert_eq!(left[2], format!("remove `TARGET.RequestMemory % 1024 == 0` from `Requirements` of slots{tail}"));
+    assert_eq!(first("A = 1", "TARGET.RequestCpus != 1"), format!("raise `RequestCpus` from 1 to 2{tail}"));
 }
 
 #[test]
 fn what_the_job_asks_of_lists_defaults_and_remainders_is_found() {
-    let tail = ": 1 slot, such as s";
+    let tail = ": 1 slot matches, such as s";
     let of = |job: &str| suggestions(job, "Site = \"cern\"; Tags = \"ssd,gpu\"; Requirements = true");
     let first = |job: &str| of(job).remove(0);
     assert_eq!(
         first("Requirements = member(TARGET.Site, {\"A\"})"),
         format!(
-            "`member(TARGET.Site,{{ \"A\" }})` → `member(TARGET.Site,{{ \"A\",\"cern\" }})` in `Requirements`{tail}"
+            "replace `member(TARGET.Site,{{ \"A\" }})` with `member(TARGET.Site,{{ \"A\",\"cern\" }})` in `Requirements`{tail}"
         )
     );
     assert_eq!(
         first("Requirements = stringListMember(\"gpus\", TARGET.Tags)"),
         format!(
-            "`stringListMember(\"gpus\",TARGET.Tags)` → `stringListMember(\"gpu\",TARGET.Tags)` in `Requirements`{tail}"
+            "replace `stringListMember(\"gpus\",TARGET.Tags)` with `stringListMember(\"gpu\",TARGET.Tags)` in `Requirements`{tail}"
         )
     );
     assert_eq!(
         first("Sites = {\"A\"}; Requirements = member(TARGET.Site, Sites)"),
-        format!("`Sites` {{ \"A\" }} → {{ \"A\",\"cern\" }}{tail}")
+        format!("change `Sites` from {{ \"A\" }} to {{ \"A\",\"cern\" }}{tail}")
     );
-    assert_eq!(first("Least = 9; Requirements = (Least ?: 0) < TARGET.Cpus"), format!("`Least` 9 → 3{tail}"));
-    assert_eq!(first("Max = 9; Requirements = isUndefined(MY.Max)"), format!("`Max` 9 → undefined{tail}"));
+    assert_eq!(
+        first("Least = 9; Requirements = (Least ?: 0) < TARGET.Cpus"),
+        format!("lower `Least` from 9 to 3{tail}")
+    );
+    assert_eq!(first("Max = 9; Requirements = isUndefined(MY.Max)"), format!("change `Max` from 9 to undefined{tail}"));
     let left = of("Requirements = RequestMemory % 1024 == 0");
-    assert_eq!(left[..2], [2048, 1024].map(|to| format!("`RequestMemory` 2000 → {to}{tail}")));
+    assert_eq!(
+        left[..2],
+        [("raise", 2048), ("lower", 1024)].map(|(verb, to)| format!("{verb} `RequestMemory` from 2000 to {to}{tail}"))
+    );
 }
 
 #[test]
@@ -509,10 +527,13 @@ fn of_a_job_that_matches_a_change_says_what_it_wins_and_loses() {
         assert!(found.matching > 0);
         found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect::<Vec<_>>()
     };
-    let windows = "`TARGET.OpSys == \"LINUX\"` → `TARGET.OpSys == \"WINDOWS\"` in `Requirements`";
+    let windows = "replace `TARGET.OpSys == \"LINUX\"` with `TARGET.OpSys == \"WINDOWS\"` in `Requirements`";
     let found = told([2, 1, 3]);
-    assert!(found.contains(&"`RequestMemory` 2000 → 1000: 3 slots (+2), such as s0".to_owned()), "{found:?}");
-    assert!(found.contains(&format!("{windows}: 3 slots (+3, −1), such as s3")), "{found:?}");
+    assert!(
+        found.contains(&"lower `RequestMemory` from 2000 to 1000: 3 slots match (+2), such as s0".to_owned()),
+        "{found:?}"
+    );
+    assert!(found.contains(&format!("{windows}: 3 slots match (+3, −1), such as s3")), "{found:?}");
     // Three are lost for two.
     let found = told([2, 3, 2]);
     assert!(!found.iter().any(|text| text.starts_with(windows)) && !found.is_empty(), "{found:?}");
@@ -527,20 +548,22 @@ fn a_circle_is_told_with_its_way_and_where_it_is() {
     let any = "Requirements = true";
     assert_eq!(
         cause("Requirements = Fits && TARGET.Memory > 1; Fits = Large; Large = Fits && true", any),
-        "no slot satisfies `Fits`: `Fits` → `Large` → `Fits` is a circle in the job, and so it is undefined"
+        "no slot satisfies `Fits`: `Fits` → `Large` → `Fits` is a circular reference in the job, so it is UNDEFINED"
     );
     assert_eq!(
         cause("Requirements = Requirements && TARGET.Memory > 1", any),
-        "no slot satisfies `Requirements`: `Requirements` → `Requirements` is a circle in the job, and so it is undefined"
+        "no slot satisfies `Requirements`: `Requirements` → `Requirements` is a circular reference in the job, so it is UNDEFINED"
     );
     assert_eq!(
         cause(any, "Requirements = START; START = START"),
-        "1 of 1 slots that the job accepts refuse it by `START` in `START`: `START` → `START` is a circle in slots, and so it \
-         is undefined"
+        "1 of 1 slot that the job accepts rejects the job: `START` requires `START`, but `START` → `START` is a circular \
+         reference in slots, so it is UNDEFINED"
     );
     let across = cause("Requirements = TARGET.Fits; Fits = TARGET.Fits", "Requirements = true; Fits = TARGET.Fits");
     assert!(
-        across.contains("`Fits` of slots → `Fits` of the job → `Fits` of slots is a circle, and so it is undefined"),
+        across.contains(
+            "`Fits` of slots → `Fits` of the job → `Fits` of slots is a circular reference, so it is UNDEFINED"
+        ),
         "{across}"
     );
 }
@@ -557,10 +580,10 @@ fn one_change_of_several_policies_is_told_once_with_all_that_it_wins() {
     let job = ad("[ RequestMemory = 2000; RequestCpus = 1; Requirements = true ]");
     let (_, found) = explained(&job, slots.collect());
     let told: Vec<String> = found.suggestions.iter().map(suggested).collect();
-    let without = told.iter().filter(|text| text.contains("slots without")).collect::<Vec<_>>();
+    let without = told.iter().filter(|text| text.contains("of slots")).collect::<Vec<_>>();
     assert_eq!(
         without,
-        ["  slots without `TARGET.RequestMemory <= MY.Memory` in `Fits`: 3 slots, such as s1"],
+        ["  remove `TARGET.RequestMemory <= MY.Memory` from `Fits` of slots: 3 slots match, such as s1"],
         "{told:?}"
     );
 }
@@ -583,8 +606,11 @@ fn names_that_a_condition_does_without_are_no_cause_and_of_one_condition_there_i
     )
     .unwrap();
     let text = String::from_utf8(out).unwrap();
-    let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("note: `TARGET")).collect();
-    assert_eq!(notes, ["note: `TARGET.Zap`, `TARGET.Zip` exist nowhere; slots ask `TARGET.Zap + TARGET.Zip > 1`"]);
+    let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("note: the job does not define")).collect();
+    assert_eq!(
+        notes,
+        ["note: the job does not define `TARGET.Zap`, `TARGET.Zip`; slots require `TARGET.Zap + TARGET.Zip > 1`"]
+    );
 }
 
 #[test]
@@ -770,7 +796,7 @@ fn the_story_of_a_group_names_the_level_that_caps_it_and_grants_what_the_quotas_
     let story =
         |name: &str| classmate_advice::internal::explain::cycle::group::trace(&outcome, division(), name).unwrap();
     // Of 8 weighted slots for both, two slots of 4 are given to the first one.
-    let full = "`phys` above it accepts no surplus, and all below it use 8 of its 8";
+    let full = "group `phys` above it does not accept surplus, and its subtree uses 8 of its quota of 8";
     let groups: Vec<(&str, bool)> = ["phys.atlas", "phys.cms"]
         .into_iter()
         .map(|name| (name, story(name).steps.iter().any(|step| step.contains(full))))
@@ -779,7 +805,7 @@ fn the_story_of_a_group_names_the_level_that_caps_it_and_grants_what_the_quotas_
     let above = story("phys").steps.pop().unwrap();
     assert_eq!(
         above,
-        "with all groups below it, it uses 8 of the 8 of its subtree, and 10 are asked for; it accepts no surplus, which caps them all"
+        "including its subgroups, it uses 8 of its subtree quota of 8, and 10 is requested; it does not accept surplus, which limits all of them"
     );
     let division = division();
     for one in &division.groups {
@@ -884,7 +910,7 @@ const GPUS: &str = "GPUMem = 4000; HasGPU = true; Memory = 8192; OpSys = \"LINUX
 fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
     assert_eq!(
         proposed_of_four("[Requirements = (TARGET.GPUMem >= 8000 && TARGET.Memory > 100) || TARGET.IsSpecial]", GPUS),
-        ["`TARGET.GPUMem >= 8000` → `TARGET.GPUMem >= 4000` in `Requirements`: 4 slots, such as s0"]
+        ["replace `TARGET.GPUMem >= 8000` with `TARGET.GPUMem >= 4000` in `Requirements`: 4 slots match, such as s0"]
     );
     // Both fail: both are changed, together.
     assert_eq!(
@@ -894,8 +920,8 @@ fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
         )
         .last()
         .unwrap(),
-        "`TARGET.GPUMem >= 8000` → `TARGET.GPUMem >= 4000` in `Requirements` and `TARGET.Memory >= 10000` → \
-         `TARGET.Memory >= 8192` in `Requirements`: 4 slots, such as s0"
+        "replace `TARGET.GPUMem >= 8000` with `TARGET.GPUMem >= 4000` in `Requirements` and replace `TARGET.Memory >= 10000` with \
+         `TARGET.Memory >= 8192` in `Requirements`: 4 slots match, such as s0"
     );
     // Of each alternative its own part.
     let found = proposed_of_four(
@@ -905,8 +931,8 @@ fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
     assert_eq!(
         found,
         [
-            "`TARGET.OpSys == \"WINDOWS\"` → `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots, such as s0",
-            "without `TARGET.HasNone` in `Requirements`: 4 slots, such as s0",
+            "replace `TARGET.OpSys == \"WINDOWS\"` with `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots match, such as s0",
+            "remove `TARGET.HasNone` from `Requirements`: 4 slots match, such as s0",
         ]
     );
 }
@@ -915,21 +941,21 @@ fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
 fn a_name_that_looks_like_it_and_a_text_without_quotation_marks_are_proposed() {
     assert_eq!(
         proposed_of_four("[Requirements = TARGET.OpSys == LINUX]", GPUS)[0],
-        "`TARGET.OpSys == LINUX` → `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots, such as s0"
+        "replace `TARGET.OpSys == LINUX` with `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots match, such as s0"
     );
     assert_eq!(
         proposed_of_four("[RequestMemory = 5; Requirements = TARGET.Memorry >= RequestMemory]", GPUS)[0],
-        "`TARGET.Memorry >= RequestMemory` → `TARGET.Memory >= RequestMemory` in `Requirements`: 4 slots, such as s0"
+        "replace `TARGET.Memorry >= RequestMemory` with `TARGET.Memory >= RequestMemory` in `Requirements`: 4 slots match, such as s0"
     );
     assert_eq!(
         proposed_of_four("[Requirements = TARGET.HasGPUs]", GPUS)[0],
-        "`TARGET.HasGPUs` → `TARGET.HasGPU` in `Requirements`: 4 slots, such as s0"
+        "replace `TARGET.HasGPUs` with `TARGET.HasGPU` in `Requirements`: 4 slots match, such as s0"
     );
     // The name alone is not enough, and 9000 is more than 8192.
     assert_eq!(
         proposed_of_four("[RequestMemory = 9000; Requirements = TARGET.Memorry >= RequestMemory]", GPUS)[1],
-        "`RequestMemory` 9000 → 8192 and `TARGET.Memorry >= RequestMemory` → `TARGET.Memory >= RequestMemory` in \
-         `Requirements`: 4 slots, such as s0"
+        "lower `RequestMemory` from 9000 to 8192 and replace `TARGET.Memorry >= RequestMemory` with `TARGET.Memory >= RequestMemory` in \
+         `Requirements`: 4 slots match, such as s0"
     );
 }
 
@@ -939,7 +965,9 @@ fn no_attribute_is_made_up_of_a_word_or_of_what_other_slots_have() {
     let found = proposed("[Owner = \"alice\"; Requirements = true]", &[slot]);
     assert_eq!(
         found,
-        ["slots with `TARGET.Owner == alice` → `TARGET.Owner == \"alice\"` in `START`: 1 slot, such as s"]
+        [
+            "replace `TARGET.Owner == alice` with `TARGET.Owner == \"alice\"` in `START` of slots: 1 slot matches, such as s"
+        ]
     );
     let slots = [
         "[Name = \"a\"; HasJava = true; Requirements = START; START = HasJava && TARGET.RequestMemory > 5]",
@@ -954,11 +982,13 @@ fn of_texts_the_nearest_is_proposed_and_none_for_a_pattern() {
     let found = proposed_of_four("[Requirements = TARGET.Machine =?= \"S1\"]", "Requirements = true");
     assert_eq!(
         found,
-        ["`TARGET.Machine is \"S1\"` → `TARGET.Machine is \"s1\"` in `Requirements`: 1 slot, such as s1"]
+        [
+            "replace `TARGET.Machine is \"S1\"` with `TARGET.Machine is \"s1\"` in `Requirements`: 1 slot matches, such as s1"
+        ]
     );
     assert_eq!(
         proposed_of_four("[Requirements = TARGET.Machine == \"s*\"]", "Requirements = true")[0],
-        "`TARGET.Machine == \"s*\"` → `regexp(\"^s.*$\",TARGET.Machine,\"i\")` in `Requirements`: 4 slots, such as s0"
+        "replace `TARGET.Machine == \"s*\"` with `regexp(\"^s.*$\",TARGET.Machine,\"i\")` in `Requirements`: 4 slots match, such as s0"
     );
 }
 
@@ -970,8 +1000,8 @@ fn a_limit_of_slots_becomes_another_number() {
             "Requirements = START; START = TARGET.RequestMemory <= 4096 && TARGET.RequestMemory > 10"
         ),
         [
-            "`RequestMemory` 5000 → 4096: 4 slots, such as s0",
-            "slots with `TARGET.RequestMemory <= 4096` → `TARGET.RequestMemory <= 5000` in `START`: 4 slots, such as s0",
+            "lower `RequestMemory` from 5000 to 4096: 4 slots match, such as s0",
+            "replace `TARGET.RequestMemory <= 4096` with `TARGET.RequestMemory <= 5000` in `START` of slots: 4 slots match, such as s0",
         ]
     );
 }
@@ -980,7 +1010,7 @@ fn a_limit_of_slots_becomes_another_number() {
 fn nothing_is_compared_with_a_lot_or_the_clock() {
     for condition in ["random() < 0.0", "time() > 5", "CurrentTime > 5"] {
         let found = proposed_of_four(&format!("[Requirements = {condition}]"), "Requirements = true");
-        assert!(found.iter().all(|text| !text.contains('→')), "{found:?}");
+        assert!(found.iter().all(|text| text.starts_with("remove")), "{found:?}");
     }
 }
 
@@ -1022,7 +1052,7 @@ fn jobs_that_a_constraint_leaves_out_are_counted_in_the_story_of_a_share() {
     let name = outcome.submitters[0].submitter.clone();
     let story =
         classmate_advice::internal::explain::cycle::submitter::trace(&outcome, prepared(&snapshot), &name).unwrap();
-    assert_eq!(story.steps[1], "NEGOTIATOR_JOB_CONSTRAINT leaves out 5 of 5 idle jobs: `false` is not true");
+    assert_eq!(story.steps[1], "NEGOTIATOR_JOB_CONSTRAINT excludes 5 of 5 idle jobs: `false` is not true");
 }
 
 #[test]
