@@ -115,7 +115,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
     let jobs: Vec<Job> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &settings)).collect();
     let submitters = Submitter::of_jobs(&jobs, &settings);
     let reasons = reasons(&slots, &rules, &significant);
-    let referred = referred(&slots);
+    let referred: Significant = referred(&slots).map(|(_, _, name)| name).collect();
     let reached = reach::reached(&slots, &jobs, &rules);
     let queue = Queue::new(jobs, &submitters, significant.clone(), &rules.offering(), &settings);
     let job_values = JobValues::of(&queue, &significant, MAX_TEXT_CHARS);
@@ -186,18 +186,14 @@ fn slots<'a>(snapshot: &'a Snapshot, rules: &Rules, settings: &EvalOptions) -> V
     snapshot.slots.iter().filter(|ad| is_slot(ad) && ad.contains("Name") && holds(ad)).collect()
 }
 
-/// The job attributes that expressions of slots refer to.
-fn referred(slots: &[&ClassAd]) -> Significant {
-    let mut found = Significant::default();
-    for ad in slots {
-        for (_, value) in ad.attributes() {
-            let Attribute::Tree(tree) = value else { continue };
-            if !matches!(tree.node(tree.root()), Node::List(_)) {
-                found.extend(Significant::of_expression(tree, ad, &[]).names());
-            }
-        }
-    }
-    found
+/// The job attributes that expressions of slots refer to: the ad, the attribute of the expression, the attribute of the job.
+fn referred<'a>(slots: &'a [&'a ClassAd]) -> impl Iterator<Item = (&'a ClassAd, Name, Name)> {
+    let of_expression = |ad: &'a ClassAd, source: Name, value: &Attribute| {
+        let tree = value.tree().filter(|tree| !matches!(tree.node(tree.root()), Node::List(_)));
+        let names = tree.map(|tree| Significant::of_expression(tree, ad, &[])).unwrap_or_default();
+        names.names().map(|name| (ad, source, name)).collect::<Vec<_>>()
+    };
+    slots.iter().flat_map(move |ad| ad.attributes().flat_map(move |(source, value)| of_expression(ad, source, value)))
 }
 
 /// The reasons of each attribute, by its name in lowercase.
@@ -209,19 +205,9 @@ fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> Hash
     let knobs = &rules.knobs.significant;
     let listed = |list: &[Vec<u8>]| list.iter().map(Name::new).collect::<Vec<_>>();
     if knobs.replaced_by.is_empty() {
-        for ad in slots {
-            for (attribute, value) in ad.attributes() {
-                let Attribute::Tree(tree) = value else { continue };
-                if matches!(tree.node(tree.root()), Node::List(_)) {
-                    continue;
-                }
-                for name in Significant::of_expression(tree, ad, &[]).names() {
-                    if significant.contains(name) {
-                        let text = ad.get(attribute).map(|expr| expr.beginning(MAX_TEXT_CHARS)).unwrap_or_default();
-                        add(name, attribute.display().into_owned(), cut(&text), 1);
-                    }
-                }
-            }
+        for (ad, source, name) in referred(slots).filter(|(_, _, name)| significant.contains(*name)) {
+            let text = ad.get(source).map(|expr| expr.beginning(MAX_TEXT_CHARS)).unwrap_or_default();
+            add(name, source.display().into_owned(), cut(&text), 1);
         }
         if let Some(sample) = slots.first() {
             let also = listed(&knobs.slot_side);
