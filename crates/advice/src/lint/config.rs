@@ -635,7 +635,7 @@ mod tests {
         assert_eq!(spans("START = a >\nSTART += 1 2"), ["syntax 2:10-2:13"]);
         let config = Config::parse("c", b"B = a > 1\nSTART = x && \\\n $(B) && $(B)").unwrap();
         let alarm = &lint(&config)[0];
-        assert_eq!(alarm.help.as_deref(), Some("leave one of them out; after expansion: `a > 1`"));
+        assert_eq!(alarm.help.as_deref(), Some("remove one of them; after expansion: `a > 1`"));
         assert_eq!(alarm.text(), b"START = x && \\\n $(B) && $(B)");
     }
 
@@ -672,7 +672,7 @@ mod tests {
         let slip = alarms.iter().find(|alarm| alarm.code == "assignment").unwrap();
         assert_eq!(slip.fix, None);
         let help = slip.help.as_deref().unwrap();
-        assert!(help.starts_with("the comment on line 2 is inside of a continued value, which goes on behind it; "));
+        assert!(help.starts_with("the comment on line 2 is inside a continued value, which continues after it; "));
         // Bits may be meant.
         let config = Config::parse("c", b"SUSPEND = (TARGET.flags ^ 2) == 0").unwrap();
         assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.fix.is_none()));
@@ -777,7 +777,7 @@ mod tests {
         // But a constant in a macro may be set otherwise.
         assert_eq!(found("ARCH = X86_64\nSTART = TARGET.x > 1 && \"$(ARCH)\" == \"INTEL\""), Vec::<String>::new());
         let config = Config::parse("c", b"START = $(DETECTED_CPUS) > 4 && $(DETECTED_CPUS) > 4").unwrap();
-        assert_eq!(lint(&config)[0].message, "`$(DETECTED_CPUS) > 4` stands there already");
+        assert_eq!(lint(&config)[0].message, "`$(DETECTED_CPUS) > 4` is repeated");
     }
 
     #[test]

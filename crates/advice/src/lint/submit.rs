@@ -486,6 +486,6 @@ mod tests {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
         let alarms = lint(&Arc::from("f"), b"requirements = a > $(x) && b && a > $(x)");
-        assert_eq!(alarms[0].message, "`a > $(x)` stands there already");
+        assert_eq!(alarms[0].message, "`a > $(x)` is repeated");
     }
 }

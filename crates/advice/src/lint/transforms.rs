@@ -261,7 +261,7 @@ mod tests {
             shown("REQUIREMENTS\nSETT A 1\nCOPY A\nDELETE\nDELETE /(/\nRENAME /a(/ b"),
             [
                 "! REQUIREMENTS: `REQUIREMENTS` without a condition",
-                "! SETT: `SETT` is no command of transforms: expected `SET`, `DEFAULT` or another",
+                "! SETT: `SETT` is not a transform command: expected `SET`, `DEFAULT` or another command",
                 "! COPY: `COPY` without a second name",
                 "! DELETE: `DELETE` without an attribute",
             ]
@@ -269,7 +269,7 @@ mod tests {
             .map(str::to_owned)
             .chain(["/(/", "/a(/"].map(|text| {
                 let error = pattern(text.as_bytes()).unwrap();
-                format!("! {text}: `{text}` is no pattern: {error}")
+                format!("! {text}: `{text}` is not a valid pattern: {error}")
             }))
             .collect::<Vec<_>>()
         );

@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(
             listed("X = 2\nNEGOTIATOR_INTERVAL = $(X)0", "NEGOTIATOR_INTERVAL", layout),
             "NEGOTIATOR_INTERVAL = 20\n # at: c, line 2\n # raw: NEGOTIATOR_INTERVAL = $(X)0\n # default: 60\n \
-             # integer: seconds from the start of a cycle to the start of the next\n"
+             # integer: seconds between the starts of two cycles\n"
         );
         assert_eq!(listed("", "HOUR", layout), "HOUR = 3600\n # at: <Default>\n");
     }

@@ -429,7 +429,7 @@ mod tests {
         assert_eq!(found("NEGOTIATOR_MATCH_EXPRS = NegotiatorName\nNegotiatorName = \"x\""), [""; 0]);
         assert_eq!(found("DAEMON_LIST = MASTER, NEGOTIATOR\nNEGOTIATOR_INTERVL = 9").len(), 1);
         let macros = "NEGOTIATOR_MATCH_EXPRS = A, B\nA = 1";
-        assert_eq!(found(macros), ["warning 1:26+4 `B` is not defined: slots do not get it"]);
+        assert_eq!(found(macros), ["warning 1:26+4 `B` is not defined, so slots do not get it"]);
     }
 
     #[test]
@@ -437,12 +437,12 @@ mod tests {
         assert_eq!(
             found("PREEMPTION_REQUIREMENTS = RemoteUserPrio > * 1"),
             [
-                "error 1:44+1 `PREEMPTION_REQUIREMENTS` is no expression: expected an expression, found `*` [a value is missing between `>` and `*`]"
+                "error 1:44+1 `PREEMPTION_REQUIREMENTS` is not a valid expression: expected an expression, found `*` [a value is missing between `>` and `*`]"
             ]
         );
         let expanded = found("X = * 1\nPREEMPTION_RANK = Cpus > $(X)");
         assert_eq!(expanded.len(), 1);
-        assert!(expanded[0].starts_with("error 2:19+11 `PREEMPTION_RANK` is no expression"), "{expanded:?}");
+        assert!(expanded[0].starts_with("error 2:19+11 `PREEMPTION_RANK` is not a valid expression"), "{expanded:?}");
         assert!(expanded[0].ends_with("after expansion it reads `Cpus > * 1`]"), "{expanded:?}");
     }
 
@@ -451,12 +451,12 @@ mod tests {
         assert_eq!(
             found("NEGOTIATOR_INTERVALL = 5"),
             [
-                "warning 1:1+20 `NEGOTIATOR_INTERVALL` is not a knob of the negotiator [did you mean `NEGOTIATOR_INTERVAL`]"
+                "warning 1:1+20 `NEGOTIATOR_INTERVALL` is not a knob of the negotiator [did you mean `NEGOTIATOR_INTERVAL`?]"
             ]
         );
         assert_eq!(
             found("PRIORTY_HALFLIFE = 5"),
-            ["warning 1:1+16 `PRIORTY_HALFLIFE` is not a knob [did you mean `PRIORITY_HALFLIFE`]"]
+            ["warning 1:1+16 `PRIORTY_HALFLIFE` is not a knob [did you mean `PRIORITY_HALFLIFE`?]"]
         );
         assert_eq!(
             found("NEGOTIATOR_FROBNICATE = 5"),
@@ -495,10 +495,12 @@ mod tests {
             ("GROUP_NAME", "GROUP_NAMES"),
             ("GROUP_AUTO_REGROUP", "GROUP_AUTOREGROUP"),
         ] {
+            let of_group = !matches!(name, "GROUP_NAME" | "GROUP_AUTO_REGROUP");
+            let what = if of_group { "negotiator configuration variable" } else { "knob of the negotiator" };
             let width = name.len();
             assert_eq!(
                 found(&format!("{groups}{name} = 1")),
-                [format!("warning 4:1+{width} `{name}` is not a knob of the negotiator [did you mean `{help}`]")],
+                [format!("warning 4:1+{width} `{name}` is not a {what} [did you mean `{help}`?]")],
             );
         }
         // An undeclared group is not suggested.
@@ -527,8 +529,8 @@ mod tests {
                 "GROUP_NAMES = group_phys, bio\nGROUP_QUOTA_group_phsy = 5\nGROUP_ACCEPT_SURPLUS_chem = true\nGROUP_QUOTA_BIO = 3"
             ),
             [
-                "warning 2:1+22 `GROUP_QUOTA_group_phsy` is of no use: `GROUP_NAMES` does not name the group `group_phsy` [did you mean `group_phys`]",
-                "warning 3:1+25 `GROUP_ACCEPT_SURPLUS_chem` is of no use: `GROUP_NAMES` does not name the group `chem` [declare it: `GROUP_NAMES = $(GROUP_NAMES), chem`]",
+                "warning 2:1+22 `GROUP_QUOTA_group_phsy` has no effect: group `group_phsy` is not in GROUP_NAMES [did you mean `group_phys`?]",
+                "warning 3:1+25 `GROUP_ACCEPT_SURPLUS_chem` has no effect: group `chem` is not in GROUP_NAMES [declare it: `GROUP_NAMES = $(GROUP_NAMES), chem`]",
             ]
         );
         assert_eq!(
@@ -549,7 +551,7 @@ mod tests {
         assert_eq!(
             found("NEGOTATOR.PRIORITY_HALFLIFE = 5"),
             [
-                "warning 1:1+27 `NEGOTATOR` is neither a daemon nor a local name: nobody reads `NEGOTATOR.PRIORITY_HALFLIFE` [did you mean `NEGOTIATOR`]"
+                "warning 1:1+27 unknown daemon prefix `NEGOTATOR`: `NEGOTATOR.PRIORITY_HALFLIFE` has no effect [did you mean `NEGOTIATOR`?]"
             ]
         );
         assert_eq!(found("SCHEDD.PRIORITY_HALFLIFE = 0"), [""; 0]);
@@ -580,7 +582,7 @@ mod tests {
             ("XSW_LIMT = 5", "XSW_LIMIT"),
         ] {
             let name = &text[..text.find(' ').unwrap()];
-            let told = format!("warning 1:1+{} `{name}` is not a knob [did you mean `{meant}`]", name.len());
+            let told = format!("warning 1:1+{} `{name}` is not a knob [did you mean `{meant}`?]", name.len());
             assert_eq!(found(text), [told], "{text}");
         }
         for text in [
@@ -619,7 +621,7 @@ mod tests {
     fn numbers_that_are_read_by_their_beginning_are_told() {
         assert_eq!(
             found("DEFAULT_PRIO_FACTOR = 10 * 2"),
-            ["warning 1:23+6 `DEFAULT_PRIO_FACTOR` is `10 * 2`: read as 10, for only a plain number is"]
+            ["warning 1:23+6 `DEFAULT_PRIO_FACTOR` is `10 * 2`: read as 10, because only plain numbers are supported"]
         );
     }
 
@@ -630,8 +632,8 @@ mod tests {
         assert_eq!(
             found("XSW_LIMIT = bad\nNEGOTIATOR.YSW_LIMIT = bad"),
             [
-                "warning 1:13+3 `XSW_LIMIT` is `bad`: expected a number [a job that asks for `xsw` stops the negotiator]",
-                "warning 2:24+3 `NEGOTIATOR.YSW_LIMIT` is `bad`: expected a number [a job that asks for `ysw` stops the negotiator]",
+                "warning 1:13+3 `XSW_LIMIT` is `bad`: expected a number [a job that requests `xsw` stops the negotiator]",
+                "warning 2:24+3 `NEGOTIATOR.YSW_LIMIT` is `bad`: expected a number [a job that requests `ysw` stops the negotiator]",
             ]
         );
         assert_eq!(found("XSW_LIMIT = 1 + 1\nCONCURRENCY_LIMIT_DEFAULT_x = 2 * 2.5"), [""; 0]);

@@ -601,7 +601,10 @@ mod tests {
     fn a_function_macro_that_fails_is_told_when_the_value_is_read() {
         let config = Config::parse("f", b"\nA = $INT(x +)").unwrap();
         let error = config.get("A").unwrap_err();
-        assert!(error.message.starts_with("`A` cannot be expanded: `$INT(x +)`: `x +` is no expression"), "{error}");
+        assert!(
+            error.message.starts_with("`A` cannot be expanded: `$INT(x +)`: `x +` is not a valid expression"),
+            "{error}"
+        );
         assert_eq!(error.place.unwrap().to_string(), "f:2:5");
         // The argument ends at the first `)`.
         let config = Config::parse("f", b"N = 5\nA = $INT($(N))").unwrap();

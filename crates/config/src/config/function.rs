@@ -550,7 +550,7 @@ mod tests {
     #[test]
     fn a_call_that_fails_says_why() {
         for (text, why) in [
-            ("$INT(3+)", "`$INT(3+)`: `3+` is no expression: expected an expression, found the end"),
+            ("$INT(3+)", "`$INT(3+)`: `3+` is not a valid expression: expected an expression, found the end"),
             ("$INT(nope)", "`$INT(nope)`: `nope` is not a number"),
             ("$INT()", "`$INT()`: expected a name or an expression"),
             ("$INT(3,%s)", "`$INT(3,%s)`: `%s` does not format an integer, such as `%04d`"),

@@ -415,7 +415,7 @@ impl Reader<'_> {
             let known = template::all().iter();
             let known = known.filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category));
             self.config.refuse(match near::closest(item.name, known.map(|template| template.name)) {
-                Some(name) => error.help(format!("did you mean `{name}`")),
+                Some(name) => error.did_you_mean(Some(name)),
                 None if item.name.contains(&b'$') => error.help("references are not expanded in this place"),
                 None => {
                     let [major, minor, patch] = VERSION;
@@ -548,11 +548,11 @@ mod tests {
         let mut config = Config::default();
         let text = b"use FEATURE : Nonesuch\nA = 1\nuse POLICY : Prempt_If\nB = 2";
         let error = config.add("f", text).unwrap_err();
-        assert_eq!(error.message, "`FEATURE` has no template `Nonesuch`");
-        assert_eq!(error.help.as_deref().unwrap(), "HTCondor 25.14.1 is not known to have it");
+        assert_eq!(error.message, "`FEATURE` does not have a template `Nonesuch`");
+        assert_eq!(error.help.as_deref().unwrap(), "it is not in HTCondor 25.14.1");
         assert_eq!(config.get("B").unwrap().unwrap().text, b"2");
         let warning = &config.warnings()[0];
-        assert_eq!((warning.message.as_str(), warning.line()), ("`POLICY` has no template `Prempt_If`", 3));
+        assert_eq!((warning.message.as_str(), warning.line()), ("`POLICY` does not have a template `Prempt_If`", 3));
         // The next text is judged by itself.
         config.add("g", b"C = 3").unwrap();
     }
@@ -633,7 +633,7 @@ mod tests {
         assert_eq!(value("A=5\nA @= end\n$(A) 6\n@end", "A").unwrap(), "5 6");
         assert_eq!(value("A @=\nx\n@", "A").unwrap(), "x");
         let (message, place, help) = refused(&[("root", "B=1\nA @=end\nl1")]);
-        assert_eq!((message.as_str(), place.as_str()), ("the value of `A` has no end", "root:2:1"));
+        assert_eq!((message.as_str(), place.as_str()), ("the value of `A` does not end", "root:2:1"));
         assert_eq!(help, "expected `@end` on a line of its own");
     }
 
@@ -693,7 +693,7 @@ mod tests {
             "include command into c : echo",
         ] {
             let error = run(text, false).unwrap_err();
-            assert_eq!(error.message, "the command `echo` is not run", "{text}");
+            assert_eq!(error.message, "skipped the command `echo`", "{text}");
             assert!(error.help.unwrap().contains("--allow-commands"));
         }
         assert_eq!(run("include : echo |", true), Ok((Some(b"B = 5"[4..].to_vec()), 0)));
@@ -741,7 +741,7 @@ mod tests {
         let config = read(&[("root", "A=1\nwarning : hello $(A)")]).unwrap();
         assert_eq!(config.warnings()[0].message, "hello 1");
         let (message, place, _) = refused(&[("root", "X=q\nerror 5 : hello $(X)\nA=1")]);
-        assert_eq!((message.as_str(), place.as_str()), ("the configuration refuses itself: hello q", "root:2:1"));
+        assert_eq!((message.as_str(), place.as_str()), ("the configuration reports an error: hello q", "root:2:1"));
     }
 
     /// Effects as the reference library shows them.
@@ -807,13 +807,13 @@ mod tests {
         for (text, message, place, help) in [
             (
                 "use POLICY : Always_Run_Job",
-                "`POLICY` has no template `Always_Run_Job`",
+                "`POLICY` does not have a template `Always_Run_Job`",
                 "root:1:14",
-                "did you mean `Always_Run_Jobs`",
+                "did you mean `Always_Run_Jobs`?",
             ),
             (
                 "use POLICY : $(X)",
-                "`POLICY` has no template `$`",
+                "`POLICY` does not have a template `$`",
                 "root:1:14",
                 "references are not expanded in this \
             place",
@@ -822,7 +822,7 @@ mod tests {
             ("use POLICY : Limit_Job_Runtimes(5", "expected `)` after the arguments of the template", "root:1:32", ""),
             (
                 "use POLICY : Preempt_If",
-                "the configuration refuses itself: use POLICY : Preempt_If needs an argument",
+                "the configuration reports an error: use POLICY : Preempt_If needs an argument",
                 "root:1:14",
                 "",
             ),

@@ -212,7 +212,7 @@ pub(super) fn check_names(section: Section<'_>, known: &[&str], warnings: &mut V
         let warning = Diagnostic::warning_at(format!("`{name}` is not an option of `{of}`"), option.place().clone());
         let warning = warning.width(option.name().len());
         warnings.push(match near::closest(option.name(), known.iter().copied()) {
-            Some(near) => warning.help(format!("did you mean `{near}`?")),
+            Some(near) => warning.did_you_mean(Some(near)),
             None => warning.help(format!("expected {}", known.join(", "))),
         });
     }
@@ -256,7 +256,7 @@ mod tests {
             read(&instances("a\n{\ns\n{\n}\n}\nb\n{\nGroup = g\ns\n{\n}\n}\nc\n{\ns\n{\n}\n}"));
         let names: Vec<_> = corrections.unwrap().instances.iter().map(|i| shown(&i.name)).collect();
         assert_eq!(names, ["a", "b"]);
-        assert_eq!(warnings, ["c:17:1: `c` corrects the same shares as `a` and is left out"]);
+        assert_eq!(warnings, ["c:17:1: `c` corrects the same shares as `a` and is ignored"]);
     }
 
     #[test]
@@ -284,25 +284,25 @@ mod tests {
         let odd = "a\n{\nGruop = g\nMaxGlobalCorrection = 0.25\ns\n{\nMaxCorrection = 0.5\nWieght = 2\n}\n}";
         let told = read(&instances(odd)).1;
         let expected = [
-            "c:6:1: `Gruop` is no option of `a`",
-            "c:10:1: `MaxCorrection` is `0.5`, below 1: every factor becomes 2",
-            "c:11:1: `Wieght` is no option of `s`",
-            "c:7:1: `MaxGlobalCorrection` is `0.25`, below 1: every factor becomes 4",
+            "c:6:1: `Gruop` is not an option of `a`",
+            "c:10:1: `MaxCorrection` is `0.5`, below 1, so all factors become 2",
+            "c:11:1: `Wieght` is not an option of `s`",
+            "c:7:1: `MaxGlobalCorrection` is `0.25`, below 1, so all factors become 4",
         ];
         let mut told: Vec<&str> = told.iter().map(String::as_str).collect();
         told.sort_by_key(|line| expected.iter().position(|expected| expected == line));
         assert_eq!(told, expected);
         let text = "ShareCorrectorsToStart = Foo\nFoo\n{\na\n{\ns\n{\n}\n}\n}";
-        assert_eq!(read(text).1, ["c:1:1: `Foo` is no corrector of DIRAC"]);
+        assert_eq!(read(text).1, ["c:1:1: `Foo` is not a DIRAC corrector"]);
     }
 
     #[test]
     fn what_corrects_nothing_is_told() {
         assert_eq!(
             read("ShareCorrectorsToStart = WMSHistory").1,
-            ["c:1:1: there is no section for the corrector `WMSHistory`"]
+            ["c:1:1: the corrector `WMSHistory` does not have a section"]
         );
         let warnings = read(&instances("a\n{\n}")).1;
-        assert_eq!(warnings, ["c:4:1: the corrector instance `a` has no time slice and corrects nothing"]);
+        assert_eq!(warnings, ["c:4:1: the corrector instance `a` does not have a time slice, so it has no effect"]);
     }
 }

@@ -91,7 +91,7 @@ mod tests {
         let limits = read(tree.root(), &mut warnings).unwrap();
         assert_eq!(limits.len(), 1);
         assert_eq!((&*limits[0].site, limits[0].attribute, limits[0].limit), (&b"CERN"[..], Attribute::JobType, 5.0));
-        assert_eq!(warnings[0].message, "`Hair` is nothing that jobs can be limited by");
+        assert_eq!(warnings[0].message, "`Hair` cannot be used to limit jobs");
         let wrong = Tree::parse("c", b"CERN\n{\nOwner\n{\nann = few\n}\n}").unwrap();
         let error = read(wrong.root(), &mut warnings).unwrap_err();
         assert_eq!(error.message, "`ann` is `few`: expected a number of at least 0");

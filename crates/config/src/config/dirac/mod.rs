@@ -147,7 +147,7 @@ impl DiracSettings {
                 );
                 let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
                 self.warnings.push(match near::closest(group, self.groups.keys()) {
-                    Some(near) => warning.help(format!("did you mean `{}`?", shown(near))),
+                    Some(near) => warning.did_you_mean(Some(shown(near))),
                     None => warning.help("groups are declared in /Registry/Groups"),
                 });
             }
@@ -205,7 +205,7 @@ fn groups(root: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<IndexMap<
             if let Some(near) = near::closest(option.name(), GROUP_OPTIONS) {
                 let message = format!("`{}` of the group `{}` is ignored", shown(option.name()), shown(section.name()));
                 let warning = Diagnostic::warning_at(message, option.place().clone()).width(option.name().len());
-                warnings.push(warning.help(format!("did you mean `{near}`?")));
+                warnings.push(warning.did_you_mean(Some(near)));
             }
         }
         let list = |name: &str| section.option(name).into_iter().flat_map(Setting::list);
@@ -354,7 +354,7 @@ mod tests {
                 "Registry/Groups/mc/VOMSRole = x",
                 "Registry/Groups/mc/Colour = red"
             ]),
-            ["c:4:1: `JobShre` of the group `mc` is not read"]
+            ["c:4:1: `JobShre` of the group `mc` is ignored"]
         );
         let instance = "JobScheduling/ShareCorrections/WMSHistory/a";
         let slice = format!("{instance}/s/Weight = 1");
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(read(&lines[..2]).segments, Some(vec![2]));
         let two = [lines[1], "Operations/cta/JobScheduling/taskQueueCPUTimeIntervals = 4"];
         let error = settings(&two, Whose::default()).unwrap_err();
-        assert_eq!(error.message, "`JobScheduling` is there for several communities, `lhcb` and `cta` among them");
+        assert_eq!(error.message, "`JobScheduling` is defined for several communities, including `lhcb` and `cta`");
         let cta = settings(&two, Whose { community: Some("cta"), setup: None }).unwrap();
         assert_eq!(cta.segments, Some(vec![4]));
     }
@@ -464,8 +464,8 @@ mod tests {
         assert_eq!(
             told,
             [
-                "`MaxGlobalCorrectionFactor` of `mcOnly` is not read: the greatest correction is 5",
-                "`mcOnly` corrects nothing: the users of a group with JobSharing have no shares of their own",
+                "`MaxGlobalCorrectionFactor` of `mcOnly` is ignored: the maximum correction is 5",
+                "`mcOnly` has no effect: users of a group with JobSharing do not have individual shares",
                 "shares are not corrected, because `EnableSharesCorrection` is not set",
             ]
         );

@@ -465,7 +465,7 @@ mod tests {
     fn an_option_behind_a_brace_is_read_as_dirac_does_and_told() {
         let tree = parse("A { x = 1\n}");
         assert_eq!(value(&tree, "A/A { x"), Some(&b"1"[..]));
-        assert_eq!(tree.warnings()[0].message, "the option is called `A { x`, brace included");
+        assert_eq!(tree.warnings()[0].message, "the name of the option is `A { x`, including the brace");
     }
 
     #[test]

@@ -565,8 +565,8 @@ mod tests {
         let told: Vec<(u32, &str, Option<&str>)> =
             defects.warnings.iter().map(|told| (told.line(), told.message.as_str(), told.help.as_deref())).collect();
         let expected = [
-            (1, "`Foo` in `PriorityWeightTRES` is no resource of Slurm", None),
-            (2, "`Nodes` in `TRESBillingWeights` is no resource of Slurm", Some("did you mean `node`?")),
+            (1, "`Foo` in `PriorityWeightTRES` is not a Slurm resource", None),
+            (2, "`Nodes` in `TRESBillingWeights` is not a Slurm resource", Some("did you mean `node`?")),
         ];
         assert_eq!((told, defects.errors.len()), (expected.to_vec(), 0));
     }
@@ -619,7 +619,7 @@ mod tests {
 
     #[test]
     fn usage_must_decay_or_be_reset() {
-        assert!(first_error("PriorityDecayHalfLife=0").0.starts_with("usage neither decays nor is reset"));
+        assert!(first_error("PriorityDecayHalfLife=0").0.starts_with("usage does not decay and is not reset"));
         assert!(read("PriorityDecayHalfLife=0\nPriorityUsageResetPeriod=28-0").1.errors.is_empty());
         assert_eq!(read("PriorityUsageResetPeriod=28-0").0.reset, ResetPeriod::Every(28 * 86_400));
     }
@@ -642,7 +642,7 @@ mod tests {
     #[test]
     fn a_misspelt_setting_of_a_partition_is_told_too() {
         let error = &read("PartitionName=a PriorityTeir=2").1.errors[0];
-        assert_eq!(error.message, "`PriorityTeir` is no priority setting");
+        assert_eq!(error.message, "`PriorityTeir` is not a priority parameter");
         assert_eq!(error.help.as_deref(), Some("did you mean `PriorityTier`?"));
     }
 
@@ -661,8 +661,8 @@ mod tests {
     fn unknown_flags_are_only_odd() {
         let (conf, defects) = read("PriorityFlags=ACRUE_ALWAYS,MAX_TRES");
         assert_eq!(conf.flags.words(), ["FAIR_TREE", "MAX_TRES"]);
-        assert_eq!(defects.warnings[0].message, "`ACRUE_ALWAYS` is no priority flag");
-        assert_eq!(defects.warnings[0].help.as_deref(), Some("did you mean `ACCRUE_ALWAYS`"));
+        assert_eq!(defects.warnings[0].message, "`ACRUE_ALWAYS` is not a priority flag");
+        assert_eq!(defects.warnings[0].help.as_deref(), Some("did you mean `ACCRUE_ALWAYS`?"));
     }
 
     #[test]

@@ -237,7 +237,7 @@ fn unknown(name: &str, item: &str, place: Location) -> Diagnostic {
     let key = item.split('=').next().unwrap_or_default().trim();
     let warning = Diagnostic::warning_at(format!("`{name}`: `{key}` is not an option of an association"), place);
     match near::closest(key.as_bytes(), USED) {
-        Some(near) => warning.help(format!("did you mean `{near}`?")),
+        Some(near) => warning.did_you_mean(Some(near)),
         None => warning,
     }
 }
@@ -307,8 +307,8 @@ mod tests {
         let told: Vec<(&str, Option<&str>)> =
             defects.warnings.iter().map(|told| (told.message.as_str(), told.help.as_deref())).collect();
         let expected = [
-            ("`a`: `Frshare` is no option of an association", Some("did you mean `FairShare`?")),
-            ("`a`: `Colour` is no option of an association", None),
+            ("`a`: `Frshare` is not an option of an association", Some("did you mean `FairShare`?")),
+            ("`a`: `Colour` is not an option of an association", None),
         ];
         assert_eq!(told, expected);
     }

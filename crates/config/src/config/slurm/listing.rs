@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_missing_column_tells_what_was_expected() {
         let error = read_usage("u", b"Account  User  RawUsage\n").unwrap_err();
-        assert_eq!(error.message, "there is no column `Account`");
+        assert_eq!(error.message, "column `Account` is missing");
         assert_eq!(error.help.as_deref(), Some("expected the output of `sshare -a -m -P`"));
         assert!(read_qos("q", b"").is_err());
     }
