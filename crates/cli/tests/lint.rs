@@ -78,12 +78,12 @@ fn a_byte_order_mark_stays_and_is_told() {
         |arguments: &[&str]| Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).arg(&path).output().unwrap();
     std::fs::write(&path, "\u{feff}START = a > 5 && b > 1 && a > 1\n").unwrap();
     let linted = run(&["lint", "--fix"]);
-    assert!(String::from_utf8_lossy(&linted.stdout).contains("begins with a byte order mark"));
+    assert!(String::from_utf8_lossy(&linted.stdout).contains("starts with a byte order mark"));
     assert_eq!(linted.status.code(), Some(2));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "\u{feff}START = a > 5 && b > 1\n");
     std::fs::write(&path, "\u{feff}START = a>5\n").unwrap();
     let laid_out = run(&["fmt"]);
-    assert!(String::from_utf8_lossy(&laid_out.stderr).contains("begins with a byte order mark"));
+    assert!(String::from_utf8_lossy(&laid_out.stderr).contains("starts with a byte order mark"));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "\u{feff}START = a > 5\n");
 }
 
@@ -172,5 +172,5 @@ fn a_sarif_log_tells_the_related_place() {
     };
     assert_eq!(region(&result["locations"][0]), "2:3-20");
     assert_eq!(region(&result["relatedLocations"][0]), "1:9-26");
-    assert_eq!(result["relatedLocations"][0]["message"]["text"], "this one");
+    assert_eq!(result["relatedLocations"][0]["message"]["text"], "conflicts with this");
 }
