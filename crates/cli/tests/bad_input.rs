@@ -54,7 +54,7 @@ fn says(answer: &Answer, status: i32, texts: &[&str]) {
 #[test]
 fn contradictory_quotas_are_told_with_the_one_that_counts() {
     let found = checked("GROUP_NAMES = a\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_DYNAMIC_a = 0.5\n");
-    says(&found, 0, &["group `a` has GROUP_QUOTA `5` and GROUP_QUOTA_DYNAMIC `0.5`: GROUP_QUOTA counts", ":3:1"]);
+    says(&found, 0, &["group `a` has GROUP_QUOTA `5` and GROUP_QUOTA_DYNAMIC `0.5`: GROUP_QUOTA is used", ":3:1"]);
     let found = checked("GROUP_NAMES = a, a.b\nGROUP_QUOTA_a = 5\nGROUP_QUOTA_a.b = 9\n");
     says(&found, 0, &["static quotas below `a` sum to 9, more than its 5"]);
 }
@@ -62,7 +62,7 @@ fn contradictory_quotas_are_told_with_the_one_that_counts() {
 #[test]
 fn a_group_without_parent_is_told_to_be_left_out() {
     let found = checked("GROUP_NAMES = a.b\nGROUP_QUOTA_a.b = 5\n");
-    says(&found, 0, &["group `a.b` is left out: its parent `a` is not in GROUP_NAMES", ":1:"]);
+    says(&found, 0, &["group `a.b` is ignored: its parent `a` is not in GROUP_NAMES", ":1:"]);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn negative_quotas_are_errors_and_negative_factors_count_as_one() {
     let found = checked("GROUP_NAMES = a\nGROUP_QUOTA_a = -5\n");
     says(&found, 2, &["`GROUP_QUOTA_a` is `-5`: expected a number from 0"]);
     let found = checked("DEFAULT_PRIO_FACTOR = -5\nGROUP_NAMES = a\nGROUP_QUOTA_a = 1\nGROUP_PRIO_FACTOR_a = -3\n");
-    let texts = ["`DEFAULT_PRIO_FACTOR` is `-5`: factors below 1 count as 1", "`GROUP_PRIO_FACTOR_a` is `-3`"];
+    let texts = ["`DEFAULT_PRIO_FACTOR` is `-5`: factors below 1 are treated as 1", "`GROUP_PRIO_FACTOR_a` is `-3`"];
     says(&found, 0, &texts);
     let before = std::fs::read(recorded()).unwrap();
     let (_folder, log) = books(&before);
@@ -92,7 +92,7 @@ fn a_log_cut_in_the_middle_is_read_to_its_last_whole_transaction() {
     let begun = b"105 \n103 Customer.alice@pool.test Priority 9.000000\n103 Customer.alice@pool.te";
     let cut = [&whole[..], begun].concat();
     let (_folder, log) = books(&cut);
-    says(&classmate(&["userprio", &log, "-allusers"]), 0, &["warning: ", "was discarded", "alice@pool.test"]);
+    says(&classmate(&["userprio", &log, "-allusers"]), 0, &["warning: ", "discarded the last", "alice@pool.test"]);
     // Reading changes nothing; a change first drops what was not finished.
     assert_eq!(std::fs::read(&log).unwrap(), cut);
     says(&classmate(&["userprio", &log, "-setprio", "alice@pool.test", "7"]), 0, &["was set to 7"]);
@@ -162,7 +162,7 @@ fn commands_in_the_settings_of_a_pool_are_not_run_unless_allowed() {
             arguments.extend(more);
             answer(Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).current_dir(pool.path()))
         };
-        says(&run(&[]), 2, &["is not run", "config:1:19", "allow it with --allow-commands"]);
+        says(&run(&[]), 2, &["skipped the command", "config:1:19", "use --allow-commands"]);
         assert!(!pool.path().join("ran").exists());
         says(&run(&["--allow-commands"]), 0, &[]);
         std::fs::remove_file(pool.path().join("ran")).unwrap();
@@ -188,8 +188,12 @@ fn every_bad_line_of_a_trace_is_told_however_many_there_are() {
     // and of 1800 lines 1200 are bad: 200 more in 100 pairs, of which twenty are told.
     let (_folder, path) = sick_trace(1800);
     let found = classmate(&["simulate", "--workload", &path, "--slots", "2"]);
-    says(&found, 0, &[":1: 3 numbers", ":1499: 3 numbers", "more lines are no job: 1501-1502, 1504-1505,"]);
-    says(&found, 0, &["1558-1559, and 80 other places: --format json has all"]);
+    says(
+        &found,
+        0,
+        &[":1: 3 numbers", ":1499: 3 numbers", "more lines that are not valid jobs: 1501-1502, 1504-1505,"],
+    );
+    says(&found, 0, &["1558-1559, and 80 other places; use --format json to list all"]);
     assert_eq!(found.text.matches(": 3 numbers: expected 18").count(), 1000);
     let json = answer(
         Command::new(env!("CARGO_BIN_EXE_classmate"))
@@ -226,7 +230,7 @@ fn steps_that_would_be_too_many_are_made_longer_and_it_is_told() {
     .unwrap();
     let path = path.display().to_string();
     let played = |step: &str| classmate(&["simulate", "--workload", &path, "--slots", "1", "--step", step]);
-    says(&played("1"), 0, &["shares over time are told in steps of 10 s, not 1 s: there would be too many"]);
+    says(&played("1"), 0, &["shares over time have steps of 10 s, because steps of 1 s would be too many"]);
     assert!(!played("10").text.contains("too many"));
     let csv = classmate(&["simulate", "--workload", &path, "--slots", "1", "--step", "1", "--format", "json"]);
     says(&csv, 0, &["\"step\": 10,"]);
@@ -266,7 +270,7 @@ fn a_run_time_that_nobody_lives_to_see_is_told() {
     says(&found, 2, &["the run time of job 7.0 is 9e18: expected at most"]);
     // Of what is bearable nothing overflows.
     let found = play(&["--run-time", "4503599627370496"]);
-    says(&found, 0, &["jobs: 1 completed", "utilisation 50.0 %"]);
+    says(&found, 0, &["jobs: 1 completed", "utilization 50.0%"]);
 }
 
 #[test]
@@ -274,14 +278,14 @@ fn jobs_of_a_file_of_ads_are_named_by_the_number_of_their_ad() {
     let jobs = job(7, "RequestCpus = 9") + &job(8, "");
     let (_folder, path) = folder(&[("jobs.ads", &jobs)]);
     let found = classmate(&["simulate", "--workload", &format!("{path}/jobs.ads"), "--slots", "2"]);
-    says(&found, 0, &["jobs.ads:ad 1: job 7.0 asks for 9 cores: no machine has as many"]);
+    says(&found, 0, &["jobs.ads:ad 1: job 7.0 requests 9 cores, more than any slot has"]);
 }
 
 #[test]
 fn an_end_before_the_beginning_is_told() {
     let (_folder, path) = folder(&[("jobs.ads", &job(7, ""))]);
     let found = classmate(&["simulate", "--workload", &format!("{path}/jobs.ads"), "--slots", "2", "--until", "999"]);
-    says(&found, 0, &["nothing is played: the first job is submitted at 1000, and --until is 999"]);
+    says(&found, 0, &["no jobs simulated: the first job is submitted at 1000, and --until is 999"]);
 }
 
 #[test]
@@ -291,7 +295,7 @@ fn a_header_that_is_wrong_is_told_when_it_is_why_nothing_can_be_played() {
         let (_folder, path) = folder(&[("t.swf", &text)]);
         let found = classmate(&["simulate", "--workload", &format!("{path}/t.swf")]);
         let told = format!("t.swf:1: `MaxProcs` is `{value}`: {expected}");
-        says(&found, 2, &[&told, "how many cores there are is not known"]);
+        says(&found, 2, &[&told, "the number of cores is unknown"]);
     }
 }
 
@@ -303,7 +307,7 @@ fn usage_without_partitions_is_given_to_the_associations_in_their_order() {
     says(&found, 0, &["u|x|1\n", "u|y|2\n", "v||4\n"]);
     assert!(!found.text.contains("warning"), "{}", found.text);
     let (_one, path) = pool("Account|User|RawUsage\na|v|1\na|u|2\n");
-    let told = "sshare.usage:3: usage of account `a`, user `u` belongs to no association and is passed over (print it with \
+    let told = "sshare.usage:3: skipped usage of account `a`, user `u`, which does not belong to an association (print it with \
                 `sshare -a -m -P`, which names partitions)";
     says(&classmate(&["sshare", &path, "-a"]), 0, &[told]);
 }
@@ -320,10 +324,10 @@ fn what_slurms_files_do_not_know_is_told_once_for_each_kind() {
     let files = [("jobs.ads", &*jobs.concat()), ("slots.ads", SLOT), ("sacctmgr.dump", DUMP), ("slurm.conf", conf)];
     let (_folder, path) = folder(&files);
     let told = [
-        "slurm.conf:1:1: `Foo` in `PriorityWeightTRES` is no resource of Slurm",
-        "jobs that belong to no association of the dump have the fair-share factor 0: 2, the first is 3.0 of `w`",
-        "jobs that name a partition which `slurm.conf` does not have: 1, the first is 2.0 in `z`",
-        "jobs that name a QOS which is not listed have no priority of it, and their usage counts once: 1, the first is 4.0 with `high`",
+        "slurm.conf:1:1: `Foo` in `PriorityWeightTRES` is not a Slurm resource",
+        "jobs without an association in the dump have the fair-share factor 0: 2, the first is 3.0 of `w`",
+        "jobs that request a partition that is not in `slurm.conf`: 1, the first is 2.0 in `z`",
+        "jobs that request an unlisted QOS have QOS priority 0 and usage factor 1: 1, the first is 4.0 with `high`",
     ];
     says(&classmate(&["negotiate", &path, "--policy", "slurm"]), 0, &told);
     says(&classmate(&["sprio", &path]), 0, &told);
@@ -344,15 +348,15 @@ fn a_user_with_an_association_for_a_partition_stands_as_that() {
 #[test]
 fn options_of_another_policy_are_refused() {
     for (policy, given, told) in [
-        ("condor", &["--cs", "nope"][..], "--cs is given, and the policy is not DIRAC's"),
-        ("condor", &["--vo", "x"], "--vo is given, and the policy is not DIRAC's"),
-        ("condor", &["--setup", "x"], "--setup is given, and the policy is not DIRAC's"),
-        ("slurm", &["--cs", "nope"], "--cs is given, and the policy is not DIRAC's"),
-        ("slurm", &["--lottery", "proportional"], "--lottery is given, and the policy is not DIRAC's"),
-        ("condor", &["--linear"], "--linear is given, and the policy is not Slurm's"),
-        ("dirac", &["--linear"], "--linear is given, and the policy is not Slurm's"),
-        ("condor", &["--ties", "documented"], "--ties is given, and the policy is not Slurm's"),
-        ("dirac", &["--usage", "nope"], "--usage is given, and the policy is not Slurm's"),
+        ("condor", &["--cs", "nope"][..], "--cs requires the DIRAC policy"),
+        ("condor", &["--vo", "x"], "--vo requires the DIRAC policy"),
+        ("condor", &["--setup", "x"], "--setup requires the DIRAC policy"),
+        ("slurm", &["--cs", "nope"], "--cs requires the DIRAC policy"),
+        ("slurm", &["--lottery", "proportional"], "--lottery requires the DIRAC policy"),
+        ("condor", &["--linear"], "--linear requires the Slurm policy"),
+        ("dirac", &["--linear"], "--linear requires the Slurm policy"),
+        ("condor", &["--ties", "documented"], "--ties requires the Slurm policy"),
+        ("dirac", &["--usage", "nope"], "--usage requires the Slurm policy"),
     ] {
         let (_folder, path) = folder(&[("jobs.ads", &job(1, "")), ("slots.ads", SLOT)]);
         says(
@@ -379,8 +383,7 @@ fn dynamic_quotas_are_no_shares_and_that_is_told() {
     let files = [("jobs.ads", &*job(1, "")), ("slots.ads", SLOT), ("config", config)];
     let (_folder, path) = folder(&files);
     for policy in ["dirac", "slurm"] {
-        let told =
-            "GROUP_QUOTA_DYNAMIC of `a` is no share under this policy: only GROUP_QUOTA, in slots, stands in for one";
+        let told = "GROUP_QUOTA_DYNAMIC of `a` is ignored under this policy: only GROUP_QUOTA is used as a share";
         let config = format!("{path}/config");
         says(&classmate(&["negotiate", &path, "--config", &config, "--policy", policy]), 0, &[told]);
     }
@@ -394,7 +397,7 @@ fn a_job_that_a_limit_of_the_site_keeps_back_is_told_so() {
     let slots = slot("slot1") + &slot("slot2") + &slot("slot3");
     let (_folder, path) = folder(&[("jobs.ads", &jobs), ("slots.ads", &slots), ("dirac.cfg", cs)]);
     let found = classmate(&["negotiate", &path, "--policy", "dirac"]);
-    says(&found, 0, &["held back by a limit of the site"]);
+    says(&found, 0, &["held by a site limit"]);
     assert!(!found.text.contains("other jobs were drawn"), "{}", found.text);
 }
 
@@ -406,6 +409,6 @@ fn a_number_of_a_job_is_taken_in_each_of_its_forms_and_nothing_else_is() {
         let found = classmate(&["sprio", &path, "-h", "-o", "%i", "-j", number]);
         assert_eq!((found.status, found.text.trim()), (Some(0), "5"), "{number}");
     }
-    says(&classmate(&["sprio", &path, "-j", "abc"]), 2, &["`abc` is no job", "expected a number such as `7`"]);
+    says(&classmate(&["sprio", &path, "-j", "abc"]), 2, &["`abc` is not a job ID", "expected a job ID such as `7`"]);
     says(&classmate(&["sprio", &path, "-j", "5.x"]), 2, &["`5.x` is no job"]);
 }

@@ -50,14 +50,7 @@ fn the_page_tells_groups_submitters_spins_slots_reasons_and_the_audit() {
     let headings: Vec<&str> = page.split("<h2>").skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
     assert_eq!(
         headings,
-        [
-            "Groups",
-            "Submitters",
-            "Spins of the pie",
-            "Slots",
-            "Why jobs did not run",
-            "Audit of significant attributes"
-        ]
+        ["Groups", "Submitters", "Pie spins", "Slots", "Why jobs stayed idle", "Significant attributes"]
     );
     assert_eq!((count(&found, "table"), count(&found, "script"), count(&found, "img")), (4, 0, 0));
     // Five groups: four declared, and that of users in none; the names are those of the settings.

@@ -140,7 +140,7 @@ fn check_figure(figure: &Element) -> String {
     let (x, y) = (axis("x"), axis("y"));
     assert!(y.ends_with("(%)") || y == "jobs waiting", "{title}: the upward axis is `{y}`: in which unit?");
     let timed = ["minutes since", "hours since", "days since"].iter().any(|unit| x.starts_with(unit));
-    assert!(timed || x == "wait, up to", "{title}: the other axis is `{x}`: in which unit?");
+    assert!(timed || x == "waiting time, up to", "{title}: the other axis is `{x}`: in which unit?");
     // Marks on both axes.
     let marks: Vec<&Element> = texts.into_iter().filter(|text| text.attribute("class").is_empty()).collect();
     let (upward, along): (Vec<&Element>, Vec<&Element>) =

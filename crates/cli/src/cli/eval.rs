@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
 }
 
-/// The option that somebody may have meant whose misspelling was taken for the expression.
+/// The option whose misspelling was probably read as the expression.
 fn option_meant(expression: &[u8]) -> Option<&'static str> {
     let known = ["--my", "--my-at", "--target", "--target-at", "--format", "--explain", "--strict", "--now", "--seed"];
     expression.starts_with(b"--").then(|| closest(expression, known)).flatten()

@@ -333,7 +333,7 @@ pub(crate) struct Streams {
     pub(crate) err: Color,
 }
 
-/// Writes a message to standard error; one that nobody can receive is dropped.
+/// Writes a message to standard error; failures to write are ignored.
 pub(crate) fn complain(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }

@@ -155,7 +155,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().map(|command| command.name)
 }
 
-/// The command that somebody may have meant who left out the colon: the line is its name, or a word for it elsewhere.
+/// The command that a line without a colon probably means: its name, or a word for it in other programs.
 pub(super) fn meant(line: &[u8]) -> Option<&'static str> {
     let word = std::str::from_utf8(line.trim_ascii()).ok()?.to_ascii_lowercase();
     match word.as_str() {

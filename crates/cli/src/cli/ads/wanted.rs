@@ -44,7 +44,7 @@ pub(super) fn names_in(expr: &Expr) -> Vec<Name> {
     names
 }
 
-/// The known attribute that a name may have meant; of a name of one or two letters nobody can say.
+/// The known attribute similar to a name of at least three letters.
 fn closest_name(name: Name, known: &[Name]) -> Option<&'static str> {
     let known = known.iter().filter_map(|known| std::str::from_utf8(known.as_bytes()).ok());
     (name.as_bytes().len() > 2).then(|| closest(name.as_bytes(), known)).flatten()
