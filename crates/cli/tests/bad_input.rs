@@ -410,5 +410,5 @@ fn a_number_of_a_job_is_taken_in_each_of_its_forms_and_nothing_else_is() {
         assert_eq!((found.status, found.text.trim()), (Some(0), "5"), "{number}");
     }
     says(&classmate(&["sprio", &path, "-j", "abc"]), 2, &["`abc` is not a job ID", "expected a job ID such as `7`"]);
-    says(&classmate(&["sprio", &path, "-j", "5.x"]), 2, &["`5.x` is no job"]);
+    says(&classmate(&["sprio", &path, "-j", "5.x"]), 2, &["`5.x` is not a job ID"]);
 }

@@ -56,8 +56,8 @@ fn the_page_tells_groups_submitters_spins_slots_reasons_and_the_audit() {
     // Five groups: four declared, and that of users in none; the names are those of the settings.
     assert_eq!(page.matches("class=\"group\"").count(), 5);
     assert!(page.contains("physics.hep</strong> quota "), "{page}");
-    // Hand calculation: `GROUP_QUOTA_chemistry` is 10 of a pool of 30, and its user asks for 12.
-    assert!(page.contains("chemistry: quota 10, granted 10, used 10, asked for 12"));
+    // Hand calculation: `GROUP_QUOTA_chemistry` is 10 of a pool of 30, and its user requests 12.
+    assert!(page.contains("chemistry: quota 10, allocated 10, in use 10, requested 12"));
     assert!(!page.contains("http") && !page.contains("src="), "something is fetched");
 }
 

@@ -182,9 +182,9 @@ fn every_plot_has_title_axes_units_and_legend() {
         let titles: Vec<String> = page.every("figure").into_iter().map(check_figure).collect();
         let expected: &[&str] = if path.ends_with("compared.html") {
             &[
-                "Utilisation",
+                "Utilization",
                 "Queue length",
-                "Wait distribution",
+                "Waiting times",
                 "Shares of groups: condor",
                 "Shares of groups: slurm",
                 "Shares of groups: dirac",
@@ -193,7 +193,7 @@ fn every_plot_has_title_axes_units_and_legend() {
                 "Shares of submitters: dirac",
             ]
         } else {
-            &["Utilisation", "Queue length", "Shares of groups", "Shares of submitters", "Wait distribution"]
+            &["Utilization", "Queue length", "Shares of groups", "Shares of submitters", "Waiting times"]
         };
         assert_eq!(titles, expected);
         for table in page.every("table") {
