@@ -1,6 +1,7 @@
 //! The public API of the library crates equals its listing in `tests/api.txt`; `UPDATE=1` rewrites the listing.
 //!
 //! The listing is made from the sources: what `src/lib.rs` of a crate exports, and the public methods of these types.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

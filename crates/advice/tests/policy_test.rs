@@ -43,7 +43,7 @@ fn what_is_as_expected_passes_and_what_is_not_is_told() {
             "job = 'job'\nslot = 'small'\nclause = 'x > 1'",
             "`x > 1` does not decide: the job's `TARGET.Memory >= RequestMemory` is false",
         ),
-        ("job = 'job'\nrank = ['big', 'small']", "`big` has rank 1, not more than the 2 of `small`"),
+        ("job = 'job'\nrank = ['big', 'small']", "`big` has rank 1, which is not higher than 2 of `small`"),
         (
             "gets = { 'a@x' = 1 }\n[pool]\nslots = [{ ad = 'big' }]\njobs = [{ ad = 'job', set = { RequestMemory = '50' } }]",
             "`a@x` gets 0 slots, expected 1",
@@ -57,7 +57,7 @@ fn what_is_as_expected_passes_and_what_is_not_is_told() {
 fn a_cycle_is_run_over_the_pool() {
     let pool = "\n[pool]\nslots = [{ ad = 'big', count = 3 }]\njobs = [{ ad = 'job', count = 2 }]";
     assert_eq!(failures(&format!("gets = {{ 'a@x' = 2 }}\npreempts = false{pool}")), Vec::<String>::new());
-    assert_eq!(failures(&format!("preempts = true{pool}")), ["nobody is pre-empted"]);
+    assert_eq!(failures(&format!("preempts = true{pool}")), ["no job is preempted"]);
 }
 
 #[test]

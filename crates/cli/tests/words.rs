@@ -2,6 +2,7 @@
 //!
 //! Text is what a user can read: transcripts, golden reports, the user guide, `--help`, and string literals of the
 //! sources. A phrase of `PHRASES` in it fails the test, and so does a plural after a count of 1.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

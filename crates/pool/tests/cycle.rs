@@ -318,7 +318,7 @@ fn what_is_left_out_is_said() {
     let outcome = run("", vec![slot("a", ""), daemon, nameless], &[jobs("u", 1, 1, "")]);
     assert_eq!(outcome.statistics.total_slots, 1);
     let said = outcome.quirks.join("\n");
-    for part in ["1 ads among the slots are none", "1 slots without a name"] {
+    for part in ["1 ads in the slot file are not slot ads", "1 slots without a name"] {
         assert!(said.contains(part), "{said}");
     }
     // A queue whose submitters are not advertised.
@@ -329,7 +329,7 @@ fn what_is_left_out_is_said() {
         ..Snapshot::default()
     };
     let outcome = negotiate(&snapshot).unwrap();
-    assert_eq!(outcome.quirks, ["2 idle jobs belong to no submitter that is advertised and were not offered"]);
+    assert_eq!(outcome.quirks, ["2 idle jobs do not belong to an advertised submitter and were not considered"]);
 }
 
 #[test]

@@ -387,13 +387,13 @@ fn jobs_that_are_left_are_told_why() {
     assert_eq!(
         told,
         [
-            ("2.0", "no slot asked for it", 0, 0),
+            ("2.0", "no slot requested it", 0, 0),
             ("3.0", "no match found", 2, 2),
             ("5.0", "other jobs were drawn", 2, 0),
         ]
     );
     let none = negotiate(&pool(&[], &jobs[..1], "", 0)).unwrap();
-    assert_eq!(none.rejections[0].reason, "no slot asked for it");
+    assert_eq!(none.rejections[0].reason, "no slot requested it");
 }
 
 #[test]

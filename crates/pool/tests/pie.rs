@@ -280,6 +280,6 @@ fn a_concurrency_limit_that_is_no_number_is_told_and_stops_who_asks_for_it() {
     assert_eq!(refused.place.unwrap().line, 3);
     let outcome = asking("ysw").unwrap();
     assert_eq!(outcome.matches.len(), 2);
-    let told = "config:3:1: `XSW_LIMIT` is `bad`: expected a number; a job that asks for `xsw` stops the negotiator";
+    let told = "config:3:1: `XSW_LIMIT` is `bad`: expected a number; a job that requests `xsw` stops the negotiator";
     assert_eq!(outcome.quirks, [told]);
 }

@@ -446,7 +446,7 @@ fn a_constraint_on_jobs_ends_with_the_jobs_it_lets_run() {
     assert_eq!((simulated.start, simulated.end, simulated.stopped), (0, 600, None));
     let never: Vec<u64> = simulated.never_started.iter().map(|one| one.place).collect();
     assert_eq!(never, [1, 3]);
-    assert_eq!(simulated.never_started[0].reason.as_deref(), Some("NEGOTIATOR_JOB_CONSTRAINT leaves it out"));
+    assert_eq!(simulated.never_started[0].reason.as_deref(), Some("NEGOTIATOR_JOB_CONSTRAINT excludes it"));
     // The clock itself is waited for: after an hour they run.
     let simulated = to_the_end("Owner != \"user1\" || time() - QDate >= 3600");
     assert_eq!((simulated.end, simulated.never_started.len()), (4200, 0));

@@ -47,7 +47,7 @@ impl ExplainedJob {
 /// };
 /// let subject = find(&snapshot, |_, _| true).map(|(job, ad)| ExplainedJob::of(&job, ad)).unwrap();
 /// let explanation = PreparedPool::for_explanation(&snapshot).and_then(|mut pool| of_job(&mut pool, &subject, true));
-/// assert_eq!(explanation.unwrap().causes[0].text, "the job gets s, in spin 1 of pie 1");
+/// assert_eq!(explanation.unwrap().causes[0].text, "the job matched s in spin 1 of pie 1");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn of_job(pool: &mut PreparedPool<'_>, subject: &ExplainedJob, cycle: bool) -> Result<Explanation, ConfigError> {

@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn files_that_are_refused_have_an_error() {
         let refused = answered(&json!({ "files": { "r": "A=1\nif true" }, "names": ["A"] }));
-        assert_eq!(refused, json!({ "values": {}, "error": "r:2:1: `if` has no `endif`" }));
+        assert_eq!(refused, json!({ "values": {}, "error": "r:2:1: `if` without `endif`" }));
         let circle = answered(&json!({ "files": { "r": "A=$(B)\nB=$(A)\nC=$INT(x)\nD=1" }, "names": ["A", "C", "D"] }));
         assert_eq!(circle["values"], json!({ "A": null, "C": null, "D": "1" }));
         assert_eq!(circle["error"], "`A` refers to itself: A → B → A");

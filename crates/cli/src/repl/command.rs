@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn commands_without_their_colon_are_recognised() {
-        assert_eq!(last(&["exit"]), "undefined\n  because MY has no attribute `exit`\n  help: or `:quit`?");
+        assert_eq!(last(&["exit"]), "undefined\n  because MY does not define `exit`\n  help: or `:quit`?");
         assert!(last(&["help"]).ends_with("help: or `:help`?"));
         assert_eq!(last(&["help = 1", "help"]), "1");
         assert!(last(&["?"]).contains("`:help` lists the commands"));
@@ -328,13 +328,13 @@ mod tests {
 
     #[test]
     fn an_input_of_several_lines_that_does_not_parse_says_which_lines_it_took() {
-        assert!(last(&["1", "(1 +\n2\n"]).contains("the lines 2 to 3 are one input"));
+        assert!(last(&["1", "(1 +\n2\n"]).contains("lines 2 to 3 are one input"));
     }
 
     #[test]
     fn beginnings_of_names_are_enough() {
         assert_eq!(last(&[":ty 1.5"]), "real");
-        assert_eq!(last(&[":t 1"]), "error: `:t` may be `:target` or `:trace` or `:type` or `:time`");
+        assert_eq!(last(&[":t 1"]), "error: `:t` is ambiguous: `:target` or `:trace` or `:type` or `:time`");
         assert!(last(&[":flaten 1"]).contains("did you mean `:flatten`?"));
         assert!(last(&[":"]).contains("expected the name of a command"));
     }
@@ -363,11 +363,11 @@ mod tests {
             "\
 MY accepts TARGET: no: its Requirements are undefined
   undefined  TARGET.HasGpu
-             because TARGET has no attribute for `TARGET.HasGpu`
+             because TARGET does not define `TARGET.HasGpu`
   1 of 2 clauses accept
 TARGET accepts MY: no: its Requirements are undefined
   undefined  START → TARGET.Owner == \"ada\"
-             because in `START` of TARGET: MY has no attribute for `TARGET.Owner`
+             because in `START` of TARGET: MY does not define `TARGET.Owner`
   1 of 2 clauses accept
 match: no; Rank of TARGET for MY: 0"
         );

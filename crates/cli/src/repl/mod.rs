@@ -371,7 +371,7 @@ mod tests {
     fn an_undefined_value_says_what_is_missing() {
         let said = said(&["Memory = 1024", "Memry > 5"]);
         assert_eq!(said[0], "undefined");
-        assert_eq!(said[1], "  because MY has no attribute `Memry`\n  help: did you mean `Memory` of MY?");
+        assert_eq!(said[1], "  because MY does not define `Memry`\n  help: did you mean `Memory` of MY?");
     }
 
     #[test]

@@ -363,7 +363,7 @@ impl Sort {
     /// ```
     /// use classmate_cli::report::sprio::Sort;
     /// assert!(Sort::parse("-Y,i").is_ok());
-    /// assert_eq!(Sort::parse("x"), Err("`x` is no column".to_owned()));
+    /// assert_eq!(Sort::parse("x"), Err("`x` is not a column".to_owned()));
     /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut keys = Vec::new();
@@ -421,7 +421,7 @@ mod tests {
         for text in ["%", "%5", "%.z", "%5000i"] {
             assert!(Format::parse(text).is_err(), "{text}");
         }
-        assert_eq!(Format::parse("%.z"), Err("`%.z` is no column".to_owned()));
+        assert_eq!(Format::parse("%.z"), Err("`%.z` is not a column".to_owned()));
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl Columns {
     /// ```
     /// use classmate_cli::report::sshare::Columns;
     /// assert_eq!(Columns::parse("acc,Eff%8"), Columns::parse("Account,EffectvUsage%8"));
-    /// assert_eq!(Columns::parse("Usage"), Err("`Usage` is no column".to_owned()));
+    /// assert_eq!(Columns::parse("Usage"), Err("`Usage` is not a column".to_owned()));
     /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut columns = Vec::new();

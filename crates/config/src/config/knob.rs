@@ -260,7 +260,7 @@ static BY_NAME: LazyLock<HashMap<&'static [u8], &'static Knob>> =
 /// use classmate_config::internal::config::knob;
 /// let half_life = knob::all().find(|knob| knob.name == "PRIORITY_HALFLIFE").unwrap();
 /// assert_eq!(half_life.default_text(), Some("86400"));
-/// assert_eq!(half_life.kind.describe(), "number of at least 0.00001");
+/// assert_eq!(half_life.kind.describe(), "number, at least 0.00001");
 /// ```
 pub fn all() -> impl Iterator<Item = &'static Knob> {
     KNOBS.iter()

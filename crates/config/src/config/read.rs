@@ -842,7 +842,7 @@ mod tests {
             format!("A{name} = {}\n{}", "x".repeat(1000), format!("A{name} = $(A{name})$(A{name})\n").repeat(12))
         };
         let text: String = (0..100).map(one).collect();
-        assert_eq!(refused(&[("root", &text)]).0, "all values together are longer than 128 MiB");
+        assert_eq!(refused(&[("root", &text)]).0, "the total length of all values exceeds 128 MiB");
         // Conditions that take very many references to nothing.
         let links: String = (0..17).map(|at| format!("A{at} = $(A{next})$(A{next})\n", next = at + 1)).collect();
         let text = format!("{links}{}", "if $(A0)\nendif\n".repeat(1000));

@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(message(&Edit::Factor(a(), 0.5)), "`0.5` is out of range: expected a number of at least 1");
         assert!(message(&Edit::Ceiling(a(), -2)).contains("-1 (unlimited)"));
         assert!(message(&Edit::Priority(a(), f64::NAN)).contains("a finite number"));
-        assert!(message(&Edit::Priority(b"a b@x".to_vec(), 2.0)).contains("no white space"));
+        assert!(message(&Edit::Priority(b"a b@x".to_vec(), 2.0)).contains("names cannot contain white space"));
         assert_eq!(message(&Edit::CancelLease(LeaseKind::Floor, a())), "no floor lease in effect for a@x");
     }
 }

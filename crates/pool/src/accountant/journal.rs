@@ -505,7 +505,7 @@ mod tests {
         let file = std::mem::replace(&mut journal.file, OpenOptions::new().write(true).open("/dev/full").unwrap());
         let error = journal.commit(&set(b"K", 2)).unwrap_err();
         assert!(error.to_string().starts_with("cannot write to"), "{error}");
-        assert!(error.help().starts_with("make room on the disk"), "{}", error.help());
+        assert!(error.help().starts_with("free disk space"), "{}", error.help());
         assert_eq!(values(journal.log()), [(b"K".to_vec(), Some(1), Some(1))]);
         // `/dev/full` cannot be cut back, so nothing more is written until the next start.
         journal.file = file;
@@ -524,7 +524,7 @@ mod tests {
         let before = std::fs::read(&path).unwrap();
         std::os::unix::fs::symlink("/dev/full", path.with_extension("log.tmp")).unwrap();
         let error = journal.compact(7).unwrap_err();
-        assert!(error.help().starts_with("make room on the disk"), "{error}");
+        assert!(error.help().starts_with("free disk space"), "{error}");
         assert_eq!((std::fs::read(&path).unwrap(), journal.log().sequence()), (before, Some(1)));
         journal.commit(&set(b"K", 2)).unwrap();
         journal.compact(7).unwrap();

@@ -203,8 +203,8 @@ mod tests {
             found,
             [
                 "c:1:1: `<none>` is reserved for users without a group: it cannot be a group name",
-                "c:1:1: group `a.b` is left out: its parent `a` is not in GROUP_NAMES",
-                "c:1:1: group `B` is named again as `b`: the first counts",
+                "c:1:1: group `a.b` is ignored: its parent `a` is not in GROUP_NAMES",
+                "c:1:1: group `B` is declared again as `b`: the first one is used",
             ]
         );
     }
@@ -218,26 +218,26 @@ mod tests {
         assert_eq!(
             found,
             [
-                "c:3:1: group `a` has GROUP_QUOTA `5` and GROUP_QUOTA_DYNAMIC `0.5`: GROUP_QUOTA counts",
+                "c:3:1: group `a` has GROUP_QUOTA `5` and GROUP_QUOTA_DYNAMIC `0.5`: GROUP_QUOTA is used",
                 "c:1:1: group `c` has neither GROUP_QUOTA nor GROUP_QUOTA_DYNAMIC: its quota is 0",
                 "c:1:1: static quotas below `b` sum to 15, more than its 10: they are scaled down",
             ]
         );
         let found = warnings("GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.75\nGROUP_QUOTA_DYNAMIC_b = 0.5");
-        assert_eq!(found, ["c:3:1: dynamic quotas at the top sum to 1.25: they are scaled down to 1"]);
+        assert_eq!(found, ["c:3:1: dynamic quotas at the top level sum to 1.25: they are scaled down to 1"]);
     }
 
     #[test]
     fn sums_are_shown_as_decimal_fractions() {
         // 0.7 + 0.6 is 1.2999999999999998 in binary.
         let found = warnings("GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.7\nGROUP_QUOTA_DYNAMIC_b = 0.6");
-        assert_eq!(found, ["c:3:1: dynamic quotas at the top sum to 1.3: they are scaled down to 1"]);
+        assert_eq!(found, ["c:3:1: dynamic quotas at the top level sum to 1.3: they are scaled down to 1"]);
         // 0.7 + 0.6 + 0.1 of 1.3 below `p`.
         let found = warnings(
             "GROUP_NAMES = p, p.a, p.b, p.c\nGROUP_QUOTA_p = 1.3\nGROUP_QUOTA_p.a = 0.7\nGROUP_QUOTA_p.b = 0.6\n\
              GROUP_QUOTA_p.c = 0.1",
         );
-        assert_eq!(found, ["c:1:1: static quotas below `p` sum to 1.4, more than its 1.3: all are kept"]);
+        assert_eq!(found, ["c:1:1: static quotas below `p` sum to 1.4, more than its 1.3: they are kept"]);
         // 0.1 + 0.2 is 0.30000000000000004 in binary, and no more than 0.3.
         assert_eq!(
             warnings("GROUP_NAMES = p, p.a, p.b\nGROUP_QUOTA_p = 0.3\nGROUP_QUOTA_p.a = 0.1\nGROUP_QUOTA_p.b = 0.2"),
@@ -252,7 +252,7 @@ mod tests {
             diagnostics(&config, &[]).into_iter().map(|found| found.message).collect::<Vec<String>>()
         };
         let groups = "GROUP_NAMES = a, b, a.sub\nGROUP_QUOTA_a = 10\nGROUP_QUOTA_a.sub = 20\n";
-        let over = "static quotas below `a` sum to 20, more than its 10: all are kept";
+        let over = "static quotas below `a` sum to 20, more than its 10: they are kept";
         assert_eq!(found(&format!("{groups}GROUP_QUOTA_b = 1\nNEGOTIATOR_CONSIDER_PREEMPTION = maybe")), [over]);
         // A quota that is not a number is not missing.
         assert_eq!(found(&format!("{groups}GROUP_QUOTA_b = x\nGROUP_ACCEPT_SURPLUS_b = y")), [over]);
@@ -274,10 +274,10 @@ mod tests {
             found,
             [
                 "c:3:1: `GROUP_QUOTA_Typo` has no effect: `Typo` is not in GROUP_NAMES",
-                "c:5:1: `GROUP_PRIO_FACTOR_a` is `-2`: factors below 1 count as 1",
+                "c:5:1: `GROUP_PRIO_FACTOR_a` is `-2`: factors below 1 are treated as 1",
                 "c:6:1: `GROUP_AUTOREGROUP_z` has no effect: `z` is not in GROUP_NAMES",
                 "c:7:1: `HFS_ROUND_ROBIN_RATE` has no effect: its name is `GROUP_QUOTA_ROUND_ROBIN_RATE`",
-                "c:9:1: `GROUP_SORT_EXPR` asks for `GroupQuotaInUse`, which no group has: it is `GroupResourcesInUse`",
+                "c:9:1: `GROUP_SORT_EXPR` refers to `GroupQuotaInUse`, which does not exist; use `GroupResourcesInUse`",
             ]
         );
     }
@@ -286,7 +286,7 @@ mod tests {
     fn an_orphan_is_said_before_its_quota_counts() {
         assert_eq!(
             warnings("GROUP_NAMES = x.y\nGROUP_QUOTA_x.y = 3"),
-            ["c:1:1: group `x.y` is left out: its parent `x` is not in GROUP_NAMES"]
+            ["c:1:1: group `x.y` is ignored: its parent `x` is not in GROUP_NAMES"]
         );
     }
 }

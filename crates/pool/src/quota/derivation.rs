@@ -273,15 +273,15 @@ mod tests {
     fn surplus_taken_is_reported_with_its_source() {
         let demand = [("p.hep", 4.0), ("p.lep", 60.0), ("c", 60.0)];
         let (brief, lines) = derived(LOCAL, &demand, "p.lep");
-        assert_eq!(brief, "took its part of what others left; 44 more wanted");
+        assert_eq!(brief, "took its part of the surplus; 44 more requested");
         assert_eq!(
             lines,
             [
-                "GROUP_QUOTA asks for 5 slots",
-                "asks for 60 in all and uses 0",
+                "GROUP_QUOTA is 5",
+                "requested 60 in total, 0 in use",
                 "its own quota covers 5 and leaves 0",
-                "takes 11 of the 11 left at the level of `p`",
-                "may use 16; 44 more wanted",
+                "takes 11 of the surplus of 11 at the level of `p`",
+                "allocated 16; 44 more requested",
                 "negotiates as number 3 of 5, sort key 0",
             ]
         );
@@ -305,11 +305,11 @@ mod tests {
         assert_eq!(
             lines[1..5],
             [
-                "the groups below it get 20, it keeps 0 itself",
-                "asks for 0 in all and uses 0",
+                "its subgroups get 20, and it keeps 0",
+                "requested 0 in total, 0 in use",
                 "its own quota covers 0 and leaves 0",
-                "with the groups directly below it, which leave 11, it has 11 to share; 55 are wanted at its level: shared by \
-                 quota, of 5 in all",
+                "its direct subgroups leave 11, so it has 11 to share; 55 requested at its level: shared in \
+                 proportion to quotas, total 5",
             ]
         );
         let scaled = "GROUP_NAMES = a, b, d\nGROUP_QUOTA_a = 40\nGROUP_QUOTA_b = 20\nGROUP_QUOTA_DYNAMIC_d = 0.5\n\
@@ -318,8 +318,8 @@ mod tests {
         assert_eq!(
             lines[..2],
             [
-                "GROUP_QUOTA asks for 40 slots",
-                "static quotas below `<none>` sum to 60 and there are 30: it gets 40 · 30 / 60 = 20"
+                "GROUP_QUOTA is 40",
+                "the static quotas below `<none>` sum to 60, but it has 30: quota is 40 · 30 / 60 = 20"
             ]
         );
         let (_, lines) = derived(scaled, &[], "d");

@@ -95,8 +95,8 @@ mod tests {
         assert_eq!(
             warnings,
             [
-                "c:1:1: group `a.x` is left out: flat groups have none below them",
-                "c:1:1: `GROUP_QUOTA_DYNAMIC_b` has no effect: flat groups have a number of slots",
+                "c:1:1: group `a.x` is ignored: flat groups do not have subgroups",
+                "c:1:1: `GROUP_QUOTA_DYNAMIC_b` has no effect: flat groups have static quotas",
                 "c:1:1: group `b` has neither GROUP_QUOTA nor GROUP_QUOTA_DYNAMIC: its quota is 0",
             ]
         );

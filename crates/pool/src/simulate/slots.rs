@@ -374,7 +374,7 @@ mod tests {
             let why = simulated.never_started.iter().map(|job| job.reason.clone().unwrap()).collect::<Vec<_>>();
             (simulated.cycles, why)
         };
-        let why = "no slot matches: its requirements refuse 0 of 1, requirements of slots 1".to_owned();
+        let why = "no slot matches: its Requirements reject 0 of 1, Requirements of slots reject it for 1".to_owned();
         assert_eq!(cycles("TARGET.Owner == \"user1\""), (3, vec![why]));
         assert_eq!(cycles("true"), (3, vec![]));
     }
@@ -401,7 +401,7 @@ mod tests {
         assert_eq!(simulated.jobs.completed, 0);
         // A displacement a minute, the first at 60, until more than thirty run times have passed: 18,030 s, so 18,060.
         assert_eq!((simulated.end, simulated.all.preemptions), (18_060, 301));
-        assert!(simulated.stopped.unwrap().contains("displace each other"));
+        assert!(simulated.stopped.unwrap().contains("preempt each other"));
     }
 
     #[test]

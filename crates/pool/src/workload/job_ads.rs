@@ -109,10 +109,10 @@ mod tests {
             faults,
             [
                 "1: `ClusterId` is missing: expected a job ad",
-                "2: job 1.0 has no `QDate`: expected the time it was submitted",
-                "3: the run time of job 2.0 is no number: expected seconds",
+                "2: job 1.0 does not have a `QDate`: expected its submission time",
+                "3: the run time of job 2.0 is not a number: expected seconds",
                 "4: the run time of job 3.0 is -2: expected 0 or more seconds",
-                "5: job 4.0 asks for 0 cores: expected 1 or more",
+                "5: job 4.0 requests 0 cores: expected 1 or more",
             ]
         );
         assert_eq!((found.arrivals.len(), found.counts.bad), (0, 5));
@@ -138,7 +138,7 @@ mod tests {
                 "2: `QDate` of job 2.0 is 9.223372036854776e18: expected at most 4503599627370496 seconds",
                 "3: the run time of job 3.0 is 1e300: expected at most 4503599627370496 seconds",
                 "4: the run time of job 4.0 is inf: expected at most 4503599627370496 seconds",
-                "5: `QDate` of job 5.0 is no number: expected seconds",
+                "5: `QDate` of job 5.0 is not a number: expected seconds",
                 "6: the run time of job 6.0 is 4503599627370497: expected at most 4503599627370496 seconds",
             ]
         );

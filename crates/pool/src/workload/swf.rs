@@ -285,7 +285,7 @@ mod tests {
         let found = [
             (2, "the run time of job 1 is -7: expected 0 or more seconds"),
             (3, "3 numbers: expected 18"),
-            (4, "job 2 asks for -1 and has -1 processors: expected 1 or more of either"),
+            (4, "job 2 requests -1 and has -1 processors: expected 1 or more"),
             (5, "the submit time of job 3 is -4: expected 0 or more seconds"),
             (8, "the job number is `x5`: expected a number"),
         ];
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(cut.len(), 1);
         assert_eq!((cut[0].0, cut[0].1.ends_with("numbers: expected 18")), (3, true));
         let short = faults("; MaxJobs: 3\n");
-        assert_eq!(short, [(1, "the trace ends after 0 jobs: its header says there are 3".to_owned())]);
+        assert_eq!(short, [(1, "the trace ends after 0 jobs, but its header announces 3".to_owned())]);
         assert_eq!(trace("; MaxJobs: 3\n; UnixStartTime: soon\n").counts.bad, 0, "neither stands for a job");
     }
 

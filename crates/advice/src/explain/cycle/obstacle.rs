@@ -4,6 +4,7 @@ use crate::explain::Market;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::truth;
 use crate::explain::cycle::competition::competition_causes;
+use crate::explain::cycle::group_status::GroupStatus;
 use crate::explain::cycle::limit_status::reached;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
@@ -17,6 +18,26 @@ use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::pool::facts::Facts;
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::quota::derivation::slots;
+
+/// The sentence about a group whose allocation leaves no room for the lightest matching slot.
+fn group_quota(group: &GroupStatus, lightest: f64) -> String {
+    let heavy = if group.left > 0.0 && !group.capped {
+        format!("; the lightest matching slot has weight {}", slots(lightest))
+    } else {
+        String::new()
+    };
+    let full =
+        if group.allocated - group.usage < lightest { "has used its allocation" } else { "cannot use more slots" };
+    format!(
+        "group {} {full}: quota {}, allocated {}, in use {}, requested {}; {}{heavy}",
+        group.group,
+        slots(group.quota),
+        slots(group.allocated),
+        slots(group.usage),
+        slots(group.demand),
+        group.why
+    )
+}
 
 /// The causes for which the job got no slot although some match, the most significant first; or its match.
 pub fn of_cycle(
@@ -52,27 +73,7 @@ pub fn of_cycle(
     let short = matches!(story.stopped, Some(Stopped::GroupQuota | Stopped::ShareUsed))
         || matches!(rejection, Some(Rejection::SubmitterLimit));
     if let Some(group) = group_full.filter(|_| short && rejection != Some(Rejection::ConcurrencyLimit)) {
-        let heavy = if group.left > 0.0 && !group.capped {
-            format!("; the lightest matching slot has weight {}", slots(lightest))
-        } else {
-            String::new()
-        };
-        let full = if group.allocated - group.usage < lightest {
-            "has used its allocation"
-        } else {
-            "cannot use more \
-        slots"
-        };
-        let text = format!(
-            "group {} {full}: quota {}, allocated {}, in use {}, requested {}; {}{heavy}",
-            group.group,
-            slots(group.quota),
-            slots(group.allocated),
-            slots(group.usage),
-            slots(group.demand),
-            group.why
-        );
-        found.push(Cause::new(Reason::GroupQuota, text));
+        found.push(Cause::new(Reason::GroupQuota, group_quota(group, lightest)));
     }
     if story.stopped == Some(Stopped::AtCeiling) {
         let ceiling = story.ceiling.map(|ceiling| format!(" of {ceiling}")).unwrap_or_default();

@@ -85,8 +85,8 @@ impl DiracSettings {
     ///
     /// ```
     /// use classmate_config::internal::config::dirac::{DiracSettings, Tree, Whose};
-    /// let tree = Tree::parse("c", b"Registry\n{\nGroups\n{\nmc\n{\nJobShare = 300\nProperties =
-    /// JobSharing\n}\n}\n}")?;
+    /// let text = b"Registry\n{\nGroups\n{\nmc\n{\nJobShare = 300\nProperties = JobSharing\n}\n}\n}";
+    /// let tree = Tree::parse("c", text)?;
     /// let settings = DiracSettings::read(&tree, Whose::default())?;
     /// let group = &settings.groups[&b"mc"[..]];
     /// assert_eq!((group.share, group.job_sharing), (Some(300.0), true));

@@ -137,6 +137,6 @@ mod tests {
         let text = serde_json::to_string(&settings).unwrap();
         assert_eq!(serde_json::from_str::<SlurmSettings>(&text).unwrap(), settings);
         let error = serde_json::from_str::<SlurmSettings>(&text.replace("\"root\"", "\"gone\"")).unwrap_err();
-        assert!(error.to_string().starts_with("`a` is in the account `gone`, which is declared nowhere"), "{error}");
+        assert!(error.to_string().starts_with("`a` is in the account `gone`, which is not declared"), "{error}");
     }
 }

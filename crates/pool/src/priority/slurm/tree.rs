@@ -93,7 +93,7 @@ impl AssociationTree {
     /// use classmate_pool::internal::priority::slurm::AssociationTree;
     /// let (dump, _) = Associations::read("lab.cfg", b"Account - 'a'\nParent - 'b'\nAccount - 'c'\n");
     /// let errors = AssociationTree::new(&dump).unwrap_err();
-    /// assert_eq!(errors[0].message, "`Parent` names the account `b`, which is declared nowhere");
+    /// assert_eq!(errors[0].message, "`Parent` is the account `b`, which is not declared");
     /// ```
     pub fn new(associations: &Associations) -> Result<Self, Vec<ConfigError>> {
         let mut builder = Builder::new(associations);
@@ -505,18 +505,12 @@ mod tests {
     fn circles_are_reported_with_their_accounts_once() {
         let text = "Parent - 'b'\nAccount - 'a'\nParent - 'a'\nAccount - 'b'\nUser - 'x'\n";
         let help = Some("put one of them under `root`".to_owned());
-        assert_eq!(
-            errors(text),
-            [("the accounts go round in a circle: `a` in `b` in `a`".to_owned(), 2, help.clone())]
-        );
+        assert_eq!(errors(text), [("circular accounts: `a` in `b` in `a`".to_owned(), 2, help.clone())]);
         let own = "Account - 'a'\nParent - 'a'\nAccount - 'a'\n";
-        assert_eq!(errors(own), [("the accounts go round in a circle: `a` in `a`".to_owned(), 3, help.clone())]);
+        assert_eq!(errors(own), [("circular accounts: `a` in `a`".to_owned(), 3, help.clone())]);
         // Declared once more, below itself.
         let again = "Account - 'a'\nParent - 'a'\nAccount - 'b'\nParent - 'b'\nAccount - 'c'\nParent - 'c'\nAccount - 'a'\nUser - 'x'\n";
-        assert_eq!(
-            errors(again),
-            [("the accounts go round in a circle: `a` in `c` in `b` in `a`".to_owned(), 7, help)]
-        );
+        assert_eq!(errors(again), [("circular accounts: `a` in `c` in `b` in `a`".to_owned(), 7, help)]);
     }
 
     #[test]
@@ -524,29 +518,25 @@ mod tests {
         assert_eq!(
             errors("Account - 'phys'\nParent - 'phsy'\nUser - 'a'\nUser - 'b'\n"),
             [(
-                "`Parent` names the account `phsy`, which is declared nowhere".to_owned(),
+                "`Parent` is the account `phsy`, which is not declared".to_owned(),
                 2,
-                Some("did you mean `phys`".to_owned())
+                Some("did you mean `phys`?".to_owned())
             )]
         );
         // Also without members.
         assert_eq!(
             errors("Account - 'a'\nParent - 'a'\nAccount - 'a'\nParent - 'gone'\nParent - 'gone'\n"),
             [
-                (
-                    "the accounts go round in a circle: `a` in `a`".to_owned(),
-                    3,
-                    Some("put one of them under `root`".to_owned())
-                ),
-                ("`Parent` names the account `gone`, which is declared nowhere".to_owned(), 4, None)
+                ("circular accounts: `a` in `a`".to_owned(), 3, Some("put one of them under `root`".to_owned())),
+                ("`Parent` is the account `gone`, which is not declared".to_owned(), 4, None)
             ]
         );
         assert_eq!(
             errors("Parent - 'p'\nUser - 'a'\nParent - 'root'\nAccount - 'p'\n"),
             [(
-                "`a` is in the account `p`, which is declared only later, in line 4".to_owned(),
+                "`a` is in the account `p`, which is declared later, in line 4".to_owned(),
                 2,
-                Some("put the line of the account `p` before it".to_owned())
+                Some("move the line of the account `p` before it".to_owned())
             )]
         );
     }
@@ -572,11 +562,10 @@ mod tests {
         };
         assert_eq!(
             warned("Account - 'a':Fairshare=0\nAccount - 'b'\n"),
-            [("`a` has no shares: its fair share is the lowest of its level".to_owned(), 1)]
+            [("`a` has 0 shares, so its fair share is the lowest of its level".to_owned(), 1)]
         );
         // `docs/reference/slurm-multifactor.md` 5: all of a level whose level fair share is 0 share a rank.
-        let tied =
-            |name: &str| format!("`{name}` has no shares, and nobody on its level has any: Fair Tree ranks them alike");
+        let tied = |name: &str| format!("`{name}` and all its siblings have 0 shares, so Fair Tree ranks them equally");
         assert_eq!(
             warned("Account - 'a'\nParent - 'a'\nUser - 'x':Fairshare=0\nUser - 'y':Fairshare=0\n"),
             [(tied("x"), 3), (tied("y"), 4)]
