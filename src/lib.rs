@@ -19,7 +19,7 @@
 //! - Text: [`parse_expr`], [`parse_ad`] and [`ParseOptions`] for single texts; [`read_ads`], [`Reader`] and [`Writer`]
 //!   for streams in any [`Format`]; mistakes are [`SyntaxError`]s with a [`Span`], or [`Diagnostic`]s for people
 //! - Evaluation: a [`Scope`] of one or two ads and [`EvalOptions`]; the result is a [`Value`] or an [`EvalError`]
-//! - Matching: [`matches`], [`accepts`] and [`rank`]
+//! - Matching: [`matches()`], [`accepts`] and [`rank`]
 //!
 //! An evaluation reads nothing from the process: the clock, the time zone and the seed of `random()` are options, and so
 //! are the limits on work and memory. The feature `pcre2` (default) provides the functions with regular expressions, the
