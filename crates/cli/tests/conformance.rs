@@ -10,7 +10,7 @@ use std::io::Read;
 use classmate_cli::conform::{Kind, answer};
 use serde_json::Value as Json;
 
-fn records(file: &str) -> String {
+pub(crate) fn records(file: &str) -> String {
     let path = format!("{}/tests/data/conformance/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let mut text = String::new();
@@ -116,16 +116,16 @@ fn every_recorded_ad_reads_and_prints_as_recorded() {
 
 /// Whether two outputs are alike: numbers within a tolerance, absolute below 1 and relative above; keys that are not
 /// expected are not looked at.
-fn close(expected: &Json, found: &Json, tolerance: f64) -> bool {
+pub(crate) fn alike(expected: &Json, found: &Json, tolerance: f64) -> bool {
     match (expected, found) {
         (Json::Number(a), Json::Number(b)) => {
             let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
             (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
         }
         (Json::Object(a), Json::Object(b)) => {
-            a.iter().all(|(key, value)| b.get(key).is_some_and(|found| close(value, found, tolerance)))
+            a.iter().all(|(key, value)| b.get(key).is_some_and(|found| alike(value, found, tolerance)))
         }
-        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b, tolerance)),
+        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| alike(a, b, tolerance)),
         (a, b) => a == b,
     }
 }
@@ -138,7 +138,7 @@ fn policy_differences(file: &str, kind: Kind) -> (usize, Vec<String>) {
         let case: Json = serde_json::from_str(line).unwrap();
         let answer = answer(kind, line.as_bytes());
         let tolerance = case.get("tol").map_or(1e-9, |tolerance| tolerance.as_f64().unwrap());
-        if !close(&case["expect"], &answer["output"], tolerance) {
+        if !alike(&case["expect"], &answer["output"], tolerance) {
             if std::env::var_os("SHOW").is_some() {
                 eprintln!("{}\n   found    {answer}", line.trim());
             }

@@ -1,39 +1,12 @@
 //! Slurm's priorities: the recorded cases, and the worked examples with every intermediate figure.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
 
-use std::io::Read;
-
+use crate::conformance::{alike, records};
 use classmate_cli::conform::{Kind, answer};
 use classmate_pool::internal::priority::slurm::usage::{Decay, Tick};
 use classmate_pool::internal::priority::slurm::{Algorithm, AssociationTree, Figures, Ties, figures, tree};
 use proptest::prelude::*;
 use serde_json::Value as Json;
-
-fn records(file: &str) -> String {
-    let path = format!("{}/tests/data/conformance/{file}", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let file = std::fs::File::open(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
-    text
-}
-
-/// Numbers within the tolerance (absolute below 1, relative above), everything else exactly; what is not expected
-/// is not compared.
-fn alike(expected: &Json, found: &Json, tolerance: f64) -> bool {
-    match (expected, found) {
-        (Json::Number(expected), Json::Number(found)) => {
-            let (expected, found) = (expected.as_f64().unwrap(), found.as_f64().unwrap());
-            (expected - found).abs() <= tolerance * expected.abs().max(found.abs()).max(1.0)
-        }
-        (Json::Object(expected), Json::Object(found)) => {
-            expected.iter().all(|(key, value)| found.get(key).is_some_and(|found| alike(value, found, tolerance)))
-        }
-        (Json::Array(expected), Json::Array(found)) => {
-            expected.len() == found.len() && expected.iter().zip(found).all(|(one, other)| alike(one, other, tolerance))
-        }
-        (expected, found) => expected == found,
-    }
-}
 
 fn all_alike(file: &str, count: usize) {
     let text = records(file);
