@@ -6,7 +6,7 @@ use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
 use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::{Accountant, Ungrouped};
-use classmate_pool::internal::priority::{Claimant, CondorPriority, Deal, End, PriorityPolicy, Spent};
+use classmate_pool::internal::priority::{Claimant, CondorPriority, End, PieInput, PriorityPolicy, TurnResult};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const SUBMITTERS: usize = 100_000;
@@ -17,7 +17,7 @@ fn name(at: usize) -> Vec<u8> {
 
 /// Deals slots of one core until no submitter can be served, and returns the number of matches.
 fn deal(policy: &CondorPriority, claimants: &[Claimant]) -> f64 {
-    let terms = Deal { weight: SUBMITTERS as f64, smallest_weight: 1.0, group: None, first_pie: 1 };
+    let terms = PieInput { weight: SUBMITTERS as f64, smallest_weight: 1.0, group: None, first_pie: 1 };
     let mut turns = policy.begin(claimants, &(), &terms);
     let (mut left, mut taken) = (SUBMITTERS as f64, 0.0);
     while let Some(turn) = turns.next_turn() {
@@ -27,7 +27,7 @@ fn deal(policy: &CondorPriority, claimants: &[Claimant]) -> f64 {
         let weight = due.min(wants).min(left).max(0.0);
         (left, taken) = (left - weight, taken + weight);
         let end = if wants <= due { End::Done } else { End::Resume };
-        turns.ended(Spent { end, weight, slots_left: left as usize });
+        turns.ended(TurnResult { end, weight, slots_left: left as usize });
     }
     taken
 }

@@ -697,7 +697,7 @@ fn a_cycle_that_takes_the_slots_decides_what_one_over_a_copy_decides() {
         let mut pool = PreparedPool::prepare(&rest, slots, Purpose::Cycle, &mut ()).unwrap();
         let taken = PoolRun::of(&mut pool, &kinds).unwrap();
         assert!(Difference::between(&copied, &taken).is_none());
-        assert_eq!((&copied.prospects, &copied.classes), (&taken.prospects, &taken.classes));
+        assert_eq!((&copied.feasibility, &copied.classes), (&taken.feasibility, &taken.classes));
         assert_eq!(copied.outcome.matches, taken.outcome.matches);
         assert!(copied.classes.values().sum::<usize>() == copied.outcome.matches.len());
     }
@@ -713,12 +713,12 @@ fn a_cycle_knows_which_jobs_no_slot_would_do_for() {
             snapshot.config.add("test", b"NEGOTIATOR_CONSIDER_PREEMPTION = false").unwrap();
         }
         let ran = ran(&snapshot);
-        assert!(ran.prospects.is_sorted() && !ran.prospects.is_empty());
-        for prospect in ran.prospects.iter().step_by(5) {
+        assert!(ran.feasibility.is_sorted() && !ran.feasibility.is_empty());
+        for prospect in ran.feasibility.iter().step_by(5) {
             let (job, ad) = find(&snapshot, |job, _| job.id == prospect.job).unwrap();
             let pool = PreparedPool::for_explanation(&snapshot).unwrap();
             let matching = Market::new(&pool).matching(&pool.job(ad, &job.submitter).ad);
-            assert_eq!(prospect.stuck_in.is_none(), matching > 0, "seed {seed}: {}", prospect.job);
+            assert_eq!(prospect.infeasible_request.is_none(), matching > 0, "seed {seed}: {}", prospect.job);
             stuck += usize::from(matching == 0);
         }
     }

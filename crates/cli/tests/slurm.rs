@@ -359,7 +359,7 @@ mod cycle {
     use classmate_pool::internal::accountant::usage::{Account, SlotInUse};
     use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
     use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings};
-    use classmate_pool::internal::priority::{Claimant, Deal, Opening, Policy, Waiting};
+    use classmate_pool::internal::priority::{Claimant, Opening, PieInput, Policy, Waiting};
     use classmate_pool::internal::queue::Job;
 
     fn settings(conf: &str, dump: &str, usage: &[(&str, &str, f64)]) -> SlurmSettings {
@@ -522,7 +522,7 @@ mod cycle {
                 schedd: Some(0),
             };
             let claimants = [name(b"a.ann@x"), name(b"b.bob@x")];
-            let deal = Deal { weight: 1.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+            let deal = PieInput { weight: 1.0, smallest_weight: 1.0, group: None, first_pie: 1 };
             let mut first = |now: i64| {
                 policy.charge(
                     &[SlotInUse { submitter: b"a.ann@x", account: Account::Submitter, weight: 1.0, suspended: false }],
@@ -585,7 +585,7 @@ mod cycle {
                     schedd: Some(0),
                 })
                 .collect();
-            let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+            let deal = PieInput { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
             let mut won = [0u32; 3];
             let mut using: Vec<usize> = Vec::new();
             let (cycles, warm) = (6000, 1000);

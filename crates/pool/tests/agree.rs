@@ -29,7 +29,7 @@ use classmate::internal::value::Value;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::generate::{NOW, Pool, Shape};
-use classmate_pool::internal::negotiate::market::Classes;
+use classmate_pool::internal::negotiate::slot_matcher::ClassCounts;
 use classmate_pool::internal::negotiate::{Cycle, CycleOptions, Matcher, PreparedPool, Snapshot};
 
 use crate::random::Random;
@@ -47,7 +47,7 @@ fn attributes(snapshot: &Snapshot) -> usize {
 }
 
 /// Runs both ways, with hardly any memory for classes, and over slots of which only what is needed is kept, and compares everything that was decided. Gives the classes of the fast one.
-fn agree(name: &str, snapshot: &Snapshot) -> Option<Classes> {
+fn agree(name: &str, snapshot: &Snapshot) -> Option<ClassCounts> {
     let (fast, slow) = (cycle(snapshot, Matcher::default()), cycle(snapshot, Matcher::Reference));
     let pairs = fast.outcome.matches.iter().zip(&slow.outcome.matches);
     for (at, (fast, slow)) in pairs.enumerate() {

@@ -9,7 +9,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::Log;
-use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::outcome::{Match, Rejection};
 use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
 use proptest::prelude::*;
@@ -452,7 +452,7 @@ fn a_displaced_user_is_named_and_the_tier_is_told() {
     let told: Vec<_> =
         outcome.matches.iter().map(|m| (m.slot.as_str(), m.preempting, m.displaced.as_deref())).collect();
     // The default first rank is 10,000,000 × Rank of the machine: b goes first.
-    assert_eq!(told, [("b", Tier::Rank, Some("v@x")), ("a", Tier::Priority, Some("v@x"))]);
+    assert_eq!(told, [("b", PreemptState::Rank, Some("v@x")), ("a", PreemptState::Priority, Some("v@x"))]);
 }
 
 #[test]
@@ -514,7 +514,7 @@ fn carved(more: &str) -> Vec<ClassAd> {
 }
 
 /// Slot, tier, dynamic slots given up, and weight of every match for jobs that want this many cores.
-fn with_room(config: &str, slots: Vec<ClassAd>, cores: u32) -> Vec<(String, Tier, Vec<String>, f64)> {
+fn with_room(config: &str, slots: Vec<ClassAd>, cores: u32) -> Vec<(String, PreemptState, Vec<String>, f64)> {
     let config = format!("PREEMPTION_REQUIREMENTS = true\n{config}");
     let wanting = format!("RequestCpus = {cores}; Requirements = TARGET.Cpus >= RequestCpus");
     let outcome = run(&config, slots, &[jobs("u", 1, 1, &wanting)]);
@@ -530,15 +530,15 @@ fn dynamic_slots_are_given_up_so_that_a_job_fits() {
     };
     let allowed = "ALLOW_PSLOT_PREEMPTION = true";
     // 1 core is left, each dynamic slot has 2 more; what is charged is the slot with room made in it.
-    assert_eq!(with_room(allowed, carved(""), 3), one("p", Tier::Priority, &["d1"], 3.0));
-    assert_eq!(with_room(allowed, carved(""), 5), one("p", Tier::Priority, &["d1", "d2"], 5.0));
+    assert_eq!(with_room(allowed, carved(""), 3), one("p", PreemptState::Priority, &["d1"], 3.0));
+    assert_eq!(with_room(allowed, carved(""), 5), one("p", PreemptState::Priority, &["d1", "d2"], 5.0));
     assert_eq!(with_room(allowed, carved(""), 6), []);
-    assert_eq!(with_room(allowed, carved(""), 1), one("p", Tier::None, &[], 1.0));
+    assert_eq!(with_room(allowed, carved(""), 1), one("p", PreemptState::None, &[], 1.0));
     // Without it a dynamic slot is one like others, and nothing has three cores.
     assert_eq!(with_room("", carved(""), 3), []);
-    assert_eq!(with_room("", carved(""), 2), one("d1", Tier::Priority, &[], 2.0));
+    assert_eq!(with_room("", carved(""), 2), one("d1", PreemptState::Priority, &[], 2.0));
     // With it they are reached through the slot they were carved from.
-    assert_eq!(with_room(allowed, carved(""), 2), one("p", Tier::Priority, &["d1"], 3.0));
+    assert_eq!(with_room(allowed, carved(""), 2), one("p", PreemptState::Priority, &["d1"], 3.0));
     let without = format!("{allowed}\nNEGOTIATOR_CONSIDER_PREEMPTION = false");
     assert_eq!(with_room(&without, carved(""), 3), []);
 }
@@ -548,7 +548,7 @@ fn making_room_for_a_job_the_slot_prefers_needs_no_requirements() {
     let config = "ALLOW_PSLOT_PREEMPTION = true\nPREEMPTION_REQUIREMENTS = false";
     let liking = carved("Rank = TARGET.RequestCpus");
     let made = with_room(config, liking, 3);
-    assert_eq!(made, [("p".to_owned(), Tier::Rank, vec!["d1".to_owned()], 3.0)]);
+    assert_eq!(made, [("p".to_owned(), PreemptState::Rank, vec!["d1".to_owned()], 3.0)]);
     assert_eq!(with_room(config, carved(""), 3), []);
 }
 

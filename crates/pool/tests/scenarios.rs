@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use classmate::internal::ad::ClassAd;
 use classmate_pool::internal::negotiate::advertisement::advertisement;
-use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::directory::read_ad_file;
 use classmate_pool::internal::negotiate::outcome::Match;
 use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
@@ -92,7 +92,7 @@ fn replay(name: &str) {
         // As the log has it: `eve@x (AccountingGroup=eve@x)`, or `none`.
         let displaced = found.displaced.as_deref().unwrap_or("none");
         assert_eq!(Some(displaced), text(recorded, "preempting").split(' ').next(), "{name}: {found:?}");
-        assert_eq!(found.preempting == Tier::None, found.displaced.is_none(), "{name}: {found:?}");
+        assert_eq!(found.preempting == PreemptState::None, found.displaced.is_none(), "{name}: {found:?}");
     }
 
     let recorded = &read_ad_file(folder(name).join("negotiator.ads")).unwrap()[0];

@@ -111,8 +111,8 @@ pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
     let mut found = not_matched(view);
     if let Some(cause) = left_out(view) {
         // Slots that would do come before those that do not.
-        let would_do = view.market.left_out.iter().any(|slot| symmetric(view.job, &slot.ad, &view.market.settings));
-        found.insert(if would_do { 0 } else { found.len() }, cause);
+        let is_feasible = view.market.left_out.iter().any(|slot| symmetric(view.job, &slot.ad, &view.market.settings));
+        found.insert(if is_feasible { 0 } else { found.len() }, cause);
     }
     found
 }
@@ -124,7 +124,7 @@ fn left_out(view: &View<'_>) -> Option<Cause> {
     let all = left_out.len() + slots.len();
     let which =
         if slots.is_empty() { format!("all {all} slots") } else { format!("{} of {all} slots", left_out.len()) };
-    let would_do = left_out.iter().filter(|slot| symmetric(view.job, &slot.ad, settings)).count();
+    let is_feasible = left_out.iter().filter(|slot| symmetric(view.job, &slot.ad, settings)).count();
     let mut seen: Vec<Name> = Vec::new();
     let mut notes: Vec<String> = Vec::new();
     for Reference { name, .. } in references(constraint.tree(), constraint.root()) {
@@ -138,7 +138,7 @@ fn left_out(view: &View<'_>) -> Option<Cause> {
         notes.push(format!("their {name} is {}", range(&Values { of, values })));
     }
     let text = format!(
-        "NEGOTIATOR_SLOT_CONSTRAINT excludes {which}, of which {would_do} match: `{constraint}` is not true{}",
+        "NEGOTIATOR_SLOT_CONSTRAINT excludes {which}, of which {is_feasible} match: `{constraint}` is not true{}",
         bracketed(&notes)
     );
     Some(Cause::new(Reason::LeftOut, text))

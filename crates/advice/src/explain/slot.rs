@@ -22,12 +22,12 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::view::Reference;
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
-use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::outcome::Match;
-use classmate_pool::internal::negotiate::preemption::Objection;
+use classmate_pool::internal::negotiate::preemption::PreemptionRefusal;
 use classmate_pool::internal::negotiate::{Outcome, PreparedJob, PreparedPool, Snapshot};
 use classmate_pool::internal::pool::Slot;
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
 
@@ -204,7 +204,7 @@ fn candidates(
 
 /// The cause for a slot that is offline, draining or drained.
 fn resting(subject: &ExplainedSlot<'_>, market: &Market) -> Option<Cause> {
-    let facts = Facts::of(subject.ad, &market.settings);
+    let facts = AdReader::of(subject.ad, &market.settings);
     let is = |name: &str, value: &[u8]| facts.string(name).is_some_and(|text| text.eq_ignore_ascii_case(value));
     let text = if facts.truth("Offline") == Some(true) {
         "it is offline (Offline is true): a match only wakes it"
@@ -254,9 +254,9 @@ fn preempting(
         let scope = Scope::new(&with, &market.settings).with_target(&asker.ad);
         let row: Vec<Truth> = plan.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
         let pair = (user.as_bytes(), who.as_bytes());
-        match preemption.ground(subject.ad, &asker.ad, pair, false, &market.settings) {
-            Err(Objection::Requirements) => {}
-            Err(Objection::Rank) => {
+        match preemption.verdict(subject.ad, &asker.ad, pair, false, &market.settings) {
+            Err(PreemptionRefusal::Requirements) => {}
+            Err(PreemptionRefusal::Rank) => {
                 kept.push(RankObjection::of(subject.ad, &asker.ad, &market.settings).told(who));
                 continue;
             }
@@ -322,9 +322,9 @@ fn causes(
     if let Some(made) = &found.matched {
         let whom = made.displaced.as_ref().map(|user| format!(", preempting {user}")).unwrap_or_default();
         let ground = match made.preempting {
-            Tier::None => "",
-            Tier::Rank => ": the slot prefers it",
-            Tier::Priority => ": its priority is better",
+            PreemptState::None => "",
+            PreemptState::Rank => ": the slot prefers it",
+            PreemptState::Priority => ": its priority is better",
         };
         let offline = if made.offline { "; it is offline, so the match only wakes it and the job waits" } else { "" };
         let text = format!(

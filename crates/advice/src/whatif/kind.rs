@@ -15,7 +15,7 @@ use classmate::internal::program::column::{Column, Entry};
 use classmate::internal::program::partition::Partition;
 use classmate::internal::text::Text;
 use classmate_pool::internal::negotiate::{Outcome, Snapshot};
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 
 /// The counts of slots of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -66,9 +66,9 @@ impl SlotKinds {
             let apart = column.entries.iter().any(|entry| matches!(entry, Entry::Tree(_)));
             kinds.split(|at| if apart { at as u32 } else { column.ids[at] });
         }
-        let names = kinds.firsts().into_iter().map(|at| kind(Facts::of(&slots[at as usize], settings))).collect();
+        let names = kinds.firsts().into_iter().map(|at| kind(AdReader::of(&slots[at as usize], settings))).collect();
         let name = Name::new("Name");
-        let named = |(ad, number): (&ClassAd, u32)| (Facts::of(ad, settings).string(name), number);
+        let named = |(ad, number): (&ClassAd, u32)| (AdReader::of(ad, settings).string(name), number);
         SlotKinds { of: slots.par_iter().zip(kinds.of).map(named).collect(), names }
     }
 
@@ -105,7 +105,7 @@ pub fn kinds(snapshot: &Snapshot, outcome: &Outcome) -> Vec<SlotKind> {
         let Some((number, matched)) = slot else { continue };
         let name = all.names[number as usize].as_str();
         let entry = kinds.entry(name).or_insert_with(|| SlotKind { name: name.to_owned(), ..SlotKind::default() });
-        let state = Facts::of(ad, &settings).string("State");
+        let state = AdReader::of(ad, &settings).string("State");
         entry.slots += 1;
         entry.in_use += usize::from(state.is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed")));
         entry.matched += usize::from(matched);
@@ -116,7 +116,7 @@ pub fn kinds(snapshot: &Snapshot, outcome: &Outcome) -> Vec<SlotKind> {
 }
 
 /// The kind of a slot: cores, memory, GPUs and architecture, as far as they are defined.
-fn kind(facts: Facts<'_>) -> String {
+fn kind(facts: AdReader<'_>) -> String {
     let mut parts = Vec::new();
     for name in AMOUNT_ATTRIBUTES {
         if let Some(count) = facts.integer(name).filter(|count| name != "GPUs" || *count > 0) {

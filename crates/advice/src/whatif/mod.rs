@@ -14,9 +14,9 @@ use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate_config::internal::config::ConfigError;
-use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::outcome::{Match, Outcome, Rejection};
-use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Prospect, Snapshot};
+use classmate_pool::internal::negotiate::{CycleOptions, Feasibility, PreparedPool, Snapshot};
 use classmate_pool::internal::queue::job::JobId;
 
 /// The result of a pool, and the jobs that match any slot.
@@ -25,7 +25,7 @@ pub struct PoolRun {
     /// The outcome of one cycle or several.
     pub outcome: Outcome,
     /// The idle jobs that were offered in the first cycle, by number.
-    pub prospects: Vec<Prospect>,
+    pub feasibility: Vec<Feasibility>,
     /// Slots matched, by what kind of slot they are.
     pub classes: BTreeMap<String, usize>,
 }
@@ -37,7 +37,7 @@ impl PoolRun {
     /// A setting that is wrong for a cycle.
     pub fn of(pool: &mut PreparedPool<'_>, kinds: &SlotKinds) -> Result<Self, ConfigError> {
         let cycle = pool.negotiate(CycleOptions { feasibility: true, ..CycleOptions::default() })?;
-        Ok(PoolRun { classes: kinds.matched(&cycle.outcome), outcome: cycle.outcome, prospects: cycle.prospects })
+        Ok(PoolRun { classes: kinds.matched(&cycle.outcome), outcome: cycle.outcome, feasibility: cycle.feasibility })
     }
 
     /// With the outcome of several cycles, of which one was run here.
@@ -249,8 +249,8 @@ impl Difference {
     pub fn between(before: &PoolRun, after: &PoolRun) -> Self {
         let mut found = Self::of(&before.outcome, &after.outcome);
         found.classes = paired(&before.classes, &after.classes);
-        found.stranded = newly_stuck(&before.prospects, &after.prospects);
-        found.freed = newly_stuck(&after.prospects, &before.prospects);
+        found.stranded = newly_stuck(&before.feasibility, &after.feasibility);
+        found.freed = newly_stuck(&after.feasibility, &before.feasibility);
         found
     }
 
@@ -305,12 +305,12 @@ pub fn summed(outcomes: impl IntoIterator<Item = Outcome>) -> Outcome {
 }
 
 /// Requests that no slot would do for, by their first job, of which some job had a slot that would do.
-fn newly_stuck(before: &[Prospect], after: &[Prospect]) -> Vec<String> {
+fn newly_stuck(before: &[Feasibility], after: &[Feasibility]) -> Vec<String> {
     let could = |job: JobId| {
         let at = before.binary_search_by_key(&job, |prospect| prospect.job);
-        at.is_ok_and(|at| before[at].stuck_in.is_none())
+        at.is_ok_and(|at| before[at].infeasible_request.is_none())
     };
-    let stuck = after.iter().filter_map(|prospect| Some((prospect.job, prospect.stuck_in?)));
+    let stuck = after.iter().filter_map(|prospect| Some((prospect.job, prospect.infeasible_request?)));
     let requests: BTreeSet<JobId> = stuck.filter(|(job, _)| could(*job)).map(|(_, first)| first).collect();
     requests.into_iter().map(|first| first.to_string()).collect()
 }
@@ -357,7 +357,7 @@ fn reasons(before: &Outcome, after: &Outcome) -> Vec<Delta<String>> {
 }
 
 fn displaces(made: &Match) -> bool {
-    made.preempting != Tier::None
+    made.preempting != PreemptState::None
 }
 
 fn submitters(outcome: &Outcome) -> BTreeMap<String, usize> {

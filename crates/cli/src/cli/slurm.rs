@@ -13,7 +13,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::slurm::{Associations, SlurmConf, read_qos, read_usage};
 use classmate_config::internal::config::{Config, ConfigError, Disk};
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::priority::slurm::candidate::{Requester, partitions};
 use classmate_pool::internal::priority::slurm::usage::Decay;
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings, Ties, derive, tree};
@@ -220,7 +220,7 @@ impl Unknown {
         let (tree, conf) = (settings.tree(), settings.conf());
         let mut found = Self::default();
         for ad in jobs {
-            let facts = Facts::of(ad, &evaluation);
+            let facts = AdReader::of(ad, &evaluation);
             let (Some(cluster), Some(1 | 2 | 5)) = (facts.integer("ClusterId"), facts.integer("JobStatus")) else {
                 continue;
             };

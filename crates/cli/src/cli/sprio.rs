@@ -10,7 +10,7 @@ use crate::cli::slurm::{SlurmArguments, Stand};
 use crate::cli::{Failure, Streams, written};
 use crate::report::sprio::{Format, Line, Shown, Sort};
 use classmate_config::internal::config::slurm::SlurmConf;
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::machines::enlist;
 use classmate_pool::internal::priority::slurm::{SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
@@ -116,7 +116,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             let tres = conf.written.get("priorityweighttres").map_or("", String::as_str);
             return print(format.weights(conf.weights, tres));
         }
-        let waits = snapshot.jobs.iter().filter(|ad| Facts::of(ad, &settings).integer("JobStatus") == Some(1));
+        let waits = snapshot.jobs.iter().filter(|ad| AdReader::of(ad, &settings).integer("JobStatus") == Some(1));
         let candidates: Vec<SlurmJob> = waits.flat_map(|ad| standpoint.candidates(ad, &settings)).collect();
         let numbers = Numbers::of(&candidates);
         let mut lines: Vec<Line> = candidates

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use classmate_pool::internal::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected, Statistics};
-use classmate_pool::internal::negotiate::summary::Summary;
+use classmate_pool::internal::negotiate::summary::SubmitterSummary;
 use classmate_pool::internal::negotiate::{Cycle, CycleObserver};
 use classmate_pool::internal::quota::summary::GroupSummary;
 
@@ -129,7 +129,7 @@ impl Measured {
 /// An outcome whose statistics also tell what it took.
 #[derive(Serialize)]
 pub(super) struct Report<'o> {
-    submitters: &'o [Summary],
+    submitters: &'o [SubmitterSummary],
     matches: &'o [Match],
     rejections: &'o [Rejected],
     negotiations: &'o [Negotiation],

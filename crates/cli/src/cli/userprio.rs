@@ -28,8 +28,8 @@ use classmate_pool::internal::accountant::report::{GroupReport, accounting_ads, 
 use classmate_pool::internal::accountant::{Journal, Log, ROOT_GROUP};
 use classmate_pool::internal::negotiate::PreparedPool;
 use classmate_pool::internal::negotiate::concurrency::demands;
-use classmate_pool::internal::negotiate::quotas::Explained;
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::negotiate::quotas::ExplainedGroup;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 
 /// Show and change user priorities and usage.
 ///
@@ -392,7 +392,7 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
     let ads = match saved {
         Some(path) => {
             let ads = input::ads(&path, &settings, notes)?;
-            let name = ads.iter().find_map(|ad| Facts::of(ad, &settings).string("NegotiatorName"));
+            let name = ads.iter().find_map(|ad| AdReader::of(ad, &settings).string("NegotiatorName"));
             of_negotiator(arguments, name.as_deref())?;
             ads.iter().flat_map(|ad| split_numbered(ad).unwrap_or_else(|| vec![ad.clone()])).collect()
         }
@@ -412,10 +412,10 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
             // An invalid setting is reported by the command that needs it; here it leaves a cell empty.
             let share = |name: &[u8]| {
                 let share = groups.contains(name).then(|| configured_share(&config, &groups, name).ok()).flatten()?;
-                let own = |group: &&Explained| group.summary.name.as_bytes().eq_ignore_ascii_case(name);
+                let own = |group: &&ExplainedGroup| group.summary.name.as_bytes().eq_ignore_ascii_case(name);
                 Some(match computed.iter().find(own) {
                     None => share,
-                    Some(Explained { summary, .. }) => GroupReport {
+                    Some(ExplainedGroup { summary, .. }) => GroupReport {
                         effective: Some(summary.quota),
                         subtree: Some(summary.subtree_quota),
                         sort_key: Some(summary.sort_key),
@@ -468,7 +468,7 @@ fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failu
 }
 
 /// The quotas of the groups of a pool, computed if the pool's slots and jobs are available.
-fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<Explained>, Failure> {
+fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ExplainedGroup>, Failure> {
     let there = |pool: &&PathBuf| ["slots.ads", "jobs.ads"].iter().all(|file| pool.join(file).exists());
     let Some(pool) = arguments.pool.as_ref().filter(there) else { return Ok(Vec::new()) };
     let files = PoolFiles::of(pool, arguments.config.as_deref(), arguments.allow_commands, arguments.now);
@@ -490,7 +490,7 @@ fn chosen(mut ads: Vec<ClassAd>, arguments: &Arguments) -> Result<Vec<ClassAd>, 
     }
     if !users(arguments).is_empty() {
         let asked_for = |ad: &ClassAd| {
-            let name = Facts::of(ad, &settings).string("Name").unwrap_or_else(|| "".into());
+            let name = AdReader::of(ad, &settings).string("Name").unwrap_or_else(|| "".into());
             let before = memchr::memchr(b'@', &name).map_or(&*name, |at| &name[..at]);
             let is = |user: &String| {
                 let full = user.contains('@') || user == "<none>";
@@ -524,7 +524,7 @@ fn listing(arguments: &Arguments, ads: &[ClassAd]) -> Listing {
     let columns = asked.iter().filter(|(asked, _)| *asked).fold(Columns::NONE, |all, (_, one)| all.with(*one));
     let zone = Zone::local();
     let settings = EvalOptions::default();
-    let updated = ads.first().and_then(|ad| Facts::of(ad, &settings).integer("LastUpdate")).unwrap_or(0);
+    let updated = ads.first().and_then(|ad| AdReader::of(ad, &settings).integer("LastUpdate")).unwrap_or(0);
     let now = arguments.now.map_or(updated, Now::seconds);
     let active_since = match arguments.activefrom.as_deref() {
         _ if arguments.allusers || !users(arguments).is_empty() => -1,

@@ -27,7 +27,7 @@ use classmate_config::internal::config::knob;
 use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_config::internal::config::slurm::SlurmConf;
 use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Purpose, Snapshot};
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::copies;
 use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
 
@@ -226,7 +226,7 @@ fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, str
 
 /// Slots are told apart by their names: none may come twice.
 fn new_names(slots: &[ClassAd], added: &[ClassAd], path: &Path, settings: &EvalOptions) -> Result<(), Failure> {
-    let name = |slot: &ClassAd| Facts::of(slot, settings).string("Name").map(|name| name.to_vec());
+    let name = |slot: &ClassAd| AdReader::of(slot, settings).string("Name").map(|name| name.to_vec());
     let mut known: HashSet<Vec<u8>> = slots.iter().filter_map(name).collect();
     match added.iter().filter_map(name).find(|name| !known.insert(name.clone())) {
         None => Ok(()),

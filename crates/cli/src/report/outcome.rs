@@ -7,7 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use crate::report::{Color, counted};
 use classmate_pool::internal::negotiate::Outcome;
-use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::outcome::{Rejected, Rejection, Tally};
 use classmate_pool::internal::queue::JobId;
 
@@ -119,7 +119,7 @@ fn made(out: &mut impl Write, outcome: &Outcome, most: usize, color: Color) -> i
         table(&["#", "JOB", "SUBMITTER", "SLOT", "WEIGHT", "PREEMPTING", "PIE", "SPIN"], &[0, 4, 6, 7], color);
     for (at, made) in outcome.matches.iter().enumerate().take(most) {
         let preempting = match (made.preempting, &made.displaced) {
-            (Tier::None, _) => "-".to_owned(),
+            (PreemptState::None, _) => "-".to_owned(),
             (_, Some(user)) => user.clone(),
             (_, None) => "unknown".to_owned(),
         };

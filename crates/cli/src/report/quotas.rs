@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::report::Color;
 use crate::report::outcome::{lines, table};
-use classmate_pool::internal::negotiate::quotas::{Division, Explained};
+use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::internal::quota::summary::{QuotaKind, SurplusPolicy};
 
@@ -32,7 +32,7 @@ pub fn write(out: &mut impl Write, division: &Division, color: Color) -> io::Res
     ];
     let mut table = table(&headings, &[1, 2, 3, 4, 5, 6, 7, 8, 10], color);
     for group in &division.groups {
-        let Explained { summary, depth, place, why, .. } = group;
+        let ExplainedGroup { summary, depth, place, why, .. } = group;
         let round = summary.rounds.first();
         let taken: f64 = round.map_or(0.0, |round| round.taken.iter().map(|taken| taken.amount).sum());
         let left = round.map_or(0.0, |round| round.spare);
@@ -61,7 +61,7 @@ pub fn write(out: &mut impl Write, division: &Division, color: Color) -> io::Res
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write_story(out: &mut impl Write, group: &Explained) -> io::Result<()> {
+pub fn write_story(out: &mut impl Write, group: &ExplainedGroup) -> io::Result<()> {
     writeln!(out, "{}", group.summary.name)?;
     for line in &group.story {
         writeln!(out, "  {line}")?;
@@ -69,7 +69,7 @@ pub fn write_story(out: &mut impl Write, group: &Explained) -> io::Result<()> {
     Ok(())
 }
 
-fn configured(group: &Explained) -> String {
+fn configured(group: &ExplainedGroup) -> String {
     match group.summary.kind {
         QuotaKind::Pool => "-".to_owned(),
         QuotaKind::Static => slots(group.summary.configured),

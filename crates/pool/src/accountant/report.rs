@@ -11,7 +11,7 @@ use super::record::Record;
 use super::store::CLOCK;
 use super::usage::Accountant;
 use super::{GroupOf, ROOT_GROUP};
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
@@ -104,7 +104,7 @@ fn ad(
 pub fn roll_up(ads: &mut [ClassAd]) {
     let settings = EvalOptions::default();
     let name = |ad: &ClassAd| {
-        let facts = Facts::of(ad, &settings);
+        let facts = AdReader::of(ad, &settings);
         facts.string("Name").filter(|_| facts.truth("IsAccountingGroup") == Some(true))
     };
     let groups: Vec<Option<Text>> = ads.iter().map(name).collect();
@@ -116,7 +116,7 @@ pub fn roll_up(ads: &mut [ClassAd]) {
         let Some(above) = above else { continue };
         let below = || {
             let mine = |other: &Option<Text>| other.as_ref().is_some_and(|below| is_above(above, below));
-            before.iter().zip(&groups).filter(move |(_, other)| mine(other)).map(|(ad, _)| Facts::of(ad, &settings))
+            before.iter().zip(&groups).filter(move |(_, other)| mine(other)).map(|(ad, _)| AdReader::of(ad, &settings))
         };
         let ad = &mut ads[at];
         ad.insert("Priority", 0.0);
@@ -148,14 +148,17 @@ pub fn numbered(
 ) -> ClassAd {
     let settings = EvalOptions::default();
     let mut whole = ClassAd::new();
-    whole.insert("LastUpdate", ads.first().and_then(|ad| Facts::of(ad, &settings).integer("LastUpdate")).unwrap_or(0));
+    whole.insert(
+        "LastUpdate",
+        ads.first().and_then(|ad| AdReader::of(ad, &settings).integer("LastUpdate")).unwrap_or(0),
+    );
     for (name, held) in limits {
         let name = name.iter().map(|byte| if *byte == b'.' { b'_' } else { *byte });
         whole.insert(Name::new(b"ConcurrencyLimit_".iter().copied().chain(name).collect::<Vec<u8>>()), *held);
     }
     let mut count = 0i64;
     for ad in ads {
-        let facts = Facts::of(ad, &settings);
+        let facts = AdReader::of(ad, &settings);
         let name = facts.string("Name").unwrap_or_else(|| Text::from(""));
         let is_group = facts.truth("IsAccountingGroup") == Some(true);
         if is_group && !known(&name) {
@@ -211,7 +214,7 @@ fn parent(group: &[u8]) -> &[u8] {
 /// Takes the single ad that older tools save apart, with numbered attributes, into one ad a customer. Other ads stay.
 pub fn split_numbered(ad: &ClassAd) -> Option<Vec<ClassAd>> {
     let settings = EvalOptions::default();
-    let facts = Facts::of(ad, &settings);
+    let facts = AdReader::of(ad, &settings);
     let count = facts.integer("NumSubmittors").filter(|count| *count >= 0)?;
     // No more than there can be: every customer has a name.
     let count = (count as usize).min(ad.len());
@@ -287,7 +290,7 @@ mod tests {
         assert_eq!((value("Name1"), value("AccountingGroup1")), ("\"<none>\"".into(), "\"<none>\"".into()));
         assert_eq!((value("Name2"), value("AccountingGroup2")), ("\"g\"".into(), "\"<none>\"".into()));
         assert_eq!((value("Name3"), value("AccountingGroup3")), ("\"g.b.eve@x\"".into(), "\"g.b\"".into()));
-        let number = |name: &str| Facts::of(&whole, &EvalOptions::default()).number(name);
+        let number = |name: &str| AdReader::of(&whole, &EvalOptions::default()).number(name);
         assert_eq!((number("ConcurrencyLimit_lic_sw"), number("PriorityFactor2")), (Some(2.0), Some(3.0)));
         let again = split_numbered(&whole).unwrap();
         let same = ["Name", "Priority", "WeightedResourcesUsed", "Ceiling", "LastUpdate"];

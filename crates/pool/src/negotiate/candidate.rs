@@ -15,7 +15,7 @@ use classmate::internal::syntax::expr::Expr;
 /// Whom a match would displace, and why it may. Larger is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tier {
+pub enum PreemptState {
     /// Somebody with a worse priority.
     Priority,
     /// Somebody whose job the slot likes less.
@@ -47,23 +47,29 @@ pub struct RankKey {
     /// `NEGOTIATOR_POST_JOB_RANK`; the lowest number if it is no number.
     pub after_job: f64,
     /// Whom the match would displace.
-    pub tier: Tier,
+    pub preempt_state: PreemptState,
     /// `PREEMPTION_RANK`, if somebody is displaced.
     pub preemption: f64,
 }
 
 impl Ranking {
     /// The key of a slot for a request.
-    pub fn key(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &EvalOptions) -> RankKey {
-        let preemption = self.preemption_of(slot, request, tier, settings);
+    pub fn key(
+        &self,
+        slot: &ClassAd,
+        request: &ClassAd,
+        preempt_state: PreemptState,
+        settings: &EvalOptions,
+    ) -> RankKey {
+        let preemption = self.preemption_of(slot, request, preempt_state, settings);
         if self.ignore_jobs {
-            return RankKey { tier, preemption, ..self.of_slot(slot, settings) };
+            return RankKey { preempt_state, preemption, ..self.of_slot(slot, settings) };
         }
         RankKey {
             before_job: value(self.before_job.as_ref(), slot, request, settings),
             job: matching::rank(request, slot, settings),
             after_job: value(self.after_job.as_ref(), slot, request, settings),
-            tier,
+            preempt_state,
             preemption,
         }
     }
@@ -76,14 +82,24 @@ impl Ranking {
             before_job: value(self.before_job.as_ref(), slot, &nobody, settings),
             job: 1.0,
             after_job: value(self.after_job.as_ref(), slot, &nobody, settings),
-            tier: Tier::None,
+            preempt_state: PreemptState::None,
             preemption: NOBODY,
         }
     }
 
     /// The last key: `PREEMPTION_RANK` if somebody is displaced.
-    pub fn preemption_of(&self, slot: &ClassAd, request: &ClassAd, tier: Tier, settings: &EvalOptions) -> f64 {
-        if tier == Tier::None { NOBODY } else { value(self.preemption.as_ref(), slot, request, settings) }
+    pub fn preemption_of(
+        &self,
+        slot: &ClassAd,
+        request: &ClassAd,
+        preempt_state: PreemptState,
+        settings: &EvalOptions,
+    ) -> f64 {
+        if preempt_state == PreemptState::None {
+            NOBODY
+        } else {
+            value(self.preemption.as_ref(), slot, request, settings)
+        }
     }
 }
 
@@ -104,7 +120,7 @@ pub(crate) fn of_negotiator(value: Option<f64>) -> f64 {
 
 /// The key of a slot that nobody uses.
 pub(crate) fn of_nobody(before_job: f64, job: f64, after_job: f64) -> RankKey {
-    RankKey { before_job, job, after_job, tier: Tier::None, preemption: NOBODY }
+    RankKey { before_job, job, after_job, preempt_state: PreemptState::None, preemption: NOBODY }
 }
 
 impl RankKey {
@@ -113,7 +129,7 @@ impl RankKey {
         by_value(self.before_job, other.before_job)
             .then_with(|| by_value(self.job, other.job))
             .then_with(|| by_value(self.after_job, other.after_job))
-            .then_with(|| self.tier.cmp(&other.tier))
+            .then_with(|| self.preempt_state.cmp(&other.preempt_state))
             .then_with(|| by_value(self.preemption, other.preemption))
     }
 }
@@ -129,7 +145,8 @@ mod tests {
     use super::*;
     use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 
-    const KEY: RankKey = RankKey { before_job: 0.0, job: 0.0, after_job: 0.0, tier: Tier::None, preemption: 0.0 };
+    const KEY: RankKey =
+        RankKey { before_job: 0.0, job: 0.0, after_job: 0.0, preempt_state: PreemptState::None, preemption: 0.0 };
 
     /// The worked table of `docs/reference/negotiation.md` 10.6.
     #[test]
@@ -146,9 +163,9 @@ mod tests {
 
     #[test]
     fn displacing_nobody_is_better_and_counts_after_the_ranks() {
-        let displacing = RankKey { tier: Tier::Rank, ..KEY };
+        let displacing = RankKey { preempt_state: PreemptState::Rank, ..KEY };
         assert_eq!(displacing.compare(&KEY), Ordering::Less);
-        assert_eq!(RankKey { tier: Tier::Priority, ..KEY }.compare(&displacing), Ordering::Less);
+        assert_eq!(RankKey { preempt_state: PreemptState::Priority, ..KEY }.compare(&displacing), Ordering::Less);
         assert_eq!(RankKey { after_job: 1.0, ..displacing }.compare(&KEY), Ordering::Greater);
     }
 
@@ -158,8 +175,11 @@ mod tests {
         let ranking =
             Ranking { before_job: expr("5"), after_job: expr("TARGET.x"), ignore_jobs: true, ..Ranking::default() };
         let (slot, job) = (ClassAd::parse(b"[Rank = 7]").unwrap(), ClassAd::parse(b"[x = 3; Rank = 9]").unwrap());
-        let key = ranking.key(&slot, &job, Tier::Rank, &EvalOptions::default());
-        assert_eq!((key.before_job, key.job, key.after_job, key.tier), (5.0, 1.0, f64::MIN, Tier::Rank));
+        let key = ranking.key(&slot, &job, PreemptState::Rank, &EvalOptions::default());
+        assert_eq!(
+            (key.before_job, key.job, key.after_job, key.preempt_state),
+            (5.0, 1.0, f64::MIN, PreemptState::Rank)
+        );
     }
 
     #[test]
@@ -176,12 +196,16 @@ mod tests {
         let ranking =
             Ranking { before_job: expr("16777217 + TARGET.x"), after_job: expr("\"a\""), ..Ranking::default() };
         let slot = ClassAd::parse(b"[Rank = 7]").unwrap();
-        let key =
-            ranking.key(&slot, &ClassAd::parse(b"[x = 0; Rank = 0.1]").unwrap(), Tier::None, &EvalOptions::default());
+        let key = ranking.key(
+            &slot,
+            &ClassAd::parse(b"[x = 0; Rank = 0.1]").unwrap(),
+            PreemptState::None,
+            &EvalOptions::default(),
+        );
         assert_eq!((key.before_job, key.after_job, key.job), (16_777_216.0, f64::MIN, 0.1));
         assert_eq!(key.preemption, f64::from(f32::MIN));
         // A job without Rank is ranked by the slot's.
-        let key = ranking.key(&slot, &ClassAd::new(), Tier::Rank, &EvalOptions::default());
+        let key = ranking.key(&slot, &ClassAd::new(), PreemptState::Rank, &EvalOptions::default());
         assert_eq!((key.before_job, key.job, key.preemption), (f64::MIN, 7.0, f64::MIN));
     }
 }

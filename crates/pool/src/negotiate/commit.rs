@@ -9,7 +9,7 @@ use crate::accountant::usage::{Account, SlotInUse};
 use crate::accountant::{Journal, JournalError, Log};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{Outcome, Snapshot, slots};
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::pool::{Slot, State};
 use classmate_config::internal::config::ConfigError;
 use classmate_config::internal::config::setting::Settings;
@@ -56,7 +56,7 @@ fn with_cycle<R>(
     let rules = Rules::read(&snapshot.config, &settings)?;
     let groups = GroupNames::configured(&snapshot.config)?;
     let keyed = |slot: Slot| {
-        let address = Facts::of(&slot.ad, &settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
+        let address = AdReader::of(&slot.ad, &settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
         let key = [&*slot.name, b"@", &*address].concat();
         (slot, key)
     };

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use crate::accountant::GroupOf;
-use crate::negotiate::deal::{Dealing, Negotiating};
-use crate::negotiate::preemption::Groups;
+use crate::negotiate::negotiation_loop::{NegotiatedGroup, NegotiationLoop};
+use crate::negotiate::preemption::GroupQuotas;
 use crate::pool::PoolSize;
-use crate::priority::{Deal, GroupShare, PriorityPolicy};
+use crate::priority::{GroupShare, PieInput, PriorityPolicy};
 use crate::queue::Submitter;
 use crate::quota::summary::summaries;
 use crate::quota::{Call, Configured, GroupTree, QuotaPool, QuotaRules, QuotaSettings, ROOT, Rounds, assign, flat};
@@ -109,14 +109,14 @@ impl GroupOf for KnownQuotas {
     }
 }
 
-impl Groups for KnownQuotas {
+impl GroupQuotas for KnownQuotas {
     fn quota(&self, submitter: &[u8]) -> Option<f64> {
         self.quotas.get(self.tree.of(submitter)).copied()
     }
 }
 
 /// Negotiates for every group in its turn, until the rounds are over.
-pub fn deal(dealing: &mut Dealing<'_>, size: &PoolSize, settings: &EvalOptions) {
+pub fn negotiate_groups(dealing: &mut NegotiationLoop<'_>, size: &PoolSize, settings: &EvalOptions) {
     let GroupRules { tree, rules, .. } = &dealing.rules.groups;
     let pool = dealing.rules.groups.pool(size, dealing.submitters, &*dealing.policy);
     let mut lists = lists(tree, dealing.submitters);
@@ -129,12 +129,12 @@ pub fn deal(dealing: &mut Dealing<'_>, size: &PoolSize, settings: &EvalOptions) 
         if std::mem::replace(&mut divided, rounds.record().len()) != divided {
             quotas = Arc::new((0..tree.len()).map(|group| rounds.quota(group)).collect());
         }
-        dealing.group = Some(Negotiating {
+        dealing.group = Some(NegotiatedGroup {
             name: tree.display(call.group),
             autoregroup: tree.autoregroup && call.group == ROOT,
             quotas: Arc::clone(&quotas),
         });
-        let (left, next_pie) = dealing.deal(&lists[call.group], &terms(tree, &call, size, first_pie));
+        let (left, next_pie) = dealing.negotiate_submitters(&lists[call.group], &terms(tree, &call, size, first_pie));
         first_pie = next_pie;
         let left: HashSet<usize> = left.into_iter().collect();
         lists[call.group].retain(|who| !left.contains(who));
@@ -159,10 +159,10 @@ fn lists(tree: &GroupTree, submitters: &[Submitter]) -> Vec<Vec<usize>> {
 }
 
 /// What is dealt in a call.
-fn terms(tree: &GroupTree, call: &Call, size: &PoolSize, first_pie: u32) -> Deal {
+fn terms(tree: &GroupTree, call: &Call, size: &PoolSize, first_pie: u32) -> PieInput {
     let quota = f64::from(call.whole_limit());
     let name = || tree.groups()[call.group].name.to_vec();
-    Deal {
+    PieInput {
         weight: size.weight.min(quota),
         smallest_weight: size.smallest_weight,
         group: (!call.unbounded).then(|| GroupShare { name: name(), quota }),

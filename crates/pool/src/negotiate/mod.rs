@@ -6,20 +6,20 @@ pub mod advertisement;
 pub mod candidate;
 pub mod commit;
 pub mod concurrency;
-pub mod deal;
 pub mod directory;
 pub mod engine;
+pub mod feasibility;
 pub mod groups;
-pub mod market;
 pub mod needed;
+pub mod negotiation_loop;
 pub mod offer;
 pub mod outcome;
 pub mod preemption;
 pub mod prepared;
-pub mod prospect;
 pub mod quotas;
 pub mod rules;
 pub mod single;
+pub mod slot_matcher;
 pub mod snapshot;
 pub mod summary;
 
@@ -27,21 +27,21 @@ use std::collections::BTreeSet;
 
 pub use commit::commit;
 pub use directory::{LoadError, LoadedPool};
+pub use feasibility::Feasibility;
 pub use outcome::Outcome;
 pub use prepared::{PreparedJob, PreparedPool, Purpose, advertised};
-pub use prospect::Prospect;
 pub use snapshot::Snapshot;
 
 use hashbrown::HashSet;
 use rayon::prelude::*;
 
-use crate::negotiate::deal::Dealing;
 use crate::negotiate::engine::{CLASS_MEMORY, ClassMatcher, SampleRequest, VARYING_ATTRIBUTES};
-use crate::negotiate::market::{Classes, Market};
-use crate::negotiate::offer::Offers;
+use crate::negotiate::negotiation_loop::NegotiationLoop;
+use crate::negotiate::offer::ScanMatcher;
 use crate::negotiate::rules::Rules;
+use crate::negotiate::slot_matcher::{ClassCounts, SlotMatcher};
 use crate::pool::Slot;
-use crate::priority::{Deal, End, PriorityPolicy};
+use crate::priority::{End, PieInput, PriorityPolicy};
 use crate::queue::Submitter;
 use crate::queue::request::{CARRIED, Queue, Request};
 use classmate::internal::ad::ClassAd;
@@ -117,13 +117,13 @@ pub struct Cycle {
     /// The decisions.
     pub outcome: Outcome,
     /// The number of classes of slots and requests; none if slots were tried one by one.
-    pub classes: Option<Classes>,
+    pub classes: Option<ClassCounts>,
     /// The reason why slots were tried one by one for every request; none if they were not.
     pub by_slot: Option<&'static str>,
     /// Requests in the queue: runs of like jobs.
     pub requests: usize,
     /// The idle jobs that were offered, by ID; empty unless [`CycleOptions::feasibility`] is set.
-    pub prospects: Vec<Prospect>,
+    pub feasibility: Vec<Feasibility>,
 }
 
 impl PreparedPool<'_> {
@@ -139,7 +139,7 @@ impl PreparedPool<'_> {
     /// let snapshot = Snapshot { jobs: vec![job], ..Snapshot::default() };
     /// let options = CycleOptions { feasibility: true, ..CycleOptions::default() };
     /// let cycle = PreparedPool::new(&snapshot).and_then(|mut pool| pool.negotiate(options)).unwrap();
-    /// assert_eq!(cycle.prospects[0].stuck_in, Some(cycle.prospects[0].job));
+    /// assert_eq!(cycle.feasibility[0].infeasible_request, Some(cycle.feasibility[0].job));
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn negotiate(&mut self, options: CycleOptions<'_>) -> Result<Cycle, ConfigError> {
@@ -157,47 +157,51 @@ impl PreparedPool<'_> {
         let mut left_out = left_out(self.ignored, snapshot, &queue, self.known_jobs);
         left_out.extend(rules.groups.odd.iter().cloned());
         left_out.extend(rules.concurrency.odd().map(told));
-        let mut offers = Offers::new(slots, rules, settings);
+        let mut offers = ScanMatcher::new(slots, rules, settings);
         if let Some(log) = &snapshot.log {
             offers = offers.with_books(log);
         }
         observer.phase_started("requests");
         let (market, by_slot) = market(offers, &queue, submitters, rules, &*policy, matcher, observer);
-        let prospects =
-            if feasibility { prospect::prospects(&*market, &queue, submitters, rules, &*policy) } else { Vec::new() };
+        let feasibility = if feasibility {
+            feasibility::feasibility(&*market, &queue, submitters, rules, &*policy)
+        } else {
+            Vec::new()
+        };
         observer.phase_started("deal");
-        let mut dealing = Dealing::new(submitters, rules, settings, queue, market, &self.live, policy);
+        let mut dealing = NegotiationLoop::new(submitters, rules, settings, queue, market, &self.live, policy);
         let statistics = &mut dealing.outcome.statistics;
         (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
         statistics.trimmed_slots = dealing.offers.left();
         statistics.candidate_slots = if self.quotas.is_some() { size.slots } else { statistics.trimmed_slots };
         statistics.autoclusters = dealing.queue.autoclusters;
         if self.quotas.is_some() && dealing.policy.divides_among_groups() {
-            groups::deal(&mut dealing, size, settings);
+            groups::negotiate_groups(&mut dealing, size, settings);
         } else {
-            let deal = Deal { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
+            let deal =
+                PieInput { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
             let all: Vec<usize> = (0..submitters.len()).collect();
-            dealing.deal(&all, &deal);
+            dealing.negotiate_submitters(&all, &deal);
         }
         observer.phase_started("report");
         let (classes, requests) = (dealing.offers.classes(), dealing.requests);
         let (mut outcome, slots) = report(dealing, submitters, &offered);
         outcome.quirks = left_out;
         self.slots = slots;
-        Ok(Cycle { outcome, classes, by_slot, requests, prospects })
+        Ok(Cycle { outcome, classes, by_slot, requests, feasibility })
     }
 }
 
 /// Where requests look for slots; and why slot after slot, if so.
 fn market<'c>(
-    offers: Offers<'c>,
+    offers: ScanMatcher<'c>,
     queue: &Queue<'_>,
     submitters: &[Submitter],
     rules: &'c Rules,
     policy: &dyn PriorityPolicy,
     matcher: Matcher,
     observer: &mut dyn CycleObserver,
-) -> (Box<dyn Market + 'c>, Option<&'static str>) {
+) -> (Box<dyn SlotMatcher + 'c>, Option<&'static str>) {
     let memory = match matcher {
         Matcher::Columnar { memory } => memory,
         Matcher::Reference => return (Box::new(offers), Some("the reference path was requested")),
@@ -205,7 +209,7 @@ fn market<'c>(
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
     let ads: Vec<ClassAd> = firsts.par_iter().map(|(who, request)| queue.request_ad(*who, request)).collect();
     let marked = |((who, request), mut ad): (&(usize, Request), ClassAd)| {
-        deal::mark_at_start(&mut ad, &submitters[*who].name, policy, rules);
+        negotiation_loop::insert_submitter_attributes_at_start(&mut ad, &submitters[*who].name, policy, rules);
         SampleRequest { autocluster: request.autocluster, ad }
     };
     let samples: Vec<SampleRequest> = firsts.iter().zip(ads).map(marked).collect();
@@ -240,8 +244,8 @@ fn left_out(ignored: IgnoredAds, snapshot: &Snapshot, queue: &Queue<'_>, known: 
 }
 
 /// Counts what a deal decided, and gives the slots back.
-fn report(dealing: Dealing<'_>, submitters: &[Submitter], offered: &[usize]) -> (Outcome, Vec<Slot>) {
-    let Dealing { mut outcome, offers, seen, .. } = dealing;
+fn report(dealing: NegotiationLoop<'_>, submitters: &[Submitter], offered: &[usize]) -> (Outcome, Vec<Slot>) {
+    let NegotiationLoop { mut outcome, offers, seen, .. } = dealing;
     outcome.statistics.largest_tie = offers.largest_tie();
     for &who in &seen {
         outcome.statistics.idle_jobs = outcome.statistics.idle_jobs.saturating_add(submitters[who].idle);
@@ -256,6 +260,6 @@ fn report(dealing: Dealing<'_>, submitters: &[Submitter], offered: &[usize]) -> 
     (statistics.schedulers, statistics.active_submitters) = (schedulers, active_submitters);
     (statistics.matches, statistics.rejections) = (outcome.matches.len(), outcome.rejections.len());
     statistics.submitters_share_limit = limited;
-    outcome.submitters = summary::summarise(&outcome, submitters, offered);
+    outcome.submitters = summary::summarize(&outcome, submitters, offered);
     (outcome, offers.into_slots())
 }

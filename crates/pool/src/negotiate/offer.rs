@@ -11,15 +11,15 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::accountant::Log;
-use crate::negotiate::candidate::{RankKey, Tier};
+use crate::negotiate::candidate::{PreemptState, RankKey};
 use crate::negotiate::concurrency::ConcurrencyLimits;
-use crate::negotiate::market::Market;
-use crate::negotiate::outcome::{MOST_TIED, Rejection, Tally};
-use crate::negotiate::preemption::Objection;
+use crate::negotiate::outcome::{MAX_TIED, Rejection, Tally};
+use crate::negotiate::preemption::PreemptionRefusal;
 use crate::negotiate::rules::Rules;
+use crate::negotiate::slot_matcher::SlotMatcher;
+use crate::pool::ad_reader::AdReader;
 use crate::pool::address::Protocols;
 use crate::pool::consumption::Draw;
-use crate::pool::facts::Facts;
 use crate::pool::{Slot, State};
 use crate::priority::Session;
 use crate::priority::session::Serve;
@@ -36,7 +36,7 @@ const GRAIN: usize = 256;
 
 /// Who asks for a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Asking<'a> {
+pub struct RequestingSubmitter<'a> {
     /// Number of the submitter.
     pub submitter: usize,
     /// Its name.
@@ -55,7 +55,7 @@ pub struct Offer {
     /// Index of the slot.
     pub slot: usize,
     /// Whom it displaces.
-    pub tier: Tier,
+    pub preempt_state: PreemptState,
     /// Weight to be charged.
     pub cost: f64,
     /// Whether dynamic slots of it are given up first, so that there is room.
@@ -84,12 +84,12 @@ impl Refusal {
 }
 
 /// What became of one slot.
-enum Verdict {
+enum SlotVerdict {
     Unreachable,
     RefusedByJob,
     RefusedBySlot,
     /// Its user may not be displaced.
-    InUse(Objection),
+    InUse(PreemptionRefusal),
     /// Nobody uses it, but the submitter has its share.
     BeyondShare,
     OverLimit,
@@ -97,12 +97,12 @@ enum Verdict {
     Limited(Vec<u8>),
     Suitable(RankKey, Offer),
     /// What became of it once these dynamic slots were given up, by number.
-    WithRoom(Vec<usize>, Box<Verdict>),
+    WithRoom(Vec<usize>, Box<SlotVerdict>),
 }
 
 /// The slots of a cycle that are still to be had, and the candidates found last.
 #[derive(Debug)]
-pub struct Offers<'c> {
+pub struct ScanMatcher<'c> {
     slots: Vec<Slot>,
     rules: &'c Rules,
     settings: &'c EvalOptions,
@@ -110,7 +110,7 @@ pub struct Offers<'c> {
     order: Vec<usize>,
     free: Vec<bool>,
     left: usize,
-    found: Option<Found>,
+    found: Option<ScannedCandidates>,
     largest_tie: usize,
     concurrency: ConcurrencyLimits,
     /// Slots by name, if dynamic ones may be given up to make room.
@@ -130,7 +130,7 @@ pub(super) enum Limited {
 
 /// The sorted candidates of a full scan, kept for the next job of the same request.
 #[derive(Debug)]
-struct Found {
+struct ScannedCandidates {
     autocluster: u32,
     submitter: usize,
     serve: Serve,
@@ -144,7 +144,7 @@ struct Found {
     reached: BTreeSet<Vec<u8>>,
 }
 
-impl<'c> Offers<'c> {
+impl<'c> ScanMatcher<'c> {
     /// The slots that are looked at, in their order.
     pub fn new(slots: Vec<Slot>, rules: &'c Rules, settings: &'c EvalOptions) -> Self {
         let mut order: Vec<usize> = (0..slots.len()).filter(|&at| rules.trim.keeps(&slots[at], settings)).collect();
@@ -154,7 +154,7 @@ impl<'c> Offers<'c> {
         }
         let mut concurrency = rules.concurrency.clone();
         for slot in &slots {
-            let facts = Facts::of(&slot.ad, settings);
+            let facts = AdReader::of(&slot.ad, settings);
             for held in ["ConcurrencyLimits", "PreemptingConcurrencyLimits"].iter().filter_map(|&by| facts.string(by)) {
                 concurrency.hold(&held.to_ascii_lowercase());
             }
@@ -172,7 +172,7 @@ impl<'c> Offers<'c> {
     #[must_use]
     pub fn with_books(mut self, log: &Log) -> Self {
         for slot in self.slots.iter().filter(|slot| slot.state == State::Matched) {
-            let address = Facts::of(&slot.ad, self.settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
+            let address = AdReader::of(&slot.ad, self.settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
             let key = [b"Resource.", &*slot.name, b"@", &*address].concat();
             if let Some(held) = log.get(&key).and_then(|record| record.string("MatchedConcurrencyLimits")) {
                 self.concurrency.hold(&held.to_ascii_lowercase());
@@ -217,7 +217,7 @@ impl<'c> Offers<'c> {
     }
 }
 
-impl Market for Offers<'_> {
+impl SlotMatcher for ScanMatcher<'_> {
     fn needs_ad(&self, _: u32) -> bool {
         true
     }
@@ -238,7 +238,7 @@ impl Market for Offers<'_> {
         self.largest_tie
     }
 
-    fn would_do(&self, _: u32, ad: &dyn Fn() -> ClassAd) -> bool {
+    fn is_feasible(&self, _: u32, ad: &dyn Fn() -> ClassAd) -> bool {
         let ad = ad();
         self.slots.par_iter().any(|slot| matching::symmetric(&ad, &slot.ad, self.settings))
     }
@@ -249,7 +249,12 @@ impl Market for Offers<'_> {
         self.order.retain(|&at| free[at]);
     }
 
-    fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
+    fn best(
+        &mut self,
+        request: &Request,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> Result<Offer, Refusal> {
         let limited = self.limited(request);
         if let Limited::Everywhere(Some(text)) = &limited
             && let Some(name) = self.concurrency.reached(text)
@@ -259,18 +264,18 @@ impl Market for Offers<'_> {
         let kept = self.found.take().filter(|found| {
             self.rules.knobs.matching.match_list_caching
                 && (found.autocluster, found.submitter, found.serve)
-                    == (request.autocluster, asking.submitter, asking.serve)
+                    == (request.autocluster, requester.submitter, requester.serve)
                 && self.still_holds(found, request)
         });
         let (mut found, offer) = if let Some(mut found) = kept {
             let offer = self.pop(&mut found, request, &limited, session);
             (found, offer)
         } else {
-            let mut found = self.scan(request, &limited, asking, session);
+            let mut found = self.scan(request, &limited, requester, session);
             let offer = found.candidates.pop().map(|(_, offer)| offer);
             (found, offer)
         };
-        let refusal = |found: &mut Found| Refusal {
+        let refusal = |found: &mut ScannedCandidates| Refusal {
             rejection: rejection(&found.tally),
             tally: found.tally,
             reached: found.reached.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
@@ -285,7 +290,13 @@ impl Market for Offers<'_> {
         self.found.as_ref().is_some_and(|found| found.submitter == submitter && found.passed_over)
     }
 
-    fn of_slot(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Tally> {
+    fn of_slot(
+        &self,
+        at: usize,
+        request: &Request,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> Result<Offer, Tally> {
         if !self.free.get(at).copied().unwrap_or(false) {
             return Err(Tally::default());
         }
@@ -296,14 +307,14 @@ impl Market for Offers<'_> {
         };
         // How good it is, nobody asks.
         let offer = match reached {
-            Some(name) => Err(Verdict::Limited(name.to_vec())),
-            None => self.fit(at, request, &limited, asking, session),
+            Some(name) => Err(SlotVerdict::Limited(name.to_vec())),
+            None => self.fit(at, request, &limited, requester, session),
         };
         match offer {
-            Ok(offer) if offer.tier == Tier::None => Ok(offer),
+            Ok(offer) if offer.preempt_state == PreemptState::None => Ok(offer),
             Ok(_) => Err(Tally { considered: 1, ..Tally::default() }),
             Err(refused) => {
-                let mut found = Found::new(request.autocluster, asking);
+                let mut found = ScannedCandidates::new(request.autocluster, requester);
                 found.tally.considered = 1;
                 found.note(refused);
                 Err(found.tally)
@@ -325,18 +336,18 @@ impl Market for Offers<'_> {
     }
 }
 
-impl Offers<'_> {
+impl ScanMatcher<'_> {
     /// The concurrency limits of a request, as far as they are known without a slot.
     pub(super) fn limited(&self, request: &Request) -> Limited {
         self.limited_ad(&request.ad)
     }
 
-    /// As [`Offers::limited`], from the ad of a request.
+    /// As [`ScanMatcher::limited`], from the ad of a request.
     pub(super) fn limited_ad(&self, ad: &ClassAd) -> Limited {
         if !ad.contains("ConcurrencyLimits") {
             return Limited::Everywhere(None);
         }
-        match Facts::of(ad, self.settings).string("ConcurrencyLimits") {
+        match AdReader::of(ad, self.settings).string("ConcurrencyLimits") {
             Some(text) => Limited::Everywhere(Some(text.to_ascii_lowercase())),
             None => Limited::BySlot,
         }
@@ -360,7 +371,7 @@ impl Offers<'_> {
 
     /// Whether the best of the candidates found last may still be relied on, where the configuration says that what
     /// is asked about preemption changes with time.
-    fn still_holds(&self, found: &Found, request: &Request) -> bool {
+    fn still_holds(&self, found: &ScannedCandidates, request: &Request) -> bool {
         let knobs = &self.rules.knobs.matching;
         if knobs.preemption_requirements_stable && knobs.preemption_rank_stable {
             return true;
@@ -371,13 +382,13 @@ impl Offers<'_> {
         }
         let slot = &self.slots[offer.slot].ad;
         let required = knobs.preemption_requirements_stable
-            || offer.tier != Tier::Priority
+            || offer.preempt_state != PreemptState::Priority
             || self.rules.preemption.is_required(slot, &request.ad, self.settings);
         let ranked = knobs.preemption_rank_stable
             || self
                 .rules
                 .ranking
-                .preemption_of(slot, &request.ad, offer.tier, self.settings)
+                .preemption_of(slot, &request.ad, offer.preempt_state, self.settings)
                 .total_cmp(&key.preemption)
                 .is_eq();
         required && ranked
@@ -407,30 +418,38 @@ impl Offers<'_> {
         if !matching::symmetric(&draw.request, &slot.ad, self.settings) {
             return;
         }
-        let key = self.rules.ranking.key(&slot.ad, &request.ad, Tier::None, self.settings);
+        let key = self.rules.ranking.key(&slot.ad, &request.ad, PreemptState::None, self.settings);
         let cost = cost(slot, Some(&draw), self.settings);
         let place = found.candidates.partition_point(|(other, _)| other.compare(&key).is_lt());
-        found.candidates.insert(place, (key, Offer { slot: at, tier: Tier::None, cost, makes_room: false }));
+        found
+            .candidates
+            .insert(place, (key, Offer { slot: at, preempt_state: PreemptState::None, cost, makes_room: false }));
     }
 
     /// Looks at every slot.
-    fn scan(&mut self, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Found {
+    fn scan(
+        &mut self,
+        request: &Request,
+        limited: &Limited,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> ScannedCandidates {
         let free = self.order.par_iter().with_min_len(GRAIN).filter(|&&at| self.free[at]);
-        let verdicts: Vec<Verdict> = free.map(|&at| self.test(at, request, limited, asking, session)).collect();
-        let mut found = Found::new(request.autocluster, asking);
+        let verdicts: Vec<SlotVerdict> = free.map(|&at| self.test(at, request, limited, requester, session)).collect();
+        let mut found = ScannedCandidates::new(request.autocluster, requester);
         found.tally.considered = verdicts.len();
         let mut weight = 0.0;
         let looked_at: Vec<usize> = self.order.iter().copied().filter(|&at| self.free[at]).collect();
         for (at, verdict) in looked_at.into_iter().zip(verdicts) {
             let verdict = match verdict {
-                Verdict::WithRoom(room, verdict) => {
+                SlotVerdict::WithRoom(room, verdict) => {
                     self.given_up.entry(at).or_default().extend(&room);
                     found.rooms.insert(at, room);
                     *verdict
                 }
                 verdict => verdict,
             };
-            if let Verdict::Suitable(_, offer) = &verdict {
+            if let SlotVerdict::Suitable(_, offer) = &verdict {
                 weight += offer.cost;
             }
             found.note(verdict);
@@ -445,14 +464,21 @@ impl Offers<'_> {
         found.candidates.sort_by(|(a, _), (b, _)| b.compare(a));
         found.candidates.reverse();
         let ties = found.candidates.chunk_by(|(a, _), (b, _)| a.compare(b).is_eq()).map(<[_]>::len);
-        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MOST_TIED);
+        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MAX_TIED);
         found
     }
 
     /// Whether a slot will do, and how good it is.
-    fn test(&self, at: usize, request: &Request, limited: &Limited, asking: &Asking<'_>, session: &Session) -> Verdict {
-        match self.fit(at, request, limited, asking, session) {
-            Ok(offer) => Verdict::Suitable(self.key(&self.slots[at].ad, &offer, request), offer),
+    fn test(
+        &self,
+        at: usize,
+        request: &Request,
+        limited: &Limited,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> SlotVerdict {
+        match self.fit(at, request, limited, requester, session) {
+            Ok(offer) => SlotVerdict::Suitable(self.key(&self.slots[at].ad, &offer, request), offer),
             Err(verdict) => verdict,
         }
     }
@@ -463,34 +489,44 @@ impl Offers<'_> {
         at: usize,
         request: &Request,
         limited: &Limited,
-        asking: &Asking<'_>,
+        requester: &RequestingSubmitter<'_>,
         session: &Session,
-    ) -> Result<Offer, Verdict> {
+    ) -> Result<Offer, SlotVerdict> {
         let slot = &self.slots[at];
-        if slot.is_elsewhere(asking.schedd) || !slot.protocols.meet(asking.protocols) || self.is_reached_through(slot) {
-            return Err(Verdict::Unreachable);
+        if slot.is_elsewhere(requester.schedd)
+            || !slot.protocols.meet(requester.protocols)
+            || self.is_reached_through(slot)
+        {
+            return Err(SlotVerdict::Unreachable);
         }
         let draw = match self.accepted(slot, request) {
             Ok(draw) => draw,
-            Err(refused) => return Err(self.with_room(at, request, limited, asking, session).unwrap_or(refused)),
+            Err(refused) => return Err(self.with_room(at, request, limited, requester, session).unwrap_or(refused)),
         };
-        let tier = self.displacing(slot, request, asking)?;
+        let preempt_state = self.displacing(slot, request, requester)?;
         let cost = cost(slot, draw.as_ref(), self.settings);
-        let offer = Offer { slot: at, tier, cost, makes_room: false };
+        let offer = Offer { slot: at, preempt_state, cost, makes_room: false };
         self.permitted(offer, request, limited, session)
     }
 
     /// Whether an offer of a slot that fits is allowed, and how good it is.
-    fn judge(&self, slot: &ClassAd, offer: Offer, request: &Request, limited: &Limited, session: &Session) -> Verdict {
+    fn judge(
+        &self,
+        slot: &ClassAd,
+        offer: Offer,
+        request: &Request,
+        limited: &Limited,
+        session: &Session,
+    ) -> SlotVerdict {
         match self.permitted(offer, request, limited, session) {
-            Ok(offer) => Verdict::Suitable(self.key(slot, &offer, request), offer),
+            Ok(offer) => SlotVerdict::Suitable(self.key(slot, &offer, request), offer),
             Err(verdict) => verdict,
         }
     }
 
     /// How good an offer is.
     fn key(&self, slot: &ClassAd, offer: &Offer, request: &Request) -> RankKey {
-        self.rules.ranking.key(slot, &request.ad, offer.tier, self.settings)
+        self.rules.ranking.key(slot, &request.ad, offer.preempt_state, self.settings)
     }
 
     /// The offer of a slot that fits, if it is allowed.
@@ -500,99 +536,110 @@ impl Offers<'_> {
         request: &Request,
         limited: &Limited,
         session: &Session,
-    ) -> Result<Offer, Verdict> {
-        let permitted = match offer.tier {
-            Tier::None => session.permits_unclaimed(offer.cost),
-            Tier::Priority => session.permits_preempting(offer.cost),
-            Tier::Rank => true,
+    ) -> Result<Offer, SlotVerdict> {
+        let permitted = match offer.preempt_state {
+            PreemptState::None => session.permits_unclaimed(offer.cost),
+            PreemptState::Priority => session.permits_preempting(offer.cost),
+            PreemptState::Rank => true,
         };
         if !permitted {
-            return Err(Verdict::OverLimit);
+            return Err(SlotVerdict::OverLimit);
         }
         match self.reached_in(offer.slot, request, limited) {
-            Some(name) => Err(Verdict::Limited(name)),
+            Some(name) => Err(SlotVerdict::Limited(name)),
             None => Ok(offer),
         }
     }
 
     /// What the request would take, if slot and request accept each other and the slot says what is taken; who refuses,
     /// if they do not.
-    fn accepted(&self, slot: &Slot, request: &Request) -> Result<Option<Draw>, Verdict> {
+    fn accepted(&self, slot: &Slot, request: &Request) -> Result<Option<Draw>, SlotVerdict> {
         let draw = draw(slot, request, self.settings);
         if slot.consumption.is_some() && draw.is_none() {
-            return Err(Verdict::RefusedBySlot);
+            return Err(SlotVerdict::RefusedBySlot);
         }
         let asked = draw.as_ref().map_or(&request.ad, |draw| &draw.request);
         if !matching::accepts(asked, &slot.ad, self.settings) {
-            return Err(Verdict::RefusedByJob);
+            return Err(SlotVerdict::RefusedByJob);
         }
         if !matching::accepts(&slot.ad, asked, self.settings) {
-            return Err(Verdict::RefusedBySlot);
+            return Err(SlotVerdict::RefusedBySlot);
         }
         Ok(draw)
     }
 
     /// Whom a match with a slot would displace; an objection, if it may not be had.
-    fn displacing(&self, slot: &Slot, request: &Request, asking: &Asking<'_>) -> Result<Tier, Verdict> {
-        let only_preferring = asking.serve != Serve::Any;
+    fn displacing(
+        &self,
+        slot: &Slot,
+        request: &Request,
+        requester: &RequestingSubmitter<'_>,
+    ) -> Result<PreemptState, SlotVerdict> {
+        let only_preferring = requester.serve != Serve::Any;
         match slot.user.as_deref().filter(|_| self.rules.trim.preemption) {
             Some(user) => {
-                let users = (user, asking.name);
+                let users = (user, requester.name);
                 let preemption = &self.rules.preemption;
-                let ground = preemption.ground(&slot.ad, &request.ad, users, only_preferring, self.settings);
-                ground.map_err(Verdict::InUse)
+                let ground = preemption.verdict(&slot.ad, &request.ad, users, only_preferring, self.settings);
+                ground.map_err(SlotVerdict::InUse)
             }
-            None if only_preferring => Err(Verdict::BeyondShare),
-            None => Ok(Tier::None),
+            None if only_preferring => Err(SlotVerdict::BeyondShare),
+            None => Ok(PreemptState::None),
         }
     }
 
     /// The best candidate that is still to be had and allowed; those passed over are gone.
-    fn pop(&self, found: &mut Found, request: &Request, limited: &Limited, session: &Session) -> Option<Offer> {
+    fn pop(
+        &self,
+        found: &mut ScannedCandidates,
+        request: &Request,
+        limited: &Limited,
+        session: &Session,
+    ) -> Option<Offer> {
         while let Some((_, offer)) = found.candidates.pop() {
             if !self.free[offer.slot] {
                 continue;
             }
             if let Some(name) = self.reached_in(offer.slot, request, limited) {
-                found.note(Verdict::Limited(name));
-            } else if (offer.tier != Tier::None && session.permits_preempting(offer.cost))
+                found.note(SlotVerdict::Limited(name));
+            } else if (offer.preempt_state != PreemptState::None && session.permits_preempting(offer.cost))
                 || session.permits_unclaimed(offer.cost)
             {
                 return Some(offer);
             } else {
-                found.note(Verdict::OverLimit);
+                found.note(SlotVerdict::OverLimit);
             }
         }
         None
     }
 }
 
-impl Found {
-    fn new(autocluster: u32, asking: &Asking<'_>) -> Self {
-        let Asking { submitter, serve, .. } = *asking;
+impl ScannedCandidates {
+    fn new(autocluster: u32, requester: &RequestingSubmitter<'_>) -> Self {
+        let RequestingSubmitter { submitter, serve, .. } = *requester;
         let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
         let rooms = HashMap::new();
         Self { autocluster, submitter, serve, candidates, tally, passed_over: false, rooms, reached }
     }
 
     /// Counts what became of a slot, and keeps it if it will do.
-    fn note(&mut self, verdict: Verdict) {
+    fn note(&mut self, verdict: SlotVerdict) {
         let tally = &mut self.tally;
         match verdict {
-            Verdict::Unreachable => tally.unreachable += 1,
-            Verdict::RefusedByJob => tally.refused_by_job += 1,
-            Verdict::RefusedBySlot => tally.refused_by_slot += 1,
-            Verdict::InUse(Objection::SameSubmitter) => tally.used_by_submitter += 1,
-            Verdict::InUse(Objection::Requirements) => tally.preemption_not_required += 1,
-            Verdict::InUse(Objection::Rank) => tally.prefers_its_job += 1,
-            Verdict::InUse(Objection::NotPreferred) | Verdict::BeyondShare => tally.beyond_share += 1,
-            Verdict::OverLimit => tally.over_limit += 1,
-            Verdict::Limited(name) => {
+            SlotVerdict::Unreachable => tally.unreachable += 1,
+            SlotVerdict::RefusedByJob => tally.refused_by_job += 1,
+            SlotVerdict::RefusedBySlot => tally.refused_by_slot += 1,
+            SlotVerdict::InUse(PreemptionRefusal::SameSubmitter) => tally.used_by_submitter += 1,
+            SlotVerdict::InUse(PreemptionRefusal::Requirements) => tally.preemption_not_required += 1,
+            SlotVerdict::InUse(PreemptionRefusal::Rank) => tally.prefers_its_job += 1,
+            SlotVerdict::InUse(PreemptionRefusal::NotPreferred) | SlotVerdict::BeyondShare => tally.beyond_share += 1,
+            SlotVerdict::OverLimit => tally.over_limit += 1,
+            SlotVerdict::Limited(name) => {
                 tally.over_concurrency_limit += 1;
                 self.reached.insert(name);
             }
-            Verdict::Suitable(key, offer) => self.candidates.push((key, offer)),
-            Verdict::WithRoom(_, verdict) => self.note(*verdict),
+            SlotVerdict::Suitable(key, offer) => self.candidates.push((key, offer)),
+            SlotVerdict::WithRoom(_, verdict) => self.note(*verdict),
         }
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::negotiate::candidate::Tier;
-use crate::negotiate::summary::Summary;
+use crate::negotiate::candidate::PreemptState;
+use crate::negotiate::summary::SubmitterSummary;
 use crate::priority::{End, Passed};
 use crate::queue::JobId;
 use crate::quota::summary::GroupSummary;
@@ -16,13 +16,13 @@ use classmate::internal::ad::ClassAd;
 
 /// Slots equal on every key are counted up to so many: far more than it takes to make the order of the reference arbitrary,
 /// whose sort is not stable (`docs/reference/negotiation.md` 10.6).
-pub const MOST_TIED: usize = 1024;
+pub const MAX_TIED: usize = 1024;
 
 /// What a cycle decided.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// What the cycle meant for each submitter.
-    pub submitters: Vec<Summary>,
+    pub submitters: Vec<SubmitterSummary>,
     /// Matches in the order in which they were made.
     pub matches: Vec<Match>,
     /// Refusals in the order in which they were given.
@@ -65,7 +65,7 @@ pub struct Match {
     /// The slot.
     pub slot: String,
     /// Why somebody may be displaced.
-    pub preempting: Tier,
+    pub preempting: PreemptState,
     /// Who is displaced.
     pub displaced: Option<String>,
     /// Dynamic slots that are given up to make room for the job.
@@ -246,7 +246,7 @@ pub struct Statistics {
     pub matches: usize,
     /// Rejections.
     pub rejections: usize,
-    /// Most slots that were equal on every key when one was looked for, counted up to [`MOST_TIED`]: ties go to the one
+    /// Most slots that were equal on every key when one was looked for, counted up to [`MAX_TIED`]: ties go to the one
     /// that comes first.
     pub largest_tie: usize,
     /// Pies dealt.

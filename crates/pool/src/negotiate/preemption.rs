@@ -9,9 +9,9 @@ use std::sync::{Arc, RwLock};
 use hashbrown::HashMap;
 
 use crate::accountant::GroupOf;
-use crate::negotiate::candidate::Tier;
+use crate::negotiate::candidate::PreemptState;
 use crate::pool::Slot;
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::priority::PriorityPolicy;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::in_use::Usage;
@@ -36,7 +36,7 @@ pub struct Preemption {
 
 /// Why a request may not have a slot that is in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Objection {
+pub enum PreemptionRefusal {
     /// The slot runs a job of the same submitter and does not prefer this one.
     SameSubmitter,
     /// Only slots that prefer the job are asked for.
@@ -68,30 +68,30 @@ impl Preemption {
     ///
     /// # Errors
     /// Who objects.
-    pub fn ground(
+    pub fn verdict(
         &self,
         slot: &ClassAd,
         request: &ClassAd,
         (user, submitter): (&[u8], &[u8]),
         only_preferring: bool,
         settings: &EvalOptions,
-    ) -> Result<Tier, Objection> {
+    ) -> Result<PreemptState, PreemptionRefusal> {
         let is_true = |expr: &Expr| {
             let value = Scope::new(slot, settings).with_target(request).eval(expr);
             matches!(value, Ok(Value::Bool(true)))
         };
         if is_true(&self.prefers) {
-            Ok(Tier::Rank)
+            Ok(PreemptState::Rank)
         } else if only_preferring {
-            Err(Objection::NotPreferred)
+            Err(PreemptionRefusal::NotPreferred)
         } else if user == submitter {
-            Err(Objection::SameSubmitter)
+            Err(PreemptionRefusal::SameSubmitter)
         } else if !self.requirements.as_ref().is_none_or(is_true) {
-            Err(Objection::Requirements)
+            Err(PreemptionRefusal::Requirements)
         } else if !is_true(&self.likes_as_well) {
-            Err(Objection::Rank)
+            Err(PreemptionRefusal::Rank)
         } else {
-            Ok(Tier::Priority)
+            Ok(PreemptState::Priority)
         }
     }
 
@@ -104,8 +104,8 @@ impl Preemption {
     }
 }
 
-/// Groups as the ads of slots speak of them: whose group is which, and what is its quota.
-pub trait Groups: GroupOf + Send + Sync {
+/// GroupQuotas as the ads of slots speak of them: whose group is which, and what is its quota.
+pub trait GroupQuotas: GroupOf + Send + Sync {
     /// The quota of the group a submitter belongs to, in weighted slots; none if it has none.
     fn quota(&self, submitter: &[u8]) -> Option<f64>;
 }
@@ -113,7 +113,7 @@ pub trait Groups: GroupOf + Send + Sync {
 /// What is in use at this moment, matches of the cycle included.
 pub struct LiveUsage {
     users: RwLock<HashMap<Box<[u8]>, f64>>,
-    groups: Option<Arc<dyn Groups>>,
+    groups: Option<Arc<dyn GroupQuotas>>,
 }
 
 impl fmt::Debug for LiveUsage {
@@ -124,7 +124,7 @@ impl fmt::Debug for LiveUsage {
 
 impl LiveUsage {
     /// Nobody uses anything yet.
-    pub fn new(groups: Option<Arc<dyn Groups>>) -> Self {
+    pub fn new(groups: Option<Arc<dyn GroupQuotas>>) -> Self {
         Self { users: RwLock::default(), groups }
     }
 
@@ -149,18 +149,18 @@ impl Usage for LiveUsage {
 /// Tells every slot in use who uses it and how they stand.
 ///
 /// What changes during a cycle is an expression, so that it is asked anew each time.
-pub struct Introduction<'a> {
+pub struct SlotAnnotator<'a> {
     /// Priorities and floors.
     pub policy: &'a dyn PriorityPolicy,
-    /// Groups, if there are any.
-    pub groups: Option<&'a dyn Groups>,
+    /// GroupQuotas, if there are any.
+    pub groups: Option<&'a dyn GroupQuotas>,
     /// `NEGOTIATOR_CROSS_SLOT_PRIOS` with `STARTD_RESOURCE_PREFIX`: also the users of the slots beside it.
     pub siblings: Option<&'a [u8]>,
     /// Clock and seed.
     pub settings: &'a EvalOptions,
 }
 
-impl Introduction<'_> {
+impl SlotAnnotator<'_> {
     /// Writes the `Remote…` attributes of a slot.
     pub fn of(&self, slot: &mut Slot) {
         if let Some(user) = slot.user.clone() {
@@ -203,7 +203,7 @@ fn usage_of(function: &str, user: &[u8]) -> Option<Expr> {
 
 /// The users of all slots of the machine, as far as a slot's ad names them: number of the slot and user.
 fn siblings(ad: &ClassAd, prefix: &[u8], settings: &EvalOptions) -> Vec<(i64, Text)> {
-    let facts = Facts::of(ad, settings);
+    let facts = AdReader::of(ad, settings);
     let slots = facts.integer("TotalSlots").unwrap_or(0);
     let mut numbers: Vec<i64> = ad
         .names()
@@ -234,13 +234,18 @@ mod tests {
     use classmate_config::internal::config::Config;
     use classmate_config::internal::config::knobs::NegotiatorKnobs;
 
-    fn ground(requirements: &str, slot: &str, submitter: &str, only_preferring: bool) -> Result<Tier, Objection> {
+    fn ground(
+        requirements: &str,
+        slot: &str,
+        submitter: &str,
+        only_preferring: bool,
+    ) -> Result<PreemptState, PreemptionRefusal> {
         let parsed = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
         let requirements = (!requirements.is_empty()).then(|| parsed(requirements));
         let (slot, settings) = (ClassAd::parse(slot.as_bytes()).unwrap(), EvalOptions::default());
         let request = ClassAd::parse(b"[Dept = 1]").unwrap();
         let users = (b"eve@x".as_slice(), submitter.as_bytes());
-        Preemption::new(requirements).unwrap().ground(&slot, &request, users, only_preferring, &settings)
+        Preemption::new(requirements).unwrap().verdict(&slot, &request, users, only_preferring, &settings)
     }
 
     const PREFERS: &str = "[Rank = TARGET.Dept * 5; CurrentRank = 4]";
@@ -249,27 +254,27 @@ mod tests {
     #[test]
     fn a_slot_that_prefers_the_job_may_be_had_whatever_else_holds() {
         for (submitter, only_preferring) in [("a@x", false), ("a@x", true), ("eve@x", false)] {
-            assert_eq!(ground("false", PREFERS, submitter, only_preferring), Ok(Tier::Rank));
+            assert_eq!(ground("false", PREFERS, submitter, only_preferring), Ok(PreemptState::Rank));
         }
     }
 
     #[test]
     fn priority_needs_the_requirements_true_and_a_rank_not_worse() {
-        assert_eq!(ground("true", EQUAL, "a@x", false), Ok(Tier::Priority));
-        assert_eq!(ground("", EQUAL, "a@x", false), Ok(Tier::Priority));
+        assert_eq!(ground("true", EQUAL, "a@x", false), Ok(PreemptState::Priority));
+        assert_eq!(ground("", EQUAL, "a@x", false), Ok(PreemptState::Priority));
         for other in ["false", "Missing", "1/0", "1"] {
-            assert_eq!(ground(other, EQUAL, "a@x", false), Err(Objection::Requirements), "{other}");
+            assert_eq!(ground(other, EQUAL, "a@x", false), Err(PreemptionRefusal::Requirements), "{other}");
         }
-        assert_eq!(ground("true", "[Rank = 0; CurrentRank = 1]", "a@x", false), Err(Objection::Rank));
+        assert_eq!(ground("true", "[Rank = 0; CurrentRank = 1]", "a@x", false), Err(PreemptionRefusal::Rank));
         // Without both ranks neither comparison is true.
-        assert_eq!(ground("true", "[Rank = 9]", "a@x", false), Err(Objection::Rank));
+        assert_eq!(ground("true", "[Rank = 9]", "a@x", false), Err(PreemptionRefusal::Rank));
     }
 
     #[test]
     fn ones_own_job_is_displaced_by_rank_only() {
-        assert_eq!(ground("true", EQUAL, "eve@x", false), Err(Objection::SameSubmitter));
-        assert_eq!(ground("true", EQUAL, "EVE@x", false), Ok(Tier::Priority));
-        assert_eq!(ground("true", EQUAL, "a@x", true), Err(Objection::NotPreferred));
+        assert_eq!(ground("true", EQUAL, "eve@x", false), Err(PreemptionRefusal::SameSubmitter));
+        assert_eq!(ground("true", EQUAL, "EVE@x", false), Ok(PreemptState::Priority));
+        assert_eq!(ground("true", EQUAL, "a@x", true), Err(PreemptionRefusal::NotPreferred));
     }
 
     /// A slot after the introduction, with eve using 3 weighted slots at priority 0.5 × 1000.
@@ -282,7 +287,7 @@ mod tests {
         let settings = EvalOptions { usage: Some(Arc::new(live)), ..EvalOptions::default() };
         let weighing = Weighing { weighted: true, default: None, forced: false };
         let mut slot = Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &settings).unwrap();
-        Introduction { policy: &policy, groups: None, siblings, settings: &settings }.of(&mut slot);
+        SlotAnnotator { policy: &policy, groups: None, siblings, settings: &settings }.of(&mut slot);
         (slot, settings)
     }
 
@@ -290,7 +295,7 @@ mod tests {
     fn a_slot_in_use_knows_its_user_and_the_rank_to_beat() {
         let (slot, settings) =
             introduced("[Name = \"s\"; RemoteUser = \"eve@x\"; CurrentRank = 1; PreemptingRank = 7]", None);
-        let facts = Facts::of(&slot.ad, &settings);
+        let facts = AdReader::of(&slot.ad, &settings);
         let number = |name: &str| facts.number(name);
         assert_eq!((number("RemoteUserPrio"), number("RemoteUserResourcesInUse")), (Some(500.0), Some(3.0)));
         assert_eq!((number("RemoteUserFloor"), number("CurrentRank")), (Some(0.0), Some(7.0)));
@@ -303,7 +308,7 @@ mod tests {
     fn slots_beside_it_are_introduced_when_asked_for() {
         let ad = "[Name = \"s\"; TotalSlots = 2; slot1_State = \"x\"; SLOT2_RemoteUser = \"eve@x\"; slot3_RemoteUser = \"eve@x\"]";
         let (slot, settings) = introduced(ad, Some(b"slot"));
-        let number = |name: &str| Facts::of(&slot.ad, &settings).number(name);
+        let number = |name: &str| AdReader::of(&slot.ad, &settings).number(name);
         assert_eq!(
             (number("slot2_RemoteUserPrio"), number("slot2_RemoteUserResourcesInUse")),
             (Some(500.0), Some(3.0))

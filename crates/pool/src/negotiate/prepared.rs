@@ -10,14 +10,14 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::accountant::usage::{Account, SlotInUse};
-use crate::negotiate::deal::mark_at_start;
 use crate::negotiate::groups::KnownQuotas;
-use crate::negotiate::preemption::{Groups, Introduction, LiveUsage};
+use crate::negotiate::negotiation_loop::insert_submitter_attributes_at_start;
+use crate::negotiate::preemption::{GroupQuotas, LiveUsage, SlotAnnotator};
 use crate::negotiate::quotas::{Division, divided};
 use crate::negotiate::rules::Rules;
-use crate::negotiate::single::{self, Members};
+use crate::negotiate::single::{self, SubmitterJobs};
 use crate::negotiate::{CycleObserver, Snapshot};
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::pool::projection::{is_projected, project};
 use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
@@ -249,7 +249,7 @@ impl<'s> PreparedPool<'s> {
     pub fn job(&self, ad: &ClassAd, submitter: &[u8]) -> PreparedJob {
         let policy = self.policy();
         let mut ad = candidacy(ad, policy);
-        mark_at_start(&mut ad, submitter, policy, &self.rules);
+        insert_submitter_attributes_at_start(&mut ad, submitter, policy, &self.rules);
         PreparedJob { ad, standing: policy.standing(submitter) }
     }
 
@@ -262,7 +262,7 @@ impl<'s> PreparedPool<'s> {
     pub fn with_opening<T>(&self, look: impl FnOnce(&Opening<'_>, &dyn Waiting) -> T) -> T {
         let members: Vec<usize> = (0..self.submitters.len()).collect();
         let settings = self.snapshot.settings();
-        let waiting = Members { members: &members, queue: &self.queue };
+        let waiting = SubmitterJobs { members: &members, queue: &self.queue };
         opening(self.snapshot, &self.slots, &self.rules, &settings, |opening| look(opening, &waiting))
     }
 }
@@ -350,7 +350,7 @@ fn participating(
 
 /// The usage under a policy at this moment.
 fn usage_now(policy: &dyn PriorityPolicy, quotas: Option<Arc<KnownQuotas>>) -> LiveUsage {
-    let live = LiveUsage::new(quotas.map(|quotas| quotas as Arc<dyn Groups>));
+    let live = LiveUsage::new(quotas.map(|quotas| quotas as Arc<dyn GroupQuotas>));
     for (name, usage) in policy.in_use() {
         live.set(name, usage);
     }
@@ -372,8 +372,8 @@ fn annotate_slots(
     }
     if rules.trim.preemption {
         let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
-        let groups = quotas.map(|quotas| quotas as &dyn Groups);
-        let introduction = Introduction { policy, groups, siblings, settings };
+        let groups = quotas.map(|quotas| quotas as &dyn GroupQuotas);
+        let introduction = SlotAnnotator { policy, groups, siblings, settings };
         for slot in slots {
             introduction.of(slot);
         }
@@ -401,7 +401,7 @@ fn candidacy(job: &ClassAd, policy: &dyn PriorityPolicy) -> ClassAd {
 fn unreadable(queue: &Queue<'_>, rules: &Rules, settings: &EvalOptions) -> Option<ConfigError> {
     rules.concurrency.odd().next()?;
     let waiting = queue.lists.iter().flatten().map(|queued| &queue.jobs[queued.job]);
-    let mut limits = waiting.filter_map(|job| Facts::of(&job.ad, settings).string("ConcurrencyLimits"));
+    let mut limits = waiting.filter_map(|job| AdReader::of(&job.ad, settings).string("ConcurrencyLimits"));
     limits.find_map(|text| rules.concurrency.unreadable(&text.to_ascii_lowercase()).cloned())
 }
 
@@ -450,11 +450,11 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
     if snapshot.submitters.is_none() && !snapshot.served.is_empty() {
         submitters.sort_by_key(|(submitter, _)| snapshot.served.get(&*submitter.name));
     }
-    let asking = |(submitter, priorities): (Submitter, Vec<i64>)| {
+    let requester = |(submitter, priorities): (Submitter, Vec<i64>)| {
         let priorities = if rules.knobs.pie.use_global_job_prios { priorities } else { Vec::new() };
         submitter.by_job_prio(&priorities)
     };
-    (submitters.into_iter().flat_map(asking).collect(), jobs)
+    (submitters.into_iter().flat_map(requester).collect(), jobs)
 }
 
 /// The ads of all submitters, left out or not: those of the snapshot, or such as the access points of its jobs would send.
@@ -516,6 +516,6 @@ fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], snapshot: &Snap
 
 /// The running jobs by the name of their slot, in lower case.
 fn running<'j>(jobs: &'j [ClassAd], settings: &EvalOptions) -> HashMap<Vec<u8>, &'j ClassAd> {
-    let host = |ad: &'j ClassAd| Some((Facts::of(ad, settings).string("RemoteHost")?.to_ascii_lowercase(), ad));
+    let host = |ad: &'j ClassAd| Some((AdReader::of(ad, settings).string("RemoteHost")?.to_ascii_lowercase(), ad));
     jobs.iter().filter_map(host).collect()
 }

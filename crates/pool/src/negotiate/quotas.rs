@@ -23,14 +23,14 @@ pub struct Division {
     /// The groups in the order in which they are negotiated with.
     pub order: Vec<String>,
     /// The groups, each followed by those below it.
-    pub groups: Vec<Explained>,
+    pub groups: Vec<ExplainedGroup>,
     /// What is odd about the settings.
     pub warnings: Vec<String>,
 }
 
 /// A group and why it was granted what it was.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Explained {
+pub struct ExplainedGroup {
     /// Its numbers.
     #[serde(flatten)]
     pub summary: GroupSummary,
@@ -76,7 +76,7 @@ pub(super) fn divided(
         summaries(tree, &rounds, &pool.demand).into_iter().map(Some).collect();
     let explained = |(group, depth): (usize, usize)| {
         let summary = summaries.get_mut(group)?.take()?;
-        Some(Explained {
+        Some(ExplainedGroup {
             summary,
             depth,
             place: story.place(group),

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 
-use crate::negotiate::deal::{Dealing, Progress, Serving};
+use crate::negotiate::negotiation_loop::{NegotiationLoop, ServedRequest, TurnProgress};
 use crate::negotiate::offer;
 use crate::negotiate::outcome::{Rejected, Rejection, Tally};
 use crate::pool::Slot;
-use crate::priority::{Allowance, EquivalentJobs, PriorityPolicy, Session, Spent, Turn, Waiting};
+use crate::priority::{Allowance, EquivalentJobs, PriorityPolicy, Session, Turn, TurnResult, Waiting};
 use crate::queue::Job;
 use crate::queue::job::{Activity, JobAd, JobId};
 use crate::queue::request::{Queue, Queued, Request};
@@ -20,14 +20,14 @@ use classmate::internal::name::Key;
 use classmate::internal::program::mentions::Mentions;
 
 /// The jobs that some of the submitters have in the queue.
-pub(super) struct Members<'q> {
+pub(super) struct SubmitterJobs<'q> {
     /// Numbers of the submitters.
     pub(super) members: &'q [usize],
     /// The queue.
     pub(super) queue: &'q Queue<'q>,
 }
 
-impl Waiting for Members<'_> {
+impl Waiting for SubmitterJobs<'_> {
     fn jobs(&self, who: usize) -> Vec<(usize, &Job<'_>)> {
         let list = self.members.get(who).map_or([].as_slice(), |&who| &self.queue.lists[who]);
         list.iter().map(|queued| (queued.job, &self.queue.jobs[queued.job])).collect()
@@ -45,7 +45,7 @@ impl Waiting for Members<'_> {
 
 /// What is known in a deal of single jobs.
 #[derive(Default)]
-pub(super) struct Singles {
+pub(super) struct SingleTurns {
     /// Place of each job in the list of its submitter; made when first asked.
     places: Vec<Option<usize>>,
     /// Jobs that got a slot, by submitter: other candidacies of theirs are gone.
@@ -53,7 +53,7 @@ pub(super) struct Singles {
     /// Where the rejection of an autocluster stands: its like is not tried again.
     refused: HashMap<(usize, u32), usize>,
     /// The requests by which slots were asked whether they suit, by submitter and autocluster.
-    asked: HashMap<(usize, u32), Asked>,
+    asked: HashMap<(usize, u32), SuitabilityRequest>,
     /// What like requests say differently; made when first asked.
     varying: Option<HashSet<Key>>,
     /// The numbers of access points, by name and address.
@@ -67,7 +67,7 @@ pub(super) struct Singles {
 }
 
 /// A request by which slots were asked.
-struct Asked {
+struct SuitabilityRequest {
     request: Request,
     /// The number of the access point if answers are the same for all like requests from there, whoever asks.
     like: Option<usize>,
@@ -84,7 +84,7 @@ fn overlooks(ad: &ClassAd, names: &HashSet<Key>) -> bool {
     ad.chained().is_none() && ad.attributes().all(|(_, attribute)| expression(attribute))
 }
 
-impl Singles {
+impl SingleTurns {
     fn place(&mut self, queue: &Queue, job: usize) -> Option<usize> {
         if self.places.is_empty() {
             self.places.resize(queue.jobs.len(), None);
@@ -109,12 +109,12 @@ impl Singles {
     }
 }
 
-impl Dealing<'_> {
+impl NegotiationLoop<'_> {
     /// Whether a job would get a slot now.
-    pub(super) fn suits(&mut self, who: usize, job: usize, slot: usize, singles: &mut Singles) -> bool {
+    pub(super) fn suits(&mut self, who: usize, job: usize, slot: usize, singles: &mut SingleTurns) -> bool {
         let Some(place) = singles.place(&self.queue, job) else { return false };
         let Some(autocluster) = self.queue.lists[who].get(place).map(|queued| queued.autocluster) else { return false };
-        let Singles { asked, varying, schedds, impartial, answers, tallies, .. } = singles;
+        let SingleTurns { asked, varying, schedds, impartial, answers, tallies, .. } = singles;
         let varying = varying.get_or_insert_with(|| super::varying(&self.queue));
         let asked = match asked.entry((who, autocluster)) {
             Entry::Occupied(known) => known.into_mut(),
@@ -125,7 +125,7 @@ impl Dealing<'_> {
                 let schedd = (submitter.schedd.to_vec(), submitter.address.to_vec());
                 let schedd = *schedds.entry(schedd).or_insert(next);
                 let like = Some(schedd).filter(|_| overlooks(&request.ad, varying));
-                new.insert(Asked { request, like })
+                new.insert(SuitabilityRequest { request, like })
             }
         };
         let is_impartial = || {
@@ -136,12 +136,12 @@ impl Dealing<'_> {
         let answer = match like.and_then(|schedd| answers.get(&(slot, autocluster, schedd))) {
             Some(known) => *known,
             None => {
-                self.mark(who, &mut asked.request);
+                self.insert_submitter_attributes(who, &mut asked.request);
                 let limit = f64::MAX;
                 let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
                 let session = Session::new(anything);
-                let asking = self.asking(who, session.serve());
-                let answer = match self.offers.of_slot(slot, &asked.request, &asking, &session) {
+                let requester = self.requester(who, session.serve());
+                let answer = match self.offers.of_slot(slot, &asked.request, &requester, &session) {
                     Ok(_) => Tally { considered: 1, suitable: 1, ..Tally::default() },
                     Err(refused) => refused,
                 };
@@ -156,7 +156,7 @@ impl Dealing<'_> {
     }
 
     /// Tells why jobs are left when slots looked for them: one rejection for those that slots were asked about as one.
-    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[EquivalentJobs], singles: &Singles) {
+    pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[EquivalentJobs], singles: &SingleTurns) {
         for EquivalentJobs { jobs, held_back } in alike {
             let mut tally = Tally::default();
             for key in jobs {
@@ -188,7 +188,7 @@ impl Dealing<'_> {
     }
 
     /// Serves a turn of one job.
-    pub(super) fn serve_one(&mut self, turn: &Turn, job: usize, singles: &mut Singles) -> Spent {
+    pub(super) fn serve_one(&mut self, turn: &Turn, job: usize, singles: &mut SingleTurns) -> TurnResult {
         let mut session = Session::new(turn.allowance);
         let left = self.offers.left();
         let place = singles.place(&self.queue, job);
@@ -205,12 +205,12 @@ impl Dealing<'_> {
         }
         let Some(request) = self.queue.single(turn.who, place) else { return session.spent(true, left) };
         self.outcome.statistics.jobs_considered += 1;
-        let mut serving = Serving { request, matched: 0 };
-        self.mark(turn.who, &mut serving.request);
+        let mut serving = ServedRequest { request, matched: 0 };
+        self.insert_submitter_attributes(turn.who, &mut serving.request);
         if let Some(slot) = turn.slot {
-            let asking = self.asking(turn.who, session.serve());
-            if let Ok(offer) = self.offers.of_slot(slot, &serving.request, &asking, &session) {
-                self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());
+            let requester = self.requester(turn.who, session.serve());
+            if let Ok(offer) = self.offers.of_slot(slot, &serving.request, &requester, &session) {
+                self.matched(turn, &mut serving, offer, &mut session, &mut TurnProgress::default());
                 singles.taken.insert(key);
                 singles.answers.clear();
             }
@@ -218,7 +218,7 @@ impl Dealing<'_> {
         }
         match self.find(turn, session.serve(), &serving.request, &session) {
             Ok(offer) => {
-                self.matched(turn, &mut serving, offer, &mut session, &mut Progress::default());
+                self.matched(turn, &mut serving, offer, &mut session, &mut TurnProgress::default());
                 singles.taken.insert(key);
             }
             Err(refusal) => {

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::accountant::Log;
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::priority::Policy;
 use crate::priority::ranking::ServiceOrder;
 use classmate::internal::ad::ClassAd;
@@ -55,7 +55,7 @@ impl Snapshot {
     pub fn newest_time(&self) -> i64 {
         let settings = EvalOptions::default();
         let in_ads = |ads: &[ClassAd], names: &[&str]| {
-            let times = |ad| names.iter().filter_map(|&name| Facts::of(ad, &settings).integer(name)).max();
+            let times = |ad| names.iter().filter_map(|&name| AdReader::of(ad, &settings).integer(name)).max();
             ads.iter().filter_map(times).max().unwrap_or(0)
         };
         let log = self.log.as_ref().and_then(|log| log.get(b"Accountant.")?.integer("LastUpdateTime"));
@@ -77,39 +77,39 @@ impl Snapshot {
     }
 }
 
-/// Bytes as a string if they are text, otherwise as numbers: nothing is lost.
+/// TextOrBytes as a string if they are text, otherwise as numbers: nothing is lost.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Bytes {
+enum TextOrBytes {
     Text(String),
     Raw(Vec<u8>),
 }
 
-impl From<Vec<u8>> for Bytes {
+impl From<Vec<u8>> for TextOrBytes {
     fn from(bytes: Vec<u8>) -> Self {
         String::from_utf8(bytes).map_or_else(|error| Self::Raw(error.into_bytes()), Self::Text)
     }
 }
 
-impl From<Bytes> for Vec<u8> {
-    fn from(bytes: Bytes) -> Self {
+impl From<TextOrBytes> for Vec<u8> {
+    fn from(bytes: TextOrBytes) -> Self {
         match bytes {
-            Bytes::Text(text) => text.into_bytes(),
-            Bytes::Raw(bytes) => bytes,
+            TextOrBytes::Text(text) => text.into_bytes(),
+            TextOrBytes::Raw(bytes) => bytes,
         }
     }
 }
 
 /// A snapshot as it is written down.
 #[derive(Serialize, Deserialize)]
-struct Recorded {
-    config: Vec<Assignment>,
-    slots: Vec<Bytes>,
-    jobs: Vec<Bytes>,
-    submitters: Option<Vec<Bytes>>,
-    log: Option<Bytes>,
+struct RecordedSnapshot {
+    config: Vec<RecordedAssignment>,
+    slots: Vec<TextOrBytes>,
+    jobs: Vec<TextOrBytes>,
+    submitters: Option<Vec<TextOrBytes>>,
+    log: Option<TextOrBytes>,
     #[serde(default)]
-    maps: Vec<(Bytes, Bytes)>,
+    maps: Vec<(TextOrBytes, TextOrBytes)>,
     #[serde(default)]
     policy: Policy,
     now: i64,
@@ -117,15 +117,15 @@ struct Recorded {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Assignment {
-    name: Bytes,
-    value: Bytes,
+struct RecordedAssignment {
+    name: TextOrBytes,
+    value: TextOrBytes,
     file: String,
     line: u32,
     column: u32,
 }
 
-fn written(ads: &[ClassAd]) -> Vec<Bytes> {
+fn written(ads: &[ClassAd]) -> Vec<TextOrBytes> {
     let whole = |ad: &ClassAd| {
         let mut whole = ClassAd::new();
         whole.update_from_chain(ad);
@@ -135,13 +135,13 @@ fn written(ads: &[ClassAd]) -> Vec<Bytes> {
     ads.iter().map(|ad| text(ad).to_text(Style::New).into()).collect()
 }
 
-fn read(ads: Vec<Bytes>) -> Result<Vec<ClassAd>, String> {
+fn read(ads: Vec<TextOrBytes>) -> Result<Vec<ClassAd>, String> {
     ads.into_iter().map(|ad| ClassAd::parse(Vec::from(ad)).map_err(|error| error.to_string())).collect()
 }
 
-impl From<&Snapshot> for Recorded {
+impl From<&Snapshot> for RecordedSnapshot {
     fn from(snapshot: &Snapshot) -> Self {
-        let assignment = |(name, value, place): (&[u8], &[u8], &Location)| Assignment {
+        let assignment = |(name, value, place): (&[u8], &[u8], &Location)| RecordedAssignment {
             name: name.to_vec().into(),
             value: value.to_vec().into(),
             file: place.file.to_string(),
@@ -167,11 +167,11 @@ impl From<&Snapshot> for Recorded {
     }
 }
 
-impl TryFrom<Recorded> for Snapshot {
+impl TryFrom<RecordedSnapshot> for Snapshot {
     type Error = String;
 
-    fn try_from(recorded: Recorded) -> Result<Self, String> {
-        let assignment = |Assignment { name, value, file, line, column }: Assignment| {
+    fn try_from(recorded: RecordedSnapshot) -> Result<Self, String> {
+        let assignment = |RecordedAssignment { name, value, file, line, column }: RecordedAssignment| {
             (name.into(), value.into(), Location { file: file.into(), line, column })
         };
         let log = recorded.log.map(|text| Log::read(&Vec::from(text)).map_err(|error| error.to_string()));
@@ -197,12 +197,12 @@ impl TryFrom<Recorded> for Snapshot {
 
 impl Serialize for Snapshot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Recorded::from(self).serialize(serializer)
+        RecordedSnapshot::from(self).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Snapshot {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::try_from(Recorded::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        Self::try_from(RecordedSnapshot::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }

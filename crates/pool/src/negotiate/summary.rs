@@ -11,7 +11,7 @@ use crate::queue::Submitter;
 
 /// What a submitter had, was due and got.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct SubmitterSummary {
     /// The submitter.
     pub submitter: String,
     /// Its priority; lower is better. None if it was not negotiated with.
@@ -78,13 +78,13 @@ impl Stopped {
 
 /// A line per submitter, from what each had in the queue when the cycle began: those that were served in the order of their first turn, then the others in the order
 /// of arrival. Several access points of one submitter are one line.
-pub fn summarise(outcome: &Outcome, submitters: &[Submitter], offered: &[usize]) -> Vec<Summary> {
-    let mut lines: Vec<Summary> = Vec::new();
+pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize]) -> Vec<SubmitterSummary> {
+    let mut lines: Vec<SubmitterSummary> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     let visited = outcome.negotiations.iter().map(|visit| visit.submitter.clone());
     for name in visited.chain(submitters.iter().map(|submitter| submitter.name.to_string())) {
         index.entry(name.clone()).or_insert_with(|| {
-            lines.push(Summary {
+            lines.push(SubmitterSummary {
                 submitter: name,
                 priority: None,
                 share: None,
@@ -134,7 +134,7 @@ pub fn summarise(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
         };
     }
     // The last refusal tells what slots are not asked for.
-    let limited = |line: &Summary| {
+    let limited = |line: &SubmitterSummary| {
         let last = outcome.rejections.iter().rev().find(|one| one.submitter == line.submitter);
         last.is_some_and(|one| one.rejection == Rejection::ConcurrencyLimit)
     };
@@ -143,7 +143,7 @@ pub fn summarise(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
             line.stopped = Stopped::ConcurrencyLimit;
         }
     }
-    let passed_by = |line: &&mut Summary| line.priority.is_none() && line.idle > 0;
+    let passed_by = |line: &&mut SubmitterSummary| line.priority.is_none() && line.idle > 0;
     for line in lines.iter_mut().filter(passed_by).filter(|_| !outcome.groups.is_empty()) {
         line.stopped = Stopped::GroupQuota;
     }

@@ -2,8 +2,8 @@
 //!
 //! In: slot ads and jobs. Out: slot ads as their machines would advertise them afterwards.
 
+use crate::pool::ad_reader::AdReader;
 use crate::pool::consumption::Consumption;
-use crate::pool::facts::Facts;
 use crate::pool::resource;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::rank;
@@ -62,7 +62,7 @@ pub fn claim(slot: &mut ClassAd, claim: &Claim<'_>, settings: &EvalOptions) {
     let Claim { job, submitter, limits } = *claim;
     let liked = rank(slot, job, settings);
     free(slot);
-    let facts = Facts::of(job, settings);
+    let facts = AdReader::of(job, settings);
     let number = |name| facts.integer(name).unwrap_or(0);
     let id = format!("{}.{}", number("ClusterId"), number("ProcId"));
     slot.insert("JobId", id.as_str());
@@ -118,11 +118,11 @@ pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &EvalOptio
         child.remove(name);
     }
     for (name, amount) in &amounts {
-        let left = Facts::of(slot, settings).number(*name).unwrap_or(0.0) - amount;
+        let left = AdReader::of(slot, settings).number(*name).unwrap_or(0.0) - amount;
         slot.insert(*name, resource::amount(left));
         child.insert(*name, resource::amount(*amount));
     }
-    let children = Facts::of(slot, settings).integer("NumDynamicSlots").unwrap_or(0);
+    let children = AdReader::of(slot, settings).integer("NumDynamicSlots").unwrap_or(0);
     slot.insert("NumDynamicSlots", children + 1);
     Some(child)
 }
@@ -143,18 +143,18 @@ pub fn holds(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> bool {
     resources(slot, settings).into_iter().all(|name| {
         let asked = Name::new([b"Request", name.as_bytes()].concat());
         let asks = scope.eval_attr(asked).ok().and_then(|value| value.as_number());
-        asks.is_none_or(|asks| asks <= Facts::of(slot, settings).number(name).unwrap_or(0.0))
+        asks.is_none_or(|asks| asks <= AdReader::of(slot, settings).number(name).unwrap_or(0.0))
     })
 }
 
 /// Puts what a dynamic slot has back into the slot it was carved from.
 pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &EvalOptions) {
     for name in resources(slot, settings) {
-        let had = Facts::of(child, settings).number(name).unwrap_or(0.0);
-        let has = Facts::of(slot, settings).number(name).unwrap_or(0.0);
+        let had = AdReader::of(child, settings).number(name).unwrap_or(0.0);
+        let has = AdReader::of(slot, settings).number(name).unwrap_or(0.0);
         slot.insert(name, resource::amount(has + had));
     }
-    let children = Facts::of(slot, settings).integer("NumDynamicSlots").unwrap_or(1);
+    let children = AdReader::of(slot, settings).integer("NumDynamicSlots").unwrap_or(1);
     slot.insert("NumDynamicSlots", (children - 1).max(0));
 }
 
@@ -162,7 +162,7 @@ pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &EvalOptions) {
 pub fn roll_up(slot: &mut ClassAd, children: &[ClassAd], settings: &EvalOptions) {
     let told = ["Name", "State", "CurrentRank", "RetirementTimeRemaining"].map(Name::new);
     for name in told.into_iter().chain(resources(slot, settings)) {
-        let values = children.iter().map(|child| Facts::of(child, settings).value(name)).collect();
+        let values = children.iter().map(|child| AdReader::of(child, settings).value(name)).collect();
         slot.insert(Name::new([b"Child", name.as_bytes()].concat()), Value::List(List::of(values)));
     }
     slot.insert("NumDynamicSlots", children.len() as i64);
@@ -182,7 +182,7 @@ fn amounts(slot: &ClassAd, resources: &[Name], job: &ClassAd, settings: &EvalOpt
         let mut after = slot.clone();
         consumption.deduct(&mut after, &draw, settings);
         let amount = |name: &Name| {
-            let has = |ad| Facts::of(ad, settings).number(*name).unwrap_or(0.0);
+            let has = |ad| AdReader::of(ad, settings).number(*name).unwrap_or(0.0);
             (*name, has(slot) - has(&after))
         };
         return Some(resources.iter().map(amount).collect());
@@ -193,7 +193,7 @@ fn amounts(slot: &ClassAd, resources: &[Name], job: &ClassAd, settings: &EvalOpt
         let least = if name.as_bytes().eq_ignore_ascii_case(b"Cpus") { 1.0 } else { 0.0 };
         let asks = scope.eval_attr(asked).ok().and_then(|value| value.as_number()).unwrap_or(least).max(0.0);
         let unit = UNITS.iter().find(|(unit, _)| name.as_bytes().eq_ignore_ascii_case(unit.as_bytes()));
-        let has = Facts::of(slot, settings).number(*name).unwrap_or(0.0);
+        let has = AdReader::of(slot, settings).number(*name).unwrap_or(0.0);
         // A request that fits gets what is left, if that is less than a whole unit more.
         let takes = unit.map_or(asks, |(_, unit)| (asks / unit).ceil() * unit).min(has.max(asks));
         (takes <= has).then_some((*name, takes))
@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn has(ad: &ClassAd, name: &str) -> f64 {
-        Facts::of(ad, &EvalOptions::default()).number(name).unwrap()
+        AdReader::of(ad, &EvalOptions::default()).number(name).unwrap()
     }
 
     #[test]

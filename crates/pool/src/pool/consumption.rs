@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::pool::resource::{self, listed};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
@@ -44,7 +44,7 @@ pub struct Draw {
 impl Consumption {
     /// The policy of a slot ad: it is partitionable, lists its resources and says what each is consumed by.
     pub fn of(ad: &ClassAd, settings: &EvalOptions) -> Option<Self> {
-        if Facts::of(ad, settings).truth(*PARTITIONABLE) != Some(true) {
+        if AdReader::of(ad, settings).truth(*PARTITIONABLE) != Some(true) {
             return None;
         }
         let assets: Vec<Asset> = listed(ad, settings)?.iter().map(|name| Asset::named(name.as_bytes())).collect();
@@ -65,7 +65,7 @@ impl Consumption {
         let scope = Scope::new(slot, settings).with_target(&asking);
         let amount = |asset: &Asset| scope.eval_attr(asset.takes).ok()?.as_number().filter(|amount| *amount >= 0.0);
         let amounts = self.assets.iter().map(amount).collect::<Option<Vec<f64>>>()?;
-        let has = |asset: &Asset| Facts::of(slot, settings).number(asset.has).unwrap_or(0.0);
+        let has = |asset: &Asset| AdReader::of(slot, settings).number(asset.has).unwrap_or(0.0);
         let enough = self.assets.iter().zip(&amounts).all(|(asset, amount)| has(asset) >= *amount);
         if !enough || amounts.iter().all(|amount| *amount == 0.0) {
             return None;
@@ -81,7 +81,7 @@ impl Consumption {
 
     /// What the draw costs: the slot weight it takes away.
     pub fn cost(&self, slot: &ClassAd, draw: &Draw, settings: &EvalOptions) -> f64 {
-        let weight = |ad: &ClassAd| Facts::of(ad, settings).number("SlotWeight").unwrap_or(0.0);
+        let weight = |ad: &ClassAd| AdReader::of(ad, settings).number("SlotWeight").unwrap_or(0.0);
         let mut after = slot.clone();
         self.deduct(&mut after, draw, settings);
         weight(slot) - weight(&after)
@@ -90,7 +90,7 @@ impl Consumption {
     /// Takes the draw out of the slot.
     pub fn deduct(&self, slot: &mut ClassAd, draw: &Draw, settings: &EvalOptions) {
         for (asset, amount) in self.assets.iter().zip(&draw.amounts) {
-            let left = Facts::of(slot, settings).number(asset.has).unwrap_or(0.0) - amount;
+            let left = AdReader::of(slot, settings).number(asset.has).unwrap_or(0.0) - amount;
             slot.insert(asset.has, resource::amount(left));
         }
     }
@@ -174,6 +174,6 @@ mod tests {
         let draw = policy.draw(&slot, &ad(b"[RequestCpus = 2; RequestMemory = 0.25]"), &settings).unwrap();
         policy.deduct(&mut slot, &draw, &settings);
         assert_eq!(slot.get("Cpus").unwrap().to_string(), "6");
-        assert_eq!(Facts::of(&slot, &settings).number("Memory"), Some(999.5));
+        assert_eq!(AdReader::of(&slot, &settings).number("Memory"), Some(999.5));
     }
 }

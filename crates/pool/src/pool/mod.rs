@@ -2,10 +2,10 @@
 //!
 //! In: slot ads. Out: views with what the negotiator asks of every slot, in the order of the ads.
 
+pub mod ad_reader;
 pub mod address;
 pub mod claim;
 pub mod consumption;
-pub mod facts;
 pub mod needed;
 pub mod projection;
 pub mod resource;

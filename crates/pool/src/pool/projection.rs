@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::pool::slot::State;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::references::internal;
@@ -33,7 +33,7 @@ static ASKED: LazyLock<[Name; 11]> = LazyLock::new(|| {
 
 /// Whether only a part of the ad is asked for: it is claimed, and nothing can be carved from it.
 pub fn is_projected(ad: &ClassAd, settings: &EvalOptions) -> bool {
-    let facts = Facts::of(ad, settings);
+    let facts = AdReader::of(ad, settings);
     let state = facts.string("State").map(|state| State::named(&state));
     state == Some(State::Claimed) && facts.truth("PartitionableSlot") != Some(true)
 }

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
@@ -27,7 +27,7 @@ const USUAL: [&str; 3] = ["Cpus", "Memory", "Disk"];
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn listed(slot: &ClassAd, settings: &EvalOptions) -> Option<Vec<Name>> {
-    let text = Facts::of(slot, settings).string(*LISTED)?;
+    let text = AdReader::of(slot, settings).string(*LISTED)?;
     let names = text.split(|byte| byte.is_ascii_whitespace() || *byte == b',').filter(|name| !name.is_empty());
     Some(names.filter(|name| !name.eq_ignore_ascii_case(b"Swap")).map(Name::new).collect())
 }

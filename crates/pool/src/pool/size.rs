@@ -3,7 +3,7 @@
 //! Formula source: `docs/reference/negotiation.md` 5. Claimed slots count: the pie is the whole pool.
 
 use crate::pool::Slot;
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 
@@ -30,8 +30,11 @@ impl PoolSize {
             if constraint.is_none_or(|constraint| Scope::new(&slot.ad, settings).holds(constraint)) {
                 size.slots += 1;
                 size.weight += weight;
-                size.effective +=
-                    if slot.partitionable { Facts::of(&slot.ad, settings).number("Cpus").unwrap_or(0.0) } else { 1.0 };
+                size.effective += if slot.partitionable {
+                    AdReader::of(&slot.ad, settings).number("Cpus").unwrap_or(0.0)
+                } else {
+                    1.0
+                };
             }
         }
         if !weighted {

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 
 use rayon::prelude::*;
 
+use crate::pool::ad_reader::AdReader;
 use crate::pool::address::Protocols;
 use crate::pool::consumption::{Consumption, Draw};
-use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
@@ -61,7 +61,7 @@ pub struct Weighing {
 }
 
 /// Attributes that are asked of every slot.
-struct Asked {
+struct SlotAttributeNames {
     name: Name,
     my_type: Name,
     negotiator_requirements: Name,
@@ -84,7 +84,7 @@ struct Asked {
     want_ad_revaluate: Name,
 }
 
-static ASKED: LazyLock<Asked> = LazyLock::new(|| Asked {
+static NAMES: LazyLock<SlotAttributeNames> = LazyLock::new(|| SlotAttributeNames {
     name: Name::new("Name"),
     my_type: Name::new("MyType"),
     negotiator_requirements: Name::new("NegotiatorRequirements"),
@@ -152,43 +152,43 @@ impl Slot {
     /// `NegotiatorRequirements` replaces `Requirements`; a weight that is no number is replaced by the
     /// negotiator's.
     pub fn new(mut ad: ClassAd, weighing: &Weighing, settings: &EvalOptions) -> Option<Self> {
-        let name = Facts::of(&ad, settings).string(ASKED.name)?;
-        if let Some(requirements) = ad.get(ASKED.negotiator_requirements) {
-            if let Some(saved) = ad.get(ASKED.requirements) {
-                ad.insert_expr(ASKED.saved_requirements, &saved);
+        let name = AdReader::of(&ad, settings).string(NAMES.name)?;
+        if let Some(requirements) = ad.get(NAMES.negotiator_requirements) {
+            if let Some(saved) = ad.get(NAMES.requirements) {
+                ad.insert_expr(NAMES.saved_requirements, &saved);
             }
-            ad.insert_expr(ASKED.requirements, &requirements);
+            ad.insert_expr(NAMES.requirements, &requirements);
         }
         ad.reserve(ADDED);
-        ad.insert(ASKED.machine_match_count, 0i64);
-        ad.remove(ASKED.offline_matches);
+        ad.insert(NAMES.machine_match_count, 0i64);
+        ad.remove(NAMES.offline_matches);
         if let Some(default) = &weighing.default
-            && (weighing.forced || Facts::of(&ad, settings).number(ASKED.slot_weight).is_none())
+            && (weighing.forced || AdReader::of(&ad, settings).number(NAMES.slot_weight).is_none())
         {
-            ad.insert_expr(ASKED.slot_weight, default);
+            ad.insert_expr(NAMES.slot_weight, default);
         }
-        let facts = Facts::of(&ad, settings);
-        let state = facts.string(ASKED.state).map_or(State::Other, |state| State::named(&state));
-        let suspended = facts.string(ASKED.activity).is_some_and(|a| a.eq_ignore_ascii_case(b"Suspended"));
-        let group = facts.string(ASKED.accounting_group);
-        let user = facts.string(ASKED.remote_user);
+        let facts = AdReader::of(&ad, settings);
+        let state = facts.string(NAMES.state).map_or(State::Other, |state| State::named(&state));
+        let suspended = facts.string(NAMES.activity).is_some_and(|a| a.eq_ignore_ascii_case(b"Suspended"));
+        let group = facts.string(NAMES.accounting_group);
+        let user = facts.string(NAMES.remote_user);
         let charged = group.clone().or_else(|| user.clone());
-        let preemptor = facts.string(ASKED.preempting_accounting_group).or_else(|| facts.string(ASKED.preempting_user));
+        let preemptor = facts.string(NAMES.preempting_accounting_group).or_else(|| facts.string(NAMES.preempting_user));
         Some(Self {
             state,
             suspended,
             weight: weight(facts, weighing.weighted),
-            ghosts: facts.integer(ASKED.ghost_multiplier).unwrap_or(1) as f64,
-            partitionable: facts.truth(ASKED.partitionable_slot) == Some(true),
+            ghosts: facts.integer(NAMES.ghost_multiplier).unwrap_or(1) as f64,
+            partitionable: facts.truth(NAMES.partitionable_slot) == Some(true),
             user: preemptor.or(group).or(user),
             charged,
             consumption: Consumption::of(&ad, settings),
-            claimed_by: facts.string(ASKED.remote_schedd_name),
+            claimed_by: facts.string(NAMES.remote_schedd_name),
             protocols: {
-                let address = facts.string(ASKED.my_address).or_else(|| facts.string(ASKED.startd_ip_addr));
+                let address = facts.string(NAMES.my_address).or_else(|| facts.string(NAMES.startd_ip_addr));
                 Protocols::of(address.as_deref().unwrap_or_default())
             },
-            stays: facts.truth(ASKED.want_ad_revaluate) == Some(true),
+            stays: facts.truth(NAMES.want_ad_revaluate) == Some(true),
             name,
             ad,
         })
@@ -208,22 +208,22 @@ impl Slot {
     pub fn deduct(&mut self, draw: &Draw, weighing: &Weighing, settings: &EvalOptions) {
         if let Some(consumption) = &self.consumption {
             consumption.deduct(&mut self.ad, draw, settings);
-            self.weight = weight(Facts::of(&self.ad, settings), weighing.weighted);
+            self.weight = weight(AdReader::of(&self.ad, settings), weighing.weighted);
         }
     }
 }
 
 /// Whether an ad is that of a slot, as far as it says what it is.
 pub fn is_slot(ad: &ClassAd) -> bool {
-    match ad.constant(ASKED.my_type) {
+    match ad.constant(NAMES.my_type) {
         Some(Value::Str(kind)) => [&b"Machine"[..], b"Slot"].iter().any(|known| kind.eq_ignore_ascii_case(known)),
         _ => true,
     }
 }
 
 /// The weight of a slot: 1 if weights are off, or if it is missing, no number, negative or infinite.
-pub(crate) fn weight(facts: Facts<'_>, weighted: bool) -> f64 {
-    let said = if weighted { facts.number(ASKED.slot_weight) } else { None };
+pub(crate) fn weight(facts: AdReader<'_>, weighted: bool) -> f64 {
+    let said = if weighted { facts.number(NAMES.slot_weight) } else { None };
     said.filter(|weight| *weight >= 0.0 && weight.is_finite()).unwrap_or(1.0)
 }
 

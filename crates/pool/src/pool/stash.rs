@@ -5,7 +5,7 @@
 
 use hashbrown::HashMap;
 
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
@@ -36,7 +36,7 @@ impl Stash {
     /// Without it the sequence number must be higher. The ad that is given back has no sequence number.
     pub fn instead_of(&mut self, ad: &ClassAd, newer: Option<&Expr>, settings: &EvalOptions) -> Option<ClassAd> {
         const NUMBER: &str = "UpdateSequenceNumber";
-        let facts = Facts::of(ad, settings);
+        let facts = AdReader::of(ad, settings);
         if facts.truth("WantAdRevaluate") != Some(true) || !ad.contains(NUMBER) {
             return None;
         }
@@ -49,7 +49,7 @@ impl Stash {
                 matches!(value, Ok(Value::Bool(false)))
             }
             None => {
-                let before = Facts::of(old, settings).number(NUMBER);
+                let before = AdReader::of(old, settings).number(NUMBER);
                 matches!((facts.number(NUMBER), before), (Some(now), Some(before)) if now <= before)
             }
         });
@@ -81,7 +81,7 @@ mod tests {
         let mut stash = Stash::default();
         let mark = |ad: &ClassAd| {
             let used = stash.instead_of(ad, newer.as_ref(), &settings).unwrap_or_else(|| ad.clone());
-            Facts::of(&used, &settings).integer("Mark").unwrap()
+            AdReader::of(&used, &settings).integer("Mark").unwrap()
         };
         ads.iter().map(mark).collect()
     }

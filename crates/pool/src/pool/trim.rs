@@ -2,7 +2,7 @@
 //!
 //! Formula source: `docs/reference/negotiation.md` 6. Pool sizes are computed before.
 
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::pool::{Slot, State};
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 
@@ -31,7 +31,7 @@ impl Trim {
         if !self.preemption {
             return slot.partitionable || !slot.is_in_use();
         }
-        let retiring = || Facts::of(&slot.ad, settings).number("RetirementTimeRemaining").is_some_and(|t| t > 0.0);
+        let retiring = || AdReader::of(&slot.ad, settings).number("RetirementTimeRemaining").is_some_and(|t| t > 0.0);
         self.early_preemption || !retiring()
     }
 
@@ -39,7 +39,7 @@ impl Trim {
         if !slot.partitionable || slot.state != State::Claimed {
             return true;
         }
-        let facts = Facts::of(&slot.ad, settings);
+        let facts = AdReader::of(&slot.ad, settings);
         let elsewhere = facts.string("WorkingCM").is_some_and(|name| !name.is_empty());
         facts.truth("WantMatching") != Some(false) && (self.working_cm_slots || !elsewhere)
     }
@@ -47,7 +47,7 @@ impl Trim {
 
 /// Whether a slot will shut down: both attributes are asked, the fast one decides if it has a value.
 fn shuts_down(slot: &Slot, within: i64, settings: &EvalOptions) -> bool {
-    let clock = Facts::of(&slot.ad, settings).integer("MyCurrentTime").unwrap_or(settings.now);
+    let clock = AdReader::of(&slot.ad, settings).integer("MyCurrentTime").unwrap_or(settings.now);
     let then = EvalOptions { now: clock.saturating_add(within), ..settings.clone() };
     let asked = ["DaemonShutdownFast", "DaemonShutdown"].into_iter().find_map(|name| {
         let value = Scope::new(&slot.ad, &then).eval_attr(name).ok()?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::spins::{Entrant, SpinTerms, Spins};
-use super::{Claimant, Deal, PriorityPolicy, Standing, Turns, Waiting};
+use super::{Claimant, PieInput, PriorityPolicy, Standing, Turns, Waiting};
 use crate::accountant::usage::{Account, RecordPlaces, SlotInUse};
 use crate::accountant::{Accountant, GroupOf};
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
@@ -71,7 +71,7 @@ impl PriorityPolicy for CondorPriority {
         self.accountant.iter().map(|(name, customer)| (name, customer.weighted_resources)).collect()
     }
 
-    fn begin(&self, claimants: &[Claimant], _: &dyn Waiting, deal: &Deal) -> Box<dyn Turns> {
+    fn begin(&self, claimants: &[Claimant], _: &dyn Waiting, deal: &PieInput) -> Box<dyn Turns> {
         let mut names: HashMap<&[u8], usize> = HashMap::new();
         let mut usage = Vec::new();
         let mut entrants = Vec::with_capacity(claimants.len());
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::accountant::Ungrouped;
     use crate::accountant::factor::FactorRules;
-    use crate::priority::{End, Spent};
+    use crate::priority::{End, TurnResult};
     use classmate_config::internal::config::Config;
 
     fn policy(config: &str) -> CondorPriority {
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    const POOL: Deal = Deal { weight: 12.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+    const POOL: PieInput = PieInput { weight: 12.0, smallest_weight: 1.0, group: None, first_pie: 1 };
 
     #[test]
     fn the_same_submitter_at_two_access_points_shares_its_usage() {
@@ -131,7 +131,7 @@ mod tests {
         let mut turns = policy("").begin(&claimants, &(), &POOL);
         let first = turns.next_turn().unwrap();
         assert_eq!((first.who, first.allowance.limit), (0, 6.0));
-        turns.ended(Spent { end: End::Resume, weight: 4.0, slots_left: 8 });
+        turns.ended(TurnResult { end: End::Resume, weight: 4.0, slots_left: 8 });
         let second = turns.next_turn().unwrap();
         assert_eq!((second.who, second.allowance.limit), (1, 2.0));
     }

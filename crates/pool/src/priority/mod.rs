@@ -76,7 +76,7 @@ pub trait PriorityPolicy {
     }
 
     /// Starts dealing the pool to these claimants, whose jobs may be looked at.
-    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &Deal) -> Box<dyn Turns>;
+    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &PieInput) -> Box<dyn Turns>;
 }
 
 /// The idle jobs of claimants, for policies that order jobs.
@@ -127,10 +127,10 @@ pub trait Turns {
     }
 
     /// Receives the result of the last turn.
-    fn ended(&mut self, spent: Spent);
+    fn ended(&mut self, spent: TurnResult);
 
     /// The history so far.
-    fn history(&self) -> &DealHistory;
+    fn history(&self) -> &PieHistory;
 
     /// For policies that look for a job for a slot: the jobs that were offered to slots as one, including those that
     /// got a slot.
@@ -165,7 +165,7 @@ pub struct Claimant {
 
 /// The input of a deal.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Deal {
+pub struct PieInput {
     /// Weighted slots of the whole pool, busy ones included.
     pub weight: f64,
     /// Weight of the lightest slot; `f64::MAX` if there is none.
@@ -245,7 +245,7 @@ pub struct Why {
 
 /// Result of a turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spent {
+pub struct TurnResult {
     /// End of the turn.
     pub end: End,
     /// Weighted slots taken in all.
@@ -266,7 +266,7 @@ pub enum End {
 
 /// History of a deal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct DealHistory {
+pub struct PieHistory {
     /// Passes over the claimants, in order.
     pub spins: Vec<Spin>,
     /// Visits to claimants with idle jobs, in order.

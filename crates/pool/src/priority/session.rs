@@ -3,7 +3,7 @@
 //! Numbers in, decisions out. Formula source: `docs/reference/negotiation.md` 7.5, 7.6.
 
 use super::pie::permits;
-use super::{Allowance, End, Spent};
+use super::{Allowance, End, TurnResult};
 
 /// The jobs that may be served next in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Serve {
     /// Any slot within the limits.
     Any,
     /// Only slots that strictly prefer the job to the one they run.
-    OnlyPreferring,
+    OnlyStartdRank,
     /// Nothing: the turn ends.
     Nothing,
 }
@@ -46,7 +46,7 @@ impl Session {
         if (at_limit && !self.allowance.preferring_is_free) || self.used >= self.allowance.ceiling {
             Serve::Nothing
         } else if at_limit {
-            Serve::OnlyPreferring
+            Serve::OnlyStartdRank
         } else {
             Serve::Any
         }
@@ -87,8 +87,8 @@ impl Session {
     }
 
     /// The result of the turn.
-    pub fn spent(&self, out_of_jobs: bool, slots_left: usize) -> Spent {
-        Spent { end: self.end(out_of_jobs), weight: self.used, slots_left }
+    pub fn spent(&self, out_of_jobs: bool, slots_left: usize) -> TurnResult {
+        TurnResult { end: self.end(out_of_jobs), weight: self.used, slots_left }
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
         let mut turn = session(1.0, 9.0, true);
         assert_eq!(turn.serve(), Serve::Any);
         turn.matched(1.0, false);
-        assert_eq!(turn.serve(), Serve::OnlyPreferring);
+        assert_eq!(turn.serve(), Serve::OnlyStartdRank);
         assert_eq!(turn.end(true), End::Resume);
     }
 

@@ -4,7 +4,7 @@
 //! The limits on wall-clock time of the reference have no place here: a deal is a pure function.
 
 use super::pie::{Bounds, SubmitterLimits, SubmitterOrderKey, below_ceiling, limits, shares, starvation};
-use super::{Allowance, Deal, DealHistory, End, Passed, Spent, Spin, Turn, Turns, Visit, Why};
+use super::{Allowance, End, Passed, PieHistory, PieInput, Spin, Turn, TurnResult, Turns, Visit, Why};
 
 /// A claimant in numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Entrant {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpinTerms {
     /// The pool.
-    pub deal: Deal,
+    pub deal: PieInput,
     /// True if claimed slots may be matched.
     pub preemption: bool,
     /// True if shares are ignored.
@@ -46,7 +46,7 @@ pub struct Spins {
     /// Weighted slots in use, by name.
     usage: Vec<f64>,
     group_usage: f64,
-    history: DealHistory,
+    history: PieHistory,
     stage: SpinStage,
     pie: u32,
     floor_round: bool,
@@ -86,7 +86,7 @@ impl Spins {
             entrants,
             usage,
             group_usage,
-            history: DealHistory::default(),
+            history: PieHistory::default(),
             stage: SpinStage::FloorRound,
             pie,
             floor_round: false,
@@ -289,7 +289,7 @@ impl Turns for Spins {
         std::mem::take(&mut self.merged)
     }
 
-    fn ended(&mut self, spent: Spent) {
+    fn ended(&mut self, spent: TurnResult) {
         let Some(&(who, _)) = self.list.get(self.cursor) else {
             return;
         };
@@ -303,7 +303,7 @@ impl Turns for Spins {
         self.leave(spent.end);
     }
 
-    fn history(&self) -> &DealHistory {
+    fn history(&self) -> &PieHistory {
         &self.history
     }
 }
@@ -346,7 +346,7 @@ mod tests {
         let usage: Vec<f64> = users.iter().map(|u| u.usage).collect();
         let used: f64 = usage.iter().sum();
         let terms = SpinTerms {
-            deal: Deal {
+            deal: PieInput {
                 weight: idle as f64 * weight + used,
                 smallest_weight: weight,
                 group: group.map(|quota| GroupShare { name: b"g".to_vec(), quota }),
@@ -365,7 +365,7 @@ mod tests {
                 match session.serve() {
                     Serve::Nothing => break false,
                     // No slot is claimed here, so no slot prefers a job.
-                    Serve::OnlyPreferring => break true,
+                    Serve::OnlyStartdRank => break true,
                     Serve::Any if jobs[turn.who] == 0 => break true,
                     Serve::Any if free > 0 && !session.permits_unclaimed(weight) => {
                         session.refused_for_limit();
@@ -470,13 +470,13 @@ mod tests {
     /// a share.
     #[test]
     fn who_names_no_access_point_has_a_share_until_asked() {
-        let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+        let deal = PieInput { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
         let terms = SpinTerms { deal, preemption: false, ignore_priorities: false };
         let nowhere = Entrant { schedd: None, ..entrant(0, 5) };
         let mut spins = Spins::new(terms, vec![nowhere, entrant(1, 50)], vec![0.0; 2], 0.0);
         let first = spins.next_turn().unwrap();
         assert_eq!((first.who, first.allowance.limit), (1, 5.0));
-        spins.ended(Spent { end: End::Resume, weight: 5.0, slots_left: 5 });
+        spins.ended(TurnResult { end: End::Resume, weight: 5.0, slots_left: 5 });
         let second = spins.next_turn().unwrap();
         // Alone, with 5 of 10 in use.
         assert_eq!((second.who, second.allowance.limit), (1, 5.0));
@@ -487,7 +487,7 @@ mod tests {
     #[test]
     fn without_preemption_those_without_idle_jobs_have_no_share() {
         let limit_of_second = |preemption| {
-            let deal = Deal { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
+            let deal = PieInput { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
             let terms = SpinTerms { deal, preemption, ignore_priorities: false };
             let mut spins = Spins::new(terms, vec![entrant(0, 0), entrant(1, 5)], vec![0.0; 2], 0.0);
             spins.next_turn().unwrap().allowance.limit

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::{Key, Name};
@@ -186,7 +186,7 @@ impl<'a> Job<'a> {
     ///
     /// `domain` is the domain of submitter names; without it the one in the job's `User` is taken.
     pub fn new(ad: &'a ClassAd, domain: Option<&[u8]>, settings: &EvalOptions) -> Option<Self> {
-        let facts = Facts::of(ad, settings);
+        let facts = AdReader::of(ad, settings);
         let id = JobId {
             cluster: facts.integer(READ_ATTRIBUTES.cluster)?,
             process: facts.integer(READ_ATTRIBUTES.process).unwrap_or(0),
@@ -220,7 +220,7 @@ impl<'a> Job<'a> {
         if !Arc::ptr_eq(self.ad.chained()?, ad.chained()?) || !own(&self.ad) || !own(ad) {
             return None;
         }
-        let facts = Facts::of(ad, settings);
+        let facts = AdReader::of(ad, settings);
         let id = JobId {
             cluster: facts.integer(READ_ATTRIBUTES.cluster)?,
             process: facts.integer(READ_ATTRIBUTES.process).unwrap_or(0),
@@ -258,13 +258,13 @@ fn is_shared(ad: &ClassAd) -> bool {
 }
 
 /// The access point, from the number that no other job has.
-fn schedd(facts: Facts<'_>) -> Option<Text> {
+fn schedd(facts: AdReader<'_>) -> Option<Text> {
     let id = facts.string(READ_ATTRIBUTES.global)?;
     let end = memchr::memchr(b'#', &id)?;
     Some(Text::new(&id[..end]))
 }
 
-fn activity(facts: Facts<'_>) -> Activity {
+fn activity(facts: AdReader<'_>) -> Activity {
     if facts.integer(READ_ATTRIBUTES.universe).is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
         return Activity::Neither;
     }
@@ -276,7 +276,7 @@ fn activity(facts: Facts<'_>) -> Activity {
 }
 
 /// `<AccountingGroup or owner>@<domain>`.
-fn submitter(facts: Facts<'_>, domain: Option<&[u8]>) -> Text {
+fn submitter(facts: AdReader<'_>, domain: Option<&[u8]>) -> Text {
     let user = facts.string(READ_ATTRIBUTES.user).or_else(|| facts.string(READ_ATTRIBUTES.owner));
     let user: &[u8] = user.as_deref().unwrap_or_default();
     let (owner, own_domain) = match memchr::memrchr(b'@', user) {

@@ -5,7 +5,7 @@
 
 use hashbrown::HashMap;
 
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::queue::job::{Activity, Job};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -46,7 +46,7 @@ impl Submitter {
     /// The submitter of an ad; none if it has no name or address, a name with blanks, no jobs, or does not
     /// take part.
     pub fn new(ad: &ClassAd, settings: &EvalOptions) -> Option<Self> {
-        let facts = Facts::of(ad, settings);
+        let facts = AdReader::of(ad, settings);
         let name = facts.string("Name").filter(|name| !name.iter().any(u8::is_ascii_whitespace))?;
         let address = facts.string("ScheddIpAddr")?;
         let (idle, running) = (facts.integer("IdleJobs").unwrap_or(0), facts.integer("RunningJobs").unwrap_or(0));
@@ -81,7 +81,7 @@ impl Submitter {
 
     /// `JobPrioArray` of an ad: the priorities of its jobs, separated by commas.
     pub fn job_prios(ad: &ClassAd, settings: &EvalOptions) -> Vec<i64> {
-        let listed = Facts::of(ad, settings).string("JobPrioArray");
+        let listed = AdReader::of(ad, settings).string("JobPrioArray");
         let text = listed.as_ref().map(|text| String::from_utf8_lossy(text)).unwrap_or_default();
         text.split(',').filter_map(|prio| prio.trim().parse().ok()).collect()
     }
@@ -132,7 +132,7 @@ impl Submitter {
                 submitters.len() - 1
             });
             let submitter = &mut submitters[at];
-            let cores = Facts::of(&job.ad, settings).integer("RequestCpus").unwrap_or(1);
+            let cores = AdReader::of(&job.ad, settings).integer("RequestCpus").unwrap_or(1);
             match job.activity {
                 Activity::Idle => {
                     submitter.idle = submitter.idle.saturating_add(1);

@@ -11,7 +11,7 @@ use crate::accountant::usage::{Account, SlotInUse};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{ChargedPool, CycleOptions, IgnoredAds, Snapshot};
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::pool::{PoolSize, Slot};
 use crate::priority::{Opening, Past, PriorityPolicy, seed_of_cycle};
 use crate::queue::submitter::named;
@@ -169,7 +169,7 @@ impl<'w> Ledger<'w> {
         let mut slot = ClassAd::new();
         slot.insert("Cpus", i64::from(cores));
         for (name, asked) in [("Memory", "RequestMemory"), ("GPUs", "RequestGpus")] {
-            if let Some(amount) = Facts::of(ad, settings).number(asked) {
+            if let Some(amount) = AdReader::of(ad, settings).number(asked) {
                 slot.insert(name, amount);
             }
         }

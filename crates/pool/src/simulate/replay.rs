@@ -20,9 +20,9 @@ use crate::negotiate::commit::{CommitError, charged};
 use crate::negotiate::outcome::{Match, Outcome};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{CycleOptions, PreparedPool, Snapshot};
+use crate::pool::ad_reader::AdReader;
 use crate::pool::claim::{Claim, claim, roll_up};
 use crate::pool::consumption::Consumption;
-use crate::pool::facts::Facts;
 use crate::pool::projection::is_projected;
 use crate::pool::stash::Stash;
 use crate::pool::{Slot, State};
@@ -213,13 +213,13 @@ impl<'r> PoolState<'r> {
             if !slot.is_in_use() {
                 continue;
             }
-            let facts = Facts::of(ad, &settings);
+            let facts = AdReader::of(ad, &settings);
             let job = facts.string("JobId").and_then(|id| {
                 self.job(String::from_utf8_lossy(&id).parse().ok()?, slot.charged.as_ref()?, Activity::Running)
             });
             let own = job.map(|at| &self.snapshot.jobs[at]);
             let began = own
-                .and_then(|job| Facts::of(job, &settings).integer("JobCurrentStartDate"))
+                .and_then(|job| AdReader::of(job, &settings).integer("JobCurrentStartDate"))
                 .or_else(|| facts.integer("EnteredCurrentState"))
                 .unwrap_or(self.snapshot.now);
             let end = self.run_time(own.unwrap_or(&ClassAd::new()), ad).map(|time| began.saturating_add(time));
@@ -352,7 +352,7 @@ impl<'r> PoolState<'r> {
         let Some(at) = self.slots.get(made.slot.as_bytes()) else { return 0 };
         let ad = &mut self.snapshot.slots[at];
         if !is_partitionable(ad, &settings) {
-            let state = Facts::of(ad, &settings).string("State");
+            let state = AdReader::of(ad, &settings).string("State");
             if made.displaced.is_none() && state.is_some_and(|state| State::named(&state) == State::Claimed) {
                 // Matched by an old ad, or twice in a cycle: the first job has the slot.
                 return 0;
@@ -426,14 +426,14 @@ impl<'r> PoolState<'r> {
             Some(slot) => {
                 ad.insert("JobCurrentStartDate", settings.now);
                 ad.insert("RemoteHost", Value::text(slot));
-                let starts = Facts::of(ad, &settings).integer("NumJobStarts").unwrap_or(0);
+                let starts = AdReader::of(ad, &settings).integer("NumJobStarts").unwrap_or(0);
                 ad.insert("NumJobStarts", starts + 1);
             }
             None => {
                 ad.remove("RemoteHost");
             }
         }
-        let cores = Facts::of(ad, &settings).integer("RequestCpus").unwrap_or(1);
+        let cores = AdReader::of(ad, &settings).integer("RequestCpus").unwrap_or(1);
         let change = |activity| i64::from(after == activity) - i64::from(before == activity);
         self.count(&submitter, schedd.as_deref(), change(Activity::Idle), change(Activity::Running), cores);
     }
@@ -443,7 +443,7 @@ impl<'r> PoolState<'r> {
         let settings = self.settings();
         let Some(ads) = &mut self.snapshot.submitters else { return };
         let of = |ad: &&mut ClassAd| {
-            let facts = Facts::of(ad, &settings);
+            let facts = AdReader::of(ad, &settings);
             let here = schedd.is_none_or(|schedd| facts.string("ScheddName").is_none_or(|name| *name == *schedd));
             here && facts.string("Name").is_some_and(|name| *named(name, &settings).0 == *submitter)
         };
@@ -454,7 +454,7 @@ impl<'r> PoolState<'r> {
             ("WeightedIdleJobs", idle * cores),
             ("WeightedRunningJobs", running * cores),
         ] {
-            if let Some(count) = Facts::of(ad, &settings).integer(name) {
+            if let Some(count) = AdReader::of(ad, &settings).integer(name) {
                 ad.insert(name, count.saturating_add(by).max(0));
             }
         }
@@ -505,17 +505,17 @@ impl<'r> PoolState<'r> {
         self.snapshot.now = self.snapshot.now.saturating_add(seconds);
         let settings = self.settings();
         for ad in &mut self.snapshot.slots {
-            if let Some(number) = Facts::of(ad, &settings).integer("UpdateSequenceNumber") {
+            if let Some(number) = AdReader::of(ad, &settings).integer("UpdateSequenceNumber") {
                 ad.insert("UpdateSequenceNumber", number.saturating_add(1));
             }
             for name in ["MyCurrentTime", "LastHeardFrom"] {
-                if let Some(time) = Facts::of(ad, &settings).integer(name) {
+                if let Some(time) = AdReader::of(ad, &settings).integer(name) {
                     ad.insert(name, time.saturating_add(seconds));
                 }
             }
         }
         for ad in &mut self.snapshot.jobs {
-            if let Some(time) = Facts::of(ad, &settings).integer("ServerTime") {
+            if let Some(time) = AdReader::of(ad, &settings).integer("ServerTime") {
                 ad.insert("ServerTime", time.saturating_add(seconds));
             }
         }

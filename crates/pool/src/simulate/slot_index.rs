@@ -4,8 +4,8 @@
 
 use hashbrown::HashMap;
 
+use crate::pool::ad_reader::AdReader;
 use crate::pool::claim::{Claim, carve, claim, give_back, release};
-use crate::pool::facts::Facts;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 
@@ -84,17 +84,17 @@ impl SlotIndex {
 
 /// The name of a slot.
 pub(super) fn name_of(ad: &ClassAd, settings: &EvalOptions) -> Option<Vec<u8>> {
-    Facts::of(ad, settings).string("Name").map(|name| name.to_vec())
+    AdReader::of(ad, settings).string("Name").map(|name| name.to_vec())
 }
 
 /// Returns whether a slot was carved from a partitionable one.
 pub(super) fn is_dynamic(ad: &ClassAd, settings: &EvalOptions) -> bool {
-    Facts::of(ad, settings).truth("DynamicSlot") == Some(true)
+    AdReader::of(ad, settings).truth("DynamicSlot") == Some(true)
 }
 
 /// Returns whether jobs carve dynamic slots from a slot.
 pub(super) fn is_partitionable(ad: &ClassAd, settings: &EvalOptions) -> bool {
-    Facts::of(ad, settings).truth("PartitionableSlot") == Some(true)
+    AdReader::of(ad, settings).truth("PartitionableSlot") == Some(true)
 }
 
 /// The name of a dynamic slot: `slot1_4@machine`.

@@ -14,8 +14,8 @@ use super::slot_index::{SlotIndex, dynamic_name, is_dynamic, is_partitionable, n
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected, Rejection, Tally};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{self, Snapshot};
+use crate::pool::ad_reader::AdReader;
 use crate::pool::claim::{Claim, claim, give_back, holds, release};
-use crate::pool::facts::Facts;
 use crate::pool::slot::is_slot;
 use crate::priority::End;
 use crate::workload::Workload;
@@ -58,7 +58,7 @@ impl<'w> SlotCluster<'w> {
         let settings = ledger.snapshot.settings();
         let index = empty(&mut ledger.snapshot, &settings);
         let ads = &ledger.snapshot.slots;
-        let cpus: Vec<f64> = ads.iter().map(|ad| Facts::of(ad, &settings).number("Cpus").unwrap_or(1.0)).collect();
+        let cpus: Vec<f64> = ads.iter().map(|ad| AdReader::of(ad, &settings).number("Cpus").unwrap_or(1.0)).collect();
         let clock = Clock::new(ads.iter());
         let weight = negotiate::slots(ads.clone(), rules, &settings).iter().map(|slot| slot.weight).sum();
         Self {
@@ -168,7 +168,7 @@ fn empty(snapshot: &mut Snapshot, settings: &EvalOptions) -> SlotIndex {
         }
     }
     for ad in &mut whole {
-        if Facts::of(ad, settings).string("State").is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed")) {
+        if AdReader::of(ad, settings).string("State").is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed")) {
             release(ad, settings);
         }
     }

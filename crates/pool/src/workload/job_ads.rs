@@ -1,7 +1,7 @@
 //! Job ads as a workload: `QDate` is the arrival time, an expression the run time.
 
 use super::{Arrival, MAX_NUMBER, Workload, whole};
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::queue::Job;
 use crate::queue::submitter::named;
 use classmate::internal::ad::ClassAd;
@@ -35,7 +35,7 @@ fn arrival(
     settings: &EvalOptions,
 ) -> Result<Arrival, String> {
     let job = Job::new(ad, domain, settings).ok_or("`ClusterId` is missing: expected a job ad")?;
-    let facts = Facts::of(ad, settings);
+    let facts = AdReader::of(ad, settings);
     if !ad.contains("QDate") {
         return Err(format!("job {} does not have a `QDate`: expected its submission time", job.id));
     }

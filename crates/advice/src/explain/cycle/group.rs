@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::explain::cycle::group_status::{capped, is_full, within};
 use classmate_pool::internal::negotiate::Outcome;
-use classmate_pool::internal::negotiate::quotas::{Division, Explained};
+use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
 
 /// A group, and what a cycle makes of its quota.
@@ -13,7 +13,7 @@ use classmate_pool::internal::quota::derivation::slots;
 pub struct QuotaTrace {
     /// Its numbers and how they came about.
     #[serde(flatten)]
-    pub explained: Explained,
+    pub explained: ExplainedGroup,
     /// Its usage at the end of the cycle.
     pub used: f64,
     /// The allocation of the first round.
@@ -66,6 +66,6 @@ pub fn trace(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaT
             slots(end.subtree_quota)
         ));
     }
-    let explained = Explained { why, ..explained };
+    let explained = ExplainedGroup { why, ..explained };
     Some(QuotaTrace { explained, used, granted, submitters, steps })
 }

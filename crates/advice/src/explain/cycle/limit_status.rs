@@ -9,7 +9,7 @@ use crate::explain::causes::{Cause, Reason};
 use classmate::internal::ad::ClassAd;
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::concurrency::demands;
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::quota::derivation::slots;
 
 /// A resource that jobs hold, and that the job asks for.
@@ -27,12 +27,12 @@ pub struct LimitStatus {
 
 /// The concurrency limits that a job asks for, as they are held before a cycle.
 pub(crate) fn limits(market: &Market, job: &ClassAd) -> Vec<LimitStatus> {
-    let Some(text) = Facts::of(job, &market.settings).string("ConcurrencyLimits") else { return Vec::new() };
+    let Some(text) = AdReader::of(job, &market.settings).string("ConcurrencyLimits") else { return Vec::new() };
     let mut found = Vec::new();
     for wanted in demands(&text.to_ascii_lowercase()) {
         let mut holders: BTreeMap<String, f64> = BTreeMap::new();
         for (slot, user) in market.slots.iter().zip(&market.users) {
-            let facts = Facts::of(&slot.ad, &market.settings);
+            let facts = AdReader::of(&slot.ad, &market.settings);
             for held in ["ConcurrencyLimits", "PreemptingConcurrencyLimits"].iter().filter_map(|by| facts.string(*by)) {
                 let who = user.as_deref().unwrap_or("unknown user");
                 hold(&mut holders, wanted.name, who, &held.to_ascii_lowercase());

@@ -12,10 +12,10 @@ use classmate::internal::eval::conditions::Connective;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::Outcome;
-use classmate_pool::internal::negotiate::candidate::Tier;
+use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::outcome::{Match, Rejection};
 use classmate_pool::internal::negotiate::summary::Stopped;
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::quota::derivation::slots;
 
@@ -146,9 +146,9 @@ fn partition(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> Opt
 fn displacing(made: &Match) -> String {
     let whom = made.displaced.as_deref().unwrap_or("another user");
     let mut told = match made.preempting {
-        Tier::None => String::new(),
-        Tier::Rank => format!(", preempting {whom}: the slot prefers this job"),
-        Tier::Priority => {
+        PreemptState::None => String::new(),
+        PreemptState::Rank => format!(", preempting {whom}: the slot prefers this job"),
+        PreemptState::Priority => {
             format!(", preempting {whom}: PREEMPTION_REQUIREMENTS is true and its priority is better")
         }
     };
@@ -160,10 +160,10 @@ fn displacing(made: &Match) -> String {
 
 /// The cause for which the cycle does not offer the job.
 fn not_waiting(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> Option<Cause> {
-    let facts = Facts::of(&asked.asker.ad, &market.settings);
+    let facts = AdReader::of(&asked.asker.ad, &market.settings);
     if let Some(made) = &story.displaced {
         let ground = match made.preempting {
-            Tier::Rank => "the slot prefers the other job",
+            PreemptState::Rank => "the slot prefers the other job",
             _ => "PREEMPTION_REQUIREMENTS is true and its priority is worse",
         };
         let text = format!("the job is preempted on {} by job {} of {}: {ground}", made.slot, made.job, made.submitter);

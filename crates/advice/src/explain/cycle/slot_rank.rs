@@ -11,7 +11,7 @@ use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::program::view::Values;
 use classmate::internal::value::Value;
-use classmate_pool::internal::negotiate::preemption::Objection;
+use classmate_pool::internal::negotiate::preemption::PreemptionRefusal;
 
 /// The reason the `Rank` of a slot in use keeps its present job.
 #[derive(Debug, Clone)]
@@ -50,8 +50,8 @@ pub(crate) fn keeping(market: &Market, job: &ClassAd, submitter: &str, matching:
     let keeps = |at: &usize| {
         let user = market.users[*at].as_ref().filter(|_| market.looked_at[*at])?;
         let (slot, pair) = (&market.slots[*at].ad, (user.as_bytes(), submitter.as_bytes()));
-        let ground = market.rules.preemption.ground(slot, job, pair, false, &market.settings);
-        (ground == Err(Objection::Rank)).then(|| RankObjection::of(slot, job, &market.settings))
+        let ground = market.rules.preemption.verdict(slot, job, pair, false, &market.settings);
+        (ground == Err(PreemptionRefusal::Rank)).then(|| RankObjection::of(slot, job, &market.settings))
     };
     let found: Vec<RankObjection> = matching.par_iter().filter_map(keeps).collect();
     let mut causes: Vec<(usize, String)> = Vec::new();

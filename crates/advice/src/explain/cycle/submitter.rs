@@ -9,7 +9,7 @@ use crate::explain::cycle::left_out;
 use crate::explain::cycle::turn::{Turn, ceiling, turns};
 use crate::explain::prose::prose;
 use classmate_pool::internal::negotiate::outcome::Rejection;
-use classmate_pool::internal::negotiate::summary::{Stopped, Summary};
+use classmate_pool::internal::negotiate::summary::{Stopped, SubmitterSummary};
 use classmate_pool::internal::negotiate::{Outcome, PreparedPool};
 use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::priority::ranking::OrderedBy;
@@ -21,7 +21,7 @@ use classmate_pool::internal::quota::derivation::slots;
 pub struct ShareTrace {
     /// Its numbers.
     #[serde(flatten)]
-    pub summary: Summary,
+    pub summary: SubmitterSummary,
     /// Its ceiling in weighted slots, if it has one.
     pub ceiling: Option<i64>,
     /// Submitters that were served before it.
@@ -69,7 +69,7 @@ pub fn trace(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<S
 
 /// The story of a submitter that a constraint leaves out.
 fn absent(one: &Submitter, text: &str) -> ShareTrace {
-    let summary = Summary {
+    let summary = SubmitterSummary {
         submitter: one.name.to_string(),
         priority: None,
         share: None,

@@ -18,7 +18,7 @@ pub use values::Setting;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::time::Zone;
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use draw::Drawing;
 use row::{Found, Row, Surplus};
 
@@ -81,7 +81,7 @@ impl Listing {
         let (mut rows, mut found) = row::rows(ads, self.rollup);
         let view = self.arrange(&mut rows, &mut found, ads.len());
         let settings = EvalOptions::default();
-        let updated = Facts::of(&ads[0], &settings).integer("LastUpdate").unwrap_or(0);
+        let updated = AdReader::of(&ads[0], &settings).integer("LastUpdate").unwrap_or(0);
         Drawing { rows: &rows, view: &view, surplus: found.surplus, updated, listing: self }.write(out)
     }
 

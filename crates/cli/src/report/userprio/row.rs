@@ -5,7 +5,7 @@
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
-use classmate_pool::internal::pool::facts::Facts;
+use classmate_pool::internal::pool::ad_reader::AdReader;
 
 use super::column::Columns;
 
@@ -100,7 +100,7 @@ pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<Row>, Found) {
     };
     let mut used = 0;
     for (at, ad) in ads.iter().enumerate() {
-        let facts = Facts::of(ad, &settings);
+        let facts = AdReader::of(ad, &settings);
         let (Some(name), Some(priority)) = (facts.string("Name"), facts.number("Priority")) else { continue };
         let mut row = Row { name: name.to_vec(), priority, index: at + 1, ..before.clone() };
         (row.order, row.sort_key, row.surplus, row.group_id) = (0.0, 0.0, Surplus::Unset, 0);
@@ -168,7 +168,7 @@ pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<Row>, Found) {
 }
 
 /// Values that only groups have.
-fn group(row: &mut Row, facts: Facts<'_>, rollup: bool, found: &mut Found) {
+fn group(row: &mut Row, facts: AdReader<'_>, rollup: bool, found: &mut Found) {
     row.group_id = if row.name == b"<none>" || row.name == b"." { 0 } else { -1 };
     let regroup = facts.truth("GroupAutoRegroup");
     row.surplus = if regroup == Some(true) { Surplus::Regroup } else { Surplus::No };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::table::ClassTable;
 use crate::negotiate::engine::verdict::ClassVerdict;
-use crate::negotiate::outcome::MOST_TIED;
+use crate::negotiate::outcome::MAX_TIED;
 use crate::priority::Session;
 use classmate::internal::program::mask::Mask;
 
@@ -307,7 +307,7 @@ impl RequestClass {
         None
     }
 
-    /// The largest number of candidates of one rank, if it is more than was seen before; counted up to `MOST_TIED`.
+    /// The largest number of candidates of one rank, if it is more than was seen before; counted up to `MAX_TIED`.
     pub(super) fn largest_tie(
         &mut self,
         rows: &RowState,
@@ -315,7 +315,7 @@ impl RequestClass {
         session: &Session,
         known: usize,
     ) -> usize {
-        if self.max_tie <= known || known >= MOST_TIED {
+        if self.max_tie <= known || known >= MAX_TIED {
             return known;
         }
         let permitted = |cost: f64| session.permits_unclaimed(cost);
@@ -330,7 +330,7 @@ impl RequestClass {
         let (mut largest, mut bound) = (known, 0);
         for rank in &order.by_size {
             let size = order.sizes[*rank as usize] as usize;
-            if size <= largest || largest >= MOST_TIED {
+            if size <= largest || largest >= MAX_TIED {
                 bound = bound.max(size);
                 break;
             }
@@ -338,7 +338,7 @@ impl RequestClass {
             (bound, largest) = (bound.max(all), largest.max(allowed));
         }
         self.max_tie = bound;
-        largest.min(MOST_TIED)
+        largest.min(MAX_TIED)
     }
 
     /// Number of candidates of a rank, and of those that are in reach and permitted.

@@ -9,7 +9,7 @@ use crate::negotiate::engine::partitioning::{Combinations, Partitioner, Partitio
 use crate::negotiate::engine::plan::MatchPlans;
 use crate::negotiate::engine::table::ClassTable;
 use crate::negotiate::engine::vocabulary::Vocabulary;
-use crate::negotiate::offer::Offers;
+use crate::negotiate::offer::ScanMatcher;
 use crate::negotiate::rules::Rules;
 use crate::pool::Slot;
 use classmate::internal::ad::ClassAd;
@@ -34,7 +34,7 @@ pub(super) struct CompiledCycle {
 /// The ads of slots, by place.
 #[derive(Clone, Copy)]
 pub(super) struct SlotAds<'e, 'c> {
-    pub(super) offers: &'e Offers<'c>,
+    pub(super) offers: &'e ScanMatcher<'c>,
     pub(super) order: &'e [usize],
 }
 
@@ -45,7 +45,7 @@ impl AdSource for SlotAds<'_, '_> {
 }
 
 /// The property of settings or slots because of which a cycle has to be evaluated slot by slot.
-fn obstacle(offers: &Offers<'_>, rules: &Rules) -> Option<&'static str> {
+fn obstacle(offers: &ScanMatcher<'_>, rules: &Rules) -> Option<&'static str> {
     let matching = &rules.knobs.matching;
     let any = |of: fn(&Slot) -> bool| offers.slots().iter().any(of);
     let obstacles = [
@@ -66,7 +66,7 @@ impl CompiledCycle {
     /// # Errors
     /// The reason why the cycle has to be evaluated slot by slot.
     pub(super) fn new<'s>(
-        offers: &Offers<'_>,
+        offers: &ScanMatcher<'_>,
         rules: &Rules,
         samples: &'s [SampleRequest],
         varying: &HashSet<Key>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
-use crate::negotiate::candidate::{RankKey, Tier, of_negotiator, of_nobody};
+use crate::negotiate::candidate::{PreemptState, RankKey, of_negotiator, of_nobody};
 use crate::negotiate::engine::plan::{ConditionPart, MatchPlans};
 use crate::negotiate::engine::table::{Block, ClassTable};
 use crate::negotiate::engine::vocabulary::Vocabulary;
@@ -272,10 +272,10 @@ impl SlotOrder {
     }
 
     /// The key of a slot in use, from that of an unclaimed slot.
-    pub(super) fn key_of(&self, row: u32, place: u32, tier: Tier, preemption: f64) -> RankKey {
+    pub(super) fn key_of(&self, row: u32, place: u32, preempt_state: PreemptState, preemption: f64) -> RankKey {
         let at = self.place_of[if self.by_slot { place } else { row } as usize];
         let rank = self.ranks[at as usize];
-        RankKey { tier, preemption, ..self.keys[rank as usize] }
+        RankKey { preempt_state, preemption, ..self.keys[rank as usize] }
     }
 }
 

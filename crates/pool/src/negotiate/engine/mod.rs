@@ -1,6 +1,6 @@
 //! The fast path to the best slot: requests against classes of slots.
 //!
-//! In: the slots of a cycle and its requests. Out: the same offers and refusals as [`Offers`], which evaluates slots one by
+//! In: the slots of a cycle and its requests. Out: the same offers and refusals as [`ScanMatcher`], which evaluates slots one by
 //! one and remains the authority: `crates/pool/tests/agree.rs` compares the two match by match. Slots that no request can
 //! distinguish are one row; a request is evaluated once for all rows; its candidates are a heap that survives the passes
 //! over the submitters, because slots are only ever removed. Rejections are counted from the rows, and only when a request
@@ -20,16 +20,16 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::negotiate::CycleObserver;
-use crate::negotiate::candidate::{RankKey, Tier};
+use crate::negotiate::candidate::{PreemptState, RankKey};
 use crate::negotiate::engine::class::{RequestClass, SlotCounts};
 use crate::negotiate::engine::compiled::{CompiledCycle, SlotAds};
 use crate::negotiate::engine::evaluate::{Evaluator, RequestKey};
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::verdict::{Interner, Signature, all};
-use crate::negotiate::market::Market;
-use crate::negotiate::offer::{Asking, Limited, Offer, Offers, Refusal, rejection};
-use crate::negotiate::outcome::{MOST_TIED, Tally};
+use crate::negotiate::offer::{Limited, Offer, Refusal, RequestingSubmitter, ScanMatcher, rejection};
+use crate::negotiate::outcome::{MAX_TIED, Tally};
 use crate::negotiate::rules::Rules;
+use crate::negotiate::slot_matcher::SlotMatcher;
 use crate::pool::Slot;
 use crate::priority::Session;
 use crate::priority::session::Serve;
@@ -58,7 +58,7 @@ pub(super) const VARYING_ATTRIBUTES: [&str; 14] = [
     "_condor_RESOURCE_COUNT",
 ];
 
-/// Memory for classes and their orders, bytes. Classes beyond it are dropped each time they fill it again, and rebuilt on
+/// Memory for classes and their orders, bytes. ClassCounts beyond it are dropped each time they fill it again, and rebuilt on
 /// demand.
 pub(super) const CLASS_MEMORY: usize = 2 << 30;
 
@@ -106,7 +106,7 @@ struct CandidateList {
 
 /// Finds candidates by classes of slots.
 pub struct ClassMatcher<'c> {
-    offers: Offers<'c>,
+    offers: ScanMatcher<'c>,
     rules: &'c Rules,
     compiled: CompiledCycle,
     place_of: Vec<u32>,
@@ -150,12 +150,12 @@ impl<'c> ClassMatcher<'c> {
     /// # Errors
     /// The offers themselves if the cycle has to be evaluated slot by slot, and the reason.
     pub(super) fn new(
-        offers: Offers<'c>,
+        offers: ScanMatcher<'c>,
         rules: &'c Rules,
         samples: &[SampleRequest],
         (varying, room): (&HashSet<Key>, usize),
         observer: &mut dyn CycleObserver,
-    ) -> Result<Self, (Box<Offers<'c>>, &'static str)> {
+    ) -> Result<Self, (Box<ScanMatcher<'c>>, &'static str)> {
         let (compiled, requests) = match CompiledCycle::new(&offers, rules, samples, varying, observer) {
             Ok(compiled) => compiled,
             Err(obstacle) => return Err((Box::new(offers), obstacle)),
@@ -274,14 +274,14 @@ impl<'c> ClassMatcher<'c> {
     }
 
     /// The rows that can be reached; none if all can.
-    fn reachable(&self, asking: &Asking<'_>) -> Option<Mask> {
+    fn reachable(&self, requester: &RequestingSubmitter<'_>) -> Option<Mask> {
         let rows = &self.rows;
-        let everywhere = rows.unclaimed && rows.protocols.is_some_and(|protocols| protocols.meet(asking.protocols));
+        let everywhere = rows.unclaimed && rows.protocols.is_some_and(|protocols| protocols.meet(requester.protocols));
         (!everywhere).then(|| {
             Mask::of(self.compiled.table.len(), |row| match self.compiled.table.slots(row as u32).first() {
                 Some(place) => {
                     let slot = self.offers.slot_at(self.compiled.order[*place as usize]);
-                    !slot.is_elsewhere(asking.schedd) && slot.protocols.meet(asking.protocols)
+                    !slot.is_elsewhere(requester.schedd) && slot.protocols.meet(requester.protocols)
                 }
                 None => false,
             })
@@ -289,13 +289,19 @@ impl<'c> ClassMatcher<'c> {
     }
 
     /// Searches the candidates of a request.
-    fn scan(&mut self, class: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> CandidateList {
-        let reach = self.reachable(asking);
-        let only_preferring = asking.serve != Serve::Any;
+    fn scan(
+        &mut self,
+        class: usize,
+        request: &Request,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> CandidateList {
+        let reach = self.reachable(requester);
+        let only_preferring = requester.serve != Serve::Any;
         let mut found = CandidateList {
             autocluster: request.autocluster,
-            submitter: asking.submitter,
-            serve: asking.serve,
+            submitter: requester.submitter,
+            serve: requester.serve,
             class,
             session: *session,
             left: self.offers.left(),
@@ -304,9 +310,9 @@ impl<'c> ClassMatcher<'c> {
             made_in_use: 0,
             made: HashMap::new(),
         };
-        self.scan_in_use(&mut found, reach.as_ref(), asking, session);
+        self.scan_in_use(&mut found, reach.as_ref(), requester, session);
         let ties = found.in_use.chunk_by(|a, b| a.0.compare(&b.0).is_eq()).map(<[_]>::len);
-        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MOST_TIED);
+        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MAX_TIED);
         let state = &mut self.classes[class];
         state.begin_turn(reach);
         if !only_preferring {
@@ -316,10 +322,16 @@ impl<'c> ClassMatcher<'c> {
     }
 
     /// Adds the candidates among slots in use, and counts the others.
-    fn scan_in_use(&self, found: &mut CandidateList, reach: Option<&Mask>, asking: &Asking<'_>, session: &Session) {
+    fn scan_in_use(
+        &self,
+        found: &mut CandidateList,
+        reach: Option<&Mask>,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) {
         let class = &self.classes[found.class];
         let Some(verdict) = &class.verdict.preemption else { return };
-        let only_preferring = asking.serve != Serve::Any;
+        let only_preferring = requester.serve != Serve::Any;
         for row in self.rows.in_use.rows() {
             let free = self.rows.free[row] as usize;
             if free == 0 || !class.verdict.both.contains(row) || reach.is_some_and(|reach| !reach.contains(row)) {
@@ -327,12 +339,12 @@ impl<'c> ClassMatcher<'c> {
             }
             let cost = self.rows.cost[row];
             let user = self.slot_of(self.compiled.table.slots(row as u32)[0]).user.as_deref().unwrap_or_default();
-            let tier = if verdict.prefers[row] {
-                Tier::Rank
+            let preempt_state = if verdict.prefers[row] {
+                PreemptState::Rank
             } else if only_preferring {
                 found.tally.beyond_share += free;
                 continue;
-            } else if user == asking.name {
+            } else if user == requester.name {
                 found.tally.used_by_submitter += free;
                 continue;
             } else if !verdict.required[row] {
@@ -345,15 +357,15 @@ impl<'c> ClassMatcher<'c> {
                 found.tally.over_limit += free;
                 continue;
             } else {
-                Tier::Priority
+                PreemptState::Priority
             };
             for &place in self.compiled.table.slots(row as u32).iter().filter(|place| self.rows.is_free(**place)) {
                 let preemption = f64::from_bits(verdict.preemption[row]);
-                let key = class.verdict.order.key_of(row as u32, place, tier, preemption);
+                let key = class.verdict.order.key_of(row as u32, place, preempt_state, preemption);
                 found.in_use.push((
                     key,
                     place,
-                    Offer { slot: self.compiled.order[place as usize], tier, cost, makes_room: false },
+                    Offer { slot: self.compiled.order[place as usize], preempt_state, cost, makes_room: false },
                 ));
             }
         }
@@ -362,8 +374,13 @@ impl<'c> ClassMatcher<'c> {
     }
 
     /// Evaluates slots one by one.
-    fn by_slot(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
-        let answer = self.offers.best(request, asking, session);
+    fn by_slot(
+        &mut self,
+        request: &Request,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> Result<Offer, Refusal> {
+        let answer = self.offers.best(request, requester, session);
         if !matches!(&answer, Err(refusal) if refusal.untested) {
             self.found = None;
         }
@@ -403,7 +420,12 @@ impl<'c> ClassMatcher<'c> {
         };
         let cost = self.rows.cost[self.compiled.table.row_of[place as usize] as usize];
         *found.made.entry(cost.to_bits()).or_insert(0) += 1;
-        Some(Offer { slot: self.compiled.order[place as usize], tier: Tier::None, cost, makes_room: false })
+        Some(Offer {
+            slot: self.compiled.order[place as usize],
+            preempt_state: PreemptState::None,
+            cost,
+            makes_room: false,
+        })
     }
 
     /// The reason why a request is rejected, with the counts of slots at the time of the search.
@@ -437,20 +459,25 @@ impl<'c> ClassMatcher<'c> {
     }
 }
 
-impl Market for ClassMatcher<'_> {
+impl SlotMatcher for ClassMatcher<'_> {
     fn needs_ad(&self, autocluster: u32) -> bool {
         self.rules.knobs.matching.depth_first || !matches!(self.routes.get(&autocluster), Some(Route::RequestClass(..)))
     }
 
-    fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal> {
+    fn best(
+        &mut self,
+        request: &Request,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> Result<Offer, Refusal> {
         let route = self.routes.get(&request.autocluster).cloned().unwrap_or(Route::Slots);
         let (class, text) = match route {
             Route::RequestClass(class, text) => (Some(class), text),
             Route::Request => match self.offers.limited(request) {
                 Limited::Everywhere(text) => (None, text),
-                Limited::BySlot => return self.by_slot(request, asking, session),
+                Limited::BySlot => return self.by_slot(request, requester, session),
             },
-            Route::Slots => return self.by_slot(request, asking, session),
+            Route::Slots => return self.by_slot(request, requester, session),
         };
         if let Some(name) = text.as_deref().and_then(|text| self.offers.reached(text)) {
             return Err(Refusal::untested(&name));
@@ -458,13 +485,13 @@ impl Market for ClassMatcher<'_> {
         let kept = self.found.take_if(|found| {
             self.rules.knobs.matching.match_list_caching
                 && (found.autocluster, found.submitter, found.serve)
-                    == (request.autocluster, asking.submitter, asking.serve)
+                    == (request.autocluster, requester.submitter, requester.serve)
         });
         let mut found = match kept {
             Some(found) => found,
             None => match class.or_else(|| self.class_of(&request.ad)) {
-                Some(class) => self.scan(class, request, asking, session),
-                None => return self.by_slot(request, asking, session),
+                Some(class) => self.scan(class, request, requester, session),
+                None => return self.by_slot(request, requester, session),
             },
         };
         self.offers.forget_candidates();
@@ -500,8 +527,14 @@ impl Market for ClassMatcher<'_> {
         passed_over
     }
 
-    fn of_slot(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Tally> {
-        self.offers.of_slot(at, request, asking, session)
+    fn of_slot(
+        &self,
+        at: usize,
+        request: &Request,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> Result<Offer, Tally> {
+        self.offers.of_slot(at, request, requester, session)
     }
 
     fn slot(&self, at: usize) -> &Slot {
@@ -525,7 +558,7 @@ impl Market for ClassMatcher<'_> {
         self.offers.forget();
     }
 
-    fn would_do(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool {
+    fn is_feasible(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool {
         match self.routes.get(&autocluster) {
             Some(Route::RequestClass(class, _)) if !self.classes[*class].verdict.both.is_empty() => true,
             // The slots that the table lacks are those that the cycle does not consider.
@@ -535,13 +568,13 @@ impl Market for ClassMatcher<'_> {
                 let others = others.filter(|(at, _)| self.place_of[*at] as usize >= self.compiled.order.len());
                 others.any(|(_, slot)| symmetric(&ad, &slot.ad, self.offers.settings()))
             }
-            _ => self.offers.would_do(autocluster, ad),
+            _ => self.offers.is_feasible(autocluster, ad),
         }
     }
 
-    fn classes(&self) -> Option<super::market::Classes> {
+    fn classes(&self) -> Option<super::slot_matcher::ClassCounts> {
         let table = &self.compiled.vocabulary.slots;
-        Some(super::market::Classes {
+        Some(super::slot_matcher::ClassCounts {
             slots: self.compiled.table.classes,
             requests: self.classes.len(),
             batched: table.batched.load(std::sync::atomic::Ordering::Relaxed),

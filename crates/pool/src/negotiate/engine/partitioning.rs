@@ -59,8 +59,8 @@ impl Partitioning {
             ranked.filter(|key| many(*key) && !alone.contains(key) && !together.contains(key)).collect();
         let mut exact = together;
         // A rank that looks at slots alone splits them by its value.
-        let asking = plans.ranks().filter(|atom| !is_unpartitioned(atom, &unpartitioned) && !atom.other.is_empty());
-        exact.extend(asking.flat_map(|atom| &atom.row).map(|name| name.key()));
+        let requester = plans.ranks().filter(|atom| !is_unpartitioned(atom, &unpartitioned) && !atom.other.is_empty());
+        exact.extend(requester.flat_map(|atom| &atom.row).map(|name| name.key()));
         let by_outcome = alone.into_iter().filter(|key| !exact.contains(key)).collect();
         Self { exact, by_outcome, unpartitioned }
     }

@@ -5,11 +5,11 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Asking, Limited, Offer, Offers, Verdict};
-use crate::negotiate::candidate::Tier;
+use super::{Limited, Offer, RequestingSubmitter, ScanMatcher, SlotVerdict};
+use crate::negotiate::candidate::PreemptState;
 use crate::negotiate::preemption::Preemption;
 use crate::pool::Slot;
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::pool::resource::resources;
 use crate::pool::slot::weight;
 use crate::priority::Session;
@@ -31,13 +31,13 @@ pub(super) struct Room {
     /// Its ad, with what the dynamic slots give back.
     pub(super) ad: ClassAd,
     /// On what ground they are given up.
-    pub(super) tier: Tier,
+    pub(super) preempt_state: PreemptState,
     /// Which of them, by number.
     pub(super) given_up: Vec<usize>,
 }
 
 /// Looks for room.
-pub(super) struct Search<'a> {
+pub(super) struct RoomSearch<'a> {
     /// When somebody may be displaced.
     pub(super) preemption: &'a Preemption,
     /// Who asks.
@@ -58,7 +58,7 @@ struct Child {
     rank: f64,
 }
 
-impl Search<'_> {
+impl RoomSearch<'_> {
     /// Room for a request, made by giving up as few dynamic slots as are needed, those that run what the slot likes
     /// least first. `gone` are those given up before in the cycle.
     pub(super) fn room(&self, slot: &Slot, request: &ClassAd, gone: Option<&HashSet<usize>>) -> Option<Room> {
@@ -70,12 +70,16 @@ impl Search<'_> {
             .into_iter()
             .map(|name| (name, list(&slot.ad, Name::new([b"Child", name.as_bytes()].concat()), self.settings)))
             .collect();
-        let mut room = Room { ad: slot.ad.clone(), tier: Tier::None, given_up: Vec::new() };
+        let mut room = Room { ad: slot.ad.clone(), preempt_state: PreemptState::None, given_up: Vec::new() };
         for child in children.into_iter().take_while(|child| child.rank <= rank) {
             if child.rank < rank {
-                room.tier = if room.tier == Tier::Priority { Tier::Priority } else { Tier::Rank };
+                room.preempt_state = if room.preempt_state == PreemptState::Priority {
+                    PreemptState::Priority
+                } else {
+                    PreemptState::Rank
+                };
             } else if !self.only_preferring && self.required(names.get(child.number), request) {
-                room.tier = Tier::Priority;
+                room.preempt_state = PreemptState::Priority;
             } else {
                 continue;
             }
@@ -96,7 +100,7 @@ impl Search<'_> {
         if !slot.partitionable {
             return None;
         }
-        let facts = Facts::of(&slot.ad, self.settings);
+        let facts = AdReader::of(&slot.ad, self.settings);
         let count = usize::try_from(facts.integer("NumDynamicSlots")?).ok().filter(|count| *count > 0)?;
         let of = |name: &str| list(&slot.ad, name, self.settings);
         let (names, ranks, states) = (of("ChildName"), of("ChildCurrentRank"), of("ChildState"));
@@ -132,11 +136,11 @@ impl Search<'_> {
     }
 }
 
-impl Offers<'_> {
+impl ScanMatcher<'_> {
     /// Whether a dynamic slot is to be had by way of the slot it was carved from.
     pub(super) fn is_reached_through(&self, slot: &Slot) -> bool {
         self.rules.knobs.matching.allow_pslot_preemption && {
-            let facts = Facts::of(&slot.ad, self.settings);
+            let facts = AdReader::of(&slot.ad, self.settings);
             facts.truth("DynamicSlot") == Some(true) && facts.truth("PslotRollupInformation") == Some(true)
         }
     }
@@ -147,23 +151,23 @@ impl Offers<'_> {
         at: usize,
         request: &Request,
         limited: &Limited,
-        asking: &Asking<'_>,
+        requester: &RequestingSubmitter<'_>,
         session: &Session,
-    ) -> Option<Verdict> {
-        let (slot, room) = (&self.slots[at], self.room(at, request, asking)?);
+    ) -> Option<SlotVerdict> {
+        let (slot, room) = (&self.slots[at], self.room(at, request, requester)?);
         let draw = slot.consumption.as_ref().and_then(|taken| taken.draw(&room.ad, &request.ad, self.settings));
         let cost = match (&slot.consumption, &draw) {
             (Some(consumption), Some(draw)) => consumption.cost(&room.ad, draw, self.settings),
-            _ => weight(Facts::of(&room.ad, self.settings), self.rules.weighing.weighted),
+            _ => weight(AdReader::of(&room.ad, self.settings), self.rules.weighing.weighted),
         };
-        let offer = Offer { slot: at, tier: room.tier, cost, makes_room: true };
+        let offer = Offer { slot: at, preempt_state: room.preempt_state, cost, makes_room: true };
         let verdict = self.judge(&room.ad, offer, request, limited, session);
-        Some(Verdict::WithRoom(room.given_up, Box::new(verdict)))
+        Some(SlotVerdict::WithRoom(room.given_up, Box::new(verdict)))
     }
 
     /// Room in a partitionable slot for a request that does not fit.
-    pub(super) fn room(&self, at: usize, request: &Request, asking: &Asking<'_>) -> Option<Room> {
-        let wants = || Facts::of(&request.ad, self.settings).truth("WantPslotPreemption") == Some(true);
+    pub(super) fn room(&self, at: usize, request: &Request, requester: &RequestingSubmitter<'_>) -> Option<Room> {
+        let wants = || AdReader::of(&request.ad, self.settings).truth("WantPslotPreemption") == Some(true);
         let slot = &self.slots[at];
         if !self.rules.makes_room() || !slot.partitionable || !wants() {
             return None;
@@ -180,10 +184,10 @@ impl Offers<'_> {
                 None => accept(&request.ad),
             }
         };
-        let search = Search {
+        let search = RoomSearch {
             preemption: &self.rules.preemption,
-            submitter: asking.name,
-            only_preferring: asking.serve != Serve::Any,
+            submitter: requester.name,
+            only_preferring: requester.serve != Serve::Any,
             settings: self.settings,
             named: &|name| self.named.get(name).map(|&at| &self.slots[at]),
             fits: &fits,
@@ -209,7 +213,7 @@ pub(super) fn names(slot: &ClassAd, given_up: &[usize], settings: &EvalOptions) 
 
 /// The elements of a list, evaluated in the ad; none if it is no list.
 fn list(ad: &ClassAd, name: impl Into<Name>, settings: &EvalOptions) -> Vec<Value> {
-    let Value::List(list) = Facts::of(ad, settings).value(name) else { return Vec::new() };
+    let Value::List(list) = AdReader::of(ad, settings).value(name) else { return Vec::new() };
     let value = |element| Scope::new(ad, settings).eval(&element).unwrap_or(Value::Undefined);
     list.exprs().into_iter().map(value).collect()
 }
@@ -217,7 +221,7 @@ fn list(ad: &ClassAd, name: impl Into<Name>, settings: &EvalOptions) -> Vec<Valu
 /// Adds what a dynamic slot has of a resource to what the partitionable one has, if both are numbers; a fraction that
 /// the latter has is lost, as in the reference.
 fn give_back(slot: &mut ClassAd, name: Name, amount: Option<&Value>, settings: &EvalOptions) {
-    let Some(has) = Facts::of(slot, settings).number(name).filter(|has| has.is_finite()) else { return };
+    let Some(has) = AdReader::of(slot, settings).number(name).filter(|has| has.is_finite()) else { return };
     match amount {
         Some(Value::Int(more)) => slot.insert(name, (has.floor() as i64).saturating_add(*more)),
         Some(Value::Real(more)) => slot.insert(name, has.floor() + more),
@@ -258,7 +262,7 @@ mod tests {
         )
         .unwrap();
         let requirements = parse_expr(requirements.as_bytes(), &ParseOptions::default()).unwrap();
-        let search = Search {
+        let search = RoomSearch {
             preemption: &Preemption::new(Some(requirements)).unwrap(),
             submitter: b"ann@x",
             only_preferring,
@@ -269,15 +273,20 @@ mod tests {
         search.room(parent, &request, None)
     }
 
-    fn given_up(parent: &Slot, cores: u32, requirements: &str, only_preferring: bool) -> Option<(Vec<usize>, Tier)> {
-        room(parent, cores, requirements, only_preferring).map(|room| (room.given_up, room.tier))
+    fn given_up(
+        parent: &Slot,
+        cores: u32,
+        requirements: &str,
+        only_preferring: bool,
+    ) -> Option<(Vec<usize>, PreemptState)> {
+        room(parent, cores, requirements, only_preferring).map(|room| (room.given_up, room.preempt_state))
     }
 
     #[test]
     fn at_the_same_rank_the_requirements_decide_and_ones_own_jobs_are_skipped() {
         // 1 + 2 cores suffice; for 5 both of eve's go, ann's own does not.
-        assert_eq!(given_up(&parent(""), 3, "true", false), Some((vec![0], Tier::Priority)));
-        assert_eq!(given_up(&parent(""), 5, "true", false), Some((vec![0, 2], Tier::Priority)));
+        assert_eq!(given_up(&parent(""), 3, "true", false), Some((vec![0], PreemptState::Priority)));
+        assert_eq!(given_up(&parent(""), 5, "true", false), Some((vec![0, 2], PreemptState::Priority)));
         assert_eq!(given_up(&parent(""), 6, "true", false), None);
         assert_eq!(given_up(&parent(""), 3, "false", false), None);
         assert_eq!(given_up(&parent(""), 3, "RemoteUser == \"eve@x\" && TARGET.Dept == 7", false).unwrap().0, [0]);
@@ -288,12 +297,12 @@ mod tests {
     fn what_the_slot_likes_less_goes_first_and_needs_no_requirements() {
         let liking = parent("Rank = TARGET.Dept");
         // All three have rank 0, the request 7: in their order, ann's own too.
-        assert_eq!(given_up(&liking, 6, "false", false), Some((vec![0, 1], Tier::Rank)));
-        assert_eq!(given_up(&liking, 6, "false", true), Some((vec![0, 1], Tier::Rank)));
+        assert_eq!(given_up(&liking, 6, "false", false), Some((vec![0, 1], PreemptState::Rank)));
+        assert_eq!(given_up(&liking, 6, "false", true), Some((vec![0, 1], PreemptState::Rank)));
         let unequal = parent("Rank = TARGET.Dept; ChildCurrentRank = {7.0, 8.0, 3.0}");
         // d3 first, by rank; d2 is liked better; d1 at the same rank makes it a matter of priority.
-        assert_eq!(given_up(&unequal, 3, "false", false), Some((vec![2], Tier::Rank)));
-        assert_eq!(given_up(&unequal, 5, "true", false), Some((vec![2, 0], Tier::Priority)));
+        assert_eq!(given_up(&unequal, 3, "false", false), Some((vec![2], PreemptState::Rank)));
+        assert_eq!(given_up(&unequal, 5, "true", false), Some((vec![2, 0], PreemptState::Priority)));
         assert_eq!(given_up(&unequal, 5, "false", false), None);
         assert_eq!(given_up(&unequal, 6, "true", false), None);
     }
@@ -316,7 +325,7 @@ mod tests {
     fn the_slot_has_what_is_given_back_and_floors_what_it_had() {
         let found = room(&parent("Memory = 10.75"), 3, "true", false).unwrap().ad;
         let settings = EvalOptions::default();
-        let facts = Facts::of(&found, &settings);
+        let facts = AdReader::of(&found, &settings);
         let number = |name: &str| facts.number(name);
         assert_eq!((number("Cpus"), number("Memory"), number("Disk")), (Some(3.0), Some(15.5), Some(1.0)));
         assert!(matches!(facts.value("Cpus"), Value::Int(3)));

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::queue::Requirements;
 use super::resource::SiteResource;
 use super::segment::Segments;
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
@@ -55,7 +55,7 @@ pub struct JobTimes {
 impl JobReader<'_> {
     /// The requirements of a job; those of its autocluster are not known here.
     pub fn requirements(&self, job: &ClassAd) -> Requirements {
-        let facts = Facts::of(job, self.settings);
+        let facts = AdReader::of(job, self.settings);
         let set = |name: &str| words(job, name, self.settings);
         let cpu_time = facts.number("CPUTime").or_else(|| facts.number("AllowedJobDuration"));
         let mut tags = set("Tags");
@@ -87,14 +87,14 @@ impl JobReader<'_> {
 
     /// The user priority of a job: `UserPriority`, else one more than `JobPrio`, from 0 to 10.
     pub fn user_priority(&self, job: &ClassAd) -> f64 {
-        let facts = Facts::of(job, self.settings);
+        let facts = AdReader::of(job, self.settings);
         let said = facts.number("UserPriority");
         clamped(said.unwrap_or_else(|| 1.0 + facts.number("JobPrio").unwrap_or(0.0)), USER_PRIORITIES)
     }
 
     /// Start and end of a job; none if it never ran, or its ad does not give the times.
     pub fn run(&self, job: &ClassAd) -> Option<JobTimes> {
-        let facts = Facts::of(job, self.settings);
+        let facts = AdReader::of(job, self.settings);
         let time = |names: &[&str]| names.iter().find_map(|&name| facts.number(name)).filter(|time| *time > 0.0);
         let start = time(&["JobCurrentStartDate", "JobStartDate"]);
         if facts.integer("JobStatus").is_some_and(|status| RUNNING.contains(&status)) {
@@ -126,7 +126,7 @@ pub fn asked(settings: &DiracSettings, memory: u32, time: Option<i64>) -> (u32, 
 
 /// The description of a slot.
 pub fn resource(slot: &ClassAd, settings: &EvalOptions) -> SiteResource {
-    let facts = Facts::of(slot, settings);
+    let facts = AdReader::of(slot, settings);
     let set = |name: &str| words(slot, name, settings);
     let mut platforms = set("Platform");
     if platforms.is_empty()
@@ -167,13 +167,13 @@ fn clamped(number: f64, (least, most): (f64, f64)) -> f64 {
     if number.is_nan() { least } else { number.clamp(least, most) }
 }
 
-fn owner(facts: Facts<'_>) -> Word {
+fn owner(facts: AdReader<'_>) -> Word {
     let user = facts.string("Owner").or_else(|| facts.string("User"));
     let user: &[u8] = user.as_deref().unwrap_or_default();
     word(memchr::memchr(b'@', user).map_or(user, |at| &user[..at]))
 }
 
-pub(super) fn group(facts: Facts<'_>) -> Word {
+pub(super) fn group(facts: AdReader<'_>) -> Word {
     let said = ["DiracGroup", "AcctGroup"].into_iter().find_map(|name| facts.string(name));
     if let Some(said) = said.filter(|said| !said.is_empty()) {
         return word(&said);
@@ -185,7 +185,7 @@ pub(super) fn group(facts: Facts<'_>) -> Word {
 
 /// The items of a list, or of a string that is one: separated by commas and blanks.
 fn words(ad: &ClassAd, name: &str, settings: &EvalOptions) -> Vec<Word> {
-    match Facts::of(ad, settings).value(name) {
+    match AdReader::of(ad, settings).value(name) {
         Value::Str(text) => {
             let items = text.split(|byte| *byte == b',' || byte.is_ascii_whitespace());
             items.filter(|item| !item.is_empty()).map(word).collect()

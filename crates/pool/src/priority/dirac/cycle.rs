@@ -18,11 +18,11 @@ use super::table::PriorityTable;
 use crate::accountant::GroupOf;
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::pool::Slot;
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::priority::policy::Opening;
 use crate::priority::{
-    Allowance, Claimant, Deal, End, EquivalentJobs, Fits, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit,
-    Waiting, Why,
+    Allowance, Claimant, End, EquivalentJobs, Fits, PieInput, PriorityPolicy, Spin, Standing, Turn, TurnResult, Turns,
+    Visit, Waiting, Why,
 };
 use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::dirac::{DiracSettings, Word};
@@ -82,7 +82,7 @@ impl DiracPriority {
         let (mut history, mut limits) = (RunHistory::default(), SiteLimits::new(settings));
         let mut quotas = HashMap::new();
         for ad in opening.jobs {
-            let group = group(Facts::of(ad, opening.settings));
+            let group = group(AdReader::of(ad, opening.settings));
             if let Some(quota) = (opening.quota)(&group) {
                 quotas.insert(group, quota);
             }
@@ -93,7 +93,7 @@ impl DiracPriority {
                 continue;
             }
             let host = if run.end.is_none() { "RemoteHost" } else { "LastRemoteHost" };
-            let host = Facts::of(ad, opening.settings).string(host);
+            let host = AdReader::of(ad, opening.settings).string(host);
             if let Some(slot) = host.and_then(|host| places.get(&*host).copied()) {
                 let sites = resource(&slot.ad, opening.settings).sites;
                 match run.end {
@@ -212,7 +212,7 @@ impl PriorityPolicy for DiracPriority {
         false
     }
 
-    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &Deal) -> Box<dyn Turns> {
+    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &PieInput) -> Box<dyn Turns> {
         let waiters = self.waiters(claimants.len(), waiting);
         Box::new(Draws::new(self, waiters, claimants, deal))
     }
@@ -237,14 +237,14 @@ struct Draws {
     order: Option<Vec<i64>>,
     /// Queue and job of the last turn.
     offered: Option<(i64, i64)>,
-    history: crate::priority::DealHistory,
+    history: crate::priority::PieHistory,
     /// The sum of all priorities.
     total: f64,
     pie: u32,
 }
 
 impl Draws {
-    fn new(policy: &DiracPriority, waiters: WaitingQueues, claimants: &[Claimant], deal: &Deal) -> Self {
+    fn new(policy: &DiracPriority, waiters: WaitingQueues, claimants: &[Claimant], deal: &PieInput) -> Self {
         let priorities: Vec<f64> = waiters.table.rows().iter().map(|row| row.priority).collect();
         let total: f64 = priorities.iter().sum();
         let chances = chances(&priorities, policy.settings.options);
@@ -293,12 +293,12 @@ impl Draws {
             numbers,
             order: None,
             offered: None,
-            history: crate::priority::DealHistory {
+            history: crate::priority::PieHistory {
                 spins,
                 visits,
                 pies: 1,
                 begun: 1,
-                ..crate::priority::DealHistory::default()
+                ..crate::priority::PieHistory::default()
             },
             total,
             pie,
@@ -370,7 +370,7 @@ impl Turns for Draws {
         }
     }
 
-    fn ended(&mut self, spent: Spent) {
+    fn ended(&mut self, spent: TurnResult) {
         let Some((queue, job)) = self.offered.take() else { return };
         // If not, the next queue is tried.
         if spent.weight <= 0.0 {
@@ -387,7 +387,7 @@ impl Turns for Draws {
         }
     }
 
-    fn history(&self) -> &crate::priority::DealHistory {
+    fn history(&self) -> &crate::priority::PieHistory {
         &self.history
     }
 

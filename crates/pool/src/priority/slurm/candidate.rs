@@ -8,7 +8,7 @@ use super::machines::{PartitionNodes, SlurmNodes, named_partitions};
 use super::order::JobOrderKey;
 use super::settings::SlurmSettings;
 use super::{AssociationTree, Figures, figures};
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -52,7 +52,7 @@ pub struct Requester {
 
 impl Requester {
     /// The association that a job is charged to.
-    pub fn of_job(facts: Facts<'_>, tree: &AssociationTree) -> Self {
+    pub fn of_job(facts: AdReader<'_>, tree: &AssociationTree) -> Self {
         let text = |name: &str| {
             let text = facts.string(name).filter(|text| !text.is_empty())?;
             Some(String::from_utf8_lossy(&text).to_lowercase())
@@ -144,7 +144,7 @@ impl<'a> Standpoint<'a> {
 
     /// A job in each of its partitions; none if it has no number.
     pub fn candidates(&self, ad: &ClassAd, settings: &EvalOptions) -> Vec<SlurmJob> {
-        let facts = Facts::of(ad, settings);
+        let facts = AdReader::of(ad, settings);
         let Some(cluster) = facts.integer("ClusterId") else { return Vec::new() };
         let id = JobId { cluster, process: facts.integer("ProcId").unwrap_or(0) };
         let partitions = partitions(ad, self.settings, settings);
@@ -154,7 +154,7 @@ impl<'a> Standpoint<'a> {
         partitions.iter().map(|name| self.candidate(id, Some(name), facts, settings.now)).collect()
     }
 
-    fn candidate(&self, id: JobId, partition: Option<&str>, facts: Facts<'_>, now: i64) -> SlurmJob {
+    fn candidate(&self, id: JobId, partition: Option<&str>, facts: AdReader<'_>, now: i64) -> SlurmJob {
         let asker = Requester::of_job(facts, self.tree);
         let named = partition.and_then(|name| self.machines.partition(name));
         let unknown =
@@ -220,7 +220,7 @@ impl SlurmJob {
 }
 
 /// The quality of service of a job, lower case; `normal` if it names none.
-pub fn qos_of(facts: Facts<'_>) -> String {
+pub fn qos_of(facts: AdReader<'_>) -> String {
     let named = facts.string("QOS").map(|name| String::from_utf8_lossy(&name).to_lowercase());
     named.filter(|name| !name.is_empty()).unwrap_or_else(|| "normal".to_owned())
 }
@@ -253,7 +253,7 @@ pub struct Amounts {
 
 impl Amounts {
     /// The amounts of a job's ad.
-    pub fn of(facts: Facts<'_>) -> Self {
+    pub fn of(facts: AdReader<'_>) -> Self {
         let positive = |name: &str| facts.number(name).filter(|amount| amount.is_finite() && *amount > 0.0);
         let nodes = positive("MinHosts").or_else(|| positive("RequestNodes")).unwrap_or(1.0).max(1.0);
         Self {
@@ -304,7 +304,7 @@ mod tests {
             settings("", "Account - 'b'\nAccount - 'c'\nParent - 'c'\nUser - 'Ann':DefaultAccount='c'\nUser - 'x'\n");
         let ad = ClassAd::parse(format!("[{ad}]").as_bytes()).unwrap();
         let evaluation = EvalOptions::default();
-        let asker = Requester::of_job(Facts::of(&ad, &evaluation), settings.tree());
+        let asker = Requester::of_job(AdReader::of(&ad, &evaluation), settings.tree());
         (asker.account(settings.tree()).to_owned(), asker.user)
     }
 

@@ -4,7 +4,7 @@
 
 use hashbrown::HashSet;
 
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::quota::QuotaSettings;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -23,7 +23,7 @@ pub fn associations(config: &Config, jobs: &[ClassAd], settings: &EvalOptions) -
         derived.account(&path, shares);
     }
     for ad in jobs {
-        let facts = Facts::of(ad, settings);
+        let facts = AdReader::of(ad, settings);
         let text = |name: &str| {
             let text = facts.string(name).filter(|text| !text.is_empty())?;
             let text = String::from_utf8_lossy(&text).to_lowercase();

@@ -5,7 +5,7 @@
 use hashbrown::HashSet;
 
 use super::ClusterSize;
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::value::{List, Value};
@@ -41,7 +41,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, facts: Facts<'_>) {
+    fn add(&mut self, facts: AdReader<'_>) {
         let machine = facts.string("Machine").or_else(|| {
             let name = facts.string("Name")?;
             let host = memchr::memrchr(b'@', &name).map_or(0, |at| at + 1);
@@ -73,7 +73,7 @@ impl SlurmNodes {
         let mut divisions: Vec<(Partition, Sums)> =
             conf.partitions.iter().map(|partition| (partition.clone(), Sums::default())).collect();
         for ad in slots {
-            let facts = Facts::of(ad, settings);
+            let facts = AdReader::of(ad, settings);
             if is_dynamic(facts) {
                 continue;
             }
@@ -103,14 +103,14 @@ impl SlurmNodes {
     }
 }
 
-fn is_dynamic(facts: Facts<'_>) -> bool {
+fn is_dynamic(facts: AdReader<'_>) -> bool {
     facts.truth("DynamicSlot") == Some(true)
         || facts.string("SlotType").is_some_and(|kind| kind.eq_ignore_ascii_case(b"Dynamic"))
 }
 
 /// The partitions a slot is in: those it lists, else those whose `Nodes` have its machine.
 pub fn partitions_of(ad: &ClassAd, conf: &SlurmConf, settings: &EvalOptions) -> Vec<String> {
-    let facts = Facts::of(ad, settings);
+    let facts = AdReader::of(ad, settings);
     if ad.contains("PartitionName") {
         return named_partitions(ad, settings);
     }
@@ -136,7 +136,7 @@ pub fn enlist(slots: &mut [ClassAd], conf: &SlurmConf, settings: &EvalOptions) {
 /// The names in `PartitionName`: a string with commas, or a list of strings.
 pub fn named_partitions(ad: &ClassAd, settings: &EvalOptions) -> Vec<String> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    let mut names: Vec<String> = match Facts::of(ad, settings).value("PartitionName") {
+    let mut names: Vec<String> = match AdReader::of(ad, settings).value("PartitionName") {
         Value::Str(string) => string.split(|&byte| byte == b',').map(text).collect(),
         Value::List(list) => {
             let scope = || Scope::new(ad, settings);

@@ -16,10 +16,10 @@ use super::settings::SlurmSettings;
 use super::{Figures, ROOT, SlurmNodes, figures};
 use crate::accountant::GroupOf;
 use crate::accountant::usage::{Account, SlotInUse};
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use crate::priority::{
-    Allowance, Claimant, Deal, DealHistory, End, Opening, PriorityPolicy, Spent, Spin, Standing, Turn, Turns, Visit,
-    Waiting, Why,
+    Allowance, Claimant, End, Opening, PieHistory, PieInput, PriorityPolicy, Spin, Standing, Turn, TurnResult, Turns,
+    Visit, Waiting, Why,
 };
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
@@ -179,7 +179,7 @@ impl PriorityPolicy for SlurmPriority {
     /// The association of the job's user in its account, for the partition it runs in if there is such a one.
     fn account(&self, job: &ClassAd, slot: &ClassAd) -> Account {
         let tree = self.ledger.tree();
-        let asker = Requester::of_job(Facts::of(job, &self.evaluation), tree);
+        let asker = Requester::of_job(AdReader::of(job, &self.evaluation), tree);
         let association = asker.association(tree, self.partition(job, slot).as_deref());
         association.map_or(Account::Unknown, Account::Number)
     }
@@ -195,9 +195,9 @@ impl PriorityPolicy for SlurmPriority {
                 partitions.iter().find_map(|name| conf.partition(name)?.billing.as_ref())
             }
         };
-        let facts = Facts::of(slot, &self.evaluation);
+        let facts = AdReader::of(slot, &self.evaluation);
         let name = match job {
-            Some(job) => Some(qos_of(Facts::of(job, &self.evaluation))),
+            Some(job) => Some(qos_of(AdReader::of(job, &self.evaluation))),
             None => facts.string("QOS").map(|name| String::from_utf8_lossy(&name).to_lowercase()),
         };
         let factor = name.and_then(|name| self.settings.qos(&name)).map_or(1.0, |qos| qos.usage_factor);
@@ -244,7 +244,7 @@ impl PriorityPolicy for SlurmPriority {
         if partitions.is_empty() { None } else { Some(partitions.iter().map(|name| candidacy(job, name)).collect()) }
     }
 
-    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &Deal) -> Box<dyn Turns> {
+    fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &PieInput) -> Box<dyn Turns> {
         let standpoint = Standpoint::new(&self.settings, &self.machines, self.ledger.tree(), &self.figures);
         let increase_only = self.settings.conf().flags.increase_only;
         let mut jobs = Vec::new();
@@ -316,16 +316,16 @@ struct InOrder {
     /// The place of the visit of each claimant.
     visit_of: Vec<Option<usize>>,
     pie: u32,
-    history: DealHistory,
+    history: PieHistory,
 }
 
 impl InOrder {
-    fn new(jobs: Vec<(usize, usize)>, visits: Vec<Visit>, claimants: usize, deal: &Deal) -> Self {
+    fn new(jobs: Vec<(usize, usize)>, visits: Vec<Visit>, claimants: usize, deal: &PieInput) -> Self {
         let mut visit_of = vec![None; claimants];
         for (at, visit) in visits.iter().enumerate() {
             visit_of[visit.who] = Some(at);
         }
-        let history = DealHistory {
+        let history = PieHistory {
             spins: vec![Spin { pie: deal.first_pie, spin: 1, pie_left: deal.weight }],
             visits,
             left: (0..claimants).collect(),
@@ -353,9 +353,9 @@ impl Turns for InOrder {
         })
     }
 
-    fn ended(&mut self, _: Spent) {}
+    fn ended(&mut self, _: TurnResult) {}
 
-    fn history(&self) -> &DealHistory {
+    fn history(&self) -> &PieHistory {
         &self.history
     }
 }

@@ -6,7 +6,7 @@ use super::billing::billing;
 use super::candidate::{Amounts, Requester};
 use super::machines::named_partitions;
 use super::{AssociationTree, ROOT};
-use crate::pool::facts::Facts;
+use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::slurm::SlurmConf;
@@ -23,7 +23,7 @@ pub fn minutes_left(
 ) -> Vec<Vec<(String, f64)>> {
     let mut sums: Vec<Vec<(String, f64)>> = vec![Vec::new(); tree.nodes().len()];
     for ad in jobs {
-        let facts = Facts::of(ad, settings);
+        let facts = AdReader::of(ad, settings);
         if facts.integer("JobStatus") != Some(2) {
             continue;
         }

@@ -1,6 +1,6 @@
 //! Where requests look for slots: one question, two answers that must be the same.
 
-use crate::negotiate::offer::{Asking, Offer, Refusal};
+use crate::negotiate::offer::{Offer, Refusal, RequestingSubmitter};
 use crate::negotiate::outcome::Tally;
 use crate::pool::Slot;
 use crate::priority::Session;
@@ -8,7 +8,7 @@ use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
 
 /// The slots of a cycle that are still to be had.
-pub trait Market {
+pub trait SlotMatcher {
     /// Whether the ad of a request of this autocluster is looked at; otherwise it may be empty.
     fn needs_ad(&self, autocluster: u32) -> bool;
 
@@ -16,7 +16,12 @@ pub trait Market {
     ///
     /// # Errors
     /// Why no slot will do.
-    fn best(&mut self, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Refusal>;
+    fn best(
+        &mut self,
+        request: &Request,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> Result<Offer, Refusal>;
 
     /// Whether a slot was too heavy for a submitter when candidates were last looked for in its turn.
     fn passed_over(&mut self, submitter: usize) -> bool;
@@ -25,7 +30,13 @@ pub trait Market {
     ///
     /// # Errors
     /// What became of the slot; nothing is counted if it is not to be had.
-    fn of_slot(&self, at: usize, request: &Request, asking: &Asking<'_>, session: &Session) -> Result<Offer, Tally>;
+    fn of_slot(
+        &self,
+        at: usize,
+        request: &Request,
+        requester: &RequestingSubmitter<'_>,
+        session: &Session,
+    ) -> Result<Offer, Tally>;
 
     /// Takes what a request was offered: the slot leaves the list, unless it stays to be had. Gives the concurrency limits
     /// that are held from now on, in lower case.
@@ -52,20 +63,20 @@ pub trait Market {
     fn forget(&mut self);
 
     /// Whether any slot would do for a request of this autocluster, whoever has it; before the first is taken.
-    fn would_do(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool;
+    fn is_feasible(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool;
 
     /// Into how many classes slots and requests fall; none if each is looked at by itself.
-    fn classes(&self) -> Option<Classes> {
+    fn classes(&self) -> Option<ClassCounts> {
         None
     }
 }
 
 /// How a pool was taken together, and how it was evaluated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Classes {
-    /// Classes of slots.
+pub struct ClassCounts {
+    /// ClassCounts of slots.
     pub slots: usize,
-    /// Classes of requests.
+    /// ClassCounts of requests.
     pub requests: usize,
     /// Atoms evaluated over columns.
     pub batched: u64,

@@ -9,17 +9,17 @@ use std::sync::{Arc, LazyLock};
 use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::GroupOf;
-use crate::negotiate::market::Market;
-use crate::negotiate::offer::{Asking, Offer, Refusal, VARIOUS};
+use crate::negotiate::offer::{Offer, Refusal, RequestingSubmitter, VARIOUS};
 use crate::negotiate::outcome::{Candidacy, Match, Negotiation, Outcome, Pie, Rejected};
 use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
-use crate::negotiate::single::{Members, Singles};
+use crate::negotiate::single::{SingleTurns, SubmitterJobs};
+use crate::negotiate::slot_matcher::SlotMatcher;
 use crate::pool::Slot;
+use crate::pool::ad_reader::AdReader;
 use crate::pool::address::Protocols;
-use crate::pool::facts::Facts;
 use crate::priority::session::Serve;
-use crate::priority::{Claimant, Deal, DealHistory, PriorityPolicy, Session, Spent, Spin, Turn, Turns};
+use crate::priority::{Claimant, PieHistory, PieInput, PriorityPolicy, Session, Spin, Turn, TurnResult, Turns};
 use crate::queue::request::{Queue, Request};
 use crate::queue::submitter::Submitter;
 use classmate::internal::ad::ClassAd;
@@ -35,7 +35,7 @@ const NO_GROUP: &str = "<none>";
 static OFFLINE: LazyLock<Name> = LazyLock::new(|| Name::new("Offline"));
 
 /// A deal while it lasts.
-pub struct Dealing<'c> {
+pub struct NegotiationLoop<'c> {
     /// Submitters, in order of arrival.
     pub submitters: &'c [Submitter],
     /// The configuration.
@@ -45,7 +45,7 @@ pub struct Dealing<'c> {
     /// Jobs that are not matched yet.
     pub queue: Queue<'c>,
     /// Slots that are not taken yet.
-    pub offers: Box<dyn Market + 'c>,
+    pub offers: Box<dyn SlotMatcher + 'c>,
     /// What is in use, for expressions that ask.
     pub live: &'c LiveUsage,
     /// Priorities and usage.
@@ -53,7 +53,7 @@ pub struct Dealing<'c> {
     /// What was decided so far.
     pub outcome: Outcome,
     /// The group that is negotiated for; none without groups.
-    pub group: Option<Negotiating>,
+    pub group: Option<NegotiatedGroup>,
     /// Submitters that were visited.
     pub seen: BTreeSet<usize>,
     /// Requests in the queue: runs of like jobs.
@@ -64,7 +64,7 @@ pub struct Dealing<'c> {
 
 /// The group that is negotiated for, as requests are told.
 #[derive(Debug, Clone, Default)]
-pub struct Negotiating {
+pub struct NegotiatedGroup {
     /// Its name.
     pub name: String,
     /// Whether members of groups compete here once more.
@@ -74,7 +74,7 @@ pub struct Negotiating {
 }
 
 /// The request being served.
-pub(super) struct Serving {
+pub(super) struct ServedRequest {
     pub(super) request: Request,
     /// Jobs of it that got a slot in this turn.
     pub(super) matched: usize,
@@ -82,7 +82,7 @@ pub(super) struct Serving {
 
 /// What has happened in a turn.
 #[derive(Default)]
-pub(super) struct Progress {
+pub(super) struct TurnProgress {
     /// Where the next request is looked for in the submitter's list.
     next: usize,
     /// Autoclusters that got no slot; they are not offered again in this turn.
@@ -93,14 +93,14 @@ pub(super) struct Progress {
     reached: BTreeSet<String>,
 }
 
-impl<'c> Dealing<'c> {
+impl<'c> NegotiationLoop<'c> {
     /// A deal in which nothing was decided yet.
     pub fn new(
         submitters: &'c [Submitter],
         rules: &'c Rules,
         settings: &'c EvalOptions,
         queue: Queue<'c>,
-        offers: Box<dyn Market + 'c>,
+        offers: Box<dyn SlotMatcher + 'c>,
         live: &'c LiveUsage,
         policy: &'c mut dyn PriorityPolicy,
     ) -> Self {
@@ -135,7 +135,7 @@ impl<'c> Dealing<'c> {
     }
 
     /// Deals to some of the submitters. Returns those who have nothing more to be served, and the number of the next pie.
-    pub fn deal(&mut self, members: &[usize], deal: &Deal) -> (Vec<usize>, u32) {
+    pub fn negotiate_submitters(&mut self, members: &[usize], deal: &PieInput) -> (Vec<usize>, u32) {
         let claimant = |&who: &usize| Claimant {
             submitter: self.submitters[who].name.to_vec(),
             idle_jobs: self.submitters[who].idle,
@@ -144,7 +144,7 @@ impl<'c> Dealing<'c> {
             schedd: self.submitters[who].reachable.then_some(self.schedds[who]),
         };
         let claimants: Vec<Claimant> = members.iter().map(claimant).collect();
-        let waiting = Members { members, queue: &self.queue };
+        let waiting = SubmitterJobs { members, queue: &self.queue };
         let mut turns = self.policy.begin(&claimants, &waiting, deal);
         self.run(members, &mut *turns);
         self.record(members, turns.history());
@@ -153,7 +153,7 @@ impl<'c> Dealing<'c> {
     }
 
     /// Notes what the turns have to tell.
-    fn record(&mut self, members: &[usize], history: &DealHistory) {
+    fn record(&mut self, members: &[usize], history: &PieHistory) {
         let group = self.group.as_ref().map(|group| group.name.clone());
         for visit in &history.visits {
             let who = members[visit.who];
@@ -181,7 +181,7 @@ impl<'c> Dealing<'c> {
     /// Serves turns until there are none left.
     fn run(&mut self, members: &[usize], turns: &mut dyn Turns) {
         let mut spin = (0, 0);
-        let mut singles = Singles::default();
+        let mut singles = SingleTurns::default();
         while let Some(turn) =
             turns.next_suited(&mut |who, job, slot| self.suits(members[who], job, slot, &mut singles))
         {
@@ -203,10 +203,10 @@ impl<'c> Dealing<'c> {
     }
 
     /// Serves one turn.
-    fn serve(&mut self, turn: &Turn) -> Spent {
+    fn serve(&mut self, turn: &Turn) -> TurnResult {
         let mut session = Session::new(turn.allowance);
-        let mut progress = Progress::default();
-        let mut serving: Option<Serving> = None;
+        let mut progress = TurnProgress::default();
+        let mut serving: Option<ServedRequest> = None;
         let out_of_jobs = loop {
             let serve = session.serve();
             if serve == Serve::Nothing {
@@ -215,7 +215,7 @@ impl<'c> Dealing<'c> {
             let Some(mut current) = self.next(turn.who, serving.take(), &mut progress) else { break true };
             self.outcome.statistics.jobs_considered += 1;
             if self.offers.needs_ad(current.request.autocluster) {
-                self.mark(turn.who, &mut current.request);
+                self.insert_submitter_attributes(turn.who, &mut current.request);
             }
             match self.find(turn, serve, &current.request, &session) {
                 Ok(offer) => {
@@ -254,7 +254,7 @@ impl<'c> Dealing<'c> {
     }
 
     /// The request to serve next: the same again while it stands for more jobs, then the next one.
-    fn next(&self, who: usize, serving: Option<Serving>, progress: &mut Progress) -> Option<Serving> {
+    fn next(&self, who: usize, serving: Option<ServedRequest>, progress: &mut TurnProgress) -> Option<ServedRequest> {
         if let Some(serving) = serving
             && serving.matched < serving.request.count
         {
@@ -265,13 +265,13 @@ impl<'c> Dealing<'c> {
             request.ad = self.queue.request_ad(who, &request);
         }
         progress.next = request.first + request.count;
-        Some(Serving { request, matched: 0 })
+        Some(ServedRequest { request, matched: 0 })
     }
 
     /// Tells the request who asks and how they stand at this moment.
-    pub(super) fn mark(&self, who: usize, request: &mut Request) {
+    pub(super) fn insert_submitter_attributes(&self, who: usize, request: &mut Request) {
         let submitter = &self.submitters[who].name;
-        mark(&mut request.ad, submitter, &*self.policy, self.rules, self.group.as_ref());
+        insert_submitter_attributes(&mut request.ad, submitter, &*self.policy, self.rules, self.group.as_ref());
     }
 
     pub(super) fn find(
@@ -281,14 +281,14 @@ impl<'c> Dealing<'c> {
         request: &Request,
         session: &Session,
     ) -> Result<Offer, Refusal> {
-        let asking = self.asking(turn.who, serve);
-        self.offers.best(request, &asking, session)
+        let requester = self.requester(turn.who, serve);
+        self.offers.best(request, &requester, session)
     }
 
     /// Who asks for a slot.
-    pub(super) fn asking(&self, who: usize, serve: Serve) -> Asking<'c> {
+    pub(super) fn requester(&self, who: usize, serve: Serve) -> RequestingSubmitter<'c> {
         let submitter = &self.submitters[who];
-        Asking {
+        RequestingSubmitter {
             submitter: who,
             name: &submitter.name,
             schedd: &submitter.schedd,
@@ -300,10 +300,10 @@ impl<'c> Dealing<'c> {
     pub(super) fn matched(
         &mut self,
         turn: &Turn,
-        serving: &mut Serving,
+        serving: &mut ServedRequest,
         offer: Offer,
         session: &mut Session,
-        progress: &mut Progress,
+        progress: &mut TurnProgress,
     ) {
         let slot = self.offers.slot(offer.slot);
         let submitter = &self.submitters[turn.who];
@@ -313,7 +313,7 @@ impl<'c> Dealing<'c> {
             _ if offer.makes_room => Some(VARIOUS.to_owned()),
             user => user.as_ref().filter(|_| self.rules.trim.preemption).map(ToString::to_string),
         };
-        let offline = Facts::of(&slot.ad, self.settings).truth(*OFFLINE) == Some(true);
+        let offline = AdReader::of(&slot.ad, self.settings).truth(*OFFLINE) == Some(true);
         let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
         progress.matched.extend(place..place + packed);
         serving.matched += packed;
@@ -336,7 +336,7 @@ impl<'c> Dealing<'c> {
             cluster: job(serving.request.first).cluster,
             submitter: submitter.name.to_string_lossy().into_owned(),
             slot: name,
-            preempting: offer.tier,
+            preempting: offer.preempt_state,
             displaced,
             released,
             offline,
@@ -354,13 +354,13 @@ impl<'c> Dealing<'c> {
         if !self.rules.knobs.matching.depth_first {
             return 1;
         }
-        let amount = |ad, name: &str| Facts::of(ad, self.settings).integer(name).unwrap_or(1);
+        let amount = |ad, name: &str| AdReader::of(ad, self.settings).integer(name).unwrap_or(1);
         let fits = |has: &str, wants: &str| amount(&slot.ad, has) / amount(&request.ad, wants).max(1);
         // At least the job itself: the reference would match it again and again.
         fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(1) as usize
     }
 
-    pub(super) fn rejected(&mut self, turn: &Turn, serving: &Serving, refusal: &Refusal) {
+    pub(super) fn rejected(&mut self, turn: &Turn, serving: &ServedRequest, refusal: &Refusal) {
         let request = &serving.request;
         let list = &self.queue.lists[turn.who];
         self.outcome.rejections.push(Rejected {
@@ -378,23 +378,28 @@ impl<'c> Dealing<'c> {
 }
 
 /// Tells a request who asks and how they stand before the first turn.
-pub(super) fn mark_at_start(ad: &mut ClassAd, submitter: &[u8], policy: &dyn PriorityPolicy, rules: &Rules) {
-    let negotiating = (!rules.groups.tree.is_empty()).then(Negotiating::default);
-    mark(ad, submitter, policy, rules, negotiating.as_ref());
-}
-
-/// Tells a request who asks and how they stand.
-fn mark(
+pub(super) fn insert_submitter_attributes_at_start(
     ad: &mut ClassAd,
     submitter: &[u8],
     policy: &dyn PriorityPolicy,
     rules: &Rules,
-    negotiating: Option<&Negotiating>,
+) {
+    let negotiating = (!rules.groups.tree.is_empty()).then(NegotiatedGroup::default);
+    insert_submitter_attributes(ad, submitter, policy, rules, negotiating.as_ref());
+}
+
+/// Tells a request who asks and how they stand.
+fn insert_submitter_attributes(
+    ad: &mut ClassAd,
+    submitter: &[u8],
+    policy: &dyn PriorityPolicy,
+    rules: &Rules,
+    negotiating: Option<&NegotiatedGroup>,
 ) {
     let standing = policy.standing(submitter);
     ad.insert("SubmitterNegotiatingGroup", negotiating.map_or(NO_GROUP, |group| &group.name));
     ad.insert("SubmitterAutoregroup", negotiating.is_some_and(|group| group.autoregroup));
-    if let Some(Negotiating { quotas, .. }) = negotiating {
+    if let Some(NegotiatedGroup { quotas, .. }) = negotiating {
         let tree = &rules.groups.tree;
         let at = tree.of(submitter);
         let name = &tree.groups()[at].name;

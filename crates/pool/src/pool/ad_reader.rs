@@ -14,19 +14,19 @@ use classmate::internal::value::Value;
 /// ```
 /// use classmate::internal::ad::ClassAd;
 /// use classmate::internal::eval::scope::EvalOptions;
-/// use classmate_pool::internal::pool::facts::Facts;
+/// use classmate_pool::internal::pool::ad_reader::AdReader;
 /// let ad = ClassAd::parse(b"[Cpus = 2; Weight = Cpus * 1.5]")?;
 /// let settings = EvalOptions::default();
-/// assert_eq!(Facts::of(&ad, &settings).number("Weight"), Some(3.0));
+/// assert_eq!(AdReader::of(&ad, &settings).number("Weight"), Some(3.0));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Facts<'a> {
+pub struct AdReader<'a> {
     ad: &'a ClassAd,
     settings: &'a EvalOptions,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> AdReader<'a> {
     /// The facts of an ad.
     pub fn of(ad: &'a ClassAd, settings: &'a EvalOptions) -> Self {
         Self { ad, settings }
