@@ -14,42 +14,35 @@
 //! Everything is read-only. Results are data that serializes; the command `classmate` turns them into text.
 //!
 //! ```
-//! use classmate::internal::ad::ClassAd;
-//! use classmate_advice::{ExplainedJob, explain_job, find_job};
-//! use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
+//! use classmate::ClassAd;
+//! use classmate_advice::explain_job;
+//! use classmate_pool::Snapshot;
 //!
 //! let slot = ClassAd::parse(b"[Name = \"slot1@host\"; State = \"Unclaimed\"; Memory = 2048; Requirements = true]")?;
 //! let job = ClassAd::parse(
 //!     b"[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"alice@pool\"; Requirements = TARGET.Memory >= 4096]",
 //! )?;
 //! let snapshot = Snapshot { slots: vec![slot], jobs: vec![job], ..Snapshot::default() };
-//! let (job, ad) = find_job(&snapshot, |_, _| true).ok_or("no job")?;
-//! let mut pool = PreparedPool::for_explanation(&snapshot)?;
-//! let explanation = explain_job(&mut pool, &ExplainedJob::of(&job, ad), true)?;
+//! let explanation = explain_job(&snapshot, "1.0".parse()?)?.ok_or("no such job")?;
 //! assert_eq!(explanation.matching, 0);
 //! assert_eq!(explanation.never, ["TARGET.Memory >= 4096"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#[doc(hidden)]
-pub mod autoclusters;
-#[doc(hidden)]
-pub mod explain;
-#[doc(hidden)]
-pub mod fmt;
-#[doc(hidden)]
-pub mod lint;
-#[doc(hidden)]
-pub mod policy_test;
-#[doc(hidden)]
-pub mod whatif;
+mod autoclusters;
+mod explain;
+mod fmt;
+mod lint;
+mod policy_test;
+mod whatif;
 
 pub use crate::autoclusters::{Audit, audit as audit_autoclusters};
+pub use crate::explain::causes::Cause;
 pub use crate::explain::cycle::group::{QuotaTrace, trace as trace_quota};
 pub use crate::explain::cycle::submitter::{ShareTrace, trace as trace_share};
-pub use crate::explain::replay::{ExplainedJob, of_job as explain_job};
+pub use crate::explain::replay::explain_job;
 pub use crate::explain::slot::{SlotExplanation, explain as explain_slot};
-pub use crate::explain::{Explanation, find as find_job};
+pub use crate::explain::{Explanation, SlotPolicy};
 pub use crate::fmt::ads::expression as format_expression;
 pub use crate::lint::config::lint;
 pub use crate::policy_test::run::run as run_policy_tests;
@@ -58,5 +51,22 @@ pub use crate::whatif::{Difference, what_if};
 /// Parts that the other crates of this workspace use; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::{autoclusters, explain, fmt, lint, policy_test, whatif};
+    pub mod autoclusters {
+        pub use crate::autoclusters::*;
+    }
+    pub mod explain {
+        pub use crate::explain::*;
+    }
+    pub mod fmt {
+        pub use crate::fmt::*;
+    }
+    pub mod lint {
+        pub use crate::lint::*;
+    }
+    pub mod policy_test {
+        pub use crate::policy_test::*;
+    }
+    pub mod whatif {
+        pub use crate::whatif::*;
+    }
 }

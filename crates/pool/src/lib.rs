@@ -1,17 +1,83 @@
-//! Run negotiation cycles and simulations over a pool.
+//! Run HTCondor negotiation cycles and simulations over a pool.
+//!
+//! | task | entry point |
+//! |---|---|
+//! | read a pool directory: slot ads, job ads, configuration, accountant's log | [`Snapshot::read_dir`] |
+//! | run one cycle | [`negotiate`], [`PreparedPool::negotiate`] with options |
+//! | charge the matches of a cycle to the accountant | [`commit`] |
+//! | simulate a workload under a policy | [`simulate`] |
+//! | generate a pool of any size | [`GeneratedPool`] |
+//!
+//! A cycle is a pure function: the same [`Snapshot`] always gives the same [`Outcome`], whatever the number of threads.
+//!
+//! ```
+//! use classmate_pool::{Rejection, Snapshot, negotiate};
+//!
+//! let pool = Snapshot::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pool"))?;
+//! let outcome = negotiate(&pool.snapshot)?;
+//! for made in &outcome.matches {
+//!     println!("job {} of {} matched {}", made.job, made.submitter, made.slot);
+//! }
+//! for rejected in &outcome.rejections {
+//!     println!("job {} was rejected: {}", rejected.job, rejected.reason);
+//! }
+//! assert!(!outcome.matches.is_empty());
+//! assert!(outcome.rejections.iter().any(|rejected| rejected.rejection == Rejection::NoMatch));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-pub mod accountant;
-pub mod generate;
-pub mod negotiate;
-pub mod pool;
-pub mod priority;
-pub mod queue;
-pub mod quota;
-pub mod simulate;
-pub mod workload;
+mod accountant;
+mod generate;
+mod negotiate;
+mod pool;
+mod priority;
+mod queue;
+mod quota;
+mod simulate;
+mod workload;
+
+pub use accountant::{Journal, Log as AccountantLog, LogError};
+pub use generate::{Pool as GeneratedPool, Shape};
+pub use negotiate::commit::{CommitError, commit};
+pub use negotiate::outcome::{Match, Negotiation, Pie, Rejected, Rejection, Statistics, Tally};
+pub use negotiate::{
+    Cycle, CycleObserver, CycleOptions, Feasibility, LoadError, LoadedPool, Matcher, Outcome, PreparedPool, Snapshot,
+    negotiate,
+};
+pub use priority::Policy;
+pub use queue::JobId;
+pub use quota::summary::GroupSummary;
+pub use simulate::{Cluster, SimulationPlan, SimulationResult, SlotCluster, UniformCluster, simulate};
+pub use workload::Workload;
 
 /// Parts that the other crates of this workspace use; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::{accountant, generate, negotiate, pool, priority, queue, quota, simulate, workload};
+    pub mod accountant {
+        pub use crate::accountant::*;
+    }
+    pub mod generate {
+        pub use crate::generate::*;
+    }
+    pub mod negotiate {
+        pub use crate::negotiate::*;
+    }
+    pub mod pool {
+        pub use crate::pool::*;
+    }
+    pub mod priority {
+        pub use crate::priority::*;
+    }
+    pub mod queue {
+        pub use crate::queue::*;
+    }
+    pub mod quota {
+        pub use crate::quota::*;
+    }
+    pub mod simulate {
+        pub use crate::simulate::*;
+    }
+    pub mod workload {
+        pub use crate::workload::*;
+    }
 }

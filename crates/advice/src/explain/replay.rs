@@ -8,10 +8,10 @@ use crate::explain::cycle::obstacle::of_cycle;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{JobInCycle, trace};
 use crate::explain::view::View;
-use crate::explain::{Explanation, Market};
+use crate::explain::{Explanation, Market, find};
 use classmate::internal::ad::ClassAd;
 use classmate_config::internal::config::ConfigError;
-use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool};
+use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot};
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::{Activity, JobId};
 
@@ -31,15 +31,32 @@ impl ExplainedJob {
     }
 }
 
+/// Explains why a job is idle, or which slot it matched in the cycle; none if the snapshot has no such job.
+///
+/// # Errors
+/// A setting that is wrong for a cycle.
+///
+/// ```
+/// use classmate_advice::explain_job;
+/// use classmate_pool::Snapshot;
+/// let pool = Snapshot::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/stuck"))?;
+/// assert!(explain_job(&pool.snapshot, "99999.0".parse()?)?.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn explain_job(snapshot: &Snapshot, id: JobId) -> Result<Option<Explanation>, ConfigError> {
+    let Some((job, ad)) = find(snapshot, |job, _| job.id == id) else { return Ok(None) };
+    of_job(&mut PreparedPool::for_explanation(snapshot)?, &ExplainedJob::of(&job, ad), true).map(Some)
+}
+
 /// Explains a job, with a cycle if it is wanted. The pool must be prepared for explanations; a cycle uses it up.
 ///
 /// # Errors
 /// A setting that is wrong for a cycle.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate_advice::internal::explain::{find, replay::{ExplainedJob, of_job}};
-/// use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
+/// use classmate_pool::{PreparedPool, Snapshot};
 /// let snapshot = Snapshot {
 ///     slots: vec![ClassAd::parse(b"[Name = \"s\"; State = \"Unclaimed\"; Requirements = true]")?],
 ///     jobs: vec![ClassAd::parse(b"[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Requirements = true]")?],
@@ -76,12 +93,12 @@ pub fn of_job(pool: &mut PreparedPool<'_>, subject: &ExplainedJob, cycle: bool) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::find;
+
     use classmate::internal::format::long::LongReader;
     use classmate::internal::syntax::parse::ParseOptions;
     use classmate_config::internal::config::Config;
     use classmate_pool::internal::generate::{NOW, Pool};
-    use classmate_pool::internal::negotiate::{Snapshot, negotiate};
+    use classmate_pool::internal::negotiate::negotiate;
 
     /// A pool some of whose slots are in use, with groups or without, whose policy looks at what is in use.
     fn made(seed: u64) -> Snapshot {

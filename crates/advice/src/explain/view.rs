@@ -11,9 +11,9 @@ use classmate::internal::name::Name;
 /// A job looked at against all slots.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate_advice::internal::explain::{Market, view::View};
-/// use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
+/// use classmate_pool::{PreparedPool, Snapshot};
 /// let slot = ClassAd::parse(b"[Name = \"s\"; Memory = 10; Requirements = true]")?;
 /// let snapshot = Snapshot { slots: vec![slot], ..Snapshot::default() };
 /// let pool = PreparedPool::for_explanation(&snapshot).unwrap();

@@ -48,9 +48,9 @@ impl SlotKinds {
     /// The kinds of slots with these ads.
     ///
     /// ```
-    /// use classmate::internal::ad::ClassAd;
-    /// use classmate::internal::eval::scope::EvalOptions;
-    /// use classmate_pool::internal::negotiate::Outcome;
+    /// use classmate::ClassAd;
+    /// use classmate::EvalOptions;
+    /// use classmate_pool::Outcome;
     /// use classmate_advice::internal::whatif::kind::SlotKinds;
     /// let slot = ClassAd::parse(b"[Name = \"s\"; Cpus = 4; Arch = \"X86_64\"]")?;
     /// let matched = SlotKinds::of(&[slot], &EvalOptions::default()).matched(&Outcome::default());

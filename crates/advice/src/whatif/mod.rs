@@ -54,7 +54,7 @@ impl PoolRun {
 ///
 /// ```
 /// use classmate_advice::what_if;
-/// use classmate_pool::internal::negotiate::Snapshot;
+/// use classmate_pool::Snapshot;
 /// assert!(what_if(&Snapshot::default(), &Snapshot::default()).is_ok_and(|difference| difference.is_none()));
 /// ```
 pub fn what_if(before: &Snapshot, after: &Snapshot) -> Result<Difference, ConfigError> {
@@ -171,8 +171,8 @@ impl Difference {
     /// The difference of two outcomes.
     ///
     /// ```
-    /// use classmate_pool::internal::negotiate::Outcome;
-    /// use classmate_advice::internal::whatif::Difference;
+    /// use classmate_pool::Outcome;
+    /// use classmate_advice::Difference;
     /// assert!(Difference::of(&Outcome::default(), &Outcome::default()).is_none());
     /// ```
     pub fn of(before: &Outcome, after: &Outcome) -> Self {

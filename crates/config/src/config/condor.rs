@@ -121,7 +121,7 @@ impl<'a> Definition<'a> {
 /// of definition does not matter (`docs/reference/config-language.md` 4).
 ///
 /// ```
-/// use classmate_config::internal::config::Config;
+/// use classmate_config::Config;
 /// let config = Config::parse("pool.conf", b"HOURS = 2\nPRIORITY_HALFLIFE = $(HOURS)").unwrap();
 /// assert_eq!(config.get("priority_halflife").unwrap().unwrap().text, b"2");
 /// ```

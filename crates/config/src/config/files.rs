@@ -67,7 +67,7 @@ pub trait Files {
 /// Files held in memory, by name; empty for a reader that reads no further files.
 ///
 /// ```
-/// use classmate_config::internal::config::{Config, TextFiles};
+/// use classmate_config::{Config, TextFiles};
 /// let files = TextFiles::from_iter([("root", "include : more"), ("more", "A = 5")]);
 /// let mut config = Config::default();
 /// config.read_file("root", &files).unwrap();

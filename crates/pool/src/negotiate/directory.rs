@@ -111,7 +111,7 @@ impl Snapshot {
     /// reported.
     ///
     /// ```
-    /// use classmate_pool::internal::negotiate::{Snapshot, negotiate};
+    /// use classmate_pool::{Snapshot, negotiate};
     /// let pool = Snapshot::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pool"))?;
     /// assert!(pool.warnings.is_empty() && pool.reports.iter().all(|(_, report)| report.is_clean()));
     /// assert!(!negotiate(&pool.snapshot).unwrap().matches.is_empty());

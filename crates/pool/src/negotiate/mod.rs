@@ -56,8 +56,8 @@ pub(crate) use prepared::{ChargedPool, IgnoredAds, slots};
 /// A setting of the configuration that is wrong, or not supported yet.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate_pool::internal::negotiate::{Snapshot, negotiate};
+/// use classmate::ClassAd;
+/// use classmate_pool::{Snapshot, negotiate};
 /// let snapshot = Snapshot {
 ///     slots: vec![ClassAd::parse(b"[Name = \"slot1@m\"; State = \"Unclaimed\"; Cpus = 1; Requirements = true]")?],
 ///     jobs: vec![ClassAd::parse(b"[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Requirements = true]")?],
@@ -133,8 +133,8 @@ impl PreparedPool<'_> {
     /// A concurrency limit that is not a number and that a waiting job requires.
     ///
     /// ```
-    /// use classmate::internal::ad::ClassAd;
-    /// use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot};
+    /// use classmate::ClassAd;
+    /// use classmate_pool::{CycleOptions, PreparedPool, Snapshot};
     /// let job = ClassAd::parse(b"[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Requirements = true]")?;
     /// let snapshot = Snapshot { jobs: vec![job], ..Snapshot::default() };
     /// let options = CycleOptions { feasibility: true, ..CycleOptions::default() };

@@ -30,8 +30,8 @@ const JOBS_PER_TASK: usize = 4096;
 /// names. Attributes that the expressions of a slot name are kept in that slot.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate_config::internal::config::Config;
+/// use classmate::ClassAd;
+/// use classmate_config::Config;
 /// use classmate_pool::internal::negotiate::needed::selection;
 /// let job = ClassAd::parse(b"[Requirements = TARGET.Arch == \"a\"]")?;
 /// let slot = ClassAd::parse(b"[Name = \"s\"; Arch = \"a\"; OpSys = \"b\"]")?;
@@ -65,8 +65,8 @@ fn of_cycle<'a>(config: &Config, jobs: &'a [ClassAd]) -> Option<(Selection, Rule
 /// the pool do not have.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate_config::internal::config::Config;
+/// use classmate::ClassAd;
+/// use classmate_config::Config;
 /// use classmate_pool::internal::negotiate::needed::selection_to_explain;
 /// let job = ClassAd::parse(b"[Requirements = TARGET.Memroy > 1]")?;
 /// let slot = ClassAd::parse(b"[Memory = 2; Disk = 3]")?;

@@ -45,8 +45,8 @@ pub enum Purpose {
 /// A pool before the first turn of a cycle.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot};
+/// use classmate::ClassAd;
+/// use classmate_pool::{CycleOptions, PreparedPool, Snapshot};
 /// let snapshot = Snapshot {
 ///     slots: vec![ClassAd::parse(b"[Name = \"s\"; State = \"Claimed\"; RemoteUser = \"a@x\"]")?],
 ///     ..Snapshot::default()

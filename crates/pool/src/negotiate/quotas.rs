@@ -47,9 +47,9 @@ pub struct ExplainedGroup {
 /// Divides a pool of a known size, which the quotas fit, among its groups.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate_config::internal::config::Config;
-/// use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
+/// use classmate::ClassAd;
+/// use classmate_config::Config;
+/// use classmate_pool::{PreparedPool, Snapshot};
 /// let slot = ClassAd::parse(b"[Name = \"slot1@m\"; Cpus = 8]")?;
 /// let config = Config::parse("c", b"GROUP_NAMES = a\nGROUP_QUOTA_DYNAMIC_a = 0.75").unwrap();
 /// let snapshot = Snapshot { slots: vec![slot], config, ..Snapshot::default() };

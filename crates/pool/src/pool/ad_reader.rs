@@ -12,8 +12,8 @@ use classmate::internal::value::Value;
 /// Reads facts from an ad.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate::ClassAd;
+/// use classmate::EvalOptions;
 /// use classmate_pool::internal::pool::ad_reader::AdReader;
 /// let ad = ClassAd::parse(b"[Cpus = 2; Weight = Cpus * 1.5]")?;
 /// let settings = EvalOptions::default();

@@ -46,8 +46,8 @@ pub struct Claim<'a> {
 /// Gives a slot to a job. The clock is that of the settings.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate::ClassAd;
+/// use classmate::EvalOptions;
 /// use classmate_pool::internal::pool::claim::{Claim, claim, release};
 /// let job = ClassAd::parse(b"[ClusterId = 7; ProcId = 0; Owner = \"ada\"]")?;
 /// let mut slot = ClassAd::parse(b"[Name = \"slot1@m\"; State = \"Unclaimed\"; Rank = 3]")?;
@@ -130,8 +130,8 @@ pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &EvalOptio
 /// Whether a slot that is not partitionable has what a job asks for; its machine refuses the claim otherwise.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate::ClassAd;
+/// use classmate::EvalOptions;
 /// use classmate_pool::internal::pool::claim::holds;
 /// let job = ClassAd::parse(b"[RequestCpus = 2]")?;
 /// let slot = |cores: u8| ClassAd::parse(format!("[Cpus = {cores}]").as_bytes());

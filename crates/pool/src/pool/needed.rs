@@ -78,7 +78,7 @@ const DEFINED_ELSEWHERE: [&str; 3] = ["SubmitterGroup", "SubmitterNegotiatingGro
 /// The attributes that the negotiator itself uses, without those that expressions name.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate_pool::internal::pool::needed::asked;
 /// let slot = ClassAd::parse(b"[Name = \"s\"; Site = \"x\"; Arch = \"y\"; Requirements = Site == \"x\"]")?;
 /// assert_eq!(asked().project(&slot).to_string(), r#"[ Name = "s"; Site = "x"; Requirements = Site == "x" ]"#);

@@ -41,8 +41,8 @@ pub fn is_projected(ad: &ClassAd, settings: &EvalOptions) -> bool {
 /// Leaves of an ad what is asked for, and what that refers to.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate::ClassAd;
+/// use classmate::EvalOptions;
 /// use classmate_pool::internal::pool::projection::project;
 /// let mut ad = ClassAd::parse(b"[Name = \"s\"; SlotWeight = 2 * Cpus; Cpus = 4; Site = \"x\"]")?;
 /// project(&mut ad, &EvalOptions::default());

@@ -18,8 +18,8 @@ const USUAL: [&str; 3] = ["Cpus", "Memory", "Disk"];
 /// The resources a slot lists in `MachineResources`, `Swap` left out; none if it has no list.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate::ClassAd;
+/// use classmate::EvalOptions;
 /// use classmate_pool::internal::pool::resource::listed;
 /// let slot = ClassAd::parse(b"[MachineResources = \"Cpus Memory, GPUs Swap\"]")?;
 /// let names: Vec<String> = listed(&slot, &EvalOptions::default()).unwrap().iter().map(ToString::to_string).collect();

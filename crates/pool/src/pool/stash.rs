@@ -14,8 +14,8 @@ use classmate::internal::value::Value;
 /// The ads that were kept, by address and name.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate::ClassAd;
+/// use classmate::EvalOptions;
 /// use classmate_pool::internal::pool::stash::Stash;
 /// let (mut stash, settings) = (Stash::default(), EvalOptions::default());
 /// let ad = ClassAd::parse(b"[Name = \"s\"; WantAdRevaluate = true; UpdateSequenceNumber = 3]")?;

@@ -21,7 +21,7 @@ use classmate_config::internal::config::knobs::NegotiatorKnobs;
 /// The choice of a policy, with what it reads from files of its own.
 ///
 /// ```
-/// use classmate_pool::internal::priority::Policy;
+/// use classmate_pool::Policy;
 /// assert_eq!(Policy::default(), Policy::Condor);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -21,7 +21,7 @@ impl Siblings {
     /// The ad of a job, chained to the one before if most of both is the same.
     ///
     /// ```
-    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::ClassAd;
     /// use classmate_pool::internal::queue::cluster::Siblings;
     /// let mut siblings = Siblings::default();
     /// let ad = |process| ClassAd::parse(format!("[a = 1; b = 2; c = 3; ProcId = {process}]").as_bytes());

@@ -153,8 +153,8 @@ impl Submitter {
     /// `RunningJobs`, `WeightedIdleJobs`, `WeightedRunningJobs`, `FlockedJobs` and `LastHeardFrom`.
     ///
     /// ```
-    /// use classmate::internal::ad::ClassAd;
-    /// use classmate::internal::eval::scope::EvalOptions;
+    /// use classmate::ClassAd;
+    /// use classmate::EvalOptions;
     /// use classmate_pool::internal::queue::Submitter;
     /// let ad = ClassAd::parse(b"[Name = \"a@x\"; ScheddIpAddr = \"<1>\"; IdleJobs = 3]")?;
     /// let one = Submitter::new(&ad, &EvalOptions::default()).unwrap();

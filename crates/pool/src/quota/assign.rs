@@ -36,7 +36,7 @@ pub struct LevelDivision {
 /// Without oversubscription the own quotas of all groups sum to the pool.
 ///
 /// ```
-/// use classmate_config::internal::config::Config;
+/// use classmate_config::Config;
 /// use classmate_pool::internal::quota::{GroupTree, QuotaSettings, assign::assign};
 /// let text = b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 20\nGROUP_QUOTA_DYNAMIC_b = 0.5";
 /// let settings = QuotaSettings::read(&Config::parse("c", text).unwrap()).unwrap();

@@ -83,8 +83,8 @@ enum RoundStage {
 /// The rounds of a cycle, one call after another.
 ///
 /// ```
-/// use classmate_config::internal::config::Config;
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate_config::Config;
+/// use classmate::EvalOptions;
 /// use classmate_pool::internal::quota::{GroupTree, QuotaPool, QuotaSettings, Rounds};
 /// let text = b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 20\nGROUP_QUOTA_b = 10";
 /// let settings = QuotaSettings::read(&Config::parse("c", text).unwrap()).unwrap();

@@ -110,7 +110,7 @@ impl QuotaSettings {
     /// its place.
     ///
     /// ```
-    /// use classmate_config::internal::config::Config;
+    /// use classmate_config::Config;
     /// use classmate_pool::internal::quota::QuotaSettings;
     /// let config = Config::parse("c", b"GROUP_NAMES = physics\nGROUP_QUOTA_physics = -1").unwrap();
     /// let error = QuotaSettings::read(&config).unwrap_err();
@@ -126,7 +126,7 @@ impl QuotaSettings {
     /// number. Without the names of the groups there are none.
     ///
     /// ```
-    /// use classmate_config::internal::config::Config;
+    /// use classmate_config::Config;
     /// use classmate_pool::internal::quota::QuotaSettings;
     /// let config = Config::parse("c", b"GROUP_NAMES = physics\nGROUP_AUTOREGROUP = maybe").unwrap();
     /// assert_eq!(QuotaSettings::readable(&config).groups[0].name, b"physics");

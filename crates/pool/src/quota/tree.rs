@@ -80,7 +80,7 @@ impl GroupTree {
     ///
     /// ```
     /// use classmate_pool::internal::accountant::GroupOf;
-    /// use classmate_config::internal::config::Config;
+    /// use classmate_config::Config;
     /// use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
     /// let config = Config::parse("c", b"GROUP_NAMES = physics, physics.hep").unwrap();
     /// let tree = GroupTree::new(&QuotaSettings::read(&config).unwrap());

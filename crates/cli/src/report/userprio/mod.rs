@@ -60,9 +60,9 @@ impl Listing {
     /// Those of the output.
     ///
     /// ```
-    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::ClassAd;
     /// use classmate_cli::report::userprio::{Columns, Layout, Listing};
-    /// use classmate::internal::syntax::time::Zone;
+    /// use classmate::Zone;
     /// let ad = ClassAd::parse(b"[Name = \"alice@x\"; Priority = 500.0; PriorityFactor = 1000.0]")?;
     /// let listing = Listing {
     ///     columns: Columns::PRIORITIES, layout: Layout::Automatic, quotas: false, rollup: false,

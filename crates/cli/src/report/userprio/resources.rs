@@ -14,7 +14,7 @@ use classmate_pool::internal::accountant::Log;
 /// ```
 /// use classmate_pool::internal::accountant::Log;
 /// use classmate_cli::report::userprio::write_resources;
-/// use classmate::internal::syntax::time::Zone;
+/// use classmate::Zone;
 /// let log = Log::read(b"101 Resource.slot1@m@<a> * *\n103 Resource.slot1@m@<a> RemoteUser \"alice@x\"\n\
 ///                       103 Resource.slot1@m@<a> StartTime 0\n").unwrap();
 /// let mut out = Vec::new();

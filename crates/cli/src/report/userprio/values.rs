@@ -30,7 +30,7 @@ impl Setting {
     /// The letter that means nothing.
     ///
     /// ```
-    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::ClassAd;
     /// use classmate_cli::report::userprio::Setting;
     /// let ad = ClassAd::parse(b"[Name = \"a@x\"; Priority = 500.0]")?;
     /// let mut out = Vec::new();

@@ -161,8 +161,8 @@ impl SlurmConf {
     /// Reads a file with those it includes. What is wrong keeps its default.
     ///
     /// ```
-    /// use classmate_config::internal::config::TextFiles;
-    /// use classmate_config::internal::config::slurm::SlurmConf;
+    /// use classmate_config::TextFiles;
+    /// use classmate_config::SlurmConf;
     /// let text = b"PriorityWeightAge=1000 # a week\nPriorityWaightQOS=5\nSlurmctldPort=6817\n";
     /// let (conf, defects) = SlurmConf::read("slurm.conf", text, &TextFiles::default());
     /// assert_eq!(conf.weights.age, 1000);
@@ -178,8 +178,8 @@ impl SlurmConf {
     /// name; `changes` are their name, for messages, and the lines.
     ///
     /// ```
-    /// use classmate_config::internal::config::TextFiles;
-    /// use classmate_config::internal::config::slurm::SlurmConf;
+    /// use classmate_config::TextFiles;
+    /// use classmate_config::SlurmConf;
     /// let text = b"PartitionName=debug Nodes=n[1-2] MaxTime=30 PriorityTier=1\n";
     /// let changes = ["PartitionName=debug PriorityTier=5".to_owned()];
     /// let (conf, _) = SlurmConf::read_changed("slurm.conf", text, &TextFiles::default(), ("--set", &changes));
@@ -201,7 +201,7 @@ impl SlurmConf {
     /// misspelt ones too.
     ///
     /// ```
-    /// use classmate_config::internal::config::slurm::SlurmConf;
+    /// use classmate_config::SlurmConf;
     /// assert!(SlurmConf::is_line("PriorityWeightAge = 5"));
     /// assert!(!SlurmConf::is_line("PRIORITY_HALFLIFE = 5"));
     /// ```

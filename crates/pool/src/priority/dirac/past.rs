@@ -16,8 +16,8 @@ const FORGET_FRACTION: f64 = 0.125;
 /// Past runs, as far as they correct shares and limit sites.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate::ClassAd;
+/// use classmate::EvalOptions;
 /// use classmate_pool::internal::priority::dirac::{DiracChoice, Past};
 /// let mut past = Past::new(DiracChoice::default().settings());
 /// let job = ClassAd::parse(b"[Owner = \"ann\"; DiracGroup = \"mc\"]")?;

@@ -29,7 +29,7 @@ pub struct Row {
 /// The priorities of task queues.
 ///
 /// ```
-/// use classmate_config::internal::config::dirac::DiracSettings;
+/// use classmate_config::DiracSettings;
 /// use classmate_pool::internal::priority::dirac::{RunHistory, PriorityTable, QueuedJob, Requirements, TaskQueues};
 /// let mut queues = TaskQueues::default();
 /// queues.push(Requirements::default(), QueuedJob { id: 1, user_priority: 1.0 });
