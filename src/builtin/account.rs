@@ -7,32 +7,26 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "userMap",
-        signature: "userMap(map, user [, preferred [, default]])",
-        least: 2,
-        most: Some(4),
-        pure: true,
-        can_error: true,
-        run: user_map,
-        about: "The entry of a user in a user map. With three or more arguments, returns the preferred item of the \
+    Function::new(
+        "userMap(map, user [, preferred [, default]])",
+        user_map,
+        "The entry of a user in a user map. With three or more arguments, returns the preferred item of the \
         entry (case-insensitive), or otherwise its first item. Without an entry, returns the default, or UNDEFINED.",
-        examples: &[
+        &[
             ("userMap(\"groups\", \"guest\")", "undefined"),
             ("userMap(\"groups\", \"guest\", \"physics\", \"none\")", "\"none\""),
         ],
-    },
+    ),
+    // With another number of arguments it is abandoned.
     Function {
-        name: "userHome",
-        signature: "userHome(user [, default])",
-        // Calls with other numbers of arguments are abandoned, not errors.
         least: 0,
         most: None,
-        pure: true,
-        can_error: true,
-        run: user_home,
-        about: "The home directory of a user. For an unknown user, returns the default, or UNDEFINED.",
-        examples: &[("userHome(\"nobody.here\", \"/tmp\")", "\"/tmp\""), ("userHome(undefined)", "undefined")],
+        ..Function::new(
+            "userHome(user [, default])",
+            user_home,
+            "The home directory of a user. For an unknown user, returns the default, or UNDEFINED.",
+            &[("userHome(\"nobody.here\", \"/tmp\")", "\"/tmp\""), ("userHome(undefined)", "undefined")],
+        )
     },
 ];
 

@@ -7,36 +7,26 @@ use crate::value::Value;
 
 /// The family's table: `argsToList`, `listToArgs`.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "argsToList",
-        signature: "argsToList(arguments [, syntax])",
-        least: 1,
-        most: Some(2),
-        pure: true,
-        can_error: true,
-        run: args_to_list,
-        about: "Splits a command line into a list of arguments. Syntax 2 (the default) supports single quotes; syntax \
+    Function::new(
+        "argsToList(arguments [, syntax])",
+        args_to_list,
+        "Splits a command line into a list of arguments. Syntax 2 (the default) supports single quotes; syntax \
         1 splits at white space only.",
-        examples: &[
+        &[
             ("argsToList(\"-n 'two words' it''s\")", "{ \"-n\",\"two words\",\"its\" }"),
             ("argsToList(\"-n 'two words'\", 1)", "{ \"-n\",\"'two\",\"words'\" }"),
         ],
-    },
-    Function {
-        name: "listToArgs",
-        signature: "listToArgs(list [, syntax])",
-        least: 1,
-        most: Some(2),
-        pure: true,
-        can_error: true,
-        run: list_to_args,
-        about: "Joins a list of arguments into a command line. Syntax 2 (the default) supports single quotes; syntax \
+    ),
+    Function::new(
+        "listToArgs(list [, syntax])",
+        list_to_args,
+        "Joins a list of arguments into a command line. Syntax 2 (the default) supports single quotes; syntax \
         1 cannot represent arguments with white space.",
-        examples: &[
+        &[
             ("listToArgs({\"-n\", \"two words\"})", "\"-n two' 'words\""),
             ("listToArgs({\"-n\", \"two words\"}, 1)", "error"),
         ],
-    },
+    ),
 ];
 
 /// A quote that opens and never closes.

@@ -9,33 +9,23 @@ use crate::value::{FrameId, List, Value};
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "evalInEachContext",
-        signature: "evalInEachContext(expression, list)",
-        least: 2,
-        most: Some(2),
-        pure: true,
-        can_error: true,
-        run: eval_in_each_context,
-        about: "The values of an expression, evaluated in each ad of a list. If the expression is the name of an \
+    Function::new(
+        "evalInEachContext(expression, list)",
+        eval_in_each_context,
+        "The values of an expression, evaluated in each ad of a list. If the expression is the name of an \
         attribute defined here, the expression of that attribute is evaluated in each ad.",
-        examples: &[
+        &[
             ("evalInEachContext(cap * 2, { [cap = 1],[cap = 3],5 })", "{ 2,6,error }"),
             ("[ fits = cap > 2; all = evalInEachContext(fits, { [cap = 1],[cap = 3] }) ].all", "{ false,true }"),
         ],
-    },
-    Function {
-        name: "countMatches",
-        signature: "countMatches(expression, list)",
-        least: 2,
-        most: Some(2),
-        pure: true,
-        can_error: true,
-        run: count_matches,
-        about: "The number of ads of a list in which an expression is true, evaluated like evalInEachContext. \
+    ),
+    Function::new(
+        "countMatches(expression, list)",
+        count_matches,
+        "The number of ads of a list in which an expression is true, evaluated like evalInEachContext. \
         UNDEFINED and ERROR are not counted.",
-        examples: &[("countMatches(cap > 2, { [cap = 1],[cap = 3],[] })", "1"), ("countMatches(true, nosuch)", "0")],
-    },
+        &[("countMatches(cap > 2, { [cap = 1],[cap = 3],[] })", "1"), ("countMatches(true, nosuch)", "0")],
+    ),
 ];
 
 /// What to evaluate in each ad: the argument as it is written, or what it refers to.

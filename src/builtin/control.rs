@@ -13,77 +13,48 @@ use crate::value::logic::Truth;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "ifThenElse",
-        signature: "ifThenElse(condition, yes, no)",
-        least: 3,
-        most: Some(3),
-        pure: true,
-        can_error: true,
-        run: if_then_else,
-        about: "The second argument if the condition is true or a nonzero number, otherwise the third. Only the \
+    Function::new(
+        "ifThenElse(condition, yes, no)",
+        if_then_else,
+        "The second argument if the condition is true or a nonzero number, otherwise the third. Only the \
         selected argument is evaluated. UNDEFINED if the condition is UNDEFINED.",
-        examples: &[
+        &[
             ("ifThenElse(2 > 1, \"yes\", \"no\")", "\"yes\""),
             ("ifThenElse(undefined, 1, 2)", "undefined"),
             ("ifThenElse(\"x\", 1, 2)", "error"),
         ],
-    },
-    Function {
-        name: "eval",
-        signature: "eval(text)",
-        least: 1,
-        most: Some(1),
-        pure: false,
-        can_error: true,
-        run: eval,
-        about: "Evaluates a string as an expression in the current ad.",
-        examples: &[("eval(\"1 + 1\")", "2"), ("eval(\"1 +\")", "error"), ("[ a = 2; b = eval(\"a * 3\") ].b", "6")],
-    },
-    Function {
-        name: "unparse",
-        signature: "unparse(attribute)",
-        least: 1,
-        most: Some(1),
-        pure: true,
-        can_error: true,
-        run: unparse,
-        about: "The unevaluated expression of an attribute of this ad as a string, or an empty string if the \
+    ),
+    Function::impure(
+        "eval(text)",
+        eval,
+        "Evaluates a string as an expression in the current ad.",
+        &[("eval(\"1 + 1\")", "2"), ("eval(\"1 +\")", "error"), ("[ a = 2; b = eval(\"a * 3\") ].b", "6")],
+    ),
+    Function::new(
+        "unparse(attribute)",
+        unparse,
+        "The unevaluated expression of an attribute of this ad as a string, or an empty string if the \
         attribute does not exist. The argument must be an attribute name.",
-        examples: &[
-            ("[ a = b + 1; text = unparse(a) ].text", "\"b + 1\""),
-            ("unparse(nosuch)", "\"\""),
-            ("unparse(1)", "error"),
-        ],
-    },
-    Function {
-        name: "unresolved",
-        signature: "unresolved(attribute [, pattern])",
-        least: 1,
-        most: Some(2),
-        pure: true,
-        can_error: true,
-        run: unresolved,
-        about: "The names that the expression of an attribute refers to but this ad does not define, as a string \
+        &[("[ a = b + 1; text = unparse(a) ].text", "\"b + 1\""), ("unparse(nosuch)", "\"\""), ("unparse(1)", "error")],
+    ),
+    Function::new(
+        "unresolved(attribute [, pattern])",
+        unresolved,
+        "The names that the expression of an attribute refers to but this ad does not define, as a string \
         list. With a pattern, returns whether the regular expression matches one of them. The argument must be an \
         attribute name.",
-        examples: &[
+        &[
             ("[ a = b + TARGET.c + d; d = 1; names = unresolved(a) ].names", "\"b,c\""),
             ("[ a = b + TARGET.c; any = unresolved(a, \"^c\") ].any", "true"),
             ("unresolved(nosuch)", "undefined"),
         ],
-    },
-    Function {
-        name: "debug",
-        signature: "debug(value)",
-        least: 1,
-        most: Some(1),
-        pure: true,
-        can_error: false,
-        run: debug,
-        about: "Returns its argument; HTCondor also logs the evaluation.",
-        examples: &[("debug(1 + 1)", "2")],
-    },
+    ),
+    Function::new(
+        "debug(value)",
+        |call| call.argument(0),
+        "Returns its argument; HTCondor also logs the evaluation.",
+        &[("debug(1 + 1)", "2")],
+    ),
 ];
 
 fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
@@ -194,10 +165,6 @@ fn without_target(name: &[u8]) -> &[u8] {
         Some((scope, rest)) if scope.eq_ignore_ascii_case(b"target.") => rest,
         _ => name,
     }
-}
-
-fn debug(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    call.argument(0)
 }
 
 #[cfg(test)]

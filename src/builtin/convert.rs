@@ -8,150 +8,115 @@ use crate::value::{Type, Value};
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    predicate(
-        "isUndefined",
+    Function::new(
         "isUndefined(value)",
         is::<{ Type::Undefined as u8 }>,
         "Whether the value is UNDEFINED, like the value of a missing attribute.",
         &[("isUndefined(nosuch)", "true"), ("isUndefined(error)", "false")],
     ),
-    predicate(
-        "isError",
+    Function::new(
         "isError(value)",
         is::<{ Type::Error as u8 }>,
         "Whether the value is ERROR.",
         &[("isError(1 / 0)", "true"), ("isError(undefined)", "false")],
     ),
-    predicate(
-        "isString",
+    Function::new(
         "isString(value)",
         is::<{ Type::Str as u8 }>,
         "Whether the value is a string.",
         &[("isString(\"a\")", "true"), ("isString(1)", "false")],
     ),
-    predicate(
-        "isInteger",
+    Function::new(
         "isInteger(value)",
         is::<{ Type::Int as u8 }>,
         "Whether the value is an integer.",
         &[("isInteger(1)", "true"), ("isInteger(1.0)", "false")],
     ),
-    predicate(
-        "isReal",
+    Function::new(
         "isReal(value)",
         is::<{ Type::Real as u8 }>,
         "Whether the value is a real, including relative-time literals.",
         &[("isReal(1.0)", "true"), ("isReal(relTime(\"5\"))", "true")],
     ),
-    predicate(
-        "isBoolean",
+    Function::new(
         "isBoolean(value)",
         is::<{ Type::Bool as u8 }>,
         "Whether the value is true or false.",
         &[("isBoolean(1 == 1)", "true"), ("isBoolean(1)", "false")],
     ),
-    predicate(
-        "isList",
+    Function::new(
         "isList(value)",
         is::<{ Type::List as u8 }>,
         "Whether the value is a list.",
         &[("isList({ 1,2 })", "true"), ("isList(\"1,2\")", "false")],
     ),
-    predicate(
-        "isClassAd",
+    Function::new(
         "isClassAd(value)",
         is::<{ Type::Ad as u8 }>,
         "Whether the value is an ad.",
         &[("isClassAd([ a = 1 ])", "true"), ("isClassAd({ 1 })", "false")],
     ),
-    predicate(
-        "isAbsTime",
+    Function::new(
         "isAbsTime(value)",
         is::<{ Type::AbsTime as u8 }>,
         "Whether the value is an absolute time.",
         &[("isAbsTime(absTime(\"2020-01-01T00:00:00Z\"))", "true"), ("isAbsTime(time())", "false")],
     ),
-    predicate(
-        "isRelTime",
+    Function::new(
         "isRelTime(value)",
         is::<{ Type::RelTime as u8 }>,
         "Whether the value is a relative time. A relative-time literal is a real instead.",
         &[("isRelTime(relTime(90))", "true"), ("isRelTime(relTime(\"1:30\"))", "false")],
     ),
-    conversion(
-        "int",
+    Function::new(
         "int(value)",
         int,
         "Converts to an integer: numbers are truncated toward zero, strings yield the number they start with.",
         &[("int(2.9)", "2"), ("int(\"12abc\")", "12"), ("int(undefined)", "undefined")],
     ),
-    conversion(
-        "real",
+    Function::new(
         "real(value)",
         real,
         "Converts to a real: strings yield the number they start with, including hexadecimal, INF and NaN.",
         &[("real(2)", "2.000000000000000E+00"), ("real(\"1e3\")", "1.000000000000000E+03"), ("real(\"x\")", "error")],
     ),
-    conversion(
-        "string",
+    Function::new(
         "string(value)",
         string,
         "Converts to a string; UNDEFINED stays UNDEFINED.",
         &[("string(1 + 1)", "\"2\""), ("string(1.5)", "\"1.500000000000000E+00\"")],
     ),
-    conversion(
-        "bool",
+    Function::new(
         "bool(value)",
         bool,
         "Converts to a boolean: nonzero numbers are true, strings must be true or false.",
         &[("bool(\"TRUE\")", "true"), ("bool(0)", "false"), ("bool(\"yes\")", "undefined")],
     ),
-    conversion(
-        "floor",
+    Function::new(
         "floor(number)",
-        floor,
+        |call| rounded(call, f64::floor),
         "The largest integer not above the number; integers are unchanged.",
         &[("floor(1.9)", "1"), ("floor(\"1.5\")", "1"), ("floor(undefined)", "error")],
     ),
-    conversion("ceil", "ceil(number)", ceil, "The smallest integer not below the number.", &[("ceil(1.1)", "2")]),
-    conversion(
-        "ceiling",
+    Function::new(
+        "ceil(number)",
+        |call| rounded(call, f64::ceil),
+        "The smallest integer not below the number.",
+        &[("ceil(1.1)", "2")],
+    ),
+    Function::new(
         "ceiling(number)",
-        ceil,
+        |call| rounded(call, f64::ceil),
         "The smallest integer not below the number.",
         &[("ceiling(1.1)", "2")],
     ),
-    conversion(
-        "round",
+    Function::new(
         "round(number)",
-        round,
+        |call| rounded(call, f64::round_ties_even),
         "The nearest integer; halves are rounded to the even integer.",
         &[("round(2.5)", "2"), ("round(3.5)", "4")],
     ),
 ];
-
-type Run = fn(&mut Call<'_, '_>) -> Result<Value, EvalError>;
-type Examples = &'static [(&'static str, &'static str)];
-
-const fn predicate(
-    name: &'static str,
-    signature: &'static str,
-    run: Run,
-    about: &'static str,
-    examples: Examples,
-) -> Function {
-    Function { name, signature, least: 1, most: Some(1), pure: true, can_error: false, run, about, examples }
-}
-
-const fn conversion(
-    name: &'static str,
-    signature: &'static str,
-    run: Run,
-    about: &'static str,
-    examples: Examples,
-) -> Function {
-    Function { can_error: true, ..predicate(name, signature, run, about, examples) }
-}
 
 fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(Value::Bool(call.unread(0)?.type_of() as u8 == TYPE))
@@ -187,16 +152,4 @@ fn rounded(call: &mut Call<'_, '_>, round: fn(f64) -> f64) -> Result<Value, Eval
         Value::Int(value) => Value::Int(value),
         other => to_real(&other).map_or(Value::Error, |value| Value::Int(real_to_integer(round(value)))),
     })
-}
-
-fn floor(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    rounded(call, f64::floor)
-}
-
-fn ceil(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    rounded(call, f64::ceil)
-}
-
-fn round(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    rounded(call, f64::round_ties_even)
 }

@@ -9,30 +9,20 @@ use crate::value::Value;
 
 /// The family's table: `envV1ToV2`, `mergeEnvironment`.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "envV1ToV2",
-        signature: "envV1ToV2(environment)",
-        least: 1,
-        most: Some(1),
-        pure: true,
-        can_error: true,
-        run: env_v1_to_v2,
-        about: "Converts an environment from the old syntax (entries separated by semicolons) to the new syntax \
+    Function::new(
+        "envV1ToV2(environment)",
+        env_v1_to_v2,
+        "Converts an environment from the old syntax (entries separated by semicolons) to the new syntax \
         (spaces and single quotes), sorted by name.",
-        examples: &[("envV1ToV2(\"B=x y;A=1\")", "\"A=1 B=x' 'y\""), ("envV1ToV2(\"A\")", "error")],
-    },
-    Function {
-        name: "mergeEnvironment",
-        signature: "mergeEnvironment([environment, …])",
-        least: 0,
-        most: None,
-        pure: true,
-        can_error: true,
-        run: merge_environment,
-        about: "Merges several environments in the new syntax, sorted by name. Later values win; UNDEFINED arguments \
+        &[("envV1ToV2(\"B=x y;A=1\")", "\"A=1 B=x' 'y\""), ("envV1ToV2(\"A\")", "error")],
+    ),
+    Function::new(
+        "mergeEnvironment([environment, …])",
+        merge_environment,
+        "Merges several environments in the new syntax, sorted by name. Later values win; UNDEFINED arguments \
         are skipped.",
-        examples: &[("mergeEnvironment(\"A=1 B=2\", undefined, \"A=3\")", "\"A=3 B=2\"")],
-    },
+        &[("mergeEnvironment(\"A=1 B=2\", undefined, \"A=3\")", "\"A=3 B=2\"")],
+    ),
 ];
 
 /// Why a text is no environment.

@@ -10,30 +10,20 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "ResourcesInUseByUser",
-        signature: "ResourcesInUseByUser(submitter)",
-        least: 1,
-        most: Some(1),
-        pure: false,
-        can_error: true,
-        run: by_user,
-        about: "The weighted slots that a submitter uses now, including matches of this cycle. Only available in a \
+    Function::impure(
+        "ResourcesInUseByUser(submitter)",
+        by_user,
+        "The weighted slots that a submitter uses now, including matches of this cycle. Only available in a \
         negotiator, otherwise ERROR.",
-        examples: &[("ResourcesInUseByUser(\"alice@example.org\")", "error")],
-    },
-    Function {
-        name: "ResourcesInUseByUsersGroup",
-        signature: "ResourcesInUseByUsersGroup(submitter)",
-        least: 1,
-        most: Some(1),
-        pure: false,
-        can_error: true,
-        run: by_users_group,
-        about: "The weighted slots that the accounting group of a submitter uses now. Only available in a negotiator \
+        &[("ResourcesInUseByUser(\"alice@example.org\")", "error")],
+    ),
+    Function::impure(
+        "ResourcesInUseByUsersGroup(submitter)",
+        by_users_group,
+        "The weighted slots that the accounting group of a submitter uses now. Only available in a negotiator \
         with groups, otherwise ERROR.",
-        examples: &[("ResourcesInUseByUsersGroup(\"alice@example.org\")", "error")],
-    },
+        &[("ResourcesInUseByUsersGroup(\"alice@example.org\")", "error")],
+    ),
 ];
 
 /// Who uses how much at this moment.

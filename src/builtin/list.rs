@@ -8,96 +8,59 @@ use crate::value::{List, Value};
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    of_list(
-        "sum",
+    Function::new(
         "sum(list)",
         sum,
         "The sum of a list of numbers; UNDEFINED elements are skipped. A single element is returned unchanged.",
         &[("sum({1, 2.5, undefined})", "3.500000000000000E+00"), ("sum({})", "0"), ("sum({true})", "true")],
     ),
-    of_list(
-        "avg",
+    Function::new(
         "avg(list)",
         avg,
         "The mean of a list of numbers as a real; UNDEFINED elements are skipped. 0 if there are no numbers.",
         &[("avg({1, 2, undefined})", "1.500000000000000E+00"), ("avg({})", "0")],
     ),
-    of_list(
-        "min",
+    Function::new(
         "min(list)",
-        min,
+        |call| extreme(call, BinaryOp::Less),
         "The smallest number of a list; UNDEFINED elements are skipped. The result is a real if a real comes before \
         it.",
         &[("min({3, 1, 2})", "1"), ("min({1, 1.5})", "1.000000000000000E+00"), ("min({})", "undefined")],
     ),
-    of_list(
-        "max",
+    Function::new(
         "max(list)",
-        max,
+        |call| extreme(call, BinaryOp::Greater),
         "The largest number of a list; UNDEFINED elements are skipped. The result is a real if a real comes before it.",
         &[("max({3, 1, 2})", "3"), ("max({undefined})", "undefined"), ("max({\"a\"})", "error")],
     ),
-    Function {
-        least: 2,
-        most: Some(2),
-        ..of_list(
-            "member",
-            "member(value, list)",
-            member,
-            "Whether the list has an element equal (==) to the value. Strings are compared without regard to case, \
-            numbers by value.",
-            &[("member(\"B\", {\"a\", \"b\"})", "true"), ("member(1, {1.0})", "true"), ("member(3, {1, 2})", "false")],
-        )
-    },
-    Function {
-        least: 2,
-        most: Some(2),
-        ..of_list(
-            "identicalMember",
-            "identicalMember(value, list)",
-            identical_member,
-            "Whether the list has an element identical (=?=) to the value, which can be UNDEFINED.",
-            &[
-                ("identicalMember(\"B\", {\"a\", \"b\"})", "false"),
-                ("identicalMember(undefined, {1, undefined})", "true"),
-            ],
-        )
-    },
-    Function {
-        least: 3,
-        most: Some(3),
-        ..of_list(
-            "anyCompare",
-            "anyCompare(operator, list, value)",
-            any_compare,
-            "Whether `element operator value` is true for an element of the list. The search stops at a comparison \
-            that is UNDEFINED. The operator is a string: one of < <= != == > >= is isnt.",
-            &[("anyCompare(\"<\", {3, 1}, 2)", "true"), ("anyCompare(\"==\", {undefined, 3}, 3)", "false")],
-        )
-    },
-    Function {
-        least: 3,
-        most: Some(3),
-        ..of_list(
-            "allCompare",
-            "allCompare(operator, list, value)",
-            all_compare,
-            "Whether `element operator value` is true for all elements of the list. The operator is a string: one of \
-            < <= != == > >= is isnt.",
-            &[("allCompare(\">\", {3, 1}, 2)", "false"), ("allCompare(\">\", {}, 2)", "true")],
-        )
-    },
+    Function::new(
+        "member(value, list)",
+        member,
+        "Whether the list has an element equal (==) to the value. Strings are compared without regard to case, \
+        numbers by value.",
+        &[("member(\"B\", {\"a\", \"b\"})", "true"), ("member(1, {1.0})", "true"), ("member(3, {1, 2})", "false")],
+    ),
+    Function::new(
+        "identicalMember(value, list)",
+        identical_member,
+        "Whether the list has an element identical (=?=) to the value, which can be UNDEFINED.",
+        &[("identicalMember(\"B\", {\"a\", \"b\"})", "false"), ("identicalMember(undefined, {1, undefined})", "true")],
+    ),
+    Function::new(
+        "anyCompare(operator, list, value)",
+        |call| compare_each(call, true),
+        "Whether `element operator value` is true for an element of the list. The search stops at a comparison \
+        that is UNDEFINED. The operator is a string: one of < <= != == > >= is isnt.",
+        &[("anyCompare(\"<\", {3, 1}, 2)", "true"), ("anyCompare(\"==\", {undefined, 3}, 3)", "false")],
+    ),
+    Function::new(
+        "allCompare(operator, list, value)",
+        |call| compare_each(call, false),
+        "Whether `element operator value` is true for all elements of the list. The operator is a string: one of \
+        < <= != == > >= is isnt.",
+        &[("allCompare(\">\", {3, 1}, 2)", "false"), ("allCompare(\">\", {}, 2)", "true")],
+    ),
 ];
-
-const fn of_list(
-    name: &'static str,
-    signature: &'static str,
-    run: fn(&mut Call<'_, '_>) -> Result<Value, EvalError>,
-    about: &'static str,
-    examples: &'static [(&'static str, &'static str)],
-) -> Function {
-    Function { name, signature, least: 1, most: Some(1), pure: true, can_error: true, run, about, examples }
-}
 
 /// Folds the defined elements of the list that is the only argument; anything but a number is an error, undefined
 /// stays undefined. `step` gets what was folded before and the next number.
@@ -144,14 +107,6 @@ fn avg(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
         Ok((Some(sum), count)) => operate(BinaryOp::Divide, &sum, &Value::Real(count as f64)),
         Err(other) => other,
     })
-}
-
-fn min(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    extreme(call, BinaryOp::Less)
-}
-
-fn max(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    extreme(call, BinaryOp::Greater)
 }
 
 fn extreme(call: &mut Call<'_, '_>, better: BinaryOp) -> Result<Value, EvalError> {
@@ -242,14 +197,6 @@ fn operator(text: &[u8]) -> Option<BinaryOp> {
         b"isnt" => BinaryOp::Isnt,
         _ => return None,
     })
-}
-
-fn any_compare(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    compare_each(call, true)
-}
-
-fn all_compare(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    compare_each(call, false)
 }
 
 /// Compares element by element until one comparison decides: `any` is decided by true, all by false.

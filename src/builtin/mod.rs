@@ -52,17 +52,48 @@ pub struct Function {
     pub most: Option<u8>,
     /// True if the same arguments always give the same value.
     pub pure: bool,
-    /// True if a call with the right number of arguments can be an error when no argument is one.
-    pub can_error: bool,
-    /// What a call evaluates to.
-    pub run: fn(&mut Call<'_, '_>) -> Result<Value, EvalError>,
-    /// What the function does, in a sentence or a few.
+    /// Evaluates a call.
+    pub run: Run,
+    /// The description for people: a sentence or a few.
     pub about: &'static str,
     /// Calls and their values in canonical text.
-    pub examples: &'static [(&'static str, &'static str)],
+    pub examples: Examples,
 }
 
+type Run = fn(&mut Call<'_, '_>) -> Result<Value, EvalError>;
+type Examples = &'static [(&'static str, &'static str)];
+
 impl Function {
+    /// A function whose name and numbers of arguments are those of the (first) signature: `strcat([value, …])`.
+    const fn new(signature: &'static str, run: Run, about: &'static str, examples: Examples) -> Self {
+        let bytes = signature.as_bytes();
+        let mut at = 0;
+        while bytes[at] != b'(' {
+            at += 1;
+        }
+        let name = signature.split_at(at).0;
+        let (mut arguments, mut least, mut most) = (0, None, true);
+        while bytes[at] != b')' {
+            match bytes[at] {
+                b'[' if least.is_none() => least = Some(arguments),
+                b',' => arguments += 1,
+                // The first byte of `…`.
+                0xe2 => most = false,
+                _ if arguments == 0 && bytes[at].is_ascii_alphabetic() => arguments = 1,
+                _ => {}
+            }
+            at += 1;
+        }
+        let least = if let Some(least) = least { least } else { arguments };
+        let most = if most { Some(arguments) } else { None };
+        Function { name, signature, least, most, pure: true, run, about, examples }
+    }
+
+    /// As [`Function::new`], for a function whose value may differ from call to call.
+    const fn impure(signature: &'static str, run: Run, about: &'static str, examples: Examples) -> Self {
+        Function { pure: false, ..Function::new(signature, run, about, examples) }
+    }
+
     /// Tests whether a call may have so many arguments; other calls are an error value.
     pub fn accepts(&self, arguments: usize) -> bool {
         arguments >= usize::from(self.least) && self.most.is_none_or(|most| arguments <= usize::from(most))

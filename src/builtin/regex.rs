@@ -11,75 +11,50 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "regexp",
-        signature: "regexp(pattern, text [, options])",
-        least: 2,
-        most: Some(3),
-        pure: true,
-        can_error: true,
-        run: regexp,
-        about: "Whether a regular expression (PCRE) matches anywhere in a string. The options are letters: i ignores \
+    Function::new(
+        "regexp(pattern, text [, options])",
+        regexp,
+        "Whether a regular expression (PCRE) matches anywhere in a string. The options are letters: i ignores \
         case, m matches lines, s lets dots match newlines, x ignores white space in the pattern.",
-        examples: &[
+        &[
             ("regexp(\"^slot[0-9]+@\", \"slot1@node7\")", "true"),
             ("regexp(\"LINUX\", \"linux\", \"i\")", "true"),
             ("regexp(\"[\", \"a\")", "error"),
         ],
-    },
-    Function {
-        name: "regexpMember",
-        signature: "regexpMember(pattern, list [, options])",
-        least: 2,
-        most: Some(3),
-        pure: true,
-        can_error: true,
-        run: regexp_member,
-        about: "Whether a regular expression matches a string of a list. Without a match, UNDEFINED elements make the \
+    ),
+    Function::new(
+        "regexpMember(pattern, list [, options])",
+        regexp_member,
+        "Whether a regular expression matches a string of a list. Without a match, UNDEFINED elements make the \
         result UNDEFINED.",
-        examples: &[
+        &[
             ("regexpMember(\"^b\", {\"abc\", \"bcd\"})", "true"),
             ("regexpMember(\"^x\", {\"abc\", undefined})", "undefined"),
         ],
-    },
-    Function {
-        name: "regexps",
-        signature: "regexps(pattern, text, replacement [, options])",
-        least: 3,
-        most: Some(4),
-        pure: true,
-        can_error: true,
-        run: regexps,
-        about: "The replacement for the first match of a regular expression, in which \\0 to \\9 refer to groups; an \
+    ),
+    Function::new(
+        "regexps(pattern, text, replacement [, options])",
+        |call| substituted(call, Substitution::default()),
+        "The replacement for the first match of a regular expression, in which \\0 to \\9 refer to groups; an \
         empty string if there is no match. More options: f returns the whole string, g replaces all matches.",
-        examples: &[
+        &[
             ("regexps(\"(\\\\w+)@(\\\\w+)\", \"joe@cs\", \"\\\\2/\\\\1\")", "\"cs/joe\""),
             ("regexps(\"x\", \"joe@cs\", \"y\")", "\"\""),
         ],
-    },
-    Function {
-        name: "replace",
-        signature: "replace(pattern, text, replacement [, options])",
-        least: 3,
-        most: Some(4),
-        pure: true,
-        can_error: true,
-        run: replace,
-        about: "Replaces the first match of a regular expression in a string.",
-        examples: &[("replace(\"a\", \"banana\", \"o\")", "\"bonana\"")],
-    },
-    Function {
-        name: "replaceAll",
-        signature: "replaceAll(pattern, text, replacement [, options])",
-        least: 3,
-        most: Some(4),
-        pure: true,
-        can_error: true,
-        run: replace_all,
-        about: "Replaces all matches of a regular expression in a string; ERROR if the pattern matches the empty end \
+    ),
+    Function::new(
+        "replace(pattern, text, replacement [, options])",
+        |call| substituted(call, Substitution { full: true, every: false }),
+        "Replaces the first match of a regular expression in a string.",
+        &[("replace(\"a\", \"banana\", \"o\")", "\"bonana\"")],
+    ),
+    Function::new(
+        "replaceAll(pattern, text, replacement [, options])",
+        |call| substituted(call, Substitution { full: true, every: true }),
+        "Replaces all matches of a regular expression in a string; ERROR if the pattern matches the empty end \
         of the string.",
-        examples: &[("replaceAll(\"a\", \"banana\", \"o\")", "\"bonono\"")],
-    },
+        &[("replaceAll(\"a\", \"banana\", \"o\")", "\"bonono\"")],
+    ),
 ];
 
 /// Patterns that a thread keeps compiled.
@@ -237,18 +212,6 @@ fn substituted(call: &mut Call<'_, '_>, added: Substitution) -> Result<Value, Ev
     };
     call.charge(made / 64)?;
     substituted.map_or(Ok(Value::Error), |result| call.string(result))
-}
-
-fn regexps(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    substituted(call, Substitution::default())
-}
-
-fn replace(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    substituted(call, Substitution { full: true, every: false })
-}
-
-fn replace_all(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    substituted(call, Substitution { full: true, every: true })
 }
 
 #[cfg(test)]

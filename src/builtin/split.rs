@@ -7,46 +7,31 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "split",
-        signature: "split(text [, separators])",
-        least: 1,
-        most: Some(2),
-        pure: true,
-        can_error: true,
-        run: split,
-        about: "Splits a string at separators (by default comma, space and tab) into a list. Repeated white space \
+    Function::new(
+        "split(text [, separators])",
+        split,
+        "Splits a string at separators (by default comma, space and tab) into a list. Repeated white space \
         counts as one separator; other repeated separators create empty parts.",
-        examples: &[("split(\"a, b c\")", "{ \"a\",\"b\",\"c\" }"), ("split(\"a::b\", \":\")", "{ \"a\",\"\",\"b\" }")],
-    },
-    Function {
-        name: "splitUserName",
-        signature: "splitUserName(name)",
-        least: 1,
-        most: Some(1),
-        pure: true,
-        can_error: true,
-        run: split_user_name,
-        about: "The parts of a user name before and after the first @; without an @, the second part is empty.",
-        examples: &[
+        &[("split(\"a, b c\")", "{ \"a\",\"b\",\"c\" }"), ("split(\"a::b\", \":\")", "{ \"a\",\"\",\"b\" }")],
+    ),
+    Function::new(
+        "splitUserName(name)",
+        |call| around_at(call, |user| vec![user, Value::text(b"")]),
+        "The parts of a user name before and after the first @; without an @, the second part is empty.",
+        &[
             ("splitUserName(\"joe@cs.wisc.edu\")", "{ \"joe\",\"cs.wisc.edu\" }"),
             ("splitUserName(\"joe\")", "{ \"joe\",\"\" }"),
         ],
-    },
-    Function {
-        name: "splitSlotName",
-        signature: "splitSlotName(name)",
-        least: 1,
-        most: Some(1),
-        pure: true,
-        can_error: true,
-        run: split_slot_name,
-        about: "The parts of a slot name before and after the first @; without an @, the first part is empty.",
-        examples: &[
+    ),
+    Function::new(
+        "splitSlotName(name)",
+        |call| around_at(call, |host| vec![Value::text(b""), host]),
+        "The parts of a slot name before and after the first @; without an @, the first part is empty.",
+        &[
             ("splitSlotName(\"slot1@node7\")", "{ \"slot1\",\"node7\" }"),
             ("splitSlotName(\"node7\")", "{ \"\",\"node7\" }"),
         ],
-    },
+    ),
 ];
 
 fn split(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
@@ -71,36 +56,15 @@ fn split(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
 /// What a string takes beside its bytes.
 const STRING_SIZE: usize = 16;
 
-/// The parts around the first `@`; `None` if there is none.
-fn around_at(call: &mut Call<'_, '_>) -> Result<Option<Parts>, EvalError> {
-    let Value::Str(text) = call.argument(0)? else { return Ok(None) };
+/// The parts around the first `@`; without one, `whole` arranges the text as two parts.
+fn around_at(call: &mut Call<'_, '_>, whole: fn(Value) -> Vec<Value>) -> Result<Value, EvalError> {
+    let Value::Str(text) = call.argument(0)? else { return Ok(Value::Error) };
     call.charge(text.len() / 64)?;
     call.reserve(text.len())?;
-    Ok(Some(match memchr::memchr(b'@', &text) {
-        Some(at) => Parts::Two(Value::text(&text[..at]), Value::text(&text[at + 1..])),
-        None => Parts::One(Value::Str(text)),
-    }))
-}
-
-enum Parts {
-    One(Value),
-    Two(Value, Value),
-}
-
-fn split_user_name(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    match around_at(call)? {
-        Some(Parts::One(name)) => call.list(vec![name, Value::text(b"")]),
-        Some(Parts::Two(user, domain)) => call.list(vec![user, domain]),
-        None => Ok(Value::Error),
-    }
-}
-
-fn split_slot_name(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    match around_at(call)? {
-        Some(Parts::One(name)) => call.list(vec![Value::text(b""), name]),
-        Some(Parts::Two(slot, host)) => call.list(vec![slot, host]),
-        None => Ok(Value::Error),
-    }
+    call.list(match memchr::memchr(b'@', &text) {
+        Some(at) => vec![Value::text(&text[..at]), Value::text(&text[at + 1..])],
+        None => whole(Value::Str(text)),
+    })
 }
 
 #[cfg(test)]

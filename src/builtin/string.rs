@@ -10,110 +10,68 @@ use crate::value::compare::folded_order;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
+    Function::new(
+        "strcat([value, …])",
+        strcat,
+        "Concatenates the values as strings; UNDEFINED if a value is UNDEFINED.",
+        &[("strcat(\"a\", 1, true)", "\"a1true\""), ("strcat(\"a\", undefined)", "undefined")],
+    ),
     Function {
-        name: "strcat",
-        signature: "strcat([value, …])",
         least: 0,
-        most: None,
-        pure: true,
-        can_error: false,
-        run: strcat,
-        about: "Concatenates the values as strings; UNDEFINED if a value is UNDEFINED.",
-        examples: &[("strcat(\"a\", 1, true)", "\"a1true\""), ("strcat(\"a\", undefined)", "undefined")],
-    },
-    Function {
-        name: "join",
-        signature: "join(separator, value, …) or join(separator, list) or join(list)",
-        least: 0,
-        most: None,
-        pure: true,
-        can_error: true,
-        run: join,
-        about: "Joins the values as strings with a separator. UNDEFINED values are skipped, and the separator is \
+        ..Function::new(
+            "join(separator, value, …) or join(separator, list) or join(list)",
+            join,
+            "Joins the values as strings with a separator. UNDEFINED values are skipped, and the separator is \
         added only after a nonempty result.",
-        examples: &[
-            ("join(\",\", \"a\", undefined, 2)", "\"a,2\""),
-            ("join(\"-\", {1, 2, 3})", "\"1-2-3\""),
-            ("join({\"a\", \"b\"})", "\"ab\""),
-            ("join(\",\", \"\", \"a\")", "\"a\""),
-        ],
+            &[
+                ("join(\",\", \"a\", undefined, 2)", "\"a,2\""),
+                ("join(\"-\", {1, 2, 3})", "\"1-2-3\""),
+                ("join({\"a\", \"b\"})", "\"ab\""),
+                ("join(\",\", \"\", \"a\")", "\"a\""),
+            ],
+        )
     },
-    Function {
-        name: "toUpper",
-        signature: "toUpper(value)",
-        least: 1,
-        most: Some(1),
-        pure: true,
-        can_error: false,
-        run: to_upper,
-        about: "Converts the letters a to z to upper case.",
-        examples: &[("toUpper(\"x86_64\")", "\"X86_64\""), ("toUpper(true)", "\"TRUE\"")],
-    },
-    Function {
-        name: "toLower",
-        signature: "toLower(value)",
-        least: 1,
-        most: Some(1),
-        pure: true,
-        can_error: false,
-        run: to_lower,
-        about: "Converts the letters A to Z to lower case.",
-        examples: &[("toLower(\"LINUX\")", "\"linux\""), ("toLower(undefined)", "undefined")],
-    },
-    Function {
-        name: "substr",
-        signature: "substr(text, offset [, length])",
-        least: 2,
-        most: Some(3),
-        pure: true,
-        can_error: true,
-        run: substr,
-        about: "The part of a string from an offset in bytes, counted from 0, or from the end if negative. A negative \
+    Function::new(
+        "toUpper(value)",
+        |call| cased(call, <[u8]>::to_ascii_uppercase),
+        "Converts the letters a to z to upper case.",
+        &[("toUpper(\"x86_64\")", "\"X86_64\""), ("toUpper(true)", "\"TRUE\"")],
+    ),
+    Function::new(
+        "toLower(value)",
+        |call| cased(call, <[u8]>::to_ascii_lowercase),
+        "Converts the letters A to Z to lower case.",
+        &[("toLower(\"LINUX\")", "\"linux\""), ("toLower(undefined)", "undefined")],
+    ),
+    Function::new(
+        "substr(text, offset [, length])",
+        substr,
+        "The part of a string from an offset in bytes, counted from 0, or from the end if negative. A negative \
         length omits that number of bytes at the end.",
-        examples: &[
+        &[
             ("substr(\"abcdef\", 2)", "\"cdef\""),
             ("substr(\"abcdef\", 1, 2)", "\"bc\""),
             ("substr(\"abcdef\", -3, -1)", "\"de\""),
         ],
-    },
-    Function {
-        name: "strcmp",
-        signature: "strcmp(a, b)",
-        least: 2,
-        most: Some(2),
-        pure: true,
-        can_error: false,
-        run: strcmp,
-        about: "Compares two values as strings, byte by byte: -1, 0 or 1.",
-        examples: &[("strcmp(\"a\", \"b\")", "-1"), ("strcmp(\"a\", \"A\")", "1"), ("strcmp(10, \"10\")", "0")],
-    },
-    Function {
-        name: "stricmp",
-        signature: "stricmp(a, b)",
-        least: 2,
-        most: Some(2),
-        pure: true,
-        can_error: false,
-        run: stricmp,
-        about: "Compares two values as strings without regard to case: -1, 0 or 1.",
-        examples: &[("stricmp(\"LINUX\", \"linux\")", "0"), ("stricmp(\"B\", \"a\")", "1")],
-    },
-    Function {
-        name: "size",
-        signature: "size(value)",
-        least: 1,
-        most: Some(1),
-        pure: true,
-        can_error: true,
-        run: size,
-        about: "The number of elements of a list, attributes of an ad, or bytes of a string.",
-        examples: &[
-            ("size({1, 2, 3})", "3"),
-            ("size([a = 1; b = 2])", "2"),
-            ("size(\"\\303\\251\")", "2"),
-            ("size(5)", "error"),
-        ],
-    },
+    ),
+    Function::new(
+        "strcmp(a, b)",
+        |call| ordered(call, Ord::cmp),
+        "Compares two values as strings, byte by byte: -1, 0 or 1.",
+        &[("strcmp(\"a\", \"b\")", "-1"), ("strcmp(\"a\", \"A\")", "1"), ("strcmp(10, \"10\")", "0")],
+    ),
+    Function::new(
+        "stricmp(a, b)",
+        |call| ordered(call, folded_order),
+        "Compares two values as strings without regard to case: -1, 0 or 1.",
+        &[("stricmp(\"LINUX\", \"linux\")", "0"), ("stricmp(\"B\", \"a\")", "1")],
+    ),
+    Function::new(
+        "size(value)",
+        size,
+        "The number of elements of a list, attributes of an ad, or bytes of a string.",
+        &[("size({1, 2, 3})", "3"), ("size([a = 1; b = 2])", "2"), ("size(\"\\303\\251\")", "2"), ("size(5)", "error")],
+    ),
 ];
 
 fn strcat(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
@@ -202,14 +160,6 @@ fn join_with<'m, 'a>(
     Ok(if defined { Value::text(joined.text) } else { Value::Undefined })
 }
 
-fn to_upper(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    cased(call, <[u8]>::to_ascii_uppercase)
-}
-
-fn to_lower(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    cased(call, <[u8]>::to_ascii_lowercase)
-}
-
 fn cased(call: &mut Call<'_, '_>, change: fn(&[u8]) -> Vec<u8>) -> Result<Value, EvalError> {
     let value = call.argument(0)?;
     match call.text(&value)? {
@@ -248,14 +198,6 @@ fn part(size: i64, offset: i64, length: Option<i64>) -> (usize, usize) {
         Some(length) => (from + length).min(size),
     };
     (from as usize, to as usize)
-}
-
-fn strcmp(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    ordered(call, Ord::cmp)
-}
-
-fn stricmp(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    ordered(call, folded_order)
 }
 
 fn ordered(call: &mut Call<'_, '_>, order: fn(&[u8], &[u8]) -> Ordering) -> Result<Value, EvalError> {

@@ -11,64 +11,52 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "stringListSize",
-        signature: "stringListSize(list [, delimiters])",
-        least: 1,
-        most: Some(2),
-        pure: true,
-        can_error: true,
-        run: size,
-        about: "The number of items in a string list. Items are separated by any of the delimiters (by default comma \
+    Function::new(
+        "stringListSize(list [, delimiters])",
+        size,
+        "The number of items in a string list. Items are separated by any of the delimiters (by default comma \
         and space); surrounding white space is removed, and empty items are not counted.",
-        examples: &[("stringListSize(\"a, b,,c\")", "3"), ("stringListSize(\"a b:c\", \":\")", "2")],
-    },
-    reduction(
-        "stringListSum",
+        &[("stringListSize(\"a, b,,c\")", "3"), ("stringListSize(\"a b:c\", \":\")", "2")],
+    ),
+    Function::new(
         "stringListSum(list [, delimiters])",
-        sum,
+        |call| reduced(call, Reduction::Sum),
         "The sum of a string list of numbers; an integer if all are written as integers. The sum of an empty list is \
         0.0.",
         &[("stringListSum(\"1, 2, 3\")", "6"), ("stringListSum(\"1, 2.5\")", "3.500000000000000E+00")],
     ),
-    reduction(
-        "stringListAvg",
+    Function::new(
         "stringListAvg(list [, delimiters])",
-        average,
+        |call| reduced(call, Reduction::Average),
         "The mean of a string list of numbers, truncated to an integer if all are written as integers.",
         &[("stringListAvg(\"1, 2.0\")", "1.500000000000000E+00"), ("stringListAvg(\"1, 2\")", "1")],
     ),
-    reduction(
-        "stringListMin",
+    Function::new(
         "stringListMin(list [, delimiters])",
-        minimum,
+        |call| reduced(call, Reduction::Minimum),
         "The smallest number in a string list, or UNDEFINED if there are no numbers.",
         &[("stringListMin(\"3, 1, 2\")", "1"), ("stringListMin(\"\")", "undefined")],
     ),
-    reduction(
-        "stringListMax",
+    Function::new(
         "stringListMax(list [, delimiters])",
-        maximum,
+        |call| reduced(call, Reduction::Maximum),
         "The largest number in a string list, or UNDEFINED if there are no numbers; never less than about 1.2E-38.",
         &[("stringListMax(\"3, 1, 2\")", "3"), ("stringListMax(\"-5, -3\")", "0")],
     ),
-    membership(
-        "stringListMember",
+    Function::new(
         "stringListMember(item, list [, delimiters])",
         is_member::<false>,
         "Whether a string is an item of a string list (case-sensitive). The default delimiters are comma and white \
         space.",
         &[("stringListMember(\"b\", \"a, b, c\")", "true"), ("stringListMember(\"B\", \"a, b, c\")", "false")],
     ),
-    membership(
-        "stringListIMember",
+    Function::new(
         "stringListIMember(item, list [, delimiters])",
         is_member::<true>,
         "Whether a string is an item of a string list, ignoring case.",
         &[("stringListIMember(\"B\", \"a, b, c\")", "true"), ("stringListIMember(\"b\", \"a:b\", \":\")", "true")],
     ),
-    membership(
-        "stringListSubsetMatch",
+    Function::new(
         "stringListSubsetMatch(items, list [, delimiters])",
         is_subset::<false>,
         "Whether all items of the first string list are in the second (case-sensitive). The empty string is a subset \
@@ -78,67 +66,33 @@ pub const FUNCTIONS: &[Function] = &[
             ("stringListSubsetMatch(\"a, d\", \"a, b, c\")", "false"),
         ],
     ),
-    membership(
-        "stringListISubsetMatch",
+    Function::new(
         "stringListISubsetMatch(items, list [, delimiters])",
         is_subset::<true>,
         "Whether all items of the first string list are in the second, ignoring case.",
         &[("stringListISubsetMatch(\"A, c\", \"a, b, C\")", "true")],
     ),
-    Function {
-        name: "stringList_regexpMember",
-        signature: "stringList_regexpMember(pattern, list [, delimiters [, options]])",
-        least: 2,
-        most: Some(4),
-        pure: true,
-        can_error: true,
-        run: regexp_member,
-        about: "Whether a regular expression matches an item of a string list; UNDEFINED if the list is empty. The \
+    Function::new(
+        "stringList_regexpMember(pattern, list [, delimiters [, options]])",
+        regexp_member,
+        "Whether a regular expression matches an item of a string list; UNDEFINED if the list is empty. The \
         options are those of regexp, in upper or lower case.",
-        examples: &[
+        &[
             ("stringList_regexpMember(\"^b\", \"abc, bcd\")", "true"),
             ("stringList_regexpMember(\"^B\", \"abc, bcd\", \",\", \"i\")", "true"),
         ],
-    },
-    Function {
-        name: "stringListsIntersect",
-        signature: "stringListsIntersect(list, list [, delimiters])",
-        least: 2,
-        most: Some(3),
-        pure: true,
-        can_error: true,
-        run: lists_intersect,
-        about: "Whether two string lists have an item in common (case-sensitive). Items are separated only by the \
+    ),
+    Function::new(
+        "stringListsIntersect(list, list [, delimiters])",
+        lists_intersect,
+        "Whether two string lists have an item in common (case-sensitive). Items are separated only by the \
         delimiters (by default comma and space) and are not trimmed.",
-        examples: &[
+        &[
             ("stringListsIntersect(\"a, b\", \"b, c\")", "true"),
             ("stringListsIntersect(\"a; b\", \"b; c\", \";\")", "false"),
         ],
-    },
+    ),
 ];
-
-type Run = fn(&mut Call<'_, '_>) -> Result<Value, EvalError>;
-type Examples = &'static [(&'static str, &'static str)];
-
-const fn reduction(
-    name: &'static str,
-    signature: &'static str,
-    run: Run,
-    about: &'static str,
-    examples: Examples,
-) -> Function {
-    Function { name, signature, least: 1, most: Some(2), pure: true, can_error: true, run, about, examples }
-}
-
-const fn membership(
-    name: &'static str,
-    signature: &'static str,
-    run: Run,
-    about: &'static str,
-    examples: Examples,
-) -> Function {
-    Function { name, signature, least: 2, most: Some(3), pure: true, can_error: true, run, about, examples }
-}
 
 /// All arguments, evaluated in order, when all are strings.
 fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Option<[Option<Text>; MOST]>, EvalError> {
@@ -174,22 +128,6 @@ fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, EvalE
         Ok(None) => Value::Undefined,
         Err(_) => Value::Error,
     })
-}
-
-fn sum(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    reduced(call, Reduction::Sum)
-}
-
-fn average(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    reduced(call, Reduction::Average)
-}
-
-fn minimum(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    reduced(call, Reduction::Minimum)
-}
-
-fn maximum(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    reduced(call, Reduction::Maximum)
 }
 
 /// Asks about an item, or several, and a list. Undefined counts as empty, but not both.

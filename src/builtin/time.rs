@@ -12,186 +12,125 @@ use crate::value::{AdValue, Type, Value};
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function {
-        name: "absTime",
-        signature: "absTime([seconds [, offset]])",
-        least: 0,
-        most: Some(2),
-        pure: false,
-        can_error: true,
-        run: abs_time,
-        about: "The absolute time at a number of seconds since 1970 (UTC), shown with an offset in seconds east of \
+    Function::impure(
+        "absTime([seconds [, offset]])",
+        abs_time,
+        "The absolute time at a number of seconds since 1970 (UTC), shown with an offset in seconds east of \
         UTC, or in local time. Without arguments, the current time. A string literal is parsed as a time.",
-        examples: &[
+        &[
             ("absTime(0, 3600)", "absTime(\"1970-01-01T01:00:00+01:00\")"),
             ("absTime(\"2020-02-29T12:00:00Z\")", "absTime(\"2020-02-29T12:00:00-00:00\")"),
         ],
-    },
-    Function {
-        name: "relTime",
-        signature: "relTime(seconds)",
-        run: rel_time,
-        about: "The relative time of a number of seconds. A string literal is parsed and yields the number of seconds \
+    ),
+    Function::new(
+        "relTime(seconds)",
+        rel_time,
+        "The relative time of a number of seconds. A string literal is parsed and yields the number of seconds \
         as a real.",
-        examples: &[("relTime(90)", "relTime(\"01:30\")"), ("relTime(\"1+00:00:30\") + 0", "8.643000000000000E+04")],
-        ..FIELD
-    },
-    Function {
-        name: "time",
-        signature: "time()",
-        run: |call| Ok(time(call)),
-        about: "The current time in seconds since 1970 (UTC).",
-        examples: &[("time() - CurrentTime", "0"), ("isInteger(time())", "true")],
-        ..CLOCK
-    },
-    Function {
-        name: "currentTime",
-        signature: "currentTime()",
-        run: |call| Ok(current_time(call)),
-        about: "The current absolute time, with the offset of the local time zone.",
-        examples: &[("currentTime() == absTime()", "true")],
-        ..CLOCK
-    },
-    Function {
-        name: "timeZoneOffset",
-        signature: "timeZoneOffset()",
-        run: |call| Ok(time_zone_offset(call)),
-        about: "The current offset of the local time zone east of UTC, as a relative time.",
-        examples: &[("isRelTime(timeZoneOffset())", "true")],
-        ..CLOCK
-    },
-    Function {
-        name: "dayTime",
-        signature: "dayTime()",
-        run: |call| Ok(day_time(call)),
-        about: "The relative time since midnight in local time.",
-        examples: &[("dayTime() < relTime(86400)", "true")],
-        ..CLOCK
-    },
-    Function {
-        name: "getYear",
-        signature: "getYear(absTime)",
-        run: get_year,
-        about: "The year of an absolute time, in local time.",
-        examples: &[("getYear(absTime(\"2020-02-29T12:00:00Z\"))", "2020")],
-        ..FIELD
-    },
-    Function {
-        name: "getMonth",
-        signature: "getMonth(absTime)",
-        run: get_month,
-        about: "The month of an absolute time, 1 to 12, in local time.",
-        examples: &[("getMonth(absTime(\"2020-02-29T12:00:00Z\"))", "2")],
-        ..FIELD
-    },
-    Function {
-        name: "getDayOfYear",
-        signature: "getDayOfYear(absTime)",
-        run: get_day_of_year,
-        about: "The day of the year of an absolute time, 0 to 365, in local time.",
-        examples: &[("getDayOfYear(absTime(\"2020-02-29T12:00:00Z\"))", "59")],
-        ..FIELD
-    },
-    Function {
-        name: "getDayOfMonth",
-        signature: "getDayOfMonth(absTime)",
-        run: get_day_of_month,
-        about: "The day of the month of an absolute time, 1 to 31, in local time.",
-        examples: &[("getDayOfMonth(absTime(\"2020-02-29T12:00:00Z\"))", "29")],
-        ..FIELD
-    },
-    Function {
-        name: "getDayOfWeek",
-        signature: "getDayOfWeek(absTime)",
-        run: get_day_of_week,
-        about: "The day of the week of an absolute time, 0 (Sunday) to 6, in local time.",
-        examples: &[("getDayOfWeek(absTime(\"2020-02-29T12:00:00Z\"))", "6")],
-        ..FIELD
-    },
-    Function {
-        name: "getDays",
-        signature: "getDays(relTime)",
-        run: get_days,
-        about: "The whole days of a relative time.",
-        examples: &[("getDays(relTime(100000))", "1")],
-        ..FIELD
-    },
-    Function {
-        name: "getHours",
-        signature: "getHours(time)",
-        run: get_hours,
-        about: "The hour of an absolute time in local time, or the hours of a relative time after its days.",
-        examples: &[("getHours(absTime(\"2020-02-29T12:34:56Z\"))", "12"), ("getHours(relTime(7200))", "2")],
-        ..FIELD
-    },
-    Function {
-        name: "getMinutes",
-        signature: "getMinutes(time)",
-        run: get_minutes,
-        about: "The minute of an absolute time in local time, or the minutes of a relative time after its hours.",
-        examples: &[("getMinutes(absTime(\"2020-02-29T12:34:56Z\"))", "34"), ("getMinutes(relTime(90))", "1")],
-        ..FIELD
-    },
-    Function {
-        name: "getSeconds",
-        signature: "getSeconds(time)",
-        run: get_seconds,
-        about: "The second of an absolute time in local time, or the seconds of a relative time after its minutes.",
-        examples: &[("getSeconds(absTime(\"2020-02-29T12:34:56Z\"))", "56"), ("getSeconds(relTime(90))", "30")],
-        ..FIELD
-    },
-    Function {
-        name: "splitTime",
-        signature: "splitTime(time)",
-        run: split_time,
-        about: "An ad with the fields of an absolute time, of seconds since 1970, or of a relative time. In a \
+        &[("relTime(90)", "relTime(\"01:30\")"), ("relTime(\"1+00:00:30\") + 0", "8.643000000000000E+04")],
+    ),
+    Function::impure(
+        "time()",
+        |call| Ok(time(call)),
+        "The current time in seconds since 1970 (UTC).",
+        &[("time() - CurrentTime", "0"), ("isInteger(time())", "true")],
+    ),
+    Function::impure(
+        "currentTime()",
+        |call| Ok(current_time(call)),
+        "The current absolute time, with the offset of the local time zone.",
+        &[("currentTime() == absTime()", "true")],
+    ),
+    Function::impure(
+        "timeZoneOffset()",
+        |call| Ok(time_zone_offset(call)),
+        "The current offset of the local time zone east of UTC, as a relative time.",
+        &[("isRelTime(timeZoneOffset())", "true")],
+    ),
+    Function::impure(
+        "dayTime()",
+        |call| Ok(day_time(call)),
+        "The relative time since midnight in local time.",
+        &[("dayTime() < relTime(86400)", "true")],
+    ),
+    Function::new(
+        "getYear(absTime)",
+        |call| field(call, |fields| fields.year, None),
+        "The year of an absolute time, in local time.",
+        &[("getYear(absTime(\"2020-02-29T12:00:00Z\"))", "2020")],
+    ),
+    Function::new(
+        "getMonth(absTime)",
+        |call| field(call, |fields| fields.month, None),
+        "The month of an absolute time, 1 to 12, in local time.",
+        &[("getMonth(absTime(\"2020-02-29T12:00:00Z\"))", "2")],
+    ),
+    Function::new(
+        "getDayOfYear(absTime)",
+        |call| field(call, |fields| fields.yearday, None),
+        "The day of the year of an absolute time, 0 to 365, in local time.",
+        &[("getDayOfYear(absTime(\"2020-02-29T12:00:00Z\"))", "59")],
+    ),
+    Function::new(
+        "getDayOfMonth(absTime)",
+        |call| field(call, |fields| fields.day, None),
+        "The day of the month of an absolute time, 1 to 31, in local time.",
+        &[("getDayOfMonth(absTime(\"2020-02-29T12:00:00Z\"))", "29")],
+    ),
+    Function::new(
+        "getDayOfWeek(absTime)",
+        |call| field(call, |fields| fields.weekday, None),
+        "The day of the week of an absolute time, 0 (Sunday) to 6, in local time.",
+        &[("getDayOfWeek(absTime(\"2020-02-29T12:00:00Z\"))", "6")],
+    ),
+    Function::new(
+        "getDays(relTime)",
+        get_days,
+        "The whole days of a relative time.",
+        &[("getDays(relTime(100000))", "1")],
+    ),
+    Function::new(
+        "getHours(time)",
+        |call| field(call, |fields| fields.hour, Some(|seconds| seconds % DAY / 3600)),
+        "The hour of an absolute time in local time, or the hours of a relative time after its days.",
+        &[("getHours(absTime(\"2020-02-29T12:34:56Z\"))", "12"), ("getHours(relTime(7200))", "2")],
+    ),
+    Function::new(
+        "getMinutes(time)",
+        |call| field(call, |fields| fields.minute, Some(|seconds| seconds % 3600 / 60)),
+        "The minute of an absolute time in local time, or the minutes of a relative time after its hours.",
+        &[("getMinutes(absTime(\"2020-02-29T12:34:56Z\"))", "34"), ("getMinutes(relTime(90))", "1")],
+    ),
+    Function::new(
+        "getSeconds(time)",
+        |call| field(call, |fields| fields.second, Some(|seconds| seconds % 60)),
+        "The second of an absolute time in local time, or the seconds of a relative time after its minutes.",
+        &[("getSeconds(absTime(\"2020-02-29T12:34:56Z\"))", "56"), ("getSeconds(relTime(90))", "30")],
+    ),
+    Function::new(
+        "splitTime(time)",
+        split_time,
+        "An ad with the fields of an absolute time, of seconds since 1970, or of a relative time. In a \
         negative relative time, only the largest nonzero field is negative.",
-        examples: &[
-            ("splitTime(absTime(\"2020-02-29T12:34:56Z\")).Hours", "12"),
-            ("splitTime(relTime(-90)).Minutes", "-1"),
-        ],
-        ..FIELD
-    },
-    Function {
-        name: "formatTime",
-        signature: "formatTime([time [, format]])",
-        least: 0,
-        most: Some(2),
-        pure: false,
-        can_error: true,
-        run: format_time,
-        about: "Formats a time like strftime, by default with %c. The time is an absolute time, seconds since 1970 \
+        &[("splitTime(absTime(\"2020-02-29T12:34:56Z\")).Hours", "12"), ("splitTime(relTime(-90)).Minutes", "-1")],
+    ),
+    Function::impure(
+        "formatTime([time [, format]])",
+        format_time,
+        "Formats a time like strftime, by default with %c. The time is an absolute time, seconds since 1970 \
         (in local time), or an ad from splitTime; by default the current time.",
-        examples: &[
+        &[
             ("formatTime(absTime(\"2020-02-29T12:34:56Z\"), \"%Y-%m-%d %H:%M\")", "\"2020-02-29 12:34\""),
             ("formatTime([ Year = 2020; Month = 2; Day = 29 ], \"%A\")", "\"Saturday\""),
         ],
-    },
-    Function {
-        name: "interval",
-        signature: "interval(seconds)",
-        run: interval,
-        about: "Formats seconds as days, hours, minutes and seconds.",
-        examples: &[("interval(3661)", "\"1:01:01\""), ("interval(90061)", "\"1+01:01:01\"")],
-        ..FIELD
-    },
+    ),
+    Function::new(
+        "interval(seconds)",
+        interval,
+        "Formats seconds as days, hours, minutes and seconds.",
+        &[("interval(3661)", "\"1:01:01\""), ("interval(90061)", "\"1+01:01:01\"")],
+    ),
 ];
-
-/// What the functions on one time have in common.
-const FIELD: Function = Function {
-    name: "",
-    signature: "",
-    least: 1,
-    most: Some(1),
-    pure: true,
-    can_error: true,
-    run: interval,
-    about: "",
-    examples: &[],
-};
-
-/// What the functions of the clock have in common.
-const CLOCK: Function = Function { least: 0, most: Some(0), pure: false, can_error: false, ..FIELD };
 
 /// The point in time, with the offset of the local clock at that instant.
 fn local(call: &Call<'_, '_>, seconds: i64) -> AbsTime {
@@ -272,38 +211,6 @@ fn field(
         (Value::RelTime(seconds), Some(of_duration)) => Value::Int(of_duration(i64::from(truncate_to_32(seconds)))),
         _ => Value::Error,
     })
-}
-
-fn get_year(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    field(call, |fields| fields.year, None)
-}
-
-fn get_month(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    field(call, |fields| fields.month, None)
-}
-
-fn get_day_of_year(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    field(call, |fields| fields.yearday, None)
-}
-
-fn get_day_of_month(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    field(call, |fields| fields.day, None)
-}
-
-fn get_day_of_week(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    field(call, |fields| fields.weekday, None)
-}
-
-fn get_hours(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    field(call, |fields| fields.hour, Some(|seconds| seconds % DAY / 3600))
-}
-
-fn get_minutes(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    field(call, |fields| fields.minute, Some(|seconds| seconds % 3600 / 60))
-}
-
-fn get_seconds(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    field(call, |fields| fields.second, Some(|seconds| seconds % 60))
 }
 
 fn get_days(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
