@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::compare::{compare, identical, narrowed, narrowed_identical};
 use super::facts::Facts;
 use super::number::{arithmetic, bitwise, unary};
-use super::values::{Truths, Values, kind};
+use super::values::{Texts, Truths, Values, kind};
 use crate::ad::ClassAd;
 use crate::builtin;
 use crate::eval::scope::{EvalOptions, Limits, Scope};
@@ -220,7 +220,8 @@ impl<'a> Analysis<'a> {
                         && matches!(outcome, Truths::TRUE | Truths::FALSE)
                     {
                         let known = self.known(reference, &facts);
-                        let now = if outcome == Truths::TRUE { only(&known, kinds) } else { except(&known, kinds) };
+                        let now =
+                            if outcome == Truths::TRUE { known.intersection(&kinds) } else { except(&known, &kinds) };
                         learn(&mut facts, reference, now)?;
                     }
                 }
@@ -240,10 +241,10 @@ impl<'a> Analysis<'a> {
         if let (Some(kinds), &[argument]) = (predicate(name), arguments) {
             let values = self.eval(argument, facts, depth);
             let mut truths = Truths::NONE;
-            if !only(&values, kinds).is_empty() {
+            if !values.intersection(&kinds).is_empty() {
                 truths = truths.or(Truths::TRUE);
             }
-            if !except(&values, kinds).is_empty() {
+            if !except(&values, &kinds).is_empty() {
                 truths = truths.or(Truths::FALSE);
             }
             return truths.values();
@@ -388,7 +389,7 @@ fn meaning(values: &Values, outcome: Truths) -> Values {
     let zero = Values { ints: Some((0, 0)), reals: Some((0.0, 0.0)), ..Values::of_kinds(kind::FALSE) };
     match outcome {
         Truths::TRUE => {
-            let mut values = only(values, NUMBERS).without(kind::FALSE);
+            let mut values = values.intersection(&numbers()).without(kind::FALSE);
             values.ints = values.ints.and_then(|(low, high)| match (low == 0, high == 0) {
                 (true, true) => None,
                 (true, false) => Some((1, high)),
@@ -399,34 +400,24 @@ fn meaning(values: &Values, outcome: Truths) -> Values {
             values
         }
         Truths::FALSE => values.intersection(&zero),
-        Truths::UNDEFINED => only(values, Kinds { bits: kind::UNDEFINED, ..Kinds::default() }),
-        _ => except(&values.clone().without(kind::UNDEFINED), NUMBERS),
+        Truths::UNDEFINED => values.intersection(&Values::of_kinds(kind::UNDEFINED)),
+        _ => except(&values.clone().without(kind::UNDEFINED), &numbers()),
     }
 }
 
-/// Some of the ten types.
-#[derive(Clone, Copy, Default)]
-struct Kinds {
-    bits: u16,
-    ints: bool,
-    reals: bool,
-    texts: bool,
+/// Booleans, integers and reals.
+fn numbers() -> Values {
+    Values { kinds: kind::TRUE | kind::FALSE | kind::NAN, texts: Texts::None, ..Values::any() }
 }
 
-const NUMBERS: Kinds = Kinds { bits: kind::TRUE | kind::FALSE | kind::NAN, ints: true, reals: true, texts: false };
-
-fn only(values: &Values, kinds: Kinds) -> Values {
+/// The part of a set without the values of others, each of which has all of its kind.
+fn except(values: &Values, others: &Values) -> Values {
     Values {
-        kinds: values.kinds & kinds.bits,
-        ints: values.ints.filter(|_| kinds.ints),
-        reals: values.reals.filter(|_| kinds.reals),
-        texts: if kinds.texts { values.texts.clone() } else { super::values::Texts::None },
+        kinds: values.kinds & !others.kinds,
+        ints: values.ints.filter(|_| others.ints.is_none()),
+        reals: values.reals.filter(|_| others.reals.is_none()),
+        texts: if others.has_text() { Texts::None } else { values.texts.clone() },
     }
-}
-
-fn except(values: &Values, kinds: Kinds) -> Values {
-    let others = Kinds { bits: !kinds.bits, ints: !kinds.ints, reals: !kinds.reals, texts: !kinds.texts };
-    only(values, others)
 }
 
 /// What a function can be where one of its arguments is undefined: undefined or an error, never an answer. Not those
@@ -439,19 +430,18 @@ fn of_absent(name: &[u8]) -> Option<u16> {
 }
 
 /// The types that a predicate such as `isString` asks for.
-fn predicate(name: &[u8]) -> Option<Kinds> {
-    let bits = |bits: u16| Kinds { bits, ..Kinds::default() };
+fn predicate(name: &[u8]) -> Option<Values> {
     Some(match name {
-        b"isundefined" => bits(kind::UNDEFINED),
-        b"iserror" => bits(kind::ERROR),
-        b"isboolean" => bits(kind::TRUE | kind::FALSE),
-        b"islist" => bits(kind::LIST),
-        b"isclassad" => bits(kind::AD),
-        b"isabstime" => bits(kind::ABS_TIME),
-        b"isreltime" => bits(kind::REL_TIME),
-        b"isinteger" => Kinds { ints: true, ..Kinds::default() },
-        b"isreal" => Kinds { reals: true, ..bits(kind::NAN) },
-        b"isstring" => Kinds { texts: true, ..Kinds::default() },
+        b"isundefined" => Values::of_kinds(kind::UNDEFINED),
+        b"iserror" => Values::of_kinds(kind::ERROR),
+        b"isboolean" => Values::of_kinds(kind::TRUE | kind::FALSE),
+        b"islist" => Values::of_kinds(kind::LIST),
+        b"isclassad" => Values::of_kinds(kind::AD),
+        b"isabstime" => Values::of_kinds(kind::ABS_TIME),
+        b"isreltime" => Values::of_kinds(kind::REL_TIME),
+        b"isinteger" => Values::any_int(),
+        b"isreal" => Values::any_real(),
+        b"isstring" => Values::any_text(),
         _ => return None,
     })
 }

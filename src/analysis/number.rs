@@ -1,6 +1,6 @@
 //! Arithmetic on ranges of numbers.
 
-use super::values::{ALL_REALS, Values, kind};
+use super::values::{ALL_REALS, Values, hull, kind};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::arith;
 
@@ -101,22 +101,13 @@ pub fn strict(left: &Values, right: &Values) -> Values {
 
 /// Booleans and integers as integers.
 pub fn whole(set: &Values) -> Option<(i64, i64)> {
-    let mut range = set.ints;
-    for (kind, value) in [(kind::FALSE, 0), (kind::TRUE, 1)] {
-        if set.has(kind) {
-            range = Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))));
-        }
-    }
-    range
+    let bool = |kind: u16, value: i64| set.has(kind).then_some((value, value));
+    hull(set.ints, hull(bool(kind::FALSE, 0), bool(kind::TRUE, 1)))
 }
 
 /// Booleans, integers and reals as reals, NaN apart.
 fn as_reals(set: &Values) -> Option<(f64, f64)> {
-    let whole = whole(set).map(|(low, high)| (low as f64, high as f64));
-    match (whole, set.reals) {
-        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-        (one, two) => one.or(two),
-    }
+    hull(whole(set).map(|(low, high)| (low as f64, high as f64)), set.reals)
 }
 
 fn integers(op: BinaryOp, (a, b): (i64, i64), (c, d): (i64, i64)) -> Values {

@@ -98,18 +98,9 @@ impl Truths {
 
     /// The set of logical values.
     pub fn values(self) -> Values {
-        let mut kinds = 0;
-        for (truth, kind) in [
-            (Truths::TRUE, kind::TRUE),
-            (Truths::FALSE, kind::FALSE),
-            (Truths::UNDEFINED, kind::UNDEFINED),
-            (Truths::ERROR, kind::ERROR),
-        ] {
-            if self.has(truth) {
-                kinds |= kind;
-            }
-        }
-        Values::of_kinds(kinds)
+        let kind = |truth: Truths, kind: u16| if self.has(truth) { kind } else { 0 };
+        let decided = kind(Truths::TRUE, kind::TRUE) | kind(Truths::FALSE, kind::FALSE);
+        Values::of_kinds(decided | kind(Truths::UNDEFINED, kind::UNDEFINED) | kind(Truths::ERROR, kind::ERROR))
     }
 }
 
@@ -160,17 +151,7 @@ impl Values {
 
     /// The set of one constant.
     pub fn literal(literal: &Literal) -> Self {
-        match literal {
-            Literal::Undefined => Values::of_kinds(kind::UNDEFINED),
-            Literal::Error => Values::of_kinds(kind::ERROR),
-            Literal::Bool(true) => Values::of_kinds(kind::TRUE),
-            Literal::Bool(false) => Values::of_kinds(kind::FALSE),
-            Literal::Int(value) => Values { ints: Some((*value, *value)), ..Values::none() },
-            // A duration that is written is a real when it is evaluated.
-            Literal::Real(value) | Literal::RelTime(value) => Values::real(*value),
-            Literal::Str(text) => Values { texts: Texts::Exact(vec![text.clone()]), ..Values::none() },
-            Literal::AbsTime(_) => Values::of_kinds(kind::ABS_TIME),
-        }
+        Values::value(&Value::from(literal))
     }
 
     fn real(value: f64) -> Self {
@@ -263,14 +244,6 @@ impl Values {
     /// What is in either set, or between their numbers.
     #[must_use]
     pub fn union(&self, other: &Values) -> Values {
-        let hull = |one: Option<(i64, i64)>, two: Option<(i64, i64)>| match (one, two) {
-            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-            (one, two) => one.or(two),
-        };
-        let reals = match (self.reals, other.reals) {
-            (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
-            (one, two) => one.or(two),
-        };
         let texts = match (&self.texts, &other.texts) {
             (Texts::None, texts) | (texts, Texts::None) => texts.clone(),
             (Texts::Any, _) | (_, Texts::Any) => Texts::Any,
@@ -279,20 +252,13 @@ impl Values {
                 few(one, two, alike, Texts::Folded)
             }
         };
-        Values { kinds: self.kinds | other.kinds, ints: hull(self.ints, other.ints), reals, texts }
+        let (ints, reals) = (hull(self.ints, other.ints), hull(self.reals, other.reals));
+        Values { kinds: self.kinds | other.kinds, ints, reals, texts }
     }
 
     /// What is in both sets.
     #[must_use]
     pub fn intersection(&self, other: &Values) -> Values {
-        let ints = match (self.ints, other.ints) {
-            (Some((a, b)), Some((c, d))) => Some((a.max(c), b.min(d))).filter(|(low, high)| low <= high),
-            _ => None,
-        };
-        let reals = match (self.reals, other.reals) {
-            (Some((a, b)), Some((c, d))) => Some((a.max(c), b.min(d))).filter(|(low, high)| low <= high),
-            _ => None,
-        };
         let kept = |texts: &[Text], of: &dyn Fn(&Text) -> bool| texts.iter().filter(|text| of(text)).cloned().collect();
         let texts = match (&self.texts, &other.texts) {
             (Texts::None, _) | (_, Texts::None) => Texts::None,
@@ -309,6 +275,7 @@ impl Values {
             Texts::Exact(list) | Texts::Folded(list) if list.is_empty() => Texts::None,
             other => other,
         };
+        let (ints, reals) = (common(self.ints, other.ints), common(self.reals, other.reals));
         Values { kinds: self.kinds & other.kinds, ints, reals, texts }
     }
 
@@ -335,6 +302,23 @@ impl Values {
         }
         truths
     }
+}
+
+/// A range of numbers, both ends included.
+type Range<T> = Option<(T, T)>;
+
+/// The smallest range that holds both.
+pub(super) fn hull<T: PartialOrd + Copy>(one: Range<T>, two: Range<T>) -> Range<T> {
+    match (one, two) {
+        (Some((a, b)), Some((c, d))) => Some((if c < a { c } else { a }, if d > b { d } else { b })),
+        (one, two) => one.or(two),
+    }
+}
+
+/// The numbers that are in both ranges.
+fn common<T: PartialOrd + Copy>(one: Range<T>, two: Range<T>) -> Range<T> {
+    let ((a, b), (c, d)) = (one?, two?);
+    Some((if c > a { c } else { a }, if d < b { d } else { b })).filter(|(low, high)| low <= high)
 }
 
 /// All reals but NaN.

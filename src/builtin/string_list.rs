@@ -184,7 +184,7 @@ fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
         match call.argument(at) {
             Ok(argument) => *value = argument,
             // The reference takes an abandoned argument for an error here; our own limits stay limits.
-            Err(EvalError::Depth(_) | EvalError::NoRoot | EvalError::Function(_)) => abandoned = true,
+            Err(EvalError::Depth(_) | EvalError::Function(_)) => abandoned = true,
             Err(limit) => return Err(limit),
         }
     }

@@ -53,9 +53,6 @@ pub enum EvalError {
     /// can be exceeded without failing altogether, and such an evaluation has the value it then has there.
     #[error("nested evaluations exceed {0} levels in total")]
     Contexts(u32),
-    /// `.a` where there is no ad.
-    #[error("an absolute reference requires an ad")]
-    NoRoot,
     /// A function gave up.
     #[error("the function `{0}` failed on its arguments")]
     Function(&'static str),

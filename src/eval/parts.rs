@@ -254,7 +254,7 @@ fn unless_lost(list: &List, element: Value) -> Value {
 /// Where the reference goes on with an error although the evaluation of a part failed.
 pub(crate) fn as_error_value(value: Result<Value, EvalError>) -> Result<Value, EvalError> {
     match value {
-        Err(EvalError::Depth(_) | EvalError::NoRoot | EvalError::Function(_)) => Ok(Value::Error),
+        Err(EvalError::Depth(_) | EvalError::Function(_)) => Ok(Value::Error),
         other => other,
     }
 }

@@ -3,18 +3,15 @@
 //! It is laxer than RFC 8259 (comments, joined strings, extra commas in objects) and stricter (numbers are those of
 //! the language), and strings `"\/Expr(…)\/"` hold expressions, so general JSON readers do not fit.
 
-use std::io::{self, Read};
-
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::format::MAX_DEPTH;
 use crate::format::extent::{Brackets, skip_blank};
 use crate::format::json_string::{Decoded, decode};
-use crate::format::list::{ListReader, ParseAd};
+use crate::format::list::ParseAd;
 use crate::format::literal::number;
 use crate::format::new::unexpected;
 use crate::format::report::Report;
-use crate::format::source::Source;
 use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::name::Name;
 use crate::span::Span;
@@ -44,76 +41,6 @@ pub fn parse_json(text: &[u8], options: &ParseOptions) -> Result<(ClassAd, usize
     JsonParser::new(options).parse(text)
 }
 
-/// Reads ads in JSON one after another: objects separated by white space (one a line, or not), or a list of objects.
-///
-/// In memory are one ad and the window of the input. An object that cannot be read is reported and skipped.
-///
-/// ```
-/// use classmate::internal::format::json::JsonReader;
-/// use classmate::internal::syntax::parse::ParseOptions;
-/// let text = "[\n{\"a\": 1}\n,\n{\"a\": nan}\n,\n{\"a\": 3}\n]\n";
-/// let mut reader = JsonReader::new(text.as_bytes(), &ParseOptions::default());
-/// let ads: Vec<String> = reader.by_ref().map(|ad| ad.map(|ad| ad.to_string())).collect::<Result<_, _>>()?;
-/// assert_eq!(ads, ["[ a = 1 ]", "[ a = 3 ]"]);
-/// assert_eq!(reader.report().faults[0].to_string(), "expected a JSON value, found `nan`");
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct JsonReader<R>(ListReader<R, JsonParser>);
-
-impl<R: Read> JsonReader<R> {
-    /// Reads an input.
-    pub fn new(input: R, options: &ParseOptions) -> Self {
-        JsonReader::over(Source::new(input), options)
-    }
-
-    pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
-        JsonReader(ListReader::new(source, JsonParser::new(options)))
-    }
-
-    /// What was read and skipped so far.
-    pub fn report(&self) -> &Report {
-        self.0.report()
-    }
-}
-
-impl<R: Read> Iterator for JsonReader<R> {
-    type Item = io::Result<ClassAd>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next()
-    }
-}
-
-impl ParseAd for JsonParser {
-    const BRACKETS: Brackets = Brackets::Curly;
-    const EXPECTED: Expected = Expected::Object;
-
-    fn report() -> Report {
-        Report::default()
-    }
-
-    fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
-        self.parse(text)
-    }
-}
-
-/// What a JSON value is.
-enum Value {
-    Constant(Literal),
-    Expression(Attribute),
-    /// `[`
-    List,
-    /// `{`
-    Object,
-}
-
-/// A list or object that is not closed yet.
-enum Open {
-    List { mark: usize },
-    Object { mark: usize, name: Name },
-}
-
 /// Parses JSON objects.
 #[derive(Debug)]
 pub(crate) struct JsonParser {
@@ -121,8 +48,11 @@ pub(crate) struct JsonParser {
     expressions: Expressions,
 }
 
-impl JsonParser {
-    pub(crate) fn new(options: &ParseOptions) -> Self {
+impl ParseAd for JsonParser {
+    const BRACKETS: Brackets = Brackets::Curly;
+    const EXPECTED: Expected = Expected::Object;
+
+    fn new(options: &ParseOptions) -> Self {
         let options = ParseOptions { quoting: Quoting::New, places: false, ..options.clone() };
         JsonParser {
             names: Names::default(),
@@ -130,8 +60,11 @@ impl JsonParser {
         }
     }
 
-    /// As [`parse_json`].
-    pub(crate) fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+    fn report() -> Report {
+        Report::default()
+    }
+
+    fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
         let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
         let start = skip_blank(text, 0)?;
         if text.get(start) != Some(&b'{') {
@@ -159,7 +92,25 @@ impl JsonParser {
         self.names.restart(&ad);
         Ok((ad, at))
     }
+}
 
+/// What a JSON value is.
+enum Value {
+    Constant(Literal),
+    Expression(Attribute),
+    /// `[`
+    List,
+    /// `{`
+    Object,
+}
+
+/// A list or object that is not closed yet.
+enum Open {
+    List { mark: usize },
+    Object { mark: usize, name: Name },
+}
+
+impl JsonParser {
     /// Reads commas and `"name":`, or the `}`. Returns the name, where it stands, and where its value stands.
     fn member(&mut self, text: &[u8], at: &mut usize) -> Result<Option<(Name, usize, usize)>, SyntaxError> {
         let mut start = skip_blank(text, *at)?;
@@ -356,9 +307,10 @@ fn decoded(token: &[u8], start: usize) -> Result<Decoded<'_>, SyntaxError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::{Format, Reader};
 
     fn read(text: &str) -> (Vec<String>, Report) {
-        let mut reader = JsonReader::new(text.as_bytes(), &ParseOptions::default());
+        let mut reader = Reader::new(text.as_bytes(), Format::Json, &ParseOptions::default());
         let ads = reader.by_ref().map(|ad| ad.unwrap().to_string()).collect();
         (ads, reader.report().clone())
     }
@@ -432,7 +384,7 @@ mod tests {
     fn what_json_cannot_say_is_an_expression() {
         let ad = ClassAd::parse(br#"[a=error; b=real("INF"); c=absTime("2020-01-01T00:00:00Z"); d=-x; e=({1}); f=1e400; g=relTime("1:30")]"#);
         let mut out = Vec::new();
-        JsonWriter::new().write_line(&mut out, &ad.unwrap());
+        JsonWriter::default().write_line(&mut out, &ad.unwrap());
         assert_eq!(
             String::from_utf8(out).unwrap(),
             r#"{"a": "\/Expr(error)\/","b": "\/Expr(real(\"INF\"))\/","c": "\/Expr(absTime(\"2020-01-01T00:00:00-00:00\"))\/","d": "\/Expr( -x)\/","e": "\/Expr(({ 1 }))\/","f": "\/Expr(real(\"INF\"))\/","g": 90.0}"#

@@ -10,19 +10,23 @@ use crate::error::{Expected, SyntaxError};
 use crate::format::extent::{Brackets, Extent};
 use crate::format::report::Report;
 use crate::format::source::Source;
+use crate::syntax::parse::ParseOptions;
 
 /// Parses one ad.
 pub(crate) trait ParseAd {
-    /// What stands around an ad.
+    /// The brackets around an ad.
     const BRACKETS: Brackets;
-    /// What is missing where something else stands between ads.
+    /// What is missing where something else is between ads.
     const EXPECTED: Expected;
+
+    /// A parser with options.
+    fn new(options: &ParseOptions) -> Self;
 
     /// An empty report on an input of this form.
     fn report() -> Report;
 
     /// Reads the ad that a text begins with, and how many bytes it takes.
-    fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
+    fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
 }
 
 /// Reads ads in brackets.
@@ -62,8 +66,8 @@ enum Place {
 }
 
 impl<R: Read, P: ParseAd> ListReader<R, P> {
-    pub(crate) fn new(source: Source<R>, parser: P) -> Self {
-        ListReader { source, parser, report: P::report(), place: Place::Outside, searched: 0 }
+    pub(crate) fn new(source: Source<R>, options: &ParseOptions) -> Self {
+        ListReader { source, parser: P::new(options), report: P::report(), place: Place::Outside, searched: 0 }
     }
 
     /// What was read and skipped so far.
@@ -114,7 +118,7 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
             }
         };
         let text = &self.source.rest()[..end];
-        let ad = match self.parser.parse_ad(text) {
+        let ad = match self.parser.parse(text) {
             Ok((ad, _)) => {
                 self.report.ads += 1;
                 Some(ad)
@@ -140,8 +144,7 @@ impl<R: Read, P: ParseAd> Iterator for ListReader<R, P> {
 
 #[cfg(test)]
 mod tests {
-    use crate::format::json::JsonReader;
-    use crate::format::new::NewReader;
+    use crate::format::{Format, Reader};
     use crate::syntax::parse::ParseOptions;
 
     #[test]
@@ -153,13 +156,13 @@ mod tests {
             ("{\n[a=1]\n,[b=\n,  [c=3]\n,\n[d=4]\n}\n", 3, 1, 0),
             ("[a=1]\n[b=2;\nc=[d=3]\ne=4", 1, 1, 11),
         ] {
-            let mut reader = NewReader::new(text.as_bytes(), &options);
+            let mut reader = Reader::new(text.as_bytes(), Format::New, &options);
             let read = reader.by_ref().count();
             let report = reader.report();
             assert_eq!((read, report.errors, report.unread_bytes), (ads, errors, unread), "{text}");
         }
         let text = "[{\"a\":1},\n{\"b\":\"x},\n{\"c\":3},\n{\"d\":4}]\n";
-        let mut reader = JsonReader::new(text.as_bytes(), &options);
+        let mut reader = Reader::new(text.as_bytes(), Format::Json, &options);
         assert_eq!((reader.by_ref().count(), reader.report().errors), (3, 1));
         assert_eq!(reader.report().faults[0].position.line, 2);
     }
@@ -185,9 +188,9 @@ mod tests {
                 pairs.fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
             };
             let (new, json) = (written(["[a=1", "]", "{", "}"]), written(["{\"a\":1", "}", "[", "]"]));
-            let mut reader = NewReader::new(new.as_bytes(), &options);
+            let mut reader = Reader::new(new.as_bytes(), Format::New, &options);
             assert_eq!((reader.by_ref().count(), reader.report().errors), (ads, errors), "{new}");
-            let mut reader = JsonReader::new(json.as_bytes(), &options);
+            let mut reader = Reader::new(json.as_bytes(), Format::Json, &options);
             assert_eq!((reader.by_ref().count(), reader.report().errors), (ads, errors), "{json}");
         }
     }

@@ -46,7 +46,6 @@ const SPARE: usize = 2;
 pub struct LongReader<R> {
     source: Source<R>,
     lines: Lines,
-    delimiter: Option<Vec<u8>>,
 }
 
 impl<R: Read> LongReader<R> {
@@ -68,20 +67,13 @@ impl<R: Read> LongReader<R> {
             sharing: false,
             chooser: None,
         };
-        LongReader { source, lines, delimiter: None }
+        LongReader { source, lines }
     }
 
     /// Goes on with another input, with what was learned from this one. Gives the report on this one, and its buffer.
     pub(crate) fn go_on(&mut self, source: Source<R>) -> (Report, Vec<u8>) {
         let report = std::mem::replace(&mut self.lines.report, Report::on(Quoting::Old));
         (report, std::mem::replace(&mut self.source, source).into_buffer())
-    }
-
-    /// Ads end at lines that begin with this text, and no longer at blank lines. History files use `***`.
-    #[must_use]
-    pub fn delimited_by(mut self, delimiter: impl Into<Vec<u8>>) -> Self {
-        self.delimiter = Some(delimiter.into());
-        self
     }
 
     /// Equal strings are kept once, for ads that are all kept.
@@ -103,8 +95,7 @@ impl<R: Read> LongReader<R> {
         &self.lines.report
     }
 
-    /// Reads to the end of the next ad. The ad may be empty: then nothing stands before the delimiter that could be
-    /// read. `None` at the end of the input.
+    /// Reads to the end of the next ad. The ad may be empty: then it has only comments and lines that cannot be read. `None` at the end of the input.
     ///
     /// # Errors
     /// The input cannot be read.
@@ -114,7 +105,7 @@ impl<R: Read> LongReader<R> {
         while let Some((end, next)) = self.source.line()? {
             let line = &self.source.rest()[..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if ends_ad(line, self.delimiter.as_deref()) {
+            if is_blank(line) {
                 self.source.next_line(next);
                 if state == State::Before {
                     continue;
@@ -180,11 +171,8 @@ enum State {
     Bad,
 }
 
-fn ends_ad(line: &[u8], delimiter: Option<&[u8]>) -> bool {
-    match delimiter {
-        Some(delimiter) => line.starts_with(delimiter),
-        None => line.first().is_none_or(|first| is_space(*first) && line.iter().all(|byte| is_space(*byte))),
-    }
+fn is_blank(line: &[u8]) -> bool {
+    line.first().is_none_or(|first| is_space(*first) && line.iter().all(|byte| is_space(*byte)))
 }
 
 /// The line from its first character that is no white space; `None` for comments and blank lines. `first` lines are those
@@ -331,14 +319,15 @@ pub struct Lost {
 }
 
 /// Writes ads as `condor_status -long` does (`docs/reference/classad-language.md` 8.5): sorted by the bytes of the names, with
-/// what shows through of the chained parent, without private attributes.
+/// what shows through of the chained parent, without private attributes. One writer for many ads of the same kind sorts their
+/// names only once.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
 /// use classmate::internal::format::long::LongWriter;
 /// let ad = ClassAd::parse(br#"[ b = 2.0; A = "x"; ClaimId = "secret"; c = "two\nlines" ]"#)?;
 /// let mut out = Vec::new();
-/// let lost = LongWriter::new().write(&mut out, &ad);
+/// let lost = LongWriter::default().write(&mut out, &ad);
 /// assert_eq!(out, b"A = \"x\"\nb = 2.0\nc = \"two\nlines\"\n");
 /// assert_eq!(lost[0].name.as_bytes(), b"c");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
@@ -350,16 +339,11 @@ pub struct LongWriter {
 
 impl Default for LongWriter {
     fn default() -> Self {
-        LongWriter::new()
+        LongWriter { order: Order::bytes() }
     }
 }
 
 impl LongWriter {
-    /// A writer; one writer for many ads of the same kind sorts their names only once.
-    pub fn new() -> Self {
-        LongWriter { order: Order::bytes() }
-    }
-
     /// Writes one ad, without the blank line that separates ads, and tells which attributes cannot be read back.
     pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) -> Vec<Lost> {
         let mut lost = Vec::new();
@@ -449,7 +433,7 @@ pub fn write_old(out: &mut Vec<u8>, ad: &ClassAd) {
     if ad.is_empty() {
         out.push(b'\n');
     }
-    for (name, value) in Order::listing().of(ad) {
+    for (name, value) in Order::default().of(ad) {
         write_name(out, name, Style::Old);
         out.extend_from_slice(b" = ");
         write_value(out, value);
@@ -528,16 +512,6 @@ mod tests {
     }
 
     #[test]
-    fn a_delimiter_replaces_blank_lines() {
-        let text = b"a = 1\n\nb = 2\n*** Offset = 0\nc = 3\n***\n";
-        let ads: Vec<ClassAd> = LongReader::new(text.as_slice(), &ParseOptions::default())
-            .delimited_by("***")
-            .collect::<Result<_, _>>()
-            .unwrap();
-        assert_eq!(ads.iter().map(ClassAd::len).collect::<Vec<_>>(), [2, 1]);
-    }
-
-    #[test]
     fn expressions_of_equal_text_share_a_tree() {
         let mut reader = LongReader::new(b"a = x + 1\n\na = x + 1\n".as_slice(), &ParseOptions::default());
         let (a, b) = (reader.next().unwrap().unwrap(), reader.next().unwrap().unwrap());
@@ -550,7 +524,7 @@ mod tests {
             br#"[b=1; aa=x is y; Big=1e15; A=2; Zed=3; 'q r'=[z=1; Y={"c:\\d",2.0}]; transferKEY=1; _condor_privX=2]"#,
         );
         let mut out = Vec::new();
-        assert_eq!(LongWriter::new().write(&mut out, &ad.unwrap()), []);
+        assert_eq!(LongWriter::default().write(&mut out, &ad.unwrap()), []);
         let expected =
             "A = 2\nBig = 1000000000000000.0\nZed = 3\naa = x =?= y\nb = 1\nq r = [ Y = { \"c:\\d\",2.0 }; z = 1 ]\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
@@ -562,7 +536,7 @@ mod tests {
             br#"[a="x\ny"; b={"c:\\","d"}; c="c:\\"; d=x=="c:\\"; 'e=f'=1; ' g'=1; '#h'=1; 'i j'=1; k="a\\\"b"]"#;
         let ad = ClassAd::parse(text).unwrap();
         let mut out = Vec::new();
-        let lost = LongWriter::new().write(&mut out, &ad);
+        let lost = LongWriter::default().write(&mut out, &ad);
         let lost: Vec<(&[u8], Loss)> = lost.iter().map(|lost| (lost.name.as_bytes(), lost.loss)).collect();
         let expected: [(&[u8], Loss); 5] = [
             (b" g", Loss::Name),
@@ -574,7 +548,7 @@ mod tests {
         assert_eq!(lost, expected);
         let kept = ClassAd::parse(br#"[c="c:\\"; d=x=="c:\\"; 'i j'=1; k="a\\\"b"]"#).unwrap();
         out.clear();
-        assert_eq!(LongWriter::new().write(&mut out, &kept), []);
+        assert_eq!(LongWriter::default().write(&mut out, &kept), []);
         let read = LongReader::new(out.as_slice(), &ParseOptions::default()).next().unwrap().unwrap();
         assert!(read.same_as(&kept));
     }

@@ -23,15 +23,17 @@ mod json_string;
 mod json_writer;
 mod list;
 mod literal;
+mod notation;
 mod order;
 mod source;
 mod vocabulary;
 mod xml_token;
 mod xml_writer;
 
-use json::{JsonReader, JsonWriter};
+use json::{JsonParser, JsonWriter};
+use list::ListReader;
 use long::{LongReader, LongWriter, Lost};
-use new::{NewReader, NewWriter};
+use new::{AdParser, NewWriter};
 use report::Report;
 use source::Source;
 use xml::{XmlReader, XmlWriter};
@@ -78,8 +80,8 @@ pub struct Reader<R> {
 #[derive(Debug)]
 enum Ads<R> {
     Long(Box<LongReader<R>>),
-    New(NewReader<R>),
-    Json(JsonReader<R>),
+    New(ListReader<R, AdParser>),
+    Json(ListReader<R, JsonParser>),
     Xml(XmlReader<R>),
 }
 
@@ -102,8 +104,8 @@ impl<R: Read> Reader<R> {
     fn over(source: Source<R>, format: Format, options: &ParseOptions) -> Self {
         let ads = match format {
             Format::Long => Ads::Long(Box::new(LongReader::over(source, options))),
-            Format::New => Ads::New(NewReader::over(source, options)),
-            Format::Json | Format::JsonLines => Ads::Json(JsonReader::over(source, options)),
+            Format::New => Ads::New(ListReader::new(source, options)),
+            Format::Json | Format::JsonLines => Ads::Json(ListReader::new(source, options)),
             Format::Xml => Ads::Xml(XmlReader::over(source, options)),
         };
         Reader { format, ads }
@@ -157,8 +159,9 @@ pub struct Writer<W> {
     output: W,
     text: Vec<u8>,
     count: u64,
-    ads: Printer,
+    format: Format,
     layout: Layout,
+    ads: Printer,
 }
 
 /// How ads are laid out, where a form has two ways.
@@ -178,28 +181,31 @@ enum Printer {
     Long(LongWriter),
     New(NewWriter),
     Json(JsonWriter),
-    JsonLines(JsonWriter),
     Xml(XmlWriter),
+}
+
+impl Format {
+    /// The texts before the first ad, between ads and after the last one.
+    fn frame(self) -> [&'static str; 3] {
+        match self {
+            Format::Long | Format::JsonLines => ["", "", ""],
+            Format::New => ["{\n", ",\n", "}\n"],
+            Format::Json => ["[\n", ",\n", "]\n"],
+            Format::Xml => [xml_writer::HEADER, "", xml_writer::FOOTER],
+        }
+    }
 }
 
 impl<W: Write> Writer<W> {
     /// Writes to an output. Nothing is certain to be written before [`Writer::finish`].
     pub fn new(output: W, format: Format) -> Self {
         let ads = match format {
-            Format::Long => Printer::Long(LongWriter::new()),
-            Format::New => Printer::New(NewWriter::new()),
-            Format::Json => Printer::Json(JsonWriter::new()),
-            Format::JsonLines => Printer::JsonLines(JsonWriter::new()),
-            Format::Xml => Printer::Xml(XmlWriter::new()),
+            Format::Long => Printer::Long(LongWriter::default()),
+            Format::New => Printer::New(NewWriter::default()),
+            Format::Json | Format::JsonLines => Printer::Json(JsonWriter::default()),
+            Format::Xml => Printer::Xml(XmlWriter::default()),
         };
-        let mut text = Vec::new();
-        match ads {
-            Printer::New(_) => text.extend_from_slice(b"{\n"),
-            Printer::Json(_) => text.extend_from_slice(b"[\n"),
-            Printer::Xml(_) => text.extend_from_slice(XmlWriter::HEADER.as_bytes()),
-            Printer::Long(_) | Printer::JsonLines(_) => {}
-        }
-        Writer { output, text, count: 0, ads, layout: Layout::Usual }
+        Writer { output, text: format.frame()[0].into(), count: 0, format, layout: Layout::Usual, ads }
     }
 
     /// Lays ads out in another way.
@@ -214,8 +220,8 @@ impl<W: Write> Writer<W> {
     /// The output cannot be written.
     pub fn write(&mut self, ad: &ClassAd) -> io::Result<Vec<Lost>> {
         let text = &mut self.text;
-        if self.count > 0 && matches!(self.ads, Printer::New(_) | Printer::Json(_)) {
-            text.extend_from_slice(b",\n");
+        if self.count > 0 {
+            text.extend_from_slice(self.format.frame()[1].as_bytes());
         }
         self.count += 1;
         let mut lost = Vec::new();
@@ -223,10 +229,13 @@ impl<W: Write> Writer<W> {
             Printer::Long(writer) => lost = writer.write(text, ad),
             Printer::New(writer) if self.layout == Layout::Pretty => writer.write_pretty(text, ad),
             Printer::New(writer) => writer.write(text, ad),
+            Printer::Json(writer) if self.format == Format::JsonLines => writer.write_line(text, ad),
             Printer::Json(writer) => writer.write(text, ad),
-            Printer::JsonLines(writer) => writer.write_line(text, ad),
-            Printer::Xml(writer) if self.layout == Layout::Compact => writer.write_compact(text, ad),
-            Printer::Xml(writer) => writer.write_spaced(text, ad),
+            Printer::Xml(writer) if self.layout == Layout::Compact => writer.write_line(text, ad),
+            Printer::Xml(writer) => {
+                writer.write(text, ad);
+                text.push(b'\n');
+            }
         }
         text.push(b'\n');
         if text.len() >= BUFFER_SIZE {
@@ -241,12 +250,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The output cannot be written.
     pub fn finish(mut self) -> io::Result<W> {
-        match self.ads {
-            Printer::New(_) => self.text.extend_from_slice(b"}\n"),
-            Printer::Json(_) => self.text.extend_from_slice(b"]\n"),
-            Printer::Xml(_) => self.text.extend_from_slice(XmlWriter::FOOTER.as_bytes()),
-            Printer::Long(_) | Printer::JsonLines(_) => {}
-        }
+        self.text.extend_from_slice(self.format.frame()[2].as_bytes());
         self.output.write_all(&self.text)?;
         self.output.flush()?;
         Ok(self.output)

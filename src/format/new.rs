@@ -1,15 +1,12 @@
 //! Ads of new syntax, `[ a = 1; b = a + 1 ]`, alone and in streams (`docs/reference/classad-language.md` 9.1).
 
-use std::io::{self, Read};
-
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::format::extent::{Brackets, skip_blank, value_end};
-use crate::format::list::{ListReader, ParseAd};
+use crate::format::list::ParseAd;
 use crate::format::literal::new_literal;
 use crate::format::order::Order;
 use crate::format::report::Report;
-use crate::format::source::Source;
 use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::name::Name;
 use crate::span::Span;
@@ -66,61 +63,6 @@ impl ClassAd {
     }
 }
 
-/// Reads ads of new syntax one after another: separated by white space or comments, or in the list form `{`, ads
-/// separated by `,`, `}`.
-///
-/// In memory are one ad and the window of the input. An ad that cannot be read is reported and skipped.
-///
-/// ```
-/// use classmate::internal::format::new::NewReader;
-/// use classmate::internal::syntax::parse::ParseOptions;
-/// let text = "{\n[ a = 1 ]\n,\n[ a = ; ]\n,\n[ a = 3 ]\n}\n";
-/// let mut reader = NewReader::new(text.as_bytes(), &ParseOptions::default());
-/// let ads: Vec<String> = reader.by_ref().map(|ad| ad.map(|ad| ad.to_string())).collect::<Result<_, _>>()?;
-/// assert_eq!(ads, ["[ a = 1 ]", "[ a = 3 ]"]);
-/// assert_eq!(reader.report().faults[0].position.line, 4);
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct NewReader<R>(ListReader<R, AdParser>);
-
-impl<R: Read> NewReader<R> {
-    /// Reads an input.
-    pub fn new(input: R, options: &ParseOptions) -> Self {
-        NewReader::over(Source::new(input), options)
-    }
-
-    pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
-        NewReader(ListReader::new(source, AdParser::new(options)))
-    }
-
-    /// What was read and skipped so far.
-    pub fn report(&self) -> &Report {
-        self.0.report()
-    }
-}
-
-impl<R: Read> Iterator for NewReader<R> {
-    type Item = io::Result<ClassAd>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next()
-    }
-}
-
-impl ParseAd for AdParser {
-    const BRACKETS: Brackets = Brackets::Square;
-    const EXPECTED: Expected = Expected::Ad;
-
-    fn report() -> Report {
-        Report::on(Quoting::New)
-    }
-
-    fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
-        self.parse(text)
-    }
-}
-
 /// Parses ads of new syntax attribute by attribute, constants without the expression parser.
 #[derive(Debug)]
 pub(crate) struct AdParser {
@@ -128,8 +70,11 @@ pub(crate) struct AdParser {
     expressions: Expressions,
 }
 
-impl AdParser {
-    pub(crate) fn new(options: &ParseOptions) -> Self {
+impl ParseAd for AdParser {
+    const BRACKETS: Brackets = Brackets::Square;
+    const EXPECTED: Expected = Expected::Ad;
+
+    fn new(options: &ParseOptions) -> Self {
         let options = ParseOptions { quoting: Quoting::New, ..options.clone() };
         AdParser {
             names: Names::default(),
@@ -137,8 +82,11 @@ impl AdParser {
         }
     }
 
-    /// As [`parse_ad`].
-    pub(crate) fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+    fn report() -> Report {
+        Report::on(Quoting::New)
+    }
+
+    fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
         let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
         let mut at = skip_blank(text, 0)?;
         if text.get(at) != Some(&b'[') {
@@ -165,7 +113,9 @@ impl AdParser {
         self.names.restart(&ad);
         Ok((ad, at + 1))
     }
+}
 
+impl AdParser {
     /// Reads `name = value` and returns where the `;` or `]` behind it stands, if there is one.
     fn attribute(&mut self, ad: &mut ClassAd, text: &[u8], start: usize) -> Result<usize, SyntaxError> {
         let (name, mut at) = match self.names.expected() {
@@ -299,33 +249,23 @@ pub(crate) fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxEr
 }
 
 /// Writes ads of new syntax, in listing order, their own attributes only (`docs/reference/classad-language.md` 8.1–8.6).
+/// One writer for many ads of the same kind sorts their names only once.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
 /// use classmate::internal::format::new::NewWriter;
 /// let ad = ClassAd::parse(b"[ZZ=x is 1; b=2.5]")?;
 /// let mut out = Vec::new();
-/// NewWriter::new().write(&mut out, &ad);
+/// NewWriter::default().write(&mut out, &ad);
 /// assert_eq!(out, b"[ b = 2.500000000000000E+00; ZZ = x is 1 ]");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewWriter {
     order: Order,
 }
 
-impl Default for NewWriter {
-    fn default() -> Self {
-        NewWriter::new()
-    }
-}
-
 impl NewWriter {
-    /// A writer; one writer for many ads of the same kind sorts their names only once.
-    pub fn new() -> Self {
-        NewWriter { order: Order::listing() }
-    }
-
     /// Writes an ad on one line, without a line end.
     pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
         out.extend_from_slice(b"[ ");
@@ -367,9 +307,10 @@ fn write_attribute(out: &mut Vec<u8>, name: Name, value: &Attribute, style: Styl
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::{Format, Reader};
 
     fn read(text: &[u8]) -> (Vec<String>, Report) {
-        let mut reader = NewReader::new(text, &ParseOptions::default());
+        let mut reader = Reader::new(text, Format::New, &ParseOptions::default());
         let ads = reader.by_ref().map(|ad| ad.unwrap().to_string()).collect();
         (ads, reader.report().clone())
     }
@@ -454,7 +395,7 @@ mod tests {
         text.extend(std::iter::repeat_n(b'x', 3_000_000));
         text.extend_from_slice(b"\"; t = 1 ] [ u = 2 ]");
         let ads: Vec<ClassAd> =
-            NewReader::new(text.as_slice(), &ParseOptions::default()).collect::<Result<_, _>>().unwrap();
+            Reader::new(text.as_slice(), Format::New, &ParseOptions::default()).collect::<Result<_, _>>().unwrap();
         assert_eq!(ads[0].constant("s").unwrap().as_bytes().map(<[u8]>::len), Some(3_000_000));
         assert_eq!(ads[1].to_string(), "[ u = 2 ]");
     }
@@ -463,10 +404,10 @@ mod tests {
     fn the_pretty_form_is_that_of_the_expression_printer() {
         let ad = ClassAd::parse(b"[a=1; b=[]; c={1,[x={}]}; d={f(1),x+1}; e=\"s\"]").unwrap();
         let mut out = Vec::new();
-        NewWriter::new().write_pretty(&mut out, &ad);
+        NewWriter::default().write_pretty(&mut out, &ad);
         assert_eq!(out, ad.to_expr().to_text(Style::Pretty));
         out.clear();
-        NewWriter::new().write(&mut out, &ClassAd::new());
+        NewWriter::default().write(&mut out, &ClassAd::new());
         assert_eq!(out, b"[  ]");
     }
 }

@@ -6,7 +6,7 @@ use crate::ad::{Attribute, ClassAd};
 use crate::name::Name;
 
 /// Sorts the attributes of ads; ads with the names of the one before are not sorted again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
     by: By,
     names: Vec<Name>,
@@ -14,8 +14,9 @@ pub(crate) struct Order {
     places: Vec<(u128, usize)>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum By {
+    #[default]
     Listing,
     Bytes,
 }
@@ -50,13 +51,9 @@ impl By {
 
 impl Order {
     /// Shorter names first, then without case: the order of the library's printers (`docs/reference/classad-language.md` 8.4).
-    pub(crate) fn listing() -> Self {
-        Order { by: By::Listing, names: Vec::new(), places: Vec::new() }
-    }
-
     /// By the bytes of the names: the order of `-long` (`docs/reference/classad-language.md` 8.5).
     pub(crate) fn bytes() -> Self {
-        Order { by: By::Bytes, names: Vec::new(), places: Vec::new() }
+        Order { by: By::Bytes, ..Order::default() }
     }
 
     /// The attributes of an ad in this order; those of a chained parent do not count.
@@ -107,7 +104,7 @@ mod tests {
     #[test]
     fn both_orders_are_those_of_the_description() {
         let ad = ClassAd::parse(b"[ZZZ=1; b=2; AA=3; a=4]").unwrap();
-        assert_eq!(listed_names(Order::listing().of(&ad)), ["a", "b", "AA", "ZZZ"]);
+        assert_eq!(listed_names(Order::default().of(&ad)), ["a", "b", "AA", "ZZZ"]);
         assert_eq!(listed_names(Order::bytes().of(&ad)), ["AA", "ZZZ", "a", "b"]);
     }
 
@@ -146,7 +143,7 @@ mod tests {
             "CVMFS_oasis_opensciencegrid_B",
             "CVMFS_oasis_opensciencegrid_a",
         ];
-        assert_eq!(listed_names(Order::listing().of(&ad)), listed);
+        assert_eq!(listed_names(Order::default().of(&ad)), listed);
         assert_eq!(listed_names(Order::bytes().of(&ad)), sorted);
     }
 

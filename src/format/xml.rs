@@ -17,7 +17,7 @@ use crate::span::Span;
 use crate::syntax::build::Builder;
 use crate::syntax::expr::Node;
 use crate::syntax::literal::Literal;
-use crate::syntax::number::real_prefix;
+use crate::syntax::number::{checked_integer, real_prefix};
 use crate::syntax::parse::{ParseOptions, parse_prefix};
 use crate::syntax::quote::unescape;
 use crate::syntax::time::{parse_abs, parse_rel};
@@ -32,16 +32,16 @@ pub use crate::format::xml_writer::XmlWriter;
 /// tag ends an ad, which keeps what was read of it, and is reported.
 ///
 /// ```
-/// use classmate::internal::format::xml::XmlReader;
+/// use classmate::internal::format::{Format, Reader};
 /// use classmate::internal::syntax::parse::ParseOptions;
 /// let text = "<classads>\n<c>\n    <a n=\"x\"><i>1</i></a>\n    <a n=\"y\"><e>x &lt; 2</e></a>\n</c>\n</classads>\n";
-/// let mut reader = XmlReader::new(text.as_bytes(), &ParseOptions::default());
+/// let mut reader = Reader::new(text.as_bytes(), Format::Xml, &ParseOptions::default());
 /// assert_eq!(reader.next().unwrap()?.to_string(), "[ x = 1; y = x < 2 ]");
 /// assert!(reader.next().is_none());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct XmlReader<R> {
+pub(crate) struct XmlReader<R> {
     source: Source<R>,
     parser: XmlParser,
     report: Report,
@@ -50,17 +50,11 @@ pub struct XmlReader<R> {
 }
 
 impl<R: Read> XmlReader<R> {
-    /// Reads an input.
-    pub fn new(input: R, options: &ParseOptions) -> Self {
-        XmlReader::over(Source::new(input), options)
-    }
-
     pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
         XmlReader { source, parser: XmlParser::new(options), report: Report::default(), stray: false }
     }
 
-    /// What was read and skipped so far.
-    pub fn report(&self) -> &Report {
+    pub(crate) fn report(&self) -> &Report {
         &self.report
     }
 
@@ -390,14 +384,8 @@ fn list_end(text: &[u8], at: usize) -> Option<usize> {
 /// The integer that a text begins with; what follows is ignored.
 fn integer(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii_start();
-    let (negative, digits) = text.strip_prefix(b"-").map_or((false, text), |digits| (true, digits));
-    let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let value = digits[..count].iter().try_fold(0_i64, |sum, digit| {
-        // Counting downwards, because the most negative number has no positive counterpart.
-        sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0'))
-    });
-    let value = value.filter(|_| count > 0)?;
-    if negative { Some(value) } else { value.checked_neg() }
+    text.strip_prefix(b"-").unwrap_or(text).first().filter(|byte| byte.is_ascii_digit())?;
+    checked_integer(text)
 }
 
 fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxError {
@@ -413,9 +401,10 @@ fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::{Format, Reader};
 
     fn read(text: &str) -> (Vec<String>, Vec<String>) {
-        let mut reader = XmlReader::new(text.as_bytes(), &ParseOptions::default());
+        let mut reader = Reader::new(text.as_bytes(), Format::Xml, &ParseOptions::default());
         let ads = reader.by_ref().map(|ad| ad.unwrap().to_string()).collect();
         let faults = reader.report().faults.iter();
         let faults = faults.map(|fault| format!("{}:{} {fault}", fault.position.line, fault.position.column));
@@ -431,7 +420,7 @@ mod tests {
     #[test]
     fn what_is_cut_or_no_xml_is_told() {
         let faults = |text: &str| {
-            let mut reader = XmlReader::new(text.as_bytes(), &ParseOptions::default());
+            let mut reader = Reader::new(text.as_bytes(), Format::Xml, &ParseOptions::default());
             let ads = reader.by_ref().count();
             (ads, reader.report().faults.iter().map(ToString::to_string).collect::<Vec<_>>())
         };

@@ -72,20 +72,8 @@ impl Vector {
             (Vector::Ints(a), Vector::Same(Value::Int(b))) => ints(op, &a, |_| b),
             (Vector::Same(Value::Int(a)), Vector::Ints(b)) => ints_with(op, b.len(), |_| a, |at| b[at]),
             (Vector::Ints(a), Vector::Ints(b)) => ints(op, &a, |at| b[at]),
-            (Vector::Same(a), right) => {
-                let mut values = right.values();
-                for b in &mut values {
-                    *b = operate(op, &a, b);
-                }
-                Vector::Each(values)
-            }
-            (left, Vector::Same(b)) => {
-                let mut values = left.values();
-                for a in &mut values {
-                    *a = operate(op, a, &b);
-                }
-                Vector::Each(values)
-            }
+            (Vector::Same(a), right) => right.map(|b| operate(op, &a, &b)),
+            (left, Vector::Same(b)) => left.map(|a| operate(op, &a, &b)),
             (left, right) => {
                 let (mut values, right) = (left.values(), right.values());
                 for (a, b) in values.iter_mut().zip(&right) {

@@ -200,7 +200,7 @@ pub fn scalar(atom: &Atom, row: &ClassAd, other: &ClassAd, settings: &EvalOption
     match &atom.kind {
         AtomKind::Subexpr(expr) => match scope.eval(expr) {
             Ok(value) => Some(value),
-            Err(EvalError::NoRoot | EvalError::Function(_)) => Some(Value::Error),
+            Err(EvalError::Function(_)) => Some(Value::Error),
             Err(_) => None,
         },
         AtomKind::Expr(expr) => Some(scope.eval(expr).unwrap_or(Value::Error)),

@@ -319,16 +319,7 @@ impl Expr {
                 }
                 continue;
             }
-            tree.nodes.push(match node {
-                Node::Subscript { base, index } => Node::Subscript { base: moved(*base), index: moved(*index) },
-                Node::Paren(child) => Node::Paren(moved(*child)),
-                Node::Unary(op, child) => Node::Unary(*op, moved(*child)),
-                Node::Binary(op, left, right) => Node::Binary(*op, moved(*left), moved(*right)),
-                Node::Conditional { condition, yes, no } => {
-                    Node::Conditional { condition: moved(*condition), yes: moved(*yes), no: moved(*no) }
-                }
-                leaf => leaf.clone(),
-            });
+            tree.nodes.push(with_moved_parts(node, moved));
         }
         tree.spans.clear();
         Expr { tree: Arc::new(tree), root: moved(self.root) }
@@ -379,6 +370,20 @@ fn same_head(a: &Tree, left: NodeId, b: &Tree, right: NodeId) -> bool {
     }
 }
 
+/// A node whose parts have new numbers; those of calls, lists and ads are in the tables of the tree.
+fn with_moved_parts(node: &Node, moved: impl Fn(NodeId) -> NodeId) -> Node {
+    match node {
+        Node::Subscript { base, index } => Node::Subscript { base: moved(*base), index: moved(*index) },
+        Node::Paren(child) => Node::Paren(moved(*child)),
+        Node::Unary(op, child) => Node::Unary(*op, moved(*child)),
+        Node::Binary(op, left, right) => Node::Binary(*op, moved(*left), moved(*right)),
+        Node::Conditional { condition, yes, no } => {
+            Node::Conditional { condition: moved(*condition), yes: moved(*yes), no: moved(*no) }
+        }
+        other => other.clone(),
+    }
+}
+
 /// Copies a part of a tree behind the nodes of another and returns its root there.
 pub fn copy_into(target: &mut Tree, source: &Tree, root: NodeId) -> NodeId {
     let first = source.first_of(root);
@@ -386,13 +391,6 @@ pub fn copy_into(target: &mut Tree, source: &Tree, root: NodeId) -> NodeId {
     let moved = |id: NodeId| id - first + base;
     for id in first..=root {
         let node = match source.node(id) {
-            Node::Subscript { base, index } => Node::Subscript { base: moved(*base), index: moved(*index) },
-            Node::Paren(child) => Node::Paren(moved(*child)),
-            Node::Unary(op, child) => Node::Unary(*op, moved(*child)),
-            Node::Binary(op, left, right) => Node::Binary(*op, moved(*left), moved(*right)),
-            Node::Conditional { condition, yes, no } => {
-                Node::Conditional { condition: moved(*condition), yes: moved(*yes), no: moved(*no) }
-            }
             Node::Call(call) => {
                 let site = source.calls[*call as usize];
                 let arguments = copy_run(target, source.run(site.arguments), moved);
@@ -405,7 +403,7 @@ pub fn copy_into(target: &mut Tree, source: &Tree, root: NodeId) -> NodeId {
                 target.attributes.extend(source.ad(*run).iter().map(|(name, value)| (*name, moved(*value))));
                 Node::Ad(copied)
             }
-            leaf => leaf.clone(),
+            other => with_moved_parts(other, moved),
         };
         target.nodes.push(node);
         if let Some(span) = source.span(id)

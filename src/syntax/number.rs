@@ -353,20 +353,19 @@ pub fn parse_real(digits: &[u8]) -> f64 {
 /// assert_eq!(parse_integer(b"9223372036854775808"), 0);
 /// ```
 pub fn parse_integer(digits: &[u8]) -> i64 {
+    checked_integer(digits).unwrap_or(0)
+}
+
+/// As [`parse_integer`]; none for a number that does not fit 64 bits.
+pub(crate) fn checked_integer(digits: &[u8]) -> Option<i64> {
     let (negative, digits) = match digits.split_first() {
         Some((b'-', rest)) => (true, rest),
         _ => (false, digits),
     };
-    let mut value = 0_i64;
-    for &byte in digits.iter().take_while(|b| b.is_ascii_digit()) {
-        let digit = i64::from(byte - b'0');
-        // Counting downwards, because the most negative number has no positive counterpart.
-        let Some(next) = value.checked_mul(10).and_then(|tens| tens.checked_sub(digit)) else {
-            return 0;
-        };
-        value = next;
-    }
-    if negative { value } else { value.checked_neg().unwrap_or(0) }
+    let mut digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
+    // Counting downwards, because the most negative number has no positive counterpart.
+    let value = digits.try_fold(0_i64, |sum, digit| sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0')))?;
+    if negative { Some(value) } else { value.checked_neg() }
 }
 
 /// Truncates a real to an integer as x86-64 does (`cvttsd2si`): what does not fit, and NaN, is the smallest integer.

@@ -192,7 +192,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             let mut text = Vec::new();
             let knobs = Knobs::new(&snapshot.config);
             let kept = knobs.integer("NEGOTIATION_CYCLE_STATS_LENGTH", 3, 0, 100).map_err(|error| refused(&error))?;
-            LongWriter::new().write(&mut text, &advertisement(outcome, snapshot.now, kept > 0));
+            LongWriter::default().write(&mut text, &advertisement(outcome, snapshot.now, kept > 0));
             out.write_all(&text)
         }
         Form::Json if arguments.stats => serde_json::to_writer_pretty(&mut out, &Report::new(outcome, &measured))

@@ -33,11 +33,14 @@ fn printed(ad: &ClassAd) -> Json {
     names.sort_by(|a, b| a.listing_order(*b));
     json!({
         "attrs": names.iter().map(|name| text(name.as_bytes())).collect::<Json>(),
-        "new": form(&|out| NewWriter::new().write(out, ad)),
-        "pretty": form(&|out| NewWriter::new().write_pretty(out, ad)),
+        "new": form(&|out| NewWriter::default().write(out, ad)),
+        "pretty": form(&|out| NewWriter::default().write_pretty(out, ad)),
         "old": form(&|out| write_old(out, ad)),
-        "json": form(&|out| JsonWriter::new().write(out, ad)),
-        "xml": form(&|out| XmlWriter::new().write_compact(out, ad)),
-        "xml_spaced": form(&|out| XmlWriter::new().write_spaced(out, ad)),
+        "json": form(&|out| JsonWriter::default().write(out, ad)),
+        "xml": form(&|out| XmlWriter::default().write_line(out, ad)),
+        "xml_spaced": form(&|out| {
+            XmlWriter::default().write(out, ad);
+            out.push(b'\n');
+        }),
     })
 }

@@ -73,7 +73,7 @@ pub(super) fn save(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     }
     let Some(ad) = session.ad(side) else { return no_target() };
     let mut out = Vec::new();
-    let lost = LongWriter::new().write(&mut out, ad);
+    let lost = LongWriter::default().write(&mut out, ad);
     let lines = counted(memchr::memchr_iter(b'\n', &out).count() as u64, "attribute");
     let mut outputs = match session.host.save(file, &out) {
         Ok(()) => text(format!("wrote {lines} of {} to `{file}`", side.as_str())),

@@ -161,7 +161,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         rows: Vec::new(),
         count: arguments.count.then_some(0),
         lost: 0,
-        json: JsonWriter::new(),
+        json: JsonWriter::default(),
     };
     let mut selection = Selection {
         referenced: Wanted::new([&constraint, &key].into_iter().flatten().flat_map(names_in).collect()),
