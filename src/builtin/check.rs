@@ -6,6 +6,7 @@
 use crate::builtin::find;
 use crate::builtin::near::{foreign, nearest};
 use crate::diagnostic::Diagnostic;
+use crate::plural::counted;
 use crate::span::Span;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
@@ -196,11 +197,10 @@ fn argument_count(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let site = call(checker, id)?;
     let count = site.arguments.len as usize;
     let function = find(site.name).filter(|function| !function.accepts(count))?;
-    let plural = |number: u8| format!("{number} argument{}", if number == 1 { "" } else { "s" });
     let wanted = match (function.least, function.most) {
-        (least, Some(most)) if least == most => plural(most),
-        (least, Some(most)) => format!("{least} to {}", plural(most)),
-        (least, None) => format!("at least {}", plural(least)),
+        (least, Some(most)) if least == most => counted(most, "argument"),
+        (least, Some(most)) => format!("{least} to {}", counted(most, "argument")),
+        (least, None) => format!("at least {}", counted(least, "argument")),
     };
     let message = format!("`{}` takes {wanted}, found {count}", function.name);
     Some(Diagnostic::warning(message, checker.span(id)).help(format!("write `{}`", function.signature)))

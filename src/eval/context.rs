@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::eval::{
-    EvalError, Evaluator, Found, Frame, Holder, LEFT, LEFT_CONTEXT, LEFT_CONTEXT_AD, MATCH_AD, RIGHT, RIGHT_CONTEXT,
-    RIGHT_CONTEXT_AD, found_attribute, with_stack,
+    EvalError, Evaluator, Found, Frame, Holder, LEFT, LEFT_CONTEXT, MATCH_AD, RIGHT, RIGHT_CONTEXT, found_attribute,
+    with_stack,
 };
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
@@ -78,16 +78,11 @@ impl<'a> Evaluator<'a> {
     /// The expression of an attribute of one ad and its chained parents, as it is written there.
     pub(crate) fn expression(&self, name: Name, frame: FrameId) -> Option<Expr> {
         match &self.frame(frame).holder {
-            Holder::Ad(ad) => ad.get(name),
-            Holder::Made(ad) => ad.get(name),
             Holder::Written(tree, root) => match tree.node(*root) {
                 Node::Ad(run) => tree.ad_attribute(*run, name).map(|value| Expr::at(Arc::clone(tree), value)),
                 _ => None,
             },
-            Holder::Match => MATCH_AD.get(name),
-            Holder::LeftContext => LEFT_CONTEXT_AD.get(name),
-            Holder::RightContext => RIGHT_CONTEXT_AD.get(name),
-            Holder::Nowhere => None,
+            other => other.ad()?.get(name),
         }
     }
 
@@ -207,40 +202,30 @@ impl<'a> Evaluator<'a> {
 
     /// What the attributes of an ad stand for, last first.
     pub(crate) fn parts(&self, frame: FrameId) -> Vec<Found<'a>> {
-        let shared = |ad: &ClassAd| {
-            let mut attributes: Vec<(Name, &Attribute)> = ad.attributes().collect();
-            attributes.sort_by(|(a, _), (b, _)| b.listing_order(*a));
-            attributes.into_iter().map(|(_, value)| found_attribute(value)).collect()
-        };
         match &self.frame(frame).holder {
-            Holder::Ad(ad) => shared(ad),
-            Holder::Made(ad) => shared(ad),
             Holder::Written(tree, root) => {
                 let parts = tree.parts(*root);
                 parts.into_iter().rev().map(|part| Found::Shared(Arc::clone(tree), part)).collect()
             }
-            Holder::Match => {
-                let mut parts = shared(&MATCH_AD);
-                parts.extend([RIGHT, LEFT, RIGHT_CONTEXT, LEFT_CONTEXT].map(Found::Frame));
+            Holder::LeftContext | Holder::RightContext => vec![Found::Frame(RIGHT), Found::Frame(LEFT)],
+            holder => {
+                let mut attributes: Vec<_> = holder.ad().into_iter().flat_map(ClassAd::attributes).collect();
+                attributes.sort_by(|(a, _), (b, _)| b.listing_order(*a));
+                let mut parts: Vec<_> = attributes.into_iter().map(|(_, value)| found_attribute(value)).collect();
+                if let Holder::Match = holder {
+                    parts.extend([RIGHT, LEFT, RIGHT_CONTEXT, LEFT_CONTEXT].map(Found::Frame));
+                }
                 parts
             }
-            Holder::LeftContext | Holder::RightContext => vec![Found::Frame(RIGHT), Found::Frame(LEFT)],
-            Holder::Nowhere => Vec::new(),
         }
     }
 
     /// Number of attributes of an ad itself, chained parents not counted.
     pub(crate) fn size_of(&self, frame: FrameId) -> usize {
         match &self.frame(frame).holder {
-            Holder::Ad(ad) => ad.len(),
-            Holder::Made(ad) => ad.len(),
-            Holder::Written(tree, root) => match tree.node(*root) {
-                Node::Ad(run) => run.len as usize,
-                _ => 0,
-            },
+            Holder::Written(tree, root) => tree.parts(*root).len(),
             Holder::Match => MATCH_AD.len() + 4, // LEFT, RIGHT and the context around each
-            Holder::LeftContext | Holder::RightContext => 4,
-            Holder::Nowhere => 0,
+            other => other.ad().map_or(0, ClassAd::len),
         }
     }
 
@@ -309,36 +294,31 @@ impl<'a> Evaluator<'a> {
             Value::Str(text) => self.charge_bytes(text.len()),
             Value::List(list) => match list.items() {
                 Items::Made(values) => values.iter().try_for_each(|value| self.charge_value(value)),
-                Items::Written { expr, .. } => self.charge_expr(expr),
+                Items::Written { expr, .. } => self.charge_nodes(expr.nodes()),
                 Items::Temporary(_) => Ok(()),
             },
             Value::Ad(ad) => match ad.source() {
                 AdSource::Temporary(_) => Ok(()),
-                AdSource::Written(written) => self.charge_expr(&written.expr),
-                AdSource::Made(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
+                AdSource::Written(written) => self.charge_nodes(written.expr.nodes()),
+                AdSource::Made(ad) => self.charge_ad(Some(ad)),
                 AdSource::Frame(id) => match self.frame(*id).holder.clone() {
-                    Holder::Ad(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
-                    Holder::Made(ad) => ad.attributes().try_for_each(|(_, value)| self.charge_attribute(value)),
-                    Holder::Written(tree, root) => self.charge_expr(&Expr::at(tree, root)),
+                    Holder::Written(tree, root) => self.charge_nodes(Expr::at(tree, root).nodes()),
                     Holder::Match => [LEFT, RIGHT]
                         .into_iter()
                         .try_for_each(|side| self.charge_value(&Value::Ad(AdValue(AdSource::Frame(side))))),
                     Holder::LeftContext | Holder::RightContext | Holder::Nowhere => Ok(()),
+                    holder => self.charge_ad(holder.ad()),
                 },
             },
             _ => Ok(()),
         }
     }
 
-    fn charge_attribute(&mut self, attribute: &Attribute) -> Result<(), EvalError> {
-        match attribute {
+    fn charge_ad(&mut self, ad: Option<&ClassAd>) -> Result<(), EvalError> {
+        ad.into_iter().flat_map(ClassAd::attributes).try_for_each(|(_, value)| match value {
             Attribute::Literal(literal) => self.charge_bytes(literal_size(literal)),
             Attribute::Tree(tree) => self.charge_nodes(&tree.nodes),
-        }
-    }
-
-    fn charge_expr(&mut self, expr: &Expr) -> Result<(), EvalError> {
-        self.charge_nodes(expr.nodes())
+        })
     }
 
     pub(crate) fn charge_nodes(&mut self, nodes: &[Node]) -> Result<(), EvalError> {

@@ -11,8 +11,9 @@ use crate::builtin::reason::reason;
 use crate::builtin::{self, Function};
 use crate::eval::EvalError;
 use crate::eval::scope::Scope;
-use crate::eval::walk::{Child, Side, Spot, Target, Via, Walk};
+use crate::eval::walk::{Side, Spot, Target, Via, Walk};
 use crate::name::{Name, known};
+use crate::plural::counted;
 use crate::syntax::expr::{Expr, Node, NodeId, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::{Type, Value};
@@ -110,8 +111,8 @@ impl Cause {
             Reason::DivisionByZero => format!("`{part}` divides by zero"),
             Reason::OutOfRange(op) => format!("in `{part}`, the result of `{op}` is out of range"),
             Reason::Index(Some(index), len) => {
-                let elements = if *len == 1 { "element" } else { "elements" };
-                format!("in `{part}`, index {index} is out of range: the list has {len} {elements}, counted from 0")
+                let elements = counted(*len, "element");
+                format!("in `{part}`, index {index} is out of range: the list has {elements}, counted from 0")
             }
             Reason::Index(None, _) => format!("`{part}` uses an index of the wrong type"),
             Reason::UnknownFunction => {
@@ -119,8 +120,7 @@ impl Cause {
                 format!("in `{part}`, function `{name}` does not exist")
             }
             Reason::ArgumentCount(function, count) => {
-                let arguments = if *count == 1 { "argument" } else { "arguments" };
-                format!("in `{part}`, `{}` does not take {count} {arguments}", function.name)
+                format!("in `{part}`, `{}` does not take {}", function.name, counted(*count, "argument"))
             }
             Reason::Function(function, arguments, kind) => {
                 let arguments: Vec<String> = arguments.iter().map(described).collect();
@@ -143,11 +143,9 @@ impl Cause {
             return Some(format!("did you mean `{name}` of {}?", called(side, my, target)));
         }
         match &self.reason {
-            Reason::Operands("+", kinds) if kinds.contains(&Type::Str) => Some(
-                "`strcat(a, b)` joins \
-            strings"
-                    .to_owned(),
-            ),
+            Reason::Operands("+", kinds) if kinds.contains(&Type::Str) => {
+                Some("`strcat(a, b)` joins strings".to_owned())
+            }
             Reason::ArgumentCount(function, _) | Reason::Function(function, ..) => {
                 Some(format!("write `{}`", function.signature))
             }
@@ -317,13 +315,9 @@ impl Search<'_, '_> {
     }
 
     fn evaluated(&mut self, spot: &Spot) -> Vec<(Spot, Result<Value, EvalError>)> {
-        let children = self.walk.children(spot);
-        let evaluated = children.into_iter().filter_map(|child| match child {
-            Child::Evaluated(spot) => Some(spot),
-            Child::Skipped(_) => None,
-        });
+        let evaluated = self.walk.children(spot).into_iter().filter(|(_, is_evaluated)| *is_evaluated);
         evaluated
-            .map(|spot| {
+            .map(|(spot, _)| {
                 let value = self.walk.value(&spot);
                 (spot, value)
             })

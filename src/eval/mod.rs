@@ -83,6 +83,20 @@ enum Holder<'a> {
     Nowhere,
 }
 
+impl Holder<'_> {
+    /// The ad, unless it is written in an expression.
+    fn ad(&self) -> Option<&ClassAd> {
+        match self {
+            Holder::Ad(ad) => Some(ad),
+            Holder::Made(ad) => Some(ad),
+            Holder::Match => Some(&MATCH_AD),
+            Holder::LeftContext => Some(&LEFT_CONTEXT_AD),
+            Holder::RightContext => Some(&RIGHT_CONTEXT_AD),
+            Holder::Written(..) | Holder::Nowhere => None,
+        }
+    }
+}
+
 /// The frame of an evaluation without a match.
 const ALONE: FrameId = FrameId(1);
 /// Frames of a match, in this order.
@@ -321,16 +335,13 @@ impl<'a> Evaluator<'a> {
 
     fn released_ad(&self, id: FrameId) -> AdValue {
         AdValue(match &self.frame(id).holder {
-            Holder::Ad(ad) => AdSource::Made(Arc::new((*ad).clone())),
             Holder::Made(ad) => AdSource::Made(Arc::clone(ad)),
             Holder::Written(tree, root) => {
                 let expr = Expr::at(Arc::clone(tree), *root);
                 AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
             }
             Holder::Match => AdSource::Made(Arc::new(self.match_ad())),
-            Holder::LeftContext => AdSource::Made(Arc::new(LEFT_CONTEXT_AD.clone())),
-            Holder::RightContext => AdSource::Made(Arc::new(RIGHT_CONTEXT_AD.clone())),
-            Holder::Nowhere => AdSource::Made(Arc::default()),
+            other => AdSource::Made(Arc::new(other.ad().cloned().unwrap_or_default())),
         })
     }
 

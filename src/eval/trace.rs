@@ -2,7 +2,7 @@
 
 use crate::eval::EvalError;
 use crate::eval::scope::Scope;
-use crate::eval::walk::{Child, Side, Spot, Target, Walk};
+use crate::eval::walk::{Side, Spot, Target, Walk};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
 use crate::value::Value;
@@ -52,15 +52,13 @@ pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
     let mut walk = Walk::new(scope);
     let start = walk.start(expr);
     let mut steps = Vec::new();
-    let mut waiting = vec![Waiting { level: 0, child: Child::Evaluated(start), attribute: None }];
-    while let Some(Waiting { level, child, attribute }) = waiting.pop() {
+    // Parts with their level, the need for their value, and the attribute whose expression they are.
+    let mut waiting: Vec<(usize, Spot, bool, Option<(Name, Side)>)> = vec![(0, start, true, None)];
+    while let Some((level, spot, evaluated, attribute)) = waiting.pop() {
         if steps.len() >= most || walk.exhausted() {
             break;
         }
-        let (spot, evaluated) = match child {
-            Child::Evaluated(spot) => (bare(spot), true),
-            Child::Skipped(spot) => (bare(spot), false),
-        };
+        let spot = spot.part(spot.tree.bare(spot.id));
         if matches!(spot.node(), Node::Literal(_)) && level > 0 && attribute.is_none() {
             continue;
         }
@@ -73,12 +71,12 @@ pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
         if evaluated {
             let level = level + 1;
             let children = walk.children(&spot).into_iter();
-            let mut below: Vec<_> = children.map(|child| Waiting { level, child, attribute: None }).collect();
+            let mut below: Vec<_> = children.map(|(spot, evaluated)| (level, spot, evaluated, None)).collect();
             if let Ok(Some((target, side))) = walk.target(&spot) {
                 found_in = (!matches!(target, Target::Missing)).then_some(side);
                 if let Target::Expr(spot) = target {
                     let attribute = spot.path.last().map(|via| (via.name, via.side));
-                    below.push(Waiting { level, child: Child::Evaluated(spot), attribute });
+                    below.push((level, spot, true, attribute));
                 }
             }
             waiting.extend(below.into_iter().rev());
@@ -86,21 +84,6 @@ pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
         steps.push(Step { level, expr: spot.expr(), outcome, attribute, found_in });
     }
     steps
-}
-
-/// A part that has not been looked at yet.
-struct Waiting {
-    level: usize,
-    child: Child,
-    attribute: Option<(Name, Side)>,
-}
-
-/// The part inside parentheses.
-fn bare(mut spot: Spot) -> Spot {
-    while let Node::Paren(inner) = *spot.node() {
-        spot.id = inner;
-    }
-    spot
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Looking at the parts of an evaluation one by one, long after it is over.
+//! The parts of an evaluation, one by one, after it is over.
 //!
-//! In: a scope and an expression. Out: the value of any part, and what a reference leads to. Parts are evaluated
+//! In: a scope and an expression. Out: the value of any part, and the target of any reference. Parts are evaluated
 //! again, within one budget for the whole walk.
 
 use std::sync::Arc;
@@ -11,7 +11,9 @@ use crate::ad::ClassAd;
 use crate::eval::scope::Scope;
 use crate::eval::{Active, EvalError, Evaluator, Found, LEFT, RIGHT};
 use crate::name::Name;
-use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree};
+use crate::syntax::operator::BinaryOp;
+use crate::syntax::view::View;
 use crate::value::logic::Truth;
 use crate::value::{FrameId, Value};
 
@@ -88,12 +90,6 @@ pub enum Target {
     Expr(Spot),
     /// An expression that is being followed already: the reference is undefined.
     Circular,
-}
-
-/// A part that is evaluated for another, or was left out.
-pub(crate) enum Child {
-    Evaluated(Spot),
-    Skipped(Spot),
 }
 
 /// Evaluates parts within one budget.
@@ -221,19 +217,16 @@ impl<'a> Walk<'a> {
         Ok(Some((Target::Expr(spot), side)))
     }
 
-    /// The parts of an expression in the order of the text, with what their values left out. References have
-    /// none here: see [`Walk::target`].
-    pub(crate) fn children(&mut self, spot: &Spot) -> Vec<Child> {
-        let evaluated = |id: NodeId| Child::Evaluated(spot.part(id));
-        let skipped = |id: NodeId| Child::Skipped(spot.part(id));
-        match *spot.node() {
-            Node::Literal(_) | Node::Attr(_) | Node::Absolute(_) | Node::List(_) | Node::Ad(_) => Vec::new(),
-            Node::Select(_) => match spot.tree.node(base_of(spot.id)) {
-                Node::Attr(_) | Node::Absolute(_) => Vec::new(),
-                _ => vec![evaluated(base_of(spot.id))],
-            },
-            Node::Binary(op, left, right) => {
-                use crate::syntax::operator::BinaryOp;
+    /// The parts of an expression in the order of the text, and whether its value depends on them. References have none
+    /// here: see [`Walk::target`].
+    pub(crate) fn children(&mut self, spot: &Spot) -> Vec<(Spot, bool)> {
+        let parts: Vec<(NodeId, bool)> = match spot.tree.view(spot.id) {
+            View::List(_) | View::Ad(_) => Vec::new(),
+            View::Select { base, .. } if matches!(spot.tree.node(base), Node::Attr(_) | Node::Absolute(_)) => {
+                Vec::new()
+            }
+            View::Reference(_) => Vec::new(),
+            View::Logic { op, left, right } | View::Compare { op, left, right } | View::Binary { op, left, right } => {
                 let first = self.value(&spot.part(left)).ok();
                 let decided = first.is_none_or(|first| match op {
                     BinaryOp::And => Truth::of(&first).decides_and(),
@@ -241,31 +234,23 @@ impl<'a> Walk<'a> {
                     BinaryOp::Default => !first.is_undefined(),
                     _ => false,
                 });
-                vec![evaluated(left), if decided { skipped(right) } else { evaluated(right) }]
+                vec![(left, true), (right, !decided)]
             }
-            Node::Conditional { condition, yes, no } => self.chosen(spot, condition, yes, no),
-            Node::Call(call) => {
-                let site = spot.tree.calls[call as usize];
-                let arguments = spot.tree.run(site.arguments);
-                match (site.name.folded(), arguments) {
-                    (b"ifthenelse", &[condition, yes, no]) => self.chosen(spot, condition, yes, no),
-                    // The first argument is evaluated in other ads, or not at all.
-                    (b"evalineachcontext" | b"countmatches", &[first, second]) => {
-                        vec![skipped(first), evaluated(second)]
-                    }
-                    (b"unparse" | b"unresolved", _) => arguments.iter().map(|id| skipped(*id)).collect(),
-                    _ => arguments.iter().map(|id| evaluated(*id)).collect(),
-                }
+            View::Choice { condition, yes, no } => {
+                let truth = self.value(&spot.part(condition)).ok().and_then(|value| value.as_condition());
+                vec![(condition, true), (yes, truth == Some(true)), (no, truth == Some(false))]
             }
-            _ => spot.tree.parts(spot.id).into_iter().map(evaluated).collect(),
-        }
-    }
-
-    fn chosen(&mut self, spot: &Spot, condition: NodeId, yes: NodeId, no: NodeId) -> Vec<Child> {
-        let truth = self.value(&spot.part(condition)).ok().and_then(|value| value.as_condition());
-        let branch = |id, taken| {
-            if truth == Some(taken) { Child::Evaluated(spot.part(id)) } else { Child::Skipped(spot.part(id)) }
+            View::Call { name, arguments } => {
+                let evaluated = |at: usize| match name.folded() {
+                    // The first argument is evaluated in other ads.
+                    b"evalineachcontext" | b"countmatches" => at > 0 || arguments.len() != 2,
+                    b"unparse" | b"unresolved" => false,
+                    _ => true,
+                };
+                arguments.iter().enumerate().map(|(at, id)| (*id, evaluated(at))).collect()
+            }
+            _ => spot.tree.parts(spot.id).into_iter().map(|id| (id, true)).collect(),
         };
-        vec![Child::Evaluated(spot.part(condition)), branch(yes, true), branch(no, false)]
+        parts.into_iter().map(|(id, is_evaluated)| (spot.part(id), is_evaluated)).collect()
     }
 }

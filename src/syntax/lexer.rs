@@ -131,7 +131,6 @@ impl<'s> Lexer<'s> {
     }
 
     fn token(&mut self, raw: Raw) -> Result<Token, SyntaxError> {
-        let operator = |op| Ok(Token::Binary(op));
         match raw {
             Raw::Comment => Err(self.scan_error(ScanError::UnterminatedComment, self.scanner.span().start, 0)),
             Raw::Word => Ok(word(self.scanner.slice())),
@@ -142,12 +141,7 @@ impl<'s> Lexer<'s> {
             Raw::QuotedName => Ok(Token::Name(Name::new(self.unquoted()?))),
             Raw::Minus => self.minus(),
             Raw::Dot => Ok(Token::Dot),
-            Raw::Star => operator(BinaryOp::Multiply),
-            Raw::Slash => operator(BinaryOp::Divide),
-            Raw::Percent => operator(BinaryOp::Modulo),
             Raw::Plus => Ok(Token::Plus),
-            Raw::Tilde => Ok(Token::Prefix(UnaryOp::BitNot)),
-            Raw::Caret => operator(BinaryOp::BitXor),
             Raw::Question => Ok(Token::Question),
             Raw::Default => Ok(Token::Default),
             Raw::Colon => Ok(Token::Colon),
@@ -159,23 +153,9 @@ impl<'s> Lexer<'s> {
             Raw::CloseParen => Ok(Token::CloseParen),
             Raw::OpenBrace => Ok(Token::OpenBrace),
             Raw::CloseBrace => Ok(Token::CloseBrace),
-            Raw::Ampersand => operator(BinaryOp::BitAnd),
-            Raw::And => operator(BinaryOp::And),
-            Raw::Bar => operator(BinaryOp::BitOr),
-            Raw::Or => operator(BinaryOp::Or),
-            Raw::Less => operator(BinaryOp::Less),
-            Raw::LessEqual => operator(BinaryOp::LessEqual),
-            Raw::ShiftLeft => operator(BinaryOp::ShiftLeft),
-            Raw::Greater => operator(BinaryOp::Greater),
-            Raw::GreaterEqual => operator(BinaryOp::GreaterEqual),
-            Raw::ShiftRight => operator(BinaryOp::ShiftRight),
-            Raw::ShiftRightZero => operator(BinaryOp::ShiftRightZero),
             Raw::Assign => self.assign(),
-            Raw::Equal => operator(BinaryOp::Equal),
-            Raw::Is => operator(BinaryOp::Is),
-            Raw::Isnt => operator(BinaryOp::Isnt),
-            Raw::Not => Ok(Token::Prefix(UnaryOp::Not)),
-            Raw::NotEqual => operator(BinaryOp::NotEqual),
+            Raw::Binary(op) => Ok(Token::Binary(op)),
+            Raw::Prefix(op) => Ok(Token::Prefix(op)),
         }
     }
 

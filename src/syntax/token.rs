@@ -5,6 +5,8 @@
 
 use logos::{Lexer, Logos};
 
+use crate::syntax::operator::{BinaryOp, UnaryOp};
+
 /// How strings and quoted names are written (`docs/reference/classad-language.md` 2.5 and 2.8).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Quoting {
@@ -69,27 +71,37 @@ pub enum Raw {
     /// `.`, also written `..`
     #[regex(r"\.\.?")]
     Dot,
-    /// `*`
-    #[token("*")]
-    Star,
-    /// `/`
-    #[token("/")]
-    Slash,
-    /// `%`
-    #[token("%")]
-    Percent,
+    /// An operator that is only between operands.
+    #[token("*", |_| BinaryOp::Multiply)]
+    #[token("/", |_| BinaryOp::Divide)]
+    #[token("%", |_| BinaryOp::Modulo)]
+    #[token("^", |_| BinaryOp::BitXor)]
+    #[token("&", |_| BinaryOp::BitAnd)]
+    #[token("&&", |_| BinaryOp::And)]
+    #[token("|", |_| BinaryOp::BitOr)]
+    #[token("||", |_| BinaryOp::Or)]
+    #[token("<", |_| BinaryOp::Less)]
+    #[token("<=", |_| BinaryOp::LessEqual)]
+    #[token("<<", |_| BinaryOp::ShiftLeft)]
+    #[token(">", |_| BinaryOp::Greater)]
+    #[token(">=", |_| BinaryOp::GreaterEqual)]
+    #[token(">>", |_| BinaryOp::ShiftRight)]
+    #[token(">>>", |_| BinaryOp::ShiftRightZero)]
+    #[token("==", |_| BinaryOp::Equal)]
+    #[token("=?=", |_| BinaryOp::Is)]
+    #[token("=!=", |_| BinaryOp::Isnt)]
+    #[token("!=", |_| BinaryOp::NotEqual)]
+    Binary(BinaryOp),
+    /// An operator that is only before an operand.
+    #[token("~", |_| UnaryOp::BitNot)]
+    #[token("!", |_| UnaryOp::Not)]
+    Prefix(UnaryOp),
     /// `+`
     #[token("+")]
     Plus,
     /// `-`
     #[token("-")]
     Minus,
-    /// `~`
-    #[token("~")]
-    Tilde,
-    /// `^`
-    #[token("^")]
-    Caret,
     /// `?`
     #[token("?")]
     Question,
@@ -123,57 +135,9 @@ pub enum Raw {
     /// `}`
     #[token("}")]
     CloseBrace,
-    /// `&`
-    #[token("&")]
-    Ampersand,
-    /// `&&`
-    #[token("&&")]
-    And,
-    /// `|`
-    #[token("|")]
-    Bar,
-    /// `||`
-    #[token("||")]
-    Or,
-    /// `<`
-    #[token("<")]
-    Less,
-    /// `<=`
-    #[token("<=")]
-    LessEqual,
-    /// `<<`
-    #[token("<<")]
-    ShiftLeft,
-    /// `>`
-    #[token(">")]
-    Greater,
-    /// `>=`
-    #[token(">=")]
-    GreaterEqual,
-    /// `>>`
-    #[token(">>")]
-    ShiftRight,
-    /// `>>>`
-    #[token(">>>")]
-    ShiftRightZero,
     /// `=`
     #[token("=")]
     Assign,
-    /// `==`
-    #[token("==")]
-    Equal,
-    /// `=?=`
-    #[token("=?=")]
-    Is,
-    /// `=!=`
-    #[token("=!=")]
-    Isnt,
-    /// `!`
-    #[token("!")]
-    Not,
-    /// `!=`
-    #[token("!=")]
-    NotEqual,
 }
 
 fn block_comment(lexer: &mut Lexer<'_, Raw>) -> Result<(), ScanError> {
