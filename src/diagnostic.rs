@@ -195,6 +195,13 @@ impl Diagnostic {
         self
     }
 
+    /// Sets the replacement, and a help that shows it: "write `text`".
+    #[must_use]
+    pub fn write(self, span: Span, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.help(format!("write `{text}`")).fix(span, text)
+    }
+
     /// Sets the replacement.
     #[must_use]
     pub fn fix(mut self, span: Span, text: impl Into<String>) -> Self {

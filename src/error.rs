@@ -156,6 +156,7 @@ fn found_text(found: &str) -> String {
 /// What is wrong with a text, and the place.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{kind}")]
+#[non_exhaustive]
 pub struct SyntaxError {
     /// What is wrong.
     pub kind: SyntaxErrorKind,

@@ -19,7 +19,7 @@
 //! - Text: [`parse_expr`], [`parse_ad`] and [`ParseOptions`] for single texts; [`read_ads`], [`Reader`] and [`Writer`]
 //!   for streams in any [`Format`]; mistakes are [`SyntaxError`]s with a [`Span`], or [`Diagnostic`]s for people
 //! - Evaluation: a [`Scope`] of one or two ads and [`EvalOptions`]; the result is a [`Value`] or an [`EvalError`]
-//! - Matching: [`matches()`], [`accepts`] and [`rank`]
+//! - Matching: [`matches()`] and [`rank`]; [`flatten`] computes what one ad decides of an expression
 //!
 //! An evaluation reads nothing from the process: the clock, the time zone and the seed of `random()` are options, and so
 //! are the limits on work and memory. The feature `pcre2` (default) provides the functions with regular expressions, the
@@ -44,25 +44,23 @@ mod text;
 mod threads;
 mod value;
 
-pub use ad::{Attribute, ClassAd};
-pub use diagnostic::{Diagnostic, Fix, Label, Severity};
-pub use error::{SyntaxError, SyntaxErrorKind};
+pub use ad::ClassAd;
+pub use diagnostic::Diagnostic;
+pub use error::SyntaxError;
 pub use eval::EvalError;
 pub use eval::flatten::{Flattened, Inlining, flatten};
-pub use eval::matching::{accepts, rank, symmetric as matches};
+pub use eval::matching::{rank, symmetric as matches};
 pub use eval::scope::{EvalOptions, Limits, Scope};
-pub use format::report::{Fault, Report};
-pub use format::{Format, Layout, Reader, Writer};
+pub use format::report::Report;
+pub use format::{Format, Reader, Writer};
 pub use name::Name;
 pub use shortcuts::{parse_ad, parse_expr, read_ads};
-pub use span::{Location, Position, Span};
+pub use span::Span;
 pub use syntax::expr::Expr;
-pub use syntax::literal::Literal;
 pub use syntax::parse::{Mode, ParseOptions};
 pub use syntax::time::{AbsTime, Zone};
-pub use syntax::token::Quoting;
 pub use text::Text;
-pub use value::{AdValue, List, Type, Value};
+pub use value::{AdValue, List, Value};
 
 /// Parts that the other crates of this workspace use; they may change at any time.
 #[doc(hidden)]

@@ -245,7 +245,7 @@ fn added_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     }
     let operands: Vec<String> = operands.iter().map(|id| checker.text(*id)).collect();
     let written = format!("strcat({})", operands.join(", "));
-    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+    Some(finding.write(checker.span(id), written))
 }
 
 /// `absTime("…") + 60`
@@ -320,7 +320,7 @@ fn bitwise_condition(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         let bits = format!("({left} {} {one}) {} {two}", op.symbol(), inner.symbol());
         return Some(finding.help(format!("write `{bits}` for the bits, or `{meant}` between two conditions")));
     }
-    Some(finding.help(format!("write `{meant}`")).fix(span, meant))
+    Some(finding.write(span, meant))
 }
 
 /// `x > 1 || "LINUX"`
@@ -348,8 +348,8 @@ fn compared_with_unset(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> 
     let message = format!("a comparison with `{word}` is always {word}");
     let finding = Diagnostic::warning(message, span);
     Some(match op {
-        BinaryOp::Equal => finding.help("write `=?=`").fix(span, "=?="),
-        BinaryOp::NotEqual => finding.help("write `=!=`").fix(span, "=!="),
+        BinaryOp::Equal => finding.write(span, "=?="),
+        BinaryOp::NotEqual => finding.write(span, "=!="),
         _ => finding.help("write `=?=` or `=!=` to test for it"),
     })
 }
@@ -374,8 +374,10 @@ fn quoted_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     };
     let (id, name) = quoted(right).or_else(|| quoted(left))?;
     let written = Expr::literal(Literal::Str(name.as_bytes().to_vec().into())).to_string();
-    let finding = Diagnostic::warning("single quotes enclose an attribute name, not a string", checker.span(id));
-    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+    Some(
+        Diagnostic::warning("single quotes enclose an attribute name, not a string", checker.span(id))
+            .write(checker.span(id), written),
+    )
 }
 
 /// `1 < x < 4`
@@ -395,7 +397,7 @@ fn comparison_chain(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     }
     let (first, middle, right) = (checker.text(first), checker.text(middle), checker.text(right));
     let written = format!("{first} {} {middle} && {middle} {} {right}", inner.symbol(), op.symbol());
-    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+    Some(finding.write(checker.span(id), written))
 }
 
 /// `!x == 2`
@@ -411,7 +413,7 @@ fn negated_operand(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         return Some(finding.help("write `!(a == b)`"));
     }
     let written = format!("!({} {} {})", checker.text(operand), op.symbol(), checker.text(right));
-    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+    Some(finding.write(checker.span(id), written))
 }
 
 /// `{1, 2} == x`
@@ -451,7 +453,7 @@ fn number_as_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let written = checker.text(id).trim_matches('"').to_owned();
     let finding =
         Diagnostic::warning("a number in quotes is a string: comparing it with a number is ERROR", checker.span(id));
-    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+    Some(finding.write(checker.span(id), written))
 }
 
 /// `x ?: 1 + 2`
@@ -480,7 +482,7 @@ fn two_dots(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let at = start + behind.len() - behind.trim_ascii_start().len();
     checker.source.get(at..)?.strip_prefix(b"..")?;
     let span = Span::new(at, at + 2);
-    Some(Diagnostic::warning("two dots are read as one", span).help("write `.`").fix(span, "."))
+    Some(Diagnostic::warning("two dots are read as one", span).write(span, "."))
 }
 
 /// `"C:\temp\new"`
@@ -493,8 +495,7 @@ fn backslash_path(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         return None;
     }
     let written = checker.text(id).replace('\\', "\\\\");
-    let finding = Diagnostic::warning("`\\` in a string starts an escape", checker.span(id));
-    Some(finding.help(format!("write `{written}`")).fix(checker.span(id), written))
+    Some(Diagnostic::warning("`\\` in a string starts an escape", checker.span(id)).write(checker.span(id), written))
 }
 
 /// `time - QDate`

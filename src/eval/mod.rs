@@ -39,6 +39,7 @@ use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd, ar
 /// Why an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
 /// catch it (`docs/reference/classad-language.md` 6.9).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum EvalError {
     /// More operators, parentheses and references on one path than allowed.
     #[error("the evaluation exceeds {0} levels")]

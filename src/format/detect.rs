@@ -91,19 +91,23 @@ impl<R: Read> Source<R> {
         })
     }
 
-    /// Where the text goes on behind comments of new syntax; `start` if there are none.
+    /// The place after the comments that begin there, and after the white space around them.
     fn behind_comments(&mut self, mut start: usize) -> io::Result<usize> {
         while let Some((b'/', at)) = self.solid(start)? {
-            self.need(at + 2)?;
-            let end = match self.rest().get(at + 1) {
-                Some(b'/') => Some(self.line_from(at)?.1),
-                Some(b'*') => self.behind(b"*/", at + 2)?,
-                _ => None,
-            };
-            let Some(end) = end else { break };
+            let Some(end) = self.behind_comment(at)? else { break };
             start = end;
         }
         Ok(start)
+    }
+
+    /// The end of the comment that begins at a slash; none if it is not a comment, or not closed.
+    pub(crate) fn behind_comment(&mut self, slash: usize) -> io::Result<Option<usize>> {
+        self.need(slash + 2)?;
+        match self.rest().get(slash + 1) {
+            Some(b'/') => Ok(Some(self.line_from(slash)?.1)),
+            Some(b'*') => self.behind(b"*/", slash + 2),
+            _ => Ok(None),
+        }
     }
 
     /// Where a text ends that is looked for from `start` on.
@@ -134,7 +138,7 @@ impl<R: Read> Source<R> {
     }
 
     /// As [`Source::line`], of the line that begins at `start` of [`Source::rest`].
-    fn line_from(&mut self, start: usize) -> io::Result<(usize, usize)> {
+    pub(crate) fn line_from(&mut self, start: usize) -> io::Result<(usize, usize)> {
         let mut searched = start;
         loop {
             if let Some(at) = memchr::memchr(b'\n', &self.rest()[searched..]) {

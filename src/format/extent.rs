@@ -215,45 +215,19 @@ fn comment(text: &[u8], at: usize) -> Result<Option<usize>, SyntaxError> {
 }
 
 impl<R: Read> Source<R> {
-    /// Skips white space and comments between ads; the byte that stands behind them.
+    /// Skips white space and comments between ads; the byte after them.
     pub(crate) fn significant(&mut self) -> io::Result<Option<u8>> {
         loop {
             let blank = self.rest().iter().take_while(|byte| is_space(**byte)).count();
             self.consume(blank);
-            if self.rest().is_empty() {
-                if self.more()? {
-                    continue;
-                }
-                return Ok(None);
-            }
-            if self.rest()[0] != b'/' || !self.need(2)? {
-                return Ok(Some(self.rest()[0]));
-            }
-            match self.rest()[1] {
-                b'/' => {
-                    while memchr::memchr(b'\n', self.rest()).is_none() {
-                        self.consume(self.rest().len());
-                        if !self.more()? {
-                            return Ok(None);
-                        }
-                    }
-                    let end = memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
-                    self.consume(end);
-                }
-                b'*' => {
-                    let mut searched = 2;
-                    let end = loop {
-                        if let Some(end) = memchr::memmem::find(&self.rest()[searched..], b"*/") {
-                            break searched + end + 2;
-                        }
-                        searched = (self.rest().len() - 1).max(2);
-                        if !self.more()? {
-                            return Ok(Some(b'/'));
-                        }
-                    };
-                    self.consume(end);
-                }
-                _ => return Ok(Some(b'/')),
+            match self.rest().first().copied() {
+                Some(b'/') => match self.behind_comment(0)? {
+                    Some(end) => self.consume(end),
+                    None => return Ok(Some(b'/')),
+                },
+                Some(byte) => return Ok(Some(byte)),
+                None if self.more()? => {}
+                None => return Ok(None),
             }
         }
     }

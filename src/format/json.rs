@@ -3,20 +3,18 @@
 //! It is laxer than RFC 8259 (comments, joined strings, extra commas in objects) and stricter (numbers are those of
 //! the language), and strings `"\/Expr(…)\/"` hold expressions, so general JSON readers do not fit.
 
-use crate::ad::{Attribute, ClassAd};
+use crate::ad::ClassAd;
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
-use crate::format::MAX_DEPTH;
 use crate::format::extent::{Brackets, skip_blank};
 use crate::format::json_string::{Decoded, decode};
 use crate::format::list::ParseAd;
 use crate::format::literal::number;
+use crate::format::nested::{self, Start, ValueSyntax};
 use crate::format::new::unexpected;
 use crate::format::report::Report;
 use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::name::Name;
 use crate::span::Span;
-use crate::syntax::build::Builder;
-use crate::syntax::expr::Node;
 use crate::syntax::literal::Literal;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_full};
 use crate::syntax::token::{Quoting, joined_strings};
@@ -73,12 +71,7 @@ impl ParseAd for JsonParser {
         let mut ad = ClassAd::with_capacity(self.names.len());
         let mut at = start + 1;
         while let Some((name, name_start, value)) = self.member(text, &mut at)? {
-            let (value, end) = self.value(text, value)?;
-            let (value, end) = match value {
-                Value::Constant(literal) => (Attribute::Literal(literal), end),
-                Value::Expression(attribute) => (attribute, end),
-                Value::List | Value::Object => self.nested(text, value, end)?,
-            };
+            let (value, end) = nested::value(self, text, value)?;
             at = skip_blank(text, end)?;
             if !matches!(text.get(at), Some(b',' | b'}')) {
                 return Err(unexpected(text, at, Expected::CommaOrEndOfObject));
@@ -92,22 +85,6 @@ impl ParseAd for JsonParser {
         self.names.restart(&ad);
         Ok((ad, at))
     }
-}
-
-/// What a JSON value is.
-enum Value {
-    Constant(Literal),
-    Expression(Attribute),
-    /// `[`
-    List,
-    /// `{`
-    Object,
-}
-
-/// A list or object that is not closed yet.
-enum Open {
-    List { mark: usize },
-    Object { mark: usize, name: Name },
 }
 
 impl JsonParser {
@@ -141,37 +118,6 @@ impl JsonParser {
         Ok(Some((name, start, skip_blank(text, colon + 1)?)))
     }
 
-    /// Reads a constant, an expression or an opening bracket. Returns where it ends.
-    fn value(&mut self, text: &[u8], at: usize) -> Result<(Value, usize), SyntaxError> {
-        let rest = &text[at.min(text.len())..];
-        match rest.first() {
-            Some(b'"') => {
-                let (token, end) = string(text, at)?;
-                let decoded = decoded(token, at)?;
-                let value = match decoded.expression() {
-                    Some(expression) => {
-                        let parsed = self.expressions.parse(expression, 0);
-                        // Where in the unescaped text it is means nothing here.
-                        let (expr, _) = parsed.map_err(|error| SyntaxError { span: Span::new(at, end), ..error })?;
-                        Value::Expression(expr)
-                    }
-                    None => Value::Constant(Literal::Str(Text::new(&decoded.bytes))),
-                };
-                Ok((value, end))
-            }
-            Some(b'[') => Ok((Value::List, at + 1)),
-            Some(b'{') => Ok((Value::Object, at + 1)),
-            _ => {
-                let length = constant_length(rest);
-                match self.constant(&rest[..length]) {
-                    Ok(Some(literal)) => Ok((Value::Constant(literal), at + length)),
-                    Ok(None) => Err(unexpected(text, at, Expected::JsonValue)),
-                    Err(error) => Err(SyntaxError { span: error.span.shifted(at), ..error }),
-                }
-            }
-        }
-    }
-
     /// Reads a word or a number.
     fn constant(&self, text: &[u8]) -> Result<Option<Literal>, SyntaxError> {
         let literal = match text.len() {
@@ -191,86 +137,67 @@ impl JsonParser {
             Err(error) => Err(error),
         }
     }
+}
 
-    /// Reads a list or object of any depth; `at` stands behind its opening bracket.
-    fn nested(&mut self, text: &[u8], first: Value, at: usize) -> Result<(Attribute, usize), SyntaxError> {
-        let options = self.expressions.options().clone();
-        let mut builder = Builder::new(&options);
-        let mut stack: Vec<Open> = Vec::new();
-        let mut next = Some((first, at));
-        loop {
-            if stack.len() >= MAX_DEPTH {
-                let kind = SyntaxErrorKind::TooDeep(MAX_DEPTH);
-                return Err(SyntaxError::new(kind, Span::new(at, at + 1)));
+impl ValueSyntax for JsonParser {
+    fn options(&self) -> &ParseOptions {
+        self.expressions.options()
+    }
+
+    fn start(&mut self, text: &[u8], at: usize) -> Result<(Start, usize), SyntaxError> {
+        let rest = &text[at.min(text.len())..];
+        match rest.first() {
+            Some(b'"') => {
+                let (token, end) = string(text, at)?;
+                let decoded = decoded(token, at)?;
+                let value = match decoded.expression() {
+                    Some(expression) => {
+                        let parsed = self.expressions.parse(expression, 0);
+                        // Where in the unescaped text it is means nothing here.
+                        let (expr, _) = parsed.map_err(|error| SyntaxError { span: Span::new(at, end), ..error })?;
+                        Start::Expression(expr)
+                    }
+                    None => Start::Constant(Literal::Str(Text::new(&decoded.bytes))),
+                };
+                Ok((value, end))
             }
-            // A value, which may open a bracket, or a bracket that closes.
-            let (mut done, mut at) = match next.take() {
-                Some((Value::Constant(literal), end)) => (builder.push(0, Node::Literal(literal), 0), end),
-                Some((Value::Expression(attribute), end)) => (builder.graft(&attribute.to_expr()), end),
-                Some((Value::List, end)) => {
-                    let mark = builder.mark();
-                    let inside = skip_blank(text, end)?;
-                    if text.get(inside) == Some(&b']') {
-                        (builder.list(0, mark, 0), inside + 1)
-                    } else {
-                        stack.push(Open::List { mark });
-                        next = Some(self.value(text, inside)?);
-                        continue;
-                    }
-                }
-                Some((Value::Object, end)) => {
-                    let mark = builder.bindings();
-                    let mut at = end;
-                    match self.member(text, &mut at)? {
-                        None => (builder.ad(0, mark, 0), at),
-                        Some((name, _, value)) => {
-                            stack.push(Open::Object { mark, name });
-                            next = Some(self.value(text, value)?);
-                            continue;
-                        }
-                    }
-                }
-                None => return Err(unexpected(text, at, Expected::JsonValue)),
-            };
-            // What is complete may complete what is around it.
-            loop {
-                at = skip_blank(text, at)?;
-                match stack.pop() {
-                    None => {
-                        let tree = builder.finish();
-                        debug_assert_eq!(tree.root(), done);
-                        return Ok((Attribute::Tree(std::sync::Arc::new(tree)), at));
-                    }
-                    Some(Open::List { mark }) => {
-                        builder.element(done);
-                        match text.get(at) {
-                            Some(b',') => {
-                                stack.push(Open::List { mark });
-                                let value = skip_blank(text, at + 1)?;
-                                next = Some(self.value(text, value)?);
-                                break;
-                            }
-                            Some(b']') => (done, at) = (builder.list(0, mark, 0), at + 1),
-                            _ => return Err(unexpected(text, at, Expected::CommaOrEndOfArray)),
-                        }
-                    }
-                    Some(Open::Object { mark, name }) => {
-                        builder.bind(at, name, done, at)?;
-                        if !matches!(text.get(at), Some(b',' | b'}')) {
-                            return Err(unexpected(text, at, Expected::CommaOrEndOfObject));
-                        }
-                        match self.member(text, &mut at)? {
-                            None => done = builder.ad(0, mark, 0),
-                            Some((name, _, value)) => {
-                                stack.push(Open::Object { mark, name });
-                                next = Some(self.value(text, value)?);
-                                break;
-                            }
-                        }
-                    }
+            Some(b'[') => Ok((Start::List, at + 1)),
+            Some(b'{') => Ok((Start::Ad, at + 1)),
+            _ => {
+                let length = constant_length(rest);
+                match self.constant(&rest[..length]) {
+                    Ok(Some(literal)) => Ok((Start::Constant(literal), at + length)),
+                    Ok(None) => Err(unexpected(text, at, Expected::JsonValue)),
+                    Err(error) => Err(SyntaxError { span: error.span.shifted(at), ..error }),
                 }
             }
         }
+    }
+
+    fn following(&self, text: &[u8], at: usize) -> Result<usize, SyntaxError> {
+        skip_blank(text, at)
+    }
+
+    fn next_element(&mut self, text: &[u8], at: &mut usize, is_first: bool) -> Result<bool, SyntaxError> {
+        match text.get(*at) {
+            Some(b']') => {
+                *at += 1;
+                return Ok(false);
+            }
+            _ if is_first => {}
+            Some(b',') => *at = skip_blank(text, *at + 1)?,
+            _ => return Err(unexpected(text, *at, Expected::CommaOrEndOfArray)),
+        }
+        Ok(true)
+    }
+
+    fn next_attribute(&mut self, text: &[u8], at: &mut usize, is_first: bool) -> Result<Option<Name>, SyntaxError> {
+        if !is_first && !matches!(text.get(*at), Some(b',' | b'}')) {
+            return Err(unexpected(text, *at, Expected::CommaOrEndOfObject));
+        }
+        let Some((name, _, value)) = self.member(text, at)? else { return Ok(None) };
+        *at = value;
+        Ok(Some(name))
     }
 }
 

@@ -23,6 +23,7 @@ mod json_string;
 mod json_writer;
 mod list;
 mod literal;
+mod nested;
 mod notation;
 mod order;
 mod source;
@@ -47,6 +48,7 @@ const MAX_INDENT: usize = 128;
 
 /// How ads are written down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[non_exhaustive]
 pub enum Format {
     /// One attribute a line, a blank line behind every ad: `condor_status -long`.
     Long,

@@ -34,6 +34,7 @@ pub struct Fault {
 
 /// What a reader has read so far and what it had to leave out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Ads read, those counted that lost attributes.
     pub ads: u64,

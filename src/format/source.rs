@@ -104,16 +104,8 @@ impl<R: Read> Source<R> {
     /// Where the next line ends in [`Source::rest`], its line end not counted, and where the next one begins.
     /// `None` at the end of the input.
     pub(crate) fn line(&mut self) -> io::Result<Option<(usize, usize)>> {
-        let mut searched = 0;
-        loop {
-            if let Some(at) = memchr::memchr(b'\n', &self.rest()[searched..]) {
-                return Ok(Some((searched + at, searched + at + 1)));
-            }
-            searched = self.rest().len();
-            if !self.more()? {
-                return Ok((searched > 0).then_some((searched, searched)));
-            }
-        }
+        let (end, next) = self.line_from(0)?;
+        Ok((next > 0).then_some((end, next)))
     }
 
     /// Bytes used up so far.

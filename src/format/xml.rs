@@ -5,17 +5,15 @@
 
 use std::io::{self, Read};
 
-use crate::ad::{Attribute, ClassAd};
+use crate::ad::ClassAd;
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
-use crate::format::MAX_DEPTH;
+use crate::format::nested::{self, Start, ValueSyntax};
 use crate::format::report::Report;
 use crate::format::source::Source;
 use crate::format::vocabulary::{Expressions, Names};
 use crate::format::xml_token::{Elements, Side, Tag, decode_entities};
 use crate::name::Name;
 use crate::span::Span;
-use crate::syntax::build::Builder;
-use crate::syntax::expr::Node;
 use crate::syntax::literal::Literal;
 use crate::syntax::number::{checked_integer, real_prefix};
 use crate::syntax::parse::{ParseOptions, parse_prefix};
@@ -137,22 +135,6 @@ impl<R: Read> Iterator for XmlReader<R> {
     }
 }
 
-/// What an element is.
-enum Value {
-    Constant(Literal),
-    Expression(Attribute),
-    /// `<l>`
-    List,
-    /// `<c>`
-    Ad,
-}
-
-/// A list or ad that is not closed yet.
-enum Open {
-    List { mark: usize },
-    Ad { mark: usize, name: Name },
-}
-
 /// An ad that was read.
 pub(crate) struct ReadAd {
     pub(crate) ad: ClassAd,
@@ -186,12 +168,7 @@ impl XmlParser {
         let mut ad = ClassAd::with_capacity(self.names.len());
         let mut at = Tag::at(text, 0).end;
         while let Some(name) = self.member(text, &mut at)? {
-            let (value, end) = self.value(text, at)?;
-            let (value, end) = match value {
-                Value::Constant(literal) => (Attribute::Literal(literal), end),
-                Value::Expression(attribute) => (attribute, end),
-                Value::List | Value::Ad => self.nested(text, value, end)?,
-            };
+            let (value, end) = nested::value(self, text, at)?;
             ad.set(name, value);
             at = swallow(text, end, b"a");
         }
@@ -232,32 +209,8 @@ impl XmlParser {
         Ok(None)
     }
 
-    /// Reads an element; of lists and ads only the start tag.
-    fn value(&mut self, text: &[u8], at: usize) -> Result<(Value, usize), SyntaxError> {
-        let start = at + text[at..].iter().take_while(|byte| is_space(**byte)).count();
-        if text.get(start) != Some(&b'<') {
-            return Err(unexpected(text, start, Expected::XmlValue));
-        }
-        let tag = Tag::at(text, start);
-        match (tag.name, tag.side) {
-            (b"l", Side::Start) => return Ok((Value::List, tag.end)),
-            (b"c", Side::Start) => return Ok((Value::Ad, tag.end)),
-            (_, Side::End) => return Err(unexpected(text, start, Expected::XmlValue)),
-            _ => {}
-        }
-        let literal = match tag.name {
-            b"b" => Literal::Bool(matches!(tag.attribute(b"v"), Some(b"t" | b"T"))),
-            b"un" => Literal::Undefined,
-            b"er" => Literal::Error,
-            b"s" | b"i" | b"r" | b"at" | b"rt" | b"e" => return self.content(text, tag),
-            _ => return Err(unexpected(text, start, Expected::XmlValue)),
-        };
-        let close = content_end(text, tag);
-        Ok((Value::Constant(literal), swallow(text, close, tag.name)))
-    }
-
     /// Reads an element that is written as text.
-    fn content(&mut self, text: &[u8], tag: Tag<'_>) -> Result<(Value, usize), SyntaxError> {
+    fn content(&mut self, text: &[u8], tag: Tag<'_>) -> Result<(Start, usize), SyntaxError> {
         let close = content_end(text, tag);
         let raw = &text[tag.end..close];
         let end = swallow(text, close, tag.name);
@@ -281,75 +234,62 @@ impl XmlParser {
             b"rt" => Literal::RelTime(parse_rel(&content).ok_or_else(bad_time)?),
             _ => {
                 let at = |error: SyntaxError| SyntaxError { span: Span::new(tag.end, close), ..error };
-                return Ok((Value::Expression(self.expressions.parse(&content, 0).map_err(at)?.0), end));
+                return Ok((Start::Expression(self.expressions.parse(&content, 0).map_err(at)?.0), end));
             }
         };
-        Ok((Value::Constant(literal), end))
+        Ok((Start::Constant(literal), end))
+    }
+}
+
+impl ValueSyntax for XmlParser {
+    fn options(&self) -> &ParseOptions {
+        self.expressions.options()
     }
 
-    /// Reads a list or ad of any depth; `at` stands behind its start tag.
-    fn nested(&mut self, text: &[u8], first: Value, at: usize) -> Result<(Attribute, usize), SyntaxError> {
-        let options = self.expressions.options().clone();
-        let mut builder = Builder::new(&options);
-        let mut stack: Vec<Open> = Vec::new();
-        let mut next = (first, at);
-        loop {
-            if stack.len() >= MAX_DEPTH {
-                let kind = SyntaxErrorKind::TooDeep(MAX_DEPTH);
-                return Err(SyntaxError::new(kind, Span::new(at, at + 1)));
-            }
-            let (mut done, mut at) = match next {
-                (Value::Constant(literal), end) => (Some(builder.push(0, Node::Literal(literal), 0)), end),
-                (Value::Expression(attribute), end) => (Some(builder.graft(&attribute.to_expr())), end),
-                (Value::List, end) => {
-                    stack.push(Open::List { mark: builder.mark() });
-                    (None, end)
-                }
-                (Value::Ad, end) => {
-                    let mut at = end;
-                    let mark = builder.bindings();
-                    match self.member(text, &mut at)? {
-                        None => (Some(builder.ad(0, mark, 0)), at),
-                        Some(name) => {
-                            stack.push(Open::Ad { mark, name });
-                            next = self.value(text, at)?;
-                            continue;
-                        }
-                    }
-                }
-            };
-            // What is complete may complete what is around it.
-            next = loop {
-                match (stack.pop(), done) {
-                    (None, _) => return Ok((Attribute::Tree(std::sync::Arc::new(builder.finish())), at)),
-                    (Some(Open::List { mark }), element) => {
-                        if let Some(element) = element {
-                            builder.element(element);
-                        }
-                        let end = list_end(text, at);
-                        if let Some(end) = end {
-                            (done, at) = (Some(builder.list(0, mark, 0)), end);
-                        } else {
-                            stack.push(Open::List { mark });
-                            break self.value(text, at)?;
-                        }
-                    }
-                    (Some(Open::Ad { mark, name }), value) => {
-                        if let Some(value) = value {
-                            builder.bind(at, name, value, at)?;
-                        }
-                        at = swallow(text, at, b"a");
-                        match self.member(text, &mut at)? {
-                            None => done = Some(builder.ad(0, mark, 0)),
-                            Some(name) => {
-                                stack.push(Open::Ad { mark, name });
-                                break self.value(text, at)?;
-                            }
-                        }
-                    }
-                }
-            };
+    fn start(&mut self, text: &[u8], at: usize) -> Result<(Start, usize), SyntaxError> {
+        let start = at + text[at..].iter().take_while(|byte| is_space(**byte)).count();
+        if text.get(start) != Some(&b'<') {
+            return Err(unexpected(text, start, Expected::XmlValue));
         }
+        let tag = Tag::at(text, start);
+        match (tag.name, tag.side) {
+            (b"l", Side::Start) => return Ok((Start::List, tag.end)),
+            (b"c", Side::Start) => return Ok((Start::Ad, tag.end)),
+            (_, Side::End) => return Err(unexpected(text, start, Expected::XmlValue)),
+            _ => {}
+        }
+        let literal = match tag.name {
+            b"b" => Literal::Bool(matches!(tag.attribute(b"v"), Some(b"t" | b"T"))),
+            b"un" => Literal::Undefined,
+            b"er" => Literal::Error,
+            b"s" | b"i" | b"r" | b"at" | b"rt" | b"e" => return self.content(text, tag),
+            _ => return Err(unexpected(text, start, Expected::XmlValue)),
+        };
+        let close = content_end(text, tag);
+        Ok((Start::Constant(literal), swallow(text, close, tag.name)))
+    }
+
+    fn following(&self, _: &[u8], at: usize) -> Result<usize, SyntaxError> {
+        Ok(at)
+    }
+
+    /// A list ends at its `</l>`, or at the end of the text.
+    fn next_element(&mut self, text: &[u8], at: &mut usize, _: bool) -> Result<bool, SyntaxError> {
+        let start = *at + text[*at..].iter().take_while(|byte| is_space(**byte)).count();
+        let end = match text.get(start) {
+            None => Some(start),
+            Some(b'<') => Some(Tag::at(text, start)).filter(|tag| tag.closes(b"l")).map(|tag| tag.end),
+            Some(_) => None,
+        };
+        *at = end.unwrap_or(*at);
+        Ok(end.is_none())
+    }
+
+    fn next_attribute(&mut self, text: &[u8], at: &mut usize, is_first: bool) -> Result<Option<Name>, SyntaxError> {
+        if !is_first {
+            *at = swallow(text, *at, b"a");
+        }
+        self.member(text, at)
     }
 }
 
@@ -370,15 +310,6 @@ fn swallow(text: &[u8], at: usize, name: &[u8]) -> usize {
     let Some(length) = memchr::memchr(b'<', &text[at..]) else { return at };
     let tag = Tag::at(text, at + length);
     if tag.closes(name) { tag.end } else { at }
-}
-
-/// Where a list ends, if it ends here: behind its `</l>`, or at the end of the text.
-fn list_end(text: &[u8], at: usize) -> Option<usize> {
-    let start = at + text[at..].iter().take_while(|byte| is_space(**byte)).count();
-    if start == text.len() {
-        return Some(start);
-    }
-    (text[start] == b'<').then(|| Tag::at(text, start)).filter(|tag| tag.closes(b"l")).map(|tag| tag.end)
 }
 
 /// The integer that a text begins with; what follows is ignored.

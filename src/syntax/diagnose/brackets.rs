@@ -87,7 +87,7 @@ pub(super) fn stray_separator(place: &Place<'_>) -> Option<Diagnostic> {
     let separator = |lexeme: &Lexeme<'_>| lexeme.is(",") || lexeme.is(";");
     if bracket == Bracket::List && found.is(";") && !place.wants_value() {
         let finding = Diagnostic::error("elements of a list are separated by `,`, found `;`", found.span);
-        return Some(finding.help("write `,`").fix(found.span, ","));
+        return Some(finding.write(found.span, ","));
     }
     let wanted = place.wants_value() || place.expected() == Some(Expected::AttributeName);
     let before = place.before(0).filter(|_| wanted)?;
@@ -137,7 +137,7 @@ pub(super) fn comma_in_ad(place: &Place<'_>) -> Option<Diagnostic> {
         return None;
     }
     let finding = Diagnostic::error("the attributes of an ad are separated by `;`, found `,`", found.span);
-    Some(finding.help("write `;`").fix(found.span, ";"))
+    Some(finding.write(found.span, ";"))
 }
 
 /// `[a = 1 b = 2]`
@@ -182,8 +182,7 @@ pub(super) fn attribute_name(place: &Place<'_>) -> Option<Diagnostic> {
             } else {
                 quoted_name(inner)
             };
-            let finding = Diagnostic::error("attribute names are not in double quotes", found.span);
-            Some(finding.help(format!("write `{name}`")).fix(found.span, name))
+            Some(Diagnostic::error("attribute names are not in double quotes", found.span).write(found.span, name))
         }
         Kind::Word => {
             let name = quoted_name(found.text);
@@ -208,7 +207,7 @@ pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Diagnostic> 
     if found.is(":") || found.is("==") {
         let finding =
             Diagnostic::error(format!("expected `=` after the attribute name, found `{}`", found.shown()), found.span);
-        return Some(finding.help("write `=`").fix(found.span, "="));
+        return Some(finding.write(found.span, "="));
     }
     if found.is("]") || found.is(";") || found.is(",") {
         let finding = Diagnostic::error(format!("the attribute `{}` does not have a value", name.shown()), name.span);

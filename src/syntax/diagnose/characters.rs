@@ -79,8 +79,7 @@ fn at_sign(place: &Place<'_>) -> Option<Diagnostic> {
     let behind = place.rest().iter().take(256).take_while(part).count();
     let span = Span::new(place.start() - before, place.start() + behind);
     let written = format!("\"{}\"", place.text(span));
-    let finding = Diagnostic::error("string values need quotes", span);
-    Some(finding.help(format!("write `{written}`")).fix(span, written))
+    Some(Diagnostic::error("string values need quotes", span).write(span, written))
 }
 
 /// `\"abc\"`, a line that goes on
@@ -167,8 +166,7 @@ const TYPOGRAPHIC: &[(char, &str)] = &[
 fn typographic(place: &Place<'_>) -> Option<Diagnostic> {
     let (character, span) = character(place)?;
     if let Some((_, plain)) = TYPOGRAPHIC.iter().find(|(known, _)| *known == character) {
-        let finding = Diagnostic::error(format!("unexpected character `{character}`"), span);
-        return Some(finding.help(format!("write `{plain}`")).fix(span, *plain));
+        return Some(Diagnostic::error(format!("unexpected character `{character}`"), span).write(span, *plain));
     }
     let (name, replacement) = match character {
         '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{3000}' => ("an unusual space", " "),

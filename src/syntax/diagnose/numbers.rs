@@ -27,7 +27,7 @@ fn hexadecimal(place: &Place<'_>) -> Option<Diagnostic> {
     let SyntaxErrorKind::Hexadecimal(text) = &place.error.kind else { return None };
     let digits = text.get(2..)?;
     Some(match i64::from_str_radix(digits, 16) {
-        Ok(value) => place.plain().help(format!("write `{value}`")).fix(place.error.span, value.to_string()),
+        Ok(value) => place.plain().write(place.error.span, value.to_string()),
         Err(_) => place.plain().help("the number is larger than 9223372036854775807"),
     })
 }
@@ -49,7 +49,7 @@ fn incomplete(place: &Place<'_>) -> Option<Diagnostic> {
             );
         }
         let number = format!("{whole}.0");
-        return Some(plain.help(format!("write `{number}`")).fix(span, number));
+        return Some(plain.write(span, number));
     }
     if text.ends_with(['x', 'X']) {
         return Some(plain.help("hexadecimal numbers are not part of the language"));
@@ -101,12 +101,12 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Diagnostic> {
     }
     if matches!(word.as_str(), "l" | "ll" | "u" | "ul" | "f" | "lf") {
         let message = format!("numbers do not have suffixes: found `{}`", place.text(span));
-        return Some(Diagnostic::error(message, span).help(format!("write `{digits}`")).fix(span, digits));
+        return Some(Diagnostic::error(message, span).write(span, digits));
     }
     let base = [("b", 2), ("o", 8)].iter().find(|(letter, _)| digits == "0" && word.starts_with(letter));
     let value = base.and_then(|(letter, radix)| i64::from_str_radix(word.strip_prefix(letter)?, *radix).ok())?;
     let message = format!("numbers are decimal: found `{}`", place.text(span));
-    Some(Diagnostic::error(message, span).help(format!("write `{value}`")).fix(span, value.to_string()))
+    Some(Diagnostic::error(message, span).write(span, value.to_string()))
 }
 
 /// What a size is in the units of `Memory` and `Disk`, where it is a whole number of them.
@@ -125,7 +125,7 @@ fn counted(digits: &str, factor: &str) -> String {
 fn without_separators(span: Span, text: &str, separator: char) -> Diagnostic {
     let plain = text.replace(separator, "");
     let finding = Diagnostic::error(format!("digits of a number cannot be grouped: found `{text}`"), span);
-    finding.help(format!("write `{plain}`")).fix(span, plain)
+    finding.write(span, plain)
 }
 
 /// `1,000`

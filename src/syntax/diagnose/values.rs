@@ -119,13 +119,12 @@ pub(super) fn windows_path(place: &Place<'_>) -> Option<Diagnostic> {
     let more = rest.iter().take_while(|byte| !byte.is_ascii_whitespace() && !b"()\"".contains(byte)).count();
     let span = Span::new(drive.span.range().start, place.start() + more);
     let written = format!("\"{}\"", place.text(span).replace('\\', "\\\\"));
-    let finding = Diagnostic::error("string values need quotes", span);
-    Some(finding.help(format!("write `{written}`")).fix(span, written))
+    Some(Diagnostic::error("string values need quotes", span).write(span, written))
 }
 
 fn text_needs_quotes(place: &Place<'_>, span: Span) -> Diagnostic {
     let written = format!("\"{}\"", place.text(span));
-    Diagnostic::error("string values need quotes", span).help(format!("write `{written}`")).fix(span, written)
+    Diagnostic::error("string values need quotes", span).write(span, written)
 }
 
 /// `%d`, `%(name)s`, `<name>`
