@@ -96,7 +96,7 @@ pub struct Diagnostic {
     pub excerpt: Option<Box<Excerpt>>,
     /// A second place that matters.
     pub related: Option<Box<Label>>,
-    /// What to do about it.
+    /// A suggestion.
     pub help: Option<Box<str>>,
     /// A replacement that solves the problem, in the same text as the span; in the file once there is an excerpt.
     pub fix: Option<Box<Fix>>,

@@ -1,4 +1,4 @@
-//! What can be wrong with a text, and where.
+//! Syntax errors and their places.
 //!
 //! Errors are values: a kind and a [`Span`]. Their `Display` is one line in lower case without the place; the
 //! shell renders place, caret and help. People see them as a [`Diagnostic`](crate::diagnostic::Diagnostic).
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::span::Span;
 
-/// What the parser would have accepted where it stopped.
+/// The text that the parser would have accepted where it stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
     /// The start of a value: `1 +` and then the end.
@@ -91,13 +91,13 @@ impl Expected {
     }
 }
 
-/// What is wrong with a text.
+/// The kinds of syntax errors.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum SyntaxErrorKind {
     /// Something else was found than the grammar allows.
     #[error("expected {}, found {}", expected.as_str(), found_text(found))]
     Unexpected {
-        /// What would have been right.
+        /// The text that would have been right.
         expected: Expected,
         /// The text that was found, empty at the end.
         found: String,
@@ -153,14 +153,14 @@ fn found_text(found: &str) -> String {
     if found.is_empty() { "the end".to_owned() } else { format!("`{found}`") }
 }
 
-/// What is wrong with a text, and the place.
+/// A syntax error and its place.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{kind}")]
 #[non_exhaustive]
 pub struct SyntaxError {
-    /// What is wrong.
+    /// The kind of the error.
     pub kind: SyntaxErrorKind,
-    /// Where, in the text that was parsed.
+    /// The place in the text that was parsed.
     pub span: Span,
 }
 

@@ -21,9 +21,9 @@
 //! - Evaluation: a [`Scope`] of one or two ads and [`EvalOptions`]; the result is a [`Value`] or an [`EvalError`]
 //! - Matching: [`matches()`] and [`rank`]; [`flatten`] computes what one ad decides of an expression
 //!
-//! An evaluation reads nothing from the process: the clock, the time zone and the seed of `random()` are options, and so
-//! are the limits on work and memory. The feature `pcre2` (default) provides the functions with regular expressions, the
-//! feature `parallel` (default) reads large inputs on all threads.
+//! An evaluation reads nothing from the process: the clock, the time zone and the seed of `random()` are options, and
+//! so are the limits on work and memory. The feature `pcre2` (default) provides the functions with regular expressions,
+//! the feature `parallel` (default) reads large inputs on all threads.
 
 mod ad;
 mod analysis;

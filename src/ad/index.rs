@@ -1,8 +1,8 @@
-//! Where each name stands in an ad: a table of keys, searched by one short walk.
+//! The place of each name in an ad: a table of keys, searched by one short walk.
 //!
-//! In: keys and places. Out: the place of a key. Names that an ad lacks are asked for as often as those it has, so
-//! at most half of the table is used and a search mostly ends at its first cell. A cell is two bytes, the place; which key
-//! is there, whoever searches knows.
+//! In: keys and places. Out: the place of a key. Names that an ad lacks are asked for as often as those it has, so at
+//! most half of the table is used and a search mostly ends at its first cell. A cell is two bytes, the place; which key
+//! is there, the caller knows.
 
 use crate::name::Key;
 
@@ -10,7 +10,7 @@ use crate::name::Key;
 const FREE: u32 = u32::MAX;
 const FREE_NARROW: u16 = u16::MAX;
 
-/// The places of keys. Which key is at a place, whoever asks knows.
+/// The places of keys. The caller knows which key is at a place.
 #[derive(Clone, Default)]
 pub(super) struct Index {
     /// A power of two of cells, or none.

@@ -223,12 +223,12 @@ impl ClassAd {
         self.own_names().iter().copied().zip(&self.values)
     }
 
-    /// Makes room for so many more attributes and no more.
+    /// Makes room for this number of further attributes and no more.
     pub fn reserve(&mut self, attributes: usize) {
         self.values.reserve_exact(attributes);
     }
 
-    /// A copy with room for so many more attributes.
+    /// A copy with room for further attributes.
     #[must_use]
     pub fn copy_with_room(&self, attributes: usize) -> Self {
         let mut values = Vec::with_capacity(self.values.len() + attributes);
@@ -241,13 +241,14 @@ impl ClassAd {
         self.chained.as_ref()
     }
 
-    /// Sets or removes the ad whose attributes show through where this one has none (`docs/reference/classad-language.md` 6.8).
+    /// Sets or removes the ad whose attributes show through where this one has none
+    /// (`docs/reference/classad-language.md` 6.8).
     pub fn chain(&mut self, parent: Option<Arc<ClassAd>>) {
         self.chained = parent;
     }
 
-    /// Tests whether both ads have the same attributes with the same expressions (`docs/reference/classad-language.md` 10.4); chained
-    /// parents do not count.
+    /// Tests whether both ads have the same attributes with the same expressions (`docs/reference/classad-language.md`
+    /// 10.4); chained parents do not count.
     pub fn same_as(&self, other: &ClassAd) -> bool {
         self.len() == other.len()
             && self

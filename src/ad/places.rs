@@ -1,4 +1,4 @@
-//! Where some attributes stand in many ads: found once for all ads of a shape.
+//! The places of some attributes in many ads: found once for all ads of a shape.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl<'a> Places<'a> {
         Self { names, known: HashMap::new() }
     }
 
-    /// What an ad has for each of the names.
+    /// The attributes of an ad with these names.
     pub(crate) fn of(&mut self, ad: &'a ClassAd) -> impl Iterator<Item = Option<&'a Attribute>> {
         let names = self.names;
         let places = match &ad.shape {

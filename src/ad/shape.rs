@@ -1,4 +1,4 @@
-//! Which attributes an ad has, in which order: a list of names that all ads with the same one share.
+//! The names of the attributes of an ad in their order: a list of names that all ads with the same one share.
 //!
 //! In: names, one after another. Out: the place of each. The slots of a pool have few shapes, so the names and their
 //! index are kept once for each, and an ad is no more than its values.
@@ -15,19 +15,19 @@ use crate::name::{Key, Name};
 /// Ads with fewer attributes than this are searched from the beginning.
 const INDEXED: usize = 9;
 
-/// How many additions to a shared shape are shared in turn. Beyond them an ad has a shape of its own, so that adding many
-/// attributes one by one does not copy the names each time.
+/// Maximum number of additions to a shared shape that are shared in turn. Beyond them an ad has a shape of its own, so
+/// that adding many attributes one by one does not copy the names each time.
 const FOLLOWED: u8 = 8;
 
 /// The names of an ad.
 #[derive(Default)]
 pub(super) struct Shape {
     names: Vec<Name>,
-    /// Where each name stands, once there are many.
+    /// The place of each name, once there are many.
     index: Index,
-    /// Which of the names of the language itself are there: they are asked for all the time and hardly ever there.
+    /// The names of the language itself that are there: they are looked up all the time and almost never there.
     marks: u32,
-    /// How many additions were followed to get here.
+    /// Number of additions that led here.
     followed: u8,
     /// The shapes that ads with this one came to have by one more attribute.
     next: [OnceLock<(Name, Arc<Shape>)>; 2],
@@ -50,7 +50,7 @@ impl Shape {
         own.next().is_none()
     }
 
-    /// Where a name stands.
+    /// The place of a name.
     #[inline]
     pub(super) fn position(&self, key: Key) -> Option<usize> {
         if key.mark().is_some_and(|mark| self.marks & mark == 0) {
@@ -76,7 +76,7 @@ impl Shape {
         }
     }
 
-    /// Makes room for so many names.
+    /// Makes room for a number of names.
     pub(super) fn reserve(&mut self, names: usize) {
         self.names.reserve(names);
     }
@@ -101,7 +101,7 @@ impl Shape {
         made()
     }
 
-    /// A copy that nobody shares.
+    /// A copy that is not shared.
     pub(super) fn own(&self) -> Self {
         let Self { names, index, marks, followed, next: _ } = self;
         let (names, index) = (names.clone(), index.clone());
@@ -137,7 +137,7 @@ impl Shape {
 pub struct Shapes {
     hasher: DefaultHashBuilder,
     known: HashTable<Arc<Shape>>,
-    /// How many names they have together.
+    /// Number of names of all of them together.
     names: usize,
     /// The one that was needed last is mostly the one that is needed next.
     last: Option<Arc<Shape>>,
@@ -156,8 +156,8 @@ const MAX_SHAPES: usize = 1 << 19;
 const MAX_NAMES: usize = 1 << 12;
 
 impl Shapes {
-    /// An ad of these attributes with room for `spare` more; `entries` is empty afterwards. As by [`ClassAd::set`], a name
-    /// that comes again keeps its first spelling and place and takes the last value.
+    /// An ad of these attributes with room for `spare` more; `entries` is empty afterwards. As by [`ClassAd::set`], a
+    /// name that comes again keeps its first spelling and place and takes the last value.
     pub fn make(&mut self, entries: &mut Vec<(Name, Attribute)>, spare: usize) -> ClassAd {
         let mut ad = ClassAd::with_capacity(entries.len() + spare);
         let names = || entries.iter().map(|(name, _)| *name);
@@ -262,7 +262,7 @@ mod tests {
             b.insert(name, 2i64);
         }
         assert!(shared(&a, &b));
-        // Another spelling, and a third way to go on, are told apart.
+        // Another spelling, and a third way to go on, are distinguished.
         let (mut c, mut d) = (made(&mut shapes, &["x"]), made(&mut shapes, &["x"]));
         c.insert("P", 1i64);
         d.insert("r", 1i64);

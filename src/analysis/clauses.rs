@@ -1,4 +1,4 @@
-//! What is certain of the clauses of a condition, whatever the ads are.
+//! Certain facts about the clauses of a condition, for all ads.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::view::{Reference, View};
 
-/// What is certain of a clause.
+/// A certain fact about a clause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Certainty {
     /// It is always this: true, false, undefined or error. Where it is no condition, a text or a list is no error.
@@ -23,20 +23,20 @@ pub enum Certainty {
     Repeats(NodeId),
     /// It changes nothing beside the other clause.
     Follows(NodeId),
-    /// It is true wherever the other clause is, beside which it stands with `&&`.
+    /// It is true wherever the other clause is, with which it is joined by `&&`.
     Covered(NodeId),
-    /// It is true only where the other clause is, beside which it stands with `||`: behind it, or just before it.
+    /// It is true only where the other clause is, with which it is joined by `||`: after it, or just before it.
     Within(NodeId),
     /// A constant among conditions decides them all: `true || …`.
     Splice(Truths),
 }
 
-/// What is certain of a clause of a tree.
+/// A certain fact about a clause of a tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Claim {
     /// The clause.
     pub clause: NodeId,
-    /// What is certain of it.
+    /// The fact.
     pub certainty: Certainty,
 }
 
@@ -52,11 +52,11 @@ const MAX_CLAIMS: usize = 50;
 const MAX_ALTERNATIVES: usize = 8;
 /// Pairs of clauses of one expression that are compared so.
 const MAX_COMPARISONS: usize = 1000;
-/// Clauses that are looked at.
+/// Maximum number of clauses that are considered.
 const MAX_STEPS: usize = 2000;
 
-/// What is certain of the clauses of a condition, given what its references can be; constants that stand alone are left
-/// out. The order is that of the text.
+/// Certain facts about the clauses of a condition, given the possible values of its references; constants that stand
+/// alone are left out. The order is that of the text.
 ///
 /// ```
 /// use classmate::internal::analysis::clauses::{Certainty, claims};
@@ -117,7 +117,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    fn tell(&mut self, clause: NodeId, certainty: Certainty) {
+    fn claim(&mut self, clause: NodeId, certainty: Certainty) {
         if self.found.len() < MAX_CLAIMS {
             self.found.push(Claim { clause, certainty });
         }
@@ -125,7 +125,7 @@ impl Finder<'_> {
 
     /// Looks at a condition and at those it consists of.
     fn condition(&mut self, root: NodeId) {
-        // Beside each, whether it stands where a condition does: the whole may be a value.
+        // Beside each, whether it is a condition: the whole may be a value.
         let mut open = vec![(root, false)];
         let mut steps = 0;
         while let Some((id, decides)) = open.pop() {
@@ -154,11 +154,11 @@ impl Finder<'_> {
             let truths = values.truths();
             let fails = values == Values::of_kinds(kind::ERROR);
             if truths.0.is_power_of_two() && (fails || truths != Truths::ERROR && (decides || !is_value(tree, id))) {
-                self.tell(id, Certainty::Always(truths));
+                self.claim(id, Certainty::Always(truths));
                 continue;
             }
             if decides && truths == Truths::ERROR {
-                self.tell(id, Certainty::Never);
+                self.claim(id, Certainty::Never);
                 continue;
             }
             match tree.view(id) {
@@ -183,7 +183,7 @@ impl Finder<'_> {
         for operand in tree.flattened(op, id) {
             let bare = tree.bare(operand);
             if matches!(tree.node(bare), Node::Literal(_)) && self.analysis.truths(bare) == decisive {
-                self.tell(operand, Certainty::Splice(decisive));
+                self.claim(operand, Certainty::Splice(decisive));
                 return true;
             }
         }
@@ -211,7 +211,7 @@ impl Finder<'_> {
             if operands.len() > MAX_CLAUSES_IN_PAIRS && !impure {
                 let first = *written.entry(part(tree, tree.bare(later)).to_string()).or_insert(later);
                 if pairs >= MAX_PAIRS && first != later && !gone.contains(&first) && same(tree, first, later) {
-                    self.tell(later, Certainty::Repeats(first));
+                    self.claim(later, Certainty::Repeats(first));
                 }
             }
             if pairs >= MAX_PAIRS {
@@ -247,7 +247,7 @@ impl Finder<'_> {
     fn pair(&mut self, op: BinaryOp, (earlier, later): (NodeId, NodeId), adjacent: bool) -> Option<NodeId> {
         let tree = self.analysis.tree();
         if same(tree, earlier, later) {
-            self.tell(later, Certainty::Repeats(earlier));
+            self.claim(later, Certainty::Repeats(earlier));
             return Some(later);
         }
         self.beside(op, (earlier, later), adjacent).or_else(|| self.needless(op, (earlier, later), adjacent))
@@ -271,7 +271,7 @@ impl Finder<'_> {
         let with = beside(&self.analysis, earlier, going, later);
         if !with.has(going) {
             if op == BinaryOp::And {
-                self.tell(later, Certainty::Contradicts(earlier));
+                self.claim(later, Certainty::Contradicts(earlier));
                 return Some(later);
             }
             return None;
@@ -280,11 +280,11 @@ impl Finder<'_> {
         let weak = going.or(unknown);
         // Behind the other: it counts only where that goes on.
         if with.within(going) && beside(&self.analysis, earlier, unknown, later).within(weak) {
-            self.tell(later, Certainty::Follows(earlier));
+            self.claim(later, Certainty::Follows(earlier));
             return Some(later);
         }
         if op == BinaryOp::And && with.within(going) && self.has_implied_arm(earlier, later) {
-            self.tell(later, Certainty::Covered(earlier));
+            self.claim(later, Certainty::Covered(earlier));
             return Some(later);
         }
         // Before the other, with nothing between them: it must not decide anything by itself.
@@ -301,7 +301,7 @@ impl Finder<'_> {
             .into_iter()
             .all(|(outcome, allowed)| beside(&self.analysis, later, outcome, earlier).within(allowed));
         if needless && !impure(tree, earlier) {
-            self.tell(earlier, Certainty::Follows(later));
+            self.claim(earlier, Certainty::Follows(later));
             return Some(earlier);
         }
         None
@@ -330,15 +330,16 @@ impl Finder<'_> {
         } else {
             return None;
         };
-        self.tell(clause, certainty);
+        self.claim(clause, certainty);
         Some(clause)
     }
 
-    /// Tests whether all conditions of `then` are true where all of `given` are: each is one of those, or follows from them.
+    /// Tests whether all conditions of `then` are true where all of `given` are: each is one of those, or follows from
+    /// them.
     fn implies_all(&self, given: NodeId, then: NodeId) -> bool {
         let tree = self.analysis.tree();
         let facts = self.analysis.where_it_is(given, Truths::TRUE, &Facts::default());
-        // It is never true, which is told elsewhere.
+        // It is never true, which is reported elsewhere.
         let Some(facts) = facts else { return false };
         let (have, need) = (tree.flattened(BinaryOp::And, given), tree.flattened(BinaryOp::And, then));
         if have.len() > MAX_ALTERNATIVES || need.len() > MAX_ALTERNATIVES {
@@ -386,8 +387,8 @@ impl Finder<'_> {
         })
     }
 
-    /// Tests whether `a == x` stands before `a =?= x`: it is true wherever that is. Of other clauses that follow from a later one
-    /// nothing is said: they may guard what stands between them.
+    /// Tests whether `a == x` precedes `a =?= x`: it is true wherever that is. Of other clauses that follow from a
+    /// later one nothing is said: they may guard what is between them.
     fn is_weaker_equality(&self, earlier: NodeId, later: NodeId) -> bool {
         let tree = self.analysis.tree();
         let operator = |id: NodeId| match *tree.node(tree.bare(id)) {
@@ -399,7 +400,8 @@ impl Finder<'_> {
             && self.implies_all(later, earlier)
     }
 
-    /// Tests whether a clause `a || b` has an alternative that follows from another clause, whatever the other ones are.
+    /// Tests whether a clause `a || b` has an alternative that follows from another clause, whatever the other ones
+    /// are.
     fn has_implied_arm(&self, given: NodeId, clause: NodeId) -> bool {
         let tree = self.analysis.tree();
         let clause = tree.bare(clause);
@@ -418,7 +420,7 @@ impl Finder<'_> {
     }
 }
 
-/// Tests whether a part is a constant, perhaps in parentheses: where texts are put together, those stand for nothing.
+/// Tests whether a part is a constant, perhaps in parentheses: where texts are put together, those have no meaning.
 fn is_constant(tree: &Tree, id: NodeId) -> bool {
     matches!(tree.node(tree.bare(id)), Node::Literal(_))
 }
@@ -439,7 +441,7 @@ fn part(tree: &Tree, id: NodeId) -> Expr {
     Expr::whole(std::sync::Arc::new(copy))
 }
 
-/// The references that a part speaks of, each once; none stands for itself.
+/// The references in a part, each once; `None` if there are none.
 fn references(tree: &Tree, id: NodeId) -> Vec<Option<Reference>> {
     let mut found: Vec<Option<Reference>> = Vec::new();
     for reference in tree.references(id).take(MAX_REFERENCES).map(Some) {

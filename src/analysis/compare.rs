@@ -58,7 +58,7 @@ fn decided(answer: bool) -> Truths {
 fn compare_texts(op: BinaryOp, left: &Texts, right: &Texts) -> Truths {
     let (Some(left), Some(right)) = (listed(left), listed(right)) else { return either() };
     let mut result = Truths::NONE;
-    // Comparison ignores case, so one spelling stands for all.
+    // Comparison ignores case, so one spelling represents all.
     for one in left {
         for two in right {
             if let Some(Value::Bool(answer)) = texts(op, one, two) {
@@ -135,7 +135,7 @@ pub fn identical(left: &Values, right: &Values) -> Truths {
     result
 }
 
-/// What the left operand of a comparison can be, given what came of it: one of true, false, undefined, error.
+/// The possible values of the left operand of a comparison, given its outcome: one of true, false, undefined, error.
 pub fn narrowed(op: BinaryOp, left: &Values, right: &Values, outcome: Truths) -> Values {
     let other = right.clone().without(ABSENT);
     let only_numbers = other.has_number() && !other.has_text() && !other.has(times_and_more());
@@ -219,7 +219,7 @@ fn narrowed_numbers(op: BinaryOp, left: &Values, right: &Values, holds: bool) ->
         allowed_reals.1 = ends.most_real(open);
     }
     if above {
-        // The largest integer also stands for the smallest one, which has no negative.
+        // The largest integer also represents the smallest one, which has no negative.
         let most = ends.negated().most_int(open);
         allowed_ints.0 = if most == i64::MAX { i64::MIN } else { most.checked_neg().unwrap_or(i64::MAX) };
         allowed_reals.0 = -ends.negated().most_real(open);
@@ -248,7 +248,7 @@ fn narrowed_numbers(op: BinaryOp, left: &Values, right: &Values, holds: bool) ->
     narrowed
 }
 
-/// Takes a number that stands at an end out of a set.
+/// Removes a number at an end of a set.
 fn trim(set: &mut Values, value: i64) {
     set.ints = set.ints.and_then(|(low, high)| match (low == value, high == value) {
         (true, true) => None,
@@ -310,7 +310,7 @@ impl Ends {
     }
 }
 
-/// What the left operand of `=?=` can be, given whether it holds.
+/// The possible values of the left operand of `=?=`, given its outcome.
 pub fn narrowed_identical(left: &Values, right: &Values, holds: bool) -> Values {
     if holds {
         return left.intersection(right).without(kind::NAN | AGGREGATE);

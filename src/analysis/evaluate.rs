@@ -19,15 +19,15 @@ use crate::value::Value;
 
 /// Deepest nesting that is followed; what is deeper can be anything.
 const MAX_DEPTH: u32 = 120;
-/// Nodes that are looked at for one expression; then everything can be anything.
+/// Maximum number of nodes that are visited for one expression; then everything can be anything.
 const MAX_NODES: u32 = 50_000;
-/// Facts are told apart for so many operands of a chain of conditions.
+/// Maximum number of operands of a chain of conditions whose facts are distinguished.
 const MAX_OPERANDS: usize = 256;
 
 /// A string that holds this byte is one of which nothing is known.
 pub const OPEN: u8 = 1;
 
-/// What the references of an expression can be, whatever stands around them.
+/// The possible values of the references of an expression, whatever is around them.
 pub type Base<'a> = &'a dyn Fn(Reference) -> Values;
 
 /// References of which nothing is known.
@@ -64,7 +64,7 @@ impl<'a> Analysis<'a> {
         self.tree
     }
 
-    /// Begins to count anew: as many nodes may be looked at again.
+    /// Begins to count anew: as many nodes may be visited again.
     pub fn renew(&self) {
         self.left.set(MAX_NODES);
     }
@@ -74,7 +74,7 @@ impl<'a> Analysis<'a> {
         self.eval(id, &Facts::default(), 0)
     }
 
-    /// What a part can be as a condition, whatever the ads are.
+    /// The possible meanings of a part as a condition, for all ads.
     pub fn truths(&self, id: NodeId) -> Truths {
         self.values(id).truths()
     }
@@ -84,7 +84,7 @@ impl<'a> Analysis<'a> {
         self.eval(id, facts, 0)
     }
 
-    /// What is known of a reference.
+    /// The known values of a reference.
     fn known(&self, reference: Reference, facts: &Facts) -> Values {
         facts.get(reference).cloned().unwrap_or_else(|| (self.base)(reference))
     }
@@ -139,7 +139,7 @@ impl<'a> Analysis<'a> {
         result
     }
 
-    /// `a && b && …` or `a || b || …`: every operand is looked at where those before it were true (false).
+    /// `a && b && …` or `a || b || …`: every operand is evaluated where those before it were true (false).
     fn chain(&self, op: BinaryOp, id: NodeId, facts: &Facts, depth: u32) -> Truths {
         let going = if op == BinaryOp::And { Truths::TRUE } else { Truths::FALSE };
         let operands = self.tree.operands(op, id);
@@ -275,7 +275,7 @@ impl<'a> Analysis<'a> {
     }
 }
 
-/// Functions whose answer hangs on the zone, on maps and accounts, or on what stands around them, lower case.
+/// Functions whose value depends on the zone, on maps and accounts, or on the ads around them, in lower case.
 const SURROUNDED: [&[u8]; 17] = [
     b"countmatches",
     b"eval",
@@ -420,8 +420,8 @@ fn except(values: &Values, others: &Values) -> Values {
     }
 }
 
-/// What a function can be where one of its arguments is undefined: undefined or an error, never an answer. Not those
-/// of string lists: for them one undefined argument is an empty text.
+/// The possible values of a function one of whose arguments is undefined: undefined or an error, never an answer. Not
+/// those of string lists: for them one undefined argument is an empty text.
 fn of_absent(name: &[u8]) -> Option<u16> {
     match name {
         b"regexp" | b"member" | b"regexpmember" => Some(kind::UNDEFINED | kind::ERROR),

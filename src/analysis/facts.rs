@@ -1,16 +1,16 @@
-//! What is known of attributes at a place in an expression.
+//! Facts about attributes at a place in an expression.
 
 use super::values::Values;
 use crate::name::Key;
 use crate::syntax::view::{RefScope, Reference};
 
-/// What is known of references, beside what holds everywhere.
+/// Facts about references, beside those that hold everywhere.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     known: Vec<(RefScope, Key, Values)>,
 }
 
-/// References that are told apart; what is said of more is forgotten.
+/// Maximum number of references with facts; facts about more are dropped.
 const MAX_REFERENCES: usize = 64;
 
 impl Facts {
@@ -19,7 +19,7 @@ impl Facts {
         self.known.is_empty()
     }
 
-    /// What a reference can be.
+    /// The possible values of a reference.
     pub fn get(&self, reference: Reference) -> Option<&Values> {
         let key = reference.name.key();
         self.known

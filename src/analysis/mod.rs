@@ -1,9 +1,9 @@
-//! What an expression can be worth, whatever the ads are: evaluation over sets of values.
+//! The possible values of an expression, for all ads: evaluation over sets of values.
 //!
-//! In: an expression, and what is known of the attributes it refers to. Out: a set that holds every value the expression
-//! can have ([`evaluate::Analysis`]), and what follows for its clauses ([`clauses::claims`]). The sets are never too
-//! small, so what is said is true; they may be too large, so not everything that is true is said. Evaluations that are
-//! abandoned for a limit, and attributes that change their value within one evaluation, such as one defined as
+//! In: an expression, and what is known of the attributes it refers to. Out: a set that holds every value the
+//! expression can have ([`evaluate::Analysis`]), and what follows for its clauses ([`clauses::claims`]). The sets are
+//! never too small, so what is said is true; they may be too large, so not everything that is true is said. Evaluations
+//! that are abandoned for a limit, and attributes that change their value within one evaluation, such as one defined as
 //! `random()`, are outside the promise.
 
 pub mod clauses;

@@ -42,7 +42,7 @@ pub enum Texts {
     Any,
 }
 
-/// Strings that are told apart; more are all.
+/// Maximum number of strings in a set; more are all strings.
 const MAX_TEXTS: usize = 16;
 
 /// A set of values.
@@ -58,7 +58,7 @@ pub struct Values {
     pub texts: Texts,
 }
 
-/// What a set means as a condition: which of true, false, undefined and error are possible; one bit each.
+/// The meaning of a set as a condition: the possible ones of true, false, undefined and error, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Truths(pub u8);
 
@@ -84,13 +84,13 @@ impl Truths {
         self.0 & !other.0 == 0
     }
 
-    /// What either has.
+    /// The union.
     #[must_use]
     pub fn or(self, other: Truths) -> Truths {
         Truths(self.0 | other.0)
     }
 
-    /// What both have.
+    /// The intersection.
     #[must_use]
     pub fn and(self, other: Truths) -> Truths {
         Truths(self.0 & other.0)
@@ -241,7 +241,7 @@ impl Values {
         }
     }
 
-    /// What is in either set, or between their numbers.
+    /// The union, with all numbers between those of the sets.
     #[must_use]
     pub fn union(&self, other: &Values) -> Values {
         let texts = match (&self.texts, &other.texts) {
@@ -256,7 +256,7 @@ impl Values {
         Values { kinds: self.kinds | other.kinds, ints, reals, texts }
     }
 
-    /// What is in both sets.
+    /// The intersection.
     #[must_use]
     pub fn intersection(&self, other: &Values) -> Values {
         let kept = |texts: &[Text], of: &dyn Fn(&Text) -> bool| texts.iter().filter(|text| of(text)).cloned().collect();
@@ -279,7 +279,7 @@ impl Values {
         Values { kinds: self.kinds & other.kinds, ints, reals, texts }
     }
 
-    /// What the values mean as conditions.
+    /// The meaning of the values as conditions.
     pub fn truths(&self) -> Truths {
         let mut truths = Truths::NONE;
         let mut add = |truth: Truths, possible: bool| {

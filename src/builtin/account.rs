@@ -1,4 +1,4 @@
-//! What is known of users: `userMap`, `userHome`.
+//! Facts about users: `userMap`, `userHome`.
 
 use crate::builtin::tokens::tokens;
 use crate::builtin::{Call, Function};

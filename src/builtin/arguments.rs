@@ -34,7 +34,7 @@ pub const FUNCTIONS: &[Function] = &[
 #[error("expected a closing quote `'`, found the end of the string")]
 pub struct UnbalancedQuote;
 
-/// What separates arguments in both syntaxes.
+/// Tests whether a byte separates arguments, in both syntaxes.
 pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
 }
@@ -158,7 +158,7 @@ pub fn join_v1<'a>(arguments: impl IntoIterator<Item = &'a [u8]>) -> Option<Vec<
     Some(out)
 }
 
-/// What an argument takes beside its bytes.
+/// Bytes of an argument beside its text.
 const ARGUMENT_SIZE: usize = 64;
 
 /// Evaluates the argument that says which syntax is meant: true for V2, false for V1, `None` if it says neither.

@@ -1,4 +1,4 @@
-//! What parses but hardly means what its author wanted.
+//! Expressions that parse but probably do not mean what their author wanted.
 //!
 //! In: a parsed expression with places, and its text. Out: warnings. Nothing here changes what an expression
 //! evaluates to; an unknown function, for example, is an error value when it is called.
@@ -13,7 +13,7 @@ use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::Type;
 
-/// At most so many warnings about one expression.
+/// Maximum number of warnings about one expression.
 const MAX_FINDINGS: usize = 20;
 
 /// Longest text that a fix repeats.
@@ -122,7 +122,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Where the operator between two operands stands, if nothing else does.
+    /// The place of the operator between two operands, if nothing else is there.
     fn operator(&self, left: NodeId, right: NodeId) -> Option<Span> {
         let (start, end) = (self.span(left).end, self.span(right).start);
         let between = self.source.get(start as usize..end as usize)?;

@@ -28,7 +28,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// What to evaluate in each ad: the argument as it is written, or what it refers to.
+/// The expression to evaluate in each ad: the argument as it is written, or the target of its reference.
 enum Subject<'a> {
     Argument,
     Found(Found<'a>),

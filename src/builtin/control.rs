@@ -156,7 +156,7 @@ fn matches_something(pattern: &Pattern, name: &[u8]) -> Result<bool, MatchError>
     Ok(false)
 }
 
-/// What a search may cost for each byte of a name, in node evaluations.
+/// Maximum cost of a search for each byte of a name, in node evaluations.
 const STEPS_PER_BYTE: usize = 1000;
 
 /// The name without a leading `TARGET.`, in any case.

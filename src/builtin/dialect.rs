@@ -2,9 +2,9 @@
 //!
 //! In: a pattern. Out: a pattern that means to a later PCRE2 what the first one meant to 10.32, or why that had no
 //! meaning. What is new since 10.43 in braces (`{,2}`, spaces) is text or wrong here, and so are options, assertions
-//! and lookbehinds that came later. Not everything is told apart: see Q16 of `QUIRKS.md`.
+//! and lookbehinds that came later. Not everything is distinguished: see Q16 of `QUIRKS.md`.
 
-/// What 10.32 does not understand.
+/// Parts of patterns that 10.32 does not understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unknown {
     /// `(?<=a?)`
@@ -56,7 +56,7 @@ pub(crate) fn translated(pattern: &str) -> Result<String, Unknown> {
 }
 
 impl Reader<'_> {
-    /// Copies so many bytes.
+    /// Copies a number of bytes.
     fn copy(&mut self, bytes: usize) {
         let (taken, rest) = self.rest.split_at(bytes);
         self.out.push_str(taken);

@@ -25,7 +25,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// Why a text is no environment.
+/// Reasons that a text is not an environment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEnvironment {
     /// An entry has no equals sign.
@@ -74,7 +74,7 @@ impl Environment {
         split_v2(text)?.iter().try_for_each(|entry| self.insert(entry))
     }
 
-    /// Adds one entry, `NAME=value`, or a macro `$$(…)` that stands alone.
+    /// Adds one entry, `NAME=value`, or a macro `$$(…)` that is alone.
     fn insert(&mut self, entry: &[u8]) -> Result<(), InvalidEnvironment> {
         match memchr::memchr(b'=', entry) {
             Some(0) => return Err(InvalidEnvironment::NoName(entry.to_vec())),
@@ -132,7 +132,7 @@ pub fn merge_v2<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>
     Ok(environment.to_v2())
 }
 
-/// What a variable takes beside its bytes.
+/// Bytes of a variable beside its text.
 const VARIABLE_SIZE: usize = 128;
 
 /// Counts the work and memory of reading an environment. Entries have an equals sign or dollar signs; what becomes of

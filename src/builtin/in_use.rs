@@ -1,4 +1,5 @@
-//! What is in use at this moment, as only a negotiator knows: `ResourcesInUseByUser`, `ResourcesInUseByUsersGroup`.
+//! The resources in use at this moment, which only a negotiator knows: `ResourcesInUseByUser`,
+//! `ResourcesInUseByUsersGroup`.
 //!
 //! Formula source: `docs/reference/negotiation.md` 9.2.
 
@@ -26,7 +27,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// Who uses how much at this moment.
+/// The current usage of submitters and groups.
 pub trait Usage: fmt::Debug + Send + Sync {
     /// Weighted slots that a submitter uses.
     fn of_submitter(&self, submitter: &[u8]) -> f64;

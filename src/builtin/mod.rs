@@ -39,7 +39,7 @@ use crate::text::Text;
 use crate::value::text::to_text_within;
 use crate::value::{AdValue, FrameId, List, Value};
 
-/// What is known of a builtin function.
+/// A builtin function.
 #[derive(Debug)]
 pub struct Function {
     /// The name as the documentation spells it; calls may use any case.
@@ -94,7 +94,7 @@ impl Function {
         Function { pure: false, ..Function::new(signature, run, about, examples) }
     }
 
-    /// Tests whether a call may have so many arguments; other calls are an error value.
+    /// Tests whether a call may have this number of arguments; other calls are an error value.
     pub fn accepts(&self, arguments: usize) -> bool {
         arguments >= usize::from(self.least) && self.most.is_none_or(|most| arguments <= usize::from(most))
     }
@@ -105,7 +105,7 @@ impl Function {
     }
 }
 
-/// Bytes of a string that are looked at in about the time of one node evaluation.
+/// Bytes of a string that are read in about the time of one node evaluation.
 const LOOKED_AT_PER_STEP: usize = 64;
 
 const FAMILIES: &[&[Function]] = &[
@@ -176,7 +176,7 @@ impl<'m, 'a> Call<'m, 'a> {
 
     /// Evaluates an argument, counted from 0.
     ///
-    /// Whatever is done with a string, its bytes are looked at: a long one counts as steps.
+    /// Whatever is done with a string, its bytes are read: a long one counts as steps.
     ///
     /// # Errors
     /// The evaluation was abandoned.

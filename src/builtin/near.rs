@@ -1,4 +1,4 @@
-//! What people mean by a function name that is not in the table.
+//! The probable meaning of a function name that is not in the table.
 
 use crate::builtin::{Function, all};
 
@@ -46,7 +46,7 @@ const FOREIGN: &[(&[&str], &str)] = &[
     (&["endswith", "hassuffix"], "write `regexp(\"suffix$\", text)`"),
 ];
 
-/// What to write for a function that other languages have.
+/// The replacement for a function that other languages have.
 pub fn foreign(name: &[u8]) -> Option<&'static str> {
     let known = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
     FOREIGN.iter().find(|(names, _)| known(names)).map(|(_, help)| *help)
@@ -68,7 +68,7 @@ pub fn nearest(name: &[u8]) -> Vec<&'static Function> {
     near.into_iter().take(3).map(|(_, function)| function).collect()
 }
 
-/// How many edits still look like a slip: one in three letters.
+/// The number of edits that still look like a slip: one in three letters.
 pub fn allowance(name: &[u8]) -> usize {
     (name.len() / 3).clamp(1, 3)
 }
@@ -94,7 +94,7 @@ pub fn closest_within<T: AsRef<[u8]> + Ord>(
     known.into_iter().filter_map(edited).min().map(|(_, known)| known)
 }
 
-/// How many letters must be inserted, removed, replaced or swapped to turn one name into another, without regard to
+/// The number of letters to insert, remove, replace or swap to turn one name into another, without regard to
 /// case; `None` if more than `allowed`.
 pub fn distance(one: &[u8], other: &[u8], allowed: usize) -> Option<usize> {
     /// Names longer than this are not compared.
@@ -102,7 +102,7 @@ pub fn distance(one: &[u8], other: &[u8], allowed: usize) -> Option<usize> {
     if one.len().abs_diff(other.len()) > allowed || one.len() > MAX_LENGTH || other.len() > MAX_LENGTH {
         return None;
     }
-    // Every edit but a swap brings or takes one letter at most on either side: most names are told apart by that alone.
+    // Every edit but a swap brings or takes one letter at most on either side: that alone distinguishes most names.
     let mut letters = [0i16; 32];
     for letter in one {
         letters[usize::from((letter | 0x20) & 31)] += 1;

@@ -1,8 +1,9 @@
 //! Regular expressions: PCRE2 over bytes, with a bound on the work of every search.
 //!
 //! The engine counts backtracking steps, but from each starting place anew, so that a limit alone leaves a hostile
-//! pattern `length × limit` steps. Therefore the limit shrinks as texts grow (`TIERS`). A search that exceeds it is done
-//! once more as one anchored match that skips its way to the starting place, where one limit holds for the whole search.
+//! pattern `length × limit` steps. Therefore the limit shrinks as texts grow (`TIERS`). A search that exceeds it is
+//! done once more as one anchored match that skips its way to the starting place, where one limit holds for the whole
+//! search.
 
 use std::sync::OnceLock;
 
@@ -10,7 +11,7 @@ use crate::pcre::{Error, Regex, RegexBuilder};
 
 use super::dialect::translated;
 
-/// How a pattern is read.
+/// Options for reading a pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent letters")]
 pub struct Options {
@@ -44,11 +45,11 @@ impl Options {
 pub struct InvalidPattern {
     /// The text.
     pub pattern: Vec<u8>,
-    /// What the engine says about it.
+    /// The message of the engine.
     pub reason: String,
 }
 
-/// Why a search has no answer.
+/// Reasons that a search has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MatchError {
     /// The pattern needs more steps or memory than a search may take.
@@ -59,15 +60,15 @@ pub enum MatchError {
     NotUtf8,
 }
 
-/// Where the groups of a match lie, the whole match first; a group that took no part is `None`.
+/// The places of the groups of a match, the whole match first; a group that took no part is `None`.
 ///
 /// Ends with the last group that took part, which is how the engine counts the groups of a match.
 pub type Groups = Vec<Option<(usize, usize)>>;
 
-/// Texts up to so many bytes are searched with so many steps from each starting place.
+/// Maximum length of texts in bytes, with the number of steps of a search from each starting place.
 ///
-/// Their product is the most steps of a search: about 10^8, some tenths of a second. Texts beyond the last tier take its
-/// steps too.
+/// Their product is the most steps of a search: about 10^8, some tenths of a second. Texts beyond the last tier take
+/// its steps too.
 const TIERS: [(usize, u32); 4] = [(1 << 10, 100_000), (1 << 13, 12_000), (1 << 16, 1_500), (1 << 20, 100)];
 
 /// Steps from each starting place of a search that is only to be quick, ten times what everyday patterns take.
@@ -91,7 +92,7 @@ const UNCOUNTED_LENGTH: usize = 1 << 15;
 /// Anchored searches in one [`Search`].
 const ANCHORED_SEARCHES: u32 = 3;
 
-/// How much a search may do before it is given up.
+/// Limits on the work of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
     /// Some microseconds for every byte of the text at worst.
@@ -174,7 +175,7 @@ impl Pattern {
         }
     }
 
-    /// Where the first match in a text and its groups are.
+    /// The places of the first match in a text and of its groups.
     pub fn captures(&self, text: &[u8]) -> Result<Option<Groups>, MatchError> {
         self.search(Effort::Full, text).find(0, false)
     }
@@ -289,7 +290,8 @@ fn groups(engine: &Regex, text: &[u8], start: usize) -> Result<Option<Groups>, E
     Ok(Some(found))
 }
 
-/// What an error of a search means: a limit (steps, depth, memory, the stack of compiled code) or a text that is not UTF-8.
+/// The meaning of an error of a search: a limit (steps, depth, memory, the stack of compiled code) or a text that is
+/// not UTF-8.
 fn failure(error: &Error) -> MatchError {
     match error.code() {
         -46 | -47 | -48 | -53 | -63 => MatchError::LimitExceeded,

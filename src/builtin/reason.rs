@@ -1,4 +1,4 @@
-//! Why a function did not work on arguments of the right types.
+//! Reasons that a function did not work on arguments of the right types.
 
 use crate::builtin::Function;
 use crate::builtin::pattern::{Options, Pattern};
@@ -6,7 +6,7 @@ use crate::eval::scope::EvalOptions;
 use crate::syntax::parse::parse_full;
 use crate::value::Value;
 
-/// What was wrong with the contents of the arguments of a call whose value is undefined or an error, if it is known:
+/// The problem with the contents of the arguments of a call whose value is undefined or an error, if it is known:
 /// what is no regular expression, a text that does not parse, a map that there is not.
 pub(crate) fn reason(function: &Function, arguments: &[Value], settings: &EvalOptions) -> Option<String> {
     let text = |at: usize| arguments.get(at).and_then(Value::as_bytes);

@@ -66,7 +66,7 @@ const MAX_PATTERN_LENGTH: usize = 4096;
 /// Steps that compiling a pattern counts for, beside one for every byte.
 const COMPILE_STEPS: usize = 100;
 
-/// Further steps for a pattern that repeats parts so many times, for each time is compiled: up to half a millisecond,
+/// Further steps for a pattern that repeats parts, for each repetition is compiled: up to half a millisecond,
 /// beyond which the engine refuses a pattern as too long.
 const REPEAT_STEPS: usize = 10_000;
 
@@ -87,7 +87,7 @@ struct Kept {
 }
 
 thread_local! {
-    /// What was used last is first. What is kept never changes an answer, only how soon it comes.
+    /// The most recently used pattern is first. The cache never changes a result, only the time it takes.
     static COMPILED: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
 }
 

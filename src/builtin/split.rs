@@ -53,7 +53,7 @@ fn split(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     call.list(found)
 }
 
-/// What a string takes beside its bytes.
+/// Bytes of a string beside its text.
 const STRING_SIZE: usize = 16;
 
 /// The parts around the first `@`; without one, `whole` arranges the text as two parts.

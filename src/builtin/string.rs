@@ -136,7 +136,7 @@ fn join(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     join_with(call, separator, parts, |call, at| call.argument_deeper(at + 1))
 }
 
-/// Joins so many parts. Without a separator, no part at all is undefined, like parts that are all undefined.
+/// Joins a number of parts. Without a separator, no part at all is undefined, like parts that are all undefined.
 fn join_with<'m, 'a>(
     call: &mut Call<'m, 'a>,
     separator: Option<Text>,

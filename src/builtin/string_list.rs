@@ -107,7 +107,7 @@ fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Option<[Option<
     Ok(all.then_some(texts))
 }
 
-/// The steps that reading so many bytes takes.
+/// Counts the steps of reading a number of bytes.
 fn charge_for(call: &mut Call<'_, '_>, bytes: usize) -> Result<(), EvalError> {
     call.charge(bytes / 64)
 }

@@ -5,7 +5,7 @@ use super::pattern::{Effort, Groups, MatchError, Pattern};
 /// Longest text that a substitution makes, in bytes.
 pub const LONGEST_RESULT: usize = 64 << 20;
 
-/// What a substitution replaces and returns.
+/// Options of a substitution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Substitution {
     /// Every match, not only the first (`g`).
@@ -21,7 +21,7 @@ impl Substitution {
     }
 }
 
-/// Why a substitution has no result.
+/// Reasons that a substitution has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubstituteError {
     /// The replacement names a group after the last one that took part in the match.
@@ -40,10 +40,10 @@ pub enum SubstituteError {
 
 /// Replaces matches of a pattern in a text.
 ///
-/// In the replacement `\0` to `\9` stand for groups of the match, everything else for itself. Without a match the result is
-/// empty, or the text if it was to be returned in full. After an empty match, matches that are not empty are tried
-/// right where the last one ended; when there is none, the next character is copied, even if only the replacements are
-/// returned, and the search goes on.
+/// In the replacement `\0` to `\9` stand for groups of the match, everything else for itself. Without a match the
+/// result is empty, or the text if it was to be returned in full. After an empty match, matches that are not empty are
+/// tried right where the last one ended; when there is none, the next character is copied, even if only the
+/// replacements are returned, and the search goes on.
 ///
 /// ```
 /// # use classmate::internal::builtin::pattern::{Options, Pattern};

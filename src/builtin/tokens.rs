@@ -4,13 +4,13 @@ use hashbrown::HashSet;
 
 use crate::syntax::number::{real_prefix, real_to_integer};
 
-/// What separates the tokens of a list unless a program says otherwise.
+/// Default delimiters of the tokens of a list.
 pub const DELIMITERS: &[u8] = b" ,";
 
-/// What separates the tokens for the functions that ask for members and subsets.
+/// Default delimiters for the functions that test members and subsets.
 pub const MEMBER_DELIMITERS: &[u8] = b", \t\r\n";
 
-/// What separates the parts for `split`.
+/// Default separators of `split`.
 pub const SPLIT_SEPARATORS: &[u8] = b", \t";
 
 /// A set of bytes, one bit each: cheap enough to make for every call.
@@ -83,7 +83,7 @@ pub fn intersect(a: &[u8], b: &[u8], delimiters: &[u8]) -> bool {
     parts(b, delimiters).any(|part| known.contains(part))
 }
 
-/// Tests whether some token of a list is this item, which is taken as it stands.
+/// Tests whether some token of a list is this item, which is taken as it is.
 pub fn member(item: &[u8], list: &[u8], delimiters: &[u8], caseless: bool) -> bool {
     tokens(list, delimiters).any(|token| if caseless { token.eq_ignore_ascii_case(item) } else { token == item })
 }
@@ -101,7 +101,8 @@ pub fn subset(items: &[u8], list: &[u8], delimiters: &[u8], caseless: bool) -> b
     wanted.peek().is_some() && wanted.all(|token| known.contains(&fold(token)))
 }
 
-/// Cuts a text as `split` does: white space separates, any other separator also makes an empty part when it is repeated.
+/// Cuts a text as `split` does: white space separates, any other separator also makes an empty part when it is
+/// repeated.
 ///
 /// An empty part appears only between two separators of the same kind; nothing is trimmed.
 ///
@@ -130,7 +131,7 @@ pub fn split<'t>(text: &'t [u8], separators: &[u8]) -> impl Iterator<Item = &'t 
     })
 }
 
-/// What a list of numbers is reduced to.
+/// Reductions of a list of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     /// The sum.
@@ -159,8 +160,8 @@ pub struct NotANumber(pub Vec<u8>);
 
 /// Reduces a list of numbers; `None` is the minimum or maximum of no numbers.
 ///
-/// A token needs only begin with a number. The result is an integer, computed in double precision and truncated, when no
-/// token has a character other than digits and signs. The sum and mean of no numbers are the real 0.
+/// A token needs only begin with a number. The result is an integer, computed in double precision and truncated, when
+/// no token has a character other than digits and signs. The sum and mean of no numbers are the real 0.
 ///
 /// ```
 /// # use classmate::internal::builtin::tokens::{DELIMITERS, Number, Reduction, reduce};

@@ -14,7 +14,7 @@ use crate::builtin::pattern::{Groups, Options, Pattern};
 pub struct SkippedLine {
     /// Number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub reason: String,
 }
 
@@ -40,9 +40,10 @@ impl UserMap {
     /// Reads a map.
     ///
     /// A line is `method principal output`, separated by blanks; a field in double quotes may contain some. The method
-    /// is `*` unless a user asks for another. A principal `/…/`, optionally with the letters `i` (without regard to case)
-    /// and `U` (not greedy) behind it, is a regular expression that matches anywhere. In the output `\0` to `\9` stand for
-    /// the groups of the match. Lines that begin with `#` are comments; lines that make no sense are skipped and noted.
+    /// is `*` unless a user asks for another. A principal `/…/`, optionally with the letters `i` (without regard to
+    /// case) and `U` (not greedy) behind it, is a regular expression that matches anywhere. In the output `\0` to `\9`
+    /// stand for the groups of the match. Lines that begin with `#` are comments; lines that make no sense are skipped
+    /// and noted.
     ///
     /// ```
     /// # use classmate::internal::builtin::user_map::UserMap;
@@ -98,7 +99,7 @@ impl UserMap {
         Ok(())
     }
 
-    /// What the map says about a user, by the lines of one method, whose case does not count.
+    /// The output of the map for a user, by the lines of one method, whose case does not count.
     ///
     /// The first line that fits counts; `None` if there is none.
     pub fn output(&self, method: &[u8], user: &[u8]) -> Option<Vec<u8>> {
@@ -138,7 +139,7 @@ fn substituted(output: &[u8], user: &[u8], groups: &Groups) -> Vec<u8> {
     text
 }
 
-/// How the regular expression of a principal is meant.
+/// Options of the regular expression of a principal.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     caseless: bool,
@@ -148,7 +149,7 @@ struct Flags {
 /// The rest of a line, from which fields are taken.
 struct Fields<'l>(&'l [u8]);
 
-/// What separates the fields.
+/// Tests whether a byte separates fields.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n')
 }
@@ -229,7 +230,7 @@ impl UserMaps {
         texts
     }
 
-    /// What the map `name`, or `name.method`, says about a user. The method is `*` if none is named.
+    /// The output of the map `name`, or `name.method`, for a user. The method is `*` if none is named.
     ///
     /// ```
     /// # use classmate::internal::builtin::user_map::{UserMap, UserMaps};

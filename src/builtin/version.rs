@@ -90,9 +90,10 @@ fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
 
 /// Compares two texts as versions: runs of digits compare as numbers, everything else byte by byte.
 ///
-/// Less than, equal to or greater than 0. The size of the result means nothing, but programs see it, so it is the one of
-/// the reference: the difference of the first two bytes that differ (the end counts as 0), or of the number of leading
-/// zeros, or of the lengths of two numbers. A number with more leading zeros comes first: `000 < 00 < 01 < 09 < 0 < 1`.
+/// Less than, equal to or greater than 0. The size of the result means nothing, but programs see it, so it is the one
+/// of the reference: the difference of the first two bytes that differ (the end counts as 0), or of the number of
+/// leading zeros, or of the lengths of two numbers. A number with more leading zeros comes first: `000 < 00 < 01 < 09 <
+/// 0 < 1`.
 ///
 /// ```
 /// # use classmate::internal::builtin::version::natural_compare;

@@ -2,7 +2,7 @@
 //!
 //! In: a node. Out: whether its value is true, false, undefined, error or no condition: [`Truth::of`] what
 //! [`Evaluator::eval`] gives, with the same steps and levels counted in the same order. Chains of `&&` and `||` are
-//! walked without recursion, and constants of expressions and ads are compared where they stand.
+//! walked without recursion, and constants of expressions and ads are compared in place.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl Operand<'_> {
     }
 }
 
-/// What a constant means as a condition.
+/// The meaning of a constant as a condition.
 fn truth_of(literal: &Literal) -> Truth {
     match literal {
         Literal::Bool(true) => Truth::True,
@@ -80,7 +80,7 @@ impl<'a> Evaluator<'a> {
         self.truth(tree, id, frame).map_err(|abandoned| self.failure(abandoned))
     }
 
-    /// Why the evaluation was abandoned.
+    /// The reason that the evaluation was abandoned.
     pub(super) fn failure(&mut self, _: Aborted) -> EvalError {
         self.failed.take().unwrap_or(EvalError::Work(self.settings.limits.work))
     }
@@ -113,7 +113,7 @@ impl<'a> Evaluator<'a> {
         self.abandon(EvalError::Depth(self.deepest))
     }
 
-    /// Goes one level deeper; whoever calls it comes back.
+    /// Goes one level deeper; the caller comes back.
     #[inline]
     fn enter(&mut self) -> Result<(), Aborted> {
         if self.depth >= self.deepest {
@@ -123,7 +123,7 @@ impl<'a> Evaluator<'a> {
         Ok(())
     }
 
-    /// What the value of a node means as a condition.
+    /// The meaning of the value of a node as a condition.
     pub(super) fn truth(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Aborted> {
         let depth = self.depth;
         let truth = self.counted_truth(tree, id, frame);

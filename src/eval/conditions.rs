@@ -109,8 +109,8 @@ fn bare(expr: &Expr) -> Expr {
 }
 
 impl<P: Clone> Conditions<P> {
-    /// Takes an expression at a place apart. `follow` returns the expression that a reference leads to and its place, or
-    /// none for a condition that ends there; it must end on circular references.
+    /// Takes an expression at a place apart. `follow` returns the expression that a reference leads to and its place,
+    /// or none for a condition that ends there; it must end on circular references.
     pub fn new(
         root: Expr,
         place: P,

@@ -1,4 +1,4 @@
-//! What functions ask of an evaluation beyond the values of their arguments: where a reference leads, values in
+//! Services of an evaluation to functions beyond the values of their arguments: the targets of references, values in
 //! another ad, and the size of what they make.
 
 use std::sync::Arc;
@@ -30,9 +30,9 @@ pub(crate) struct RelocatedExpr {
     home: FrameId,
 }
 
-/// A node that stands for a reference: what it leads to, and the ad in which the search ended.
+/// The target of a reference, and the ad in which the search ended.
 pub(crate) struct Located<'a> {
-    /// What was found, not evaluated.
+    /// The target, not evaluated.
     pub(crate) found: Option<Found<'a>>,
     /// The ad that has it; if there is none, the last ad that was searched.
     pub(crate) at: FrameId,
@@ -123,7 +123,7 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    /// Evaluates something that stands somewhere else: the place that a search moved to does not count there, nor do
+    /// Evaluates something that is somewhere else: the place that a search moved to does not count there, nor do
     /// searches there move what is being evaluated here.
     pub(crate) fn with_fresh_search<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
         let moved = std::mem::replace(&mut self.search_scope, FrameId::NONE);
@@ -132,7 +132,7 @@ impl<'a> Evaluator<'a> {
         value
     }
 
-    /// The ad in which names are looked up that stand in a frame.
+    /// The ad in which names of a frame are looked up.
     ///
     /// `unresolved`, `evalInEachContext` and `countMatches` leave the reference where they found their first argument;
     /// until the expression around them is done, names are looked up from there.
@@ -155,7 +155,8 @@ impl<'a> Evaluator<'a> {
         matches!(frame, LEFT | RIGHT)
     }
 
-    /// Tests whether a frame is one of the two ads around the sides of a match, whose attributes are absolute references.
+    /// Tests whether a frame is one of the two ads around the sides of a match, whose attributes are absolute
+    /// references.
     pub(crate) fn is_side_context(&self, frame: FrameId) -> bool {
         matches!(self.frame(frame).holder, Holder::LeftContext | Holder::RightContext)
     }
@@ -200,7 +201,7 @@ impl<'a> Evaluator<'a> {
         self.start
     }
 
-    /// What the attributes of an ad stand for, last first.
+    /// The meanings of the attributes of an ad, last first.
     pub(crate) fn parts(&self, frame: FrameId) -> Vec<Found<'a>> {
         match &self.frame(frame).holder {
             Holder::Written(tree, root) => {

@@ -1,4 +1,4 @@
-//! Which reference or operation made a value undefined or an error.
+//! The references and operations that made a value undefined or an error.
 //!
 //! In: an expression whose value is undefined or error, or whose evaluation failed. Out: the parts responsible, with
 //! the attributes that lead there.
@@ -18,16 +18,16 @@ use crate::syntax::expr::{Expr, Node, NodeId, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::{Type, Value};
 
-/// At most so many causes of one value.
+/// Maximum number of causes of one value.
 const MAX_CAUSES: usize = 5;
 
 /// Attributes that are followed into an evaluation that goes too deep.
 const MAX_PATH: usize = 3;
 
-/// At most so many parts are looked at.
+/// Maximum number of parts that are considered.
 const MAX_STEPS: usize = 10_000;
 
-/// Why a part has the value that it has.
+/// Reasons for the value of a part.
 #[derive(Clone, Debug)]
 pub enum Reason {
     /// No ad in sight has the attribute.
@@ -53,7 +53,7 @@ pub enum Reason {
     DivisionByZero,
     /// A result that is too large.
     OutOfRange(&'static str),
-    /// `list[n]` behind the end of a list of so many elements.
+    /// `list[n]` behind the end of a list, with the length of the list.
     Index(Option<i64>, usize),
     /// A call of a function that does not exist.
     UnknownFunction,
@@ -61,7 +61,7 @@ pub enum Reason {
     ArgumentCount(&'static Function, usize),
     /// A function's answer to these arguments.
     Function(&'static Function, Vec<Value>, Type),
-    /// What is wrong with what an argument of a function says.
+    /// A problem with the contents of an argument of a function.
     Argument(&'static Function, String),
     /// The evaluation was abandoned.
     Failed(EvalError),
@@ -74,7 +74,7 @@ pub struct Cause {
     pub path: Vec<Via>,
     /// The part.
     pub part: Expr,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// An attribute of a similar name that exists.
     pub similar: Option<(Name, Side)>,
@@ -137,7 +137,7 @@ impl Cause {
         path + &why
     }
 
-    /// What to do, if that is known; names as in [`Cause::describe`].
+    /// A suggestion, if there is one; names as in [`Cause::describe`].
     pub fn help(&self, my: &str, target: &str) -> Option<String> {
         if let Some((name, side)) = self.similar {
             return Some(format!("did you mean `{name}` of {}?", called(side, my, target)));
@@ -456,7 +456,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// Which side `MY` is for a part.
+/// The side that `MY` is for a part.
 fn my_side(spot: &Spot) -> Side {
     spot.path.last().map_or(Side::My, |via| via.side)
 }

@@ -1,5 +1,5 @@
-//! Partial evaluation (`docs/reference/classad-language.md` 10.7): computes what an ad decides of an expression and leaves the
-//! rest.
+//! Partial evaluation (`docs/reference/classad-language.md` 10.7): computes what an ad decides of an expression and
+//! leaves the rest.
 //!
 //! In: an expression and an ad. Out: a value, or a residual expression in which known attributes are constants and
 //! constants of one chain of operators are folded into one. The residue grows in a flat arena; chains of operators
@@ -16,7 +16,7 @@ use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::logic::not;
 use crate::value::{FrameId, Value, arith};
 
-/// What is left of an expression.
+/// The result of partial evaluation.
 #[derive(Clone, Debug)]
 pub enum Flattened {
     /// The ad decides it.
@@ -25,12 +25,12 @@ pub enum Flattened {
     Residue(Expr),
 }
 
-/// What becomes of a reference to an attribute whose expression does not flatten to a value.
+/// The treatment of a reference to an attribute whose expression does not flatten to a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Inlining {
     /// The reference stays.
     Keep,
-    /// What is left of the attribute's expression takes its place.
+    /// The residue of the attribute's expression takes its place.
     Inline,
 }
 
@@ -98,7 +98,7 @@ enum Flat {
     Pair(BinaryOp, Value, PartId),
 }
 
-/// Where names are looked up.
+/// The ad in which names are looked up.
 #[derive(Clone, Copy)]
 struct Context {
     frame: FrameId,

@@ -36,7 +36,7 @@ pub fn accepts(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> bool {
     Evaluator::new(scope).attribute_truth(REQUIREMENTS.with(|name| *name)) == Ok(Truth::True)
 }
 
-/// What the Requirements of one ad say of another.
+/// The value of the Requirements of one ad for another.
 ///
 /// # Errors
 /// The evaluation was abandoned.
@@ -49,9 +49,9 @@ pub fn is_true(outcome: &Result<Value, EvalError>) -> bool {
     outcome.as_ref().is_ok_and(|value| value.as_condition() == Some(true))
 }
 
-/// How much one ad likes another: its Rank as a number, larger is better; 0 if it is missing or no number.
+/// The preference of one ad for another: its Rank as a number, larger is better; 0 if it is missing or no number.
 ///
-/// When the ranking ad has no Rank but the candidate has one, the candidate's is used, as in the reference.
+/// If the ranking ad has no Rank but the candidate has one, the candidate's is used, as in the reference.
 pub fn rank(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> f64 {
     let value = Scope::new(my, settings).with_target(target).eval_attr_either("Rank");
     value.ok().and_then(|value| value.as_number()).unwrap_or(0.0)

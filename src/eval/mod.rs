@@ -36,7 +36,7 @@ use crate::syntax::parse::Mode;
 use crate::value::logic::Truth;
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd, arith, compare};
 
-/// Why an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
+/// Reasons that an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
 /// catch it (`docs/reference/classad-language.md` 6.9).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
@@ -66,7 +66,7 @@ struct Frame<'a> {
     parent: Option<FrameId>,
     /// The frame of the whole ad that this one is written in.
     owner: FrameId,
-    /// Where names are looked up that are missing here: the other side of a match, in HTCondor mode.
+    /// The ad for names that are missing here: the other side of a match, in HTCondor mode.
     alternate: Option<FrameId>,
 }
 
@@ -107,7 +107,7 @@ const LEFT: FrameId = FrameId(3);
 const RIGHT_CONTEXT: FrameId = FrameId(4);
 const RIGHT: FrameId = FrameId(5);
 
-/// What a name stands for.
+/// The meaning of a name.
 pub(crate) enum Found<'a> {
     Value(Value),
     Literal(&'a Literal),
@@ -155,12 +155,12 @@ pub struct Evaluator<'a> {
     relocated: Vec<RelocatedExpr>,
     /// The frame that the expression belongs to.
     start: FrameId,
-    /// The outermost ad around the one where evaluation started: what `root` and `.x` mean, wherever they stand.
+    /// The outermost ad around the one where evaluation started: what `root` and `.x` mean everywhere.
     root: FrameId,
     depth: u32,
     /// The limit of the depth.
     deepest: u32,
-    /// Why the evaluation of a condition was abandoned.
+    /// The reason that the evaluation of a condition was abandoned.
     failed: Option<EvalError>,
     /// Levels of the evaluations around this one, which was begun afresh inside them.
     outer_depth: u32,
@@ -247,7 +247,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// How many steps were taken.
+    /// Number of steps taken.
     pub(crate) fn steps(&self) -> u64 {
         self.settings.limits.work - self.steps_left
     }
@@ -484,7 +484,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// What a special name means in an ad that does not define it (`docs/reference/classad-language.md` 6.5).
+    /// The meaning of a special name in an ad that does not define it (`docs/reference/classad-language.md` 6.5).
     fn special(&self, key: Key, frame: FrameId) -> Option<Found<'a>> {
         if !known::is_special(key) || frame == FrameId::NONE {
             return None;
@@ -499,7 +499,7 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// What a name stands for, looked up in an ad and the ads around it, and the ad it was found in.
+    /// The meaning of a name, looked up in an ad and the ads around it, and the ad it was found in.
     pub(crate) fn resolve(&self, name: Name, frame: FrameId) -> Option<(Found<'a>, FrameId)> {
         if let Holder::Ad(ad) = &self.frame(frame).holder
             && !known::is_known(name.key())

@@ -44,7 +44,8 @@ impl<'a> Evaluator<'a> {
         Ok(value)
     }
 
-    /// The ad that the base of a selection names, in the usual case, `MY.x` and `TARGET.x`, without making a value of it.
+    /// The ad that the base of a selection names, in the usual case, `MY.x` and `TARGET.x`, without making a value of
+    /// it.
     pub(super) fn side(&self, tree: &Tree, base: NodeId, frame: FrameId) -> Option<FrameId> {
         let Node::Attr(scope) = tree.node(base) else { return None };
         let frame = self.current(frame);
@@ -224,13 +225,13 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// What is left of an ad that nothing keeps.
+/// The rest of an ad that nothing keeps.
 fn lost_ad() -> AdValue {
     AdValue::of(ClassAd::new())
 }
 
 /// An element taken from a list: from one that nothing but its value keeps, the lists and ads that are part of it
-/// are empty when they are looked at.
+/// are empty when they are read.
 fn unless_lost(list: &List, element: Value) -> Value {
     if !list.is_temporary() {
         return element;
@@ -251,7 +252,7 @@ fn unless_lost(list: &List, element: Value) -> Value {
     }
 }
 
-/// Where the reference goes on with an error although the evaluation of a part failed.
+/// The error value with which the reference goes on although the evaluation of a part failed.
 pub(crate) fn as_error_value(value: Result<Value, EvalError>) -> Result<Value, EvalError> {
     match value {
         Err(EvalError::Depth(_) | EvalError::Function(_)) => Ok(Value::Error),

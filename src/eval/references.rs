@@ -1,5 +1,5 @@
-//! The attributes that an expression refers to (`docs/reference/classad-language.md` 10.8): those outside an ad, and those of
-//! the ad itself.
+//! The attributes that an expression refers to (`docs/reference/classad-language.md` 10.8): those outside an ad, and
+//! those of the ad itself.
 //!
 //! In: an expression and an ad. Out: names in alphabetical order, without case. The walk keeps its own stack and
 //! visits what a name stands for once for each ad it is looked at from, so neither depth nor repetition costs more
@@ -19,7 +19,7 @@ use crate::syntax::print::Style;
 use crate::text::Text;
 use crate::value::{FrameId, Value};
 
-/// How external references such as `TARGET.Memory` are named.
+/// The names of external references such as `TARGET.Memory`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Naming {
     /// With their scope: `TARGET.Memory`.
@@ -28,7 +28,7 @@ pub enum Naming {
     Short,
 }
 
-/// Why the references of an expression cannot be told.
+/// Reasons that the references of an expression cannot be determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Untraceable {
     /// Something like `a.b` where `a` is a number.
@@ -102,7 +102,7 @@ enum Kind {
     Internal,
 }
 
-/// What is looked at for references.
+/// An expression or ad that is searched for references.
 #[derive(Clone)]
 enum Target {
     Node(Arc<Tree>, NodeId),
@@ -111,7 +111,7 @@ enum Target {
 }
 
 impl Target {
-    /// What a name stands for, unless it is a constant.
+    /// The meaning of a name, unless it is a constant.
     fn of(found: &Found<'_>) -> Option<Target> {
         match found {
             Found::Value(_) | Found::Literal(_) | Found::Clock => None,
@@ -122,7 +122,8 @@ impl Target {
     }
 }
 
-/// A target, the ads in which its names are looked up and in which it is written, and whether it is only the left side of a selection.
+/// A target, the ads in which its names are looked up and in which it is written, and whether it is only the left side
+/// of a selection.
 #[derive(Clone)]
 struct Visit {
     target: Target,
@@ -134,9 +135,9 @@ struct Visit {
 
 enum Step {
     Visit(Visit),
-    /// A selection whose left side has been looked at.
+    /// A selection whose left side was visited.
     Select(Visit),
-    /// What a name stands for has been looked at.
+    /// The meaning of a name was searched.
     Leave(Key),
 }
 
@@ -152,9 +153,9 @@ impl Visit {
     }
 }
 
-/// What is known of a followed reference.
+/// A followed reference.
 struct Seen {
-    /// References below it on the longest path; `None` while it is being looked at.
+    /// References below it on the longest path; `None` while it is visited.
     height: Option<u32>,
     /// Keeps the tree alive, so that its address stays its own.
     _target: Target,
@@ -312,7 +313,7 @@ impl<'m, 'a> Collector<'m, 'a> {
         Ok(())
     }
 
-    /// Notes that one more reference is followed here, with so many below it.
+    /// Notes that one more reference is followed here, with the number of those below it.
     fn reached(&mut self, height: u32) -> Result<(), Untraceable> {
         let limit = self.evaluator.settings().limits.depth;
         if self.path.len() as u32 + height >= limit {

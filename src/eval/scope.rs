@@ -1,4 +1,4 @@
-//! Where an expression is evaluated: its ad, the ad on the other side, and the settings of the world.
+//! The scope of an evaluation: its ad, the ad on the other side, and the settings of the world.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::syntax::time::Zone;
 use crate::syntax::token::Quoting;
 use crate::value::Value;
 
-/// How much an evaluation may take before it fails (`docs/reference/classad-language.md` 12).
+/// Limits of an evaluation, beyond which it fails (`docs/reference/classad-language.md` 12).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Operators, parentheses and references on one path. The reference allows 400.
@@ -30,26 +30,26 @@ impl Default for Limits {
     }
 }
 
-/// What an evaluation depends on beside the ads.
+/// The inputs of an evaluation beside the ads.
 ///
 /// Nothing here is read from the process: the clock, the zone and the seed of `random()` are given.
 #[derive(Clone, Debug)]
 pub struct EvalOptions {
     /// HTCondor or strict mode.
     pub mode: Mode,
-    /// What `time()` answers, in seconds since 1970.
+    /// The result of `time()`, in seconds since 1970.
     pub now: i64,
     /// The zone of local times.
     pub zone: Zone,
-    /// Where `random()` begins.
+    /// The seed of `random()`.
     pub seed: u64,
-    /// When an evaluation fails.
+    /// The limits of an evaluation.
     pub limits: Limits,
     /// The maps that `userMap` looks into.
     pub maps: Arc<UserMaps>,
     /// The home directories that `userHome` knows.
     pub homes: Arc<Homes>,
-    /// What a negotiator knows of usage; nothing anywhere else.
+    /// The current usage, in a negotiator.
     pub usage: Option<Arc<dyn Usage>>,
 }
 
@@ -70,7 +70,7 @@ impl Default for EvalOptions {
 }
 
 impl EvalOptions {
-    /// How texts are parsed that an evaluation meets, and that are to be evaluated with these settings.
+    /// The options for texts that an evaluation parses, or that are evaluated with these settings.
     pub fn parse_options(&self) -> ParseOptions {
         ParseOptions { mode: self.mode, quoting: Quoting::New, places: false, zone: self.zone.clone() }
     }
@@ -115,7 +115,8 @@ impl<'a> Scope<'a> {
     /// The value of an expression. Lists and ads keep their parts unevaluated.
     ///
     /// # Errors
-    /// The evaluation was abandoned: a limit was exceeded, or a function failed (`docs/reference/classad-language.md` 6.9).
+    /// The evaluation was abandoned: a limit was exceeded, or a function failed (`docs/reference/classad-language.md`
+    /// 6.9).
     pub fn eval(&self, expr: &Expr) -> Result<Value, EvalError> {
         Evaluator::new(*self).eval_root(expr)
     }

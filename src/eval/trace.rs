@@ -7,7 +7,7 @@ use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
 use crate::value::Value;
 
-/// What became of one part.
+/// The outcome of one part.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// Its value.
@@ -21,11 +21,11 @@ pub enum Outcome {
 /// One part of a traced expression.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// How many parts this one is inside of.
+    /// Number of parts around this one.
     pub level: usize,
     /// The part.
     pub expr: Expr,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// For the expression of an attribute: the attribute and the ad that has it.
     pub attribute: Option<(Name, Side)>,

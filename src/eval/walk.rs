@@ -80,7 +80,7 @@ pub struct Via {
     pub side: Side,
 }
 
-/// What a reference leads to.
+/// The target of a reference.
 pub enum Target {
     /// No ad has the attribute.
     Missing,
@@ -131,7 +131,7 @@ impl<'a> Walk<'a> {
         self.scope
     }
 
-    /// Tests whether so many more names may be compared; counts them.
+    /// Tests whether a number of names may still be compared; counts them.
     pub(crate) fn may_compare(&mut self, names: usize) -> bool {
         let left = self.comparisons.checked_sub(names);
         self.comparisons = left.unwrap_or(self.comparisons);
@@ -179,7 +179,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a reference leads to, and the ad that was searched last; `None` for parts that are no reference.
+    /// The target of a reference, and the ad that was searched last; `None` for parts that are not references.
     pub fn target(&mut self, spot: &Spot) -> Result<Option<(Target, Side)>, EvalError> {
         let name = match spot.node() {
             Node::Attr(name) | Node::Absolute(name) | Node::Select(name) => *name,

@@ -1,8 +1,8 @@
-//! What the Python binding of the reference makes of a text: the ads, and whether it saw an error behind them.
+//! Texts as the Python binding of the reference reads them: the ads, and an error after them if it saw one.
 //!
 //! The conformance records were made through that binding, which restarts its reader for every ad, stops at the
 //! first ad without attributes, and does not notice an error when nothing of the text is left behind it. The ads are
-//! those of the readers that everyone uses; only when to stop is decided here.
+//! those of the usual readers; only when to stop is decided here.
 
 use crate::ad::ClassAd;
 use crate::error::{SyntaxError, SyntaxErrorKind};
@@ -52,7 +52,7 @@ pub fn read_as_binding(format: &str, text: &[u8], options: &ParseOptions) -> Opt
     }
 }
 
-/// What one call of the binding's reader gives.
+/// The result of one call of the binding's reader.
 enum Step {
     /// An ad with attributes, and how much of the text was used up.
     Ad(ClassAd, usize),
@@ -108,8 +108,8 @@ fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Ste
     }
 }
 
-/// How far the reference's lexer has read when an error is noticed: to the end of the bad token, and one character
-/// more if the token could go on.
+/// The place that the reference's lexer has reached when it notices an error: the end of the bad token, and one
+/// character more if the token could go on.
 fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     let end = (error.span.end as usize).min(text.len());
     let start = (error.span.start as usize).min(end);
@@ -143,7 +143,7 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     looked_ahead(text, start, end)
 }
 
-/// How far the reference's lexer reads for a token.
+/// The place that the reference's lexer reaches for a token.
 fn looked_ahead(text: &[u8], start: usize, end: usize) -> usize {
     let blanks = || text[end..].iter().take_while(|byte| is_space(**byte)).count();
     match &text[start..end] {
@@ -168,8 +168,8 @@ fn string_around(text: &[u8], place: usize, options: &ParseOptions) -> Option<us
     }
 }
 
-/// How far the reference has read when it finds an empty name, which is behind the value: in JSON right there, in new
-/// syntax when the next token is known.
+/// The place that the reference has reached when it finds an empty name, which is after the value: in JSON right there,
+/// in new syntax when the next token is known.
 fn behind_value(text: &[u8], name: usize, options: &ParseOptions) -> usize {
     let mut lexer = Lexer::new(&text[name..], options.mode, options.quoting);
     let mut tokens = std::iter::from_fn(|| {
@@ -197,7 +197,7 @@ fn behind_value(text: &[u8], name: usize, options: &ParseOptions) -> usize {
     text.len()
 }
 
-/// Reads an ad that must stand on one line; what follows it on that line is ignored.
+/// Reads an ad that must be on one line; what follows it on that line is ignored.
 fn line(text: &[u8], parse: Parse, options: &ParseOptions) -> Step {
     let blank = text.iter().take_while(|byte| is_space(**byte)).count();
     let end = memchr::memchr(b'\n', &text[blank..]).map_or(text.len(), |length| blank + length + 1);
@@ -247,7 +247,7 @@ fn file(text: &[u8], options: &ParseOptions) -> Step {
     let lone = lone_bracket(text);
     match detect_file(text, options) {
         Format::Long => match lone {
-            // The character that was looked at behind the bracket is lost, and the line end with it.
+            // The character that was peeked at after the bracket is lost, and the line end with it.
             Some(end) => match long(&[&text[..end], text.get(end + 2..).unwrap_or_default()].concat(), options) {
                 Step::Ad(ad, length) => Step::Ad(ad, (length + 2).min(text.len())),
                 stop @ Step::Stop { .. } => stop,
@@ -272,14 +272,14 @@ fn file(text: &[u8], options: &ParseOptions) -> Step {
     }
 }
 
-/// Where the first significant line ends, if it is a bracket alone.
+/// The end of the first significant line, if it is a bracket alone.
 fn lone_bracket(text: &[u8]) -> Option<usize> {
     let start = significant(text);
     let end = start + memchr::memchr(b'\n', &text[start..])?;
     matches!(text[start..end].trim_ascii(), b"[" | b"{").then_some(end)
 }
 
-/// Where the first line begins that is neither blank nor a `#` comment.
+/// The start of the first line that is neither blank nor a `#` comment.
 fn significant(text: &[u8]) -> usize {
     let mut start = 0;
     for line in text.split_inclusive(|byte| *byte == b'\n') {

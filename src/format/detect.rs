@@ -1,4 +1,4 @@
-//! Which format a text is in, by the two rules of the reference (`docs/reference/classad-language.md` 9.5).
+//! The format of a text, by the two rules of the reference (`docs/reference/classad-language.md` 9.5).
 
 use std::io::{self, Read};
 
@@ -46,7 +46,7 @@ impl<R: Read> Source<R> {
             self.consume(start);
             return Ok(format);
         }
-        // No name begins with a slash, so comments of new syntax may stand in front.
+        // No name begins with a slash, so comments of new syntax may come first.
         let start = self.behind_comments(start)?;
         let Some(format) = self.bracketed(start)? else { return Ok(Format::Long) };
         self.consume(start);
@@ -110,7 +110,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Where a text ends that is looked for from `start` on.
+    /// The end of the first occurrence of a text from `start` on.
     fn behind(&mut self, text: &[u8], start: usize) -> io::Result<Option<usize>> {
         let mut from = start;
         loop {
@@ -124,7 +124,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// The first byte from `start` on that is not white space, and where it stands.
+    /// The first byte from `start` on that is not white space, and its place.
     fn solid(&mut self, start: usize) -> io::Result<Option<(u8, usize)>> {
         let mut at = start;
         loop {

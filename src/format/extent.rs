@@ -1,4 +1,4 @@
-//! How far the next ad of a stream reaches, found without parsing it.
+//! The extent of the next ad of a stream, found without parsing it.
 
 use std::io::{self, Read};
 
@@ -53,7 +53,7 @@ pub(crate) struct Extent {
     inside: Inside,
 }
 
-/// What a byte may mean outside quotes and comments.
+/// The possible meanings of a byte outside quotes and comments.
 const PLAIN: u8 = 0;
 const QUOTE: u8 = 1;
 const SLASH: u8 = 2;
@@ -143,7 +143,7 @@ impl Extent {
     }
 }
 
-/// Where the value that begins at `start` ends: at the first `;` or closing bracket outside of its own brackets,
+/// The end of the value that begins at `start`: the first `;` or closing bracket outside of its own brackets,
 /// strings and comments, or at the end of the text.
 pub(crate) fn value_end(text: &[u8], start: usize) -> usize {
     let mut at = start;
@@ -202,7 +202,7 @@ pub(crate) fn skip_blank(text: &[u8], mut at: usize) -> Result<usize, SyntaxErro
     }
 }
 
-/// Where the comment ends that begins at the slash at `at`, if one begins there.
+/// The end of the comment that begins at the slash at `at`, if one begins there.
 fn comment(text: &[u8], at: usize) -> Result<Option<usize>, SyntaxError> {
     match text.get(at + 1) {
         Some(b'/') => Ok(Some(memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end))),
@@ -245,7 +245,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Reports what stands between ads where nothing should, and skips it up to the next `open`.
+    /// Reports text between ads where nothing is allowed, and skips it up to the next `open`.
     pub(crate) fn stray(&mut self, report: &mut Report, open: u8, expected: Expected) -> io::Result<()> {
         self.need(200)?;
         report.add(unexpected(self.rest(), 0, expected), self.rest(), self.offset(), self.position());

@@ -23,7 +23,7 @@ use crate::text::Text;
 pub use crate::format::json_writer::JsonWriter;
 
 /// Reads the JSON object that a text begins with as an ad; what follows it is ignored. Also returns how many bytes it
-/// takes, what stands before it included.
+/// takes, what precedes it included.
 ///
 /// # Errors
 /// The text does not begin with an object, or a value in it cannot be read.
@@ -88,7 +88,7 @@ impl ParseAd for JsonParser {
 }
 
 impl JsonParser {
-    /// Reads commas and `"name":`, or the `}`. Returns the name, where it stands, and where its value stands.
+    /// Reads commas and `"name":`, or the `}`. Returns the name, its place, and the place of its value.
     fn member(&mut self, text: &[u8], at: &mut usize) -> Result<Option<(Name, usize, usize)>, SyntaxError> {
         let mut start = skip_blank(text, *at)?;
         while text.get(start) == Some(&b',') {
@@ -201,7 +201,7 @@ impl ValueSyntax for JsonParser {
     }
 }
 
-/// How far a word or number reaches; signs belong to it in front and in the exponent.
+/// The length of a word or number; signs belong to it in front and in the exponent.
 fn constant_length(text: &[u8]) -> usize {
     let mut before = b'e';
     let part = |byte: &&u8| {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::error::SyntaxErrorKind;
 use crate::syntax::token::is_space;
 
-/// What a string token of JSON stands for.
+/// The meaning of a string token of JSON.
 pub(crate) struct Decoded<'t> {
     /// The bytes of the string.
     pub(crate) bytes: Cow<'t, [u8]>,

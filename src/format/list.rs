@@ -16,7 +16,7 @@ use crate::syntax::parse::ParseOptions;
 pub(crate) trait ParseAd {
     /// The brackets around an ad.
     const BRACKETS: Brackets;
-    /// What is missing where something else is between ads.
+    /// The expected text where something else is between ads.
     const EXPECTED: Expected;
 
     /// A parser with options.
@@ -40,11 +40,11 @@ pub(crate) struct ListReader<R, P> {
     searched: u64,
 }
 
-/// Bytes that are searched for the end of ads that are not closed, again for every such ad, before the rest of the input
-/// is given up.
+/// Bytes that are searched for the end of ads that are not closed, again for every such ad, before the rest of the
+/// input is given up.
 const MAX_SEARCHED_BYTES: u64 = 256 << 20;
 
-/// Where behind its first line a text has a line that begins like an ad, or with the comma before one.
+/// The first line after the first one of a text that begins like an ad, or with the comma before one.
 fn next_line(text: &[u8], brackets: Brackets) -> Option<usize> {
     let (open, _) = brackets.bytes();
     memchr::memchr_iter(b'\n', text).map(|newline| newline + 1).find(|line| {
@@ -54,7 +54,7 @@ fn next_line(text: &[u8], brackets: Brackets) -> Option<usize> {
     })
 }
 
-/// Where in a list the reader stands.
+/// The position of the reader in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     /// Outside lists.
@@ -70,7 +70,7 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
         ListReader { source, parser: P::new(options), report: P::report(), place: Place::Outside, searched: 0 }
     }
 
-    /// What was read and skipped so far.
+    /// The report on the input so far.
     pub(crate) fn report(&self) -> &Report {
         &self.report
     }
@@ -102,9 +102,9 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
         self.place = place;
     }
 
-    /// Reads the ad that stands next; `None` if it had to be skipped.
+    /// Reads the next ad; `None` if it had to be skipped.
     ///
-    /// Where an ad is not closed, reading goes on at the next line that begins like one.
+    /// Reads an ad. If it is not closed, reading goes on at the next line that begins like one.
     fn ad(&mut self) -> io::Result<Option<ClassAd>> {
         let end = match self.source.extent(Extent::new(P::BRACKETS))? {
             Some(end) => end,

@@ -9,7 +9,7 @@ use crate::syntax::quote::unquote;
 use crate::syntax::token::Quoting;
 use crate::text::Text;
 
-/// A constant as it stands in a text.
+/// A constant as it is in a text.
 pub(crate) enum Constant<'t> {
     /// Its value.
     Literal(Literal),

@@ -90,12 +90,13 @@ impl<R: Read> LongReader<R> {
         self
     }
 
-    /// What was read and skipped so far.
+    /// The report on the input so far.
     pub fn report(&self) -> &Report {
         &self.lines.report
     }
 
-    /// Reads to the end of the next ad. The ad may be empty: then it has only comments and lines that cannot be read. `None` at the end of the input.
+    /// Reads to the end of the next ad. The ad may be empty: then it has only comments and lines that cannot be read.
+    /// `None` at the end of the input.
     ///
     /// # Errors
     /// The input cannot be read.
@@ -175,11 +176,11 @@ fn is_blank(line: &[u8]) -> bool {
     line.first().is_none_or(|first| is_space(*first) && line.iter().all(|byte| is_space(*byte)))
 }
 
-/// The line from its first character that is no white space; `None` for comments and blank lines. `first` lines are those
-/// in front of an ad.
+/// The line from its first character that is no white space; `None` for comments and blank lines. `first` lines are
+/// those in front of an ad.
 fn significant(line: &[u8], first: bool) -> Option<usize> {
     let start = line.iter().position(|byte| !is_space(*byte))?;
-    // Inside an ad only spaces and tabs may stand before the `#` of a comment.
+    // Inside an ad only spaces and tabs may precede the `#` of a comment.
     let blank = |byte: &u8| first || matches!(byte, b' ' | b'\t');
     let comment = line[start] == b'#' && line[..start].iter().all(blank);
     (!comment).then_some(start)
@@ -193,7 +194,7 @@ struct Lines {
     report: Report,
     /// The attributes of this ad that are kept.
     entries: Vec<(Name, Attribute)>,
-    /// How many were read.
+    /// Number of attributes that were read.
     read: usize,
     shapes: Shapes,
     texts: Texts,
@@ -278,7 +279,7 @@ impl Lines {
         Ok(if length < value.len() { self.ignored(value).map(|error| at(error, rest, line)) } else { None })
     }
 
-    /// Why a value ends before the line does.
+    /// The reason that a value ends before the line does.
     #[cold]
     fn ignored(&self, value: &[u8]) -> Option<SyntaxError> {
         parse_expr(value, self.expressions.options()).err()
@@ -298,7 +299,7 @@ fn at(error: SyntaxError, offset: usize, line: &[u8]) -> SyntaxError {
     SyntaxError { span: Span { start: span.start.min(length), end: span.end.min(length) }, ..error }
 }
 
-/// Why a value cannot be read back from the long format as it was.
+/// Reasons that a value cannot be read back from the long format as it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Loss {
     /// A string holds a line end or NUL, which no escape can express.
@@ -318,9 +319,9 @@ pub struct Lost {
     pub loss: Loss,
 }
 
-/// Writes ads as `condor_status -long` does (`docs/reference/classad-language.md` 8.5): sorted by the bytes of the names, with
-/// what shows through of the chained parent, without private attributes. One writer for many ads of the same kind sorts their
-/// names only once.
+/// Writes ads as `condor_status -long` does (`docs/reference/classad-language.md` 8.5): sorted by the bytes of the
+/// names, with what shows through of the chained parent, without private attributes. One writer for many ads of the
+/// same kind sorts their names only once.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;
@@ -344,7 +345,7 @@ impl Default for LongWriter {
 }
 
 impl LongWriter {
-    /// Writes one ad, without the blank line that separates ads, and tells which attributes cannot be read back.
+    /// Writes one ad, without the blank line that separates ads, and returns the attributes that cannot be read back.
     pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) -> Vec<Lost> {
         let mut lost = Vec::new();
         if ad.chained().is_some() {
@@ -415,8 +416,8 @@ fn readable(name: &[u8]) -> bool {
         && name.last() != Some(&b' ')
 }
 
-/// Tests whether HTCondor keeps an attribute to itself when it prints an ad for others: claim ids and transfer keys, which
-/// are secrets.
+/// Tests whether HTCondor keeps an attribute to itself when it prints an ad for others: claim ids and transfer keys,
+/// which are secrets.
 pub fn is_private(name: Name) -> bool {
     let folded = name.folded();
     match folded.first() {

@@ -39,14 +39,14 @@ use report::Report;
 use source::Source;
 use xml::{XmlReader, XmlWriter};
 
-/// How deep lists and ads may nest in JSON and XML. In the other formats the expression parser has its own limit.
+/// Maximum nesting of lists and ads in JSON and XML. In the other formats the expression parser has its own limit.
 const MAX_DEPTH: usize = 1000;
 
-/// Deepest indentation of JSON and XML, in columns: without a bound, the text of brackets inside brackets grows with the
-/// square of their number.
+/// Deepest indentation of JSON and XML, in columns: without a bound, the text of brackets inside brackets grows with
+/// the square of their number.
 const MAX_INDENT: usize = 128;
 
-/// How ads are written down.
+/// A written form of ads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[non_exhaustive]
 pub enum Format {
@@ -118,7 +118,7 @@ impl<R: Read> Reader<R> {
         self.format
     }
 
-    /// What was read and skipped so far.
+    /// The report on the input so far.
     pub fn report(&self) -> &Report {
         match &self.ads {
             Ads::Long(reader) => reader.report(),
@@ -166,7 +166,7 @@ pub struct Writer<W> {
     ads: Printer,
 }
 
-/// How ads are laid out, where a form has two ways.
+/// The layout of ads in forms that have two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Layout {
     /// As the tools print them: new syntax in one line an ad, XML with an attribute a line.

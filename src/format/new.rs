@@ -16,7 +16,7 @@ use crate::syntax::quote::unquote;
 use crate::syntax::token::{Quoting, is_space, joined_strings};
 
 /// Reads the ad that a text begins with; what follows it is ignored. Also returns how many bytes the ad takes, what
-/// stands before it included.
+/// precedes it included.
 ///
 /// # Errors
 /// The text does not begin with an ad.
@@ -116,7 +116,7 @@ impl ParseAd for AdParser {
 }
 
 impl AdParser {
-    /// Reads `name = value` and returns where the `;` or `]` behind it stands, if there is one.
+    /// Reads `name = value` and returns the place of the `;` or `]` after it, if there is one.
     fn attribute(&mut self, ad: &mut ClassAd, text: &[u8], start: usize) -> Result<usize, SyntaxError> {
         let (name, mut at) = match self.names.expected() {
             Some(name) if name.is_plain() && assigned(&text[start..], name.as_bytes()) => {
@@ -167,7 +167,7 @@ impl AdParser {
         Err(unexpected(text, start, Expected::AttributeName))
     }
 
-    /// Reads an expression with the parser; returns where the `;` or `]` behind it stands.
+    /// Reads an expression with the parser; returns the place of the `;` or `]` after it.
     fn expression(&mut self, text: &[u8], start: usize) -> Result<(Attribute, usize), SyntaxError> {
         let end = value_end(text, start);
         let value = text[start..end].trim_ascii_end();
@@ -223,7 +223,7 @@ fn constant(text: &[u8], start: usize) -> Option<(Attribute, usize)> {
     Some((Attribute::Literal(new_literal(&rest[..length])?), start + length + blank))
 }
 
-/// The length of a string with its quotes; adjacent strings are not looked at.
+/// The length of a string with its quotes; adjacent strings are not considered.
 pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -235,7 +235,7 @@ pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// What stands at `at` is not what was expected.
+/// An error: something else was expected at `at`.
 pub(crate) fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxError {
     let rest = &text[at.min(text.len())..];
     let length = match rest.first() {
@@ -248,8 +248,8 @@ pub(crate) fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxEr
     SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found }, Span::new(at, at + length))
 }
 
-/// Writes ads of new syntax, in listing order, their own attributes only (`docs/reference/classad-language.md` 8.1–8.6).
-/// One writer for many ads of the same kind sorts their names only once.
+/// Writes ads of new syntax, in listing order, their own attributes only (`docs/reference/classad-language.md`
+/// 8.1–8.6). One writer for many ads of the same kind sorts their names only once.
 ///
 /// ```
 /// use classmate::internal::ad::ClassAd;

@@ -1,4 +1,4 @@
-//! What the writers of JSON and XML have in common: ads as brackets inside brackets.
+//! The common part of the writers of JSON and XML: ads as brackets inside brackets.
 
 use crate::ad::{Attribute, ClassAd};
 use crate::format::MAX_INDENT;
@@ -33,8 +33,8 @@ pub trait Notation: Default {
     fn write_expr(&mut self, out: &mut Vec<u8>, tree: &Tree, id: NodeId);
 }
 
-/// Writes ads in a notation, in listing order, their own attributes only; one writer for many ads of the same kind sorts
-/// their names only once.
+/// Writes ads in a notation, in listing order, their own attributes only; one writer for many ads of the same kind
+/// sorts their names only once.
 #[derive(Clone, Debug, Default)]
 pub struct NotationWriter<N> {
     order: Order,

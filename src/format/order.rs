@@ -50,8 +50,9 @@ impl By {
 }
 
 impl Order {
-    /// Shorter names first, then without case: the order of the library's printers (`docs/reference/classad-language.md` 8.4).
-    /// By the bytes of the names: the order of `-long` (`docs/reference/classad-language.md` 8.5).
+    /// Shorter names first, then without case: the order of the library's printers
+    /// (`docs/reference/classad-language.md` 8.4). By the bytes of the names: the order of `-long`
+    /// (`docs/reference/classad-language.md` 8.5).
     pub(crate) fn bytes() -> Self {
         Order { by: By::Bytes, ..Order::default() }
     }

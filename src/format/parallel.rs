@@ -31,7 +31,7 @@ struct Chunk {
 /// Cuts an input into chunks.
 struct Cutter<R> {
     input: R,
-    /// What was read behind the last cut.
+    /// The text after the last cut.
     rest: Vec<u8>,
     number: usize,
     offset: u64,
@@ -92,19 +92,19 @@ impl<R: Read> Cutter<R> {
     }
 }
 
-/// Where the line behind the last blank line begins, looking from the end no further back than `from`.
+/// The start of the line after the last blank line, looking from the end no further back than `from`.
 fn last_blank_line(text: &[u8], from: usize) -> Option<usize> {
     let ends = |end: &[u8]| memchr::memmem::rfind(&text[from..], end).map(|at| from + at + end.len());
     ends(b"\n\n").max(ends(b"\n\r\n"))
 }
 
-/// What a thread read: the number of the chunk, its ads, what was wrong.
+/// A chunk that a thread read: its number, its ads, its errors.
 type Part = (usize, Vec<ClassAd>, Report);
 
 /// Reads all ads of an input of the long format, with as many threads as there are.
 ///
-/// Of constants only those of the selection are kept, if there is one. `make` may change each ad as it is read; it is given
-/// a place to keep what it wants from ad to ad, one for each thread.
+/// Of constants only those of the selection are kept, if there is one. `make` may change each ad as it is read; it is
+/// given a place to keep what it wants from ad to ad, one for each thread.
 ///
 /// # Errors
 /// The input cannot be read.

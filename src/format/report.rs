@@ -1,4 +1,4 @@
-//! What a reader could not read, and where it stood.
+//! The parts of an input that a reader could not read, with their places.
 
 use thiserror::Error;
 
@@ -18,21 +18,21 @@ const MAX_EXCERPT: usize = 200;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{error}")]
 pub struct Fault {
-    /// What is wrong. Its span counts within [`Fault::excerpt`].
+    /// The error. Its span counts within [`Fault::excerpt`].
     pub error: SyntaxError,
     /// Line and column in the input, both from 1, columns in characters.
     pub position: Position,
     /// Offset in the input of the first byte that is wrong.
     pub offset: u64,
-    /// Which ad of the input it is in, from 1.
+    /// The number of the ad of the input that it is in, from 1.
     pub ad: u64,
     /// The line, or the part of it around the place when it is long, without the line end.
     pub excerpt: Vec<u8>,
-    /// How the excerpt is written if it is text of the ClassAd language; JSON and XML are not.
+    /// The quoting of the excerpt if it is text of the ClassAd language; JSON and XML are not.
     pub quoting: Option<Quoting>,
 }
 
-/// What a reader has read so far and what it had to leave out.
+/// The ads that a reader has read so far, and the parts that it left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
@@ -47,14 +47,14 @@ pub struct Report {
     pub unread_bytes: u64,
     /// The first errors, at most 100.
     pub faults: Vec<Fault>,
-    /// How many errors there were.
+    /// Number of errors.
     pub errors: u64,
     /// The first texts behind a value that were ignored, as the reference ignores them, at most 100: `A = 10K` in the
     /// long format is 10.
     pub ignored: Vec<Fault>,
-    /// How many such texts there were.
+    /// Number of such texts.
     pub ignored_texts: u64,
-    /// How the input is written if it is text of the ClassAd language.
+    /// The quoting of the input if it is text of the ClassAd language.
     quoting: Option<Quoting>,
 }
 

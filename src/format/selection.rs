@@ -1,8 +1,8 @@
-//! Which constants of ads are kept while they are read, when only some can ever be looked at.
+//! The constants of ads that are kept while ads are read, when only some can ever be used.
 //!
-//! In: the attributes of an ad as they are read. Out: the ad without the constants that nobody can name. Expressions
+//! In: the attributes of an ad as they are read. Out: the ad without the constants that no expression can name. Expressions
 //! are all kept, and in each ad the constants that an expression of that ad names; so what is left out makes no
-//! difference to whoever names attributes only as the selection says.
+//! difference to expressions that name attributes only as the selection says.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::syntax::expr::Tree;
 use crate::syntax::literal::Literal;
 use crate::text::Text;
 
-/// What an expression can look at, in whatever ad.
+/// The attributes that an expression can use, in any ad.
 #[derive(Debug, Clone, Default)]
 pub struct Foreseen {
     /// Attributes that it names.
@@ -37,10 +37,10 @@ pub enum Written {
     Computed,
 }
 
-/// Tells what an expression can look at; none if that cannot be foreseen.
+/// Returns the attributes that an expression can use; none if that cannot be foreseen.
 pub type Foresight = fn(&Tree) -> Option<Foreseen>;
 
-/// What is kept of every ad.
+/// The attributes that are kept of every ad.
 #[derive(Debug, Clone)]
 pub struct Selection {
     named: Vec<bool>,
@@ -72,7 +72,7 @@ impl Selection {
         let (named, elsewhere, prefixes, listing) = (Vec::new(), HashSet::new(), Vec::new(), Vec::new());
         let mut selection = Self { named, elsewhere, prefixes, listing, foresight };
         selection.add(names);
-        // Whoever defines a name of the language changes what expressions mean that do not name it.
+        // An ad that defines a name of the language changes the meaning of expressions that do not name it.
         selection.add(crate::name::well_known());
         selection
     }
@@ -88,8 +88,8 @@ impl Selection {
         }
     }
 
-    /// Keeps whatever an expression that is no slot's can look at; false if that cannot be foreseen, and everything has to
-    /// be kept.
+    /// Keeps whatever an expression that is no slot's can look at; false if that cannot be foreseen, and everything has
+    /// to be kept.
     #[must_use]
     pub fn add_named_in(&mut self, tree: &Tree) -> bool {
         let Some(foreseen) = (self.foresight)(tree) else { return false };
@@ -98,8 +98,8 @@ impl Selection {
         foreseen.selectors.is_empty()
     }
 
-    /// Attributes that may also be found outside of the ads that are read: if one of them selects others, its values are
-    /// not known from the ad.
+    /// Attributes that may also be found outside of the ads that are read: if one of them selects others, its values
+    /// are not known from the ad.
     pub fn defined_elsewhere(&mut self, names: impl IntoIterator<Item = Name>) {
         self.elsewhere.extend(names.into_iter().map(Name::key));
     }
@@ -119,7 +119,7 @@ impl Selection {
         self
     }
 
-    /// What is kept of an ad that was read whole.
+    /// The part of an ad, read whole, that is kept.
     pub fn project(&self, ad: &ClassAd) -> ClassAd {
         Chooser::new(Arc::new(self.clone())).project(ad)
     }
@@ -138,7 +138,7 @@ impl Selection {
 /// A constant that is kept only if the ad turns out to name it.
 #[derive(Debug)]
 struct Pending {
-    /// How many of the attributes that are kept anyway stand before it.
+    /// Number of attributes before it that are kept anyway.
     before: usize,
     name: Name,
     value: Held,
@@ -163,7 +163,7 @@ pub struct Chooser {
     /// For each key the last ad that named it.
     named: Vec<u32>,
     ad: u32,
-    /// What each expression can look at, by its address; the tree keeps the address taken.
+    /// The attributes that each expression can use, by its address; the tree keeps the address taken.
     of_trees: HashMap<usize, (Arc<Tree>, Option<Foreseen>)>,
     selectors: Vec<Name>,
     pending: Vec<Pending>,
@@ -299,8 +299,8 @@ impl Chooser {
         true
     }
 
-    /// Marks what an attribute can select, which is what it is in this ad and in the ads that are written in it; false if
-    /// that cannot be foreseen.
+    /// Marks what an attribute can select, which is what it is in this ad and in the ads that are written in it; false
+    /// if that cannot be foreseen.
     fn mark_selected(&mut self, selector: Name, entries: &[(Name, Attribute)]) -> bool {
         if !self.selection.is_known_from_ad(selector.key()) {
             return false;
@@ -342,7 +342,7 @@ impl Chooser {
         true
     }
 
-    /// What is kept of an ad.
+    /// The part of an ad that is kept.
     pub fn project(&mut self, ad: &ClassAd) -> ClassAd {
         if ad.chained().is_some() {
             // Expressions of the parent may name what the child has.

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read};
 
 use crate::span::Position;
 
-/// How much is asked for at once, in bytes.
+/// Bytes that are requested at once.
 const CHUNK: usize = 64 << 10;
 
 /// The part of an input that is in memory. It grows as far as one ad (one line, in the long format) needs.
@@ -70,7 +70,7 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// Reads until so many bytes are in memory; false when the input ends before.
+    /// Reads until this number of bytes is in memory; false when the input ends before.
     pub(crate) fn need(&mut self, count: usize) -> io::Result<bool> {
         while self.end - self.start < count {
             if !self.more()? {
@@ -101,7 +101,7 @@ impl<R: Read> Source<R> {
         self.offset += bytes as u64;
     }
 
-    /// Where the next line ends in [`Source::rest`], its line end not counted, and where the next one begins.
+    /// The end of the next line in [`Source::rest`], its line end not counted, and the start of the one after it.
     /// `None` at the end of the input.
     pub(crate) fn line(&mut self) -> io::Result<Option<(usize, usize)>> {
         let (end, next) = self.line_from(0)?;
@@ -113,7 +113,7 @@ impl<R: Read> Source<R> {
         self.offset
     }
 
-    /// Where [`Source::rest`] begins.
+    /// The place where [`Source::rest`] begins.
     pub(crate) fn position(&self) -> Position {
         Position { line: self.line, column: self.column }
     }

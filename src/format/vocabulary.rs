@@ -1,4 +1,4 @@
-//! What the ads of one input have in common: the sequence of their names, and the texts of their expressions.
+//! Common parts of the ads of one input: the sequence of their names, and the texts of their expressions.
 //!
 //! The slots of a pool list the same few hundred names in the same order, and most of their expressions are the
 //! same few texts. Remembering both makes reading the next ad mostly a matter of comparing bytes.
@@ -15,7 +15,7 @@ use crate::syntax::expr::{Expr, Node};
 use crate::syntax::parse::ParseOptions;
 use crate::text::Text;
 
-/// How far ahead a name is looked for when it is not the one expected.
+/// Names ahead that are compared with one that is not the expected one.
 const LOOK_AHEAD: usize = 8;
 
 /// The names of an ad, in their order, as a guess at those of the next one.
@@ -48,7 +48,7 @@ impl Names {
         self.next = 0;
     }
 
-    /// How many attributes to expect.
+    /// Number of attributes to expect.
     pub(crate) fn len(&self) -> usize {
         self.sequence.len()
     }
@@ -144,7 +144,7 @@ pub(crate) type Parse = fn(&[u8], &ParseOptions) -> Result<(Expr, usize), Syntax
 struct Known {
     text: Box<[u8]>,
     attribute: Attribute,
-    /// How many bytes of the text are the expression.
+    /// Number of bytes of the text that are the expression.
     length: usize,
 }
 
@@ -160,8 +160,8 @@ impl Expressions {
     }
 
     /// Parses a text, or returns what it was parsed to before; also how many bytes of it are the expression. The text
-    /// begins `offset` bytes into the one that places count in, if nodes are to remember their places; then no trees are
-    /// shared.
+    /// begins `offset` bytes into the one that places count in, if nodes are to remember their places; then no trees
+    /// are shared.
     ///
     /// # Errors
     /// The text is no expression.

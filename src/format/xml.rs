@@ -297,7 +297,7 @@ fn nul(start: usize, end: usize) -> SyntaxError {
     SyntaxError::new(SyntaxErrorKind::NulInString, Span::new(start, end))
 }
 
-/// Where the text of an element ends: at the next tag.
+/// The end of the text of an element: the next tag.
 fn content_end(text: &[u8], tag: Tag<'_>) -> usize {
     match tag.side {
         Side::Start => memchr::memchr(b'<', &text[tag.end..]).map_or(text.len(), |length| tag.end + length),
@@ -420,7 +420,7 @@ mod tests {
         ] {
             assert_eq!(read(text), (vec!["[ x = 1 ]".to_owned()], vec![]), "{text}");
         }
-        // What is cut before the end of an attribute is read as far as it goes, and told.
+        // What is cut before the end of an attribute is read as far as it goes, and reported.
         for text in ["<c><a n=\"x\"><i>1", "<c><a n=\"x\"><l><i>1</i>"] {
             assert_eq!((read(text).0.len(), read(text).1.len()), (1, 1), "{text}");
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::syntax::token::is_space;
 
-/// Which side of an element a tag is.
+/// The side of an element that a tag is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     /// `<i>`
@@ -16,12 +16,12 @@ pub(crate) enum Side {
     Empty,
 }
 
-/// A tag: whatever stands between `<` and the next `>`.
+/// A tag: everything between `<` and the next `>`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tag<'t> {
     pub(crate) side: Side,
     pub(crate) name: &'t [u8],
-    /// What stands behind the name.
+    /// The text after the name.
     rest: &'t [u8],
     /// Offset behind the `>`.
     pub(crate) end: usize,
@@ -71,7 +71,7 @@ impl<'t> Tag<'t> {
     }
 }
 
-/// Where the first quote without a backslash stands, or the end.
+/// The place of the first quote without a backslash, or the end.
 fn closing_quote(value: &[u8]) -> usize {
     let mut at = 0;
     while let Some(next) = value.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
@@ -131,7 +131,7 @@ pub(crate) fn encode_entities(out: &mut Vec<u8>, start: usize) {
 #[derive(Debug, Default)]
 pub(crate) struct Elements {
     at: usize,
-    /// Where to look for the end of the tag at `at`.
+    /// The place to look for the end of the tag at `at`.
     searched: usize,
     depth: usize,
 }

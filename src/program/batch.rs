@@ -58,7 +58,7 @@ impl Vector {
         }
     }
 
-    /// Maps the value of each of so many groups.
+    /// Maps the value of each group.
     pub fn each<T>(&self, groups: usize, of: impl Fn(&Value) -> T) -> Vec<T> {
         match self {
             Vector::Each(values) => values.iter().map(of).collect(),

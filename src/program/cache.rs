@@ -1,7 +1,7 @@
 //! Values of atoms that are evaluated once and shared.
 //!
-//! In: blocks of ads, the atoms of clauses, and numbers for the values of the other ad. Out: the ads for which a clause is
-//! true. The result for an atom is kept for each block and for the values of the other ad that the atom looks at.
+//! In: blocks of ads, the atoms of clauses, and numbers for the values of the other ad. Out: the ads for which a clause
+//! is true. The result for an atom is kept for each block and for the values of the other ad that the atom looks at.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -188,7 +188,7 @@ const ADS_PER_TASK: usize = 4096;
 type Segment = Vec<(Dictionary, Vec<u32>)>;
 
 impl Column {
-    /// The columns of attributes of so many ads; none for an attribute that no ad has. Reads every ad once.
+    /// The columns of attributes of a number of ads; none for an attribute that no ad has. Reads every ad once.
     pub fn of<'a>(names: &[Name], count: usize, ad: &(dyn Fn(usize) -> &'a ClassAd + Sync)) -> Vec<Option<Self>> {
         let firsts: Vec<usize> = (0..count).step_by(ADS_PER_TASK).collect();
         let segment = |first: &usize| {

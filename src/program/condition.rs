@@ -18,7 +18,8 @@ use crate::program::liveness::Liveness;
 use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::view::{RefScope, Reference};
 
-/// Maximum number of levels of all expressions of a condition together: no evaluation of it comes near the limit of 400.
+/// Maximum number of levels of all expressions of a condition together: no evaluation of it comes near the limit of
+/// 400.
 pub const MAX_HEIGHT: usize = 300;
 
 /// Maximum number of atoms: each may take this fraction of the work allowed for one evaluation.

@@ -1,7 +1,8 @@
 //! The parts of an expression that can be evaluated at all, as far as the structure of two ads shows.
 //!
 //! In: a part of an expression, and two ads as samples of their structures. Out: the nodes that may be evaluated. The
-//! value of an absent attribute is known, and so is the branch of conditions that ask for it: `ifThenElse(Catalogs =?= undefined, 0, sum(…))`.
+//! value of an absent attribute is known, and so is the branch of conditions that ask for it: `ifThenElse(Catalogs =?=
+//! undefined, 0, sum(…))`.
 
 use crate::program::Side;
 use crate::program::atom::{AdPair, Resolved};
@@ -209,7 +210,7 @@ mod tests {
     fn what_ends_a_chain_ends_it_only_to_the_left_or_beside_truths() {
         assert_eq!(reachable("false && there"), "");
         assert_eq!(reachable("absent is undefined || there > 1"), "");
-        // `there > 1` may be an error; of what is settled no name is looked at.
+        // `there > 1` may be an error; names in settled parts are not considered.
         assert_eq!(reachable("there > 1 || absent is undefined"), "there");
         assert_eq!(reachable("there is 1 || absent is undefined"), "");
         // The evaluation of an expression may fail, and then that of all.

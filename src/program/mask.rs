@@ -10,12 +10,12 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// No row of so many.
+    /// No row of a number of rows.
     pub fn none(len: usize) -> Self {
         Self { words: vec![0; len.div_ceil(64)], len }
     }
 
-    /// All rows of so many.
+    /// All rows of a number of rows.
     pub fn all(len: usize) -> Self {
         let mut mask = Self { words: vec![u64::MAX; len.div_ceil(64)], len };
         if let Some(last) = mask.words.last_mut()

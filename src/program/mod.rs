@@ -5,8 +5,8 @@
 //! combination of the attributes it looks at, by operators over columns or, if it holds anything else, by the evaluator
 //! itself. An expression that cannot be split safely is one atom.
 //!
-//! The ads are a [`table::Table`]; ads of one structure opposite to one ad are a [`view::TableView`], whose results can be
-//! shared in a [`cache::EvalCache`]; ads with equal results are the classes of a [`partition::Partition`].
+//! The ads are a [`table::Table`]; ads of one structure opposite to one ad are a [`view::TableView`], whose results can
+//! be shared in a [`cache::EvalCache`]; ads with equal results are the classes of a [`partition::Partition`].
 
 pub mod atom;
 pub mod batch;

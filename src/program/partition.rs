@@ -17,7 +17,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// One class of so many ads.
+    /// One class of all ads.
     pub fn whole(ads: usize) -> Self {
         Self { of: vec![0; ads], count: usize::from(ads > 0) }
     }

@@ -103,7 +103,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Collects the columns of so many ads that expressions can reach. After each round, `opposite` adds the names that
+    /// Collects the columns of a number of ads that expressions can reach. After each round, `opposite` adds the names that
     /// the ads on the other side lead to.
     pub fn collect<'a>(
         (count, ad): (usize, &(dyn Fn(usize) -> &'a ClassAd + Sync)),
@@ -153,7 +153,7 @@ impl Table {
         self.place_of.get(&key).map(|&at| &self.columns[at])
     }
 
-    /// The structure of each of so many ads: which attributes it has, and the expressions of those that are not
+    /// The structure of each ad: which attributes it has, and the expressions of those that are not
     /// constants.
     pub fn structures(&self, count: usize) -> Partition {
         let mut structures = Partition::whole(count);

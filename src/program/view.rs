@@ -1,8 +1,8 @@
 //! Ads of one structure opposite to one ad.
 //!
-//! In: atoms and clauses. Out: a value for each group of ads that agree in what an atom looks at, and the ads for which a
-//! clause is true. Operators, references and constants go over columns ([`crate::program::batch`]); everything else is
-//! evaluated once per group.
+//! In: atoms and clauses. Out: a value for each group of ads that agree in what an atom looks at, and the ads for which
+//! a clause is true. Operators, references and constants go over columns ([`crate::program::batch`]); everything else
+//! is evaluated once per group.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -155,7 +155,7 @@ impl<'t> TableView<'t> {
         stack.pop()
     }
 
-    /// The value of an expression for each ad; it stands in the ad of a side.
+    /// The value of an expression for each ad; it belongs to the ad of a side.
     pub fn values_of(&self, side: Side, expr: &Expr) -> Values {
         if !self.table.is_by_column(self.ads) {
             return self.each(&|ad| {

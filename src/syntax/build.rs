@@ -41,7 +41,7 @@ impl<'o> Builder<'o> {
         self.tree
     }
 
-    /// Adds a node that stands at `start..end`.
+    /// Adds a node at `start..end`.
     pub fn push(&mut self, start: usize, node: Node, end: usize) -> NodeId {
         self.tree.nodes.push(node);
         if self.options.places {
@@ -71,7 +71,7 @@ impl<'o> Builder<'o> {
 
     /// Adds an operator and its right operand to a chain.
     ///
-    /// The operand's nodes stand behind those of all waiting operands, so operators that bind at least as
+    /// The operand's nodes come after those of all waiting operands, so operators that bind at least as
     /// tightly were settled by [`Builder::settle`] before it was read.
     pub fn extend(&mut self, chain: Chain, operand: NodeId) -> Chain {
         Chain { base: chain.base, last: operand }
@@ -111,7 +111,7 @@ impl<'o> Builder<'o> {
         self.push(start, Node::Unary(op, operand), end)
     }
 
-    /// Where the list of elements begins that is read next.
+    /// The start of the list of elements that is read next.
     pub fn mark(&self) -> usize {
         self.elements.len()
     }
@@ -172,7 +172,7 @@ impl<'o> Builder<'o> {
         }
     }
 
-    /// Where the attributes of the ad begin that is read next.
+    /// The start of the attributes of the ad that is read next.
     pub fn bindings(&self) -> usize {
         self.bindings.len()
     }
@@ -208,7 +208,7 @@ impl<'o> Builder<'o> {
 /// Reads the text of a time literal.
 type TimeReader = fn(&[u8], &Zone) -> Option<Literal>;
 
-/// How the text of a time literal is read, if the function makes one.
+/// The reader of the text of a time literal, if the function makes one.
 fn time_reader(name: Name) -> Option<TimeReader> {
     match name.folded() {
         b"abstime" => Some(|text, zone| parse_abs(text, zone).map(Literal::AbsTime)),

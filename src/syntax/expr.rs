@@ -1,6 +1,6 @@
 //! Expressions as flat tables of nodes.
 //!
-//! Nodes stand in post-order, children by index and before their parent, so the nodes of any part of an
+//! Nodes are in post-order, children by index and before their parent, so the nodes of any part of an
 //! expression are contiguous and nothing recursive is built, compared or dropped.
 
 use std::sync::Arc;
@@ -325,8 +325,9 @@ impl Expr {
         Expr { tree: Arc::new(tree), root: moved(self.root) }
     }
 
-    /// Tests whether both are the same expression, structurally and without evaluation (`docs/reference/classad-language.md` 10.4):
-    /// spelling of references and calls counts, parentheses count, names of attributes compare without case.
+    /// Tests whether both are the same expression, structurally and without evaluation
+    /// (`docs/reference/classad-language.md` 10.4): spelling of references and calls counts, parentheses count, names
+    /// of attributes compare without case.
     ///
     /// The work is bounded by the smaller of both; nothing recurses.
     pub fn same_as(&self, other: &Expr) -> bool {

@@ -1,7 +1,8 @@
 //! One readable layout for expressions: spaces are set, long conditions are broken one clause a line.
 //!
 //! In: text. Out: text of the same tokens and comments, which parses to the same tree; that is checked. Spelling of
-//! numbers, strings, names and operators is kept. A part whose comments stand where no line can be broken stays as it is.
+//! numbers, strings, names and operators is kept. A part whose comments are where no line can be broken stays as it
+//! is.
 
 use crate::error::SyntaxError;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
@@ -9,7 +10,7 @@ use crate::syntax::lexer::{Lexer, Token};
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 
-/// How wide lines may be and where they begin.
+/// The width and the start of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Measure {
     /// Columns of a line.
@@ -206,7 +207,7 @@ impl Writer<'_> {
         first..last
     }
 
-    /// The whole expression with what stands before and behind it.
+    /// The whole expression with what precedes and follows it.
     fn around(&mut self, root: NodeId, whole: Range) {
         let inner = self.range(root);
         for at in whole.start..inner.start {
@@ -273,7 +274,7 @@ impl Writer<'_> {
         self.column = column;
         let text = match flat {
             Some(flat) => flat,
-            // As it stands.
+            // As it is.
             None => self.tree.span(id).map(|span| self.source[span.range()].to_vec()).unwrap_or_default(),
         };
         self.put(&text);
@@ -395,7 +396,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Arguments, elements or attributes, one a line; `open` pieces stand before the first. Only without comments
+    /// Arguments, elements or attributes, one a line; `open` pieces precede the first. Only without comments
     /// between them.
     fn elements(&mut self, range: &Range, elements: &[NodeId], open: usize, level: usize) -> bool {
         if elements.is_empty() {
@@ -410,7 +411,7 @@ impl Writer<'_> {
             let Some(name) = self.flat(at..inner.start).filter(|_| !self.has_comment(at..inner.start)) else {
                 return false;
             };
-            // What stands before: a separator, then for an attribute its name and `=`.
+            // The text before it: a separator, then for an attribute its name and `=`.
             let (separator, name) = match name.first() {
                 Some(b',' | b';') => name.split_at(1),
                 _ => name.split_at(0),

@@ -1,7 +1,7 @@
 //! Tokens with payload: raw tokens read in their context.
 //!
 //! Decides what the scanner cannot: whether a minus sign belongs to a number, which words are keywords, which
-//! integers are refused, and what a quoted text stands for.
+//! integers are refused, and the meaning of a quoted text.
 
 use logos::{Lexer as Scanner, Logos};
 
@@ -23,7 +23,7 @@ pub enum Token {
     Literal(Literal),
     /// A name, quoted or not.
     Name(Name),
-    /// An operator that only stands between operands.
+    /// An operator that is only between operands.
     Binary(BinaryOp),
     /// `+`
     Plus,
@@ -251,7 +251,7 @@ fn word(text: &[u8]) -> Token {
     Token::Name(Name::new(text))
 }
 
-/// How many bytes the first character of a text takes; 1 if it is not UTF-8.
+/// The number of bytes of the first character of a text; 1 if it is not UTF-8.
 pub(crate) fn leading_character(rest: &[u8]) -> usize {
     (1..=rest.len().min(4)).find(|&length| std::str::from_utf8(&rest[..length]).is_ok()).unwrap_or(1)
 }

@@ -1,4 +1,4 @@
-//! Constants as they stand in an expression.
+//! Constants as they are in an expression.
 
 use crate::syntax::time::AbsTime;
 use crate::text::Text;
@@ -25,8 +25,9 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// Tests whether both are the same constant in the sense of structural equality (`docs/reference/classad-language.md` 10.4): same
-    /// kind; reals within 2.2e-16 (the distance from 1 to the next double) of each other, NaN equal to NaN.
+    /// Tests whether both are the same constant in the sense of structural equality
+    /// (`docs/reference/classad-language.md` 10.4): same kind; reals within 2.2e-16 (the distance from 1 to the next
+    /// double) of each other, NaN equal to NaN.
     pub fn same_as(&self, other: &Literal) -> bool {
         match (self, other) {
             (Literal::Undefined, Literal::Undefined) | (Literal::Error, Literal::Error) => true,

@@ -1,7 +1,7 @@
-//! How deeply a text nests, counted as the reference's recursive parser counts.
+//! The nesting of a text, counted as the reference's recursive parser counts.
 //!
-//! In: tokens in their order. Out: whether more than [`LIMIT`] of the productions Expr, Unary and Postfix would be
-//! open at once (`docs/reference/classad-language.md` 12). Knows nothing of trees; a text with wrong syntax is left to the
+//! In: tokens in their order. Out: whether more than [`LIMIT`] of the productions Expr, Unary and Postfix would be open
+//! at once (`docs/reference/classad-language.md` 12). Knows nothing of trees; a text with wrong syntax is left to the
 //! parser.
 
 use crate::syntax::lexer::Token;
@@ -9,12 +9,12 @@ use crate::syntax::lexer::Token;
 /// Simultaneously open productions that are still accepted.
 pub const LIMIT: usize = 500;
 
-/// What is open in one pair of brackets, beyond what was open around it.
+/// The open levels in one pair of brackets, beyond those around it.
 #[derive(Clone, Copy, Default)]
 struct Level {
     /// Productions open around the bracket.
     outside: usize,
-    /// Whether an Expr is open in the bracket.
+    /// 1 if an Expr is open in the bracket.
     expr: usize,
     /// Conditionals whose branches are being read: each holds one Expr open.
     branches: usize,

@@ -94,7 +94,7 @@ pub fn write_general(out: &mut Vec<u8>, value: f64, precision: usize, upper: boo
     }
 }
 
-/// Writes the values that have a text of their own, and tells whether it did.
+/// Writes the values that have a text of their own, and returns whether it did.
 fn write_special(out: &mut Vec<u8>, value: f64) -> bool {
     let text: &[u8] = if value == 0.0 {
         if value.is_sign_negative() { b"-0.0" } else { b"0.0" }

@@ -122,7 +122,7 @@ impl BinaryOp {
         matches!(self.precedence(), 6 | 7)
     }
 
-    /// How tightly the operator binds: 1 (`||`) to 10 (`*`), 12 for the default operator.
+    /// The precedence of the operator: 1 (`||`) to 10 (`*`), 12 for the default operator.
     pub fn precedence(self) -> u8 {
         match self {
             BinaryOp::Or => 1,

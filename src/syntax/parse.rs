@@ -30,14 +30,14 @@ mod grammar {
 /// The two ways in which the reference reads and evaluates (`docs/reference/classad-language.md` 1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
-    /// What daemons and tools of a pool do.
+    /// The mode of the daemons and tools of a pool.
     #[default]
     HTCondor,
     /// `STRICT_CLASSAD_EVALUATION`.
     Strict,
 }
 
-/// How a text is read.
+/// Options for reading a text.
 #[derive(Clone, Debug)]
 pub struct ParseOptions {
     /// HTCondor or strict mode.
@@ -82,7 +82,7 @@ pub fn parse_prefix(source: &[u8], options: &ParseOptions) -> Result<(Expr, usiz
         Ok(expr) => return Ok((expr, source.len())),
         Err(error) => error,
     };
-    // Whatever stopped the parser may also stand behind a complete expression.
+    // Whatever stopped the parser may also follow a complete expression.
     let end = error.span.start as usize;
     let tokens = Tokens { end, ..Tokens::new(source, options)? };
     match run(source, tokens, options) {
@@ -92,7 +92,7 @@ pub fn parse_prefix(source: &[u8], options: &ParseOptions) -> Result<(Expr, usiz
 }
 
 /// Parses as the reference's "full" parse: to the end of the text, except that what follows a conditional is not
-/// looked at (`docs/reference/classad-language.md` 3.4). The `eval` function and JSON use it.
+/// considered (`docs/reference/classad-language.md` 3.4). The `eval` function and JSON use it.
 ///
 /// # Errors
 /// As [`parse_expr`].
@@ -172,7 +172,7 @@ fn unexpected(source: &[u8], start: usize, end: usize, allowed: &[String]) -> Sy
     SyntaxError::new(SyntaxErrorKind::Unexpected { expected: expected(allowed), found }, Span::new(start, end))
 }
 
-/// What the parser's list of acceptable tokens means to a person.
+/// The meaning of the parser's list of acceptable tokens for people.
 fn expected(allowed: &[String]) -> Expected {
     let has = |token: &str| allowed.iter().any(|known| known.trim_matches('"') == token);
     if has("literal") {

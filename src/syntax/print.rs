@@ -31,7 +31,7 @@ enum Step {
     /// A selector or function name, never quoted.
     Raw(Name),
     Name(Name),
-    /// A new line with so many spaces, in pretty form.
+    /// A new line with a number of spaces, in pretty form.
     Line(usize),
     /// From here on, the pretty form is indented so far.
     Indent(usize),

@@ -5,7 +5,7 @@ use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::token::{Quoting, is_space};
 use crate::text::Text;
 
-/// Why a quoted text stands for nothing.
+/// The error of a quoted text that has no meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NulEscape;
 

@@ -80,9 +80,9 @@ fn timestamp(seconds: i64) -> Timestamp {
 
 /// Reads the text of an absolute time; without an offset of its own it is local time in `zone`.
 ///
-/// Groups of digits are year (4), month, day, hour, minute and second (2 each), whatever stands between them; a final
+/// Groups of digits are year (4), month, day, hour, minute and second (2 each), whatever is between them; a final
 /// `Z`, `±hhmm` or `±hh:mm` is the offset. A missing month is January, a missing day is day 0. `None` when there is no
-/// year or a digit too much, and for the one instant (-1) that the C library cannot tell from a failure.
+/// year or a digit too much, and for the one instant (-1) that the C library cannot distinguish from a failure.
 ///
 /// ```
 /// # use classmate::internal::syntax::time::{AbsTime, Zone, parse_abs};
@@ -174,7 +174,7 @@ struct Groups<'t> {
 }
 
 impl Groups<'_> {
-    /// Moves to the next digit and tells whether there is one.
+    /// Moves to the next digit and returns whether there is one.
     fn skip(&mut self) -> bool {
         while self.text.get(self.at).is_some_and(|b| !b.is_ascii_digit()) {
             self.at += 1;
@@ -194,7 +194,8 @@ impl Groups<'_> {
 
 /// Reads the text of a relative time, `[-][days+][[hours:]minutes:]seconds` or with the letters `d h m s`, in seconds.
 ///
-/// Only the seconds may have a fraction. Days, hours and minutes add up in 32 bits and wrap. `None` when anything is left.
+/// Only the seconds may have a fraction. Days, hours and minutes add up in 32 bits and wrap. `None` when anything is
+/// left.
 ///
 /// ```
 /// # use classmate::internal::syntax::time::parse_rel;
@@ -233,7 +234,7 @@ pub fn parse_rel(text: &[u8]) -> Option<f64> {
     rest.0.is_empty().then(|| sign * (f64::from(whole) + seconds))
 }
 
-/// What remains of a text that is read from its end.
+/// The rest of a text that is read from its end.
 struct Tail<'t>(&'t [u8]);
 
 impl<'t> Tail<'t> {
@@ -242,7 +243,7 @@ impl<'t> Tail<'t> {
         self.0 = &self.0[..trimmed(self.0)];
     }
 
-    /// Drops one character if it is one of these, and tells whether it was.
+    /// Drops one character if it is one of these, and returns whether it was.
     fn take_one_of(&mut self, marks: &[u8]) -> bool {
         match self.0.split_last() {
             Some((last, rest)) if marks.contains(last) => {
@@ -280,7 +281,7 @@ pub fn write_abs(out: &mut Vec<u8>, time: AbsTime) {
     push(out, format_args!("{sign}{:02}:{:02}", offset / 3600, offset / 60 % 60));
 }
 
-/// Writes a relative time bare, as it stands inside `relTime("…")`: `D+HH:MM:SS`, `HH:MM:SS`, `MM:SS` or `SS`.
+/// Writes a relative time bare, as it is inside `relTime("…")`: `D+HH:MM:SS`, `HH:MM:SS`, `MM:SS` or `SS`.
 ///
 /// A fraction of the seconds is written as C `%02g`. The whole seconds pass through 32 bits, in which everything of
 /// 2^31 seconds or more is the smallest number and prints as `-24855+-3:-14:-8`.

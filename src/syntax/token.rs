@@ -7,7 +7,7 @@ use logos::{Lexer, Logos};
 
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 
-/// How strings and quoted names are written (`docs/reference/classad-language.md` 2.5 and 2.8).
+/// The spelling of strings and quoted names (`docs/reference/classad-language.md` 2.5 and 2.8).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Quoting {
     /// New syntax: backslash escapes, adjacent strings join.
@@ -17,7 +17,7 @@ pub enum Quoting {
     Old,
 }
 
-/// Why the scanner could not read on.
+/// Reasons that the scanner could not read on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum ScanError {
     /// No token begins with this byte.

@@ -1,7 +1,7 @@
 //! Expressions as readers of them see them: one view of a node, and the attributes that a part refers to.
 //!
-//! In: a node of a [`Tree`]. Out: its meaning with spelling resolved: `MY.x` is a reference, `ifThenElse(c, a, b)` is the
-//! same choice as `c ? a : b`, and `isUndefined(x)` is the same test as `x is undefined`. Nothing here evaluates.
+//! In: a node of a [`Tree`]. Out: its meaning with spelling resolved: `MY.x` is a reference, `ifThenElse(c, a, b)` is
+//! the same choice as `c ? a : b`, and `isUndefined(x)` is the same test as `x is undefined`. Nothing here evaluates.
 
 use crate::name::{Name, known};
 use crate::syntax::expr::{Node, NodeId, Tree, base_of};

@@ -5,8 +5,8 @@ use crate::syntax::time::{AbsTime, truncate_to_32};
 use crate::value::Value;
 use crate::value::compare::integers;
 
-/// `left op right` for an arithmetic operator (`docs/reference/classad-language.md` 5.4, 5.8). Error before undefined before
-/// type rules.
+/// `left op right` for an arithmetic operator (`docs/reference/classad-language.md` 5.4, 5.8). Error before undefined
+/// before type rules.
 pub fn arithmetic(op: BinaryOp, left: &Value, right: &Value) -> Value {
     match (left, right) {
         (Value::Int(a), Value::Int(b)) => integer(op, *a, *b),

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::syntax::operator::BinaryOp;
 use crate::value::Value;
 
-/// `left op right` for an ordering or equality operator (`docs/reference/classad-language.md` 5.6). Error before undefined
-/// before type rules.
+/// `left op right` for an ordering or equality operator (`docs/reference/classad-language.md` 5.6). Error before
+/// undefined before type rules.
 pub fn compare(op: BinaryOp, left: &Value, right: &Value) -> Value {
     match (left, right) {
         (Value::Int(a), Value::Int(b)) => decide(op, Some(a.cmp(b))),

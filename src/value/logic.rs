@@ -5,7 +5,7 @@
 
 use crate::value::Value;
 
-/// What a value means as an operand of logic.
+/// The meaning of a value as an operand of logic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Truth {
     /// True, or a number other than zero.
@@ -22,14 +22,14 @@ pub enum Truth {
 
 use Truth::{Error as E, False as F, True as T, Undefined as U};
 
-/// `left && right`; rows are the left operand in the order true, false, undefined, error, stranger.
+/// `left && right`; rows are the left operand in the order true, false, undefined, error, not boolean.
 const AND: [[Truth; 5]; 5] = [[T, F, U, E, E], [F, F, F, F, F], [U, F, U, E, E], [E, E, E, E, E], [E, E, E, E, E]];
 
 /// `left || right`
 const OR: [[Truth; 5]; 5] = [[T, T, T, T, T], [T, F, U, E, E], [T, U, U, E, E], [E, E, E, E, E], [E, E, E, E, E]];
 
 impl Truth {
-    /// What a value means.
+    /// The meaning of a value.
     pub fn of(value: &Value) -> Truth {
         match value {
             Value::Bool(true) => T,
@@ -68,7 +68,7 @@ impl Truth {
         }
     }
 
-    /// Tests whether `self && …` is decided without the right operand. A stranger does not decide, though the result
+    /// Tests whether `self && …` is decided without the right operand. A value that is not boolean does not decide, though the result
     /// is error either way: the reference evaluates the right operand then.
     pub fn decides_and(self) -> bool {
         matches!(self, F | E)

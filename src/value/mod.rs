@@ -16,7 +16,7 @@ use crate::syntax::print::Style;
 use crate::syntax::time::AbsTime;
 use crate::text::Text;
 
-/// What an expression evaluates to. 16 bytes; clones share strings, lists and ads.
+/// The result of an expression. 16 bytes; clones share strings, lists and ads.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
     /// Information is missing.
@@ -231,7 +231,7 @@ impl AdValue {
         matches!(self.0, AdSource::Temporary(_))
     }
 
-    /// What the ad is, whoever keeps it.
+    /// The ad, without regard to its keeper.
     pub(crate) fn source(&self) -> &AdSource {
         let mut source = &self.0;
         while let AdSource::Temporary(inner) = source {
@@ -380,7 +380,7 @@ impl List {
 }
 
 impl From<&Literal> for Value {
-    /// What the constant evaluates to: a relative-time literal is a real (`docs/reference/classad-language.md` 4).
+    /// The value of the constant: a relative-time literal is a real (`docs/reference/classad-language.md` 4).
     fn from(literal: &Literal) -> Self {
         match literal {
             Literal::Undefined => Value::Undefined,

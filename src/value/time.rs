@@ -34,7 +34,8 @@ fn fixed_day(year: i32, month: i32, day: i32) -> i32 {
         .fold(before.wrapping_mul(365), i32::wrapping_add)
 }
 
-/// Writes an interval of seconds, beginning with the largest unit that is not zero: `1+01:01:01`, `1:01:01`, `1:01`, `1`.
+/// Writes an interval of seconds, beginning with the largest unit that is not zero: `1+01:01:01`, `1:01:01`, `1:01`,
+/// `1`.
 ///
 /// A negative interval has its sign on the first field only.
 ///
@@ -66,7 +67,7 @@ pub fn write_interval(out: &mut Vec<u8>, seconds: i32) {
 /// Writes fields by a format as the GNU C library's `strftime` does in the C locale.
 ///
 /// All its conversions, the flags `_ - 0 ^ #`, widths and the modifiers `E` and `O` are known; an unknown conversion is
-/// written as it stands. `zone_name` is the text of `%Z`; `%z` is always `+0000`, because the reference never fills in
+/// written as it is. `zone_name` is the text of `%Z`; `%z` is always `+0000`, because the reference never fills in
 /// what it reads. `offset` is the standard offset of local time in seconds east of UTC, on which `%s` reads the fields.
 ///
 /// Returns false and writes nothing when the text would be longer than [`LONGEST_FORMATTED`].
@@ -107,7 +108,7 @@ const MONTHS: [&str; 12] = [
 const NOT_AFTER_E: &[u8] = b"aAbBdDeFghGHIjklmMSUVwW";
 const NOT_AFTER_O: &[u8] = b"aAcDFxXY";
 
-/// How one conversion is to be shaped.
+/// The flags and the width of one conversion.
 #[derive(Clone, Copy, Default)]
 struct Shape {
     /// One of `_`, `-`, `0`, or nothing.
@@ -119,7 +120,7 @@ struct Shape {
     change: bool,
 }
 
-/// What is being written; every step fails when the text grows beyond the limit.
+/// The text so far; every step fails when the text grows beyond the limit.
 struct Writer<'a> {
     out: &'a mut Vec<u8>,
     limit: usize,
@@ -146,7 +147,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Writes one conversion, which begins at the start of the text, and tells how long it is.
+    /// Writes one conversion, which begins at the start of the text, and returns its length.
     fn conversion(&mut self, text: &[u8]) -> Option<usize> {
         let mut shape = Shape::default();
         let mut at = 1;
@@ -253,7 +254,7 @@ impl Writer<'_> {
         self.text(text.as_bytes(), shape)
     }
 
-    /// Writes a conversion that stands for several others.
+    /// Writes a conversion that abbreviates several others.
     fn composed(&mut self, format: &[u8], shape: Shape) -> Option<()> {
         let start = self.out.len();
         self.format(format, shape.upper)?;
@@ -320,7 +321,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Fails unless there is room for so many more bytes.
+    /// Fails unless there is room for this number of bytes.
     fn room(&self, more: usize) -> Option<()> {
         (self.out.len() + more <= self.limit).then_some(())
     }

@@ -1,4 +1,4 @@
-//! Mistakes with brackets and what stands between them.
+//! Mistakes with brackets and the text between them.
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Expected;

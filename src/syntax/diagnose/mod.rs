@@ -1,4 +1,4 @@
-//! What people really meant by a text that does not parse.
+//! The probable meaning of a text that does not parse.
 //!
 //! In: a text and the error that stopped the parser. Out: a [`Diagnostic`] that says what to write. Each mistake is one
 //! rule; rules look at the tokens around the place and never change what the parser accepts.

@@ -109,7 +109,7 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::error(message, span).write(span, value.to_string()))
 }
 
-/// What a size is in the units of `Memory` and `Disk`, where it is a whole number of them.
+/// A size in the units of `Memory` and `Disk`, if it is a whole number of them.
 fn counted(digits: &str, factor: &str) -> String {
     let bytes = factor.split('*').try_fold(1u64, |product, factor| product.checked_mul(factor.trim().parse().ok()?));
     let Some(bytes) = bytes.and_then(|factor| digits.parse::<u64>().ok()?.checked_mul(factor)) else {

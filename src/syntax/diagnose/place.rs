@@ -6,10 +6,10 @@ use crate::span::Span;
 use crate::syntax::lexer::{Lexer, Token};
 use crate::syntax::parse::ParseOptions;
 
-/// How many tokens before and behind the place are looked at.
+/// Number of tokens before and after the place that are considered.
 const AROUND: usize = 8;
 
-/// What a token is, as far as mistakes are concerned.
+/// The kind of a token, as far as mistakes are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// A name or keyword.
@@ -97,7 +97,7 @@ impl<'s> Lexeme<'s> {
     }
 }
 
-/// What kind of bracket is open.
+/// The kinds of open brackets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Bracket {
     /// `(` around an expression.
@@ -121,7 +121,7 @@ impl Bracket {
         }
     }
 
-    /// What the bracket belongs to.
+    /// The construct that the bracket belongs to.
     pub(super) fn of(self) -> &'static str {
         match self {
             Bracket::Paren => "the parenthesis",
@@ -143,7 +143,7 @@ pub(super) struct Place<'s> {
     after: Vec<Lexeme<'s>>,
     /// The brackets that are open at the place, innermost last, with the tokens that opened them.
     pub(super) open: Vec<(Bracket, Span)>,
-    /// True if nothing stands before and behind the text.
+    /// True if nothing precedes and follows the text.
     pub(super) whole: bool,
 }
 
@@ -199,7 +199,7 @@ impl<'s> Place<'s> {
         self.open.last().copied()
     }
 
-    /// What the parser would have accepted.
+    /// The text that the parser would have accepted.
     pub(super) fn expected(&self) -> Option<Expected> {
         match &self.error.kind {
             SyntaxErrorKind::Unexpected { expected, .. } => Some(*expected),
