@@ -38,8 +38,8 @@ const STRING_ATTRIBUTES: [&str; 2] = ["Arch", "OpSys"];
 /// The kinds of some slots.
 #[derive(Debug)]
 pub struct SlotKinds {
-    /// For each slot its name, if it has one, and the number of its kind.
-    of: Vec<(Option<Text>, u32)>,
+    /// For each slot that has a name: the name, the number of its kind, and whether it is in use.
+    slots: Vec<(Text, u32, bool)>,
     /// The kinds; two may have the same name.
     names: Vec<String>,
 }
@@ -67,50 +67,46 @@ impl SlotKinds {
             kinds.split(|at| if apart { at as u32 } else { column.ids[at] });
         }
         let names = kinds.firsts().into_iter().map(|at| kind(AdReader::of(&slots[at as usize], settings))).collect();
-        let name = Name::new("Name");
-        let named = |(ad, number): (&ClassAd, u32)| (AdReader::of(ad, settings).string(name), number);
-        SlotKinds { of: slots.par_iter().zip(kinds.of).map(named).collect(), names }
+        let slot = |(ad, number): (&ClassAd, u32)| {
+            let facts = AdReader::of(ad, settings);
+            let is_in_use = facts.string("State").is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed"));
+            Some((facts.string("Name")?, number, is_in_use))
+        };
+        SlotKinds { slots: slots.par_iter().zip(kinds.of).filter_map(slot).collect(), names }
+    }
+
+    /// The kinds of slots with names, by the name of the kind, with their slots that a cycle matched.
+    fn counts(&self, outcome: &Outcome) -> BTreeMap<&str, SlotKind> {
+        let got: HashSet<&str> = outcome.matches.iter().map(|made| made.slot.as_str()).collect();
+        let is_matched = |(name, ..): &(Text, u32, bool)| got.contains(String::from_utf8_lossy(name).as_ref());
+        let matched: Vec<bool> = self.slots.par_iter().map(is_matched).collect();
+        let mut counts = vec![[0; 3]; self.names.len()];
+        for ((_, number, is_in_use), is_matched) in self.slots.iter().zip(matched) {
+            let [slots, in_use, matched] = &mut counts[*number as usize];
+            *slots += 1;
+            *in_use += usize::from(*is_in_use);
+            *matched += usize::from(is_matched);
+        }
+        let mut kinds: BTreeMap<&str, SlotKind> = BTreeMap::new();
+        for (name, [slots, in_use, matched]) in self.names.iter().zip(counts).filter(|(_, [slots, ..])| *slots > 0) {
+            let kind = kinds.entry(name).or_insert_with(|| SlotKind { name: name.clone(), ..SlotKind::default() });
+            kind.slots += slots;
+            kind.in_use += in_use;
+            kind.matched += matched;
+        }
+        kinds
     }
 
     /// Number of matched slots of each kind, including kinds without a match.
     pub fn matched(&self, outcome: &Outcome) -> BTreeMap<String, usize> {
-        let mut matched: BTreeMap<String, usize> = BTreeMap::new();
-        let mut counts = vec![(false, 0); self.names.len()];
-        for (number, is_matched) in self.slots(outcome).into_iter().flatten() {
-            counts[number as usize].0 = true;
-            counts[number as usize].1 += usize::from(is_matched);
-        }
-        for (name, (_, count)) in self.names.iter().zip(counts).filter(|(_, (any, _))| *any) {
-            *matched.entry(name.clone()).or_default() += count;
-        }
-        matched
-    }
-
-    /// For each slot that has a name, the number of its kind and whether it was matched.
-    fn slots(&self, outcome: &Outcome) -> Vec<Option<(u32, bool)>> {
-        let got: HashSet<&str> = outcome.matches.iter().map(|made| made.slot.as_str()).collect();
-        let of = |(name, number): &(Option<Text>, u32)| {
-            Some((*number, got.contains(String::from_utf8_lossy(name.as_ref()?).as_ref())))
-        };
-        self.of.par_iter().map(of).collect()
+        self.counts(outcome).into_values().map(|kind| (kind.name, kind.matched)).collect()
     }
 }
 
 /// The slots of a pool by kind, the most frequent kind first.
 pub fn kinds(snapshot: &Snapshot, outcome: &Outcome) -> Vec<SlotKind> {
-    let settings = snapshot.settings();
-    let all = SlotKinds::of(&snapshot.slots, &settings);
-    let mut kinds: BTreeMap<&str, SlotKind> = BTreeMap::new();
-    for (ad, slot) in snapshot.slots.iter().zip(all.slots(outcome)) {
-        let Some((number, matched)) = slot else { continue };
-        let name = all.names[number as usize].as_str();
-        let entry = kinds.entry(name).or_insert_with(|| SlotKind { name: name.to_owned(), ..SlotKind::default() });
-        let state = AdReader::of(ad, &settings).string("State");
-        entry.slots += 1;
-        entry.in_use += usize::from(state.is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed")));
-        entry.matched += usize::from(matched);
-    }
-    let mut kinds: Vec<SlotKind> = kinds.into_values().collect();
+    let all = SlotKinds::of(&snapshot.slots, &snapshot.settings());
+    let mut kinds: Vec<SlotKind> = all.counts(outcome).into_values().collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.slots));
     kinds
 }

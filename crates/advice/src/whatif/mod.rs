@@ -15,7 +15,7 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
-use classmate_pool::internal::negotiate::outcome::{Match, Outcome, Rejection};
+use classmate_pool::internal::negotiate::outcome::{Outcome, Rejection};
 use classmate_pool::internal::negotiate::{CycleOptions, Feasibility, PreparedPool, Snapshot};
 use classmate_pool::internal::queue::job::JobId;
 
@@ -120,7 +120,7 @@ pub struct GroupFigures {
 }
 
 /// The differences of two outcomes.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Difference {
     /// Matches before and after.
     pub matches: (usize, usize),
@@ -192,7 +192,25 @@ impl Difference {
         };
         let (jobs_won, jobs_lost) = (missing(&new, &old), missing(&old, &new));
         let weight = |outcome: &Outcome| outcome.matches.iter().fold(0.0, |sum, made| sum + made.weight);
-        let displaced = |outcome: &Outcome| outcome.matches.iter().filter(|made| displaces(made)).count();
+        let preemptions =
+            |outcome: &Outcome| outcome.matches.iter().filter(|made| made.preempting != PreemptState::None).count();
+        let submitters = |outcome: &Outcome| -> BTreeMap<String, usize> {
+            outcome.submitters.iter().map(|line| (line.submitter.clone(), line.matched)).collect()
+        };
+        let weights = |outcome: &Outcome| {
+            let mut weights: BTreeMap<String, f64> = BTreeMap::new();
+            for made in &outcome.matches {
+                *weights.entry(made.submitter.clone()).or_default() += made.weight;
+            }
+            weights
+        };
+        let groups = |outcome: &Outcome| -> BTreeMap<String, GroupFigures> {
+            let figures = outcome.groups.iter().map(|group| {
+                let figures = GroupFigures { quota: group.quota, allocated: group.granted(), usage: group.usage };
+                (group.name.clone(), figures)
+            });
+            figures.collect()
+        };
         let moved = old.iter().filter_map(|(job, slot)| {
             let other = new.get(job).filter(|other| *other != slot)?;
             Some((job.clone(), slot.clone(), other.clone()))
@@ -200,43 +218,27 @@ impl Difference {
         Difference {
             matches: (before.matches.len(), after.matches.len()),
             weight: (weight(before), weight(after)),
-            preemptions: (displaced(before), displaced(after)),
+            preemptions: (preemptions(before), preemptions(after)),
             submitters: paired(&submitters(before), &submitters(after)),
             weights: paired(&weights(before), &weights(after)),
             groups: paired(&groups(before), &groups(after)),
             jobs_moved: moved.collect(),
             slots_won: only(&new_slots, &old_slots),
             slots_lost: only(&old_slots, &new_slots),
-            classes: Vec::new(),
-            stranded: Vec::new(),
-            freed: Vec::new(),
             no_match_now: short(after, without(&matched_before, &matched_after)),
             no_match_before: short(before, without(&matched_after, &matched_before)),
             reasons: reasons(before, after),
             jobs_won,
             jobs_lost,
+            ..Difference::default()
         }
     }
 
     /// Returns whether the outcomes are equal.
     pub fn is_none(&self) -> bool {
-        self.matches.0 == self.matches.1
-            && self.weight.0 == self.weight.1
-            && self.preemptions.0 == self.preemptions.1
-            && self.classes.is_empty()
-            && self.weights.is_empty()
-            && self.slots_won.is_empty()
-            && self.slots_lost.is_empty()
-            && self.submitters.is_empty()
-            && self.groups.is_empty()
-            && self.jobs_won.is_empty()
-            && self.jobs_lost.is_empty()
-            && self.jobs_moved.is_empty()
-            && self.no_match_now.is_empty()
-            && self.no_match_before.is_empty()
-            && self.reasons.is_empty()
-            && self.stranded.is_empty()
-            && self.freed.is_empty()
+        let Difference { matches, weight, preemptions, .. } = *self;
+        let are_same = matches.0 == matches.1 && weight.0 == weight.1 && preemptions.0 == preemptions.1;
+        are_same && *self == Difference { matches, weight, preemptions, ..Difference::default() }
     }
 
     /// The difference of two runs: with matches by classes of slots, and jobs that match nothing at all, or no longer.
@@ -354,30 +356,6 @@ fn reasons(before: &Outcome, after: &Outcome) -> Vec<Delta<String>> {
         Some(Delta { name, before, after })
     });
     moved.collect()
-}
-
-fn displaces(made: &Match) -> bool {
-    made.preempting != PreemptState::None
-}
-
-fn submitters(outcome: &Outcome) -> BTreeMap<String, usize> {
-    outcome.submitters.iter().map(|line| (line.submitter.clone(), line.matched)).collect()
-}
-
-fn weights(outcome: &Outcome) -> BTreeMap<String, f64> {
-    let mut weights: BTreeMap<String, f64> = BTreeMap::new();
-    for made in &outcome.matches {
-        *weights.entry(made.submitter.clone()).or_default() += made.weight;
-    }
-    weights
-}
-
-fn groups(outcome: &Outcome) -> BTreeMap<String, GroupFigures> {
-    let figures = outcome.groups.iter().map(|group| {
-        let figures = GroupFigures { quota: group.quota, allocated: group.granted(), usage: group.usage };
-        (group.name.clone(), figures)
-    });
-    figures.collect()
 }
 
 /// The differences, by name.

@@ -4,12 +4,37 @@ use std::io::{self, Write};
 
 use crate::report::outcome::{lines, table};
 use crate::report::{Color, counted};
-use classmate_advice::internal::whatif::{Difference, ShortRequest};
+use classmate_advice::internal::whatif::{Delta, Difference, ShortRequest};
 
 /// Names listed in one line.
 const LISTED: usize = 10;
 /// Jobs that get another slot listed in one line.
 const MOVED: usize = 3;
+
+fn amount(figure: f64) -> String {
+    format!("{figure:.2}")
+}
+
+fn counts(one: &Delta<usize>) -> [String; 3] {
+    [one.name.clone(), one.before.to_string(), one.after.to_string()]
+}
+
+/// Writes a table of figures before and after, if there are any.
+fn deltas<const N: usize>(
+    out: &mut impl Write,
+    headings: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+    color: Color,
+) -> io::Result<()> {
+    let numbers: Vec<usize> = (1..N).collect();
+    let mut table = table(&headings, &numbers, color);
+    table.add_rows(rows);
+    if table.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    lines(out, &table)
+}
 
 /// Writes a difference.
 ///
@@ -24,49 +49,23 @@ pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Resu
         "matches {} → {}, weight {:.2} → {:.2}, preemptions {} → {}",
         found.matches.0, found.matches.1, found.weight.0, found.weight.1, found.preemptions.0, found.preemptions.1
     )?;
-    if !found.weights.is_empty() {
-        writeln!(out)?;
-        let mut table = table(&["SUBMITTER", "WEIGHT BEFORE", "AFTER"], &[1, 2], color);
-        for one in &found.weights {
-            table.add_row([one.name.clone(), format!("{:.2}", one.before), format!("{:.2}", one.after)]);
-        }
-        lines(out, &table)?;
-    }
-    if !found.submitters.is_empty() {
-        writeln!(out)?;
-        let mut table = table(&["SUBMITTER", "MATCHED BEFORE", "AFTER"], &[1, 2], color);
-        for one in &found.submitters {
-            table.add_row([one.name.clone(), one.before.to_string(), one.after.to_string()]);
-        }
-        lines(out, &table)?;
-    }
-    if !found.groups.is_empty() {
-        writeln!(out)?;
-        let headings = ["GROUP", "QUOTA BEFORE", "AFTER", "ALLOCATED BEFORE", "AFTER", "USED BEFORE", "AFTER"];
-        let mut table = table(&headings, &[1, 2, 3, 4, 5, 6], color);
-        for one in &found.groups {
-            let (old, new) = (&one.before, &one.after);
-            let figures = [old.quota, new.quota, old.allocated, new.allocated, old.usage, new.usage];
-            let mut row = vec![one.name.clone()];
-            row.extend(figures.iter().map(|figure| format!("{figure:.2}")));
-            table.add_row(row);
-        }
-        lines(out, &table)?;
-    }
-    if !found.classes.is_empty() {
-        writeln!(out)?;
-        let mut table = table(&["SLOT KIND", "MATCHED BEFORE", "AFTER"], &[1, 2], color);
-        for one in &found.classes {
-            table.add_row([one.name.clone(), one.before.to_string(), one.after.to_string()]);
-        }
-        lines(out, &table)?;
-    }
+    let weights = found.weights.iter().map(|one| [one.name.clone(), amount(one.before), amount(one.after)]);
+    deltas(out, ["SUBMITTER", "WEIGHT BEFORE", "AFTER"], weights, color)?;
+    deltas(out, ["SUBMITTER", "MATCHED BEFORE", "AFTER"], found.submitters.iter().map(counts), color)?;
+    let groups = found.groups.iter().map(|Delta { name, before: old, after: new }| {
+        let figures = [old.quota, new.quota, old.allocated, new.allocated, old.usage, new.usage];
+        let [a, b, c, d, e, f] = figures.map(amount);
+        [name.clone(), a, b, c, d, e, f]
+    });
+    let headings = ["GROUP", "QUOTA BEFORE", "AFTER", "ALLOCATED BEFORE", "AFTER", "USED BEFORE", "AFTER"];
+    deltas(out, headings, groups, color)?;
+    deltas(out, ["SLOT KIND", "MATCHED BEFORE", "AFTER"], found.classes.iter().map(counts), color)?;
     let moved: Vec<String> = found.jobs_moved.iter().map(|(job, from, to)| format!("{job} {from} → {to}")).collect();
     let reasons: Vec<String> =
         found.reasons.iter().map(|one| format!("{} ({} → {})", one.name, one.before, one.after)).collect();
     let of_requests = |short: &[ShortRequest]| -> (usize, Vec<String>) {
-        let told = short.iter().map(|one| format!("{} from the request of job {}", one.jobs, one.request));
-        (short.iter().map(|one| one.jobs).sum(), told.collect())
+        let texts = short.iter().map(|one| format!("{} from the request of job {}", one.jobs, one.request));
+        (short.iter().map(|one| one.jobs).sum(), texts.collect())
     };
     let (now, before) = (of_requests(&found.no_match_now), of_requests(&found.no_match_before));
     let all = |names: &Vec<String>| names.len();
