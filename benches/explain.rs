@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::hint::black_box;
 
-use classmate_advice::internal::explain::{Market, explain};
+use classmate_advice::internal::explain::PoolFacts;
+use classmate_advice::internal::explain::job_view::JobView;
 use classmate_advice::internal::lint::config::lint;
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{Difference, PoolRun};
@@ -30,11 +31,12 @@ fn pool(slots: u64) -> Snapshot {
 fn one_job(criterion: &mut Criterion) {
     let snapshot = pool(SLOTS);
     let Ok(pool) = PreparedPool::for_explanation(&snapshot) else { return };
-    let market = Market::new(&pool);
+    let facts = PoolFacts::new(&pool);
     let mut group = criterion.benchmark_group("explain");
     group.sample_size(10);
     group.bench_function("a job against 100,000 slots", |bencher| {
-        bencher.iter(|| black_box(explain(&market, "1.0".to_owned(), "a@x".to_owned(), &snapshot.jobs[0])));
+        bencher
+            .iter(|| black_box(JobView::of(&facts, &snapshot.jobs[0]).explanation("1.0".to_owned(), "a@x".to_owned())));
     });
     group.finish();
 }

@@ -6,8 +6,9 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::format::long::LongReader;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate_advice::internal::explain::job_view::JobView;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
-use classmate_advice::internal::explain::{Explanation, Market, explain, find};
+use classmate_advice::internal::explain::{Explanation, PoolFacts, find};
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain};
 use classmate_cli::report::explain::suggested;
@@ -26,10 +27,10 @@ fn prepared(snapshot: &Snapshot) -> &'static PreparedPool<'static> {
     Box::leak(Box::new(PreparedPool::for_explanation(snapshot).unwrap()))
 }
 
-fn explained(job: &ClassAd, slots: Vec<ClassAd>) -> (Market<'static>, Explanation) {
-    let market = Market::new(prepared(&Snapshot { slots, ..Snapshot::default() }));
-    let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), job);
-    (market, found)
+fn explained(job: &ClassAd, slots: Vec<ClassAd>) -> (PoolFacts<'static>, Explanation) {
+    let facts = PoolFacts::new(prepared(&Snapshot { slots, ..Snapshot::default() }));
+    let found = JobView::of(&facts, job).explanation("1.0".to_owned(), "a@x".to_owned());
+    (facts, found)
 }
 
 /// The job with the changes of a suggestion made in its text; none if something else than the job changes.
@@ -74,9 +75,14 @@ fn changed_slot(slot: &ClassAd, changes: &[Change]) -> Option<ClassAd> {
 
 /// How many slots a change of their policy wins, made in the text of all that have it; none if the job changes, or if a text
 /// stands more than once.
-fn won_by_text(market: &Market, job: &ClassAd, suggestion: &Suggestion) -> Option<usize> {
+/// The number of slots that match a job, evaluated one by one.
+fn matching(facts: &PoolFacts, job: &ClassAd) -> usize {
+    facts.slots.iter().filter(|slot| symmetric(job, &slot.ad, &facts.settings)).count()
+}
+
+fn won_by_text(facts: &PoolFacts, job: &ClassAd, suggestion: &Suggestion) -> Option<usize> {
     let mut won = 0;
-    for slot in market.slots {
+    for slot in facts.slots {
         for change in &suggestion.changes {
             let text = slot.ad.get(change.attribute.as_str()).map(|expr| expr.to_string()).unwrap_or_default();
             // An attribute that is a condition by itself is set wherever it is one; of its values the first is told.
@@ -90,7 +96,7 @@ fn won_by_text(market: &Market, job: &ClassAd, suggestion: &Suggestion) -> Optio
             }
         }
         let Some(after) = changed_slot(&slot.ad, &suggestion.changes) else { continue };
-        let matches = |slot: &ClassAd| symmetric(job, slot, &market.settings);
+        let matches = |slot: &ClassAd| symmetric(job, slot, &facts.settings);
         won += usize::from(!matches(&slot.ad) && matches(&after));
     }
     Some(won)
@@ -176,32 +182,32 @@ proptest! {
             "[ Name = \"s{at}\"; MyType = \"Machine\"; Cpus = {cpus}; Memory = {}; Arch = \"{arch}\"; START = {start}; Requirements = {policy} ]",
             memory * 100
         ))).collect();
-        let (market, found) = explained(&job, slots);
-        prop_assert_eq!(found.matching, market.matching(&job));
+        let (facts, found) = explained(&job, slots);
+        prop_assert_eq!(found.matching, matching(&facts, &job));
         for suggestion in &found.suggestions {
             prop_assert!(suggestion.won > 0 && suggestion.lost <= suggestion.won, "{:?}", suggestion);
             if let Some(after) = changed(&job, &suggestion.changes) {
-                prop_assert_eq!(market.matching(&after), suggestion.slots, "{:?}", suggestion);
+                prop_assert_eq!(matching(&facts, &after), suggestion.slots, "{:?}", suggestion);
                 let counted = |before: bool| {
-                    let is = |job: &ClassAd, at: usize| symmetric(job, &market.slots[at].ad, &market.settings);
-                    (0..market.slots.len()).filter(|at| is(&job, *at) == before && is(&after, *at) != before).count()
+                    let is = |job: &ClassAd, at: usize| symmetric(job, &facts.slots[at].ad, &facts.settings);
+                    (0..facts.slots.len()).filter(|at| is(&job, *at) == before && is(&after, *at) != before).count()
                 };
                 prop_assert_eq!((counted(false), counted(true)), (suggestion.won, suggestion.lost), "{:?}", suggestion);
                 let job = after;
-                let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
-                prop_assert!(symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
+                let named = facts.of_slots.iter().position(|slot| slot.name == suggestion.example).unwrap();
+                prop_assert!(symmetric(&job, &facts.slots[named].ad, &facts.settings), "{:?}", suggestion);
             }
-            if let Some(won) = won_by_text(&market, &job, suggestion) {
+            if let Some(won) = won_by_text(&facts, &job, suggestion) {
                 prop_assert_eq!(won, suggestion.slots, "{:?}", suggestion);
             }
-            let named = market.names.iter().position(|name| *name == suggestion.example).unwrap();
-            if let Some(slot) = changed_slot(&market.slots[named].ad, &suggestion.changes) {
-                prop_assert!(!symmetric(&job, &market.slots[named].ad, &market.settings), "{:?}", suggestion);
-                prop_assert!(symmetric(&job, &slot, &market.settings), "{:?} of {}", suggestion, slot);
+            let named = facts.of_slots.iter().position(|slot| slot.name == suggestion.example).unwrap();
+            if let Some(slot) = changed_slot(&facts.slots[named].ad, &suggestion.changes) {
+                prop_assert!(!symmetric(&job, &facts.slots[named].ad, &facts.settings), "{:?}", suggestion);
+                prop_assert!(symmetric(&job, &slot, &facts.settings), "{:?} of {}", suggestion, slot);
             }
         }
         for clause in &found.clauses {
-            prop_assert_eq!(clause.alone.total(), market.slots.len());
+            prop_assert_eq!(clause.alone.total(), facts.slots.len());
         }
         // Everything that must be true together is the whole.
         if let Some(last) = found.clauses.iter().rev().find_map(|clause| clause.together.filter(|_| clause.depth <= 1)) {
@@ -231,10 +237,10 @@ proptest! {
         let snapshot = Snapshot { slots: vec![slot], jobs: jobs.collect(), ..Snapshot::default() };
         let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
         let pool = prepared(&snapshot);
-        let market = Market::new(pool);
+        let facts = PoolFacts::new(pool);
         let found = classmate_advice::internal::explain::slot::explain(pool, &outcome, "s").unwrap();
-        let slot = &market.slots[0].ad;
-        let matches = |job: &ClassAd, slot: &ClassAd| symmetric(job, slot, &market.settings);
+        let slot = &facts.slots[0].ad;
+        let matches = |job: &ClassAd, slot: &ClassAd| symmetric(job, slot, &facts.settings);
         let matching = snapshot.jobs.iter().filter(|job| matches(job, slot)).count();
         prop_assert_eq!(found.matching, matching);
         prop_assert!(matching == 0 || found.changes.is_empty());
@@ -717,7 +723,7 @@ fn a_cycle_knows_which_jobs_no_slot_would_do_for() {
         for prospect in ran.feasibility.iter().step_by(5) {
             let (job, ad) = find(&snapshot, |job, _| job.id == prospect.job).unwrap();
             let pool = PreparedPool::for_explanation(&snapshot).unwrap();
-            let matching = Market::new(&pool).matching(&pool.job(ad, &job.submitter).ad);
+            let matching = matching(&PoolFacts::new(&pool), &pool.job(ad, &job.submitter).ad);
             assert_eq!(prospect.infeasible_request.is_none(), matching > 0, "seed {seed}: {}", prospect.job);
             stuck += usize::from(matching == 0);
         }

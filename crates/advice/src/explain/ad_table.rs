@@ -30,13 +30,8 @@ pub(super) struct AdTable<'a> {
 }
 
 impl<'a> AdTable<'a> {
-    /// The table of ads that are opposite to one.
-    pub(super) fn of(ads: Vec<&'a ClassAd>, one: &ClassAd, settings: &'a EvalOptions) -> Self {
-        Self::with(ads, one, &[], settings)
-    }
-
-    /// As [`AdTable::of`], also for the evaluation of expressions of the configuration.
-    pub(super) fn with(ads: Vec<&'a ClassAd>, one: &ClassAd, exprs: &[&Expr], settings: &'a EvalOptions) -> Self {
+    /// The table of ads that are opposite to one, also for the evaluation of some expressions in them.
+    pub(super) fn of(ads: Vec<&'a ClassAd>, one: &ClassAd, exprs: &[&Expr], settings: &'a EvalOptions) -> Self {
         let requirements = Name::new("Requirements");
         let mut reach = Reach::new(vec![requirements], |mentions| {
             !(mentions.opaque || mentions.random || mentions.bound) && mentions.selectors.is_empty()

@@ -2,25 +2,25 @@
 //!
 //! In: what every condition is for every slot. Out: sentences, each about one condition or one rule of the cycle.
 
-use classmate::internal::plural::counted;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::explain::Market;
+use crate::explain::PoolFacts;
 use crate::explain::clauses::{AdCondition, truth};
 use crate::explain::correction::{pattern, quoted};
 use crate::explain::decide::{DecidingCondition, deciding};
+use crate::explain::job_view::JobView;
 use crate::explain::names::{MissingAttribute, references};
 use crate::explain::prose::prose;
 use crate::explain::slot_classes::{Policy, SlotClass};
-use crate::explain::view::View;
+use crate::explain::values::{Opposites, beside, range, verb};
 use classmate::internal::eval;
 use classmate::internal::eval::explain::explain;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::eval::walk::{Side, Via};
-use classmate::internal::name::Name;
+use classmate::internal::plural::counted;
 use classmate::internal::program::view::Values;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::Value;
@@ -86,67 +86,65 @@ impl Cause {
 
 /// Maximum number of causes of one kind.
 const MAX_CAUSES: usize = 4;
-/// Maximum number of values of an attribute.
-const MAX_VALUES: usize = 3;
 /// Maximum number of deciding conditions in a cause.
 const MAX_DECIDING: usize = 3;
 
 /// The causes for which no slot matches; empty if one does.
-pub(super) fn of_match(view: &View<'_>) -> Vec<Cause> {
-    if view.market.slots.is_empty() {
+pub(super) fn of_match(view: &JobView<'_>) -> Vec<Cause> {
+    if view.pool.slots.is_empty() {
         let left_out = left_out(view);
         let none = || Cause::new(Reason::NoSlots, "there are no slots in the cycle");
         return vec![left_out.unwrap_or_else(none)];
     }
-    if view.plan.all.is_empty() {
+    if view.conditions.all.is_empty() {
         return vec![Cause::new(
             Reason::NoRequirements,
             "the job does not have Requirements, so it does not match any \
         slot",
         )];
     }
-    if view.kinds.all.iter().any(SlotClass::matches) {
+    if view.classes.all.iter().any(SlotClass::matches) {
         return Vec::new();
     }
     let mut found = not_matched(view);
     if let Some(cause) = left_out(view) {
         // Slots that would do come before those that do not.
-        let is_feasible = view.market.left_out.iter().any(|slot| symmetric(view.job, &slot.ad, &view.market.settings));
+        let is_feasible = view.pool.left_out.iter().any(|slot| symmetric(view.job, &slot.ad, &view.pool.settings));
         found.insert(if is_feasible { 0 } else { found.len() }, cause);
     }
     found
 }
 
+impl JobView<'_> {
+    /// The values beside a condition of the job, or of some slots.
+    fn beside(&self, condition: &AdCondition, of_job: bool, slots: &[u32]) -> String {
+        let opposites = Opposites { one: self.job, many: &self.table, names: ["the job", "slots"] };
+        opposites.beside(&condition.expr, of_job, slots)
+    }
+}
+
 /// Slots that the cycle does not know of.
-fn left_out(view: &View<'_>) -> Option<Cause> {
-    let Market { left_out, rules, slots, settings, .. } = view.market;
+fn left_out(view: &JobView<'_>) -> Option<Cause> {
+    let PoolFacts { left_out, rules, slots, settings, .. } = view.pool;
     let constraint = rules.slots.as_ref().filter(|_| !left_out.is_empty())?;
     let all = left_out.len() + slots.len();
     let which =
         if slots.is_empty() { format!("all {all} slots") } else { format!("{} of {all} slots", left_out.len()) };
     let is_feasible = left_out.iter().filter(|slot| symmetric(view.job, &slot.ad, settings)).count();
-    let mut seen: Vec<Name> = Vec::new();
-    let mut notes: Vec<String> = Vec::new();
-    for Reference { name, .. } in references(constraint.tree(), constraint.root()) {
-        if seen.contains(&name) || notes.len() >= 4 {
-            continue;
-        }
-        seen.push(name);
+    let values = beside(constraint, |Reference { name, .. }| {
         let value = |slot: &Slot| Scope::new(&slot.ad, settings).eval_attr(name).unwrap_or(Value::Undefined);
         let values = left_out.iter().map(value).collect::<Vec<_>>();
-        let of = (0..values.len() as u32).collect();
-        notes.push(format!("their {name} is {}", range(&Values { of, values })));
-    }
+        format!("their {name} is {}", range(&Values { of: (0..values.len() as u32).collect(), values }))
+    });
     let text = format!(
-        "NEGOTIATOR_SLOT_CONSTRAINT excludes {which}, of which {is_feasible} match: `{constraint}` is not true{}",
-        bracketed(&notes)
+        "NEGOTIATOR_SLOT_CONSTRAINT excludes {which}, of which {is_feasible} match: `{constraint}` is not true{values}"
     );
     Some(Cause::new(Reason::LeftOut, text))
 }
 
 /// The causes for which no slot in the cycle matches.
-fn not_matched(view: &View<'_>) -> Vec<Cause> {
-    let by_job = view.kinds.all.iter().any(SlotClass::is_accepted);
+fn not_matched(view: &JobView<'_>) -> Vec<Cause> {
+    let by_job = view.classes.all.iter().any(SlotClass::is_accepted);
     let mut found = never(view);
     if !by_job && found.is_empty() {
         found.extend(apart(view));
@@ -159,23 +157,19 @@ fn not_matched(view: &View<'_>) -> Vec<Cause> {
 }
 
 /// The conditions of the job that most other slots do not satisfy.
-fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
-    let failing = |at: usize| view.kinds.ads(|kind| kind.one[at] != Truth::True);
-    let mut found: Vec<(&AdCondition, Vec<u32>)> = view
-        .plan
-        .required()
-        .map(|(at, condition)| (condition, failing(at)))
-        .filter(|(_, slots)| !slots.is_empty())
-        .collect();
+fn unsatisfied(view: &JobView<'_>) -> Vec<Cause> {
+    let failing = |at: usize| view.classes.ads(|class| class.one[at] != Truth::True);
+    let required = view.conditions.required().map(|(at, condition)| (condition, failing(at)));
+    let mut found: Vec<(&AdCondition, Vec<u32>)> = required.filter(|(_, slots)| !slots.is_empty()).collect();
     found.sort_by_key(|(_, slots)| std::cmp::Reverse(slots.len()));
     let cause = |(condition, slots): (&AdCondition, Vec<u32>)| {
-        let notes = bracketed(&beside(view, condition, true, &slots));
-        let all = view.market.slots.len();
+        let notes = view.beside(condition, true, &slots);
+        let all = view.pool.slots.len();
         let text = format!(
             "{} of {} {} satisfy `{}`{notes}",
             slots.len(),
             counted(all, "slot"),
-            does_not(slots.len()),
+            verb(slots.len(), "does not", "do not"),
             condition.expr
         );
         Cause::new(Reason::Unsatisfied, text)
@@ -184,15 +178,15 @@ fn unsatisfied(view: &View<'_>) -> Vec<Cause> {
 }
 
 /// Conditions of the job that are true for no slot. Those with undefined names come first.
-fn never(view: &View<'_>) -> Vec<Cause> {
-    let everything: Vec<u32> = (0..view.market.slots.len() as u32).collect();
-    let all = |at: usize, is: Truth| view.kinds.all.iter().all(|kind| kind.one[at] == is);
-    let none = |at: usize| view.kinds.all.iter().all(|kind| kind.one[at] != Truth::True);
-    let never = view.plan.required().filter(|(at, _)| none(*at));
-    let kinds: Vec<usize> = (0..view.kinds.all.len()).collect();
+fn never(view: &JobView<'_>) -> Vec<Cause> {
+    let everything: Vec<u32> = (0..view.pool.slots.len() as u32).collect();
+    let all = |at: usize, is: Truth| view.classes.all.iter().all(|class| class.one[at] == is);
+    let none = |at: usize| view.classes.all.iter().all(|class| class.one[at] != Truth::True);
+    let never = view.conditions.required().filter(|(at, _)| none(*at));
+    let classes: Vec<usize> = (0..view.classes.all.len()).collect();
     let mut found: Vec<(bool, Cause)> = never
         .map(|(at, condition)| {
-            let deciders = deciding(view, &view.plan, true, at, &kinds);
+            let deciders = deciding(view, &view.conditions, true, at, &classes);
             if let Some((absent, text)) = descended(view, condition, deciders) {
                 return (!absent, Cause::new(Reason::NeverTrue, text));
             }
@@ -206,7 +200,7 @@ fn never(view: &View<'_>) -> Vec<Cause> {
                     } else if all(at, Truth::Error) {
                         text.push_str(", which is ERROR for all slots");
                     }
-                    text.push_str(&bracketed(&beside(view, condition, true, &everything)));
+                    text.push_str(&view.beside(condition, true, &everything));
                     if pattern(&condition.expr).is_some() {
                         text.push_str("; `*` is not a wildcard in comparisons, use `regexp` for patterns");
                     }
@@ -221,8 +215,8 @@ fn never(view: &View<'_>) -> Vec<Cause> {
 
 /// States that no slot satisfies a condition, with its deciding parts first; true if the first names an undefined attribute.
 /// None if the condition is not made of others.
-fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCondition>) -> Option<(bool, String)> {
-    let all = view.market.slots.len();
+fn descended(view: &JobView<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCondition>) -> Option<(bool, String)> {
+    let all = view.pool.slots.len();
     sort(view, &mut deciders);
     let first = deciders.first().filter(|first| is_below(whole, first))?;
     let absent = note_on(view, &first.condition, first.of_job, &first.slots).is_some();
@@ -233,7 +227,7 @@ fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCon
             "{} of {} {} satisfy {}",
             first.slots.len(),
             counted(all, "slot"),
-            does_not(first.slots.len()),
+            verb(first.slots.len(), "does not", "do not"),
             told(view, first)
         )
     };
@@ -242,7 +236,7 @@ fn descended(view: &View<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCon
         let count = if other.slots.len() == all {
             String::new()
         } else {
-            format!("{} {} ", other.slots.len(), does_not(other.slots.len()))
+            format!("{} {} ", other.slots.len(), verb(other.slots.len(), "does not", "do not"))
         };
         text.push_str(&format!(", {word} {count}{}", told(view, other)));
     }
@@ -264,7 +258,7 @@ fn decided(whole: &AdCondition, deciders: &[DecidingCondition]) -> String {
 }
 
 /// Sorts conditions with undefined names last, unless the name may be a typo.
-fn sort(view: &View<'_>, deciders: &mut [DecidingCondition]) {
+fn sort(view: &JobView<'_>, deciders: &mut [DecidingCondition]) {
     deciders.sort_by_key(|one| {
         let slip = absent_of(view, one).map(|note| !note.contains("did you mean"));
         (std::cmp::Reverse(one.slots.len()), slip.unwrap_or(false))
@@ -277,7 +271,7 @@ fn is_below(whole: &AdCondition, one: &DecidingCondition) -> bool {
 }
 
 /// A deciding condition, with its attribute and its values.
-fn told(view: &View<'_>, one: &DecidingCondition) -> String {
+fn told(view: &JobView<'_>, one: &DecidingCondition) -> String {
     let condition = &one.condition;
     let holder = match (one.through.last(), condition.place.via.last()) {
         (Some(_), Some(name)) | (Some(name), None) => {
@@ -288,32 +282,32 @@ fn told(view: &View<'_>, one: &DecidingCondition) -> String {
     };
     let note = match note_on(view, condition, one.of_job, &one.slots) {
         Some(note) => format!(": {note}"),
-        None => bracketed(&beside(view, condition, one.of_job, &one.slots)),
+        None => view.beside(condition, one.of_job, &one.slots),
     };
     format!("`{}`{holder}{note}", condition.expr)
 }
 
 /// The note on an undefined name in a deciding condition.
-fn absent_of(view: &View<'_>, one: &DecidingCondition) -> Option<String> {
+fn absent_of(view: &JobView<'_>, one: &DecidingCondition) -> Option<String> {
     absent_in(view, &one.condition, one.of_job)
 }
 
 /// Two conditions of the job that are true for some slots each, and for none both; or all of them.
-fn apart(view: &View<'_>) -> Vec<Cause> {
-    let required: Vec<(usize, &AdCondition)> = view.plan.required().collect();
-    let holds = |kind: &SlotClass, at: usize| kind.one[at] == Truth::True;
+fn apart(view: &JobView<'_>) -> Vec<Cause> {
+    let required: Vec<(usize, &AdCondition)> = view.conditions.required().collect();
+    let holds = |class: &SlotClass, at: usize| class.one[at] == Truth::True;
     for (place, (second, later)) in required.iter().enumerate() {
         for (first, earlier) in &required[..place] {
-            if !view.kinds.all.iter().any(|kind| holds(kind, *first) && holds(kind, *second)) {
-                let count = |at: usize| view.kinds.count(|kind| holds(kind, at));
+            if !view.classes.all.iter().any(|class| holds(class, *first) && holds(class, *second)) {
+                let count = |at: usize| view.classes.count(|class| holds(class, at));
                 let one = count(*first);
                 let text = format!(
                     "no slot satisfies both `{}` ({one} {}) and `{}` ({} {})",
                     earlier.expr,
-                    if one == 1 { "slot does" } else { "slots do" },
+                    verb(one, "slot does", "slots do"),
                     later.expr,
                     count(*second),
-                    if count(*second) == 1 { "does" } else { "do" }
+                    verb(count(*second), "does", "do")
                 );
                 return vec![Cause::new(Reason::NotTogether, text)];
             }
@@ -324,33 +318,33 @@ fn apart(view: &View<'_>) -> Vec<Cause> {
 }
 
 /// The conditions by which slots reject the job: slots that the job accepts, or all if it accepts none.
-fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
-    let counts = |kind: &SlotClass| !by_job || kind.is_accepted();
+fn refusals(view: &JobView<'_>, by_job: bool) -> Vec<Cause> {
+    let counts = |class: &SlotClass| !by_job || class.is_accepted();
     let mut bare_slots = 0;
-    // By the text of the condition: its policy and number, the kinds, and how many slots these have.
+    // By the text of the condition: its policy and number, the classes, and how many slots these have.
     let text = |policy: &Policy| policy.plan.all.iter().map(|condition| condition.expr.to_string()).collect();
-    let texts: Vec<Vec<String>> = view.kinds.policies.iter().map(text).collect();
+    let texts: Vec<Vec<String>> = view.classes.policies.iter().map(text).collect();
     let mut found: BTreeMap<&str, (usize, usize, Vec<usize>, usize)> = BTreeMap::new();
-    for (at, kind) in view.kinds.all.iter().enumerate().filter(|(_, kind)| counts(kind)) {
-        let policy = &view.kinds.policies[kind.policy];
+    for (at, class) in view.classes.all.iter().enumerate().filter(|(_, class)| counts(class)) {
+        let policy = &view.classes.policies[class.policy];
         if policy.plan.all.is_empty() {
-            bare_slots += kind.size;
+            bare_slots += class.size;
             continue;
         }
-        for (place, _) in policy.plan.required().filter(|(place, _)| kind.many[*place] != Truth::True) {
-            let entry = found.entry(&texts[kind.policy][place]).or_insert((usize::MAX, place, Vec::new(), 0));
-            if kind.policy < entry.0 {
-                (entry.0, entry.1) = (kind.policy, place);
+        for (place, _) in policy.plan.required().filter(|(place, _)| class.many[*place] != Truth::True) {
+            let entry = found.entry(&texts[class.policy][place]).or_insert((usize::MAX, place, Vec::new(), 0));
+            if class.policy < entry.0 {
+                (entry.0, entry.1) = (class.policy, place);
             }
             // A text may be in a policy twice.
             if entry.2.last() != Some(&at) {
                 entry.2.push(at);
-                entry.3 += kind.size;
+                entry.3 += class.size;
             }
         }
     }
-    let all = view.kinds.count(counts);
-    let slot = if all == 1 { "slot" } else { "slots" };
+    let all = view.classes.count(counts);
+    let slot = verb(all, "slot", "slots");
     let among = if by_job { format!("{slot} that the job accepts") } else { slot.to_owned() };
     let mut causes = Vec::new();
     if bare_slots > 0 {
@@ -360,29 +354,30 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
     let mut found: Vec<_> = found.into_values().collect();
     // Stable: the order of the text decides among equals.
     found.sort_by_key(|(number, place, _, slots)| (std::cmp::Reverse(*slots), *number, *place));
-    for (number, place, kinds, slots) in found.into_iter().take(MAX_CAUSES) {
-        let condition = &view.kinds.policies[number].plan.all[place];
-        let of_policy: Vec<usize> = kinds.iter().copied().filter(|at| view.kinds.all[*at].policy == number).collect();
-        let mut deciders = deciding(view, &view.kinds.policies[number].plan, false, place, &of_policy);
+    for (number, place, classes, slots) in found.into_iter().take(MAX_CAUSES) {
+        let condition = &view.classes.policies[number].plan.all[place];
+        let of_policy: Vec<usize> =
+            classes.iter().copied().filter(|at| view.classes.all[*at].policy == number).collect();
+        let mut deciders = deciding(view, &view.classes.policies[number].plan, false, place, &of_policy);
         sort(view, &mut deciders);
         if deciders.first().is_some_and(|first| is_below(condition, first)) {
             let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| told(view, one)).collect();
             let text = format!(
                 "{slots} of {all} {among} {} the job because of {}{}",
-                rejects(slots),
+                verb(slots, "rejects", "reject"),
                 parts.join(" and "),
                 decided(condition, &deciders)
             );
             causes.push(Cause::new(Reason::Refused, text));
             continue;
         }
-        let refusing = view.kinds.ads_of(&kinds);
+        let refusing = view.classes.ads_of(&classes);
         let note = match note_on(view, condition, false, &refusing) {
             Some(note) => format!(", but {note}"),
-            None => bracketed(&beside(view, condition, false, &refusing)),
+            None => view.beside(condition, false, &refusing),
         };
         let holder = condition.place.via.last().map_or_else(|| "Requirements".to_owned(), ToString::to_string);
-        let verb = rejects(slots);
+        let verb = verb(slots, "rejects", "reject");
         let text = format!("{slots} of {all} {among} {verb} the job: `{holder}` requires `{}`{note}", condition.expr);
         causes.push(Cause::new(Reason::Refused, text));
     }
@@ -390,16 +385,16 @@ fn refusals(view: &View<'_>, by_job: bool) -> Vec<Cause> {
 }
 
 /// The note on a condition with a circular reference or an undefined name.
-fn note_on(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
+fn note_on(view: &JobView<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
     circle(view, condition, of_job, slots).or_else(|| absent_in(view, condition, of_job))
 }
 
 /// The note on a circular reference, with its path and ad, if it makes a condition fail for the first of some slots
 /// because of that.
-fn circle(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
-    let slot = &view.market.slots.get(*slots.first()? as usize)?.ad;
+fn circle(view: &JobView<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Option<String> {
+    let slot = &view.pool.slots.get(*slots.first()? as usize)?.ad;
     let (my, target) = if of_job { (view.job, slot) } else { (slot, view.job) };
-    let scope = Scope::new(my, &view.market.settings).with_target(target);
+    let scope = Scope::new(my, &view.pool.settings).with_target(target);
     if !matches!(truth(scope, &condition.expr), Truth::Undefined | Truth::Error) {
         return None;
     }
@@ -425,7 +420,7 @@ fn circle(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32])
 }
 
 /// The note on an undefined name in a condition.
-fn absent_in(view: &View<'_>, condition: &AdCondition, of_job: bool) -> Option<String> {
+fn absent_in(view: &JobView<'_>, condition: &AdCondition, of_job: bool) -> Option<String> {
     let names = references(condition.expr.tree(), condition.expr.root());
     let is_here = |one: &&MissingAttribute| {
         let is_named = |found: &Reference| one.name.eq_ignore_ascii_case(&found.to_string());
@@ -448,98 +443,10 @@ fn absent_in(view: &View<'_>, condition: &AdCondition, of_job: bool) -> Option<S
     Some(note)
 }
 
-/// The verb for a number of slots or jobs.
-pub(super) fn rejects(count: usize) -> &'static str {
-    if count == 1 { "rejects" } else { "reject" }
-}
-
-/// The negated auxiliary verb for a number of slots.
-fn does_not(count: usize) -> &'static str {
-    if count == 1 { "does not" } else { "do not" }
-}
-
-fn bracketed(notes: &[String]) -> String {
-    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
-}
-
-/// The values of the attributes of a condition: of the job, and of slots.
-fn beside(view: &View<'_>, condition: &AdCondition, of_job: bool, slots: &[u32]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let mut seen: Vec<Name> = Vec::new();
-    for Reference { scope, name } in references(condition.expr.tree(), condition.expr.root()) {
-        if seen.contains(&name) || notes.len() >= 4 {
-            continue;
-        }
-        seen.push(name);
-        let first = slots.first().and_then(|at| view.market.slots.get(*at as usize)).map(|slot| &slot.ad);
-        let of_the_job = match (scope, of_job) {
-            (RefScope::My, true) | (RefScope::Target, false) => true,
-            (RefScope::My, false) | (RefScope::Target, true) => false,
-            (RefScope::Either, true) => view.job.contains(name),
-            (RefScope::Either, false) => {
-                let lacks = first.is_none_or(|slot| !slot.contains(name));
-                // What the job has not and other slots have, these slots lack.
-                if lacks && !view.job.contains(name) && view.panel.has(name) {
-                    notes.push(format!("these slots do not define {name}, but others do"));
-                    continue;
-                }
-                lacks
-            }
-        };
-        if of_the_job {
-            let mut scope = Scope::new(view.job, &view.market.settings);
-            if let Some(slot) = first {
-                scope = scope.with_target(slot);
-            }
-            let value = scope.eval_attr(name).map_or_else(|failed| failed.to_string(), |value| value.to_string());
-            notes.push(format!("{name} of the job is {value}"));
-        } else {
-            let values = view.panel.attribute(view.job, name, slots);
-            notes.push(format!("{name} of slots is {}", range(&values)));
-        }
-    }
-    notes
-}
-
-/// Values in a few words: a range of numbers, or the most frequent.
-pub(super) fn range(found: &Values) -> String {
-    let mut counts = vec![0usize; found.values.len()];
-    found.of.iter().for_each(|value| counts[*value as usize] += 1);
-    let number = |value: &Value| value.as_number().filter(|_| value.as_bytes().is_none());
-    let mut low: Option<(f64, &Value)> = None;
-    let mut high: Option<(f64, &Value)> = None;
-    let mut numbers = true;
-    for value in &found.values {
-        let Some(number) = number(value) else {
-            numbers = false;
-            break;
-        };
-        if low.is_none_or(|(low, _)| number < low) {
-            low = Some((number, value));
-        }
-        if high.is_none_or(|(high, _)| number > high) {
-            high = Some((number, value));
-        }
-    }
-    if let (true, Some((least, lowest)), Some((most, highest))) = (numbers, low, high)
-        && least < most
-    {
-        return format!("{lowest} to {highest}");
-    }
-    let mut by_text: BTreeMap<String, usize> = BTreeMap::new();
-    for (value, count) in found.values.iter().zip(&counts) {
-        *by_text.entry(value.to_string()).or_default() += count;
-    }
-    let mut counts: Vec<(String, usize)> = by_text.into_iter().collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let more = if counts.len() > MAX_VALUES { " …" } else { "" };
-    let shown: Vec<&str> = counts.iter().take(MAX_VALUES).map(|(value, _)| value.as_str()).collect();
-    format!("{}{more}", shown.join(" or "))
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::explain::{Market, explain};
+    use crate::explain::PoolFacts;
+    use crate::explain::job_view::JobView;
     use classmate::internal::ad::ClassAd;
     use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 
@@ -547,9 +454,9 @@ mod tests {
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
         let slots = slots.iter().map(|text| ad(text)).collect();
         let snapshot = Snapshot { slots, ..Snapshot::default() };
-        let pool = PreparedPool::for_explanation(&snapshot).unwrap();
-        let market = Market::new(&pool);
-        explain(&market, "1.0".to_owned(), "a@x".to_owned(), &ad(job)).causes[0].text.clone()
+        let prepared = PreparedPool::for_explanation(&snapshot).unwrap();
+        let pool = PoolFacts::new(&prepared);
+        JobView::of(&pool, &ad(job)).explanation("1.0".to_owned(), "a@x".to_owned()).causes[0].text.clone()
     }
 
     const SMALL: &str =

@@ -4,8 +4,8 @@
 //! In: a condition. Out: what to write in its place, and the condition with that written.
 
 use crate::explain::clauses::others;
+use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
-use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, base_of};
 use classmate::internal::syntax::literal::Literal;
@@ -24,7 +24,7 @@ fn parsed(text: &[u8]) -> Option<Expr> {
 }
 
 /// The names that look like those of the job's conditions that exist nowhere, as they would be written.
-pub(super) fn names(view: &View<'_>) -> Vec<Expr> {
+pub(super) fn names(view: &JobView<'_>) -> Vec<Expr> {
     let similar = view.absent.iter().filter(|one| one.of_job && one.decides).filter_map(renamed);
     similar.collect()
 }
@@ -37,7 +37,7 @@ fn renamed(one: &MissingAttribute) -> Option<Expr> {
 }
 
 /// The correction of names that no ad defines; none if there is no such name, or no similar one.
-pub(super) fn of(view: &View<'_>, expr: &Expr) -> Option<Correction> {
+pub(super) fn of(view: &JobView<'_>, expr: &Expr) -> Option<Correction> {
     if view.absent.iter().all(|one| !one.of_job || !one.decides) {
         return None;
     }
@@ -82,12 +82,12 @@ pub(super) fn of(view: &View<'_>, expr: &Expr) -> Option<Correction> {
 }
 
 /// The text that the ad opposite has where a condition of the job, or of slots, compares with an unquoted word.
-pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str, of_job: bool) -> Option<String> {
+pub(super) fn quoted(view: &JobView<'_>, expr: &Expr, word: &str, of_job: bool) -> Option<String> {
     let tree = expr.tree();
     let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *tree.node(tree.bare(expr.root())) else {
         return None;
     };
-    let holder = if of_job { view.job } else { &view.market.slots.first()?.ad };
+    let holder = if of_job { view.job } else { &view.pool.slots.first()?.ad };
     let name = [left, right].into_iter().find_map(|side| {
         let name = others(tree, tree.bare(side), holder)?;
         (!name.to_string().eq_ignore_ascii_case(word)).then_some(name)
@@ -97,11 +97,11 @@ pub(super) fn quoted(view: &View<'_>, expr: &Expr, word: &str, of_job: bool) -> 
         let text = String::from_utf8_lossy(value.as_bytes()?).into_owned();
         text.eq_ignore_ascii_case(word).then_some(text)
     };
-    if of_job { view.market.slots.iter().find_map(|slot| meant(&slot.ad)) } else { meant(view.job) }
+    if of_job { view.pool.slots.iter().find_map(|slot| meant(&slot.ad)) } else { meant(view.job) }
 }
 
 /// The record of a name in the job's conditions that no ad defines.
-fn absent<'v>(view: &'v View<'_>, written: &str) -> Option<&'v MissingAttribute> {
+fn absent<'v>(view: &'v JobView<'_>, written: &str) -> Option<&'v MissingAttribute> {
     view.absent.iter().find(|one| one.of_job && one.decides && one.name.eq_ignore_ascii_case(written))
 }
 

@@ -7,7 +7,7 @@
 use indexmap::IndexMap;
 
 use crate::explain::clauses::{AdCondition, AdConditions, Leaf, conditions, deciding_leaves, others, truth};
-use crate::explain::view::View;
+use crate::explain::job_view::JobView;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::Name;
@@ -47,30 +47,30 @@ fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
     others(tree, at, holder)
 }
 
-/// The conditions that decide one for some kinds of slots, all of one policy if it is a condition of slots; the most slots first.
+/// The conditions that decide one for some classes of slots, all of one policy if it is a condition of slots; the most slots first.
 pub(super) fn deciding(
-    view: &View<'_>,
+    view: &JobView<'_>,
     plan: &AdConditions,
     of_job: bool,
     at: usize,
-    kinds: &[usize],
+    classes: &[usize],
 ) -> Vec<DecidingCondition> {
     let mut found: IndexMap<Leaf, Vec<usize>> = IndexMap::new();
-    for kind in kinds {
-        let kind_of = &view.kinds.all[*kind];
-        let row = if of_job { &kind_of.one } else { &kind_of.many };
+    for class in classes {
+        let of_class = &view.classes.all[*class];
+        let row = if of_job { &of_class.one } else { &of_class.many };
         for leaf in deciding_leaves(plan, row, at) {
-            found.entry(leaf).or_default().push(*kind);
+            found.entry(leaf).or_default().push(*class);
         }
     }
     let mut told: IndexMap<String, DecidingCondition> = IndexMap::new();
-    for ((leaf, since), kinds) in found {
+    for ((leaf, since), classes) in found {
         let decider = DecidingCondition {
             condition: plan.all[leaf].clone(),
             of_job,
             through: Vec::new(),
             since: since.iter().map(|(at, is)| (plan.all[*at].expr.to_string(), *is)).collect(),
-            slots: view.kinds.ads_of(&kinds),
+            slots: view.classes.ads_of(&classes),
         };
         for decider in followed(view, decider, 0) {
             let key = format!("{} {} {:?}", decider.of_job, decider.condition.expr, decider.through);
@@ -92,8 +92,8 @@ pub(super) fn deciding(
 }
 
 /// A condition, or what decides it in the ad opposite if it only names something there.
-fn followed(view: &View<'_>, decider: DecidingCondition, depth: usize) -> Vec<DecidingCondition> {
-    let slot = |at: u32| &view.market.slots[at as usize].ad;
+fn followed(view: &JobView<'_>, decider: DecidingCondition, depth: usize) -> Vec<DecidingCondition> {
+    let slot = |at: u32| &view.pool.slots[at as usize].ad;
     let Some(first) = decider.slots.first() else { return vec![decider] };
     let holder = if decider.of_job { view.job } else { slot(*first) };
     let Some(name) = named(&decider.condition.expr, holder) else { return vec![decider] };
@@ -122,7 +122,7 @@ fn followed(view: &View<'_>, decider: DecidingCondition, depth: usize) -> Vec<De
             }
         }
         let Some((_, plan)) = &last else { continue };
-        let scope = Scope::new(my, &view.market.settings).with_target(target);
+        let scope = Scope::new(my, &view.pool.settings).with_target(target);
         let row: Vec<Truth> = plan.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
         if row.first().is_none_or(|whole| *whole == Truth::True) {
             rest.push(*at);
@@ -157,7 +157,8 @@ fn followed(view: &View<'_>, decider: DecidingCondition, depth: usize) -> Vec<De
 
 #[cfg(test)]
 mod tests {
-    use crate::explain::{Market, explain};
+    use crate::explain::PoolFacts;
+    use crate::explain::job_view::JobView;
     use classmate::internal::ad::ClassAd;
     use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 
@@ -165,9 +166,9 @@ mod tests {
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
         let slots = slots.iter().map(|text| ad(text)).collect();
         let snapshot = Snapshot { slots, ..Snapshot::default() };
-        let pool = PreparedPool::for_explanation(&snapshot).unwrap();
-        let market = Market::new(&pool);
-        let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), &ad(job));
+        let prepared = PreparedPool::for_explanation(&snapshot).unwrap();
+        let pool = PoolFacts::new(&prepared);
+        let found = JobView::of(&pool, &ad(job)).explanation("1.0".to_owned(), "a@x".to_owned());
         found.causes.into_iter().map(|cause| cause.text).collect()
     }
 
@@ -212,13 +213,13 @@ mod tests {
     fn what_is_not_looked_at_is_no_cause() {
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
         let snapshot = Snapshot { slots: vec![ad(SLOT)], ..Snapshot::default() };
-        let pool = PreparedPool::for_explanation(&snapshot).unwrap();
-        let market = Market::new(&pool);
+        let prepared = PreparedPool::for_explanation(&snapshot).unwrap();
+        let pool = PoolFacts::new(&prepared);
         let job = ad("[Requirements = (isUndefined(TARGET.Maint) || TARGET.Maint > 5) && TARGET.Cpus > 8]");
-        let found = explain(&market, "1.0".to_owned(), "a@x".to_owned(), &job);
+        let found = JobView::of(&pool, &job).explanation("1.0".to_owned(), "a@x".to_owned());
         let decides: Vec<(&str, bool)> = found.absent.iter().map(|one| (one.name.as_str(), one.decides)).collect();
         assert_eq!(decides, [("TARGET.Maint", false)]);
         let job = ad("[Requirements = TARGET.Maint > 5 && TARGET.Cpus > 8]");
-        assert!(explain(&market, "1.0".to_owned(), "a@x".to_owned(), &job).absent[0].decides);
+        assert!(JobView::of(&pool, &job).explanation("1.0".to_owned(), "a@x".to_owned()).absent[0].decides);
     }
 }

@@ -5,11 +5,11 @@ use serde::Serialize;
 use crate::explain::causes::{self, Cause};
 use crate::explain::clauses::{Clause, counted};
 use crate::explain::cycle::trace::CycleTrace;
+use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
 use crate::explain::repair::nearest::{NearSlots, nearest};
 use crate::explain::repair::suggestion::Suggestion;
 use crate::explain::slot_classes::{Policy, SlotClass};
-use crate::explain::view::View;
 
 /// Slots that have the same requirements, and what they say of the job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,31 +61,27 @@ pub struct Explanation {
     pub cycle: Option<CycleTrace>,
 }
 
-impl View<'_> {
-    /// The causes for which no slot matches, the most significant first; empty if one does.
-    pub fn causes(&self) -> Vec<Cause> {
-        causes::of_match(self)
-    }
-
+impl JobView<'_> {
     /// Everything there is to say without a cycle.
     pub fn explanation(&self, id: String, submitter: String) -> Explanation {
-        let slots = self.market.slots.len();
-        let clauses = counted(&self.plan, self.kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size)));
+        let slots = self.pool.slots.len();
+        let clauses =
+            counted(&self.conditions, self.classes.all.iter().map(|class| (class.one.as_slice(), class.size)));
         let all = |pick: fn(&Clause, usize) -> bool| {
-            let required = self.plan.required().filter(|(at, _)| slots > 0 && pick(&clauses[*at], slots));
+            let required = self.conditions.required().filter(|(at, _)| slots > 0 && pick(&clauses[*at], slots));
             required.map(|(at, _)| clauses[at].text.clone()).collect::<Vec<_>>()
         };
-        let mut policies: Vec<SlotPolicy> = self.kinds.policies.iter().map(|policy| self.policy(policy)).collect();
+        let mut policies: Vec<SlotPolicy> = self.classes.policies.iter().map(|policy| self.policy(policy)).collect();
         policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
         let (nearest, suggestions) = nearest(self);
         Explanation {
             job: id,
             submitter,
-            causes: self.causes(),
+            causes: causes::of_match(self),
             slots,
-            accepted_by_job: self.kinds.count(SlotClass::is_accepted),
-            accepting_job: self.kinds.count(SlotClass::accepts),
-            matching: self.kinds.count(SlotClass::matches),
+            accepted_by_job: self.classes.count(SlotClass::is_accepted),
+            accepting_job: self.classes.count(SlotClass::accepts),
+            matching: self.classes.count(SlotClass::matches),
             never: all(|clause, _| clause.alone.yes == 0),
             always: all(|clause, slots| clause.alone.yes == slots),
             absent: self.absent.clone(),
@@ -99,15 +95,15 @@ impl View<'_> {
 
     /// Slots of a policy, and what they say of the job.
     fn policy(&self, policy: &Policy) -> SlotPolicy {
-        let kinds = || policy.kinds.iter().map(|at| &self.kinds.all[*at]);
-        let refusing = kinds().find(|kind| !kind.accepts());
-        let first = refusing.map_or(policy.first, |kind| kind.first);
+        let classes = || policy.classes.iter().map(|at| &self.classes.all[*at]);
+        let refusing = classes().find(|class| !class.accepts());
+        let first = refusing.map_or(policy.first, |class| class.first);
         SlotPolicy {
-            text: self.market.slots[first].ad.get("Requirements").map(|expr| expr.to_string()).unwrap_or_default(),
+            text: self.pool.slots[first].ad.get("Requirements").map(|expr| expr.to_string()).unwrap_or_default(),
             slots: policy.size,
-            accepting: kinds().filter(|kind| kind.accepts()).map(|kind| kind.size).sum(),
-            example: self.market.names[first].clone(),
-            clauses: counted(&policy.plan, kinds().map(|kind| (kind.many.as_slice(), kind.size))),
+            accepting: classes().filter(|class| class.accepts()).map(|class| class.size).sum(),
+            example: self.pool.of_slots[first].name.clone(),
+            clauses: counted(&policy.plan, classes().map(|class| (class.many.as_slice(), class.size))),
         }
     }
 }

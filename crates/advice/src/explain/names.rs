@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 use serde::Serialize;
 
-use crate::explain::Market;
+use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, deciding_leaves};
 use crate::explain::slot_classes::SlotClasses;
@@ -114,21 +114,21 @@ fn tested_names(tree: &Tree, root: NodeId) -> Vec<Key> {
 
 /// The attributes that conditions of the job and of slots refer to and that exist nowhere they are looked for.
 pub(super) fn absent(
-    market: &Market,
-    panel: &AdTable<'_>,
+    pool: &PoolFacts,
+    table: &AdTable<'_>,
     job: &ClassAd,
     plan: &AdConditions,
-    kinds: &SlotClasses,
+    classes: &SlotClasses,
 ) -> Vec<MissingAttribute> {
-    let policies = &kinds.policies;
-    let deciding = deciding(plan, kinds);
+    let policies = &classes.policies;
+    let deciding = deciding(plan, classes);
     let mut found: Vec<MissingAttribute> = Vec::new();
     // Without slots nothing can be said of what they have.
-    if market.slots.is_empty() {
+    if pool.slots.is_empty() {
         return found;
     }
     // What a condition names can be reached from Requirements.
-    let in_slots = |name: Name| panel.has(name);
+    let in_slots = |name: Name| table.has(name);
     for (of_job, plan) in std::iter::once((true, plan)).chain(policies.iter().map(|policy| (false, &policy.plan))) {
         for condition in plan.all.iter().filter(|condition| condition.connective == Connective::Leaf) {
             for reference in relied_on(condition.expr.tree(), condition.expr.root()) {
@@ -152,7 +152,7 @@ pub(super) fn absent(
                     }
                     continue;
                 }
-                let similar = similar(market, job, name, (job_side, slot_side));
+                let similar = similar(pool, job, name, (job_side, slot_side));
                 found.push(MissingAttribute {
                     name: written,
                     clause: condition.expr.to_string(),
@@ -167,7 +167,7 @@ pub(super) fn absent(
 }
 
 /// The texts of the conditions of either side that decide that some slot does not match.
-fn deciding(plan: &AdConditions, kinds: &SlotClasses) -> HashSet<(bool, String)> {
+fn deciding(plan: &AdConditions, classes: &SlotClasses) -> HashSet<(bool, String)> {
     let mut found = HashSet::new();
     let mut of = |of_job: bool, plan: &AdConditions, rows: &mut dyn Iterator<Item = &Vec<Truth>>| {
         let mut places: HashSet<usize> = HashSet::new();
@@ -178,15 +178,15 @@ fn deciding(plan: &AdConditions, kinds: &SlotClasses) -> HashSet<(bool, String)>
         }
         found.extend(places.into_iter().map(|at| (of_job, plan.all[at].expr.to_string())));
     };
-    of(true, plan, &mut kinds.all.iter().map(|kind| &kind.one));
-    for policy in &kinds.policies {
-        of(false, &policy.plan, &mut policy.kinds.iter().map(|at| &kinds.all[*at].many));
+    of(true, plan, &mut classes.all.iter().map(|class| &class.one));
+    for policy in &classes.policies {
+        of(false, &policy.plan, &mut policy.classes.iter().map(|at| &classes.all[*at].many));
     }
     found
 }
 
 /// The name nearest to one that is missing, the job's if both are as near.
-fn similar(market: &Market, job: &ClassAd, name: Name, (job_side, slot_side): (bool, bool)) -> Option<String> {
+fn similar(pool: &PoolFacts, job: &ClassAd, name: Name, (job_side, slot_side): (bool, bool)) -> Option<String> {
     if STANDARD_NAMES.contains(&name.folded()) {
         return None;
     }
@@ -197,11 +197,11 @@ fn similar(market: &Market, job: &ClassAd, name: Name, (job_side, slot_side): (b
         ads.extend(job.chained().map(|parent| &**parent));
     }
     if slot_side {
-        ads.extend(market.slots.iter().take(MAX_SEARCHED_SLOTS).map(|slot| &slot.ad));
+        ads.extend(pool.slots.iter().take(MAX_SEARCHED_SLOTS).map(|slot| &slot.ad));
     }
     // Most ads have the same names.
     let mut seen: HashSet<Key> = HashSet::new();
-    let unkept = market.unkept.iter().copied().filter(|_| slot_side);
+    let unkept = pool.unkept.iter().copied().filter(|_| slot_side);
     let names = ads.into_iter().flat_map(ClassAd::names).chain(unkept).filter(|name| seen.insert(name.key()));
     let near =
         names.filter_map(|other| Some((distance(name.as_bytes(), other.as_bytes(), allowed)?, other.folded(), other)));

@@ -7,8 +7,8 @@
 use crate::explain::cycle::obstacle::of_cycle;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{JobInCycle, trace};
-use crate::explain::view::View;
-use crate::explain::{Explanation, Market, find};
+use crate::explain::job_view::JobView;
+use crate::explain::{Explanation, PoolFacts, find};
 use classmate::internal::ad::ClassAd;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot};
@@ -63,26 +63,30 @@ pub fn explain_job(snapshot: &Snapshot, id: JobId) -> Result<Option<Explanation>
 ///     ..Snapshot::default()
 /// };
 /// let subject = find(&snapshot, |_, _| true).map(|(job, ad)| ExplainedJob::of(&job, ad)).unwrap();
-/// let explanation = PreparedPool::for_explanation(&snapshot).and_then(|mut pool| of_job(&mut pool, &subject, true));
+/// let explanation = PreparedPool::for_explanation(&snapshot).and_then(|mut prepared| of_job(&mut prepared, &subject, true));
 /// assert_eq!(explanation.unwrap().causes[0].text, "the job matched s in spin 1 of pie 1");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn of_job(pool: &mut PreparedPool<'_>, subject: &ExplainedJob, cycle: bool) -> Result<Explanation, ConfigError> {
+pub fn of_job(
+    prepared: &mut PreparedPool<'_>,
+    subject: &ExplainedJob,
+    cycle: bool,
+) -> Result<Explanation, ConfigError> {
     let submitter = String::from_utf8_lossy(&subject.submitter).into_owned();
-    let asker = pool.job(&subject.ad, &subject.submitter);
-    let market = Market::new(pool);
-    let view = View::of(&market, &asker.ad);
+    let asker = prepared.job(&subject.ad, &subject.submitter);
+    let pool = PoolFacts::new(prepared);
+    let view = JobView::of(&pool, &asker.ad);
     if !cycle {
         return Ok(view.explanation(subject.id.to_string(), submitter));
     }
     let pre_cycle = PreCycleFacts::of(&view, &submitter);
     let mut explanation = view.explanation(subject.id.to_string(), submitter.clone());
-    let division = (!market.rules.groups.tree.is_empty()).then(|| pool.division());
-    let market = market.without_slots();
-    let outcome = pool.negotiate(CycleOptions::default())?.outcome;
+    let division = (!pool.rules.groups.tree.is_empty()).then(|| prepared.division());
+    let pool = pool.without_slots();
+    let outcome = prepared.negotiate(CycleOptions::default())?.outcome;
     let asked = JobInCycle { id: subject.id, submitter: &submitter, activity: subject.activity, asker: &asker };
-    let known = (&market, &pre_cycle);
-    let story = trace(&outcome, pool.snapshot(), division.as_ref(), known, &asked);
+    let known = (&pool, &pre_cycle);
+    let story = trace(&outcome, prepared.snapshot(), division.as_ref(), known, &asked);
     let mut causes = of_cycle(&story, &outcome, known, &asked);
     causes.append(&mut explanation.causes);
     explanation.causes = causes;
@@ -136,8 +140,8 @@ mod tests {
                     find(&snapshot, |_, one| std::ptr::eq(one, ad)).map(|(job, ad)| ExplainedJob::of(&job, ad));
                 let subject = subject.unwrap();
                 let explained = |cycle| {
-                    let mut pool = PreparedPool::for_explanation(&snapshot).unwrap();
-                    of_job(&mut pool, &subject, cycle).unwrap()
+                    let mut prepared = PreparedPool::for_explanation(&snapshot).unwrap();
+                    of_job(&mut prepared, &subject, cycle).unwrap()
                 };
                 let whole = explained(true);
                 let story = whole.cycle.unwrap();

@@ -4,16 +4,16 @@ use classmate::internal::plural;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
-use crate::explain::causes::{Cause, Reason, rejects};
+use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{Clause, conditions, counted, deciding_leaves, truth};
 use crate::explain::cycle::left_out;
 use crate::explain::cycle::slot_rank::RankObjection;
-use crate::explain::names::references;
-use crate::explain::near_jobs::{FailedCondition, NearJobs, NearMissJobs, SlotChange};
+use crate::explain::near_jobs::{FailedCondition, IdleJob, NearJobs, NearMissJobs, SlotChange};
 use crate::explain::prose::prose;
 use crate::explain::slot_classes::{SlotClass, SlotClasses};
-use crate::explain::{Market, tally};
+use crate::explain::values::{beside, tally, verb};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::Name;
@@ -29,7 +29,7 @@ use classmate_pool::internal::negotiate::{Outcome, PreparedJob, PreparedPool, Sn
 use classmate_pool::internal::pool::Slot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
-use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::internal::queue::job::{Activity, JobId};
 
 /// The explanation of a slot that is idle, or of its match.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -79,138 +79,86 @@ pub struct CandidateSubmitter {
     pub stopped: String,
 }
 
-/// A slot that is asked about.
-struct ExplainedSlot<'m> {
-    slot: &'m Slot,
-    ad: &'m ClassAd,
-    name: String,
-    user: Option<String>,
-    weight: f64,
-    looked_at: bool,
-    /// It is excluded by `NEGOTIATOR_SLOT_CONSTRAINT`.
-    left_out: bool,
-}
-
-impl<'m> ExplainedSlot<'m> {
-    fn of(market: &'m Market, name: &str) -> Option<Self> {
-        if let Some(at) = market.names.iter().position(|one| one.eq_ignore_ascii_case(name)) {
-            return Some(ExplainedSlot {
-                slot: &market.slots[at],
-                ad: &market.slots[at].ad,
-                name: market.names[at].clone(),
-                user: market.users[at].clone(),
-                weight: market.weights[at],
-                looked_at: market.looked_at[at],
-                left_out: false,
-            });
-        }
-        let slot = market.left_out.iter().find(|slot| slot.name.to_string().eq_ignore_ascii_case(name))?;
-        Some(ExplainedSlot {
-            slot,
-            ad: &slot.ad,
-            name: slot.name.to_string(),
-            user: slot.user.as_ref().map(ToString::to_string),
-            weight: slot.weight,
-            looked_at: true,
-            left_out: true,
-        })
-    }
-}
-
-/// Looks at a slot against all idle jobs; none if no slot that takes part has that name.
-pub fn explain(pool: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Option<SlotExplanation> {
-    let (market, snapshot) = (&Market::new(pool), pool.snapshot());
-    let subject = ExplainedSlot::of(market, name)?;
-    let (slot, settings) = (subject.ad, &market.settings);
-    let domain = market.rules.knobs.accountant.domain.as_deref();
-    let idle: Vec<(&ClassAd, String, String)> = snapshot
-        .jobs
-        .par_iter()
-        .filter_map(|ad| {
-            let job = Job::new(ad, domain, settings)?;
-            (job.activity == Activity::Idle).then(|| (ad, job.submitter.to_string(), job.id.to_string()))
-        })
-        .collect();
-    let plan = conditions(slot, Name::new("Requirements"));
-    let panel = AdTable::of(idle.iter().map(|(ad, ..)| *ad).collect(), slot, settings);
-    let kinds = SlotClasses::of(&panel, slot, &plan);
-    let matching: Vec<bool> = kinds.of.iter().map(|kind| kinds.all[*kind as usize].matches()).collect();
-    let matched = outcome.matches.iter().find(|made| made.slot == subject.name).cloned();
+/// Explains a slot by all idle jobs; none if no slot that takes part has that name.
+pub fn explain(prepared: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Option<SlotExplanation> {
+    let (pool, snapshot) = (&PoolFacts::new(prepared), prepared.snapshot());
+    let all = pool.slots.iter().chain(pool.left_out);
+    let slot = all.into_iter().find(|slot| slot.name.to_string().eq_ignore_ascii_case(name))?;
+    let (name, settings) = (slot.name.to_string(), &pool.settings);
+    let domain = pool.rules.knobs.accountant.domain.as_deref();
+    let idle = |ad| {
+        let job = Job::new(ad, domain, settings).filter(|job| job.activity == Activity::Idle)?;
+        Some(IdleJob { ad, submitter: job.submitter.to_string(), id: job.id })
+    };
+    let idle: Vec<IdleJob<'_>> = snapshot.jobs.par_iter().filter_map(idle).collect();
+    let conditions = conditions(&slot.ad, Name::new("Requirements"));
+    let table = AdTable::of(idle.iter().map(|job| job.ad).collect(), &slot.ad, &[], settings);
+    let classes = SlotClasses::of(&table, &slot.ad, &conditions);
+    let matching: Vec<&IdleJob<'_>> =
+        classes.ads(SlotClass::matches).into_iter().map(|at| &idle[at as usize]).collect();
+    let matched = outcome.matches.iter().find(|made| made.slot == name).cloned();
+    let near_miss = NearMissJobs { slot, conditions: &conditions, table: &table, classes: &classes, jobs: &idle };
+    let accepted_by_slot = classes.count(SlotClass::is_accepted);
+    let refusing = near_miss.refusing(|class| accepted_by_slot == 0 || class.is_accepted());
+    let (nearest, changes) =
+        if matching.is_empty() && matched.is_none() { near_miss.nearest(pool) } else { Default::default() };
+    let text = |state: Value| Some(String::from_utf8_lossy(state.as_bytes()?).into_owned());
     let mut explanation = SlotExplanation {
-        slot: subject.name.clone(),
-        state: slot
-            .constant("State")
-            .and_then(|state| Some(String::from_utf8_lossy(state.as_bytes()?).into_owned()))
-            .unwrap_or_default(),
-        user: subject.user.clone(),
-        weight: subject.weight,
+        state: slot.ad.constant("State").and_then(text).unwrap_or_default(),
+        user: slot.user.as_ref().map(ToString::to_string),
+        weight: slot.weight,
         causes: Vec::new(),
         jobs: idle.len(),
-        accepted_by_slot: kinds.count(SlotClass::is_accepted),
-        accepting_slot: kinds.count(SlotClass::accepts),
-        matching: kinds.count(SlotClass::matches),
-        clauses: counted(&plan, kinds.all.iter().map(|kind| (kind.one.as_slice(), kind.size))),
-        refused_by: Vec::new(),
-        nearest: Vec::new(),
-        changes: Vec::new(),
-        candidates: candidates(market, snapshot, outcome, (&idle, &matching), &subject.name),
+        accepted_by_slot,
+        accepting_slot: classes.count(SlotClass::accepts),
+        matching: matching.len(),
+        clauses: counted(&conditions, classes.all.iter().map(|class| (class.one.as_slice(), class.size))),
+        refused_by: refusing.iter().map(|refusal| (refusal.text.clone(), refusal.jobs)).collect(),
+        nearest,
+        changes,
+        candidates: candidates(pool, snapshot, outcome, &matching, &name),
         matched,
+        slot: name,
     };
-    let ids = idle.iter().map(|(_, _, id)| id.as_str()).collect();
-    let near_miss = NearMissJobs { slot: subject.slot, plan: &plan, panel: &panel, kinds: &kinds, ids };
-    let some = explanation.accepted_by_slot > 0;
-    let refusing = near_miss.refusing(|kind| !some || kind.is_accepted());
-    explanation.refused_by = refusing.iter().map(|refusal| (refusal.text.clone(), refusal.jobs)).collect();
-    if explanation.matching == 0 && explanation.matched.is_none() {
-        (explanation.nearest, explanation.changes) = near_miss.nearest(market);
-    }
-    let preempting = preempting(market, pool, &subject, &explanation, &idle, &matching);
-    let matching_jobs: Vec<&ClassAd> =
-        idle.iter().zip(&matching).filter(|(_, matches)| **matches).map(|((ad, ..), _)| *ad).collect();
-    let constrained = left_out::jobs(&market.rules, settings, &matching_jobs, "matching job");
-    explanation.causes =
-        causes(&explanation, &subject, market, (constrained, preempting), (&near_miss.refused_by_slot(), &refusing));
+    let refused = near_miss.refused_by_slot();
+    explanation.causes = causes(&explanation, slot, (pool, prepared), (&matching, &refused, &refusing));
     Some(explanation)
 }
 
 fn candidates(
-    market: &Market,
+    pool: &PoolFacts,
     snapshot: &Snapshot,
     outcome: &Outcome,
-    (idle, matching): (&[(&ClassAd, String, String)], &[bool]),
+    matching: &[&IdleJob<'_>],
     name: &str,
 ) -> Vec<CandidateSubmitter> {
     let absent = |submitter: &str| {
-        let out = left_out::submitter(snapshot, &market.rules, &market.settings, submitter);
+        let out = left_out::submitter(snapshot, &pool.rules, &pool.settings, submitter);
         out.map_or_else(|| "not in the cycle".to_owned(), |(_, text)| prose(&text))
     };
-    let jobs = || idle.iter().zip(matching).filter(|(_, matches)| **matches).map(|(job, _)| job);
-    let got: hashbrown::HashMap<String, &str> =
-        outcome.matches.iter().map(|made| (made.job.to_string(), made.slot.as_str())).collect();
-    let candidate = |(submitter, count): (String, usize)| CandidateSubmitter {
-        jobs: count,
-        elsewhere: jobs()
-            .filter(|(_, whose, id)| *whose == submitter && got.get(id.as_str()).is_some_and(|slot| *slot != name))
-            .count(),
-        stopped: outcome
-            .submitters
-            .iter()
-            .find(|line| line.submitter == submitter)
-            .map_or_else(|| absent(&submitter), |line| line.stopped.as_str().to_owned()),
-        submitter,
+    let elsewhere: hashbrown::HashSet<JobId> =
+        outcome.matches.iter().filter(|made| made.slot != name).map(|made| made.job).collect();
+    let candidate = |(submitter, jobs): (String, usize)| {
+        let own = matching.iter().filter(|job| job.submitter == submitter);
+        let line = outcome.submitters.iter().find(|line| line.submitter == submitter);
+        CandidateSubmitter {
+            jobs,
+            elsewhere: own.filter(|job| elsewhere.contains(&job.id)).count(),
+            stopped: line.map_or_else(|| absent(&submitter), |line| line.stopped.as_str().to_owned()),
+            submitter,
+        }
     };
-    tally(jobs().map(|(_, submitter, _)| submitter.clone())).into_iter().take(20).map(candidate).collect()
+    tally(matching.iter().map(|job| (job.submitter.clone(), 1))).into_iter().take(20).map(candidate).collect()
 }
 
 /// The cause for a slot that is offline, draining or drained.
-fn resting(subject: &ExplainedSlot<'_>, market: &Market) -> Option<Cause> {
-    let facts = AdReader::of(subject.ad, &market.settings);
-    let is = |name: &str, value: &[u8]| facts.string(name).is_some_and(|text| text.eq_ignore_ascii_case(value));
+fn resting(slot: &Slot, pool: &PoolFacts) -> Option<Cause> {
+    let facts = AdReader::of(&slot.ad, &pool.settings);
     let text = if facts.truth("Offline") == Some(true) {
         "it is offline (Offline is true): a match only wakes it"
     } else if facts.truth("Draining") == Some(true) {
         "it is draining (Draining is true)"
-    } else if is("State", b"Drained") {
+    } else if facts.string("State").is_some_and(|text| text.eq_ignore_ascii_case(b"Drained")) {
         "it is drained (State is \"Drained\")"
     } else {
         return None;
@@ -220,70 +168,57 @@ fn resting(subject: &ExplainedSlot<'_>, market: &Market) -> Option<Cause> {
 
 /// The causes for which matching jobs may or may not preempt the user of a slot.
 fn preempting(
-    market: &Market,
-    pool: &PreparedPool<'_>,
-    subject: &ExplainedSlot<'_>,
+    (pool, prepared): (&PoolFacts, &PreparedPool<'_>),
+    slot: &Slot,
     found: &SlotExplanation,
-    idle: &[(&ClassAd, String, String)],
-    matching: &[bool],
+    matching: &[&IdleJob<'_>],
 ) -> Vec<Cause> {
-    let Some(user) = subject.user.as_ref().filter(|_| found.matched.is_none() && found.matching > 0) else {
+    let Some(user) = found.user.as_ref().filter(|_| found.matched.is_none() && found.matching > 0) else {
         return Vec::new();
     };
     let uses = |more: String| vec![Cause::new(Reason::Taken, format!("{user} uses it, {more}"))];
-    let first_of = |candidate: &CandidateSubmitter| {
-        let jobs = idle.iter().zip(matching);
-        jobs.filter(|(job, matches)| **matches && job.1 == candidate.submitter).map(|(job, _)| job).next()
-    };
+    let first_of = |one: &CandidateSubmitter| matching.iter().find(|job| job.submitter == one.submitter);
     let asking: Vec<_> = found.candidates.iter().filter(|one| one.submitter != *user).filter_map(first_of).collect();
     if asking.is_empty() {
         return uses("and only its own jobs match".to_owned());
     }
-    let preemption = &market.rules.preemption;
+    let (preemption, settings) = (&pool.rules.preemption, &pool.settings);
     let always = Expr::literal(Literal::Bool(true));
-    let expr = preemption.requirements.as_ref().unwrap_or(&always);
-    let askers: Vec<PreparedJob> = asking.iter().map(|(ad, who, _)| pool.job(ad, who.as_bytes())).collect();
     let name = Name::new("PREEMPTION_REQUIREMENTS");
-    let mut with = subject.ad.clone();
-    with.insert_expr(name, expr);
-    let plan = conditions(&with, name);
+    let mut with = slot.ad.clone();
+    with.insert_expr(name, preemption.requirements.as_ref().unwrap_or(&always));
+    let conditions = conditions(&with, name);
     let mut allowed: Vec<&str> = Vec::new();
-    let mut terms: Vec<(String, Vec<String>, usize)> = Vec::new();
+    let mut terms: Vec<(String, String, usize)> = Vec::new();
     let mut kept: Vec<String> = Vec::new();
-    for (asker, (_, who, _)) in askers.iter().zip(&asking) {
-        let scope = Scope::new(&with, &market.settings).with_target(&asker.ad);
-        let row: Vec<Truth> = plan.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
-        let pair = (user.as_bytes(), who.as_bytes());
-        match preemption.verdict(subject.ad, &asker.ad, pair, false, &market.settings) {
+    for job in &asking {
+        let PreparedJob { ad, .. } = prepared.job(job.ad, job.submitter.as_bytes());
+        let pair = (user.as_bytes(), job.submitter.as_bytes());
+        match preemption.verdict(&slot.ad, &ad, pair, false, settings) {
             Err(PreemptionRefusal::Requirements) => {}
             Err(PreemptionRefusal::Rank) => {
-                kept.push(RankObjection::of(subject.ad, &asker.ad, &market.settings).told(who));
+                kept.push(RankObjection::of(&slot.ad, &ad, settings).sentence(&job.submitter));
                 continue;
             }
             _ => {
-                allowed.push(who);
+                allowed.push(&job.submitter);
                 continue;
             }
         }
-        for (at, _) in deciding_leaves(&plan, &row, 0) {
-            let expr = &plan.all[at].expr;
+        let scope = Scope::new(&with, settings).with_target(&ad);
+        let row: Vec<Truth> = conditions.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
+        for (at, _) in deciding_leaves(&conditions, &row, 0) {
+            let expr = &conditions.all[at].expr;
             let text = expr.to_string();
             if let Some(known) = terms.iter_mut().find(|known| known.0 == text) {
                 known.2 += 1;
                 continue;
             }
-            let mut values: Vec<String> = Vec::new();
-            for Reference { name, .. } in references(expr.tree(), expr.root()) {
-                let value = if with.contains(name) {
-                    scope.eval_attr(name)
-                } else {
-                    Scope::new(&asker.ad, &market.settings).with_target(&with).eval_attr(name)
-                };
-                let value = format!("{name} is {}", value.unwrap_or(Value::Undefined));
-                if !values.contains(&value) && values.len() < 4 {
-                    values.push(value);
-                }
-            }
+            let values = beside(expr, |Reference { name, .. }| {
+                let of_job = Scope::new(&ad, settings).with_target(&with);
+                let value = if with.contains(name) { scope } else { of_job }.eval_attr(name);
+                format!("{name} is {}", value.unwrap_or(Value::Undefined))
+            });
             terms.push((text, values, 1));
         }
     }
@@ -294,28 +229,28 @@ fn preempting(
     kept.dedup();
     let by_rank = kept.into_iter().take(3).map(|text| Cause::new(Reason::Rank, format!("{user} uses it, and {text}")));
     terms.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
-    let term = |(text, values, count): (String, Vec<String>, usize)| {
-        let values = if values.is_empty() { values.concat() } else { format!(" ({})", values.join(", ")) };
+    let submitters = plural::counted(asking.len(), "submitter");
+    let term = |(text, values, count): (String, String, usize)| {
         let text = format!(
-            "{user} uses it, and PREEMPTION_REQUIREMENTS protects it from {count} of {} with matching jobs: `{text}` \
-            is not true{values}",
-            plural::counted(asking.len(), "submitter")
+            "{user} uses it, and PREEMPTION_REQUIREMENTS protects it from {count} of {submitters} with matching jobs: \
+            `{text}` is not true{values}"
         );
         Cause::new(Reason::PreemptionRequirements, text)
     };
     by_rank.chain(terms.into_iter().take(3).map(term)).collect()
 }
 
+/// The causes for which a slot is idle, or its match; with the matching jobs, and the conditions by which either side
+/// rejects the other.
 fn causes(
     found: &SlotExplanation,
-    subject: &ExplainedSlot<'_>,
-    market: &Market,
-    (constrained, preempting): (Option<String>, Vec<Cause>),
-    (refused, refusing): (&[FailedCondition], &[FailedCondition]),
+    slot: &Slot,
+    (pool, prepared): (&PoolFacts, &PreparedPool<'_>),
+    (matching, refused, refusing): (&[&IdleJob<'_>], &[FailedCondition], &[FailedCondition]),
 ) -> Vec<Cause> {
     let mut causes = Vec::new();
-    let constrained = constrained.map(|text| Cause::new(Reason::LeftOut, text));
-    if let Some(constraint) = market.rules.slots.as_ref().filter(|_| subject.left_out) {
+    let is_left_out = !pool.slots.iter().any(|one| std::ptr::eq(one, slot));
+    if let Some(constraint) = pool.rules.slots.as_ref().filter(|_| is_left_out) {
         let text = format!("excluded by NEGOTIATOR_SLOT_CONSTRAINT: `{constraint}` is not true");
         causes.push(Cause::new(Reason::LeftOut, text));
     }
@@ -332,11 +267,11 @@ fn causes(
             made.job, made.submitter, made.spin, made.pie
         );
         causes.push(Cause::new(Reason::Matched, text));
-        causes.extend(resting(subject, market));
+        causes.extend(resting(slot, pool));
         return causes;
     }
-    causes.extend(resting(subject, market));
-    if !subject.looked_at {
+    causes.extend(resting(slot, pool));
+    if !is_left_out && !pool.rules.trim.keeps(slot, &pool.settings) {
         let why = match &found.user {
             Some(user) => format!("{user} uses it, and slots in this state are not considered"),
             None => "it is retiring, shutting down, or does not want matches".to_owned(),
@@ -348,54 +283,45 @@ fn causes(
         return causes;
     }
     if found.clauses.is_empty() {
-        causes.push(Cause::new(
-            Reason::NoRequirements,
-            "the slot does not have Requirements, so it does not match any \
-        job",
-        ));
+        let text = "the slot does not have Requirements, so it does not match any job";
+        causes.push(Cause::new(Reason::NoRequirements, text));
         return causes;
     }
     let all = plural::counted(found.jobs, "idle job");
+    let rejects = |some: &FailedCondition| {
+        let text = if found.accepted_by_slot == 0 && some.jobs == found.jobs {
+            format!("it rejects all idle jobs because of {}", some.phrase)
+        } else {
+            format!("it rejects {} of {all} because of {}", some.jobs, some.phrase)
+        };
+        Cause::new(Reason::Refused, text)
+    };
+    let rejected = |some: &FailedCondition| {
+        let jobs = if found.accepted_by_slot == 0 {
+            format!("{all} {}", verb(some.jobs, "rejects", "reject"))
+        } else {
+            format!("the {} jobs that it accepts reject", found.accepted_by_slot)
+        };
+        let text = format!("{} of {jobs} it because of {}", some.jobs, some.phrase);
+        Cause::new(Reason::NeverTrue, text)
+    };
     if found.accepted_by_slot == 0 {
-        let every = refused.iter().filter(|refusal| refusal.jobs == found.jobs).take(3);
-        let every = every.map(|refusal| format!("it rejects all idle jobs because of {}", refusal.told()));
-        let before = causes.len();
-        causes.extend(every.map(|text| Cause::new(Reason::Refused, text)));
-        if causes.len() == before {
+        let mut every = refused.iter().filter(|refusal| refusal.jobs == found.jobs).peekable();
+        if every.peek().is_some() {
+            causes.extend(every.take(3).map(rejects));
+        } else {
             causes.push(Cause::new(Reason::NotTogether, "no idle job satisfies all of its conditions together"));
-            let some = refused.iter().take(3);
-            let some = some.map(|refusal| {
-                format!(
-                    "it rejects {} of {all} because of \
-                {}",
-                    refusal.jobs,
-                    refusal.told()
-                )
-            });
-            causes.extend(some.map(|text| Cause::new(Reason::Refused, text)));
+            causes.extend(refused.iter().take(3).map(rejects));
         }
-        for refusal in refusing.iter().take(3) {
-            let text = format!("{} of {all} {} it because of {}", refusal.jobs, rejects(refusal.jobs), refusal.told());
-            causes.push(Cause::new(Reason::NeverTrue, text));
-        }
+        causes.extend(refusing.iter().take(3).map(rejected));
     } else if found.matching == 0 {
-        for refusal in refusing.iter().take(3) {
-            let accepted = found.accepted_by_slot;
-            let text = format!(
-                "{} of the {accepted} jobs that it accepts reject it because of \
-                {}",
-                refusal.jobs,
-                refusal.told()
-            );
-            causes.push(Cause::new(Reason::NeverTrue, text));
-        }
-        for refusal in refused.iter().take(2) {
-            let text = format!("it rejects {} of {all} because of {}", refusal.jobs, refusal.told());
-            causes.push(Cause::new(Reason::Refused, text));
-        }
+        causes.extend(refusing.iter().take(3).map(rejected));
+        causes.extend(refused.iter().take(2).map(rejects));
     } else {
-        causes.extend(constrained);
-        causes.extend(preempting);
+        let ads: Vec<&ClassAd> = matching.iter().map(|job| job.ad).collect();
+        let constrained = left_out::jobs(&pool.rules, &pool.settings, &ads, "matching job");
+        causes.extend(constrained.map(|text| Cause::new(Reason::LeftOut, text)));
+        causes.extend(preempting((pool, prepared), slot, found, matching));
         for one in found.candidates.iter().take(4) {
             let text = format!(
                 "{} of the {} matching jobs of {} got other slots; {}",

@@ -62,7 +62,7 @@ pub(super) struct Policy {
     /// The conditions.
     pub(super) plan: AdConditions,
     /// Their classes.
-    pub(super) kinds: Vec<usize>,
+    pub(super) classes: Vec<usize>,
 }
 
 /// The classes of some ads.
@@ -82,7 +82,7 @@ impl SlotClasses {
         let requirements = Name::new("Requirements");
         let policy = |ads: Vec<u32>| {
             let first = ads[0] as usize;
-            Policy { first, size: ads.len(), plan: conditions(table.ads[first], requirements), kinds: Vec::new() }
+            Policy { first, size: ads.len(), plan: conditions(table.ads[first], requirements), classes: Vec::new() }
         };
         let mut policies: Vec<Policy> = table.policies.members().into_par_iter().map(policy).collect();
         let split = |ads: &Vec<u32>| {
@@ -103,7 +103,7 @@ impl SlotClasses {
         classes.split(|at| of[at]);
         all.sort_unstable_by_key(|class| class.first);
         for (at, class) in all.iter().enumerate() {
-            policies[class.policy].kinds.push(at);
+            policies[class.policy].classes.push(at);
         }
         SlotClasses { of: classes.of, all, policies }
     }
@@ -216,12 +216,12 @@ mod tests {
         ClassAd::parse(text.as_bytes()).unwrap()
     }
 
-    fn kinds(job: &str, slots: &[&str]) -> Vec<u32> {
+    fn classes(job: &str, slots: &[&str]) -> Vec<u32> {
         let (job, settings) = (ad(job), EvalOptions::default());
         // As many as are looked at by column.
         let slots: Vec<ClassAd> = slots.iter().cycle().take(slots.len() * 8).map(|text| ad(text)).collect();
-        let panel = AdTable::of(slots.iter().collect(), &job, &settings);
-        SlotClasses::of(&panel, &job, &conditions(&job, Name::new("Requirements"))).of[..slots.len() / 8].to_vec()
+        let table = AdTable::of(slots.iter().collect(), &job, &[], &settings);
+        SlotClasses::of(&table, &job, &conditions(&job, Name::new("Requirements"))).of[..slots.len() / 8].to_vec()
     }
 
     #[test]
@@ -232,10 +232,10 @@ mod tests {
             "[Name = \"c\"; Memory = 3; Disk = 7; Requirements = Start; Start = TARGET.Big is true]",
             "[Name = \"d\"; Memory = 1; Disk = 7; Requirements = Start; Start = TARGET.Big isnt true]",
         ];
-        assert_eq!(kinds("[Requirements = TARGET.Memory > 1]", &slots), [0, 1, 1, 2]);
-        assert_eq!(kinds("[Requirements = Fits; Fits = TARGET.Disk > 7]", &slots), [0, 1, 0, 2]);
+        assert_eq!(classes("[Requirements = TARGET.Memory > 1]", &slots), [0, 1, 1, 2]);
+        assert_eq!(classes("[Requirements = Fits; Fits = TARGET.Disk > 7]", &slots), [0, 1, 0, 2]);
         // A condition that evaluates a text can look at anything.
-        assert_eq!(kinds("[Requirements = eval(TARGET.Text) || TARGET.Memory > 2]", &slots), [0, 0, 1, 2]);
+        assert_eq!(classes("[Requirements = eval(TARGET.Text) || TARGET.Memory > 2]", &slots), [0, 0, 1, 2]);
     }
 
     /// Conditions of jobs that are hard to take apart, and one that is not.
@@ -287,27 +287,27 @@ mod tests {
     #[test]
     fn kinds_are_counted_as_slot_by_slot_and_changes_are_tried_as_slot_by_slot() {
         let settings = EvalOptions { now: NOW, ..EvalOptions::default() };
-        // What jobs ask after a change; a change is made of what is there, so the panel knows its names.
+        // What jobs ask after a change; a change is made of what is there, so the table knows its names.
         let exprs = ["true", "TARGET.Cpus > 1 && Loop", "TARGET.Disk >= RequestDisk && MY.New"].map(parsed);
         for (seed, shape) in [(1, Shape::Ospool), (2, Shape::Gpu), (3, Shape::Static), (4, Shape::Distinct)] {
             let (slots, jobs) = made(seed, shape);
             for job in &jobs {
                 let plan = conditions(job, Name::new("Requirements"));
-                let panel = AdTable::with(slots.iter().collect(), job, &exprs.each_ref(), &settings);
-                let kinds = SlotClasses::of(&panel, job, &plan);
-                assert!(kinds.all.iter().map(|kind| kind.size).sum::<usize>() == slots.len());
-                for (slot, kind) in slots.iter().zip(&kinds.of) {
-                    let kind = &kinds.all[*kind as usize];
+                let table = AdTable::of(slots.iter().collect(), job, &exprs.each_ref(), &settings);
+                let classes = SlotClasses::of(&table, job, &plan);
+                assert!(classes.all.iter().map(|class| class.size).sum::<usize>() == slots.len());
+                for (slot, class) in slots.iter().zip(&classes.of) {
+                    let class = &classes.all[*class as usize];
                     let policy = conditions(slot, Name::new("Requirements"));
                     let texts = |plan: &AdConditions| {
                         plan.all.iter().map(|condition| condition.expr.to_string()).collect::<Vec<_>>()
                     };
-                    assert_eq!(texts(&policy), texts(&kinds.policies[kind.policy].plan));
-                    assert_eq!(kind.one, truths(&plan, job, slot, &settings), "seed {seed}: {job} {slot}");
-                    assert_eq!(kind.many, truths(&policy, slot, job, &settings), "seed {seed}: {job} {slot}");
-                    assert_eq!(kind.matches(), symmetric(job, slot, &settings), "seed {seed}: {job} {slot}");
+                    assert_eq!(texts(&policy), texts(&classes.policies[class.policy].plan));
+                    assert_eq!(class.one, truths(&plan, job, slot, &settings), "seed {seed}: {job} {slot}");
+                    assert_eq!(class.many, truths(&policy, slot, job, &settings), "seed {seed}: {job} {slot}");
+                    assert_eq!(class.matches(), symmetric(job, slot, &settings), "seed {seed}: {job} {slot}");
                 }
-                let trials = Trials::new(&panel, job);
+                let trials = Trials::new(&table, job);
                 let mut changed: Vec<(ClassAd, Vec<Name>)> = Vec::new();
                 for (name, value) in [("RequestMemory", 1), ("RequestDisk", 1), ("New", 1), ("RequestGPUs", 0)] {
                     let mut other = job.clone();

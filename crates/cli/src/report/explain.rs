@@ -1,5 +1,6 @@
 //! Why a job does not run, for people.
 
+use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use crate::report::outcome::{lines, table};
@@ -14,6 +15,7 @@ use classmate_advice::internal::explain::names::MissingAttribute;
 use classmate_advice::internal::explain::prose::prose;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::slot::SlotExplanation;
+use classmate_advice::internal::explain::values::verb;
 use classmate_pool::internal::negotiate::outcome::Rejection;
 use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::quota::derivation::slots;
@@ -37,14 +39,14 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
         found.submitter,
         found.matching,
         counted(found.slots as u64, "slot"),
-        if found.slots == 1 { "matches" } else { verb(found.matching, "match", "matches") }
+        if found.slots == 1 { "matches" } else { verb(found.matching, "matches", "match") }
     )?;
     writeln!(
         out,
         "the job's Requirements accept {}; {} {} the job",
         counted(found.accepted_by_job as u64, "slot"),
         counted(found.accepting_job as u64, "slot"),
-        verb(found.accepting_job, "accept", "accepts")
+        verb(found.accepting_job, "accepts", "accept")
     )?;
     causes(out, &found.causes)?;
     remarks(out, found)?;
@@ -58,9 +60,9 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
     for policy in found.policies.iter().take(layout.policies) {
         let refusing = policy.slots - policy.accepting;
         let does = if refusing > 0 {
-            format!("{refusing} {} the job", verb(refusing, "reject", "rejects"))
+            format!("{refusing} {} the job", verb(refusing, "rejects", "reject"))
         } else {
-            format!("{} {} the job", policy.accepting, verb(policy.accepting, "accept", "accepts"))
+            format!("{} {} the job", policy.accepting, verb(policy.accepting, "accepts", "accept"))
         };
         writeln!(out, "{}: {does}", examples(policy.slots, "slot", &policy.example))?;
         if policy.clauses.is_empty() {
@@ -97,11 +99,6 @@ fn examples(count: usize, noun: &str, example: &str) -> String {
     format!("{} ({such_as}{example})", counted(count as u64, noun))
 }
 
-/// A verb for so many.
-fn verb(count: usize, many: &'static str, one: &'static str) -> &'static str {
-    if count == 1 { one } else { many }
-}
-
 /// Causes, the most telling first.
 fn causes(out: &mut impl Write, causes: &[Cause]) -> io::Result<()> {
     causes.iter().try_for_each(|cause| writeln!(out, "- {}", cause.text))
@@ -109,10 +106,10 @@ fn causes(out: &mut impl Write, causes: &[Cause]) -> io::Result<()> {
 
 /// Notes on undefined names, and on conditions that every slot satisfies.
 fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
-    let told = |clause: &str| found.causes.iter().any(|cause| cause.text.contains(clause));
+    let is_reported = |clause: &str| found.causes.iter().any(|cause| cause.text.contains(clause));
     // Of one condition one note, whatever it names.
     let mut notes: Vec<(&MissingAttribute, Vec<String>)> = Vec::new();
-    for one in found.absent.iter().filter(|one| one.decides && !told(&prose(&one.clause))) {
+    for one in found.absent.iter().filter(|one| one.decides && !is_reported(&prose(&one.clause))) {
         let name = match &one.similar {
             Some(similar) => format!("`{}` (did you mean `{similar}`?)", one.name),
             None => format!("`{}`", one.name),
@@ -171,20 +168,10 @@ fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result
 }
 
 fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
-    if !found.nearest.is_empty() {
-        writeln!(out, "\nNearest slots that do not match")?;
-        for near in &found.nearest {
-            let count = near.by_job.len() + near.by_slot.len();
-            writeln!(
-                out,
-                "{}: {}",
-                examples(near.slots, "slot", &near.example),
-                counted(count as u64, "failing condition")
-            )?;
-            asked(out, "the job requires ", &near.by_job)?;
-            asked(out, "the slots require", &near.by_slot)?;
-        }
-    }
+    nearest(out, "slot", &found.nearest, |near| {
+        let sides = [("the job requires ", &near.by_job), ("the slots require", &near.by_slot)];
+        (near.slots, &near.example, sides)
+    })?;
     if !found.suggestions.is_empty() {
         // What already matches is not lost sight of.
         let more = if found.matching > 0 { " for more matches" } else { "" };
@@ -208,10 +195,10 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
         "{} of {} {}; the slot accepts {}; {} {} the slot",
         found.matching,
         counted(found.jobs as u64, "idle job"),
-        if found.jobs == 1 { "matches" } else { verb(found.matching, "match", "matches") },
+        if found.jobs == 1 { "matches" } else { verb(found.matching, "matches", "match") },
         counted(found.accepted_by_slot as u64, "job"),
         counted(found.accepting_slot as u64, "job"),
-        verb(found.accepting_slot, "accept", "accepts")
+        verb(found.accepting_slot, "accepts", "accept")
     )?;
     causes(out, &found.causes)?;
     if found.jobs == 0 {
@@ -246,34 +233,46 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
     near_jobs(out, found)
 }
 
-/// The conditions of one side that fail.
-fn asked(out: &mut impl Write, who: &str, conditions: &[String]) -> io::Result<()> {
-    conditions.iter().try_for_each(|text| writeln!(out, "  {who}  {}", prose(text)))
+/// The conditions of one side that fail, after the words that introduce them.
+type FailingSide<'f> = (&'static str, &'f Vec<String>);
+
+/// Slots or jobs that do not match, by the conditions of both sides that fail: how many, an example, and the conditions.
+fn nearest<T>(
+    out: &mut impl Write,
+    noun: &str,
+    all: &[T],
+    parts: impl Fn(&T) -> (usize, &String, [FailingSide<'_>; 2]),
+) -> io::Result<()> {
+    if !all.is_empty() {
+        writeln!(out, "\nNearest {noun}s that do not match")?;
+    }
+    for (count, example, sides) in all.iter().map(parts) {
+        let failing: u64 = sides.iter().map(|(_, conditions)| conditions.len() as u64).sum();
+        writeln!(out, "{}: {}", examples(count, noun, example), counted(failing, "failing condition"))?;
+        for (who, conditions) in sides {
+            conditions.iter().try_for_each(|text| writeln!(out, "  {who}  {}", prose(text)))?;
+        }
+    }
+    Ok(())
 }
 
 /// The jobs nearest to a slot, and what would make one match.
 fn near_jobs(out: &mut impl Write, found: &SlotExplanation) -> io::Result<()> {
-    if !found.nearest.is_empty() {
-        writeln!(out, "\nNearest jobs that do not match")?;
-        for near in &found.nearest {
-            let count = near.by_job.len() + near.by_slot.len();
-            let jobs = examples(near.jobs, "job", &near.example);
-            writeln!(out, "{jobs}: {}", counted(count as u64, "failing condition"))?;
-            asked(out, "the slot requires", &near.by_slot)?;
-            asked(out, "the job requires ", &near.by_job)?;
-        }
-    }
+    nearest(out, "job", &found.nearest, |near| {
+        let sides = [("the slot requires", &near.by_slot), ("the job requires ", &near.by_job)];
+        (near.jobs, &near.example, sides)
+    })?;
     if !found.changes.is_empty() {
         writeln!(out, "\nSuggested changes (tested against all idle jobs)")?;
         for change in &found.changes {
             let of_slot = change.changes.iter().all(|change| change.of == Changed::Slot);
-            let told: Vec<String> = change.changes.iter().map(|one| described(one, "the slot")).collect();
-            let told = prose(&told.join(" and "));
+            let changes: Vec<String> = change.changes.iter().map(|one| described(one, "the slot")).collect();
+            let changes = prose(&changes.join(" and "));
             if of_slot {
-                let matches = verb(change.jobs, "match", "matches");
-                writeln!(out, "  {told}: {} {matches}, such as {}", counted(change.jobs as u64, "job"), change.job)?;
+                let matches = verb(change.jobs, "matches", "match");
+                writeln!(out, "  {changes}: {} {matches}, such as {}", counted(change.jobs as u64, "job"), change.job)?;
             } else {
-                writeln!(out, "  job {}: {told}", change.job)?;
+                writeln!(out, "  job {}: {changes}", change.job)?;
             }
         }
     }
@@ -298,7 +297,7 @@ pub fn suggested(suggestion: &Suggestion) -> String {
         (won, 0) => format!(" (+{won})"),
         (won, lost) => format!(" (+{won}, −{lost})"),
     };
-    let matches = verb(*slots, "match", "matches");
+    let matches = verb(*slots, "matches", "match");
     let slots = counted(*slots as u64, "slot");
     format!("  {}: {slots} {matches}{balance}, such as {example}", prose(&changes.join(" and ")))
 }
@@ -328,9 +327,9 @@ fn described(change: &Change, whose: &str) -> String {
 
 /// The verb for a change of a value.
 fn direction(change: &Change) -> &'static str {
-    match (change.before.parse::<f64>(), change.after.parse::<f64>()) {
-        (Ok(before), Ok(after)) if after < before => "lower",
-        (Ok(before), Ok(after)) if after > before => "raise",
+    match change.order {
+        Some(Ordering::Less) => "lower",
+        Some(Ordering::Greater) => "raise",
         _ => "change",
     }
 }
@@ -450,7 +449,7 @@ fn cycle(out: &mut impl Write, story: &CycleTrace, color: Color) -> io::Result<(
         all if all == taken.usable => "all are".to_owned(),
         some => format!("{some} are"),
     };
-    let matches = verb(taken.usable, "match", "matches");
+    let matches = verb(taken.usable, "matches", "match");
     writeln!(out, "{} {matches}; {left} still unclaimed", counted(taken.usable as u64, "slot"))?;
     for won in taken.won.iter().take(10) {
         writeln!(out, "  {} taken by {}: {}", won.slots, won.submitter, won.why)?;

@@ -3,9 +3,10 @@
 use classmate::internal::plural::counted;
 use serde::Serialize;
 
+use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::cycle::order::precedence_of_policy;
-use crate::explain::{Market, tally};
+use crate::explain::values::tally;
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::priority::pie::starvation;
 use classmate_pool::internal::queue::JobId;
@@ -38,10 +39,10 @@ pub struct Competition {
 }
 
 /// The reason one submitter was served before another: the first key in which they differ.
-fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, JobId), loser: &LosingJob<'_>) -> String {
+fn precedence(outcome: &Outcome, pool: &PoolFacts, (winner, winning): (&str, JobId), loser: &LosingJob<'_>) -> String {
     let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
     let LosingJob { submitter: loser, job } = *loser;
-    if let Some(told) = precedence_of_policy(&market.order, winning, job, [visit(winner), visit(loser)]) {
+    if let Some(told) = precedence_of_policy(&pool.order, winning, job, [visit(winner), visit(loser)]) {
         return told;
     }
     if winner == loser {
@@ -63,9 +64,8 @@ fn precedence(outcome: &Outcome, market: &Market, (winner, winning): (&str, JobI
     } else {
         // The next key: how much of its share each has, before the pie was cut.
         let [one, other] = [won, lost].map(|visit| {
-            let of = |name: &Option<String>| name.as_deref() == Some(visit.submitter.as_str());
-            let uses = market.users.iter().zip(&market.weights).filter(|(user, _)| of(user)).map(|(_, weight)| weight);
-            starvation(uses.sum(), visit.limit + visit.starved)
+            let own = pool.of_slots.iter().filter(|slot| slot.user.as_deref() == Some(visit.submitter.as_str()));
+            starvation(own.map(|slot| slot.weight).sum(), visit.limit + visit.starved)
         });
         if one < other {
             format!(
@@ -90,43 +90,43 @@ pub(crate) struct LosingJob<'a> {
 }
 
 /// The users of some slots of the pool, apart from the job itself.
-pub(crate) fn competition(outcome: &Outcome, market: &Market, loser: &LosingJob<'_>, usable: &[usize]) -> Competition {
+pub(crate) fn competition(outcome: &Outcome, pool: &PoolFacts, loser: &LosingJob<'_>, usable: &[usize]) -> Competition {
     let others = || outcome.matches.iter().filter(|made| made.job != loser.job);
     let own: hashbrown::HashSet<&str> =
         outcome.matches.iter().filter(|made| made.job == loser.job).map(|made| made.slot.as_str()).collect();
     let got: hashbrown::HashMap<&str, &str> =
         others().map(|made| (made.slot.as_str(), made.submitter.as_str())).collect();
     // The job of each that was matched first on a slot that would do.
-    let wanted: hashbrown::HashSet<&str> = usable.iter().map(|at| market.names[*at].as_str()).collect();
+    let wanted: hashbrown::HashSet<&str> = usable.iter().map(|at| pool.of_slots[*at].name.as_str()).collect();
     let mut winning: hashbrown::HashMap<&str, JobId> = hashbrown::HashMap::new();
     for made in others().filter(|made| wanted.contains(made.slot.as_str())) {
         winning.entry(&made.submitter).or_insert(made.job);
     }
     let (won, rest): (Vec<usize>, Vec<usize>) =
-        usable.iter().partition(|at| got.contains_key(market.names[**at].as_str()));
-    let not_own = |at: &&usize| !own.contains(market.names[**at].as_str());
-    let in_use: Vec<String> = rest.iter().filter(not_own).filter_map(|at| market.users[*at].clone()).collect();
-    let won = tally(won.iter().filter_map(|at| Some((*got.get(market.names[*at].as_str())?).to_owned())));
+        usable.iter().partition(|at| got.contains_key(pool.of_slots[**at].name.as_str()));
+    let not_own = |at: &&usize| !own.contains(pool.of_slots[**at].name.as_str());
+    let in_use = rest.iter().filter(not_own).filter_map(|at| Some((pool.of_slots[*at].user.clone()?, 1)));
+    let won = tally(won.iter().filter_map(|at| Some(((*got.get(pool.of_slots[*at].name.as_str())?).to_owned(), 1))));
     Competition {
         usable: usable.len(),
-        left: rest.iter().filter(not_own).filter(|at| market.users[**at].is_none()).count(),
-        not_looked_at: usable.iter().filter(|at| !market.looked_at[**at]).count(),
+        left: rest.iter().filter(not_own).filter(|at| pool.of_slots[**at].user.is_none()).count(),
+        not_looked_at: usable.iter().filter(|at| !pool.of_slots[**at].is_considered).count(),
         won: won
             .into_iter()
             .filter_map(|(who, slots)| {
-                let why = precedence(outcome, market, (&who, *winning.get(who.as_str())?), loser);
+                let why = precedence(outcome, pool, (&who, *winning.get(who.as_str())?), loser);
                 Some(WonSlots { submitter: who, slots, why })
             })
             .collect(),
-        in_use: tally(in_use.into_iter()),
+        in_use: tally(in_use),
     }
 }
 
 /// Others that have the slots.
-pub(crate) fn competition_causes(taken: &Competition, market: &Market, first: bool) -> Vec<Cause> {
+pub(crate) fn competition_causes(taken: &Competition, pool: &PoolFacts, first: bool) -> Vec<Cause> {
     let mut found = Vec::new();
     if first && taken.not_looked_at > 0 && taken.not_looked_at == taken.usable {
-        let why = if market.rules.trim.preemption {
+        let why = if pool.rules.trim.preemption {
             "retiring or shutting down"
         } else {
             "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false"

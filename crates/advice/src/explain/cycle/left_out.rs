@@ -3,13 +3,10 @@
 //! In: a snapshot and its settings. Out: sentences that name the constraint, with the values beside it.
 
 use crate::explain::clauses::truth;
-use crate::explain::names::references;
+use crate::explain::values::of_ad;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::plural::counted;
-use classmate::internal::syntax::expr::Expr;
-use classmate::internal::syntax::view::Reference;
-use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::negotiate::{Snapshot, advertised};
@@ -32,7 +29,7 @@ pub(crate) fn submitter(
         .collect();
     let is_out = |ad: &ClassAd| truth(Scope::new(ad, settings), constraint) != Truth::True;
     let (ad, one) = own.iter().find(|_| own.iter().all(|(ad, _)| is_out(ad)))?;
-    let values = beside(constraint, ad, settings);
+    let values = of_ad(constraint, ad, settings);
     let text = format!("NEGOTIATOR_SUBMITTER_CONSTRAINT excludes {}: `{constraint}` is not true{values}", one.name);
     Some((one.clone(), text))
 }
@@ -54,20 +51,7 @@ pub(crate) fn jobs(rules: &Rules, settings: &EvalOptions, jobs: &[&ClassAd], whi
     let out: Vec<&&ClassAd> =
         jobs.iter().filter(|ad| truth(Scope::new(ad, settings), constraint) != Truth::True).collect();
     let first = out.first()?;
-    let values = beside(constraint, first, settings);
+    let values = of_ad(constraint, first, settings);
     let (out, all) = (out.len(), counted(jobs.len(), which));
     Some(format!("NEGOTIATOR_JOB_CONSTRAINT excludes {out} of {all}: `{constraint}` is not true{values}"))
-}
-
-/// The values of what a constraint looks at, in brackets.
-fn beside(constraint: &Expr, ad: &ClassAd, settings: &EvalOptions) -> String {
-    let mut notes: Vec<String> = Vec::new();
-    for Reference { name, .. } in references(constraint.tree(), constraint.root()) {
-        let value = Scope::new(ad, settings).eval_attr(name).unwrap_or(Value::Error);
-        let note = format!("{name} is {value}");
-        if !notes.contains(&note) && notes.len() < 4 {
-            notes.push(note);
-        }
-    }
-    if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
 }

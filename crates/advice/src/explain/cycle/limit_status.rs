@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::explain::Market;
+use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use classmate::internal::ad::ClassAd;
 use classmate_pool::internal::negotiate::Outcome;
@@ -26,22 +26,23 @@ pub struct LimitStatus {
 }
 
 /// The concurrency limits that a job asks for, as they are held before a cycle.
-pub(crate) fn limits(market: &Market, job: &ClassAd) -> Vec<LimitStatus> {
-    let Some(text) = AdReader::of(job, &market.settings).string("ConcurrencyLimits") else { return Vec::new() };
+pub(crate) fn limits(pool: &PoolFacts, job: &ClassAd) -> Vec<LimitStatus> {
+    let Some(text) = AdReader::of(job, &pool.settings).string("ConcurrencyLimits") else { return Vec::new() };
     let mut found = Vec::new();
     for wanted in demands(&text.to_ascii_lowercase()) {
         let mut holders: BTreeMap<String, f64> = BTreeMap::new();
-        for (slot, user) in market.slots.iter().zip(&market.users) {
-            let facts = AdReader::of(&slot.ad, &market.settings);
-            for held in ["ConcurrencyLimits", "PreemptingConcurrencyLimits"].iter().filter_map(|by| facts.string(*by)) {
-                let who = user.as_deref().unwrap_or("unknown user");
+        for (slot, facts) in pool.slots.iter().zip(&pool.of_slots) {
+            let reader = AdReader::of(&slot.ad, &pool.settings);
+            for held in ["ConcurrencyLimits", "PreemptingConcurrencyLimits"].iter().filter_map(|by| reader.string(*by))
+            {
+                let who = facts.user.as_deref().unwrap_or("unknown user");
                 hold(&mut holders, wanted.name, who, &held.to_ascii_lowercase());
             }
         }
         found.push(LimitStatus {
             name: String::from_utf8_lossy(wanted.name).into_owned(),
             wanted: wanted.amount,
-            maximum: market.rules.concurrency.maximum(wanted.name),
+            maximum: pool.rules.concurrency.maximum(wanted.name),
             holders: holders.into_iter().collect(),
         });
     }

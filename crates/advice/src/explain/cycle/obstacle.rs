@@ -1,6 +1,6 @@
 //! What kept a job from a slot in a cycle, in sentences, the most telling first.
 
-use crate::explain::Market;
+use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::truth;
 use crate::explain::cycle::competition::competition_causes;
@@ -43,7 +43,7 @@ fn group_quota(group: &GroupStatus, lightest: f64) -> String {
 pub fn of_cycle(
     story: &CycleTrace,
     outcome: &Outcome,
-    (market, pre_cycle): (&Market, &PreCycleFacts),
+    (pool, pre_cycle): (&PoolFacts, &PreCycleFacts),
     asked: &JobInCycle<'_>,
 ) -> Vec<Cause> {
     let mut found = Vec::new();
@@ -54,15 +54,15 @@ pub fn of_cycle(
         ));
         return found;
     }
-    found.extend(not_waiting(story, market, asked));
+    found.extend(not_waiting(story, pool, asked));
     if !found.is_empty() {
         return found;
     }
     if story.taken.usable == 0 {
-        found.extend(partition(story, market, asked));
+        found.extend(partition(story, pool, asked));
         return found;
     }
-    let weights = pre_cycle.usable.iter().map(|at| market.weights[*at]);
+    let weights = pre_cycle.usable.iter().map(|at| pool.of_slots[*at].weight);
     let lightest = weights.fold(f64::INFINITY, f64::min).min(1e9);
     let rejection = story.refused.as_ref().map(|refused| refused.rejection);
     // Requests like one that met a limit are not tried again.
@@ -126,15 +126,15 @@ pub fn of_cycle(
     {
         found.extend(pre_cycle.keeping.iter().cloned());
     }
-    found.extend(partition(story, market, asked));
-    found.extend(competition_causes(&story.taken, market, found.is_empty()));
+    found.extend(partition(story, pool, asked));
+    found.extend(competition_causes(&story.taken, pool, found.is_empty()));
     found
 }
 
 /// The partition of a job, if it keeps it from slots.
-fn partition(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> Option<Cause> {
-    let (name, slots) = market.order.elsewhere(asked.id, market.names.iter())?;
-    let all = market.names.len();
+fn partition(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Option<Cause> {
+    let (name, slots) = pool.order.elsewhere(asked.id, pool.of_slots.iter().map(|facts| &facts.name))?;
+    let all = pool.of_slots.len();
     let taken = story.taken.usable;
     (slots > 0).then(|| {
         let text = format!("partition `{name}` of the job has {} of {all} slots, {taken} of which match", all - slots);
@@ -159,8 +159,8 @@ fn displacing(made: &Match) -> String {
 }
 
 /// The cause for which the cycle does not offer the job.
-fn not_waiting(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> Option<Cause> {
-    let facts = AdReader::of(&asked.asker.ad, &market.settings);
+fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Option<Cause> {
+    let facts = AdReader::of(&asked.asker.ad, &pool.settings);
     if let Some(made) = &story.displaced {
         let ground = match made.preempting {
             PreemptState::Rank => "the slot prefers the other job",
@@ -195,8 +195,8 @@ fn not_waiting(story: &CycleTrace, market: &Market, asked: &JobInCycle<'_>) -> O
         let reason = facts.string("HoldReason").map(|reason| format!(": {reason}")).unwrap_or_default();
         return Some(Cause::new(Reason::NotIdle, format!("the job {word} ({status}{universe}){reason}")));
     }
-    if let Some(constraint) = &market.rules.jobs {
-        let holds = truth(Scope::new(&asked.asker.ad, &market.settings), constraint);
+    if let Some(constraint) = &pool.rules.jobs {
+        let holds = truth(Scope::new(&asked.asker.ad, &pool.settings), constraint);
         if holds != Truth::True {
             let text = format!("NEGOTIATOR_JOB_CONSTRAINT excludes the job: `{constraint}` is not true");
             return Some(Cause::new(Reason::LeftOut, text));

@@ -7,7 +7,8 @@ use crate::explain::causes::Cause;
 use crate::explain::clauses::{AdCondition, Clause, conditions, counted, truth_of};
 use crate::explain::cycle::limit_status::{LimitStatus, limits};
 use crate::explain::cycle::slot_rank::keeping;
-use crate::explain::view::View;
+use crate::explain::job_view::JobView;
+use crate::explain::slot_classes::SlotClass;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Name;
 use classmate::internal::program::Side;
@@ -28,33 +29,34 @@ pub struct PreCycleFacts {
 
 impl PreCycleFacts {
     /// The facts for a job of a submitter.
-    pub fn of(view: &View<'_>, submitter: &str) -> Self {
-        let usable = view.matching();
+    pub fn of(view: &JobView<'_>, submitter: &str) -> Self {
+        let usable = view.classes.ads(SlotClass::matches).into_iter().map(|at| at as usize).collect::<Vec<_>>();
         PreCycleFacts {
             preemption: preemption(view, submitter, &usable),
-            keeping: keeping(view.market, view.job, submitter, &usable),
-            limits: limits(view.market, view.job),
+            keeping: keeping(view.pool, view.job, submitter, &usable),
+            limits: limits(view.pool, view.job),
             usable,
         }
     }
 }
 
 /// The conditions of `PREEMPTION_REQUIREMENTS` for the slots of others that it keeps from the job.
-fn preemption(view: &View<'_>, submitter: &str, usable: &[usize]) -> Vec<Clause> {
-    let market = view.market;
-    let Some(expr) = &market.rules.preemption.requirements else { return Vec::new() };
-    let others =
-        |at: &&usize| market.looked_at[**at] && market.users[**at].as_deref().is_some_and(|user| user != submitter);
-    let slots: Vec<&ClassAd> = usable.iter().filter(others).map(|at| &market.slots[*at].ad).collect();
+fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> Vec<Clause> {
+    let pool = view.pool;
+    let Some(expr) = &pool.rules.preemption.requirements else { return Vec::new() };
+    let others = |at: &&usize| {
+        pool.of_slots[**at].is_considered && pool.of_slots[**at].user.as_deref().is_some_and(|user| user != submitter)
+    };
+    let slots: Vec<&ClassAd> = usable.iter().filter(others).map(|at| &pool.slots[*at].ad).collect();
     let Some(first) = slots.first() else { return Vec::new() };
     let name = Name::new("PREEMPTION_REQUIREMENTS");
     let mut with = (*first).clone();
     with.insert_expr(name, expr);
     let plan = conditions(&with, name);
-    let panel = AdTable::with(slots, view.job, &[expr], &market.settings);
-    let all: Vec<u32> = (0..panel.ads.len() as u32).collect();
+    let table = AdTable::of(slots, view.job, &[expr], &pool.settings);
+    let all: Vec<u32> = (0..table.ads.len() as u32).collect();
     let column = |condition: &AdCondition| {
-        let found = panel.values(view.job, Side::Row, &condition.expr, &all);
+        let found = table.values(view.job, Side::Row, &condition.expr, &all);
         found.of.iter().map(|value| truth_of(&found.values[*value as usize])).collect::<Vec<_>>()
     };
     let columns: Vec<Vec<Truth>> = plan.all.iter().map(column).collect();

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 use serde::Serialize;
 
-use crate::explain::Market;
+use crate::explain::PoolFacts;
+use crate::explain::causes::of_match;
 use crate::explain::cycle::obstacle::of_cycle;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{JobInCycle, trace};
-use crate::explain::view::View;
+use crate::explain::job_view::JobView;
 use classmate_config::internal::config::ConfigError;
 use classmate_pool::internal::negotiate::outcome::Outcome;
 use classmate_pool::internal::negotiate::{PreparedJob, PreparedPool, Snapshot};
@@ -40,8 +41,8 @@ const MAX_REQUESTS: usize = 50;
 /// A setting of the configuration that is wrong.
 pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<CommonCause>, ConfigError> {
     let settings = snapshot.settings();
-    let pool = PreparedPool::for_explanation(snapshot)?;
-    let domain = &pool.rules().knobs.accountant.domain;
+    let prepared = PreparedPool::for_explanation(snapshot)?;
+    let domain = &prepared.rules().knobs.accountant.domain;
     let jobs: Vec<Job<'_>> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain.as_deref(), &settings)).collect();
     let got: HashSet<JobId> = outcome.matches.iter().map(|made| made.job).collect();
     // By submitter, the idle jobs that got nothing, in the order of their numbers.
@@ -56,20 +57,20 @@ pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<CommonCause>
     waiting.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), jobs[*at].id));
     waiting.truncate((MAX_EVALUATIONS / snapshot.slots.len().max(1)).clamp(1, MAX_REQUESTS));
     let askers: Vec<PreparedJob> =
-        waiting.iter().map(|(at, _)| pool.job(&jobs[*at].ad, &jobs[*at].submitter)).collect();
-    let market = Market::new(&pool);
-    let division = (!outcome.groups.is_empty()).then(|| pool.division());
+        waiting.iter().map(|(at, _)| prepared.job(&jobs[*at].ad, &jobs[*at].submitter)).collect();
+    let pool = PoolFacts::new(&prepared);
+    let division = (!outcome.groups.is_empty()).then(|| prepared.division());
     let mut found: BTreeMap<String, CommonCause> = BTreeMap::new();
     for ((at, count), asker) in waiting.iter().zip(&askers) {
         let job = &jobs[*at];
         let submitter = job.submitter.to_string();
         let asked = JobInCycle { id: job.id, submitter: &submitter, activity: job.activity, asker };
-        let view = View::of(&market, &asker.ad);
+        let view = JobView::of(&pool, &asker.ad);
         let pre_cycle = PreCycleFacts::of(&view, &submitter);
-        let known = (&market, &pre_cycle);
+        let known = (&pool, &pre_cycle);
         let story = trace(outcome, snapshot, division.as_ref(), known, &asked);
         let mut causes = of_cycle(&story, outcome, known, &asked);
-        causes.extend(view.causes());
+        causes.extend(of_match(&view));
         let text = causes.into_iter().next().map_or_else(|| "no slots were left".to_owned(), |cause| cause.text);
         let example = job.id.to_string();
         let entry = found.entry(text.clone()).or_insert(CommonCause { text, jobs: 0, requests: 0, example });

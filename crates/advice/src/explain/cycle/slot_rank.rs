@@ -4,8 +4,9 @@
 
 use rayon::prelude::*;
 
-use crate::explain::Market;
-use crate::explain::causes::{Cause, Reason, range};
+use crate::explain::PoolFacts;
+use crate::explain::causes::{Cause, Reason};
+use crate::explain::values::{range, verb};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
@@ -35,7 +36,7 @@ impl RankObjection {
     }
 
     /// As a clause, for one slot and the jobs of a submitter.
-    pub(crate) fn told(&self, whose: &str) -> String {
+    pub(crate) fn sentence(&self, whose: &str) -> String {
         match self {
             RankObjection::Without(name) => format!("the slot does not define `{name}`, so it is never preempted"),
             RankObjection::Ranks(rank, current) => format!(
@@ -46,23 +47,20 @@ impl RankObjection {
 }
 
 /// The causes for which matching slots in use keep their jobs because of `Rank`, the most slots first.
-pub(crate) fn keeping(market: &Market, job: &ClassAd, submitter: &str, matching: &[usize]) -> Vec<Cause> {
+pub(crate) fn keeping(pool: &PoolFacts, job: &ClassAd, submitter: &str, matching: &[usize]) -> Vec<Cause> {
     let keeps = |at: &usize| {
-        let user = market.users[*at].as_ref().filter(|_| market.looked_at[*at])?;
-        let (slot, pair) = (&market.slots[*at].ad, (user.as_bytes(), submitter.as_bytes()));
-        let ground = market.rules.preemption.verdict(slot, job, pair, false, &market.settings);
-        (ground == Err(PreemptionRefusal::Rank)).then(|| RankObjection::of(slot, job, &market.settings))
+        let user = pool.of_slots[*at].user.as_ref().filter(|_| pool.of_slots[*at].is_considered)?;
+        let (slot, pair) = (&pool.slots[*at].ad, (user.as_bytes(), submitter.as_bytes()));
+        let ground = pool.rules.preemption.verdict(slot, job, pair, false, &pool.settings);
+        (ground == Err(PreemptionRefusal::Rank)).then(|| RankObjection::of(slot, job, &pool.settings))
     };
     let found: Vec<RankObjection> = matching.par_iter().filter_map(keeps).collect();
     let mut causes: Vec<(usize, String)> = Vec::new();
     for name in ["Rank", "CurrentRank"] {
         let count =
             found.iter().filter(|one| matches!(one, RankObjection::Without(lacking) if *lacking == name)).count();
-        let (has, is) = if count == 1 {
-            ("matching slot in use does not define", "it is")
-        } else {
-            ("matching slots in use do not define", "they are")
-        };
+        let has = verb(count, "matching slot in use does not define", "matching slots in use do not define");
+        let is = verb(count, "it is", "they are");
         causes.push((count, format!("{count} {has} `{name}`, so {is} never preempted")));
     }
     let ranks = found.iter().filter_map(|one| match one {

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::explain::cycle::left_out;
 use crate::explain::cycle::turn::{Turn, ceiling, turns};
 use crate::explain::prose::prose;
+use crate::explain::values::tally;
 use classmate_pool::internal::negotiate::outcome::Rejection;
 use classmate_pool::internal::negotiate::summary::{Stopped, SubmitterSummary};
 use classmate_pool::internal::negotiate::{Outcome, PreparedPool};
@@ -35,8 +36,8 @@ pub struct ShareTrace {
 }
 
 /// Tells the story of a submitter; none if there is no such submitter.
-pub fn trace(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<ShareTrace> {
-    let (snapshot, rules) = (pool.snapshot(), &**pool.rules());
+pub fn trace(outcome: &Outcome, prepared: &PreparedPool<'_>, name: &str) -> Option<ShareTrace> {
+    let (snapshot, rules) = (prepared.snapshot(), &**prepared.rules());
     let settings = snapshot.settings();
     let Some(place) = outcome.submitters.iter().position(|line| line.submitter.eq_ignore_ascii_case(name)) else {
         let (one, text) = left_out::submitter(snapshot, rules, &settings, name)?;
@@ -44,12 +45,8 @@ pub fn trace(outcome: &Outcome, pool: &PreparedPool<'_>, name: &str) -> Option<S
     };
     let summary = outcome.submitters[place].clone();
     let turns = turns(outcome, &summary.submitter);
-    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
-    for one in outcome.rejections.iter().filter(|one| one.submitter == summary.submitter) {
-        *reasons.entry(one.reason.clone()).or_default() += 1;
-    }
-    let mut refusals: Vec<(String, usize)> = reasons.into_iter().collect();
-    refusals.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let own = outcome.rejections.iter().filter(|one| one.submitter == summary.submitter);
+    let refusals = tally(own.map(|one| (one.reason.clone(), 1)));
     let before = outcome.submitters[..place].iter().filter(|line| line.priority.is_some());
     let mut story = ShareTrace {
         ceiling: ceiling(snapshot, &summary.submitter),

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::explain::Market;
+use crate::explain::PoolFacts;
 use crate::explain::clauses::Clause;
 use crate::explain::cycle::competition::{Competition, LosingJob, competition};
 use crate::explain::cycle::group_status::{GroupStatus, group_status};
@@ -79,7 +79,7 @@ pub fn trace(
     outcome: &Outcome,
     snapshot: &Snapshot,
     division: Option<&Division>,
-    (market, pre_cycle): (&Market, &PreCycleFacts),
+    (pool, pre_cycle): (&PoolFacts, &PreCycleFacts),
     asked: &JobInCycle<'_>,
 ) -> CycleTrace {
     let JobInCycle { id, submitter, asker, .. } = *asked;
@@ -108,7 +108,7 @@ pub fn trace(
     CycleTrace {
         place,
         priority: summary.and_then(|line| line.priority),
-        standing: summary.and_then(|line| line.priority).map(|priority| standing(&market.order, priority)),
+        standing: summary.and_then(|line| line.priority).map(|priority| standing(&pool.order, priority)),
         submitter_matched: summary.map_or(0, |line| line.matched),
         submitter_idle: summary.map_or(0, |line| line.idle),
         stopped: summary.map(|line| line.stopped),
@@ -120,11 +120,11 @@ pub fn trace(
         left_out: if summary.is_some() {
             None
         } else {
-            left_out::submitter(snapshot, &market.rules, &market.settings, submitter).map(|(_, text)| text)
+            left_out::submitter(snapshot, &pool.rules, &pool.settings, submitter).map(|(_, text)| text)
         },
         displaced: displaced(outcome, &asker.ad, submitter),
-        taken: competition(outcome, market, &LosingJob { submitter, job: id }, &pre_cycle.usable),
-        rank: market.order.rank(id).cloned(),
+        taken: competition(outcome, pool, &LosingJob { submitter, job: id }, &pre_cycle.usable),
+        rank: pool.order.rank(id).cloned(),
         matched,
         refused,
         turns,

@@ -10,7 +10,7 @@ use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::value::Value;
 
 /// The bound that a value has to satisfy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bound {
     /// Whatever it is, as long as it is there.
     Any,
@@ -21,145 +21,119 @@ pub(crate) enum Bound {
 
 /// One thing to change in the job.
 #[derive(Debug, Clone)]
-pub(crate) enum Edit {
-    Attribute(Name, Bound, Literal),
-    /// A node in the expression of an attribute.
-    Constant(Name, Expr, NodeId, Bound, Literal),
-    Condition(Name, Expr, NodeId),
-    /// Something else in place of a node in the expression of an attribute: what was meant, or a longer list.
-    Part(Changed, Name, Expr, NodeId, Expr),
-    /// An attribute that becomes a list.
-    List(Name, Expr),
+pub(crate) struct Edit {
+    pub(crate) of: Changed,
+    /// The attribute in which something is written.
+    pub(crate) name: Name,
+    /// The part of its expression that is reported, and the node in it that is replaced; none for the whole attribute.
+    part: Option<(Expr, NodeId)>,
+    /// The replacement.
+    after: Expr,
+    /// The bound that the replacement satisfies, if it is a value that a condition wants.
+    bound: Option<Bound>,
 }
 
 impl Edit {
+    /// Another expression for an attribute.
+    pub(crate) fn attribute(name: Name, after: Expr) -> Self {
+        Edit { of: Changed::Job, name, part: None, after, bound: None }
+    }
+
+    /// Another expression in place of a node in the expression of an attribute.
+    pub(crate) fn part(of: Changed, name: Name, part: Expr, id: NodeId, after: Expr) -> Self {
+        Edit { of, name, part: Some((part, id)), after, bound: None }
+    }
+
+    /// A condition that is left out.
+    pub(crate) fn without(holder: Name, condition: &Expr) -> Self {
+        let after = Expr::literal(Literal::Bool(true));
+        Self::part(Changed::Condition, holder, condition.clone(), condition.root(), after)
+    }
+
+    /// An attribute with another value.
+    pub(crate) fn value_of(name: Name, bound: Bound, value: Literal) -> Self {
+        Edit { bound: Some(bound), ..Self::attribute(name, Expr::literal(value)) }
+    }
+
+    /// Another constant in the expression of an attribute.
+    pub(crate) fn constant(holder: Name, part: Expr, id: NodeId, (bound, value): (Bound, Literal)) -> Self {
+        Edit { bound: Some(bound), ..Self::part(Changed::Constant, holder, part, id, Expr::literal(value)) }
+    }
+
+    /// The attribute, the node and the kind of an edit: two edits of one place exclude each other.
+    pub(crate) fn place(&self) -> (char, Name, Option<NodeId>) {
+        let kind = match (self.of, self.bound) {
+            (Changed::Condition, _) => 'c',
+            _ if self.part.is_none() => 'a',
+            (_, Some(_)) => 'b',
+            (_, None) => 'd',
+        };
+        (kind, self.name, self.part.as_ref().map(|(_, id)| *id))
+    }
+
+    /// The place as a text by which edits are sorted.
     pub(crate) fn key(&self) -> String {
-        match self {
-            Edit::Attribute(name, ..) | Edit::List(name, _) => format!("a {}", name.display().to_ascii_lowercase()),
-            Edit::Constant(holder, _, id, ..) => format!("b {} {id}", holder.display().to_ascii_lowercase()),
-            Edit::Condition(holder, _, id) => format!("c {} {id}", holder.display().to_ascii_lowercase()),
-            Edit::Part(_, holder, _, id, _) => format!("d {} {id}", holder.display().to_ascii_lowercase()),
-        }
+        let (kind, name, id) = self.place();
+        let id = id.map(|id| format!(" {id}")).unwrap_or_default();
+        format!("{kind} {}{id}", name.display().to_ascii_lowercase())
     }
 
-    /// Tests if another edit writes at the same place.
-    pub(crate) fn is_of_the_place_of(&self, other: &Edit) -> bool {
-        match (self, other) {
-            (Edit::Attribute(a, ..), Edit::Attribute(b, ..)) => a == b,
-            (Edit::Constant(a, _, one, ..), Edit::Constant(b, _, two, ..))
-            | (Edit::Condition(a, _, one), Edit::Condition(b, _, two))
-            | (Edit::Part(_, a, _, one, _), Edit::Part(_, b, _, two, _)) => a == b && one == two,
-            _ => false,
-        }
-    }
-
-    /// The attribute in which something is written.
-    pub(crate) fn name(&self) -> Name {
-        match self {
-            Edit::Attribute(name, ..)
-            | Edit::Constant(name, ..)
-            | Edit::Condition(name, ..)
-            | Edit::Part(_, name, ..)
-            | Edit::List(name, _) => *name,
-        }
-    }
-
-    pub(crate) fn of(&self) -> Changed {
-        match self {
-            Edit::Attribute(..) | Edit::List(..) => Changed::Job,
-            Edit::Constant(..) => Changed::Constant,
-            Edit::Condition(..) => Changed::Condition,
-            Edit::Part(of, ..) => *of,
-        }
-    }
-
+    /// The value that a condition wants, and its bound.
     pub(crate) fn value(&self) -> Option<(&Literal, Bound)> {
-        match self {
-            Edit::Attribute(_, bound, value) | Edit::Constant(_, _, _, bound, value) => Some((value, *bound)),
-            Edit::Condition(..) | Edit::Part(..) | Edit::List(..) => None,
-        }
+        Some((self.after.as_literal()?, self.bound?))
+    }
+
+    /// The present value and the one that a condition wants in its place.
+    fn values(&self, job: &ClassAd) -> Option<(Literal, &Literal)> {
+        let before = match &self.part {
+            None => job.get(self.name)?.as_literal()?.clone(),
+            Some((part, id)) => part.part(*id).as_literal()?.clone(),
+        };
+        Some((before, self.value()?.0))
+    }
+
+    /// The new number and the present one.
+    fn numbers(&self, job: &ClassAd) -> Option<(f64, f64)> {
+        let (before, after) = self.values(job)?;
+        Some((number(after)?, number(&before)?))
     }
 
     /// The distance of the new number from the present one; 0 if one of them is not a number.
     pub(crate) fn shift(&self, job: &ClassAd) -> f64 {
-        let (there, value) = match self {
-            Edit::Attribute(name, _, value) => {
-                (job.get(*name).and_then(|expr| expr.as_literal().and_then(number)), value)
-            }
-            Edit::Constant(_, expr, id, _, value) => match expr.tree().node(*id) {
-                Node::Literal(there) => (number(there), value),
-                _ => return 0.0,
-            },
-            _ => return 0.0,
-        };
-        there.zip(number(value)).map_or(0.0, |(there, value)| (value - there).abs())
+        self.numbers(job).map_or(0.0, |(after, before)| (after - before).abs())
+    }
+
+    /// The string that becomes another one.
+    pub(crate) fn texts<'e>(&'e self, job: &ClassAd) -> Option<(Vec<u8>, &'e [u8])> {
+        match self.values(job)? {
+            (Literal::Str(before), Literal::Str(after)) => Some((before.to_vec(), &**after)),
+            _ => None,
+        }
     }
 
     /// The size of the change: removing a condition counts as many as the conditions that it consists of.
     pub(crate) fn weight(&self) -> usize {
-        match self {
-            Edit::Condition(_, expr, id) => leaf_count(expr.tree(), *id),
+        match &self.part {
+            Some((part, id)) if self.of == Changed::Condition => leaf_count(part.tree(), *id),
             _ => 1,
         }
     }
 
     /// The text that is written, which distinguishes edits of one place.
     pub(crate) fn written(&self) -> String {
-        match self {
-            Edit::Attribute(_, _, value) | Edit::Constant(_, _, _, _, value) => {
-                Expr::literal(value.clone()).to_string()
-            }
-            Edit::Part(.., other) | Edit::List(_, other) => other.to_string(),
-            Edit::Condition(..) => String::new(),
-        }
-    }
-
-    /// The text that becomes another one.
-    pub(crate) fn texts<'e>(&'e self, job: &ClassAd) -> Option<(Vec<u8>, &'e [u8])> {
-        let text = |literal: &Literal| match literal {
-            Literal::Str(text) => Some(text.to_vec()),
-            _ => None,
-        };
-        let (old, new) = match self {
-            Edit::Attribute(name, _, Literal::Str(new)) => (job.get(*name)?.as_literal().and_then(text)?, new),
-            Edit::Constant(_, expr, id, _, Literal::Str(new)) => match expr.tree().node(*id) {
-                Node::Literal(old) => (text(old)?, new),
-                _ => return None,
-            },
-            _ => return None,
-        };
-        Some((old, &**new))
+        self.after.to_string()
     }
 
     pub(crate) fn change(&self, job: &ClassAd) -> Change {
-        let attribute = |name: &Name, after: String| Change {
-            of: Changed::Job,
-            attribute: name.to_string(),
-            before: job.get(*name).map_or_else(|| "undefined".to_owned(), |expr| expr.to_string()),
-            after,
+        let (before, after) = match &self.part {
+            None => {
+                let before = job.get(self.name).map_or_else(|| "undefined".to_owned(), |expr| expr.to_string());
+                (before, self.after.to_string())
+            }
+            Some((part, id)) => (part.to_string(), part.with_part(*id, &self.after).to_string()),
         };
-        match self {
-            Edit::Attribute(name, _, value) => attribute(name, Expr::literal(value.clone()).to_string()),
-            Edit::List(name, list) => attribute(name, list.to_string()),
-            Edit::Constant(holder, expr, id, _, value) => Change {
-                of: Changed::Constant,
-                attribute: holder.to_string(),
-                before: expr.to_string(),
-                after: expr.with_literal(*id, value.clone()).to_string(),
-            },
-            Edit::Condition(holder, expr, _) => Change {
-                of: Changed::Condition,
-                attribute: holder.to_string(),
-                before: expr.to_string(),
-                after: "true".to_owned(),
-            },
-            Edit::Part(of, holder, expr, id, other) => Change {
-                of: *of,
-                attribute: holder.to_string(),
-                before: expr.to_string(),
-                after: expr.with_part(*id, other).to_string(),
-            },
-        }
+        let order = self.numbers(job).and_then(|(after, before)| after.partial_cmp(&before));
+        Change { of: self.of, attribute: self.name.to_string(), before, after, order }
     }
 }
 
@@ -175,21 +149,15 @@ pub(crate) fn number(literal: &Literal) -> Option<f64> {
 /// The job with changes made.
 pub(crate) fn changed(job: &ClassAd, edits: &[Edit]) -> ClassAd {
     let mut job = job.clone();
+    let (inside, whole): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|edit| edit.part.is_some());
+    whole.into_iter().for_each(|edit| job.insert_expr(edit.name, &edit.after));
     // Later nodes first: a replacement moves only the nodes after it.
-    let mut inside: Vec<(Name, NodeId, Expr)> = Vec::new();
-    for edit in edits {
-        match edit {
-            Edit::Attribute(name, _, value) => job.insert_expr(*name, &Expr::literal(value.clone())),
-            Edit::Constant(holder, _, id, _, value) => inside.push((*holder, *id, Expr::literal(value.clone()))),
-            Edit::Condition(holder, _, id) => inside.push((*holder, *id, Expr::literal(Literal::Bool(true)))),
-            Edit::Part(_, holder, _, id, other) => inside.push((*holder, *id, other.clone())),
-            Edit::List(name, list) => job.insert_expr(*name, list),
-        }
-    }
-    inside.sort_by_key(|(_, id, _)| std::cmp::Reverse(*id));
-    for (holder, id, value) in inside {
-        if let Some(expr) = job.get(holder).filter(|expr| expr.root() >= id) {
-            job.insert_expr(holder, &expr.with_part(id, &value));
+    let mut inside: Vec<(NodeId, &Edit)> =
+        inside.into_iter().filter_map(|edit| Some((edit.part.as_ref()?.1, edit))).collect();
+    inside.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+    for (id, edit) in inside {
+        if let Some(expr) = job.get(edit.name).filter(|expr| expr.root() >= id) {
+            job.insert_expr(edit.name, &expr.with_part(id, &edit.after));
         }
     }
     job
@@ -222,23 +190,6 @@ pub(crate) fn constant(value: &Value, off: i64) -> Option<Literal> {
         Value::Bool(value) if off == 0 => Some(Literal::Bool(*value)),
         _ => None,
     }
-}
-
-/// The parts of a chain of `||`, and the branches of `?:`.
-pub(crate) fn options(expr: &Expr) -> Vec<Expr> {
-    let tree = expr.tree();
-    let (mut waiting, mut found) = (vec![expr.root()], Vec::new());
-    while let Some(id) = waiting.pop() {
-        let bare = tree.bare(id);
-        if let Node::Binary(BinaryOp::Or, left, right) = *tree.node(bare) {
-            waiting.extend([right, left]);
-        } else if let Some([_, yes, no]) = tree.choice(bare) {
-            waiting.extend([no, yes]);
-        } else {
-            found.push(expr.part(id));
-        }
-    }
-    found
 }
 
 /// A part without parentheses and `!` in front of it, and whether an odd number of `!` was there.

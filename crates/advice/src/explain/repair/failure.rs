@@ -1,49 +1,50 @@
-//! Slots that do not match, by the conditions that fail.
+//! Ads that do not match the one opposite, by the conditions that fail.
 
 use std::collections::BTreeMap;
 
 use crate::explain::clauses::AdConditions;
-use crate::explain::view::View;
+use crate::explain::slot_classes::SlotClasses;
 use classmate::internal::value::logic::Truth;
 
-/// Conditions without which the whole is not true, and that are not.
-pub(crate) fn failing(plan: &AdConditions, row: &[Truth]) -> Vec<usize> {
-    plan.required().map(|(at, _)| at).filter(|at| row[*at] != Truth::True).collect()
-}
-
-/// Slots that fail by the same conditions.
+/// Ads that fail by the same conditions.
 pub(crate) struct FailureClass {
-    pub(super) by_job: Vec<usize>,
-    pub(super) policy: usize,
-    pub(super) by_slot: Vec<usize>,
-    /// Their kinds, the first slot of all in front.
-    pub(super) kinds: Vec<usize>,
-    pub(super) slots: usize,
+    /// The conditions of the one ad opposite that fail.
+    pub(crate) by_one: Vec<usize>,
+    pub(crate) policy: usize,
+    /// The conditions of their policy that fail.
+    pub(crate) by_many: Vec<usize>,
+    /// Their classes, the first ad of all in front.
+    pub(crate) classes: Vec<usize>,
+    /// Number of ads.
+    pub(crate) size: usize,
 }
 
 impl FailureClass {
-    pub(super) fn conditions(&self) -> usize {
-        self.by_job.len() + self.by_slot.len()
+    pub(crate) fn conditions(&self) -> usize {
+        self.by_one.len() + self.by_many.len()
     }
 }
 
-/// The slots that do not match by what fails, fewest conditions first.
-pub(super) fn classes(view: &View<'_>) -> Vec<FailureClass> {
-    let mut classes: BTreeMap<(Vec<usize>, usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
-    for (at, kind) in view.kinds.all.iter().enumerate() {
-        let policy = &view.kinds.policies[kind.policy];
-        let (by_job, by_slot) = (failing(&view.plan, &kind.one), failing(&policy.plan, &kind.many));
+/// The ads that do not match by the conditions that fail, fewest conditions first.
+pub(crate) fn failures(one: &AdConditions, classes: &SlotClasses) -> Vec<FailureClass> {
+    // Conditions without which the whole is not true, and that are not.
+    let failing = |conditions: &AdConditions, row: &[Truth]| -> Vec<usize> {
+        conditions.required().map(|(at, _)| at).filter(|at| row[*at] != Truth::True).collect()
+    };
+    let mut failures: BTreeMap<(Vec<usize>, usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
+    for (at, class) in classes.all.iter().enumerate().filter(|(_, class)| !class.matches()) {
+        let by_one = failing(one, &class.one);
+        let by_many = failing(&classes.policies[class.policy].plan, &class.many);
         // Without Requirements there is nothing to change in them.
-        let fails = !by_job.is_empty() || !by_slot.is_empty();
-        if fails && !kind.matches() {
-            classes.entry((by_job, kind.policy, by_slot)).or_default().push(at);
+        if !by_one.is_empty() || !by_many.is_empty() {
+            failures.entry((by_one, class.policy, by_many)).or_default().push(at);
         }
     }
-    let size = |kinds: &[usize]| kinds.iter().map(|at| view.kinds.all[*at].size).sum();
-    let mut classes: Vec<FailureClass> = classes
-        .into_iter()
-        .map(|((by_job, policy, by_slot), kinds)| FailureClass { slots: size(&kinds), by_job, policy, by_slot, kinds })
-        .collect();
-    classes.sort_by_key(|class| (class.conditions(), std::cmp::Reverse(class.slots)));
-    classes
+    let failure = |((by_one, policy, by_many), of): (_, Vec<usize>)| {
+        let size = of.iter().map(|at| classes.all[*at].size).sum();
+        FailureClass { by_one, policy, by_many, classes: of, size }
+    };
+    let mut failures: Vec<FailureClass> = failures.into_iter().map(failure).collect();
+    failures.sort_by_key(|failure| (failure.conditions(), std::cmp::Reverse(failure.size)));
+    failures
 }

@@ -9,13 +9,13 @@ use serde::Serialize;
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdCondition, AdConditions};
 use crate::explain::correction;
+use crate::explain::job_view::JobView;
 use crate::explain::repair::edit::{Bound, Edit, changed, number};
-use crate::explain::repair::failure::{FailureClass, classes};
+use crate::explain::repair::failure::{FailureClass, failures};
 use crate::explain::repair::plan::{self, Repair, RepairMap, RepairPlan};
 use crate::explain::repair::policy_edit::{RejectingSlots, replaced};
 use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
 use crate::explain::trial::{Effect, Trials};
-use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near;
 use classmate::internal::name::Name;
@@ -47,17 +47,17 @@ const MAX_PLANS: usize = 6;
 const MAX_SUGGESTIONS: usize = 8;
 
 /// The nearest slots and what would make them match.
-pub(crate) fn nearest(view: &View<'_>) -> (Vec<NearSlots>, Vec<TestedChange>) {
-    let classes = classes(view);
-    let near = classes.iter().take(MAX_NEAR_CLASSES).map(|class| {
+pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>) {
+    let failures = failures(&view.conditions, &view.classes);
+    let near = failures.iter().take(MAX_NEAR_CLASSES).map(|failure| {
         let text = |plan: &AdConditions, conditions: &[usize]| {
             conditions.iter().map(|at| plan.all[*at].expr.to_string()).collect::<Vec<_>>()
         };
         NearSlots {
-            slots: class.slots,
-            example: view.market.names[view.kinds.all[class.kinds[0]].first].clone(),
-            by_job: text(&view.plan, &class.by_job),
-            by_slot: text(&view.kinds.policies[class.policy].plan, &class.by_slot),
+            slots: failure.size,
+            example: view.pool.of_slots[view.classes.all[failure.classes[0]].first].name.clone(),
+            by_job: text(&view.conditions, &failure.by_one),
+            by_slot: text(&view.classes.policies[failure.policy].plan, &failure.by_many),
         }
     });
     let near = near.collect();
@@ -65,23 +65,23 @@ pub(crate) fn nearest(view: &View<'_>) -> (Vec<NearSlots>, Vec<TestedChange>) {
     let names = correction::names(view);
     let wider = (!names.is_empty()).then(|| {
         let names: Vec<&Expr> = names.iter().collect();
-        AdTable::with(view.market.slots.iter().map(|slot| &slot.ad).collect(), view.job, &names, &view.market.settings)
+        AdTable::of(view.pool.slots.iter().map(|slot| &slot.ad).collect(), view.job, &names, &view.pool.settings)
     });
-    let panel = wider.as_ref().unwrap_or(&view.panel);
+    let table = wider.as_ref().unwrap_or(&view.table);
     let mut made: Vec<UntestedChange<'_>> =
-        of_the_job(view, panel, &classes).into_iter().map(UntestedChange::OfJob).collect();
-    let of_slots = classes.iter().filter(|class| class.by_job.is_empty());
+        of_the_job(view, table, &failures).into_iter().map(UntestedChange::OfJob).collect();
+    let of_slots = failures.iter().filter(|failure| failure.by_one.is_empty());
     made.extend(
         of_slots
             .clone()
             .take(MAX_TRIED_CLASSES)
             .enumerate()
-            .map(|(at, class)| UntestedChange::OfSlots(at, replaced(view, class))),
+            .map(|(at, failure)| UntestedChange::OfSlots(at, replaced(view, failure))),
     );
     let refusing = RejectingSlots::of(view, of_slots.collect());
     // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
     made.sort_by_key(UntestedChange::order);
-    let trials = Trials::new(panel, view.job);
+    let trials = Trials::new(table, view.job);
     let mut told: Vec<TestedChange> = Vec::new();
     for one in made {
         if told.len() == MAX_SUGGESTIONS {
@@ -134,8 +134,8 @@ impl UntestedChange<'_> {
     fn order(&self) -> (bool, usize, Option<Changed>) {
         match self {
             UntestedChange::OfJob(edits) => {
-                let of_others = edits.iter().any(|edit| is_identity(edit.name()));
-                (of_others, edits.iter().map(Edit::weight).sum(), edits.iter().map(Edit::of).max())
+                let of_others = edits.iter().any(|edit| is_identity(edit.name));
+                (of_others, edits.iter().map(Edit::weight).sum(), edits.iter().map(|edit| edit.of).max())
             }
             UntestedChange::OfSlots(_, conditions) => {
                 (false, conditions.len(), (!conditions.is_empty()).then_some(Changed::Slot))
@@ -146,14 +146,19 @@ impl UntestedChange<'_> {
 
 /// A change of the job with what it does to all slots; none if no slot is won, or more are lost. What does nothing in it is
 /// left out.
-fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[TestedChange]) -> Option<TestedChange> {
+fn of_edits(
+    view: &JobView<'_>,
+    trials: &Trials<'_, '_>,
+    edits: &[Edit],
+    told: &[TestedChange],
+) -> Option<TestedChange> {
     let changes = |edits: &[Edit]| edits.iter().map(|edit| edit.change(view.job)).collect::<Vec<Change>>();
     let is_told = |edits: &[Edit]| {
         let changes = changes(edits);
         told.iter().any(|one| one.suggestion.changes == changes)
     };
     let tried = |edits: &[Edit]| {
-        let names: Vec<Name> = edits.iter().map(Edit::name).collect();
+        let names: Vec<Name> = edits.iter().map(|edit| edit.name).collect();
         let after = changed(view.job, edits);
         let effect = trials.of(&after, &names).filter(|found| found.lost <= found.won)?;
         Some((after, effect))
@@ -178,14 +183,14 @@ fn of_edits(view: &View<'_>, trials: &Trials<'_, '_>, edits: &[Edit], told: &[Te
         return None;
     }
     let Effect { matching, won, lost, first } = effect;
-    let example = view.market.names[first].clone();
+    let example = view.pool.of_slots[first].name.clone();
     Some(TestedChange {
         suggestion: Suggestion { changes: changes(&edits), slots: matching, won, lost, example },
         after,
     })
 }
 
-/// `EditTable` by number: the same of one place and value is one.
+/// Edits by number: the same of one place and value is one.
 #[derive(Default)]
 struct EditTable {
     known: HashMap<(u32, String), u32>,
@@ -210,11 +215,11 @@ impl EditTable {
 
     /// The numbers of the edits of some repairs.
     fn numbers(&mut self, repairs: &RepairMap) -> Vec<u32> {
-        // EditTable of one place follow one another.
+        // Edits of one place follow one another.
         let mut last: Option<(&Edit, u32)> = None;
         let mut numbers = Vec::with_capacity(repairs.edits.len());
         for edit in &repairs.edits {
-            let key = match last.filter(|(one, _)| one.is_of_the_place_of(edit)) {
+            let key = match last.filter(|(one, _)| one.place() == edit.place()) {
                 Some((_, key)) => key,
                 None => self.key(edit.key()),
             };
@@ -243,13 +248,13 @@ impl EditTable {
 }
 
 /// Changes of the job that the nearest slots want: the sets of edits worth trying, those of few attributes first.
-fn of_the_job(view: &View<'_>, panel: &AdTable<'_>, classes: &[FailureClass]) -> Vec<Vec<Edit>> {
+fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]) -> Vec<Vec<Edit>> {
     let mut edits = EditTable::default();
     // By what is changed: the values wanted, and how many slots want each.
     let mut signatures: IndexMap<Vec<u32>, IndexMap<Vec<u32>, usize>> = IndexMap::new();
-    for class in classes.iter().take(MAX_TRIED_CLASSES) {
-        let slots = view.kinds.ads_of(&class.kinds);
-        let wanted = wanted(view, panel, class, &slots, &mut edits);
+    for failure in failures.iter().take(MAX_TRIED_CLASSES) {
+        let slots = view.classes.ads_of(&failure.classes);
+        let wanted = wanted(view, table, failure, &slots, &mut edits);
         for mut set in wanted.into_iter().flatten().flatten().filter(|set| !set.is_empty()) {
             set.sort_unstable_by(|a, b| {
                 let key = |number: &u32| edits.keys.get_index(edits.all[*number as usize].0 as usize);
@@ -272,22 +277,22 @@ fn of_the_job(view: &View<'_>, panel: &AdTable<'_>, classes: &[FailureClass]) ->
 
 /// In several plans: for each slot of a class, edits after which all conditions that fail for it may hold.
 fn wanted(
-    view: &View<'_>,
-    panel: &AdTable<'_>,
-    class: &FailureClass,
+    view: &JobView<'_>,
+    table: &AdTable<'_>,
+    failure: &FailureClass,
     slots: &[u32],
     edits: &mut EditTable,
 ) -> Vec<Vec<Option<Vec<u32>>>> {
     let mut wanted: Vec<Vec<Option<Vec<u32>>>> = Vec::new();
     let mut parts: IndexMap<u32, (Vec<usize>, Vec<u32>)> = IndexMap::new();
     for (place, slot) in slots.iter().enumerate() {
-        let part = parts.entry(panel.block_of(*slot as usize)).or_default();
+        let part = parts.entry(table.block_of(*slot as usize)).or_default();
         part.0.push(place);
         part.1.push(*slot);
     }
     for (places, part) in parts.values() {
-        let sight = panel.view(part, view.job);
-        for (plan, sets) in wanted_in_block(view, class, sight, edits).into_iter().enumerate() {
+        let block = table.view(part, view.job);
+        for (plan, sets) in wanted_in_block(view, failure, block, edits).into_iter().enumerate() {
             if plan == wanted.len() {
                 wanted.push(vec![None; slots.len()]);
             }
@@ -304,12 +309,12 @@ type Numbered = Vec<(RepairMap, Vec<u32>)>;
 
 /// As [`wanted`], of slots of one block.
 fn wanted_in_block(
-    view: &View<'_>,
-    class: &FailureClass,
-    sight: TableView<'_>,
+    view: &JobView<'_>,
+    failure: &FailureClass,
+    block: TableView<'_>,
     edits: &mut EditTable,
 ) -> Vec<Vec<Option<Vec<u32>>>> {
-    let of_slots = &view.kinds.policies[class.policy].plan;
+    let of_slots = &view.classes.policies[failure.policy].plan;
     let mut numbered = |plan: RepairPlan| -> Numbered {
         let numbered = |repairs: RepairMap| {
             let numbers = edits.numbers(&repairs);
@@ -319,12 +324,12 @@ fn wanted_in_block(
     };
     // By condition the plans in which it may hold.
     let mut all: Vec<Vec<Numbered>> = Vec::new();
-    for at in &class.by_job {
-        let plans = plan::of_job(view, sight, &view.plan.all[*at]);
+    for at in &failure.by_one {
+        let plans = plan::of_job(view, block, &view.conditions.all[*at]);
         all.push(plans.into_iter().map(&mut numbered).collect());
     }
-    for at in &class.by_slot {
-        let plans = plan::of_slots(sight, &of_slots.all[*at]);
+    for at in &failure.by_many {
+        let plans = plan::of_slots(block, &of_slots.all[*at]);
         all.push(plans.into_iter().map(&mut numbered).collect());
     }
     let plans = all.iter().map(Vec::len).max().unwrap_or(0).min(MAX_PLANS);
@@ -332,16 +337,16 @@ fn wanted_in_block(
         let mut set = Vec::with_capacity(all.len());
         for of_condition in &all {
             for (repairs, numbers) in &of_condition[plan.min(of_condition.len() - 1)] {
-                match repairs.of(slot) {
+                match repairs.of[slot] {
                     Repair::Unknown => return None,
                     Repair::Nothing => {}
-                    Repair::Edit(edit) => edits.add(&mut set, numbers[edit]),
+                    Repair::Edit(edit) => edits.add(&mut set, numbers[edit as usize]),
                 }
             }
         }
         Some(set)
     };
-    (0..plans).map(|plan| (0..sight.ads.len()).map(|slot| set(plan, slot)).collect()).collect()
+    (0..plans).map(|plan| (0..block.ads.len()).map(|slot| set(plan, slot)).collect()).collect()
 }
 
 /// The edit distance of the strings that some edits write from the present ones, ignoring case.

@@ -5,15 +5,14 @@
 use hashbrown::HashMap;
 
 use crate::explain::clauses::{AdCondition, own};
-use crate::explain::repair::edit::{Bound, bound, comparison, number, options};
+use crate::explain::job_view::JobView;
+use crate::explain::repair::edit::{Bound, bound, comparison, number};
 use crate::explain::repair::failure::FailureClass;
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
-use crate::explain::repair::plan;
+use crate::explain::repair::plan::{self, Branch};
 use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
-use crate::explain::view::View;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::conditions::Connective;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::name::{Key, Name};
@@ -26,34 +25,34 @@ use classmate::internal::syntax::operator::BinaryOp;
 
 /// Classes of slots that only their own conditions keep away.
 pub(crate) struct RejectingSlots<'c> {
-    classes: Vec<&'c FailureClass>,
+    failures: Vec<&'c FailureClass>,
     /// For each of their policies the conditions, as the attribute that contains them and their text.
     texts: HashMap<usize, Vec<(Name, String)>>,
 }
 
 impl<'c> RejectingSlots<'c> {
     /// Of some classes.
-    pub(crate) fn of(view: &View<'_>, classes: Vec<&'c FailureClass>) -> Self {
+    pub(crate) fn of(view: &JobView<'_>, failures: Vec<&'c FailureClass>) -> Self {
         let mut texts: HashMap<usize, Vec<(Name, String)>> = HashMap::new();
-        for class in &classes {
-            texts.entry(class.policy).or_insert_with(|| {
-                let plan = &view.kinds.policies[class.policy].plan;
+        for failure in &failures {
+            texts.entry(failure.policy).or_insert_with(|| {
+                let plan = &view.classes.policies[failure.policy].plan;
                 plan.all.iter().map(|condition| (condition.place.holder, condition.expr.to_string())).collect()
             });
         }
-        RejectingSlots { classes, texts }
+        RejectingSlots { failures, texts }
     }
 
     /// The conditions of a class that have the same texts as some others, in the order in which they are replaced; none if
     /// one is missing.
     fn same<'v>(
         &self,
-        view: &'v View<'_>,
-        class: &FailureClass,
+        view: &'v JobView<'_>,
+        failure: &FailureClass,
         wanted: &[(Name, String)],
     ) -> Option<Vec<&'v AdCondition>> {
-        let texts = self.texts.get(&class.policy)?;
-        let plan = &view.kinds.policies[class.policy].plan;
+        let texts = self.texts.get(&failure.policy)?;
+        let plan = &view.classes.policies[failure.policy].plan;
         let mut found = Vec::with_capacity(wanted.len());
         for one in wanted {
             let before = found.len();
@@ -70,19 +69,19 @@ impl<'c> RejectingSlots<'c> {
     /// slot is won, or if it is known already.
     pub(crate) fn change(
         &self,
-        view: &View<'_>,
+        view: &JobView<'_>,
         at: usize,
         conditions: &[&AdCondition],
         told: &[TestedChange],
     ) -> Option<TestedChange> {
-        let class = *self.classes.get(at)?;
-        let less_strict = || conditions.iter().map(|&condition| ConditionEdit::of(view, class, condition)).collect();
+        let failure = *self.failures.get(at)?;
+        let less_strict = || conditions.iter().map(|&condition| ConditionEdit::of(view, failure, condition)).collect();
         let without = || conditions.iter().map(|&condition| ConditionEdit::without(condition)).collect();
         let mut all: Vec<ConditionEdit<'_>> = less_strict();
-        let mut found = rewritten(view, class, &all);
+        let mut found = rewritten(view, failure, &all);
         if found.is_none() {
             all = without();
-            found = rewritten(view, class, &all);
+            found = rewritten(view, failure, &all);
         }
         let mut found = found?;
         if told.iter().any(|known| is_same(&known.suggestion, &found.suggestion)) {
@@ -90,7 +89,7 @@ impl<'c> RejectingSlots<'c> {
         }
         let texts: Vec<(Name, String)> =
             conditions.iter().map(|condition| (condition.place.holder, condition.expr.to_string())).collect();
-        for (_, other) in self.classes.iter().enumerate().filter(|(place, _)| *place != at) {
+        for (_, other) in self.failures.iter().enumerate().filter(|(place, _)| *place != at) {
             let Some(theirs) = self.same(view, other, &texts) else { continue };
             let mut same_there: Vec<ConditionEdit<'_>> = Vec::with_capacity(theirs.len());
             for condition in &theirs {
@@ -115,9 +114,9 @@ fn is_same(one: &Suggestion, other: &Suggestion) -> bool {
 }
 
 /// The conditions of the slots of a class that fail, in the order in which something is written in their place.
-pub(crate) fn replaced<'v>(view: &'v View<'_>, class: &FailureClass) -> Vec<&'v AdCondition> {
-    let plan = &view.kinds.policies[class.policy].plan;
-    ordered(class.by_slot.iter().map(|at| &plan.all[*at]).collect())
+pub(crate) fn replaced<'v>(view: &'v JobView<'_>, failure: &FailureClass) -> Vec<&'v AdCondition> {
+    let plan = &view.classes.policies[failure.policy].plan;
+    ordered(failure.by_many.iter().map(|at| &plan.all[*at]).collect())
 }
 
 /// Conditions in the order in which something is written in their place.
@@ -148,15 +147,11 @@ impl<'c> ConditionEdit<'c> {
 
     /// The smallest change after which a condition of the slots of a class may hold: another number in a comparison, the
     /// text that a word without quotation marks was meant to be; or it is left out.
-    fn of(view: &View<'_>, class: &FailureClass, condition: &'c AdCondition) -> Self {
-        let ads = [view.kinds.all[class.kinds[0]].first as u32];
-        let sight = view.panel.view(&ads, view.job);
-        let parts = match condition.connective {
-            Connective::Any | Connective::Choice => options(&condition.expr),
-            _ => vec![condition.expr.clone()],
-        };
-        let found = parts.into_iter().find_map(|part| {
-            let (at, other) = compared(sight, &part)?;
+    fn of(view: &JobView<'_>, failure: &FailureClass, condition: &'c AdCondition) -> Self {
+        let ads = [view.classes.all[failure.classes[0]].first as u32];
+        let block = view.table.view(&ads, view.job);
+        let found = plan::slot_branches(block, condition).into_iter().find_map(|Branch { part, .. }| {
+            let (at, other) = compared(block, &part)?;
             Some(ConditionEdit { condition, part, at, other })
         });
         found.unwrap_or_else(|| ConditionEdit::without(condition))
@@ -180,13 +175,13 @@ impl<'c> ConditionEdit<'c> {
 
 /// The replacement that a comparison with the job needs for its number or word, or that a list test needs for its list,
 /// of its list; and its node.
-fn compared(sight: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
-    if plan::is_fleeting(sight, Side::Row, part) {
+fn compared(block: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
+    if plan::is_fleeting(block, Side::Row, part) {
         return None;
     }
-    let (slot, job) = sight.sides(Side::Row, sight.ads[0]);
+    let (slot, job) = block.sides(Side::Row, block.ads[0]);
     let tree = part.tree();
-    let scope = Scope::new(slot, sight.settings).with_target(job);
+    let scope = Scope::new(slot, block.settings).with_target(job);
     if let Some(question) = Membership::of(tree, part.root()) {
         let list = tree.bare(question.list);
         let is_written = matches!(tree.node(list), Node::Literal(_) | Node::List(_));
@@ -211,7 +206,7 @@ fn compared(sight: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
                 wanted(Some(literal)).filter(|wanted| number(wanted).is_some()).map(|wanted| (at, wanted))
             }
             Node::Attr(word) if bound == Bound::Exactly && plan::names_something(tree, other) => {
-                let nowhere = !slot.contains(*word) && !job.contains(*word) && !sight.table.has(*word);
+                let nowhere = !slot.contains(*word) && !job.contains(*word) && !block.table.has(*word);
                 let meant = |wanted: &Literal| match wanted {
                     Literal::Str(text) => text.eq_ignore_ascii_case(word.as_bytes()),
                     _ => false,
@@ -225,9 +220,9 @@ fn compared(sight: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
 }
 
 /// A change of the policy of slots that only their own conditions keep away; none if no slot is won.
-fn rewritten(view: &View<'_>, class: &FailureClass, all: &[ConditionEdit<'_>]) -> Option<TestedChange> {
+fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_>]) -> Option<TestedChange> {
     let with = |at: usize| {
-        let mut slot = view.market.slots[at].ad.clone();
+        let mut slot = view.pool.slots[at].ad.clone();
         for one in all {
             match one.attribute(&slot) {
                 Some(name) => slot.insert(name, true),
@@ -241,32 +236,32 @@ fn rewritten(view: &View<'_>, class: &FailureClass, all: &[ConditionEdit<'_>]) -
         }
         slot
     };
-    let matches = |at: usize| symmetric(view.job, &with(at), &view.market.settings);
+    let matches = |at: usize| symmetric(view.job, &with(at), &view.pool.settings);
     let (mut won, mut first) = (0, None::<usize>);
-    for at in &class.kinds {
-        let kind = &view.kinds.all[*at];
-        if view.panel.is_foreseen() && is_apart(view, class, all, kind.first) {
+    for at in &failure.classes {
+        let class = &view.classes.all[*at];
+        if view.table.is_foreseen() && is_apart(view, failure, all, class.first) {
             // All conditions are what they are for the first one, but those that are replaced.
-            if matches(kind.first) {
-                won += kind.size;
-                first = first.into_iter().chain([kind.first]).min();
+            if matches(class.first) {
+                won += class.size;
+                first = first.into_iter().chain([class.first]).min();
             }
             continue;
         }
-        let own = view.kinds.ads_of(&[*at]).into_iter().map(|slot| slot as usize);
+        let own = view.classes.ads_of(&[*at]).into_iter().map(|slot| slot as usize);
         let own: Vec<usize> = own.filter(|slot| matches(*slot)).collect();
         won += own.len();
         first = first.into_iter().chain(own.first().copied()).min();
     }
     let first = first?;
-    let slot = &view.market.slots[first].ad;
+    let slot = &view.pool.slots[first].ad;
     let change = |one: &ConditionEdit<'_>| {
         let (attribute, before) = match one.attribute(slot) {
             Some(name) => (name, slot.get(name).map(|expr| expr.to_string()).unwrap_or_default()),
             None => (one.condition.place.holder, one.part.to_string()),
         };
         let after = one.part.with_part(one.at, &one.other).to_string();
-        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after }
+        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after, order: None }
     };
     let mut changes: Vec<Change> = Vec::with_capacity(all.len());
     for change in all.iter().map(change) {
@@ -275,15 +270,15 @@ fn rewritten(view: &View<'_>, class: &FailureClass, all: &[ConditionEdit<'_>]) -
             changes.push(change);
         }
     }
-    let suggestion = Suggestion { changes, slots: won, won, lost: 0, example: view.market.names[first].clone() };
+    let suggestion = Suggestion { changes, slots: won, won, lost: 0, example: view.pool.of_slots[first].name.clone() };
     Some(TestedChange { suggestion, after: with(first) })
 }
 
 /// Tests if no other condition depends on a replaced part or a written attribute: then the rest is
-/// the same for all slots of a kind.
-fn is_apart(view: &View<'_>, class: &FailureClass, replaced: &[ConditionEdit<'_>], slot: usize) -> bool {
+/// the same for all slots of a class.
+fn is_apart(view: &JobView<'_>, failure: &FailureClass, replaced: &[ConditionEdit<'_>], slot: usize) -> bool {
     let ads = [slot as u32];
-    let (pair, mut mentions) = (view.panel.view(&ads, view.job).pair(), MentionsCache::default());
+    let (pair, mut mentions) = (view.table.view(&ads, view.job).pair(), MentionsCache::default());
     let looks = |one: &ConditionEdit<'_>, mentions: &mut MentionsCache| {
         let left_out = one.at == one.condition.expr.root();
         let tree = one.condition.expr.tree();
@@ -298,10 +293,10 @@ fn is_apart(view: &View<'_>, class: &FailureClass, replaced: &[ConditionEdit<'_>
         .flatten()
         .map(Name::key)
         .collect();
-    let plan = &view.kinds.policies[class.policy].plan;
-    let all = view.plan.required().map(|(_, condition)| (Side::Other, condition));
+    let plan = &view.classes.policies[failure.policy].plan;
+    let all = view.conditions.required().map(|(_, condition)| (Side::Other, condition));
     let others =
-        plan.required().filter(|(at, _)| !class.by_slot.contains(at)).map(|(_, condition)| (Side::Row, condition));
+        plan.required().filter(|(at, _)| !failure.by_many.contains(at)).map(|(_, condition)| (Side::Row, condition));
     let mut all = all.chain(others);
     all.all(|(side, condition)| {
         let depends = pair.depends(condition.expr.tree(), condition.expr.root(), side, &mut mentions);

@@ -1,5 +1,7 @@
 //! Changes after which more slots match.
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
 use classmate::internal::ad::ClassAd;
@@ -32,6 +34,9 @@ pub struct Change {
     pub before: String,
     /// The new value or condition; `true` if a condition is removed.
     pub after: String,
+    /// The new number compared with the present one, if both values are numbers.
+    #[serde(skip)]
+    pub order: Option<Ordering>,
 }
 
 /// Changes that were tried together.
