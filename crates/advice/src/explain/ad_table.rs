@@ -2,7 +2,7 @@
 //!
 //! In: ads, such as slots, and one, such as a job. Out: blocks of ads of one structure, and values of expressions for ads.
 
-use hashbrown::HashMap;
+use indexmap::IndexMap;
 use rayon::prelude::*;
 
 use classmate::internal::ad::{Attribute, ClassAd};
@@ -73,11 +73,6 @@ impl<'a> AdTable<'a> {
         self.table.is_foreseen()
     }
 
-    /// The block of an ad.
-    pub(super) fn block_of(&self, ad: usize) -> u32 {
-        self.block_of[ad]
-    }
-
     /// Ads of one block, opposite to one.
     pub(super) fn view<'v>(&'v self, ads: &'v [u32], one: &'v ClassAd) -> TableView<'v> {
         TableView { table: &self.table, ads, source: &self.ads, other: one, settings: self.settings }
@@ -93,18 +88,20 @@ impl<'a> AdTable<'a> {
         self.by_block(some, &|ads| self.view(ads, one).attribute(name))
     }
 
+    /// Some ads by block, with the place of each among them.
+    pub(super) fn parts(&self, some: &[u32]) -> Vec<(Vec<usize>, Vec<u32>)> {
+        let mut parts: IndexMap<u32, (Vec<usize>, Vec<u32>)> = IndexMap::new();
+        for (at, ad) in some.iter().enumerate() {
+            let (places, ads) = parts.entry(self.block_of[*ad as usize]).or_default();
+            places.push(at);
+            ads.push(*ad);
+        }
+        parts.into_values().collect()
+    }
+
     /// Joins the values for the ads of each block.
     fn by_block(&self, some: &[u32], of: &(dyn Fn(&[u32]) -> Values + Sync)) -> Values {
-        let mut parts: Vec<(Vec<usize>, Vec<u32>)> = Vec::new();
-        let mut place: HashMap<u32, usize> = HashMap::new();
-        for (at, ad) in some.iter().enumerate() {
-            let part = *place.entry(self.block_of[*ad as usize]).or_insert_with(|| {
-                parts.push((Vec::new(), Vec::new()));
-                parts.len() - 1
-            });
-            parts[part].0.push(at);
-            parts[part].1.push(*ad);
-        }
+        let parts = self.parts(some);
         if let [(_, ads)] = parts.as_slice() {
             return of(ads);
         }

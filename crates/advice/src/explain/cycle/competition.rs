@@ -1,13 +1,15 @@
 //! The competition for the slots that a job could have used, and the reasons it lost.
 
-use classmate::internal::plural::counted;
+use hashbrown::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::cycle::order::precedence_of_policy;
 use crate::explain::values::tally;
+use classmate::internal::plural::counted;
 use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::internal::negotiate::outcome::Match;
 use classmate_pool::internal::priority::pie::starvation;
 use classmate_pool::internal::queue::JobId;
 use classmate_pool::internal::quota::derivation::slots;
@@ -34,7 +36,7 @@ pub struct Competition {
     pub won: Vec<WonSlots>,
     /// Those that were in use before the cycle and were not matched, by user.
     pub in_use: Vec<(String, usize)>,
-    /// Those that the cycle did not look at: in use while pre-emption is not considered, retiring, or shutting down.
+    /// Those that the cycle did not look at: in use while preemption is not considered, retiring, or shutting down.
     pub not_looked_at: usize,
 }
 
@@ -42,8 +44,8 @@ pub struct Competition {
 fn precedence(outcome: &Outcome, pool: &PoolFacts, (winner, winning): (&str, JobId), loser: &LosingJob<'_>) -> String {
     let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
     let LosingJob { submitter: loser, job } = *loser;
-    if let Some(told) = precedence_of_policy(&pool.order, winning, job, [visit(winner), visit(loser)]) {
-        return told;
+    if let Some(why) = precedence_of_policy(&pool.order, winning, job, [visit(winner), visit(loser)]) {
+        return why;
     }
     if winner == loser {
         return "its own jobs with a higher JobPrio or lower job ID were matched first".to_owned();
@@ -91,35 +93,29 @@ pub(crate) struct LosingJob<'a> {
 
 /// The users of some slots of the pool, apart from the job itself.
 pub(crate) fn competition(outcome: &Outcome, pool: &PoolFacts, loser: &LosingJob<'_>, usable: &[usize]) -> Competition {
-    let others = || outcome.matches.iter().filter(|made| made.job != loser.job);
-    let own: hashbrown::HashSet<&str> =
-        outcome.matches.iter().filter(|made| made.job == loser.job).map(|made| made.slot.as_str()).collect();
-    let got: hashbrown::HashMap<&str, &str> =
-        others().map(|made| (made.slot.as_str(), made.submitter.as_str())).collect();
+    let (own, others): (Vec<&Match>, Vec<&Match>) = outcome.matches.iter().partition(|made| made.job == loser.job);
+    let got: HashMap<&str, &Match> = own.iter().chain(&others).map(|made| (made.slot.as_str(), *made)).collect();
     // The job of each that was matched first on a slot that would do.
-    let wanted: hashbrown::HashSet<&str> = usable.iter().map(|at| pool.of_slots[*at].name.as_str()).collect();
-    let mut winning: hashbrown::HashMap<&str, JobId> = hashbrown::HashMap::new();
-    for made in others().filter(|made| wanted.contains(made.slot.as_str())) {
+    let wanted: HashSet<&str> = usable.iter().map(|at| pool.of_slots[*at].name.as_str()).collect();
+    let mut winning: HashMap<&str, JobId> = HashMap::new();
+    for made in others.iter().filter(|made| wanted.contains(made.slot.as_str())) {
         winning.entry(&made.submitter).or_insert(made.job);
     }
-    let (won, rest): (Vec<usize>, Vec<usize>) =
-        usable.iter().partition(|at| got.contains_key(pool.of_slots[**at].name.as_str()));
-    let not_own = |at: &&usize| !own.contains(pool.of_slots[**at].name.as_str());
-    let in_use = rest.iter().filter(not_own).filter_map(|at| Some((pool.of_slots[*at].user.clone()?, 1)));
-    let won = tally(won.iter().filter_map(|at| Some(((*got.get(pool.of_slots[*at].name.as_str())?).to_owned(), 1))));
-    Competition {
-        usable: usable.len(),
-        left: rest.iter().filter(not_own).filter(|at| pool.of_slots[**at].user.is_none()).count(),
-        not_looked_at: usable.iter().filter(|at| !pool.of_slots[**at].is_considered).count(),
-        won: won
-            .into_iter()
-            .filter_map(|(who, slots)| {
-                let why = precedence(outcome, pool, (&who, *winning.get(who.as_str())?), loser);
-                Some(WonSlots { submitter: who, slots, why })
-            })
-            .collect(),
-        in_use: tally(in_use),
+    let (mut won, mut in_use, mut left, mut not_looked_at) = (Vec::new(), Vec::new(), 0, 0);
+    for slot in usable.iter().map(|at| &pool.of_slots[*at]) {
+        not_looked_at += usize::from(!slot.is_considered);
+        match (got.get(slot.name.as_str()), &slot.user) {
+            (Some(made), _) if made.job != loser.job => won.push((made.submitter.clone(), 1)),
+            (Some(_), _) => {}
+            (None, Some(user)) => in_use.push((user.clone(), 1)),
+            (None, None) => left += 1,
+        }
     }
+    let won = tally(won).into_iter().filter_map(|(submitter, slots)| {
+        let why = precedence(outcome, pool, (&submitter, *winning.get(submitter.as_str())?), loser);
+        Some(WonSlots { submitter, slots, why })
+    });
+    Competition { usable: usable.len(), left, won: won.collect(), in_use: tally(in_use), not_looked_at }
 }
 
 /// Others that have the slots.

@@ -1,9 +1,9 @@
 //! The story of a quota: how it came about, what it granted, and what its submitters made of it, step by step.
 
-use classmate::internal::plural::counted;
 use serde::Serialize;
 
-use crate::explain::cycle::group_status::{capped, is_full, within};
+use crate::explain::cycle::group_status::{capped, group_of, is_full, within};
+use classmate::internal::plural::counted;
 use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
@@ -24,21 +24,15 @@ pub struct QuotaTrace {
     pub steps: Vec<String>,
 }
 
-/// Tells the story of a group; none if there is no such group.
+/// The derivation of the quota of a group; none if there is no such group.
 pub fn trace(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaTrace> {
     let explained = division.groups.into_iter().find(|one| one.summary.name.eq_ignore_ascii_case(name))?;
     let group = &explained.summary.name;
     let end = outcome.groups.iter().find(|one| one.name == *group);
-    let belongs = |submitter: &str| {
-        // The innermost group whose name begins the submitter's; the root has those of none.
-        let within = |group: &str| {
-            submitter.get(..group.len()).is_some_and(|start| start.eq_ignore_ascii_case(group))
-                && submitter.as_bytes().get(group.len()) == Some(&b'.')
-        };
-        let innermost = outcome.groups.iter().filter(|one| within(&one.name)).max_by_key(|one| one.name.len());
-        innermost.map_or(explained.summary.parent.is_none(), |one| one.name == *group)
-    };
-    let members = outcome.submitters.iter().filter(|line| belongs(&line.submitter));
+    let members = outcome
+        .submitters
+        .iter()
+        .filter(|line| group_of(outcome, &line.submitter).is_some_and(|one| one.name == *group));
     let submitters: Vec<_> = members
         .map(|line| (line.submitter.clone(), line.idle, line.matched, line.stopped.as_str().to_owned()))
         .collect();

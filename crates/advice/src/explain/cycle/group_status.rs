@@ -1,5 +1,7 @@
 //! The status of a submitter's group at the end of a cycle, and the level of the tree that capped it.
 
+use std::iter;
+
 use serde::Serialize;
 
 use classmate_pool::internal::negotiate::Outcome;
@@ -30,18 +32,21 @@ pub struct GroupStatus {
     pub steps: Vec<String>,
 }
 
-/// The innermost group whose name begins the submitter's.
-pub(crate) fn group_status(outcome: &Outcome, division: Option<&Division>, submitter: &str) -> Option<GroupStatus> {
-    let within = |group: &str| {
-        submitter.len() > group.len()
-            && submitter.is_char_boundary(group.len())
-            && submitter[..group.len()].eq_ignore_ascii_case(group)
-            && submitter.as_bytes()[group.len()] == b'.'
+/// The innermost group whose name begins the submitter's; the root for others.
+pub(crate) fn group_of<'o>(outcome: &'o Outcome, submitter: &str) -> Option<&'o GroupSummary> {
+    let is_within = |group: &str| {
+        submitter.get(..group.len()).is_some_and(|start| start.eq_ignore_ascii_case(group))
+            && submitter.as_bytes().get(group.len()) == Some(&b'.')
     };
-    let innermost = outcome.groups.iter().filter(|group| within(&group.name)).max_by_key(|group| group.name.len());
-    let group = innermost.or_else(|| outcome.groups.iter().find(|group| group.parent.is_none()))?;
-    let told = division.and_then(|division| division.groups.iter().find(|one| one.summary.name == group.name));
-    let (why, steps) = told.map(|one| (one.why.clone(), one.story.clone())).unwrap_or_default();
+    let innermost = outcome.groups.iter().filter(|group| is_within(&group.name)).max_by_key(|group| group.name.len());
+    innermost.or_else(|| outcome.groups.iter().find(|group| group.parent.is_none()))
+}
+
+/// The status of the group of a submitter.
+pub(crate) fn group_status(outcome: &Outcome, division: Option<&Division>, submitter: &str) -> Option<GroupStatus> {
+    let group = group_of(outcome, submitter)?;
+    let explained = division.and_then(|division| division.groups.iter().find(|one| one.summary.name == group.name));
+    let (why, steps) = explained.map(|one| (one.why.clone(), one.story.clone())).unwrap_or_default();
     let cap = capped(outcome, &group.name);
     Some(GroupStatus {
         group: group.name.clone(),
@@ -56,28 +61,25 @@ pub(crate) fn group_status(outcome: &Outcome, division: Option<&Division>, submi
     })
 }
 
+/// A group and the groups above it, the innermost first.
+fn upward<'o>(outcome: &'o Outcome, name: &str) -> impl Iterator<Item = &'o GroupSummary> {
+    let of = |name: &str| outcome.groups.iter().find(|one| one.name == name);
+    // No more than there are, should they form a circle.
+    iter::successors(of(name), move |one| of(one.parent.as_deref()?)).take(outcome.groups.len())
+}
+
 /// The nearest group above that accepts no surplus and of whose quota less than a slot is left, in a clause; none if
 /// the group wants no more.
 pub(crate) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
-    let of = |name: &str| outcome.groups.iter().find(|one| one.name == name);
-    let group = of(name)?;
-    if group.demand <= group.usage {
-        return None;
-    }
-    let mut above = group.parent.clone();
-    for _ in 0..outcome.groups.len() {
-        let at = of(above.as_deref()?)?;
-        if is_full(outcome, at) {
-            return Some(format!(
-                "group `{}` above it does not accept surplus, and its subtree uses {} of its quota of {}",
-                at.name,
-                slots(within(outcome, &at.name, |one| one.usage)),
-                slots(at.subtree_quota)
-            ));
-        }
-        above.clone_from(&at.parent);
-    }
-    None
+    let mut groups = upward(outcome, name);
+    groups.next().filter(|group| group.demand > group.usage)?;
+    let full = groups.find(|above| is_full(outcome, above))?;
+    Some(format!(
+        "group `{}` above it does not accept surplus, and its subtree uses {} of its quota of {}",
+        full.name,
+        slots(within(outcome, &full.name, |one| one.usage)),
+        slots(full.subtree_quota)
+    ))
 }
 
 /// Tests if a group accepts no surplus and has less than a slot left for its subtree.
@@ -91,18 +93,6 @@ pub(crate) fn is_full(outcome: &Outcome, group: &GroupSummary) -> bool {
 
 /// The sum of a figure of a group and of all groups below it.
 pub(crate) fn within(outcome: &Outcome, above: &str, figure: impl Fn(&GroupSummary) -> f64) -> f64 {
-    outcome.groups.iter().filter(|one| is_within(outcome, &one.name, above)).map(figure).fold(0.0, |sum, one| sum + one)
-}
-
-/// Tests if a group is in the subtree of another one.
-fn is_within(outcome: &Outcome, name: &str, above: &str) -> bool {
-    let mut at = Some(name.to_owned());
-    for _ in 0..=outcome.groups.len() {
-        match at {
-            Some(name) if name == above => return true,
-            Some(name) => at = outcome.groups.iter().find(|one| one.name == name).and_then(|one| one.parent.clone()),
-            None => return false,
-        }
-    }
-    false
+    let is_within = |group: &&GroupSummary| upward(outcome, &group.name).any(|one| one.name == above);
+    outcome.groups.iter().filter(is_within).map(figure).fold(0.0, |sum, one| sum + one)
 }

@@ -145,7 +145,7 @@ fn partition(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Op
 /// The user that a match preempts and the reason, or a note that the slot is offline.
 fn displacing(made: &Match) -> String {
     let whom = made.displaced.as_deref().unwrap_or("another user");
-    let mut told = match made.preempting {
+    let mut text = match made.preempting {
         PreemptState::None => String::new(),
         PreemptState::Rank => format!(", preempting {whom}: the slot prefers this job"),
         PreemptState::Priority => {
@@ -153,9 +153,9 @@ fn displacing(made: &Match) -> String {
         }
     };
     if made.offline {
-        told.push_str("; the slot is offline, so the match only wakes it and the job waits for another cycle");
+        text.push_str("; the slot is offline, so the match only wakes it and the job waits for another cycle");
     }
-    told
+    text
 }
 
 /// The cause for which the cycle does not offer the job.
@@ -181,19 +181,11 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
             Some(7) => "is suspended",
             _ => "is not idle",
         };
-        let status = status.map_or_else(
-            || "JobStatus is not defined".to_owned(),
-            |status| {
-                format!(
-                    "JobStatus is \
-        {status}"
-                )
-            },
-        );
+        let status = status.map_or_else(|| "not defined".to_owned(), |status| status.to_string());
         let universe = facts.integer("JobUniverse").filter(|_| word.contains("universe"));
         let universe = universe.map(|universe| format!(", JobUniverse is {universe}")).unwrap_or_default();
         let reason = facts.string("HoldReason").map(|reason| format!(": {reason}")).unwrap_or_default();
-        return Some(Cause::new(Reason::NotIdle, format!("the job {word} ({status}{universe}){reason}")));
+        return Some(Cause::new(Reason::NotIdle, format!("the job {word} (JobStatus is {status}{universe}){reason}")));
     }
     if let Some(constraint) = &pool.rules.jobs {
         let holds = truth(Scope::new(&asked.asker.ad, &pool.settings), constraint);

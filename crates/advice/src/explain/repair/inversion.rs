@@ -146,12 +146,12 @@ impl Inversion {
     /// Tests if the comparison holds with a value at the end of the way.
     fn holds(&self, constraint: &Constraint<'_>, literal: &Literal) -> bool {
         let side = self.seen(Value::from(literal), constraint.beside, 0);
-        let told = if constraint.is_left {
+        let result = if constraint.is_left {
             operate(constraint.op, &side, constraint.other)
         } else {
             operate(constraint.op, constraint.other, &side)
         };
-        matches!(told, Value::Bool(true))
+        matches!(result, Value::Bool(true))
     }
 
     /// The value at the end of the way for which the comparison holds, the nearest to the present one, and the bound there:
@@ -261,25 +261,21 @@ impl Inversion {
                     if other == 0.0 && matches!(op, BinaryOp::Multiply | BinaryOp::Divide) {
                         return None;
                     }
-                    match (op, is_left) {
-                        (BinaryOp::Add, _) => wanted.iter_mut().for_each(|wanted| *wanted -= other),
-                        (BinaryOp::Subtract, true) => wanted.iter_mut().for_each(|wanted| *wanted += other),
-                        (BinaryOp::Subtract, false) => wanted.iter_mut().for_each(|wanted| *wanted = other - *wanted),
-                        (BinaryOp::Multiply, _) => wanted.iter_mut().for_each(|wanted| *wanted /= other),
-                        (BinaryOp::Divide, true) => wanted.iter_mut().for_each(|wanted| *wanted *= other),
-                        (BinaryOp::Divide, false) => wanted.iter_mut().for_each(|wanted| *wanted = other / *wanted),
+                    let (inverse, turned): (fn(f64, f64) -> f64, bool) = match (op, is_left) {
+                        (BinaryOp::Add, _) => (|wanted, other| wanted - other, false),
+                        (BinaryOp::Subtract, true) => (|wanted, other| wanted + other, false),
+                        (BinaryOp::Subtract, false) => (|wanted, other| other - wanted, true),
+                        (BinaryOp::Multiply, _) => (|wanted, other| wanted / other, other < 0.0),
+                        (BinaryOp::Divide, true) => (|wanted, other| wanted * other, other < 0.0),
+                        (BinaryOp::Divide, false) => (|wanted, other| other / wanted, true),
                         _ => return None,
+                    };
+                    wanted.iter_mut().for_each(|wanted| *wanted = inverse(*wanted, other));
+                    // Of a positive quotient alone it is known which way it goes.
+                    if op == BinaryOp::Divide && !is_left {
+                        wanted.retain(|wanted| other > 0.0 && *wanted > 0.0);
                     }
-                    match (op, is_left) {
-                        (BinaryOp::Subtract, false) => true,
-                        (BinaryOp::Multiply, _) | (BinaryOp::Divide, true) => other < 0.0,
-                        // Of a positive quotient alone it is known which way it goes.
-                        (BinaryOp::Divide, false) => {
-                            wanted.retain(|wanted| other > 0.0 && *wanted > 0.0);
-                            true
-                        }
-                        _ => false,
-                    }
+                    turned
                 }
             };
             bound = match (turned, bound) {

@@ -20,7 +20,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near;
 use classmate::internal::name::Name;
 use classmate::internal::program::view::TableView;
-use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::expr::{Expr, NodeId};
 
 /// Slots that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -82,20 +82,20 @@ pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>)
     // Stable: of the same attribute the smallest change stays first, and what the nearest slots want before the rest.
     made.sort_by_key(UntestedChange::order);
     let trials = Trials::new(table, view.job);
-    let mut told: Vec<TestedChange> = Vec::new();
+    let mut tested: Vec<TestedChange> = Vec::new();
     for one in made {
-        if told.len() == MAX_SUGGESTIONS {
+        if tested.len() == MAX_SUGGESTIONS {
             break;
         }
         let found = match one {
-            UntestedChange::OfJob(edits) => of_edits(view, &trials, &edits, &told),
-            UntestedChange::OfSlots(at, conditions) => refusing.change(view, at, &conditions, &told),
+            UntestedChange::OfJob(edits) => of_edits(view, &trials, &edits, &tested),
+            UntestedChange::OfSlots(at, conditions) => refusing.change(view, at, &conditions, &tested),
         };
-        let part = |found: &TestedChange| told.iter().any(|known| is_part_of(&known.suggestion, &found.suggestion));
+        let part = |found: &TestedChange| tested.iter().any(|known| is_part_of(&known.suggestion, &found.suggestion));
         let found = found.filter(|found| !part(found));
-        told.extend(found);
+        tested.extend(found);
     }
-    (near, told)
+    (near, tested)
 }
 
 /// Tests if a known change only edits parts of a condition that another one removes.
@@ -150,12 +150,12 @@ fn of_edits(
     view: &JobView<'_>,
     trials: &Trials<'_, '_>,
     edits: &[Edit],
-    told: &[TestedChange],
+    known: &[TestedChange],
 ) -> Option<TestedChange> {
     let changes = |edits: &[Edit]| edits.iter().map(|edit| edit.change(view.job)).collect::<Vec<Change>>();
-    let is_told = |edits: &[Edit]| {
+    let is_known = |edits: &[Edit]| {
         let changes = changes(edits);
-        told.iter().any(|one| one.suggestion.changes == changes)
+        known.iter().any(|one| one.suggestion.changes == changes)
     };
     let tried = |edits: &[Edit]| {
         let names: Vec<Name> = edits.iter().map(|edit| edit.name).collect();
@@ -163,7 +163,7 @@ fn of_edits(
         let effect = trials.of(&after, &names).filter(|found| found.lost <= found.won)?;
         Some((after, effect))
     };
-    if is_told(edits) {
+    if is_known(edits) {
         return None;
     }
     let mut edits = edits.to_vec();
@@ -179,7 +179,7 @@ fn of_edits(
             (edits, after, effect) = (fewer, less, found);
         }
     }
-    if is_told(&edits) {
+    if is_known(&edits) {
         return None;
     }
     let Effect { matching, won, lost, first } = effect;
@@ -193,46 +193,28 @@ fn of_edits(
 /// Edits by number: the same of one place and value is one.
 #[derive(Default)]
 struct EditTable {
-    known: HashMap<(u32, String), u32>,
-    keys: IndexMap<String, ()>,
-    /// Each with the number of its key.
-    all: Vec<(u32, Edit)>,
+    known: HashMap<(usize, String), u32>,
+    /// The places with the texts by which they are sorted.
+    places: IndexMap<(char, Name, Option<NodeId>), String>,
+    /// Each with the number of its place.
+    all: Vec<(usize, Edit)>,
 }
 
 impl EditTable {
-    fn number(&mut self, edit: &Edit, key: u32) -> u32 {
-        let value = edit.written();
-        let next = self.all.len() as u32;
-        *self.known.entry((key, value)).or_insert_with(|| {
-            self.all.push((key, edit.clone()));
-            next
+    fn number(&mut self, edit: &Edit) -> u32 {
+        let entry = self.places.entry(edit.place());
+        let place = entry.index();
+        entry.or_insert_with(|| edit.key());
+        *self.known.entry((place, edit.written())).or_insert_with(|| {
+            self.all.push((place, edit.clone()));
+            self.all.len() as u32 - 1
         })
-    }
-
-    fn key(&mut self, text: String) -> u32 {
-        self.keys.insert_full(text, ()).0 as u32
-    }
-
-    /// The numbers of the edits of some repairs.
-    fn numbers(&mut self, repairs: &RepairMap) -> Vec<u32> {
-        // Edits of one place follow one another.
-        let mut last: Option<(&Edit, u32)> = None;
-        let mut numbers = Vec::with_capacity(repairs.edits.len());
-        for edit in &repairs.edits {
-            let key = match last.filter(|(one, _)| one.place() == edit.place()) {
-                Some((_, key)) => key,
-                None => self.key(edit.key()),
-            };
-            last = Some((edit, key));
-            numbers.push(self.number(edit, key));
-        }
-        numbers
     }
 
     /// Adds an edit to others, unless there is one of its place that asks for as much.
     fn add(&self, found: &mut Vec<u32>, new: u32) {
-        let (key, edit) = &self.all[new as usize];
-        let Some(at) = found.iter().position(|old| self.all[*old as usize].0 == *key) else {
+        let (place, edit) = &self.all[new as usize];
+        let Some(at) = found.iter().position(|old| self.all[*old as usize].0 == *place) else {
             return found.push(new);
         };
         let tighter = match (self.all[found[at] as usize].1.value(), edit.value()) {
@@ -251,21 +233,21 @@ impl EditTable {
 fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]) -> Vec<Vec<Edit>> {
     let mut edits = EditTable::default();
     // By what is changed: the values wanted, and how many slots want each.
-    let mut signatures: IndexMap<Vec<u32>, IndexMap<Vec<u32>, usize>> = IndexMap::new();
+    let mut signatures: IndexMap<Vec<usize>, IndexMap<Vec<u32>, usize>> = IndexMap::new();
     for failure in failures.iter().take(MAX_TRIED_CLASSES) {
         let slots = view.classes.ads_of(&failure.classes);
         let wanted = wanted(view, table, failure, &slots, &mut edits);
         for mut set in wanted.into_iter().flatten().flatten().filter(|set| !set.is_empty()) {
             set.sort_unstable_by(|a, b| {
-                let key = |number: &u32| edits.keys.get_index(edits.all[*number as usize].0 as usize);
+                let key = |number: &u32| edits.places.get_index(edits.all[*number as usize].0).map(|(_, text)| text);
                 key(a).cmp(&key(b))
             });
-            let keys: Vec<u32> = set.iter().map(|number| edits.all[*number as usize].0).collect();
-            *signatures.entry(keys).or_default().entry(set).or_default() += 1;
+            let places: Vec<usize> = set.iter().map(|number| edits.all[*number as usize].0).collect();
+            *signatures.entry(places).or_default().entry(set).or_default() += 1;
         }
     }
     let mut signatures: Vec<_> = signatures.into_iter().collect();
-    signatures.sort_by_key(|(keys, _): &(Vec<u32>, _)| keys.len());
+    signatures.sort_by_key(|(places, _): &(Vec<usize>, _)| places.len());
     let made = |set: &Vec<u32>| set.iter().map(|number| edits.all[*number as usize].1.clone()).collect();
     let mut found: Vec<Vec<Edit>> = Vec::new();
     for (_, variants) in signatures.iter().take(MAX_SIGNATURES) {
@@ -284,13 +266,7 @@ fn wanted(
     edits: &mut EditTable,
 ) -> Vec<Vec<Option<Vec<u32>>>> {
     let mut wanted: Vec<Vec<Option<Vec<u32>>>> = Vec::new();
-    let mut parts: IndexMap<u32, (Vec<usize>, Vec<u32>)> = IndexMap::new();
-    for (place, slot) in slots.iter().enumerate() {
-        let part = parts.entry(table.block_of(*slot as usize)).or_default();
-        part.0.push(place);
-        part.1.push(*slot);
-    }
-    for (places, part) in parts.values() {
+    for (places, part) in &table.parts(slots) {
         let block = table.view(part, view.job);
         for (plan, sets) in wanted_in_block(view, failure, block, edits).into_iter().enumerate() {
             if plan == wanted.len() {
@@ -317,7 +293,7 @@ fn wanted_in_block(
     let of_slots = &view.classes.policies[failure.policy].plan;
     let mut numbered = |plan: RepairPlan| -> Numbered {
         let numbered = |repairs: RepairMap| {
-            let numbers = edits.numbers(&repairs);
+            let numbers = repairs.edits.iter().map(|edit| edits.number(edit)).collect();
             (repairs, numbers)
         };
         plan.into_iter().map(numbered).collect()
