@@ -78,7 +78,7 @@ impl<'a> AdTable<'a> {
         TableView { table: &self.table, ads, source: &self.ads, other: one, settings: self.settings }
     }
 
-    /// The value of an expression for some ads; it stands in the ad of its side.
+    /// The value of an expression in the ad of its side, for some ads.
     pub(super) fn values(&self, one: &ClassAd, side: Side, expr: &Expr, some: &[u32]) -> Values {
         self.by_block(some, &|ads| self.view(ads, one).values_of(side, expr))
     }

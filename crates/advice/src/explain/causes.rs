@@ -1,4 +1,4 @@
-//! The causes why a job matches no slot, the most telling first, with the values beside the conditions.
+//! The causes for which a job matches no slot, the most significant first, with the values beside the conditions.
 //!
 //! In: what every condition is for every slot. Out: sentences, each about one condition or one rule of the cycle.
 
@@ -97,16 +97,21 @@ pub(super) fn of_match(view: &JobView<'_>) -> Vec<Cause> {
         return vec![left_out.unwrap_or_else(none)];
     }
     if view.conditions.all.is_empty() {
-        return vec![Cause::new(
-            Reason::NoRequirements,
-            "the job does not have Requirements, so it does not match any \
-        slot",
-        )];
+        let text = "the job does not have Requirements, so it does not match any slot";
+        return vec![Cause::new(Reason::NoRequirements, text)];
     }
     if view.classes.all.iter().any(SlotClass::matches) {
         return Vec::new();
     }
-    let mut found = not_matched(view);
+    let by_job = view.classes.all.iter().any(SlotClass::is_accepted);
+    let mut found = never(view);
+    if !by_job && found.is_empty() {
+        found.push(apart(view));
+    }
+    found.extend(refusals(view, by_job));
+    if by_job {
+        found.extend(unsatisfied(view));
+    }
     if let Some(cause) = left_out(view) {
         // Slots that would do come before those that do not.
         let is_feasible = view.pool.left_out.iter().any(|slot| symmetric(view.job, &slot.ad, &view.pool.settings));
@@ -142,18 +147,12 @@ fn left_out(view: &JobView<'_>) -> Option<Cause> {
     Some(Cause::new(Reason::LeftOut, text))
 }
 
-/// The causes for which no slot in the cycle matches.
-fn not_matched(view: &JobView<'_>) -> Vec<Cause> {
-    let by_job = view.classes.all.iter().any(SlotClass::is_accepted);
-    let mut found = never(view);
-    if !by_job && found.is_empty() {
-        found.extend(apart(view));
+/// The subject of a sentence on slots that do not satisfy a condition.
+fn unsatisfying(view: &JobView<'_>, slots: usize) -> String {
+    match view.pool.slots.len() {
+        all if all == slots => "no slot satisfies".to_owned(),
+        all => format!("{slots} of {} {} satisfy", counted(all, "slot"), verb(slots, "does not", "do not")),
     }
-    found.extend(refusals(view, by_job));
-    if by_job {
-        found.extend(unsatisfied(view));
-    }
-    found
 }
 
 /// The conditions of the job that most other slots do not satisfy.
@@ -163,15 +162,8 @@ fn unsatisfied(view: &JobView<'_>) -> Vec<Cause> {
     let mut found: Vec<(&AdCondition, Vec<u32>)> = required.filter(|(_, slots)| !slots.is_empty()).collect();
     found.sort_by_key(|(_, slots)| std::cmp::Reverse(slots.len()));
     let cause = |(condition, slots): (&AdCondition, Vec<u32>)| {
-        let notes = view.beside(condition, true, &slots);
-        let all = view.pool.slots.len();
-        let text = format!(
-            "{} of {} {} satisfy `{}`{notes}",
-            slots.len(),
-            counted(all, "slot"),
-            verb(slots.len(), "does not", "do not"),
-            condition.expr
-        );
+        let values = view.beside(condition, true, &slots);
+        let text = format!("{} `{}`{values}", unsatisfying(view, slots.len()), condition.expr);
         Cause::new(Reason::Unsatisfied, text)
     };
     found.into_iter().take(2).map(cause).collect()
@@ -184,61 +176,45 @@ fn never(view: &JobView<'_>) -> Vec<Cause> {
     let none = |at: usize| view.classes.all.iter().all(|class| class.one[at] != Truth::True);
     let never = view.conditions.required().filter(|(at, _)| none(*at));
     let classes: Vec<usize> = (0..view.classes.all.len()).collect();
-    let mut found: Vec<(bool, Cause)> = never
-        .map(|(at, condition)| {
-            let deciders = deciding(view, &view.conditions, true, at, &classes);
-            if let Some((absent, text)) = descended(view, condition, deciders) {
-                return (!absent, Cause::new(Reason::NeverTrue, text));
-            }
-            let absent = note_on(view, condition, true, &everything);
-            let mut text = format!("no slot satisfies `{}`", condition.expr);
-            match &absent {
-                Some(note) => text.push_str(&format!(": {note}")),
-                None => {
-                    if all(at, Truth::Undefined) {
-                        text.push_str(", which is UNDEFINED for all slots");
-                    } else if all(at, Truth::Error) {
-                        text.push_str(", which is ERROR for all slots");
-                    }
-                    text.push_str(&view.beside(condition, true, &everything));
-                    if pattern(&condition.expr).is_some() {
-                        text.push_str("; `*` is not a wildcard in comparisons, use `regexp` for patterns");
-                    }
-                }
-            }
-            (absent.is_none(), Cause::new(Reason::NeverTrue, text))
-        })
-        .collect();
+    let described = |(at, condition): (usize, &AdCondition)| {
+        let deciders = deciding(view, &view.conditions, true, at, &classes);
+        if let Some((absent, text)) = descended(view, condition, deciders) {
+            return (!absent, text);
+        }
+        let expr = &condition.expr;
+        if let Some(note) = note_on(view, condition, true, &everything) {
+            return (false, format!("no slot satisfies `{expr}`: {note}"));
+        }
+        let value = match [Truth::Undefined, Truth::Error].map(|truth| all(at, truth)) {
+            [true, _] => ", which is UNDEFINED for all slots",
+            [_, true] => ", which is ERROR for all slots",
+            _ => "",
+        };
+        let wildcard = match pattern(expr) {
+            Some(_) => "; `*` is not a wildcard in comparisons, use `regexp` for patterns",
+            None => "",
+        };
+        let values = view.beside(condition, true, &everything);
+        (true, format!("no slot satisfies `{expr}`{value}{values}{wildcard}"))
+    };
+    let mut found: Vec<(bool, String)> = never.map(described).collect();
     found.sort_by_key(|(plain, _)| *plain);
-    found.into_iter().take(MAX_CAUSES).map(|(_, cause)| cause).collect()
+    found.into_iter().take(MAX_CAUSES).map(|(_, text)| Cause::new(Reason::NeverTrue, text)).collect()
 }
 
 /// States that no slot satisfies a condition, with its deciding parts first; true if the first names an undefined attribute.
 /// None if the condition is not made of others.
 fn descended(view: &JobView<'_>, whole: &AdCondition, mut deciders: Vec<DecidingCondition>) -> Option<(bool, String)> {
-    let all = view.pool.slots.len();
     sort(view, &mut deciders);
-    let first = deciders.first().filter(|first| is_below(whole, first))?;
+    let (first, rest) = deciders.split_first().filter(|(first, _)| is_below(whole, first))?;
     let absent = note_on(view, &first.condition, first.of_job, &first.slots).is_some();
-    let mut text = if first.slots.len() == all {
-        format!("no slot satisfies {}", told(view, first))
-    } else {
-        format!(
-            "{} of {} {} satisfy {}",
-            first.slots.len(),
-            counted(all, "slot"),
-            verb(first.slots.len(), "does not", "do not"),
-            told(view, first)
-        )
-    };
-    for other in deciders.iter().skip(1).take(MAX_DECIDING - 1) {
-        let word = if other.slots.len() == all { "nor" } else { "and" };
-        let count = if other.slots.len() == all {
-            String::new()
-        } else {
-            format!("{} {} ", other.slots.len(), verb(other.slots.len(), "does not", "do not"))
+    let mut text = format!("{} {}", unsatisfying(view, first.slots.len()), phrase(view, first));
+    for other in rest.iter().take(MAX_DECIDING - 1) {
+        let word = match other.slots.len() {
+            slots if slots == view.pool.slots.len() => "nor".to_owned(),
+            slots => format!("and {slots} {}", verb(slots, "does not", "do not")),
         };
-        text.push_str(&format!(", {word} {count}{}", told(view, other)));
+        text.push_str(&format!(", {word} {}", phrase(view, other)));
     }
     text.push_str(&decided(whole, &deciders));
     Some((absent, text))
@@ -260,7 +236,7 @@ fn decided(whole: &AdCondition, deciders: &[DecidingCondition]) -> String {
 /// Sorts conditions with undefined names last, unless the name may be a typo.
 fn sort(view: &JobView<'_>, deciders: &mut [DecidingCondition]) {
     deciders.sort_by_key(|one| {
-        let slip = absent_of(view, one).map(|note| !note.contains("did you mean"));
+        let slip = absent_in(view, &one.condition, one.of_job).map(|note| !note.contains("did you mean"));
         (std::cmp::Reverse(one.slots.len()), slip.unwrap_or(false))
     });
 }
@@ -271,7 +247,7 @@ fn is_below(whole: &AdCondition, one: &DecidingCondition) -> bool {
 }
 
 /// A deciding condition, with its attribute and its values.
-fn told(view: &JobView<'_>, one: &DecidingCondition) -> String {
+fn phrase(view: &JobView<'_>, one: &DecidingCondition) -> String {
     let condition = &one.condition;
     let holder = match (one.through.last(), condition.place.via.last()) {
         (Some(_), Some(name)) | (Some(name), None) => {
@@ -287,44 +263,34 @@ fn told(view: &JobView<'_>, one: &DecidingCondition) -> String {
     format!("`{}`{holder}{note}", condition.expr)
 }
 
-/// The note on an undefined name in a deciding condition.
-fn absent_of(view: &JobView<'_>, one: &DecidingCondition) -> Option<String> {
-    absent_in(view, &one.condition, one.of_job)
-}
-
 /// Two conditions of the job that are true for some slots each, and for none both; or all of them.
-fn apart(view: &JobView<'_>) -> Vec<Cause> {
+fn apart(view: &JobView<'_>) -> Cause {
     let required: Vec<(usize, &AdCondition)> = view.conditions.required().collect();
     let holds = |class: &SlotClass, at: usize| class.one[at] == Truth::True;
     for (place, (second, later)) in required.iter().enumerate() {
         for (first, earlier) in &required[..place] {
             if !view.classes.all.iter().any(|class| holds(class, *first) && holds(class, *second)) {
                 let count = |at: usize| view.classes.count(|class| holds(class, at));
-                let one = count(*first);
-                let text = format!(
-                    "no slot satisfies both `{}` ({one} {}) and `{}` ({} {})",
-                    earlier.expr,
-                    verb(one, "slot does", "slots do"),
-                    later.expr,
-                    count(*second),
-                    verb(count(*second), "does", "do")
-                );
-                return vec![Cause::new(Reason::NotTogether, text)];
+                let (one, other) = (count(*first), count(*second));
+                let (does, also) = (verb(one, "slot does", "slots do"), verb(other, "does", "do"));
+                let (earlier, later) = (&earlier.expr, &later.expr);
+                let text = format!("no slot satisfies both `{earlier}` ({one} {does}) and `{later}` ({other} {also})");
+                return Cause::new(Reason::NotTogether, text);
             }
         }
     }
     let text = format!("no slot satisfies all {} conditions of the job together", required.len());
-    vec![Cause::new(Reason::NotTogether, text)]
+    Cause::new(Reason::NotTogether, text)
 }
 
 /// The conditions by which slots reject the job: slots that the job accepts, or all if it accepts none.
 fn refusals(view: &JobView<'_>, by_job: bool) -> Vec<Cause> {
     let counts = |class: &SlotClass| !by_job || class.is_accepted();
     let mut bare_slots = 0;
-    // By the text of the condition: its policy and number, the classes, and how many slots these have.
+    // By the text of the condition: its policy and number, and the classes.
     let text = |policy: &Policy| policy.plan.all.iter().map(|condition| condition.expr.to_string()).collect();
     let texts: Vec<Vec<String>> = view.classes.policies.iter().map(text).collect();
-    let mut found: BTreeMap<&str, (usize, usize, Vec<usize>, usize)> = BTreeMap::new();
+    let mut found: BTreeMap<&str, ((usize, usize), Vec<usize>)> = BTreeMap::new();
     for (at, class) in view.classes.all.iter().enumerate().filter(|(_, class)| counts(class)) {
         let policy = &view.classes.policies[class.policy];
         if policy.plan.all.is_empty() {
@@ -332,14 +298,12 @@ fn refusals(view: &JobView<'_>, by_job: bool) -> Vec<Cause> {
             continue;
         }
         for (place, _) in policy.plan.required().filter(|(place, _)| class.many[*place] != Truth::True) {
-            let entry = found.entry(&texts[class.policy][place]).or_insert((usize::MAX, place, Vec::new(), 0));
-            if class.policy < entry.0 {
-                (entry.0, entry.1) = (class.policy, place);
-            }
+            let key = (class.policy, place);
+            let (first, classes) = found.entry(&texts[class.policy][place]).or_insert((key, Vec::new()));
+            *first = key.min(*first);
             // A text may be in a policy twice.
-            if entry.2.last() != Some(&at) {
-                entry.2.push(at);
-                entry.3 += class.size;
+            if classes.last() != Some(&at) {
+                classes.push(at);
             }
         }
     }
@@ -351,35 +315,30 @@ fn refusals(view: &JobView<'_>, by_job: bool) -> Vec<Cause> {
         let text = format!("{bare_slots} of {all} {among} do not have Requirements, so they do not match any job");
         causes.push(Cause::new(Reason::Refused, text));
     }
-    let mut found: Vec<_> = found.into_values().collect();
+    let found = found.into_values().map(|(first, classes)| (view.classes.size(&classes), first, classes));
+    let mut found: Vec<_> = found.collect();
     // Stable: the order of the text decides among equals.
-    found.sort_by_key(|(number, place, _, slots)| (std::cmp::Reverse(*slots), *number, *place));
-    for (number, place, classes, slots) in found.into_iter().take(MAX_CAUSES) {
+    found.sort_by_key(|(slots, first, _)| (std::cmp::Reverse(*slots), *first));
+    for (slots, (number, place), classes) in found.into_iter().take(MAX_CAUSES) {
         let condition = &view.classes.policies[number].plan.all[place];
         let of_policy: Vec<usize> =
             classes.iter().copied().filter(|at| view.classes.all[*at].policy == number).collect();
         let mut deciders = deciding(view, &view.classes.policies[number].plan, false, place, &of_policy);
         sort(view, &mut deciders);
-        if deciders.first().is_some_and(|first| is_below(condition, first)) {
-            let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| told(view, one)).collect();
-            let text = format!(
-                "{slots} of {all} {among} {} the job because of {}{}",
-                verb(slots, "rejects", "reject"),
-                parts.join(" and "),
-                decided(condition, &deciders)
-            );
-            causes.push(Cause::new(Reason::Refused, text));
-            continue;
-        }
-        let refusing = view.classes.ads_of(&classes);
-        let note = match note_on(view, condition, false, &refusing) {
-            Some(note) => format!(", but {note}"),
-            None => view.beside(condition, false, &refusing),
+        let rejects = verb(slots, "rejects", "reject");
+        let text = if deciders.first().is_some_and(|first| is_below(condition, first)) {
+            let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| phrase(view, one)).collect();
+            format!(" because of {}{}", parts.join(" and "), decided(condition, &deciders))
+        } else {
+            let refusing = view.classes.ads_of(&classes);
+            let note = match note_on(view, condition, false, &refusing) {
+                Some(note) => format!(", but {note}"),
+                None => view.beside(condition, false, &refusing),
+            };
+            let holder = condition.place.via.last().map_or_else(|| "Requirements".to_owned(), ToString::to_string);
+            format!(": `{holder}` requires `{}`{note}", condition.expr)
         };
-        let holder = condition.place.via.last().map_or_else(|| "Requirements".to_owned(), ToString::to_string);
-        let verb = verb(slots, "rejects", "reject");
-        let text = format!("{slots} of {all} {among} {verb} the job: `{holder}` requires `{}`{note}", condition.expr);
-        causes.push(Cause::new(Reason::Refused, text));
+        causes.push(Cause::new(Reason::Refused, format!("{slots} of {all} {among} {rejects} the job{text}")));
     }
     causes
 }
@@ -477,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unquoted_word_and_a_misspelt_name_are_told() {
+    fn an_unquoted_word_and_a_misspelt_name_are_reported() {
         assert_eq!(
             first("[Requirements = TARGET.Memory > 1 && TARGET.OpSys == LINUX]", &[SMALL]),
             "no slot satisfies `TARGET.OpSys == LINUX`: neither this job nor any slot defines `LINUX`; did you mean the string \"LINUX\"?"
@@ -489,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_that_exclude_each_other_are_told() {
+    fn conditions_that_exclude_each_other_are_reported() {
         assert_eq!(
             first(
                 "[Requirements = TARGET.Memory < 20 && TARGET.OpSys == \"LINUX\" && TARGET.GPUs > 1]",

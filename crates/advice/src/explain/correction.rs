@@ -1,5 +1,5 @@
-//! What was meant by a condition of the job: a name that exists, for one that exists nowhere and looks like it; a text, for
-//! a word without quotation marks; a pattern, for a text with `*` in it.
+//! Corrections of likely mistakes in a condition of the job: a similar name for one that no ad defines, a string for a word
+//! without quotation marks, a pattern for a string with `*` in it.
 //!
 //! In: a condition. Out: what to write in its place, and the condition with that written.
 
@@ -7,10 +7,11 @@ use crate::explain::clauses::others;
 use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId, base_of};
+use classmate::internal::syntax::expr::{Expr, Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::view::View;
 use classmate::internal::text::Text;
 
 /// Parts of a condition with what to write there, and the condition that comes of it.
@@ -45,15 +46,12 @@ pub(super) fn of(view: &JobView<'_>, expr: &Expr) -> Option<Correction> {
     let mut parts: Vec<(NodeId, Expr)> = Vec::new();
     let mut waiting = vec![expr.root()];
     while let Some(id) = waiting.pop() {
-        let written = match tree.node(id) {
-            Node::Attr(name) => name.to_string(),
-            Node::Select(name) => match tree.node(base_of(id)) {
-                Node::Attr(base) => format!("{base}.{name}"),
-                _ => continue,
-            },
-            Node::Ad(_) => continue, // names inside are those of the ad written there
-            Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) => {
-                let word = [*left, *right].into_iter().find_map(|side| {
+        let written = match tree.view(id) {
+            View::Reference(found) => found.to_string(),
+            // Names inside an ad are those of the ad written there.
+            View::Select { .. } | View::Ad(_) => continue,
+            View::Compare { op: BinaryOp::Equal | BinaryOp::Is, left, right } => {
+                let word = [left, right].into_iter().find_map(|side| {
                     let Node::Attr(name) = tree.node(tree.bare(side)) else { return None };
                     let one = absent(view, &name.to_string())?;
                     let text = quoted(view, &expr.part(id), &one.name, true)?;
@@ -105,7 +103,7 @@ fn absent<'v>(view: &'v JobView<'_>, written: &str) -> Option<&'v MissingAttribu
     view.absent.iter().find(|one| one.of_job && one.decides && one.name.eq_ignore_ascii_case(written))
 }
 
-/// The comparison with a pattern that a comparison with a text in which `*` stands was meant to be; none if it is none.
+/// The comparison with a pattern that was probably intended by a comparison with a string that contains `*`.
 pub(super) fn pattern(expr: &Expr) -> Option<Expr> {
     let tree = expr.tree();
     let Node::Binary(op @ (BinaryOp::Equal | BinaryOp::Is), left, right) = *tree.node(tree.bare(expr.root())) else {

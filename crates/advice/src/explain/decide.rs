@@ -1,4 +1,4 @@
-//! Which conditions decide one that is not true: the branch of `?:` that was taken, the parts of `||` of which none is
+//! The conditions that decide one that is not true: the branch of `?:` that was taken, the parts of `||` of which none is
 //! true, and the expression in the opposite ad if a condition only names it.
 //!
 //! In: a condition with what its parts are for every slot. Out: the innermost conditions, with the slots for which each is
@@ -63,7 +63,7 @@ pub(super) fn deciding(
             found.entry(leaf).or_default().push(*class);
         }
     }
-    let mut told: IndexMap<String, DecidingCondition> = IndexMap::new();
+    let mut deciders: IndexMap<String, DecidingCondition> = IndexMap::new();
     for ((leaf, since), classes) in found {
         let decider = DecidingCondition {
             condition: plan.all[leaf].clone(),
@@ -74,21 +74,21 @@ pub(super) fn deciding(
         };
         for decider in followed(view, decider, 0) {
             let key = format!("{} {} {:?}", decider.of_job, decider.condition.expr, decider.through);
-            match told.get_mut(&key) {
+            match deciders.get_mut(&key) {
                 Some(known) => {
                     known.slots.extend(&decider.slots);
                     known.slots.sort_unstable();
                     known.slots.dedup();
                 }
                 None => {
-                    told.insert(key, decider);
+                    deciders.insert(key, decider);
                 }
             }
         }
     }
-    let mut told: Vec<DecidingCondition> = told.into_values().collect();
-    told.sort_by_key(|one| std::cmp::Reverse(one.slots.len()));
-    told
+    let mut deciders: Vec<DecidingCondition> = deciders.into_values().collect();
+    deciders.sort_by_key(|one| std::cmp::Reverse(one.slots.len()));
+    deciders
 }
 
 /// A condition, or what decides it in the ad opposite if it only names something there.
@@ -112,16 +112,12 @@ fn followed(view: &JobView<'_>, decider: DecidingCondition, depth: usize) -> Vec
             continue;
         };
         let text = expr.to_string();
-        if decider.of_job || last.is_none() {
-            // What a plan leads through depends on the whole ad.
-            if last
-                .as_ref()
-                .is_none_or(|(known, plan)| *known != text || !plan.all.iter().all(|c| c.place.via.is_empty()))
-            {
-                last = Some((text, conditions(my, name)));
-            }
-        }
-        let Some((_, plan)) = &last else { continue };
+        // What conditions lead through depends on the whole ad.
+        let is_other = |(known, plan): &(String, AdConditions)| {
+            *known != text || plan.all.iter().any(|condition| !condition.place.via.is_empty())
+        };
+        let known = last.take().filter(|known| !decider.of_job || !is_other(known));
+        let (_, plan) = last.insert(known.unwrap_or_else(|| (text, conditions(my, name))));
         let scope = Scope::new(my, &view.pool.settings).with_target(target);
         let row: Vec<Truth> = plan.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
         if row.first().is_none_or(|whole| *whole == Truth::True) {
@@ -133,16 +129,12 @@ fn followed(view: &JobView<'_>, decider: DecidingCondition, depth: usize) -> Vec
             let since: Vec<(String, bool)> =
                 since.iter().map(|(at, is)| (plan.all[*at].expr.to_string(), *is)).collect();
             let key = (condition.expr.to_string(), format!("{since:?}"));
-            let entry = found.entry(key).or_insert_with(|| {
-                let mut through = decider.through.clone();
-                through.push(name);
-                DecidingCondition {
-                    condition: condition.clone(),
-                    of_job: !decider.of_job,
-                    through,
-                    since: [decider.since.clone(), since].concat(),
-                    slots: Vec::new(),
-                }
+            let entry = found.entry(key).or_insert_with(|| DecidingCondition {
+                condition: condition.clone(),
+                of_job: !decider.of_job,
+                through: [decider.through.as_slice(), &[name]].concat(),
+                since: [decider.since.clone(), since].concat(),
+                slots: Vec::new(),
             });
             entry.slots.push(*at);
         }
@@ -196,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_slot_means_by_a_name_is_told() {
+    fn what_a_slot_means_by_a_name_is_reported() {
         assert_eq!(
             causes("[Requirements = TARGET.IsGood && TARGET.Cpus > 1]", &[SLOT]).remove(0),
             "no slot satisfies `Memory > 10000` in `IsGood` of slots (Memory of slots is 8192), so `TARGET.IsGood` is not true"

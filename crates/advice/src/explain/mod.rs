@@ -1,4 +1,4 @@
-//! Why a job does not run: which conditions refuse it, what is nearest, and what a cycle made of it.
+//! Explanations of idle jobs: the conditions that fail, the nearest slots, and the job's part in a cycle.
 //!
 //! In: a snapshot and a job. Out: an [`Explanation`], plain data that serialises.
 

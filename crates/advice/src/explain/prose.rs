@@ -10,10 +10,10 @@
 /// assert_eq!(prose("8.000000000000000E+00 1.0E+01 1.000000000000000E+300"), "8.0 1.0E+01 1e300");
 /// ```
 pub fn prose(text: &str) -> String {
-    let mut told = String::with_capacity(text.len());
+    let mut written = String::with_capacity(text.len());
     let (mut rest, mut inside) = (text, false);
     while let Some(first) = rest.chars().next() {
-        let before = told.chars().next_back();
+        let before = written.chars().next_back();
         let opened = before == Some('`') && inside;
         if first == ' '
             && (opened || matches!(before, None | Some(' ' | '(')))
@@ -25,15 +25,15 @@ pub fn prose(text: &str) -> String {
         let is_start =
             first.is_ascii_digit() && !before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
         if is_start && let Some((number, length)) = canonical(rest) {
-            told.push_str(&short(number));
+            written.push_str(&short(number));
             rest = &rest[length..];
             continue;
         }
         inside ^= first == '`';
-        told.push(first);
+        written.push(first);
         rest = &rest[first.len_utf8()..];
     }
-    told
+    written
 }
 
 /// A real in canonical text at the beginning: one digit, a point, fifteen digits, and an exponent; and how long it is.

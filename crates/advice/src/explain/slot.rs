@@ -1,4 +1,4 @@
-//! Why a slot is idle, or who got it: which jobs it accepts, which accept it, and what became of them.
+//! The reason a slot is idle, or its match: the jobs that it accepts, those that accept it, and their results in the cycle.
 
 use classmate::internal::plural;
 use rayon::prelude::*;

@@ -5,6 +5,7 @@
 //! the same outcomes, and the policies of the ads. Conditions are split as in [`classmate::internal::program`], whose rules
 //! say when `&&`, `||` and `?:` of the parts give the outcome of the whole.
 
+use hashbrown::HashSet;
 use rayon::prelude::*;
 
 use crate::explain::ad_table::AdTable;
@@ -113,23 +114,21 @@ impl SlotClasses {
         self.all.iter().filter(|class| is(class)).map(|class| class.size).sum()
     }
 
+    /// Number of ads of classes with these numbers.
+    pub(super) fn size(&self, classes: &[usize]) -> usize {
+        classes.iter().map(|class| self.all[*class].size).sum()
+    }
+
     /// The ads of some classes, in their order.
     pub(super) fn ads(&self, is: impl Fn(&SlotClass) -> bool) -> Vec<u32> {
-        self.those(&self.all.iter().map(is).collect::<Vec<bool>>())
+        let wanted: Vec<bool> = self.all.iter().map(is).collect();
+        (0..).zip(&self.of).filter(|(_, class)| wanted[**class as usize]).map(|(ad, _)| ad).collect()
     }
 
     /// The ads of classes with these numbers, in their order.
     pub(super) fn ads_of(&self, classes: &[usize]) -> Vec<u32> {
-        let mut wanted = vec![false; self.all.len()];
-        for class in classes {
-            wanted[*class] = true;
-        }
-        self.those(&wanted)
-    }
-
-    fn those(&self, wanted: &[bool]) -> Vec<u32> {
-        let all = self.of.iter().enumerate();
-        all.filter(|(_, class)| wanted[**class as usize]).map(|(at, _)| at as u32).collect()
+        let wanted: HashSet<usize> = classes.iter().map(|class| self.all[*class].first).collect();
+        self.ads(|class| wanted.contains(&class.first))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Why a job does not run, for people.
+//! Explanations of jobs and slots, as text.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};

@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::cycle::order::precedence_of_policy;
+use crate::explain::cycle::trace::JobInCycle;
 use crate::explain::values::tally;
 use classmate::internal::plural::counted;
 use classmate_pool::internal::negotiate::Outcome;
@@ -41,9 +42,9 @@ pub struct Competition {
 }
 
 /// The reason one submitter was served before another: the first key in which they differ.
-fn precedence(outcome: &Outcome, pool: &PoolFacts, (winner, winning): (&str, JobId), loser: &LosingJob<'_>) -> String {
+fn precedence(outcome: &Outcome, pool: &PoolFacts, (winner, winning): (&str, JobId), loser: &JobInCycle<'_>) -> String {
     let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
-    let LosingJob { submitter: loser, job } = *loser;
+    let JobInCycle { submitter: loser, id: job, .. } = *loser;
     if let Some(why) = precedence_of_policy(&pool.order, winning, job, [visit(winner), visit(loser)]) {
         return why;
     }
@@ -84,16 +85,14 @@ fn precedence(outcome: &Outcome, pool: &PoolFacts, (winner, winning): (&str, Job
     }
 }
 
-/// A job that others were served before.
-#[derive(Clone, Copy)]
-pub(crate) struct LosingJob<'a> {
-    pub(crate) submitter: &'a str,
-    pub(crate) job: JobId,
-}
-
 /// The users of some slots of the pool, apart from the job itself.
-pub(crate) fn competition(outcome: &Outcome, pool: &PoolFacts, loser: &LosingJob<'_>, usable: &[usize]) -> Competition {
-    let (own, others): (Vec<&Match>, Vec<&Match>) = outcome.matches.iter().partition(|made| made.job == loser.job);
+pub(crate) fn competition(
+    outcome: &Outcome,
+    pool: &PoolFacts,
+    loser: &JobInCycle<'_>,
+    usable: &[usize],
+) -> Competition {
+    let (own, others): (Vec<&Match>, Vec<&Match>) = outcome.matches.iter().partition(|made| made.job == loser.id);
     let got: HashMap<&str, &Match> = own.iter().chain(&others).map(|made| (made.slot.as_str(), *made)).collect();
     // The job of each that was matched first on a slot that would do.
     let wanted: HashSet<&str> = usable.iter().map(|at| pool.of_slots[*at].name.as_str()).collect();
@@ -105,7 +104,7 @@ pub(crate) fn competition(outcome: &Outcome, pool: &PoolFacts, loser: &LosingJob
     for slot in usable.iter().map(|at| &pool.of_slots[*at]) {
         not_looked_at += usize::from(!slot.is_considered);
         match (got.get(slot.name.as_str()), &slot.user) {
-            (Some(made), _) if made.job != loser.job => won.push((made.submitter.clone(), 1)),
+            (Some(made), _) if made.job != loser.id => won.push((made.submitter.clone(), 1)),
             (Some(_), _) => {}
             (None, Some(user)) => in_use.push((user.clone(), 1)),
             (None, None) => left += 1,

@@ -8,7 +8,7 @@ use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
 
-/// A group, and what a cycle makes of its quota.
+/// A group, and its quota in a cycle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QuotaTrace {
     /// Its numbers and how they came about.

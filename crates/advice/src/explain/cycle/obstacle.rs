@@ -1,4 +1,4 @@
-//! What kept a job from a slot in a cycle, in sentences, the most telling first.
+//! The obstacles that kept a job from a slot in a cycle, in sentences, the most significant first.
 
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};

@@ -1,4 +1,4 @@
-//! Which of two waiting jobs goes first, in the words of the policy that orders them.
+//! The order of two waiting jobs, in the words of the policy that orders them.
 //!
 //! In: a snapshot. Out: the priority of every waiting job and what it is made of, if the policy orders jobs; and sentences.
 

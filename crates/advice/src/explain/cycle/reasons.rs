@@ -1,4 +1,4 @@
-//! Why the jobs of a cycle did not run: the causes of what was refused, the most jobs first.
+//! The causes for which jobs did not run in a cycle, those of the most jobs first.
 
 use std::collections::BTreeMap;
 

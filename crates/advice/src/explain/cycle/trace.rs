@@ -1,4 +1,4 @@
-//! What one cycle makes of a job: its turn, its share, and who took the slots it could have used.
+//! The part of a job in a cycle: its turn, its share, and the users of the slots that it could have used.
 //!
 //! In: the outcome of a replayed cycle. Out: a [`CycleTrace`].
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::clauses::Clause;
-use crate::explain::cycle::competition::{Competition, LosingJob, competition};
+use crate::explain::cycle::competition::{Competition, competition};
 use crate::explain::cycle::group_status::{GroupStatus, group_status};
 use crate::explain::cycle::left_out;
 use crate::explain::cycle::limit_status::{LimitStatus, at_the_end};
@@ -74,7 +74,7 @@ pub struct JobInCycle<'a> {
     pub asker: &'a PreparedJob,
 }
 
-/// Tells what a cycle made of a job that could use these slots; `division` is what the groups were granted, if there are any.
+/// The trace of a cycle for a job that could use these slots; `division` is the allocation of the groups, if there are any.
 pub fn trace(
     outcome: &Outcome,
     snapshot: &Snapshot,
@@ -123,7 +123,7 @@ pub fn trace(
             left_out::submitter(snapshot, &pool.rules, &pool.settings, submitter).map(|(_, text)| text)
         },
         displaced: displaced(outcome, &asker.ad, submitter),
-        taken: competition(outcome, pool, &LosingJob { submitter, job: id }, &pre_cycle.usable),
+        taken: competition(outcome, pool, asked, &pre_cycle.usable),
         rank: pool.order.rank(id).cloned(),
         matched,
         refused,

@@ -40,9 +40,12 @@ pub(crate) fn failures(one: &AdConditions, classes: &SlotClasses) -> Vec<Failure
             failures.entry((by_one, class.policy, by_many)).or_default().push(at);
         }
     }
-    let failure = |((by_one, policy, by_many), of): (_, Vec<usize>)| {
-        let size = of.iter().map(|at| classes.all[*at].size).sum();
-        FailureClass { by_one, policy, by_many, classes: of, size }
+    let failure = |((by_one, policy, by_many), of): (_, Vec<usize>)| FailureClass {
+        by_one,
+        policy,
+        by_many,
+        size: classes.size(&of),
+        classes: of,
     };
     let mut failures: Vec<FailureClass> = failures.into_iter().map(failure).collect();
     failures.sort_by_key(|failure| (failure.conditions(), std::cmp::Reverse(failure.size)));

@@ -155,7 +155,7 @@ impl Inversion {
     }
 
     /// The value at the end of the way for which the comparison holds, the nearest to the present one, and the bound there:
-    /// an integer unless the present value is a real or no integer would do. None if there is none, or what stands beside is
+    /// an integer unless the present value is a real or no integer would do. None if there is none, or what is beside it is
     /// no number.
     pub(crate) fn solved(&self, constraint: &Constraint<'_>, present: Option<&Literal>) -> Option<(Bound, Literal)> {
         if !matches!(constraint.other, Value::Int(_) | Value::Real(_)) {
@@ -351,10 +351,10 @@ mod tests {
     }
 
     /// As [`solved`], as texts.
-    fn told(text: &str, present: Option<&Literal>) -> Vec<String> {
-        let told =
+    fn shown(text: &str, present: Option<&Literal>) -> Vec<String> {
+        let shown =
             |(bound, literal): (Bound, Literal)| format!("{bound:?} {}", prose(&Expr::literal(literal).to_string()));
-        solved(text, present).into_iter().map(|way| way.map(told).unwrap_or_default()).collect()
+        solved(text, present).into_iter().map(|way| way.map(shown).unwrap_or_default()).collect()
     }
 
     fn integer(text: &str, present: i64) -> Option<i64> {
@@ -400,18 +400,18 @@ mod tests {
         assert_eq!(both("q % 1024 < 10", 9000), [Some(8201.0), Some(9216.0)]);
         assert_eq!(both("(q + 24) % 1024 == 0", 9000), [Some(8168.0), Some(9192.0)]);
         assert_eq!(both("q % 0 == 0", 9000), [None, None]);
-        assert_eq!(told("q % 1024 == 0", None), ["", "Exactly 1024"]);
+        assert_eq!(shown("q % 1024 == 0", None), ["", "Exactly 1024"]);
     }
 
     #[test]
     fn a_default_and_the_branches_are_gone_through() {
-        assert_eq!(told("(q ?: 0) > 0", None), ["AtLeast 1"]);
-        assert_eq!(told("ifThenElse(isUndefined(q), 0, q) * 2 >= 5", None), ["AtLeast 3"]);
+        assert_eq!(shown("(q ?: 0) > 0", None), ["AtLeast 1"]);
+        assert_eq!(shown("ifThenElse(isUndefined(q), 0, q) * 2 >= 5", None), ["AtLeast 3"]);
     }
 
     #[test]
     fn a_real_stays_a_real_and_is_the_next_that_is_written_as_shortly() {
-        let real = |text: &str, present: f64| told(text, Some(&Literal::Real(present)));
+        let real = |text: &str, present: f64| shown(text, Some(&Literal::Real(present)));
         assert_eq!(real("q < 0.5", 2.0), ["AtMost 0.4"]);
         assert_eq!(real("q / 2 > 3", 2.0), ["AtLeast 7.0"]);
         assert_eq!(real("q <= 1.5", 2.0), ["AtMost 1.5"]);
@@ -420,9 +420,9 @@ mod tests {
     #[test]
     fn a_number_in_quotation_marks_is_the_number() {
         let text = |text: &str| Some(Literal::Str(text.into()));
-        assert_eq!(told("q / 2 < 4", text(" 6 ").as_ref()), ["AtMost 6"]);
-        assert_eq!(told("q / 2 < 4", text("16").as_ref()), ["AtMost 7"]);
-        assert_eq!(told("q / 2 < 4", text("NaN").as_ref()), ["AtMost 7"]);
+        assert_eq!(shown("q / 2 < 4", text(" 6 ").as_ref()), ["AtMost 6"]);
+        assert_eq!(shown("q / 2 < 4", text("16").as_ref()), ["AtMost 7"]);
+        assert_eq!(shown("q / 2 < 4", text("NaN").as_ref()), ["AtMost 7"]);
     }
 
     /// Tests if a comparison holds with a value of `q`, by plain evaluation.
@@ -487,8 +487,8 @@ mod tests {
             }
             if one_way {
                 let nearest = (1..AROUND).flat_map(|off| [present + off, present - off]).find(|value| is_so(*value));
-                let told = found.iter().flatten().next().and_then(|(_, literal)| number(literal));
-                let near = told.filter(|told| (told - present as f64).abs() < AROUND as f64);
+                let solution = found.iter().flatten().next().and_then(|(_, literal)| number(literal));
+                let near = solution.filter(|solution| (solution - present as f64).abs() < AROUND as f64);
                 prop_assert_eq!(near, nearest.map(|value| value as f64), "{} from {}", text, present);
             }
         }
@@ -508,8 +508,8 @@ mod tests {
             }
             let nearest = (1..50).find(|off| is_so(present + off) || is_so(present - off));
             let away = |(_, literal): (Bound, Literal)| number(&literal).map(|value| (value as i64 - present).abs());
-            let told = solved(&text, Some(&Literal::Int(present))).into_iter().flatten().filter_map(away).min();
-            prop_assert_eq!(told.filter(|away| *away < 50), nearest, "{} from {}", text, present);
+            let found = solved(&text, Some(&Literal::Int(present))).into_iter().flatten().filter_map(away).min();
+            prop_assert_eq!(found.filter(|away| *away < 50), nearest, "{} from {}", text, present);
         }
 
         /// A real in the result makes the comparison true.

@@ -1,4 +1,4 @@
-//! What a condition that fails wants changed in the job, for each slot for which it fails.
+//! Changes of the job that a condition that fails calls for, for each slot for which it fails.
 //!
 //! In: a condition, and slots of one block. Out: edits, one for each value that is wanted.
 

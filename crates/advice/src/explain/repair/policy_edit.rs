@@ -37,7 +37,7 @@ impl<'c> RejectingSlots<'c> {
         for failure in &failures {
             texts.entry(failure.policy).or_insert_with(|| {
                 let plan = &view.classes.policies[failure.policy].plan;
-                plan.all.iter().map(|condition| (condition.place.holder, condition.expr.to_string())).collect()
+                plan.all.iter().map(text_of).collect()
             });
         }
         RejectingSlots { failures, texts }
@@ -72,29 +72,26 @@ impl<'c> RejectingSlots<'c> {
         view: &JobView<'_>,
         at: usize,
         conditions: &[&AdCondition],
-        told: &[TestedChange],
+        known: &[TestedChange],
     ) -> Option<TestedChange> {
         let failure = *self.failures.get(at)?;
-        let less_strict = || conditions.iter().map(|&condition| ConditionEdit::of(view, failure, condition)).collect();
-        let without = || conditions.iter().map(|&condition| ConditionEdit::without(condition)).collect();
-        let mut all: Vec<ConditionEdit<'_>> = less_strict();
+        let mut all: Vec<ConditionEdit<'_>> =
+            conditions.iter().map(|&condition| ConditionEdit::of(view, failure, condition)).collect();
         let mut found = rewritten(view, failure, &all);
         if found.is_none() {
-            all = without();
+            all = conditions.iter().map(|&condition| ConditionEdit::without(condition)).collect();
             found = rewritten(view, failure, &all);
         }
         let mut found = found?;
-        if told.iter().any(|known| is_same(&known.suggestion, &found.suggestion)) {
+        if known.iter().any(|known| is_same(&known.suggestion, &found.suggestion)) {
             return None;
         }
-        let texts: Vec<(Name, String)> =
-            conditions.iter().map(|condition| (condition.place.holder, condition.expr.to_string())).collect();
+        let texts: Vec<(Name, String)> = conditions.iter().map(|condition| text_of(condition)).collect();
         for (_, other) in self.failures.iter().enumerate().filter(|(place, _)| *place != at) {
             let Some(theirs) = self.same(view, other, &texts) else { continue };
             let mut same_there: Vec<ConditionEdit<'_>> = Vec::with_capacity(theirs.len());
             for condition in &theirs {
-                let text = (condition.place.holder, condition.expr.to_string());
-                let place = texts.iter().position(|known| *known == text);
+                let place = texts.iter().position(|known| *known == text_of(condition));
                 same_there.extend(place.and_then(|place| all[place].at_condition(condition)));
             }
             if same_there.len() != theirs.len() {
@@ -106,6 +103,11 @@ impl<'c> RejectingSlots<'c> {
         found.suggestion.slots = found.suggestion.won;
         Some(found)
     }
+}
+
+/// The attribute that contains a condition, and its text.
+fn text_of(condition: &AdCondition) -> (Name, String) {
+    (condition.place.holder, condition.expr.to_string())
 }
 
 /// Tests if two suggestions make the same changes, in any order.
