@@ -288,16 +288,16 @@ fn refusals(view: &JobView<'_>, by_job: bool) -> Vec<Cause> {
     let counts = |class: &SlotClass| !by_job || class.is_accepted();
     let mut bare_slots = 0;
     // By the text of the condition: its policy and number, and the classes.
-    let text = |policy: &Policy| policy.plan.all.iter().map(|condition| condition.expr.to_string()).collect();
+    let text = |policy: &Policy| policy.conditions.all.iter().map(|condition| condition.expr.to_string()).collect();
     let texts: Vec<Vec<String>> = view.classes.policies.iter().map(text).collect();
     let mut found: BTreeMap<&str, ((usize, usize), Vec<usize>)> = BTreeMap::new();
     for (at, class) in view.classes.all.iter().enumerate().filter(|(_, class)| counts(class)) {
         let policy = &view.classes.policies[class.policy];
-        if policy.plan.all.is_empty() {
+        if policy.conditions.all.is_empty() {
             bare_slots += class.size;
             continue;
         }
-        for (place, _) in policy.plan.required().filter(|(place, _)| class.many[*place] != Truth::True) {
+        for (place, _) in policy.conditions.required().filter(|(place, _)| class.many[*place] != Truth::True) {
             let key = (class.policy, place);
             let (first, classes) = found.entry(&texts[class.policy][place]).or_insert((key, Vec::new()));
             *first = key.min(*first);
@@ -320,10 +320,10 @@ fn refusals(view: &JobView<'_>, by_job: bool) -> Vec<Cause> {
     // Stable: the order of the text decides among equals.
     found.sort_by_key(|(slots, first, _)| (std::cmp::Reverse(*slots), *first));
     for (slots, (number, place), classes) in found.into_iter().take(MAX_CAUSES) {
-        let condition = &view.classes.policies[number].plan.all[place];
+        let condition = &view.classes.policies[number].conditions.all[place];
         let of_policy: Vec<usize> =
             classes.iter().copied().filter(|at| view.classes.all[*at].policy == number).collect();
-        let mut deciders = deciding(view, &view.classes.policies[number].plan, false, place, &of_policy);
+        let mut deciders = deciding(view, &view.classes.policies[number].conditions, false, place, &of_policy);
         sort(view, &mut deciders);
         let rejects = verb(slots, "rejects", "reject");
         let text = if deciders.first().is_some_and(|first| is_below(condition, first)) {

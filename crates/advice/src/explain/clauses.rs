@@ -98,7 +98,7 @@ pub(super) fn others(tree: &Tree, id: NodeId, ad: &ClassAd) -> Option<Name> {
 }
 
 /// The conditions of an attribute, through the attributes of the same ad; empty if the ad does not have it.
-pub(super) fn conditions(ad: &ClassAd, attribute: Name) -> AdConditions {
+pub(super) fn conditions_of(ad: &ClassAd, attribute: Name) -> AdConditions {
     let Some(expr) = ad.get(attribute) else { return AdConditions::default() };
     let place = Place { holder: attribute, via: Vec::new() };
     Conditions::new(expr, place, RULES, |expr, Place { via, .. }| {
@@ -144,14 +144,14 @@ pub(super) fn counted<'t>(conditions: &AdConditions, rows: impl Iterator<Item = 
 pub(super) type Leaf = (usize, Vec<(usize, bool)>);
 
 /// The innermost parts that have to change for a condition to become true, given the truth of each.
-pub(super) fn deciding_leaves(plan: &AdConditions, row: &[Truth], at: usize) -> Vec<Leaf> {
+pub(super) fn deciding_leaves(conditions: &AdConditions, row: &[Truth], at: usize) -> Vec<Leaf> {
     let mut found: Vec<Leaf> = Vec::new();
     let mut waiting: Vec<Leaf> = vec![(at, Vec::new())];
     while let Some((at, since)) = waiting.pop() {
-        match plan.all[at].connective {
+        match conditions.all[at].connective {
             Connective::Leaf | Connective::Not => found.push((at, since)),
             Connective::All | Connective::Any => {
-                let parts: Vec<usize> = plan.parts(at).filter(|part| row[*part] != Truth::True).collect();
+                let parts: Vec<usize> = conditions.parts(at).filter(|part| row[*part] != Truth::True).collect();
                 if parts.is_empty() {
                     found.push((at, since));
                 } else {
@@ -159,7 +159,7 @@ pub(super) fn deciding_leaves(plan: &AdConditions, row: &[Truth], at: usize) -> 
                 }
             }
             Connective::Choice => {
-                let parts: Vec<usize> = plan.parts(at).collect();
+                let parts: Vec<usize> = conditions.parts(at).collect();
                 match (parts.as_slice(), parts.first().map(|first| row[*first])) {
                     (&[condition, yes, no], Some(chosen @ (Truth::True | Truth::False))) => {
                         let is = chosen == Truth::True;
@@ -212,7 +212,7 @@ mod tests {
         .iter()
         .map(|text| ClassAd::parse(text).unwrap())
         .collect();
-        let conditions = conditions(&job, Name::new("Requirements"));
+        let conditions = conditions_of(&job, Name::new("Requirements"));
         let settings = EvalOptions::default();
         let rows: Vec<_> = slots.iter().map(|slot| truths(&conditions, &job, slot, &settings)).collect();
         let clauses = counted(&conditions, rows.iter().map(|row| (row.as_slice(), 1)));
@@ -238,6 +238,6 @@ mod tests {
     #[test]
     fn an_attribute_that_leads_to_itself_ends() {
         let ad = ClassAd::parse(b"[ Requirements = A && Requirements; A = B; B = A || Cpus > 1 ]").unwrap();
-        assert!(conditions(&ad, Name::new("Requirements")).all.len() < 10);
+        assert!(conditions_of(&ad, Name::new("Requirements")).all.len() < 10);
     }
 }

@@ -6,7 +6,7 @@
 
 use indexmap::IndexMap;
 
-use crate::explain::clauses::{AdCondition, AdConditions, Leaf, conditions, deciding_leaves, others, truth};
+use crate::explain::clauses::{AdCondition, AdConditions, Leaf, conditions_of, deciding_leaves, others, truth};
 use crate::explain::job_view::JobView;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::Scope;
@@ -50,7 +50,7 @@ fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
 /// The conditions that decide one for some classes of slots, all of one policy if it is a condition of slots; the most slots first.
 pub(super) fn deciding(
     view: &JobView<'_>,
-    plan: &AdConditions,
+    conditions: &AdConditions,
     of_job: bool,
     at: usize,
     classes: &[usize],
@@ -59,17 +59,17 @@ pub(super) fn deciding(
     for class in classes {
         let of_class = &view.classes.all[*class];
         let row = if of_job { &of_class.one } else { &of_class.many };
-        for leaf in deciding_leaves(plan, row, at) {
+        for leaf in deciding_leaves(conditions, row, at) {
             found.entry(leaf).or_default().push(*class);
         }
     }
     let mut deciders: IndexMap<String, DecidingCondition> = IndexMap::new();
     for ((leaf, since), classes) in found {
         let decider = DecidingCondition {
-            condition: plan.all[leaf].clone(),
+            condition: conditions.all[leaf].clone(),
             of_job,
             through: Vec::new(),
-            since: since.iter().map(|(at, is)| (plan.all[*at].expr.to_string(), *is)).collect(),
+            since: since.iter().map(|(at, is)| (conditions.all[*at].expr.to_string(), *is)).collect(),
             slots: view.classes.ads_of(&classes),
         };
         for decider in followed(view, decider, 0) {
@@ -113,21 +113,21 @@ fn followed(view: &JobView<'_>, decider: DecidingCondition, depth: usize) -> Vec
         };
         let text = expr.to_string();
         // What conditions lead through depends on the whole ad.
-        let is_other = |(known, plan): &(String, AdConditions)| {
-            *known != text || plan.all.iter().any(|condition| !condition.place.via.is_empty())
+        let is_other = |(known, conditions): &(String, AdConditions)| {
+            *known != text || conditions.all.iter().any(|condition| !condition.place.via.is_empty())
         };
         let known = last.take().filter(|known| !decider.of_job || !is_other(known));
-        let (_, plan) = last.insert(known.unwrap_or_else(|| (text, conditions(my, name))));
+        let (_, conditions) = last.insert(known.unwrap_or_else(|| (text, conditions_of(my, name))));
         let scope = Scope::new(my, &view.pool.settings).with_target(target);
-        let row: Vec<Truth> = plan.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
+        let row: Vec<Truth> = conditions.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
         if row.first().is_none_or(|whole| *whole == Truth::True) {
             rest.push(*at);
             continue;
         }
-        for (leaf, since) in deciding_leaves(plan, &row, 0) {
-            let condition = &plan.all[leaf];
+        for (leaf, since) in deciding_leaves(conditions, &row, 0) {
+            let condition = &conditions.all[leaf];
             let since: Vec<(String, bool)> =
-                since.iter().map(|(at, is)| (plan.all[*at].expr.to_string(), *is)).collect();
+                since.iter().map(|(at, is)| (conditions.all[*at].expr.to_string(), *is)).collect();
             let key = (condition.expr.to_string(), format!("{since:?}"));
             let entry = found.entry(key).or_insert_with(|| DecidingCondition {
                 condition: condition.clone(),

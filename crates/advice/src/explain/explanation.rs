@@ -103,7 +103,7 @@ impl JobView<'_> {
             slots: policy.size,
             accepting: classes().filter(|class| class.accepts()).map(|class| class.size).sum(),
             example: self.pool.of_slots[first].name.clone(),
-            clauses: counted(&policy.plan, classes().map(|class| (class.many.as_slice(), class.size))),
+            clauses: counted(&policy.conditions, classes().map(|class| (class.many.as_slice(), class.size))),
         }
     }
 }

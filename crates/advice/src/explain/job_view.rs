@@ -2,7 +2,7 @@
 
 use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
-use crate::explain::clauses::{AdConditions, conditions};
+use crate::explain::clauses::{AdConditions, conditions_of};
 use crate::explain::names::{self, MissingAttribute};
 use crate::explain::slot_classes::SlotClasses;
 use classmate::internal::ad::ClassAd;
@@ -35,7 +35,7 @@ pub struct JobView<'m> {
 impl<'m> JobView<'m> {
     /// Evaluates a job, as slots see it, against all slots.
     pub fn of(pool: &'m PoolFacts<'m>, job: &'m ClassAd) -> Self {
-        let conditions = conditions(job, Name::new("Requirements"));
+        let conditions = conditions_of(job, Name::new("Requirements"));
         let table = AdTable::of(pool.slots.iter().map(|slot| &slot.ad).collect(), job, &[], &pool.settings);
         let classes = SlotClasses::of(&table, job, &conditions);
         let absent = names::absent(pool, &table, job, &conditions, &classes);

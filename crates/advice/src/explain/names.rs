@@ -117,11 +117,11 @@ pub(super) fn absent(
     pool: &PoolFacts,
     table: &AdTable<'_>,
     job: &ClassAd,
-    plan: &AdConditions,
+    conditions: &AdConditions,
     classes: &SlotClasses,
 ) -> Vec<MissingAttribute> {
     let policies = &classes.policies;
-    let deciding = deciding(plan, classes);
+    let deciding = deciding(conditions, classes);
     let mut found: Vec<MissingAttribute> = Vec::new();
     // Without slots nothing can be said of what they have.
     if pool.slots.is_empty() {
@@ -129,8 +129,10 @@ pub(super) fn absent(
     }
     // What a condition names can be reached from Requirements.
     let in_slots = |name: Name| table.has(name);
-    for (of_job, plan) in std::iter::once((true, plan)).chain(policies.iter().map(|policy| (false, &policy.plan))) {
-        for condition in plan.all.iter().filter(|condition| condition.connective == Connective::Leaf) {
+    for (of_job, conditions) in
+        std::iter::once((true, conditions)).chain(policies.iter().map(|policy| (false, &policy.conditions)))
+    {
+        for condition in conditions.all.iter().filter(|condition| condition.connective == Connective::Leaf) {
             for reference in relied_on(condition.expr.tree(), condition.expr.root()) {
                 let name = reference.name;
                 let (job_side, slot_side) = match (reference.scope, of_job) {
@@ -167,20 +169,20 @@ pub(super) fn absent(
 }
 
 /// The texts of the conditions of either side that decide that some slot does not match.
-fn deciding(plan: &AdConditions, classes: &SlotClasses) -> HashSet<(bool, String)> {
+fn deciding(conditions: &AdConditions, classes: &SlotClasses) -> HashSet<(bool, String)> {
     let mut found = HashSet::new();
-    let mut of = |of_job: bool, plan: &AdConditions, rows: &mut dyn Iterator<Item = &Vec<Truth>>| {
+    let mut of = |of_job: bool, conditions: &AdConditions, rows: &mut dyn Iterator<Item = &Vec<Truth>>| {
         let mut places: HashSet<usize> = HashSet::new();
         for row in rows {
-            for (at, _) in plan.required().filter(|(at, _)| row[*at] != Truth::True) {
-                places.extend(deciding_leaves(plan, row, at).into_iter().map(|(leaf, _)| leaf));
+            for (at, _) in conditions.required().filter(|(at, _)| row[*at] != Truth::True) {
+                places.extend(deciding_leaves(conditions, row, at).into_iter().map(|(leaf, _)| leaf));
             }
         }
-        found.extend(places.into_iter().map(|at| (of_job, plan.all[at].expr.to_string())));
+        found.extend(places.into_iter().map(|at| (of_job, conditions.all[at].expr.to_string())));
     };
-    of(true, plan, &mut classes.all.iter().map(|class| &class.one));
+    of(true, conditions, &mut classes.all.iter().map(|class| &class.one));
     for policy in &classes.policies {
-        of(false, &policy.plan, &mut policy.classes.iter().map(|at| &classes.all[*at].many));
+        of(false, &policy.conditions, &mut policy.classes.iter().map(|at| &classes.all[*at].many));
     }
     found
 }

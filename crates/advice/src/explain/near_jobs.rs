@@ -118,9 +118,10 @@ impl NearMissJobs<'_> {
     pub(super) fn refusing(&self, counts: impl Fn(&SlotClass) -> bool) -> Vec<FailedCondition> {
         let mut found: BTreeMap<String, (Option<&AdCondition>, Vec<usize>)> = BTreeMap::new();
         for (at, class) in self.classes.all.iter().enumerate().filter(|(_, class)| !class.accepts() && counts(class)) {
-            let plan = &self.classes.policies[class.policy].plan;
-            let first = plan.required().find(|(at, _)| class.many[*at] != Truth::True).map(|(_, condition)| condition);
-            if first.is_some() || plan.all.is_empty() {
+            let conditions = &self.classes.policies[class.policy].conditions;
+            let first =
+                conditions.required().find(|(at, _)| class.many[*at] != Truth::True).map(|(_, condition)| condition);
+            if first.is_some() || conditions.all.is_empty() {
                 let text = first.map_or_else(|| MISSING.to_owned(), |condition| condition.expr.to_string());
                 found.entry(text).or_insert_with(|| (first, Vec::new())).1.push(at);
             }
@@ -144,7 +145,7 @@ impl NearMissJobs<'_> {
                 jobs: failure.size,
                 example: self.jobs[first(failure)].id.to_string(),
                 by_slot: texts(self.conditions, true, &failure.by_one),
-                by_job: texts(&self.classes.policies[failure.policy].plan, false, &failure.by_many),
+                by_job: texts(&self.classes.policies[failure.policy].conditions, false, &failure.by_many),
             }
         };
         let near = failures.iter().take(MAX_NEAR_CLASSES).map(near).collect();

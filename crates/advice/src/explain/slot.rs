@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::clauses::{Clause, conditions, counted, deciding_leaves, truth};
+use crate::explain::clauses::{Clause, conditions_of, counted, deciding_leaves, truth};
 use crate::explain::cycle::left_out;
 use crate::explain::cycle::slot_rank::RankObjection;
 use crate::explain::near_jobs::{FailedCondition, IdleJob, NearJobs, NearMissJobs, SlotChange};
@@ -91,7 +91,7 @@ pub fn explain(prepared: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Op
         Some(IdleJob { ad, submitter: job.submitter.to_string(), id: job.id })
     };
     let idle: Vec<IdleJob<'_>> = snapshot.jobs.par_iter().filter_map(idle).collect();
-    let conditions = conditions(&slot.ad, Name::new("Requirements"));
+    let conditions = conditions_of(&slot.ad, Name::new("Requirements"));
     let table = AdTable::of(idle.iter().map(|job| job.ad).collect(), &slot.ad, &[], settings);
     let classes = SlotClasses::of(&table, &slot.ad, &conditions);
     let matching: Vec<&IdleJob<'_>> =
@@ -187,7 +187,7 @@ fn preempting(
     let name = Name::new("PREEMPTION_REQUIREMENTS");
     let mut with = slot.ad.clone();
     with.insert_expr(name, preemption.requirements.as_ref().unwrap_or(&always));
-    let conditions = conditions(&with, name);
+    let conditions = conditions_of(&with, name);
     let mut allowed: Vec<&str> = Vec::new();
     let mut terms: Vec<(String, String, usize)> = Vec::new();
     let mut kept: Vec<String> = Vec::new();

@@ -9,7 +9,7 @@ use hashbrown::HashSet;
 use rayon::prelude::*;
 
 use crate::explain::ad_table::AdTable;
-use crate::explain::clauses::{AdCondition, AdConditions, conditions, truth_of};
+use crate::explain::clauses::{AdCondition, AdConditions, conditions_of, truth_of};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::Name;
@@ -61,7 +61,7 @@ pub(super) struct Policy {
     /// Number of ads.
     pub(super) size: usize,
     /// The conditions.
-    pub(super) plan: AdConditions,
+    pub(super) conditions: AdConditions,
     /// Their classes.
     pub(super) classes: Vec<usize>,
 }
@@ -79,16 +79,21 @@ pub(super) struct SlotClasses {
 
 impl SlotClasses {
     /// The classes of the ads of a table, opposite to an ad with these conditions.
-    pub(super) fn of(table: &AdTable<'_>, one: &ClassAd, plan: &AdConditions) -> Self {
+    pub(super) fn of(table: &AdTable<'_>, one: &ClassAd, conditions: &AdConditions) -> Self {
         let requirements = Name::new("Requirements");
         let policy = |ads: Vec<u32>| {
             let first = ads[0] as usize;
-            Policy { first, size: ads.len(), plan: conditions(table.ads[first], requirements), classes: Vec::new() }
+            Policy {
+                first,
+                size: ads.len(),
+                conditions: conditions_of(table.ads[first], requirements),
+                classes: Vec::new(),
+            }
         };
         let mut policies: Vec<Policy> = table.policies.members().into_par_iter().map(policy).collect();
         let split = |ads: &Vec<u32>| {
             let policy = table.policies.of[ads[0] as usize] as usize;
-            split(&table.view(ads, one), policy, [plan, &policies[policy].plan])
+            split(&table.view(ads, one), policy, [conditions, &policies[policy].conditions])
         };
         let parts: Vec<(Partition, Vec<SlotClass>)> = table.blocks.par_iter().map(split).collect();
         let mut all: Vec<SlotClass> = Vec::new();
@@ -149,9 +154,9 @@ fn split(view: &TableView<'_>, policy: usize, [one, many]: [&AdConditions; 2]) -
 }
 
 /// The truth of each condition of a side for the ads of a block.
-fn truths(view: &TableView<'_>, side: Side, plan: &AdConditions) -> Vec<Truths> {
+fn truths(view: &TableView<'_>, side: Side, conditions: &AdConditions) -> Vec<Truths> {
     if view.table.is_by_column(view.ads)
-        && let Some(found) = joined(view, side, plan)
+        && let Some(found) = joined(view, side, conditions)
     {
         return found;
     }
@@ -159,24 +164,24 @@ fn truths(view: &TableView<'_>, side: Side, plan: &AdConditions) -> Vec<Truths> 
         let found = view.values_of(side, &condition.expr);
         Truths::of_groups(&found.of, &found.values.iter().map(truth_of).collect::<Vec<_>>())
     };
-    plan.all.iter().map(by_itself).collect()
+    conditions.all.iter().map(by_itself).collect()
 }
 
 /// As [`truths`], but conditions are joined from their parts; none if parts of the expression might have another value by
 /// themselves.
-fn joined(view: &TableView<'_>, side: Side, plan: &AdConditions) -> Option<Vec<Truths>> {
+fn joined(view: &TableView<'_>, side: Side, conditions: &AdConditions) -> Option<Vec<Truths>> {
     let (pair, mut atoms) = (view.pair(), Atoms::default());
     let requirements = Name::new("Requirements");
     let whole = pair.depends_of(requirements, side, &mut atoms.mentions);
-    let leaves = plan.all.iter().filter(|condition| condition.connective == Connective::Leaf).count();
+    let leaves = conditions.all.iter().filter(|condition| condition.connective == Connective::Leaf).count();
     if whole.random || whole.height > MAX_HEIGHT || leaves > MAX_ATOMS {
         return None;
     }
-    let mut found: Vec<Truths> = vec![Truths::same(0, Truth::Undefined); plan.all.len()];
+    let mut found: Vec<Truths> = vec![Truths::same(0, Truth::Undefined); conditions.all.len()];
     // Parts come after the condition they belong to.
-    for (at, condition) in plan.all.iter().enumerate().rev() {
+    for (at, condition) in conditions.all.iter().enumerate().rev() {
         if condition.connective != Connective::Leaf {
-            let parts: Vec<&Truths> = plan.parts(at).map(|below| &found[below]).collect();
+            let parts: Vec<&Truths> = conditions.parts(at).map(|below| &found[below]).collect();
             found[at] = match (condition.connective, parts.as_slice()) {
                 (Connective::Choice, [condition, yes, no]) => condition.choose(yes, no),
                 (connective, [first, rest @ ..]) => rest.iter().fold(Truths::clone(first), |left, right| {
@@ -220,7 +225,7 @@ mod tests {
         // As many as are looked at by column.
         let slots: Vec<ClassAd> = slots.iter().cycle().take(slots.len() * 8).map(|text| ad(text)).collect();
         let table = AdTable::of(slots.iter().collect(), &job, &[], &settings);
-        SlotClasses::of(&table, &job, &conditions(&job, Name::new("Requirements"))).of[..slots.len() / 8].to_vec()
+        SlotClasses::of(&table, &job, &conditions_of(&job, Name::new("Requirements"))).of[..slots.len() / 8].to_vec()
     }
 
     #[test]
@@ -291,18 +296,18 @@ mod tests {
         for (seed, shape) in [(1, Shape::Ospool), (2, Shape::Gpu), (3, Shape::Static), (4, Shape::Distinct)] {
             let (slots, jobs) = made(seed, shape);
             for job in &jobs {
-                let plan = conditions(job, Name::new("Requirements"));
+                let conditions = conditions_of(job, Name::new("Requirements"));
                 let table = AdTable::of(slots.iter().collect(), job, &exprs.each_ref(), &settings);
-                let classes = SlotClasses::of(&table, job, &plan);
+                let classes = SlotClasses::of(&table, job, &conditions);
                 assert!(classes.all.iter().map(|class| class.size).sum::<usize>() == slots.len());
                 for (slot, class) in slots.iter().zip(&classes.of) {
                     let class = &classes.all[*class as usize];
-                    let policy = conditions(slot, Name::new("Requirements"));
-                    let texts = |plan: &AdConditions| {
-                        plan.all.iter().map(|condition| condition.expr.to_string()).collect::<Vec<_>>()
+                    let policy = conditions_of(slot, Name::new("Requirements"));
+                    let texts = |conditions: &AdConditions| {
+                        conditions.all.iter().map(|condition| condition.expr.to_string()).collect::<Vec<_>>()
                     };
-                    assert_eq!(texts(&policy), texts(&classes.policies[class.policy].plan));
-                    assert_eq!(class.one, truths(&plan, job, slot, &settings), "seed {seed}: {job} {slot}");
+                    assert_eq!(texts(&policy), texts(&classes.policies[class.policy].conditions));
+                    assert_eq!(class.one, truths(&conditions, job, slot, &settings), "seed {seed}: {job} {slot}");
                     assert_eq!(class.many, truths(&policy, slot, job, &settings), "seed {seed}: {job} {slot}");
                     assert_eq!(class.matches(), symmetric(job, slot, &settings), "seed {seed}: {job} {slot}");
                 }

@@ -39,12 +39,6 @@ impl PoolRun {
         let cycle = pool.negotiate(CycleOptions { feasibility: true, ..CycleOptions::default() })?;
         Ok(PoolRun { classes: kinds.matched(&cycle.outcome), outcome: cycle.outcome, feasibility: cycle.feasibility })
     }
-
-    /// With the outcome of several cycles, of which one was run here.
-    #[must_use]
-    pub fn with_outcome(self, kinds: &SlotKinds, outcome: Outcome) -> Self {
-        PoolRun { classes: kinds.matched(&outcome), outcome, ..self }
-    }
 }
 
 /// Runs one cycle over each of two snapshots and compares the outcomes.

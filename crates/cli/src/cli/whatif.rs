@@ -268,7 +268,8 @@ fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Resu
     let mut outcomes = Vec::new();
     replay(snapshot.clone(), &plan, |_, _| Ok(None), |cycle| outcomes.push(cycle.outcome))
         .map_err(|error| Failure::input(error.to_string()))?;
-    Ok(ran.with_outcome(&kinds, summed(outcomes)))
+    let outcome = summed(outcomes);
+    Ok(PoolRun { classes: kinds.matched(&outcome), outcome, ..ran })
 }
 
 /// The settings after the change, if a file has others.

@@ -4,7 +4,7 @@
 
 use crate::explain::ad_table::AdTable;
 use crate::explain::causes::Cause;
-use crate::explain::clauses::{AdCondition, Clause, conditions, counted, truth_of};
+use crate::explain::clauses::{AdCondition, Clause, conditions_of, counted, truth_of};
 use crate::explain::cycle::limit_status::{LimitStatus, limits};
 use crate::explain::cycle::slot_rank::keeping;
 use crate::explain::job_view::JobView;
@@ -52,18 +52,18 @@ fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> Vec<Clau
     let name = Name::new("PREEMPTION_REQUIREMENTS");
     let mut with = (*first).clone();
     with.insert_expr(name, expr);
-    let plan = conditions(&with, name);
+    let conditions = conditions_of(&with, name);
     let table = AdTable::of(slots, view.job, &[expr], &pool.settings);
     let all: Vec<u32> = (0..table.ads.len() as u32).collect();
     let column = |condition: &AdCondition| {
         let found = table.values(view.job, Side::Row, &condition.expr, &all);
         found.of.iter().map(|value| truth_of(&found.values[*value as usize])).collect::<Vec<_>>()
     };
-    let columns: Vec<Vec<Truth>> = plan.all.iter().map(column).collect();
+    let columns: Vec<Vec<Truth>> = conditions.all.iter().map(column).collect();
     let rows = (0..all.len()).map(|at| columns.iter().map(|column| column[at]).collect::<Vec<_>>());
     let refused: Vec<Vec<Truth>> = rows.filter(|row| row.first() != Some(&Truth::True)).collect();
     if refused.is_empty() {
         return Vec::new();
     }
-    counted(&plan, refused.iter().map(|row| (row.as_slice(), 1)))
+    counted(&conditions, refused.iter().map(|row| (row.as_slice(), 1)))
 }

@@ -34,7 +34,7 @@ pub(crate) fn failures(one: &AdConditions, classes: &SlotClasses) -> Vec<Failure
     let mut failures: BTreeMap<(Vec<usize>, usize, Vec<usize>), Vec<usize>> = BTreeMap::new();
     for (at, class) in classes.all.iter().enumerate().filter(|(_, class)| !class.matches()) {
         let by_one = failing(one, &class.one);
-        let by_many = failing(&classes.policies[class.policy].plan, &class.many);
+        let by_many = failing(&classes.policies[class.policy].conditions, &class.many);
         // Without Requirements there is nothing to change in them.
         if !by_one.is_empty() || !by_many.is_empty() {
             failures.entry((by_one, class.policy, by_many)).or_default().push(at);

@@ -50,14 +50,14 @@ const MAX_SUGGESTIONS: usize = 8;
 pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>) {
     let failures = failures(&view.conditions, &view.classes);
     let near = failures.iter().take(MAX_NEAR_CLASSES).map(|failure| {
-        let text = |plan: &AdConditions, conditions: &[usize]| {
-            conditions.iter().map(|at| plan.all[*at].expr.to_string()).collect::<Vec<_>>()
+        let text = |conditions: &AdConditions, failing: &[usize]| {
+            failing.iter().map(|at| conditions.all[*at].expr.to_string()).collect::<Vec<_>>()
         };
         NearSlots {
             slots: failure.size,
             example: view.pool.of_slots[view.classes.all[failure.classes[0]].first].name.clone(),
             by_job: text(&view.conditions, &failure.by_one),
-            by_slot: text(&view.classes.policies[failure.policy].plan, &failure.by_many),
+            by_slot: text(&view.classes.policies[failure.policy].conditions, &failure.by_many),
         }
     });
     let near = near.collect();
@@ -290,7 +290,7 @@ fn wanted_in_block(
     block: TableView<'_>,
     edits: &mut EditTable,
 ) -> Vec<Vec<Option<Vec<u32>>>> {
-    let of_slots = &view.classes.policies[failure.policy].plan;
+    let of_slots = &view.classes.policies[failure.policy].conditions;
     let mut numbered = |plan: RepairPlan| -> Numbered {
         let numbered = |repairs: RepairMap| {
             let numbers = repairs.edits.iter().map(|edit| edits.number(edit)).collect();

@@ -50,6 +50,11 @@ impl RepairMap {
         RepairMap { of: vec![Repair::Unknown; slots], edits: Vec::new() }
     }
 
+    /// The same edit for all slots.
+    fn always(slots: usize, edit: Edit) -> Self {
+        RepairMap { of: vec![Repair::Edit(0); slots], edits: vec![edit] }
+    }
+
     /// An unknown repair for slots that need one, and none for the others.
     fn needed(by: impl Iterator<Item = bool>) -> Self {
         let of = by.map(|needed| if needed { Repair::Unknown } else { Repair::Nothing }).collect();
@@ -230,16 +235,14 @@ fn to_be_there(name: Name, there: bool) -> Edit {
 
 /// Ways to change the job so that one of its own conditions holds, what was meant by it first, to leave it out last.
 pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
-    let holder = condition.place.holder;
+    let (holder, slots) = (condition.place.holder, block.ads.len());
     let mut plans: Vec<RepairPlan> = Vec::new();
     if let Some(found) = correction::of(view, &condition.expr) {
-        let mut plan: RepairPlan = Vec::new();
-        for (id, other) in found.parts {
-            let mut repairs = RepairMap::none(block.ads.len());
+        let corrected = |(id, other)| {
             let part = around(&condition.expr, id);
-            repairs.otherwise(Edit::part(Changed::Correction, holder, part, id, other));
-            plan.push(repairs);
-        }
+            RepairMap::always(slots, Edit::part(Changed::Correction, holder, part, id, other))
+        };
+        let mut plan: RepairPlan = found.parts.into_iter().map(corrected).collect();
         // What was meant may not hold either; to leave it out needs no correction.
         let mut more = RepairMap::unless(&holds(block, Side::Other, &found.whole));
         let whole = AdCondition { expr: found.whole, ..condition.clone() };
@@ -250,10 +253,9 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
     let parts = alternatives(block, condition);
     for part in &parts {
         if let Some(pattern) = correction::pattern(part) {
-            let mut repairs = RepairMap::none(block.ads.len());
             let root = part.tree().bare(part.root());
-            repairs.otherwise(Edit::part(Changed::Correction, holder, part.part(root), root, pattern));
-            plans.push(vec![repairs]);
+            let edit = Edit::part(Changed::Correction, holder, part.part(root), root, pattern);
+            plans.push(vec![RepairMap::always(slots, edit)]);
         }
         // All operands of `&&` that fail have to change.
         let operands = part.tree().flattened(BinaryOp::And, part.root());
@@ -270,15 +272,16 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
         plans.push(operands.into_iter().map(wanted).collect());
     }
     let own = |part: &Expr| own_handles(block, part, 0).len();
-    for turn in 1..parts.iter().map(own).max().unwrap_or(0).min(MAX_HANDLES) {
-        let mut repairs = RepairMap::none(block.ads.len());
+    let turns = parts.iter().map(own).max().unwrap_or(0).min(MAX_HANDLES);
+    // The plan to leave the condition out comes last.
+    for turn in (1..turns).chain([0]) {
+        let mut repairs = RepairMap::none(slots);
         compared_to_constants(block, condition, &parts, turn, &mut repairs);
+        if turn == 0 {
+            repairs.otherwise(Edit::without(holder, &condition.expr));
+        }
         plans.push(vec![repairs]);
     }
-    let mut repairs = RepairMap::none(block.ads.len());
-    compared_to_constants(block, condition, &parts, 0, &mut repairs);
-    repairs.otherwise(Edit::without(holder, &condition.expr));
-    plans.push(vec![repairs]);
     plans
 }
 
@@ -344,14 +347,13 @@ fn compared_to_constants(
         let Some((op, left, right)) = comparison(tree, expr.root()) else { continue };
         for (handle, other) in [(left, right), (right, left)] {
             let inner = tree.bare(handle);
-            // To want the contrary is no change worth telling where another part would do.
-            let contrary =
-                matches!(tree.node(inner), Node::Literal(Literal::Bool(_))) && condition.connective != Connective::Leaf;
-            // A pattern is not any one text.
-            let pattern = matches!(tree.node(inner), Node::Literal(Literal::Str(text)) if text.contains(&b'*'));
+            let Node::Literal(literal) = tree.node(inner) else { continue };
+            // The contrary is not worth suggesting where another part would do.
+            let contrary = matches!(literal, Literal::Bool(_)) && condition.connective != Connective::Leaf;
+            // A pattern is not any one string.
+            let pattern = matches!(literal, Literal::Str(text) if text.contains(&b'*'));
             // Of what is left of a division another number is no small change, nor is the contrary.
             let left_over = matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..));
-            let Node::Literal(literal) = tree.node(inner) else { continue };
             if bound(op, handle == left).is_some() && !contrary && !pattern && !left_over {
                 let handle = Handle { op, is_left: handle == left, other, inversion: Inversion::straight() };
                 repairs.compared(&part, &handle, Some(literal), |wanted| {
@@ -377,24 +379,14 @@ pub(crate) fn is_fleeting(block: TableView<'_>, side: Side, expr: &Expr) -> bool
 /// A part of `||`, or a branch of `?:`.
 pub(crate) struct Branch {
     pub(crate) part: Expr,
-    /// The slots for which it counts, if not all.
-    taken: Option<Vec<bool>>,
-}
-
-impl Branch {
-    /// No repairs yet for slots that take it, and nothing to be wished of others.
-    fn repairs(&self, slots: usize) -> RepairMap {
-        match &self.taken {
-            None => RepairMap::none(slots),
-            Some(taken) => RepairMap::needed(taken.iter().copied()),
-        }
-    }
+    /// For each slot whether it counts.
+    taken: Vec<bool>,
 }
 
 /// The parts of a chain of `||`, and the branches of `?:`, of a condition of a side.
 fn branches(block: TableView<'_>, side: Side, expr: &Expr) -> Vec<Branch> {
     let tree = expr.tree();
-    let (mut waiting, mut found) = (vec![(expr.root(), None::<Vec<bool>>)], Vec::new());
+    let (mut waiting, mut found) = (vec![(expr.root(), vec![true; block.ads.len()])], Vec::new());
     while let Some((id, taken)) = waiting.pop() {
         let bare = tree.bare(id);
         if let Node::Binary(BinaryOp::Or, left, right) = *tree.node(bare) {
@@ -402,9 +394,8 @@ fn branches(block: TableView<'_>, side: Side, expr: &Expr) -> Vec<Branch> {
         } else if let Some([condition, yes, no]) = tree.choice(bare) {
             let guard = holds(block, side, &expr.part(condition));
             for (branch, wanted) in [(no, Truth::False), (yes, Truth::True)] {
-                let counts =
-                    |(at, truth): (usize, &Truth)| *truth == wanted && taken.as_ref().is_none_or(|taken| taken[at]);
-                waiting.push((branch, Some(guard.iter().enumerate().map(counts).collect())));
+                let taken = guard.iter().zip(&taken).map(|(truth, taken)| *taken && *truth == wanted);
+                waiting.push((branch, taken.collect()));
             }
         } else {
             found.push(Branch { part: expr.part(id), taken });
@@ -417,14 +408,14 @@ fn branches(block: TableView<'_>, side: Side, expr: &Expr) -> Vec<Branch> {
 fn deciding(block: TableView<'_>, expr: &Expr) -> Vec<Expr> {
     let first = TableView { ads: &block.ads[..1], ..block };
     let all = branches(first, Side::Other, expr).into_iter();
-    all.filter(|branch| branch.taken.as_ref().is_none_or(|taken| taken[0])).map(|branch| branch.part).collect()
+    all.filter(|branch| branch.taken[0]).map(|branch| branch.part).collect()
 }
 
 /// The parts of a condition of slots of which one has to hold.
 pub(crate) fn slot_branches(block: TableView<'_>, condition: &AdCondition) -> Vec<Branch> {
     match condition.connective {
         Connective::Any | Connective::Choice => branches(block, Side::Row, &condition.expr),
-        _ => vec![Branch { part: condition.expr.clone(), taken: None }],
+        _ => vec![Branch { part: condition.expr.clone(), taken: vec![true; block.ads.len()] }],
     }
 }
 
@@ -450,12 +441,12 @@ pub(crate) fn of_slots(block: TableView<'_>, condition: &AdCondition) -> Vec<Rep
         let mut repairs = RepairMap::none(block.ads.len());
         // What a slot takes comes before what it would take if it were another.
         for branch in &parts {
-            let mut own = branch.repairs(block.ads.len());
+            let mut own = RepairMap::needed(branch.taken.iter().copied());
             let handles = of_part(block, &branch.part, turn, &mut own);
             turns = turns.max(handles.min(MAX_HANDLES));
             repairs.add(own);
         }
-        for branch in parts.iter().filter(|branch| branch.taken.is_some()) {
+        for branch in parts.iter().filter(|branch| branch.taken.contains(&false)) {
             of_part(block, &branch.part, turn, &mut repairs);
         }
         plans.push(vec![repairs]);

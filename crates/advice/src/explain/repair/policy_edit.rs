@@ -36,8 +36,8 @@ impl<'c> RejectingSlots<'c> {
         let mut texts: HashMap<usize, Vec<(Name, String)>> = HashMap::new();
         for failure in &failures {
             texts.entry(failure.policy).or_insert_with(|| {
-                let plan = &view.classes.policies[failure.policy].plan;
-                plan.all.iter().map(text_of).collect()
+                let conditions = &view.classes.policies[failure.policy].conditions;
+                conditions.all.iter().map(text_of).collect()
             });
         }
         RejectingSlots { failures, texts }
@@ -52,12 +52,12 @@ impl<'c> RejectingSlots<'c> {
         wanted: &[(Name, String)],
     ) -> Option<Vec<&'v AdCondition>> {
         let texts = self.texts.get(&failure.policy)?;
-        let plan = &view.classes.policies[failure.policy].plan;
+        let conditions = &view.classes.policies[failure.policy].conditions;
         let mut found = Vec::with_capacity(wanted.len());
         for one in wanted {
             let before = found.len();
             let places = texts.iter().enumerate().filter(|(_, text)| *text == one);
-            found.extend(places.map(|(at, _)| &plan.all[at]));
+            found.extend(places.map(|(at, _)| &conditions.all[at]));
             if found.len() == before {
                 return None;
             }
@@ -117,8 +117,8 @@ fn is_same(one: &Suggestion, other: &Suggestion) -> bool {
 
 /// The conditions of the slots of a class that fail, in the order in which something is written in their place.
 pub(crate) fn replaced<'v>(view: &'v JobView<'_>, failure: &FailureClass) -> Vec<&'v AdCondition> {
-    let plan = &view.classes.policies[failure.policy].plan;
-    ordered(failure.by_many.iter().map(|at| &plan.all[*at]).collect())
+    let conditions = &view.classes.policies[failure.policy].conditions;
+    ordered(failure.by_many.iter().map(|at| &conditions.all[*at]).collect())
 }
 
 /// Conditions in the order in which something is written in their place.
@@ -295,10 +295,12 @@ fn is_apart(view: &JobView<'_>, failure: &FailureClass, replaced: &[ConditionEdi
         .flatten()
         .map(Name::key)
         .collect();
-    let plan = &view.classes.policies[failure.policy].plan;
+    let conditions = &view.classes.policies[failure.policy].conditions;
     let all = view.conditions.required().map(|(_, condition)| (Side::Other, condition));
-    let others =
-        plan.required().filter(|(at, _)| !failure.by_many.contains(at)).map(|(_, condition)| (Side::Row, condition));
+    let others = conditions
+        .required()
+        .filter(|(at, _)| !failure.by_many.contains(at))
+        .map(|(_, condition)| (Side::Row, condition));
     let mut all = all.chain(others);
     all.all(|(side, condition)| {
         let depends = pair.depends(condition.expr.tree(), condition.expr.root(), side, &mut mentions);
