@@ -65,53 +65,18 @@ pub use value::{AdValue, List, Value};
 /// Parts that the other crates of this workspace use; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub mod ad {
-        pub use crate::ad::*;
+    /// Modules with the public items of the modules of the same names.
+    macro_rules! modules {
+        ($($name:ident)*) => {
+            $(pub mod $name {
+                pub use crate::$name::*;
+            })*
+        };
     }
-    pub mod analysis {
-        pub use crate::analysis::*;
-    }
-    pub mod builtin {
-        pub use crate::builtin::*;
-    }
-    pub mod diagnostic {
-        pub use crate::diagnostic::*;
-    }
-    pub mod error {
-        pub use crate::error::*;
-    }
-    pub mod eval {
-        pub use crate::eval::*;
-    }
-    pub mod format {
-        pub use crate::format::*;
-    }
-    pub mod name {
-        pub use crate::name::*;
-    }
-    pub mod pcre {
-        pub use crate::pcre::*;
-    }
-    pub mod plural {
-        pub use crate::plural::*;
-    }
-    pub mod program {
-        pub use crate::program::*;
-    }
-    pub mod random {
-        pub use crate::random::*;
-    }
-    pub mod span {
-        pub use crate::span::*;
-    }
-    pub mod syntax {
-        pub use crate::syntax::*;
-    }
-    pub mod text {
-        pub use crate::text::*;
-    }
-    pub mod value {
-        pub use crate::value::*;
+
+    modules! {
+        ad analysis builtin diagnostic error eval format name pcre
+        plural program random span syntax text value
     }
 }
 

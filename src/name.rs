@@ -6,10 +6,10 @@
 use std::cell::Cell;
 use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::HashMap;
 
 /// The identity of a name without its spelling: equal for `Cpus`, `cpus` and `CPUS`.
 ///
@@ -60,7 +60,10 @@ impl Name {
     ///
     /// The text is kept until the process ends; names come from a limited vocabulary, values do not.
     pub fn new(text: impl AsRef<[u8]>) -> Self {
-        INTERNER.name(text.as_ref())
+        let text = text.as_ref();
+        let known = INTERNER.read().unwrap_or_else(PoisonError::into_inner).spellings.get(text).copied();
+        let intern = || INTERNER.write().unwrap_or_else(PoisonError::into_inner).intern(text);
+        Name(known.unwrap_or_else(intern))
     }
 
     /// The name, if any spelling of it was interned before: what was never seen is the name of nothing. The
@@ -68,7 +71,9 @@ impl Name {
     ///
     /// For texts that are values, which are not to be kept for ever.
     pub fn known(text: &[u8]) -> Option<Self> {
-        INTERNER.known(text)
+        let folded = text.to_ascii_lowercase();
+        let interner = INTERNER.read().unwrap_or_else(PoisonError::into_inner);
+        interner.first.get(folded.as_slice()).map(|spelling| Name(spelling))
     }
 
     /// The spelling.
@@ -253,67 +258,38 @@ pub mod known {
     }
 }
 
-static INTERNER: LazyLock<Interner> = LazyLock::new(Interner::new);
+static INTERNER: LazyLock<RwLock<Interner>> = LazyLock::new(|| {
+    let mut interner = Interner::default();
+    for text in WELL_KNOWN {
+        interner.intern(text.as_bytes());
+    }
+    RwLock::new(interner)
+});
 
-struct Interner {
-    hasher: DefaultHashBuilder,
-    tables: RwLock<Tables>,
-}
-
+/// All names that were ever seen.
 #[derive(Default)]
-struct Tables {
-    spellings: HashTable<&'static Spelling>,
-    folded: HashTable<(&'static [u8], Key)>,
-    /// The first spelling of each key.
-    first: Vec<&'static Spelling>,
+struct Interner {
+    spellings: HashMap<&'static [u8], &'static Spelling>,
+    /// The first spelling of each name in lower case.
+    first: HashMap<&'static [u8], &'static Spelling>,
 }
 
 impl Interner {
-    fn new() -> Self {
-        let interner = Interner { hasher: DefaultHashBuilder::default(), tables: RwLock::default() };
-        for text in WELL_KNOWN {
-            interner.name(text.as_bytes());
-        }
-        interner
-    }
-
-    fn known(&self, text: &[u8]) -> Option<Name> {
-        let folded = text.to_ascii_lowercase();
-        let hash = self.hasher.hash_one(folded.as_slice());
-        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
-        let (_, key) = tables.folded.find(hash, |(known, _)| *known == folded.as_slice())?;
-        tables.first.get(key.index()).map(|spelling| Name(spelling))
-    }
-
-    fn name(&self, text: &[u8]) -> Name {
-        let hash = self.hasher.hash_one(text);
-        let same = |spelling: &&'static Spelling| spelling.text == text;
-        {
-            let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(spelling) = tables.spellings.find(hash, same) {
-                return Name(spelling);
-            }
-        }
-        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(spelling) = tables.spellings.find(hash, same) {
-            return Name(spelling);
+    fn intern(&mut self, text: &[u8]) -> &'static Spelling {
+        if let Some(known) = self.spellings.get(text) {
+            return known;
         }
         let folded = text.to_ascii_lowercase();
-        let folded_hash = self.hasher.hash_one(folded.as_slice());
-        let known = tables.folded.find(folded_hash, |(known, _)| *known == folded.as_slice()).copied();
-        let (folded, key) = known.unwrap_or_else(|| {
-            let known: (&'static [u8], Key) = (Box::leak(folded.into_boxed_slice()), Key(tables.folded.len() as u32));
-            tables.folded.insert_unique(folded_hash, known, |(text, _)| self.hasher.hash_one(*text));
-            known
-        });
-        let text: &'static [u8] = if text == folded { folded } else { Box::leak(text.to_vec().into_boxed_slice()) };
+        let (folded, key) = match self.first.get(folded.as_slice()) {
+            Some(first) => (first.folded, first.key),
+            None => (&*folded.leak(), Key(self.first.len() as u32)),
+        };
+        let text = if text == folded { folded } else { text.to_vec().leak() };
         let spelling: &'static Spelling =
             Box::leak(Box::new(Spelling { text, folded, key, plain: is_plain(text, folded) }));
-        tables.spellings.insert_unique(hash, spelling, |spelling| self.hasher.hash_one(spelling.text));
-        if tables.first.len() == key.index() {
-            tables.first.push(spelling);
-        }
-        Name(spelling)
+        self.spellings.insert(text, spelling);
+        self.first.entry(folded).or_insert(spelling);
+        spelling
     }
 }
 

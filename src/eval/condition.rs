@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use crate::ad::Attribute;
-use crate::eval::{EvalError, Evaluator, Found, Holder, operate, with_stack};
+use crate::eval::frame::Holder;
+use crate::eval::{EvalError, Evaluator, Found, operate, with_stack};
 use crate::name::{Name, known};
 use crate::syntax::expr::{Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;

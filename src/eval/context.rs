@@ -4,10 +4,8 @@
 use std::sync::Arc;
 
 use crate::ad::{Attribute, ClassAd};
-use crate::eval::{
-    EvalError, Evaluator, Found, Frame, Holder, LEFT, LEFT_CONTEXT, MATCH_AD, RIGHT, RIGHT_CONTEXT, found_attribute,
-    with_stack,
-};
+use crate::eval::frame::{Frame, Holder, LEFT, LEFT_CONTEXT, MATCH_AD, RIGHT, RIGHT_CONTEXT, found_attribute};
+use crate::eval::{EvalError, Evaluator, Found, with_stack};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
@@ -270,7 +268,7 @@ impl<'a> Evaluator<'a> {
             Found::Literal(literal) => Ok(Value::from(*literal)),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(*id)))),
             Found::Clock => Ok(Value::Int(self.settings.now)),
-            Found::Borrowed(tree) => self.eval_relocated(home, &Expr::at(Arc::clone(tree), tree.root()), frame),
+            Found::Borrowed(tree) => self.eval_relocated(home, &Expr::whole(Arc::clone(tree)), frame),
             Found::Shared(tree, node) => self.eval_relocated(home, &Expr::at(Arc::clone(tree), *node), frame),
         }
     }

@@ -11,7 +11,7 @@ use crate::ad::ClassAd;
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::eval::{EvalError, Evaluator, Found, operate};
 use crate::name::Name;
-use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of, copy_into};
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of, copy_into, copy_node};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::logic::not;
 use crate::value::{FrameId, Value, arith};
@@ -58,7 +58,7 @@ pub fn flatten(ad: &ClassAd, expr: &Expr, inlining: Inlining, settings: &EvalOpt
     let evaluator = Evaluator::new(Scope::new(ad, settings));
     let start = evaluator.start();
     let mut flattener =
-        Flattener { root: evaluator.root_of(start), evaluator, inlining, parts: Vec::new(), nesting: 0 };
+        Flattener { root: evaluator.root_of(start), evaluator, inlining, parts: Tree::default(), nesting: 0 };
     let flat = flattener.flat(expr.tree(), expr.root(), Context { frame: start, attached: false })?;
     match flat {
         Flat::Value(value) => Ok(Flattened::Value(flattener.evaluator.released(value))),
@@ -72,30 +72,15 @@ pub fn flatten(ad: &ClassAd, expr: &Expr, inlining: Inlining, settings: &EvalOpt
 /// Parts inside one another, other than chains of operators. The reference has no limit and overflows its stack.
 const MAX_NESTING: u32 = 10_000;
 
-/// An index in the arena of residual parts.
-type PartId = u32;
-
-/// A residual part.
-enum Part {
-    /// A part of an expression as it is.
-    Kept(Arc<Tree>, NodeId),
-    Constant(Value),
-    Paren(PartId),
-    Unary(UnaryOp, PartId),
-    Binary(BinaryOp, PartId, PartId),
-    Subscript(PartId, PartId),
-    Conditional(PartId, PartId, PartId),
-    Call(Name, Vec<PartId>),
-    List(Vec<PartId>),
-    Ad(Vec<(Name, PartId)>),
-}
+/// Memory that a residual part counts for.
+const PART_SIZE: usize = 32;
 
 /// A flattened operand.
 enum Flat {
     Value(Value),
-    Tree(PartId),
+    Tree(NodeId),
     /// `constant op tree`, from a chain of that operator; the constant can still take in others.
-    Pair(BinaryOp, Value, PartId),
+    Pair(BinaryOp, Value, NodeId),
 }
 
 /// The ad in which names are looked up.
@@ -110,7 +95,8 @@ struct Flattener<'a> {
     evaluator: Evaluator<'a>,
     root: FrameId,
     inlining: Inlining,
-    parts: Vec<Part>,
+    /// Residual parts, in any order.
+    parts: Tree,
     nesting: u32,
 }
 
@@ -128,34 +114,53 @@ fn is_associative(op: BinaryOp) -> bool {
 }
 
 impl Flattener<'_> {
-    fn part(&mut self, part: Part) -> Result<PartId, EvalError> {
-        let children = match &part {
-            Part::Call(_, parts) | Part::List(parts) => parts.len() * size_of::<PartId>(),
-            Part::Ad(attributes) => attributes.len() * size_of::<(Name, PartId)>(),
+    fn part(&mut self, node: Node) -> Result<NodeId, EvalError> {
+        self.parts.nodes.push(node);
+        let id = self.parts.root();
+        let children = match self.parts.node(id) {
+            Node::Call(_) | Node::List(_) => self.parts.parts(id).len() * size_of::<NodeId>(),
+            Node::Ad(run) => run.len as usize * size_of::<(Name, NodeId)>(),
             _ => 0,
         };
-        self.evaluator.charge_bytes(size_of::<Part>() + children)?;
-        self.parts.push(part);
-        Ok((self.parts.len() - 1) as PartId)
+        self.evaluator.charge_bytes(PART_SIZE + children)?;
+        Ok(id)
+    }
+
+    /// A part of an expression as it is.
+    fn copied(&mut self, tree: &Tree, id: NodeId) -> Result<NodeId, EvalError> {
+        self.evaluator.charge_bytes(PART_SIZE)?;
+        Ok(copy_into(&mut self.parts, tree, id))
+    }
+
+    fn constant(&mut self, value: &Value) -> Result<NodeId, EvalError> {
+        let constant = value.to_expr();
+        self.copied(constant.tree(), constant.root())
+    }
+
+    /// The parts of a list or the arguments of a call.
+    fn run(&mut self, parts: &[NodeId]) -> Run {
+        let run = Run { first: self.parts.children.len() as u32, len: parts.len() as u32 };
+        self.parts.children.extend(parts);
+        run
     }
 
     /// A flattened operand as a residual part.
-    fn tree(&mut self, flat: Flat) -> Result<PartId, EvalError> {
+    fn tree(&mut self, flat: Flat) -> Result<NodeId, EvalError> {
         match flat {
             Flat::Value(value) => {
                 let value = self.evaluator.released(value);
-                self.part(Part::Constant(value))
+                self.constant(&value)
             }
             Flat::Tree(part) => Ok(part),
             Flat::Pair(op, value, right) => {
-                let left = self.part(Part::Constant(value))?;
-                self.part(Part::Binary(op, left, right))
+                let left = self.constant(&value)?;
+                self.part(Node::Binary(op, left, right))
             }
         }
     }
 
     fn kept(&mut self, tree: &Arc<Tree>, id: NodeId) -> Result<Flat, EvalError> {
-        self.part(Part::Kept(Arc::clone(tree), id)).map(Flat::Tree)
+        self.copied(tree, id).map(Flat::Tree)
     }
 
     /// Flattens a part; no pair leaves it.
@@ -182,7 +187,7 @@ impl Flattener<'_> {
             Node::Literal(ref literal) => Ok(Flat::Value(Value::from(literal))),
             Node::Attr(_) | Node::Absolute(_) | Node::Select(_) => self.reference(tree, id, context),
             Node::Paren(inner) => match self.whole(tree, inner, context)? {
-                Flat::Tree(part) => self.part(Part::Paren(part)).map(Flat::Tree),
+                Flat::Tree(part) => self.part(Node::Paren(part)).map(Flat::Tree),
                 value => Ok(value),
             },
             Node::Unary(op, operand) => match self.whole(tree, operand, context)? {
@@ -190,7 +195,7 @@ impl Flattener<'_> {
                 Flat::Value(value) => Ok(Flat::Value(arith::unary(op, value))),
                 other => {
                     let part = self.tree(other)?;
-                    self.part(Part::Unary(op, part)).map(Flat::Tree)
+                    self.part(Node::Unary(op, part)).map(Flat::Tree)
                 }
             },
             Node::Binary(..) => self.chain(tree, id, context),
@@ -200,20 +205,21 @@ impl Flattener<'_> {
                     return self.evaluator.subscript_of(base, index).map(Flat::Value);
                 }
                 let (base, index) = (self.tree(base)?, self.tree(index)?);
-                self.part(Part::Subscript(base, index)).map(Flat::Tree)
+                self.part(Node::Subscript { base, index }).map(Flat::Tree)
             }
             Node::Conditional { condition, yes, no } => self.conditional(tree, [condition, yes, no], context),
             Node::Call(call) => self.call(tree, tree.calls[call as usize], context),
             Node::List(run) => {
                 let parts = self.each(tree, tree.run(run), context)?.0;
-                self.part(Part::List(parts)).map(Flat::Tree)
+                let run = self.run(&parts);
+                self.part(Node::List(run)).map(Flat::Tree)
             }
             Node::Ad(run) => self.ad(tree, id, run, context),
         }
     }
 
     /// Flattens several parts, and says whether all of them are values.
-    fn each(&mut self, tree: &Arc<Tree>, ids: &[NodeId], context: Context) -> Result<(Vec<PartId>, bool), EvalError> {
+    fn each(&mut self, tree: &Arc<Tree>, ids: &[NodeId], context: Context) -> Result<(Vec<NodeId>, bool), EvalError> {
         let (mut parts, mut values) = (Vec::with_capacity(ids.len()), true);
         for id in ids {
             let flat = self.whole(tree, *id, context)?;
@@ -231,7 +237,9 @@ impl Flattener<'_> {
             let flat = self.whole(tree, *value, inside)?;
             attributes.push((*name, self.tree(flat)?));
         }
-        self.part(Part::Ad(attributes)).map(Flat::Tree)
+        let run = Run { first: self.parts.attributes.len() as u32, len: run.len };
+        self.parts.attributes.extend(attributes);
+        self.part(Node::Ad(run)).map(Flat::Tree)
     }
 
     fn call(&mut self, tree: &Arc<Tree>, site: CallSite, context: Context) -> Result<Flat, EvalError> {
@@ -242,9 +250,11 @@ impl Flattener<'_> {
             return self.evaluator.call(tree, site, context.frame).map(Flat::Value);
         }
         if let (true, Some(first), Some(original)) = (function.quotes(), arguments.first_mut(), written.first()) {
-            *first = self.part(Part::Kept(Arc::clone(tree), *original))?;
+            *first = self.copied(tree, *original)?;
         }
-        self.part(Part::Call(site.name, arguments)).map(Flat::Tree)
+        let site = CallSite { name: site.name, arguments: self.run(&arguments) };
+        self.parts.calls.push(site);
+        self.part(Node::Call((self.parts.calls.len() - 1) as u32)).map(Flat::Tree)
     }
 
     fn conditional(
@@ -254,7 +264,7 @@ impl Flattener<'_> {
         context: Context,
     ) -> Result<Flat, EvalError> {
         let chosen = match self.whole(tree, condition, context)? {
-            Flat::Value(Value::Undefined) => self.part(Part::Kept(Arc::clone(tree), condition))?,
+            Flat::Value(Value::Undefined) => self.copied(tree, condition)?,
             Flat::Value(value) => {
                 return match value.as_condition() {
                     Some(true) => self.whole(tree, yes, context),
@@ -265,7 +275,7 @@ impl Flattener<'_> {
             other => self.tree(other)?,
         };
         let branches = self.each(tree, &[yes, no], context)?.0;
-        self.part(Part::Conditional(chosen, branches[0], branches[1])).map(Flat::Tree)
+        self.part(Node::Conditional { condition: chosen, yes: branches[0], no: branches[1] }).map(Flat::Tree)
     }
 
     fn reference(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, EvalError> {
@@ -287,17 +297,11 @@ impl Flattener<'_> {
             _ => None,
         };
         let Some((found, at)) = found else { return self.kept(tree, id) };
-        let (target, node) = match found {
-            Found::Value(value) => return Ok(Flat::Value(value)),
-            Found::Literal(literal) => return Ok(Flat::Value(Value::from(literal))),
-            Found::Clock => return Ok(Flat::Value(Value::Int(self.evaluator.settings().now))),
-            Found::Frame(_) => return self.kept(tree, id),
-            Found::Borrowed(target) => (Arc::clone(target), target.root()),
-            Found::Shared(target, node) => (target, node),
+        let (target, node) = match (found.tree(), found) {
+            (Some((target, node)), _) if !matches!(target.node(node), Node::Ad(_)) => (target, node),
+            (Some(_), _) | (None, Found::Frame(_)) => return self.kept(tree, id),
+            (None, found) => return self.evaluator.found_in(&found, at, at).map(Flat::Value),
         };
-        if let Node::Ad(_) = target.node(node) {
-            return self.kept(tree, id);
-        }
         self.evaluator.descend()?;
         let flat = self.whole(&target, node, Context { frame: at, attached: true });
         self.evaluator.ascend();
@@ -330,7 +334,7 @@ impl Flattener<'_> {
             return Ok(Flat::Value(operate(op, left, right)));
         }
         let (left, right) = (self.tree(left)?, self.tree(right)?);
-        self.part(Part::Binary(op, left, right)).map(Flat::Tree)
+        self.part(Node::Binary(op, left, right)).map(Flat::Tree)
     }
 
     /// An operation of an associative operator, whose constants are brought together in front.
@@ -363,15 +367,15 @@ impl Flattener<'_> {
             (Flat::Value(value), Flat::Tree(tree)) | (Flat::Tree(tree), Flat::Value(value)) => {
                 Flat::Pair(op, value, tree)
             }
-            (Flat::Tree(a), Flat::Tree(b)) => Flat::Tree(self.part(Part::Binary(op, a, b))?),
+            (Flat::Tree(a), Flat::Tree(b)) => Flat::Tree(self.part(Node::Binary(op, a, b))?),
             (Flat::Pair(_, a, tree), Flat::Value(b)) | (Flat::Value(a), Flat::Pair(_, b, tree)) => {
                 Flat::Pair(op, operate(op, &a, &b), tree)
             }
             (Flat::Pair(_, value, a), Flat::Tree(b)) | (Flat::Tree(a), Flat::Pair(_, value, b)) => {
-                Flat::Pair(op, value, self.part(Part::Binary(op, a, b))?)
+                Flat::Pair(op, value, self.part(Node::Binary(op, a, b))?)
             }
             (Flat::Pair(_, a, left), Flat::Pair(_, b, right)) => {
-                Flat::Pair(op, operate(op, &a, &b), self.part(Part::Binary(op, left, right))?)
+                Flat::Pair(op, operate(op, &a, &b), self.part(Node::Binary(op, left, right))?)
             }
         })
     }
@@ -404,82 +408,25 @@ impl Flattener<'_> {
         Ok(Err((Value::Bool(condition), other)))
     }
 
-    /// The arena's parts below one of them as an expression.
-    fn expr(&mut self, root: PartId) -> Result<Expr, EvalError> {
-        enum Step {
-            Part(PartId),
-            /// The children of the part have been written; these are their number and the part.
-            Close(PartId, usize),
-        }
-        let mut tree = Tree::default();
-        let mut written: Vec<NodeId> = Vec::new();
-        let mut steps = vec![Step::Part(root)];
+    /// One of the residual parts as an expression.
+    fn expr(&mut self, root: NodeId) -> Result<Expr, EvalError> {
         let limit = self.evaluator.bytes_left() / size_of::<Node>();
-        while let Some(step) = steps.pop() {
+        let mut tree = Tree::default();
+        let mut moved: Vec<NodeId> = vec![0; self.parts.nodes.len()];
+        let mut steps = vec![(root, false)];
+        while let Some((id, is_below_done)) = steps.pop() {
             if tree.nodes.len() > limit {
                 return Err(self.evaluator.too_many_bytes());
             }
-            match step {
-                Step::Part(id) => match &self.parts[id as usize] {
-                    Part::Kept(source, node) => written.push(copy_into(&mut tree, source, *node)),
-                    Part::Constant(value) => {
-                        let constant = value.to_expr();
-                        written.push(copy_into(&mut tree, constant.tree(), constant.root()));
-                    }
-                    part => {
-                        let children = children(part);
-                        steps.push(Step::Close(id, children.len()));
-                        steps.extend(children.into_iter().rev().map(Step::Part));
-                    }
-                },
-                Step::Close(id, count) => {
-                    let children = written.split_off(written.len() - count);
-                    let node = node_of(&mut tree, &self.parts[id as usize], &children);
-                    tree.nodes.push(node);
-                    written.push(tree.root());
-                }
+            if is_below_done {
+                copy_node(&mut tree, &self.parts, id, |part| moved[part as usize]);
+                moved[id as usize] = tree.root();
+            } else {
+                steps.push((id, true));
+                steps.extend(self.parts.parts(id).into_iter().rev().map(|part| (part, false)));
             }
         }
-        tree.spans.clear();
         Ok(Expr::whole(Arc::new(tree)))
-    }
-}
-
-fn children(part: &Part) -> Vec<PartId> {
-    match part {
-        Part::Kept(..) | Part::Constant(_) => Vec::new(),
-        Part::Paren(inner) | Part::Unary(_, inner) => vec![*inner],
-        Part::Binary(_, a, b) | Part::Subscript(a, b) => vec![*a, *b],
-        Part::Conditional(a, b, c) => vec![*a, *b, *c],
-        Part::Call(_, parts) | Part::List(parts) => parts.clone(),
-        Part::Ad(attributes) => attributes.iter().map(|(_, value)| *value).collect(),
-    }
-}
-
-/// The node of a part whose children are already in the tree.
-fn node_of(tree: &mut Tree, part: &Part, ids: &[NodeId]) -> Node {
-    let mut run = || {
-        let run = Run { first: tree.children.len() as u32, len: ids.len() as u32 };
-        tree.children.extend(ids);
-        run
-    };
-    match part {
-        Part::Kept(..) | Part::Constant(_) | Part::List(_) => Node::List(run()),
-        Part::Paren(_) => Node::Paren(ids[0]),
-        Part::Unary(op, _) => Node::Unary(*op, ids[0]),
-        Part::Binary(op, ..) => Node::Binary(*op, ids[0], ids[1]),
-        Part::Subscript(..) => Node::Subscript { base: ids[0], index: ids[1] },
-        Part::Conditional(..) => Node::Conditional { condition: ids[0], yes: ids[1], no: ids[2] },
-        Part::Call(name, _) => {
-            let arguments = run();
-            tree.calls.push(CallSite { name: *name, arguments });
-            Node::Call((tree.calls.len() - 1) as u32)
-        }
-        Part::Ad(attributes) => {
-            let run = Run { first: tree.attributes.len() as u32, len: ids.len() as u32 };
-            tree.attributes.extend(attributes.iter().map(|(name, _)| *name).zip(ids.iter().copied()));
-            Node::Ad(run)
-        }
     }
 }
 

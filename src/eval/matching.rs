@@ -2,7 +2,7 @@
 
 use crate::ad::ClassAd;
 use crate::eval::scope::{EvalOptions, Scope};
-use crate::eval::{EvalError, Evaluator};
+use crate::eval::{EvalError, Evaluator, REQUIREMENTS};
 use crate::name::Name;
 use crate::value::Value;
 use crate::value::logic::Truth;
@@ -26,14 +26,10 @@ pub fn symmetric(left: &ClassAd, right: &ClassAd, settings: &EvalOptions) -> boo
     Evaluator::new(Scope::new(left, settings).with_target(right)).both_accept()
 }
 
-thread_local! {
-    static REQUIREMENTS: Name = Name::new("Requirements");
-}
-
 /// Tests whether the Requirements of one ad accept another.
 pub fn accepts(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> bool {
     let scope = Scope::new(my, settings).with_target(target);
-    Evaluator::new(scope).attribute_truth(REQUIREMENTS.with(|name| *name)) == Ok(Truth::True)
+    Evaluator::new(scope).attribute_truth(*REQUIREMENTS) == Ok(Truth::True)
 }
 
 /// The value of the Requirements of one ad for another.
@@ -41,7 +37,7 @@ pub fn accepts(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> bool {
 /// # Errors
 /// The evaluation was abandoned.
 pub fn requirements(my: &ClassAd, target: &ClassAd, settings: &EvalOptions) -> Result<Value, EvalError> {
-    Scope::new(my, settings).with_target(target).eval_attr(REQUIREMENTS.with(|name| *name))
+    Scope::new(my, settings).with_target(target).eval_attr(*REQUIREMENTS)
 }
 
 /// Tests whether a Requirements with this outcome accepts.

@@ -9,6 +9,7 @@ pub mod conditions;
 mod context;
 pub mod explain;
 pub mod flatten;
+mod frame;
 pub mod matching;
 mod parts;
 pub mod references;
@@ -16,25 +17,27 @@ pub mod scope;
 pub mod trace;
 pub mod walk;
 
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use smallvec::SmallVec;
 use thiserror::Error;
 
-use crate::ad::{Attribute, ClassAd};
 use crate::builtin::{self, Call};
 use crate::eval::context::RelocatedExpr;
+pub(crate) use crate::eval::frame::Found;
+use crate::eval::frame::{
+    ALONE, Active, Frame, Holder, LEFT, LEFT_CONTEXT, MATCH, MATCH_AD, RIGHT, RIGHT_CONTEXT, borrowed_attribute,
+    found_attribute, side,
+};
 pub(crate) use crate::eval::parts::as_error_value;
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::name::{Key, Name, known};
 use crate::random::SplitMix64;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
-use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
 use crate::value::logic::Truth;
-use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd, arith, compare};
+use crate::value::{AdSource, AdValue, FrameId, List, Value, WrittenAd, arith, compare};
 
 /// Reasons that an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
 /// catch it (`docs/reference/classad-language.md` 6.9).
@@ -59,90 +62,7 @@ pub enum EvalError {
     Function(&'static str),
 }
 
-/// One of the ads that an evaluation is looking at.
-struct Frame<'a> {
-    holder: Holder<'a>,
-    /// The ad around this one.
-    parent: Option<FrameId>,
-    /// The frame of the whole ad that this one is written in.
-    owner: FrameId,
-    /// The ad for names that are missing here: the other side of a match, in HTCondor mode.
-    alternate: Option<FrameId>,
-}
-
-#[derive(Clone)]
-enum Holder<'a> {
-    Ad(&'a ClassAd),
-    /// An ad written in an expression: the tree, and the node of the ad.
-    Written(Arc<Tree>, NodeId),
-    Made(Arc<ClassAd>),
-    /// The ad around both sides of a match.
-    Match,
-    LeftContext,
-    RightContext,
-    /// No ad at all, where the parts of a copied list are: every name is undefined.
-    Nowhere,
-}
-
-impl Holder<'_> {
-    /// The ad, unless it is written in an expression.
-    fn ad(&self) -> Option<&ClassAd> {
-        match self {
-            Holder::Ad(ad) => Some(ad),
-            Holder::Made(ad) => Some(ad),
-            Holder::Match => Some(&MATCH_AD),
-            Holder::LeftContext => Some(&LEFT_CONTEXT_AD),
-            Holder::RightContext => Some(&RIGHT_CONTEXT_AD),
-            Holder::Written(..) | Holder::Nowhere => None,
-        }
-    }
-}
-
-/// The frame of an evaluation without a match.
-const ALONE: FrameId = FrameId(1);
-/// Frames of a match, in this order.
-const MATCH: FrameId = FrameId(1);
-const LEFT_CONTEXT: FrameId = FrameId(2);
-const LEFT: FrameId = FrameId(3);
-const RIGHT_CONTEXT: FrameId = FrameId(4);
-const RIGHT: FrameId = FrameId(5);
-
-/// The meaning of a name.
-pub(crate) enum Found<'a> {
-    Value(Value),
-    Literal(&'a Literal),
-    Frame(FrameId),
-    Borrowed(&'a Arc<Tree>),
-    Shared(Arc<Tree>, NodeId),
-    /// `CurrentTime`
-    Clock,
-}
-
-/// An expression that is being evaluated: a reference to it is circular.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Active {
-    holder: usize,
-    part: u32,
-    owner: u32,
-}
-
 pub(crate) static REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("Requirements"));
-
-static MATCH_AD: LazyLock<ClassAd> = LazyLock::new(|| {
-    ClassAd::parse(
-        b"[ symmetricMatch = RIGHT.requirements && LEFT.requirements; leftMatchesRight = RIGHT.requirements; \
-          rightMatchesLeft = LEFT.requirements; leftRankValue = LEFT.rank; rightRankValue = RIGHT.rank ]",
-    )
-    .unwrap_or_default()
-});
-
-static LEFT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
-    ClassAd::parse(b"[ ad = .LEFT; my = .LEFT; other = .RIGHT; target = .RIGHT ]").unwrap_or_default()
-});
-
-static RIGHT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
-    ClassAd::parse(b"[ ad = .RIGHT; my = .RIGHT; other = .LEFT; target = .LEFT ]").unwrap_or_default()
-});
 
 /// One top-level evaluation.
 pub struct Evaluator<'a> {
@@ -310,49 +230,6 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn eval_match_attribute(mut self, name: Name) -> Result<Value, EvalError> {
         let value = self.outward(name, MATCH)?;
         Ok(self.released(value))
-    }
-
-    /// A value that means the same outside this evaluation.
-    pub(crate) fn released(&self, value: Value) -> Value {
-        self.released_value(value, &mut HashMap::new())
-    }
-
-    /// Each ad is copied once, however many lists it is in.
-    fn released_value(&self, value: Value, known: &mut HashMap<u32, AdValue>) -> Value {
-        match value {
-            Value::Ad(ad) => match *ad.source() {
-                AdSource::Frame(id) => Value::Ad(known.entry(id.0).or_insert_with(|| self.released_ad(id)).clone()),
-                _ => Value::Ad(ad),
-            },
-            Value::List(list) => match list.items() {
-                Items::Made(values) => Value::List(List::of(
-                    values.iter().map(|value| self.released_value(value.clone(), known)).collect(),
-                )),
-                _ => Value::List(list),
-            },
-            other => other,
-        }
-    }
-
-    fn released_ad(&self, id: FrameId) -> AdValue {
-        AdValue(match &self.frame(id).holder {
-            Holder::Made(ad) => AdSource::Made(Arc::clone(ad)),
-            Holder::Written(tree, root) => {
-                let expr = Expr::at(Arc::clone(tree), *root);
-                AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
-            }
-            Holder::Match => AdSource::Made(Arc::new(self.match_ad())),
-            other => AdSource::Made(Arc::new(other.ad().cloned().unwrap_or_default())),
-        })
-    }
-
-    /// The ad around a match as it would be written.
-    fn match_ad(&self) -> ClassAd {
-        let mut ad = MATCH_AD.clone();
-        for (name, frame) in [("LEFT", LEFT), ("RIGHT", RIGHT), ("lCtx", LEFT_CONTEXT), ("rCtx", RIGHT_CONTEXT)] {
-            ad.insert_expr(Name::new(name), &self.released_ad(frame).to_ad().to_expr());
-        }
-        ad
     }
 
     /// Evaluates a node in the scope of a frame.
@@ -593,28 +470,6 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-fn borrowed_attribute(attribute: &Attribute) -> Found<'_> {
-    match attribute {
-        Attribute::Literal(literal) => Found::Literal(literal),
-        Attribute::Tree(tree) => Found::Borrowed(tree),
-    }
-}
-
-fn found_attribute<'a>(attribute: &Attribute) -> Found<'a> {
-    match attribute {
-        Attribute::Literal(literal) => Found::Value(Value::from(literal)),
-        Attribute::Tree(tree) => Found::Shared(Arc::clone(tree), tree.root()),
-    }
-}
-
-fn side(key: Key, mine: FrameId, other: FrameId) -> Option<FrameId> {
-    match key {
-        known::OTHER | known::TARGET => Some(other),
-        known::MY | known::AD => Some(mine),
-        _ => None,
-    }
-}
-
 /// The value of a strict operator.
 pub fn operate(op: BinaryOp, left: &Value, right: &Value) -> Value {
     match op {
@@ -655,6 +510,7 @@ pub(crate) fn with_stack<T>(inner: impl FnOnce() -> T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ad::ClassAd;
     use crate::syntax::parse::parse_expr;
 
     /// The canonical text of the value in a match of two ads.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::ad::ClassAd;
-use crate::eval::{EvalError, Evaluator, Found, Frame, Holder, LEFT, RIGHT, with_stack};
+use crate::eval::frame::{Frame, Holder, LEFT, RIGHT};
+use crate::eval::{EvalError, Evaluator, Found, with_stack};
 use crate::name::{Name, known};
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, elements};

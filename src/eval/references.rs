@@ -114,10 +114,8 @@ impl Target {
     /// The meaning of a name, unless it is a constant.
     fn of(found: &Found<'_>) -> Option<Target> {
         match found {
-            Found::Value(_) | Found::Literal(_) | Found::Clock => None,
             Found::Frame(id) => Some(Target::Ad(*id)),
-            Found::Borrowed(tree) => Some(Target::Node(Arc::clone(tree), tree.root())),
-            Found::Shared(tree, node) => Some(Target::Node(Arc::clone(tree), *node)),
+            other => other.tree().map(|(tree, node)| Target::Node(tree, node)),
         }
     }
 }

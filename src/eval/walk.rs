@@ -8,8 +8,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::ad::ClassAd;
+use crate::eval::frame::{Active, LEFT, RIGHT};
 use crate::eval::scope::Scope;
-use crate::eval::{Active, EvalError, Evaluator, Found, LEFT, RIGHT};
+use crate::eval::{EvalError, Evaluator, Found};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::operator::BinaryOp;
@@ -194,19 +195,11 @@ impl<'a> Walk<'a> {
         let Some(located) = located? else { return Ok(None) };
         let side = self.side(located.at);
         let owner = self.evaluator.frame(located.at).owner.0;
-        let (tree, id, active) = match located.found {
-            None => return Ok(Some((Target::Missing, side))),
-            Some(Found::Value(_) | Found::Literal(_) | Found::Frame(_) | Found::Clock) => {
-                return Ok(Some((Target::Value, side)));
-            }
-            Some(Found::Borrowed(tree)) => {
-                let active = Active { holder: 0, part: name.key().index() as u32, owner };
-                (Arc::clone(tree), tree.root(), active)
-            }
-            Some(Found::Shared(tree, id)) => {
-                let active = Active { holder: Arc::as_ptr(&tree) as usize, part: id, owner };
-                (tree, id, active)
-            }
+        let Some(found) = located.found else { return Ok(Some((Target::Missing, side))) };
+        let Some((tree, id)) = found.tree() else { return Ok(Some((Target::Value, side))) };
+        let active = match found {
+            Found::Borrowed(_) => Active { holder: 0, part: name.key().index() as u32, owner },
+            _ => Active { holder: Arc::as_ptr(&tree) as usize, part: id, owner },
         };
         if spot.active.contains(&active) {
             return Ok(Some((Target::Circular, side)));

@@ -4,7 +4,7 @@
 //! lines into chunks; every thread reads chunks with a reader of its own, which keeps what it learned (names in their
 //! order, shapes of ads, expressions already parsed, strings already seen) from chunk to chunk.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::ad::ClassAd;
@@ -21,9 +21,8 @@ const CHUNK: usize = 4 << 20;
 /// A part of the input.
 struct Chunk {
     number: usize,
-    /// A buffer, and how much of it is the chunk.
+    /// The text, in a buffer that is used again.
     text: Vec<u8>,
-    end: usize,
     offset: u64,
     line: u64,
 }
@@ -46,49 +45,27 @@ impl<R: Read> Cutter<R> {
 
     /// The next chunk, in a buffer that is no longer needed: memory that is there already costs less than new.
     fn next(&mut self, mut text: Vec<u8>) -> io::Result<Option<Chunk>> {
-        let mut end = self.rest.len();
-        if text.len() < end {
-            text.resize(end, 0);
-        }
-        text[..end].copy_from_slice(&self.rest);
-        self.rest.clear();
+        text.clear();
+        text.append(&mut self.rest);
         while !self.ended {
-            let before = end;
-            end = self.more(&mut text, end)?;
-            if let Some(cut) = last_blank_line(&text[..end], before.saturating_sub(2)) {
-                self.rest.extend_from_slice(&text[cut..end]);
-                end = cut;
+            let before = text.len();
+            text.reserve(CHUNK);
+            let read = self.input.by_ref().take(CHUNK as u64).read_to_end(&mut text)?;
+            self.ended = read < CHUNK;
+            if let Some(cut) = last_blank_line(&text, before.saturating_sub(2)) {
+                self.rest.extend_from_slice(&text[cut..]);
+                text.truncate(cut);
                 break;
             }
         }
-        if end == 0 {
+        if text.is_empty() {
             return Ok(None);
         }
-        let chunk = Chunk { number: self.number, offset: self.offset, line: self.line, text, end };
+        let chunk = Chunk { number: self.number, offset: self.offset, line: self.line, text };
         self.number += 1;
-        self.offset += end as u64;
-        self.line += memchr::memchr_iter(b'\n', &chunk.text[..end]).count() as u64;
+        self.offset += chunk.text.len() as u64;
+        self.line += memchr::memchr_iter(b'\n', &chunk.text).count() as u64;
         Ok(Some(chunk))
-    }
-
-    /// Reads another chunk's worth behind the first bytes of a text; gives its new end.
-    fn more(&mut self, text: &mut Vec<u8>, mut end: usize) -> io::Result<usize> {
-        let full = end + CHUNK;
-        if text.len() < full {
-            text.resize(full, 0);
-        }
-        while end < full {
-            match self.input.read(&mut text[end..full]) {
-                Ok(0) => {
-                    self.ended = true;
-                    break;
-                }
-                Ok(count) => end += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(end)
     }
 }
 
@@ -133,10 +110,10 @@ pub fn read_long<K: Default>(
         let (mut kept, mut buffer, mut of_one) = (K::default(), Vec::new(), 0);
         loop {
             let chunk = cutter.lock().unwrap_or_else(PoisonError::into_inner).next(std::mem::take(&mut buffer))?;
-            let Some(Chunk { number, text, end, offset, line }) = chunk else { return Ok(()) };
+            let Some(Chunk { number, text, offset, line }) = chunk else { return Ok(()) };
             // As many as in the chunk before, and a few.
             let mut ads = Vec::with_capacity(of_one + of_one / 8);
-            reader.go_on(Source::at((text, end), io::empty(), offset, line));
+            reader.go_on(Source::at(text, io::empty(), offset, line));
             for ad in reader.by_ref() {
                 ads.push(make(ad?, &mut kept));
             }

@@ -27,8 +27,8 @@ impl<R: Read> Source<R> {
 
     /// A part of an input that is in memory already, the first bytes of a buffer, and begins at this offset and line;
     /// behind it comes nothing.
-    pub(crate) fn at((buffer, end): (Vec<u8>, usize), nothing: R, offset: u64, line: u64) -> Self {
-        Source { buffer, end, ended: true, offset, line, ..Source::new(nothing) }
+    pub(crate) fn at(buffer: Vec<u8>, nothing: R, offset: u64, line: u64) -> Self {
+        Source { end: buffer.len(), buffer, ended: true, offset, line, ..Source::new(nothing) }
     }
 
     /// The buffer, to be used again.

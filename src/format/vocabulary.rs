@@ -6,12 +6,12 @@
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::ad::{Attribute, ClassAd};
 use crate::error::SyntaxError;
 use crate::name::Name;
-use crate::syntax::expr::{Expr, Node};
+use crate::syntax::expr::Expr;
 use crate::syntax::parse::ParseOptions;
 use crate::text::Text;
 
@@ -131,27 +131,18 @@ const MAX_EXPRESSION_LENGTH: usize = 16 << 10;
 pub(crate) struct Expressions {
     options: ParseOptions,
     parse: Parse,
-    hasher: DefaultHashBuilder,
-    known: HashTable<Known>,
+    /// The results of texts that were parsed before.
+    known: HashMap<Box<[u8]>, (Attribute, usize)>,
     bytes: usize,
 }
 
 /// Parses a text; also returns how many bytes of it are the expression.
 pub(crate) type Parse = fn(&[u8], &ParseOptions) -> Result<(Expr, usize), SyntaxError>;
 
-/// A text that was parsed before.
-#[derive(Debug)]
-struct Known {
-    text: Box<[u8]>,
-    attribute: Attribute,
-    /// Number of bytes of the text that are the expression.
-    length: usize,
-}
-
 impl Expressions {
     /// Reads expressions with these options in this way.
     pub(crate) fn new(options: ParseOptions, parse: Parse) -> Self {
-        Expressions { options, parse, hasher: DefaultHashBuilder::default(), known: HashTable::new(), bytes: 0 }
+        Expressions { options, parse, known: HashMap::new(), bytes: 0 }
     }
 
     /// The options.
@@ -168,7 +159,7 @@ impl Expressions {
     pub(crate) fn parse(&mut self, text: &[u8], offset: usize) -> Result<(Attribute, usize), SyntaxError> {
         if self.options.places {
             let (expr, length) = (self.parse)(text, &self.options)?;
-            let mut attribute = attribute_of(&expr);
+            let mut attribute = Attribute::from(&expr);
             drop(expr);
             if let Attribute::Tree(tree) = &mut attribute
                 && let Some(tree) = Arc::get_mut(tree)
@@ -177,21 +168,18 @@ impl Expressions {
             }
             return Ok((attribute, length));
         }
-        let hash = self.hasher.hash_one(text);
-        if let Some(known) = self.known.find(hash, |known| *known.text == *text) {
-            return Ok((known.attribute.clone(), known.length));
+        if let Some(known) = self.known.get(text) {
+            return Ok(known.clone());
         }
         let (expr, length) = (self.parse)(text, &self.options)?;
-        let attribute = attribute_of(&expr);
+        let attribute = Attribute::from(&expr);
         if text.len() <= MAX_EXPRESSION_LENGTH {
             if self.bytes + text.len() > MAX_EXPRESSIONS {
                 self.known.clear();
                 self.bytes = 0;
             }
             self.bytes += text.len();
-            let hasher = &self.hasher;
-            let known = Known { text: text.into(), attribute: attribute.clone(), length };
-            self.known.insert_unique(hash, known, |known| hasher.hash_one(&*known.text));
+            self.known.insert(text.into(), (attribute.clone(), length));
         }
         Ok((attribute, length))
     }
@@ -204,14 +192,6 @@ pub(crate) fn whole(
     options: &ParseOptions,
 ) -> Result<(Expr, usize), SyntaxError> {
     parse(text, options).map(|expr| (expr, text.len()))
-}
-
-/// An expression as the value of an attribute.
-pub(crate) fn attribute_of(expr: &Expr) -> Attribute {
-    match expr.node() {
-        Node::Literal(literal) => Attribute::Literal(literal.clone()),
-        _ => Attribute::Tree(expr.to_tree()),
-    }
 }
 
 #[cfg(test)]

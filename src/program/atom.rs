@@ -7,6 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::ad::{Attribute, ClassAd};
 use crate::name::{Key, Name, known};
 use crate::program::Side;
+use crate::program::condition::{MAX_ATOMS, MAX_HEIGHT};
 use crate::program::liveness::Liveness;
 use crate::program::mentions::Mentions;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
@@ -153,6 +154,14 @@ pub struct Dependencies {
     pub height: usize,
 }
 
+impl Dependencies {
+    /// Returns whether parts of a condition with this number of leaves have the same values by themselves, unless they
+    /// follow references to the whole.
+    pub fn is_divisible(&self, leaves: usize) -> bool {
+        !self.random && self.height <= MAX_HEIGHT && leaves <= MAX_ATOMS
+    }
+}
+
 impl<'a> AdPair<'a> {
     pub(crate) fn ad(&self, side: Side) -> &'a ClassAd {
         match side {
@@ -181,34 +190,16 @@ impl<'a> AdPair<'a> {
 
     /// The dependencies of a part of an expression.
     pub fn depends(&self, tree: &Arc<Tree>, id: NodeId, side: Side, mentions: &mut MentionsCache) -> Dependencies {
-        let mut walk = DependencyWalk {
-            pair: self,
-            mentions,
-            depends: Dependencies::default(),
-            seen: HashSet::new(),
-            open: Vec::new(),
-        };
+        let mut walk = DependencyWalk::new(self, mentions);
         walk.part(tree, tree.first_of(id), id, side);
-        while let Some((tree, side)) = walk.open.pop() {
-            walk.part(&tree, 0, tree.root(), side);
-        }
-        walk.depends
+        walk.finish()
     }
 
     /// The dependencies of an attribute of a side.
     pub fn depends_of(&self, name: Name, side: Side, mentions: &mut MentionsCache) -> Dependencies {
-        let mut walk = DependencyWalk {
-            pair: self,
-            mentions,
-            depends: Dependencies::default(),
-            seen: HashSet::new(),
-            open: Vec::new(),
-        };
+        let mut walk = DependencyWalk::new(self, mentions);
         walk.own(name, side);
-        while let Some((tree, side)) = walk.open.pop() {
-            walk.part(&tree, 0, tree.root(), side);
-        }
-        walk.depends
+        walk.finish()
     }
 }
 
@@ -220,7 +211,19 @@ struct DependencyWalk<'w, 'a> {
     open: Vec<(Arc<Tree>, Side)>,
 }
 
-impl DependencyWalk<'_, '_> {
+impl<'w, 'a> DependencyWalk<'w, 'a> {
+    fn new(pair: &'w AdPair<'a>, mentions: &'w mut MentionsCache) -> Self {
+        Self { pair, mentions, depends: Dependencies::default(), seen: HashSet::new(), open: Vec::new() }
+    }
+
+    /// Follows the expressions that are still open.
+    fn finish(mut self) -> Dependencies {
+        while let Some((tree, side)) = self.open.pop() {
+            self.part(&tree, 0, tree.root(), side);
+        }
+        self.depends
+    }
+
     /// Looks at the nodes of a part.
     fn part(&mut self, tree: &Arc<Tree>, first: NodeId, last: NodeId, side: Side) {
         let mentions = self.mentions.of(tree);

@@ -63,8 +63,7 @@ impl Clause {
 /// The Requirements of a side, taken apart.
 pub fn requirements(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Vec<Clause> {
     let depends = pair.depends_of(*crate::eval::REQUIREMENTS, side, &mut atoms.mentions);
-    let is_whole = depends.random || depends.height > MAX_HEIGHT;
-    let clauses = if is_whole { None } else { split(pair, side, atoms) };
+    let clauses = if depends.is_divisible(0) { split(pair, side, atoms) } else { None };
     clauses.unwrap_or_else(|| {
         let atom = atoms.intern(AtomKind::Requirements, side, depends);
         vec![Clause { steps: vec![Step::Atom(atom)] }]

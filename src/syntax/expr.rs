@@ -391,22 +391,7 @@ pub fn copy_into(target: &mut Tree, source: &Tree, root: NodeId) -> NodeId {
     let base = target.nodes.len() as NodeId;
     let moved = |id: NodeId| id - first + base;
     for id in first..=root {
-        let node = match source.node(id) {
-            Node::Call(call) => {
-                let site = source.calls[*call as usize];
-                let arguments = copy_run(target, source.run(site.arguments), moved);
-                target.calls.push(CallSite { name: site.name, arguments });
-                Node::Call((target.calls.len() - 1) as u32)
-            }
-            Node::List(run) => Node::List(copy_run(target, source.run(*run), moved)),
-            Node::Ad(run) => {
-                let copied = Run { first: target.attributes.len() as u32, len: run.len };
-                target.attributes.extend(source.ad(*run).iter().map(|(name, value)| (*name, moved(*value))));
-                Node::Ad(copied)
-            }
-            other => with_moved_parts(other, moved),
-        };
-        target.nodes.push(node);
+        copy_node(target, source, id, moved);
         if let Some(span) = source.span(id)
             && target.spans.len() + 1 == target.nodes.len()
         {
@@ -414,6 +399,26 @@ pub fn copy_into(target: &mut Tree, source: &Tree, root: NodeId) -> NodeId {
         }
     }
     moved(root)
+}
+
+/// Copies a node of a tree behind the nodes of another, given the new numbers of its parts; without its place.
+pub(crate) fn copy_node(target: &mut Tree, source: &Tree, id: NodeId, moved: impl Fn(NodeId) -> NodeId) {
+    let node = match source.node(id) {
+        Node::Call(call) => {
+            let site = source.calls[*call as usize];
+            let arguments = copy_run(target, source.run(site.arguments), moved);
+            target.calls.push(CallSite { name: site.name, arguments });
+            Node::Call((target.calls.len() - 1) as u32)
+        }
+        Node::List(run) => Node::List(copy_run(target, source.run(*run), moved)),
+        Node::Ad(run) => {
+            let copied = Run { first: target.attributes.len() as u32, len: run.len };
+            target.attributes.extend(source.ad(*run).iter().map(|(name, value)| (*name, moved(*value))));
+            Node::Ad(copied)
+        }
+        other => with_moved_parts(other, moved),
+    };
+    target.nodes.push(node);
 }
 
 fn copy_run(target: &mut Tree, elements: &[NodeId], moved: impl Fn(NodeId) -> NodeId) -> Run {

@@ -15,7 +15,6 @@ use classmate::internal::eval::conditions::Connective;
 use classmate::internal::name::Name;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::{AtomKind, Atoms};
-use classmate::internal::program::condition::{MAX_ATOMS, MAX_HEIGHT};
 use classmate::internal::program::mask::Truths;
 use classmate::internal::program::partition::Partition;
 use classmate::internal::program::view::TableView;
@@ -174,7 +173,7 @@ fn joined(view: &TableView<'_>, side: Side, conditions: &AdConditions) -> Option
     let requirements = Name::new("Requirements");
     let whole = pair.depends_of(requirements, side, &mut atoms.mentions);
     let leaves = conditions.all.iter().filter(|condition| condition.connective == Connective::Leaf).count();
-    if whole.random || whole.height > MAX_HEIGHT || leaves > MAX_ATOMS {
+    if !whole.is_divisible(leaves) {
         return None;
     }
     let mut found: Vec<Truths> = vec![Truths::same(0, Truth::Undefined); conditions.all.len()];
