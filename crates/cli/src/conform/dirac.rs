@@ -181,7 +181,7 @@ fn section(section: Section<'_>) -> Json {
     let shown = |(name, entry): (&[u8], Entry<'_>)| {
         let value = match entry {
             Entry::Section(inner) => self::section(inner),
-            Entry::Option(option) => text(option.text()),
+            Entry::Option(option) => text(option.text),
         };
         let Json::String(name) = text(name) else { return (String::new(), value) };
         (name, value)

@@ -82,6 +82,11 @@ impl Instance {
         let documented = self.documented_max.filter(|_| profile == Profile::Documented);
         documented.or(self.observed_max).unwrap_or(GLOBAL_MAX)
     }
+
+    /// A warning about its name.
+    pub(super) fn warning(&self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::warning_at(message, self.place.clone()).width(self.name.len())
+    }
 }
 
 impl ShareCorrections {
@@ -98,13 +103,12 @@ impl ShareCorrections {
         for corrector in distinct {
             if let Some(started) = started.filter(|_| !CORRECTORS.iter().any(|known| known.as_bytes() == &**corrector))
             {
-                let message = format!("`{}` is not a DIRAC corrector", shown(corrector));
-                let warning = Diagnostic::warning_at(message, started.place().clone()).width(started.name().len());
+                let warning = started.warning(format!("`{}` is not a DIRAC corrector", shown(corrector)));
                 warnings.push(warning.help(format!("expected {}", CORRECTORS.join(" or "))));
             }
             let Some(found) = section.named(corrector) else {
                 let message = format!("the corrector `{}` does not have a section", shown(corrector));
-                warnings.extend(started.map(|started| Diagnostic::warning_at(message, started.place().clone())));
+                warnings.extend(started.map(|started| Diagnostic::warning_at(message, started.place.clone())));
                 continue;
             };
             for section in found.sections() {
@@ -114,8 +118,7 @@ impl ShareCorrections {
                 if let Some(first) = first {
                     let (now, before) = (shown(&instance.name), shown(&first.name));
                     let message = format!("`{now}` corrects the same shares as `{before}` and is ignored");
-                    let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
-                    warnings.push(warning.help(format!("the first one is used, at {}", first.place)));
+                    warnings.push(instance.warning(message).help(format!("the first one is used, at {}", first.place)));
                 } else {
                     targets.insert(target, instances.len());
                     instances.push(instance);
@@ -133,39 +136,33 @@ impl Instance {
             &["Group", "MaxGlobalCorrectionFactor", "MaxGlobalCorrection", "UpdateHistoryPeriod"],
             warnings,
         );
-        let mut slices = Vec::new();
-        for slice in section.sections() {
-            slices.push(Slice::read(slice, warnings)?);
-        }
+        let slices = section.sections().map(|slice| Slice::read(slice, warnings));
+        let mut slices = slices.collect::<Result<Vec<_>, _>>()?;
         let name = word(section.name());
-        let at =
-            |width: usize, message: String| Diagnostic::error_at(message, Some(section.place().clone())).width(width);
         let total: f64 = slices.iter().map(|slice| slice.weight).sum();
         if slices.is_empty() {
-            let message = format!(
-                "the corrector instance `{}` does not have a time slice, so it has no \
-            effect",
+            warnings.push(section.warning(format!(
+                "the corrector instance `{}` does not have a time slice, so it has no effect",
                 shown(&name)
-            );
-            warnings.push(Diagnostic::warning_at(message, section.place().clone()).width(name.len()));
+            )));
         } else if total <= 0.0 || !total.is_finite() {
             let message = format!("the weights of the slices of `{}` sum to {total}", shown(&name));
-            return Err(at(name.len(), message).help("at least one slice must have a `Weight` above 0"));
+            let error = Diagnostic::error_at(message, section.place().clone()).width(name.len());
+            return Err(error.help("at least one slice must have a `Weight` above 0"));
         }
         for slice in &mut slices {
             slice.weight /= total;
         }
         let mut bound = |name: &str| section.option(name).map(|setting| greatest(setting, warnings)).transpose();
-        let instance = Self {
+        Ok(Self {
             corrector: corrector.clone(),
-            group: section.option("Group").map(Setting::text).filter(|group| !group.is_empty()).map(word),
+            group: section.option("Group").filter(|group| !group.text.is_empty()).map(|group| word(group.text)),
             documented_max: bound("MaxGlobalCorrectionFactor")?,
             observed_max: bound("MaxGlobalCorrection")?,
             place: section.place().clone(),
             name,
             slices,
-        };
-        Ok(instance)
+        })
     }
 }
 
@@ -194,24 +191,21 @@ impl Slice {
 fn greatest(setting: Setting<'_>, warnings: &mut Vec<Diagnostic>) -> Result<f64, ConfigError> {
     let number = positive(setting)?;
     if number < 1.0 {
-        let name = shown(setting.name());
-        let message = format!("`{name}` is `{number}`, below 1, so all factors become {}", 1.0 / number);
-        let warning = Diagnostic::warning_at(message, setting.place().clone()).width(setting.name().len());
-        warnings.push(warning.help(
-            "factors are limited to the range from the inverse of this number to the number, \
-        so it must be at least 1",
-        ));
+        let (name, all) = (shown(setting.name), 1.0 / number);
+        let warning = setting.warning(format!("`{name}` is `{number}`, below 1, so all factors become {all}"));
+        let help = "factors are limited to the range from the inverse of this number to the number, \
+            so it must be at least 1";
+        warnings.push(warning.help(help));
     }
     Ok(number)
 }
 
 /// Reports unknown options.
 pub(super) fn check_names(section: Section<'_>, known: &[&str], warnings: &mut Vec<Diagnostic>) {
-    for option in section.options().filter(|option| !known.iter().any(|name| name.as_bytes() == option.name())) {
-        let (name, of) = (shown(option.name()), shown(section.name()));
-        let warning = Diagnostic::warning_at(format!("`{name}` is not an option of `{of}`"), option.place().clone());
-        let warning = warning.width(option.name().len());
-        warnings.push(match near::closest(option.name(), known.iter().copied()) {
+    for option in section.options().filter(|option| !known.iter().any(|name| name.as_bytes() == option.name)) {
+        let (name, of) = (shown(option.name), shown(section.name()));
+        let warning = option.warning(format!("`{name}` is not an option of `{of}`"));
+        warnings.push(match near::closest(option.name, known.iter().copied()) {
             Some(near) => warning.did_you_mean(Some(near)),
             None => warning.help(format!("expected {}", known.join(", "))),
         });

@@ -57,8 +57,7 @@ pub(super) fn read(section: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Resu
     for site in section.sections() {
         for kind in site.sections() {
             let Some(attribute) = Attribute::named(kind.name()) else {
-                let message = format!("`{}` cannot be used to limit jobs", shown(kind.name()));
-                let warning = Diagnostic::warning_at(message, kind.place().clone()).width(kind.name().len());
+                let warning = kind.warning(format!("`{}` cannot be used to limit jobs", shown(kind.name())));
                 let known: Vec<&str> = Attribute::ALL.iter().map(|(name, _)| *name).collect();
                 warnings.push(warning.help(format!("expected one of {}", known.join(", "))));
                 continue;
@@ -68,9 +67,9 @@ pub(super) fn read(section: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Resu
                 limits.push(SiteLimit {
                     site: word(site.name()),
                     attribute,
-                    value: word(option.name()),
+                    value: word(option.name),
                     limit: limit.ok_or_else(|| option.expected("a number of at least 0"))?,
-                    place: option.place().clone(),
+                    place: option.place.clone(),
                 });
             }
         }

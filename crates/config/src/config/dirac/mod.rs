@@ -132,9 +132,8 @@ impl DiracSettings {
                         "`MaxGlobalCorrectionFactor` of `{}` is ignored: the maximum correction is {read}",
                         shown(&instance.name)
                     );
-                    let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
                     let help = format!("DIRAC reads `MaxGlobalCorrection = {unread}`");
-                    self.warnings.push(warning.help(help));
+                    self.warnings.push(instance.warning(message).help(help));
                 }
             }
             if let Some(group) = instance.group.as_ref().filter(|_| !self.groups.is_empty())
@@ -145,7 +144,7 @@ impl DiracSettings {
                     shown(&instance.name),
                     shown(group)
                 );
-                let warning = Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len());
+                let warning = instance.warning(message);
                 self.warnings.push(match near::closest(group, self.groups.keys()) {
                     Some(near) => warning.did_you_mean(Some(shown(near))),
                     None => warning.help("groups are declared in /Registry/Groups"),
@@ -153,25 +152,22 @@ impl DiracSettings {
             }
             let shared = instance.group.as_ref().and_then(|group| self.groups.get(group));
             if shared.is_some_and(|group| group.job_sharing) {
-                let message = format!(
+                self.warnings.push(instance.warning(format!(
                     "`{}` has no effect: users of a group with JobSharing do not have individual shares",
                     shown(&instance.name)
-                );
-                self.warnings.push(Diagnostic::warning_at(message, instance.place.clone()).width(instance.name.len()));
+                )));
             }
         }
         if let Some(first) = self.corrections.instances.first()
             && correct.is_none()
         {
-            let message = "shares are not corrected, because `EnableSharesCorrection` is not set";
-            let warning = Diagnostic::warning_at(message, first.place.clone()).width(first.name.len());
+            let warning = first.warning("shares are not corrected, because `EnableSharesCorrection` is not set");
             self.warnings.push(warning.help("add `EnableSharesCorrection = yes` next to `ShareCorrections`"));
         }
         if let Some(correct) = correct.filter(|correct| correct.is_true())
             && self.corrections.order.is_empty()
         {
-            let message = "shares are not corrected, because `ShareCorrectorsToStart` is empty";
-            let warning = Diagnostic::warning_at(message, correct.place().clone()).width(correct.name().len());
+            let warning = correct.warning("shares are not corrected, because `ShareCorrectorsToStart` is empty");
             self.warnings.push(warning.help("add `ShareCorrectorsToStart = WMSHistory` to `ShareCorrections`"));
         }
         self
@@ -198,14 +194,11 @@ fn groups(root: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<IndexMap<
     let mut groups = IndexMap::new();
     for section in root.section("Registry/Groups").into_iter().flat_map(Section::sections) {
         for option in section.options() {
-            let is = |name: &&str| name.as_bytes() == option.name();
-            if GROUP_OPTIONS.iter().chain(&OTHER_GROUP_OPTIONS).any(is) {
-                continue;
-            }
-            if let Some(near) = near::closest(option.name(), GROUP_OPTIONS) {
-                let message = format!("`{}` of the group `{}` is ignored", shown(option.name()), shown(section.name()));
-                let warning = Diagnostic::warning_at(message, option.place().clone()).width(option.name().len());
-                warnings.push(warning.did_you_mean(Some(near)));
+            let is = |name: &&str| name.as_bytes() == option.name;
+            let known = GROUP_OPTIONS.iter().chain(&OTHER_GROUP_OPTIONS).any(is);
+            if let Some(near) = near::closest(option.name, GROUP_OPTIONS).filter(|_| !known) {
+                let message = format!("`{}` of the group `{}` is ignored", shown(option.name), shown(section.name()));
+                warnings.push(option.warning(message).did_you_mean(Some(near)));
             }
         }
         let list = |name: &str| section.option(name).into_iter().flat_map(Setting::list);
@@ -221,7 +214,7 @@ fn groups(root: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Result<IndexMap<
             job_sharing: list("Properties").any(shares),
             background: section.option("AllowBackgroundTQs").is_some_and(Setting::is_true),
             users: list("Users").map(word).collect(),
-            community: section.option("VO").map(|option| word(option.text())),
+            community: section.option("VO").map(|option| word(option.text)),
         };
         groups.insert(word(section.name()), group);
     }
@@ -235,8 +228,7 @@ fn segments_of(option: Setting<'_>, warnings: &mut Vec<Diagnostic>) -> Option<Ve
     let usable =
         segments.filter(|list| list.first().is_some_and(|first| *first > 0) && list.is_sorted_by(|a, b| a < b));
     if usable.is_none() {
-        let message = format!("ignored `{}`, which is `{}`", shown(option.name()), shown(option.text()));
-        let warning = Diagnostic::warning_at(message, option.place().clone()).width(option.name().len());
+        let warning = option.warning(format!("ignored `{}`, which is `{}`", shown(option.name), shown(option.text)));
         warnings.push(warning.help("expected whole seconds above 0, each greater than the one before"));
     }
     usable

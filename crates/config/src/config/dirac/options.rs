@@ -74,7 +74,7 @@ impl PolicyOptions {
     pub(super) fn read(root: Section<'_>) -> Result<Self, ConfigError> {
         let mut options = Self::default();
         for option in root.section("Classmate").into_iter().flat_map(Section::options) {
-            match option.name() {
+            match option.name {
                 b"Profile" => {
                     let words = [("observed", Profile::Observed), ("documented", Profile::Documented)];
                     options.profile = choice(option, &words)?;
@@ -97,7 +97,7 @@ impl PolicyOptions {
                 b"DiracMemoryTags" => options.memory_tags = option.is_true(),
                 name => {
                     let message = format!("`{}` is not an option of `Classmate`", super::shown(name));
-                    return Err(Diagnostic::error_at(message, Some(option.place().clone()))
+                    return Err(Diagnostic::error_at(message, option.place.clone())
                         .width(name.len())
                         .help("expected Profile, Weighting, Lottery, Order or DiracMemoryTags"));
                 }
@@ -108,7 +108,7 @@ impl PolicyOptions {
 }
 
 fn choice<T: Copy>(option: Setting<'_>, words: &[(&str, T)]) -> Result<T, ConfigError> {
-    let found = words.iter().find(|(word, _)| option.text().eq_ignore_ascii_case(word.as_bytes()));
+    let found = words.iter().find(|(word, _)| option.text.eq_ignore_ascii_case(word.as_bytes()));
     found.map(|(_, choice)| *choice).ok_or_else(|| {
         let known: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
         option.expected(&known.join(" or "))

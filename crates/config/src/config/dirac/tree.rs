@@ -21,7 +21,7 @@ const ROOT: usize = 0;
 /// let tree = Tree::parse("dirac.cfg", b"Registry\n{\n  Groups\n  {\n    lhcb_mc { \n      JobShare = 300\n    }\n
 /// }\n}\n")?;
 /// let share = tree.root().option("Registry/Groups/lhcb_mc/JobShare").unwrap();
-/// assert_eq!((share.text(), share.place().to_string()), (&b"300"[..], "dirac.cfg:6:7".to_owned()));
+/// assert_eq!((share.text, share.place.to_string()), (&b"300"[..], "dirac.cfg:6:7".to_owned()));
 /// # Ok::<(), classmate_config::internal::config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -95,16 +95,13 @@ impl Tree {
             self.line(line, &place, &mut open, &mut pending)?;
         }
         pending.refuse()?;
-        match open.last() {
-            Some(&last) if last != ROOT => {
-                let node = &self.nodes[last];
-                let message = format!("the section `{}` is not closed", shown(&node.name));
-                Err(Diagnostic::error_at(message, Some(node.place.clone()))
-                    .width(node.name.len())
-                    .help("each `{` needs a `}`: the file may be truncated"))
-            }
-            _ => Ok(()),
-        }
+        let Some(node) = open.last().filter(|&&last| last != ROOT).map(|&last| &self.nodes[last]) else {
+            return Ok(());
+        };
+        let message = format!("the section `{}` is not closed", shown(&node.name));
+        Err(Diagnostic::error_at(message, Some(node.place.clone()))
+            .width(node.name.len())
+            .help("each `{` needs a `}`: the file may be truncated"))
     }
 
     fn line(
@@ -276,12 +273,25 @@ pub enum Entry<'t> {
     Option(Setting<'t>),
 }
 
+impl<'t> Entry<'t> {
+    fn section(self) -> Option<Section<'t>> {
+        if let Entry::Section(section) = self { Some(section) } else { None }
+    }
+
+    fn option(self) -> Option<Setting<'t>> {
+        if let Entry::Option(option) = self { Some(option) } else { None }
+    }
+}
+
 /// An option with its value.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'t> {
-    name: &'t [u8],
-    text: &'t [u8],
-    place: &'t Location,
+    /// Its name.
+    pub name: &'t [u8],
+    /// Its value, without white space at the ends.
+    pub text: &'t [u8],
+    /// The place of its name.
+    pub place: &'t Location,
     value_place: &'t Location,
 }
 
@@ -307,42 +317,32 @@ impl<'t> Section<'t> {
 
     /// The sections in it.
     pub fn sections(self) -> impl Iterator<Item = Section<'t>> {
-        self.entries().filter_map(|(_, entry)| match entry {
-            Entry::Section(section) => Some(section),
-            Entry::Option(_) => None,
-        })
+        self.entries().filter_map(|(_, entry)| entry.section())
     }
 
     /// The options in it.
     pub fn options(self) -> impl Iterator<Item = Setting<'t>> {
-        self.entries().filter_map(|(_, entry)| match entry {
-            Entry::Option(option) => Some(option),
-            Entry::Section(_) => None,
-        })
+        self.entries().filter_map(|(_, entry)| entry.option())
     }
 
     /// The section in it with this name.
     pub fn named(self, name: &[u8]) -> Option<Section<'t>> {
-        match self.entry_of(*self.tree.names.get(&(self.row, name.to_vec()))?) {
-            Entry::Section(section) => Some(section),
-            Entry::Option(_) => None,
-        }
+        self.entry_of(*self.tree.names.get(&(self.row, name.to_vec()))?).section()
     }
 
     /// The section at a path such as `Registry/Groups`.
     pub fn section(self, path: &str) -> Option<Section<'t>> {
-        match self.entry(path)? {
-            Entry::Section(section) => Some(section),
-            Entry::Option(_) => None,
-        }
+        self.entry(path)?.section()
     }
 
     /// The option at a path such as `Registry/Groups/lhcb_mc/JobShare`.
     pub fn option(self, path: &str) -> Option<Setting<'t>> {
-        match self.entry(path)? {
-            Entry::Option(option) => Some(option),
-            Entry::Section(_) => None,
-        }
+        self.entry(path)?.option()
+    }
+
+    /// A warning about its name.
+    pub fn warning(self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::warning_at(message, self.place().clone()).width(self.name().len())
     }
 
     fn entry(self, path: &str) -> Option<Entry<'t>> {
@@ -365,19 +365,9 @@ impl<'t> Section<'t> {
 }
 
 impl<'t> Setting<'t> {
-    /// Its name.
-    pub fn name(self) -> &'t [u8] {
-        self.name
-    }
-
-    /// Its value, without white space at the ends.
-    pub fn text(self) -> &'t [u8] {
-        self.text
-    }
-
-    /// The place of its name.
-    pub fn place(self) -> &'t Location {
-        self.place
+    /// A warning about its name.
+    pub fn warning(self, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::warning_at(message, self.place.clone()).width(self.name.len())
     }
 
     /// The value as a list: separated by commas, blanks dropped.
@@ -418,7 +408,7 @@ mod tests {
     }
 
     fn value<'t>(tree: &'t Tree, path: &str) -> Option<&'t [u8]> {
-        tree.root().option(path).map(Setting::text)
+        tree.root().option(path).map(|option| option.text)
     }
 
     #[test]
