@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::flags::WORDS;
 use super::line::{Line, lines, pairs};
 use super::weights::RESOURCES;
 use super::{Duration, HostList, Partition, PriorityFlags, TresWeights, Weights};
+use crate::config::files::beside;
 use crate::config::{ConfigError, Diagnostic, Files, Location};
 use classmate::internal::builtin::near;
 
@@ -20,34 +20,107 @@ const MAX_INCLUDE_DEPTH: usize = 16;
 /// Maximum number of included files.
 const MAX_FILES: usize = 256;
 
-/// The names of the priority family.
-const FAMILY: [&str; 18] = [
-    "FairShareDampeningFactor",
-    "PriorityCalcPeriod",
-    "PriorityDecayHalfLife",
-    "PriorityFavorSmall",
-    "PriorityFlags",
-    "PriorityMaxAge",
-    "PriorityParameters",
-    "PrioritySiteFactorParameters",
-    "PrioritySiteFactorPlugin",
-    "PriorityType",
-    "PriorityUsageResetPeriod",
-    "PriorityWeightAge",
-    "PriorityWeightAssoc",
-    "PriorityWeightFairshare",
-    "PriorityWeightJobSize",
-    "PriorityWeightPartition",
-    "PriorityWeightQOS",
-    "PriorityWeightTRES",
+/// Sets an option to a value as it is written; the error is what was expected.
+type Setter<T> = fn(&mut T, &str) -> Result<(), String>;
+
+/// The options of the priority family.
+const FAMILY: [(&str, Setter<SlurmConf>); 18] = [
+    ("FairShareDampeningFactor", |conf, value| {
+        let factor = value.parse().ok().filter(|&factor: &u16| factor > 0);
+        conf.dampening = factor.ok_or("a whole number from 1 to 65535")?;
+        Ok(())
+    }),
+    ("PriorityCalcPeriod", |conf, value| match long_time(value)? {
+        Duration::Seconds(0..60) => Err("a time of at least one minute".to_owned()),
+        period => {
+            conf.calc_period = period;
+            Ok(())
+        }
+    }),
+    ("PriorityDecayHalfLife", |conf, value| long_time(value).map(|time| conf.half_life = time)),
+    ("PriorityFavorSmall", |conf, value| truth(value).map(|truth| conf.favor_small = truth)),
+    ("PriorityFlags", |conf, value| {
+        conf.flags = PriorityFlags::parse(value);
+        Ok(())
+    }),
+    ("PriorityMaxAge", |conf, value| long_time(value).map(|time| conf.max_age = time)),
+    ("PriorityParameters", unused),
+    ("PrioritySiteFactorParameters", unused),
+    ("PrioritySiteFactorPlugin", unused),
+    ("PriorityType", |conf, value| {
+        conf.priority_type = match value.to_ascii_lowercase().as_str() {
+            "priority/multifactor" => PriorityType::Multifactor,
+            "priority/basic" => PriorityType::Basic,
+            _ => return Err("`priority/multifactor` or `priority/basic`".to_owned()),
+        };
+        Ok(())
+    }),
+    ("PriorityUsageResetPeriod", |conf, value| {
+        conf.reset = ResetPeriod::parse(value)
+            .ok_or("`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY`, `YEARLY` or a time")?;
+        Ok(())
+    }),
+    ("PriorityWeightAge", |conf, value| weight(value).map(|weight| conf.weights.age = weight)),
+    ("PriorityWeightAssoc", |conf, value| weight(value).map(|weight| conf.weights.association = weight)),
+    ("PriorityWeightFairshare", |conf, value| weight(value).map(|weight| conf.weights.fair_share = weight)),
+    ("PriorityWeightJobSize", |conf, value| weight(value).map(|weight| conf.weights.job_size = weight)),
+    ("PriorityWeightPartition", |conf, value| weight(value).map(|weight| conf.weights.partition = weight)),
+    ("PriorityWeightQOS", |conf, value| weight(value).map(|weight| conf.weights.qos = weight)),
+    ("PriorityWeightTRES", |conf, value| tres_weights(value).map(|weights| conf.tres_weights = weights)),
 ];
 
 /// The names of the priority family on the line of a partition.
 const PARTITION_FAMILY: [&str; 3] = ["Priority", "PriorityJobFactor", "PriorityTier"];
 
-/// The options of a partition's line that are read.
-const OF_PARTITION: [&str; 7] =
-    ["priorityjobfactor", "prioritytier", "priority", "tresbillingweights", "maxtime", "nodes", "default"];
+/// The options of a partition's line that are read, by their names in lower case. `Priority` comes after what it
+/// overrides, in no order of the line.
+const OF_PARTITION: [(&str, Setter<Partition>); 7] = [
+    ("priorityjobfactor", |partition, value| factor(value).map(|factor| partition.job_factor = factor)),
+    ("prioritytier", |partition, value| factor(value).map(|tier| partition.tier = tier)),
+    ("priority", |partition, value| factor(value).map(|both| (partition.job_factor, partition.tier) = (both, both))),
+    ("tresbillingweights", |partition, value| tres_weights(value).map(|prices| partition.billing = Some(prices))),
+    ("maxtime", |partition, value| {
+        partition.max_time = time(value).ok_or("a time such as `30` (minutes) or `7-0`")?;
+        Ok(())
+    }),
+    ("nodes", |partition, value| {
+        partition.nodes = HostList::parse(value);
+        Ok(())
+    }),
+    ("default", |partition, value| truth(value).map(|truth| partition.default = truth)),
+];
+
+fn unused(_: &mut SlurmConf, _: &str) -> Result<(), String> {
+    Ok(())
+}
+
+fn weight(value: &str) -> Result<u32, String> {
+    value.parse().map_err(|_| "a whole number from 0 to 4294967295".to_owned())
+}
+
+fn factor(value: &str) -> Result<u16, String> {
+    value.parse().map_err(|_| "a whole number from 0 to 65535".to_owned())
+}
+
+fn time(value: &str) -> Option<Duration> {
+    Duration::parse(value).map(Duration::in_whole_minutes)
+}
+
+fn long_time(value: &str) -> Result<Duration, String> {
+    time(value).ok_or_else(|| "a time such as `30` (minutes), `12:00:00` or `7-0`".to_owned())
+}
+
+fn tres_weights(value: &str) -> Result<TresWeights, String> {
+    TresWeights::parse(value).map_err(|error| format!("a list such as `CPU=1000,Mem=0.25G` ({error})"))
+}
+
+fn truth(value: &str) -> Result<bool, String> {
+    match value.to_ascii_lowercase().as_str() {
+        "yes" | "up" | "true" | "1" => Ok(true),
+        "no" | "down" | "false" | "0" => Ok(false),
+        _ => Err("`YES` or `NO`".to_owned()),
+    }
+}
 
 /// `PriorityType`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,7 +260,8 @@ impl SlurmConf {
     /// assert_eq!((debug.tier, debug.max_time.seconds()), (5, Some(1800)));
     /// ```
     pub fn read_changed(name: &str, text: &[u8], files: &dyn Files, changes: (&str, &[String])) -> (Self, Defects) {
-        let mut reader = ConfReader::new(files);
+        let (values, partitions, defects) = (BTreeMap::new(), Vec::new(), Defects::default());
+        let mut reader = ConfReader { files, values, partitions, defects, included: 0 };
         reader.file(name, text, 0);
         let (source, lines) = changes;
         let source: Arc<str> = Arc::from(source);
@@ -247,11 +321,7 @@ struct ConfReader<'f> {
     included: usize,
 }
 
-impl<'f> ConfReader<'f> {
-    fn new(files: &'f dyn Files) -> Self {
-        Self { files, values: BTreeMap::new(), partitions: Vec::new(), defects: Defects::default(), included: 0 }
-    }
-
+impl ConfReader<'_> {
     fn file(&mut self, name: &str, text: &[u8], depth: usize) {
         let shown: Arc<str> = Arc::from(name);
         for Line { number, text } in lines(text) {
@@ -264,10 +334,7 @@ impl<'f> ConfReader<'f> {
     }
 
     fn include(&mut self, from: &str, path: &str, place: Location, depth: usize) {
-        let whole = match from.rsplit_once('/') {
-            Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
-            _ => path.to_owned(),
-        };
+        let whole = beside(from, path);
         self.included += 1;
         if depth >= MAX_INCLUDE_DEPTH || self.included > MAX_FILES {
             let message = if depth >= MAX_INCLUDE_DEPTH {
@@ -303,7 +370,7 @@ impl<'f> ConfReader<'f> {
         }
         if of_partition {
             for (key, value) in &pairs {
-                self.check_name(key, &PARTITION_FAMILY, &place);
+                self.check_name(key, PARTITION_FAMILY, &place);
                 if key.eq_ignore_ascii_case("Nodes") && !HostList::is_balanced(value) {
                     let message = format!("`Nodes` is `{value}`, expected as many `]` as `[`");
                     self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
@@ -317,7 +384,7 @@ impl<'f> ConfReader<'f> {
             .any(|key| first.eq_ignore_ascii_case(key))
         {
             for (key, value) in pairs {
-                self.check_name(key, &FAMILY, &place);
+                self.check_name(key, FAMILY.map(|(name, _)| name), &place);
                 if is_family(key) {
                     let (written, value) = (key.to_owned(), value.to_owned());
                     let written = WrittenOption { key: written, value, place: place.clone() };
@@ -334,7 +401,9 @@ impl<'f> ConfReader<'f> {
         let Some((pairs, _)) = (self.partitions.len() > known).then(|| self.partitions.pop()).flatten() else { return };
         let name = |pairs: &Pairs| pairs.get("partitionname").map(|(_, name)| name.clone()).unwrap_or_default();
         let changed = name(&pairs);
-        let unread = pairs.iter().filter(|(key, _)| !OF_PARTITION.contains(&key.as_str()) && *key != "partitionname");
+        let unread = pairs
+            .iter()
+            .filter(|(key, _)| !OF_PARTITION.iter().any(|(name, _)| name == key) && *key != "partitionname");
         for (_, (shown, _)) in unread {
             let message = format!("`{shown}` of a partition has no effect here");
             self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()));
@@ -357,22 +426,16 @@ impl<'f> ConfReader<'f> {
     }
 
     /// An unknown name of the family is an error: a misspelled weight would silently be 0.
-    fn check_name(&mut self, key: &str, known: &[&str], place: &Location) {
+    fn check_name<const N: usize>(&mut self, key: &str, known: [&str; N], place: &Location) {
         if !is_family(key) || known.iter().any(|name| key.eq_ignore_ascii_case(name)) {
             return;
         }
-        let error = Diagnostic::error_at(
-            format!(
-                "`{key}` is not a priority \
-        parameter"
-            ),
-            place.clone(),
-        )
-        .width(key.len());
+        let error =
+            Diagnostic::error_at(format!("`{key}` is not a priority parameter"), place.clone()).width(key.len());
         let of_partition = PARTITION_FAMILY.iter().find(|name| key.eq_ignore_ascii_case(name));
         self.defects.errors.push(match of_partition {
             Some(name) => error.help(format!("write it on the line of a partition: `PartitionName=… {name}=…`")),
-            None => error.did_you_mean(near::closest(key.as_bytes(), known.iter().copied())),
+            None => error.did_you_mean(near::closest(key.as_bytes(), known)),
         });
     }
 
@@ -380,7 +443,8 @@ impl<'f> ConfReader<'f> {
         let mut conf = SlurmConf::default();
         let values = std::mem::take(&mut self.values);
         for (key, WrittenOption { key: shown, value, place }) in &values {
-            if let Err(expected) = conf.set(key, value) {
+            let setter = FAMILY.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
+            if let Some(Err(expected)) = setter.map(|(_, set)| set(&mut conf, value)) {
                 let message = format!("`{shown}` is `{value}`, expected {expected}");
                 self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
             }
@@ -415,10 +479,11 @@ impl<'f> ConfReader<'f> {
     }
 
     fn check_flags(&mut self, text: &str, place: &Location) {
+        let known = PriorityFlags::default().table().map(|(word, _)| word);
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            if !WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)) {
+            if !known.iter().any(|known| word.eq_ignore_ascii_case(known)) {
                 let warning = Diagnostic::warning_at(format!("`{word}` is not a priority flag"), place.clone());
-                self.defects.warnings.push(warning.did_you_mean(near::closest(word.as_bytes(), WORDS)));
+                self.defects.warnings.push(warning.did_you_mean(near::closest(word.as_bytes(), known)));
             }
         }
     }
@@ -445,10 +510,9 @@ impl<'f> ConfReader<'f> {
             let mut whole = defaults.clone();
             whole.extend(pairs);
             let mut partition = Partition::named(&name);
-            // `Priority` comes after what it overrides, in no order of the line.
-            for key in OF_PARTITION {
+            for (key, set) in OF_PARTITION {
                 let Some((shown, value)) = whole.get(key) else { continue };
-                if let Err(expected) = set_of_partition(&mut partition, key, value) {
+                if let Err(expected) = set(&mut partition, value) {
                     let message = format!("`{shown}` of partition `{name}` is `{value}`, expected {expected}");
                     self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
                 }
@@ -461,83 +525,6 @@ impl<'f> ConfReader<'f> {
                 None => conf.partitions.push(partition),
             }
         }
-    }
-}
-
-impl SlurmConf {
-    /// Sets a value by its lower-case name; an error is what was expected.
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let time = || {
-            let time = Duration::parse(value).map(Duration::in_whole_minutes);
-            time.ok_or_else(|| "a time such as `30` (minutes), `12:00:00` or `7-0`".to_owned())
-        };
-        let weight = || value.parse::<u32>().map_err(|_| "a whole number from 0 to 4294967295".to_owned());
-        match key {
-            "prioritytype" => {
-                self.priority_type = match value.to_ascii_lowercase().as_str() {
-                    "priority/multifactor" => PriorityType::Multifactor,
-                    "priority/basic" => PriorityType::Basic,
-                    _ => return Err("`priority/multifactor` or `priority/basic`".to_owned()),
-                }
-            }
-            "prioritydecayhalflife" => self.half_life = time()?,
-            "prioritycalcperiod" => match time()? {
-                Duration::Seconds(0..60) => return Err("a time of at least one minute".to_owned()),
-                period => self.calc_period = period,
-            },
-            "prioritymaxage" => self.max_age = time()?,
-            "priorityusageresetperiod" => {
-                self.reset = ResetPeriod::parse(value)
-                    .ok_or("`NONE`, `NOW`, `DAILY`, `WEEKLY`, `MONTHLY`, `QUARTERLY`, `YEARLY` or a time")?;
-            }
-            "priorityfavorsmall" => self.favor_small = truth(value).ok_or("`YES` or `NO`")?,
-            "priorityflags" => self.flags = PriorityFlags::parse(value),
-            "priorityweightage" => self.weights.age = weight()?,
-            "priorityweightassoc" => self.weights.association = weight()?,
-            "priorityweightfairshare" => self.weights.fair_share = weight()?,
-            "priorityweightjobsize" => self.weights.job_size = weight()?,
-            "priorityweightpartition" => self.weights.partition = weight()?,
-            "priorityweightqos" => self.weights.qos = weight()?,
-            "priorityweighttres" => self.tres_weights = TresWeights::parse(value).map_err(|error| list_of(&error))?,
-            "fairsharedampeningfactor" => {
-                let factor = value.parse().ok().filter(|&factor: &u16| factor > 0);
-                self.dampening = factor.ok_or("a whole number from 1 to 65535")?;
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-fn set_of_partition(partition: &mut Partition, key: &str, value: &str) -> Result<(), String> {
-    let number = || value.parse::<u16>().map_err(|_| "a whole number from 0 to 65535".to_owned());
-    match key {
-        "priorityjobfactor" => partition.job_factor = number()?,
-        "prioritytier" => partition.tier = number()?,
-        "priority" => (partition.job_factor, partition.tier) = (number()?, number()?),
-        "tresbillingweights" => {
-            partition.billing = Some(TresWeights::parse(value).map_err(|error| list_of(&error))?);
-        }
-        "maxtime" => {
-            let time = Duration::parse(value).map(Duration::in_whole_minutes);
-            partition.max_time = time.ok_or("a time such as `30` (minutes) or `7-0`")?;
-        }
-        "nodes" => partition.nodes = HostList::parse(value),
-        "default" => partition.default = truth(value).ok_or("`YES` or `NO`")?,
-        _ => {}
-    }
-    Ok(())
-}
-
-fn list_of(error: &str) -> String {
-    format!("a list such as `CPU=1000,Mem=0.25G` ({error})")
-}
-
-fn truth(value: &str) -> Option<bool> {
-    match value.to_ascii_lowercase().as_str() {
-        "yes" | "up" | "true" | "1" => Some(true),
-        "no" | "down" | "false" | "0" => Some(false),
-        _ => None,
     }
 }
 

@@ -54,24 +54,6 @@ pub struct PriorityFlags {
     pub billing: BillingSum,
 }
 
-/// Every word that means something.
-pub(super) const WORDS: [&str; 14] = [
-    "ACCRUE_ALWAYS",
-    "CALCULATE_RUNNING",
-    "DEPTH_OBLIVIOUS",
-    "FAIR_TREE",
-    "INCR_ONLY",
-    "MAX_TRES",
-    "MAX_TRES_GRES",
-    "NO_FAIR_TREE",
-    "NO_NORMAL_ALL",
-    "NO_NORMAL_ASSOC",
-    "NO_NORMAL_PART",
-    "NO_NORMAL_QOS",
-    "NO_NORMAL_TRES",
-    "SMALL_RELATIVE_TO_TIME",
-];
-
 impl PriorityFlags {
     /// The flags of a text.
     ///
@@ -113,7 +95,12 @@ impl PriorityFlags {
 
     /// The words of the flags that are in effect, alphabetically; `FAIR_TREE` is the default.
     pub fn words(&self) -> Vec<&'static str> {
-        let all = [
+        self.table().into_iter().filter(|(_, set)| *set).map(|(word, _)| word).collect()
+    }
+
+    /// Every word that means something, and whether it is in effect; short forms of others never are.
+    pub(super) fn table(&self) -> [(&'static str, bool); 14] {
+        [
             ("ACCRUE_ALWAYS", self.accrue_always),
             ("CALCULATE_RUNNING", self.calculate_running),
             ("DEPTH_OBLIVIOUS", self.fair_share == FairShare::DepthOblivious),
@@ -121,13 +108,14 @@ impl PriorityFlags {
             ("INCR_ONLY", self.increase_only),
             ("MAX_TRES", self.billing == BillingSum::Max),
             ("MAX_TRES_GRES", self.billing == BillingSum::MaxAndGres),
+            ("NO_FAIR_TREE", false),
+            ("NO_NORMAL_ALL", false),
             ("NO_NORMAL_ASSOC", self.raw_association),
             ("NO_NORMAL_PART", self.raw_partition),
             ("NO_NORMAL_QOS", self.raw_qos),
             ("NO_NORMAL_TRES", self.raw_tres),
             ("SMALL_RELATIVE_TO_TIME", self.small_relative_to_time),
-        ];
-        all.into_iter().filter(|(_, set)| *set).map(|(word, _)| word).collect()
+        ]
     }
 }
 
