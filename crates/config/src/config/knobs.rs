@@ -6,6 +6,25 @@
 use super::setting::{ExprText, Settings};
 use super::{Config, ConfigError};
 
+/// Declares knobs of one concern, each with the way in which it is read.
+macro_rules! knobs {
+    ($(#[$about:meta])* $group:ident($settings:ident, $config:ident) {
+        $($(#[$doc:meta])* $field:ident: $type:ty = $read:expr,)*
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $group {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl $group {
+            fn read($settings: Settings<'_>, $config: &Config) -> Result<Self, ConfigError> {
+                Ok(Self { $($field: $read,)* })
+            }
+        }
+    };
+}
+
 /// Everything one negotiation cycle asks its configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NegotiatorKnobs {
@@ -21,119 +40,127 @@ pub struct NegotiatorKnobs {
     pub accountant: AccountantKnobs,
 }
 
-/// Knobs of the pie spins (`docs/reference/negotiation.md` 5, 7).
-#[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
-#[derive(Debug, Clone, PartialEq)]
-pub struct PieKnobs {
-    /// `NEGOTIATOR_CONSIDER_PREEMPTION`: claimed slots may be matched again.
-    pub consider_preemption: bool,
-    /// `NEGOTIATOR_CONSIDER_EARLY_PREEMPTION`: also slots with retirement time left.
-    pub consider_early_preemption: bool,
-    /// `NEGOTIATOR_USE_SLOT_WEIGHTS`: otherwise every slot weighs 1.
-    pub use_slot_weights: bool,
-    /// `SLOT_WEIGHT`: the weight of slots that do not say.
-    pub slot_weight: Option<ExprText>,
-    /// `FORCE_NEGOTIATOR_SLOT_WEIGHT`: `SLOT_WEIGHT` also overrides what slots say.
-    pub force_slot_weight: bool,
-    /// `NEGOTIATOR_IGNORE_USER_PRIORITIES`: no submitter limit.
-    pub ignore_user_priorities: bool,
-    /// `USE_GLOBAL_JOB_PRIOS`: submitters are also ordered by job priority.
-    pub use_global_job_prios: bool,
-    /// `MAX_GLOBAL_JOB_PRIOS`: maximum number of priorities that an access point reports.
-    pub most_global_job_prios: usize,
+knobs! {
+    /// Knobs of the pie spins (`docs/reference/negotiation.md` 5, 7).
+    #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
+    PieKnobs(settings, _config) {
+        /// `NEGOTIATOR_CONSIDER_PREEMPTION`: claimed slots may be matched again.
+        consider_preemption: bool = settings.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true)?,
+        /// `NEGOTIATOR_CONSIDER_EARLY_PREEMPTION`: also slots with retirement time left.
+        consider_early_preemption: bool = settings.boolean("NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", false)?,
+        /// `NEGOTIATOR_USE_SLOT_WEIGHTS`: otherwise every slot weighs 1.
+        use_slot_weights: bool = settings.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true)?,
+        /// `SLOT_WEIGHT`: the weight of slots that do not say.
+        slot_weight: Option<ExprText> = settings.expression("SLOT_WEIGHT")?,
+        /// `FORCE_NEGOTIATOR_SLOT_WEIGHT`: `SLOT_WEIGHT` also overrides what slots say.
+        force_slot_weight: bool = settings.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false)?,
+        /// `NEGOTIATOR_IGNORE_USER_PRIORITIES`: no submitter limit.
+        ignore_user_priorities: bool = settings.boolean("NEGOTIATOR_IGNORE_USER_PRIORITIES", false)?,
+        /// `USE_GLOBAL_JOB_PRIOS`: submitters are also ordered by job priority.
+        use_global_job_prios: bool = settings.boolean("USE_GLOBAL_JOB_PRIOS", false)?,
+        /// `MAX_GLOBAL_JOB_PRIOS`: maximum number of priorities that an access point reports.
+        most_global_job_prios: usize = settings.integer("MAX_GLOBAL_JOB_PRIOS", 500, 0, i64::MAX)? as usize,
+    }
 }
 
-/// Knobs that select slots, submitters and jobs (`docs/reference/knobs.md` 2).
-#[derive(Debug, Clone, PartialEq)]
-pub struct FilterKnobs {
-    /// `NEGOTIATOR_SLOT_CONSTRAINT`.
-    pub slots: Option<ExprText>,
-    /// `NEGOTIATOR_SUBMITTER_CONSTRAINT`.
-    pub submitters: Option<ExprText>,
-    /// `NEGOTIATOR_JOB_CONSTRAINT`.
-    pub jobs: Option<ExprText>,
-    /// `NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT`, or its old name `GROUP_DYNAMIC_MACH_CONSTRAINT`.
-    pub pool_size: Option<ExprText>,
-    /// `NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD`, seconds (an expression).
-    pub shutdown_threshold: Option<ExprText>,
-    /// `MATCH_WORKING_CM_SLOTS`: match claimed partitionable slots of other central managers.
-    pub working_cm_slots: bool,
-    /// `STARTD_AD_REEVAL_EXPR`: when the ad of a slot that wants another look replaces the one kept before.
-    pub newer_ad: Option<ExprText>,
+knobs! {
+    /// Knobs that select slots, submitters and jobs (`docs/reference/knobs.md` 2).
+    FilterKnobs(settings, _config) {
+        /// `NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT`, or its old name `GROUP_DYNAMIC_MACH_CONSTRAINT`.
+        pool_size: Option<ExprText> = match settings.expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT")? {
+            None => settings.expression("GROUP_DYNAMIC_MACH_CONSTRAINT")?,
+            found => found,
+        },
+        /// `NEGOTIATOR_SLOT_CONSTRAINT`.
+        slots: Option<ExprText> = settings.expression("NEGOTIATOR_SLOT_CONSTRAINT")?,
+        /// `NEGOTIATOR_SUBMITTER_CONSTRAINT`.
+        submitters: Option<ExprText> = settings.expression("NEGOTIATOR_SUBMITTER_CONSTRAINT")?,
+        /// `NEGOTIATOR_JOB_CONSTRAINT`.
+        jobs: Option<ExprText> = settings.expression("NEGOTIATOR_JOB_CONSTRAINT")?,
+        /// `NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD`, seconds (an expression).
+        shutdown_threshold: Option<ExprText> = settings.expression("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD")?,
+        /// `MATCH_WORKING_CM_SLOTS`: match claimed partitionable slots of other central managers.
+        working_cm_slots: bool = settings.boolean("MATCH_WORKING_CM_SLOTS", false)?,
+        /// `STARTD_AD_REEVAL_EXPR`: when the ad of a slot that wants another look replaces the one kept before.
+        newer_ad: Option<ExprText> = settings.expression("STARTD_AD_REEVAL_EXPR")?,
+    }
 }
 
-/// Knobs of the test and order of candidates (`docs/reference/negotiation.md` 10).
-#[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
-#[derive(Debug, Clone, PartialEq)]
-pub struct MatchingKnobs {
-    /// `NEGOTIATOR_PRE_JOB_RANK`, first key.
-    pub pre_job_rank: Option<ExprText>,
-    /// `NEGOTIATOR_POST_JOB_RANK`, third key.
-    pub post_job_rank: Option<ExprText>,
-    /// `PREEMPTION_RANK`, fifth key.
-    pub preemption_rank: Option<ExprText>,
-    /// `PREEMPTION_REQUIREMENTS`; none means no test.
-    pub preemption_requirements: Option<ExprText>,
-    /// `PREEMPTION_REQUIREMENTS_STABLE`.
-    pub preemption_requirements_stable: bool,
-    /// `PREEMPTION_RANK_STABLE`.
-    pub preemption_rank_stable: bool,
-    /// `NEGOTIATOR_IGNORE_JOB_RANKS`: slots are ordered once per cycle.
-    pub ignore_job_ranks: bool,
-    /// `NEGOTIATOR_MATCHLIST_CACHING`: sorted candidates are kept for the next job of an autocluster.
-    pub match_list_caching: bool,
-    /// `ALLOW_PSLOT_PREEMPTION`.
-    pub allow_pslot_preemption: bool,
-    /// `NEGOTIATOR_CROSS_SLOT_PRIOS`.
-    pub cross_slot_prios: bool,
-    /// `STARTD_RESOURCE_PREFIX`, the prefix of attributes of sibling slots.
-    pub resource_prefix: Vec<u8>,
-    /// `NEGOTIATOR_DEPTH_FIRST`: the access point packs a partitionable slot.
-    pub depth_first: bool,
-    /// `NEGOTIATOR_MATCH_EXPRS`: macros copied into slot ads; name and text of those defined.
-    pub match_exprs: Vec<(Vec<u8>, Vec<u8>)>,
+knobs! {
+    /// Knobs of the test and order of candidates (`docs/reference/negotiation.md` 10).
+    #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
+    MatchingKnobs(settings, config) {
+        /// `NEGOTIATOR_MATCH_EXPRS`: macros copied into slot ads; name and text of those defined.
+        match_exprs: Vec<(Vec<u8>, Vec<u8>)> = match_exprs(settings, config)?,
+        /// `STARTD_RESOURCE_PREFIX`, the prefix of attributes of sibling slots.
+        resource_prefix: Vec<u8> = settings.string("STARTD_RESOURCE_PREFIX")?.unwrap_or_else(|| b"slot".to_vec()),
+        /// `NEGOTIATOR_PRE_JOB_RANK`, first key.
+        pre_job_rank: Option<ExprText> = settings.expression("NEGOTIATOR_PRE_JOB_RANK")?,
+        /// `NEGOTIATOR_POST_JOB_RANK`, third key.
+        post_job_rank: Option<ExprText> = settings.expression("NEGOTIATOR_POST_JOB_RANK")?,
+        /// `PREEMPTION_RANK`, fifth key.
+        preemption_rank: Option<ExprText> = settings.expression("PREEMPTION_RANK")?,
+        /// `PREEMPTION_REQUIREMENTS`; none means no test.
+        preemption_requirements: Option<ExprText> = settings.expression("PREEMPTION_REQUIREMENTS")?,
+        /// `PREEMPTION_REQUIREMENTS_STABLE`.
+        preemption_requirements_stable: bool = settings.boolean("PREEMPTION_REQUIREMENTS_STABLE", true)?,
+        /// `PREEMPTION_RANK_STABLE`.
+        preemption_rank_stable: bool = settings.boolean("PREEMPTION_RANK_STABLE", true)?,
+        /// `NEGOTIATOR_IGNORE_JOB_RANKS`: slots are ordered once per cycle.
+        ignore_job_ranks: bool = settings.boolean("NEGOTIATOR_IGNORE_JOB_RANKS", false)?,
+        /// `NEGOTIATOR_MATCHLIST_CACHING`: sorted candidates are kept for the next job of an autocluster.
+        match_list_caching: bool = settings.boolean("NEGOTIATOR_MATCHLIST_CACHING", true)?,
+        /// `ALLOW_PSLOT_PREEMPTION`.
+        allow_pslot_preemption: bool = settings.boolean("ALLOW_PSLOT_PREEMPTION", false)?,
+        /// `NEGOTIATOR_CROSS_SLOT_PRIOS`.
+        cross_slot_prios: bool = settings.boolean("NEGOTIATOR_CROSS_SLOT_PRIOS", false)?,
+        /// `NEGOTIATOR_DEPTH_FIRST`: the access point packs a partitionable slot.
+        depth_first: bool = settings.boolean("NEGOTIATOR_DEPTH_FIRST", false)?,
+    }
 }
 
-/// Knobs of autoclusters and of the fetching of requests (`docs/reference/negotiation.md` 8).
-#[derive(Debug, Clone, PartialEq)]
-pub struct SignificantKnobs {
-    /// `SIGNIFICANT_ATTRIBUTES`: replaces the computed list if not empty.
-    pub replaced_by: Vec<Vec<u8>>,
-    /// `ADD_SIGNIFICANT_ATTRIBUTES`.
-    pub added: Vec<Vec<u8>>,
-    /// `REMOVE_SIGNIFICANT_ATTRIBUTES`.
-    pub removed: Vec<Vec<u8>>,
-    /// `REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX`.
-    pub removed_pattern: Option<ExprText>,
-    /// `STARTD_JOB_ATTRS`, `STARTD_JOB_EXPRS` and `SYSTEM_STARTD_JOB_ATTRS`: they count as slot attributes.
-    pub slot_side: Vec<Vec<u8>>,
-    /// `USE_RESOURCE_REQUEST_COUNTS`: one request represents several jobs.
-    pub request_counts: bool,
-    /// `NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE`, at least 1; 1 if counts are off.
-    pub request_list_size: i64,
-    /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER`: the access point takes every job for one of its own kind.
-    pub all_jobs_in_cluster: bool,
+knobs! {
+    /// Knobs of autoclusters and of the fetching of requests (`docs/reference/negotiation.md` 8).
+    SignificantKnobs(settings, _config) {
+        /// `STARTD_JOB_ATTRS`, `STARTD_JOB_EXPRS` and `SYSTEM_STARTD_JOB_ATTRS`: they count as slot attributes.
+        slot_side: Vec<Vec<u8>> = slot_side(settings)?,
+        /// `USE_RESOURCE_REQUEST_COUNTS`: one request represents several jobs.
+        request_counts: bool = settings.boolean("USE_RESOURCE_REQUEST_COUNTS", true)?,
+        /// `NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE`, at least 1; 1 if counts are off.
+        request_list_size: i64 = request_list_size(settings)?,
+        /// `SIGNIFICANT_ATTRIBUTES`: replaces the computed list if not empty.
+        replaced_by: Vec<Vec<u8>> = settings.list("SIGNIFICANT_ATTRIBUTES")?,
+        /// `ADD_SIGNIFICANT_ATTRIBUTES`.
+        added: Vec<Vec<u8>> = settings.list("ADD_SIGNIFICANT_ATTRIBUTES")?,
+        /// `REMOVE_SIGNIFICANT_ATTRIBUTES`.
+        removed: Vec<Vec<u8>> = settings.list("REMOVE_SIGNIFICANT_ATTRIBUTES")?,
+        /// `REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX`.
+        removed_pattern: Option<ExprText> = settings.expression("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX")?,
+        /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER`: the access point takes every job for one of its own kind.
+        all_jobs_in_cluster: bool = settings.letter("NEGOTIATE_ALL_JOBS_IN_CLUSTER", false)?,
+    }
 }
 
-/// Priorities and their factors (`docs/reference/accountant.md` 2, 3).
-#[derive(Debug, Clone, PartialEq)]
-pub struct AccountantKnobs {
-    /// `PRIORITY_HALFLIFE`, seconds, at least 1e-5.
-    pub half_life: f64,
-    /// `DEFAULT_PRIO_FACTOR`.
-    pub default_factor: f64,
-    /// `NICE_USER_PRIO_FACTOR`.
-    pub nice_user_factor: f64,
-    /// `REMOTE_PRIO_FACTOR`.
-    pub remote_factor: f64,
-    /// `ACCOUNTANT_LOCAL_DOMAIN`; unset: all users are local.
-    pub local_domain: Option<Vec<u8>>,
-    /// `GROUP_PRIO_FACTOR_<group>`: group as written in the knob, and factor.
-    pub group_factors: Vec<(Vec<u8>, f64)>,
-    /// `NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES`: suspended claims are not charged.
-    pub discount_suspended: bool,
-    /// `ACCOUNTING_DOMAIN` (or `UID_DOMAIN`): the domain of submitter names made from jobs.
-    pub domain: Option<Vec<u8>>,
+knobs! {
+    /// Priorities and their factors (`docs/reference/accountant.md` 2, 3).
+    AccountantKnobs(settings, config) {
+        /// `PRIORITY_HALFLIFE`, seconds, at least 1e-5.
+        half_life: f64 = settings.real("PRIORITY_HALFLIFE", 86400.0, 1e-5, f64::MAX)?,
+        /// `DEFAULT_PRIO_FACTOR`.
+        default_factor: f64 = settings.leading_number("DEFAULT_PRIO_FACTOR")?.unwrap_or(1000.0),
+        /// `NICE_USER_PRIO_FACTOR`.
+        nice_user_factor: f64 = settings.leading_number("NICE_USER_PRIO_FACTOR")?.unwrap_or(1e10),
+        /// `REMOTE_PRIO_FACTOR`.
+        remote_factor: f64 = settings.leading_number("REMOTE_PRIO_FACTOR")?.unwrap_or(1e7),
+        /// `ACCOUNTANT_LOCAL_DOMAIN`; unset: all users are local.
+        local_domain: Option<Vec<u8>> = settings.string("ACCOUNTANT_LOCAL_DOMAIN")?,
+        /// `GROUP_PRIO_FACTOR_<group>`: group as written in the knob, and factor.
+        group_factors: Vec<(Vec<u8>, f64)> = group_factors(settings, config)?,
+        /// `NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES`: suspended claims are not charged.
+        discount_suspended: bool = settings.boolean("NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES", false)?,
+        /// `ACCOUNTING_DOMAIN` (or `UID_DOMAIN`): the domain of submitter names made from jobs.
+        domain: Option<Vec<u8>> = settings.string("ACCOUNTING_DOMAIN")?,
+    }
 }
 
 impl NegotiatorKnobs {
@@ -144,113 +171,36 @@ impl NegotiatorKnobs {
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
         let settings = Settings::new(config);
         Ok(Self {
-            pie: PieKnobs::read(settings)?,
-            filter: FilterKnobs::read(settings)?,
+            pie: PieKnobs::read(settings, config)?,
+            filter: FilterKnobs::read(settings, config)?,
             matching: MatchingKnobs::read(settings, config)?,
-            significant: SignificantKnobs::read(settings)?,
+            significant: SignificantKnobs::read(settings, config)?,
             accountant: AccountantKnobs::read(settings, config)?,
         })
     }
 }
 
-impl PieKnobs {
-    fn read(settings: Settings<'_>) -> Result<Self, ConfigError> {
-        Ok(Self {
-            consider_preemption: settings.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true)?,
-            consider_early_preemption: settings.boolean("NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", false)?,
-            use_slot_weights: settings.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true)?,
-            slot_weight: settings.expression("SLOT_WEIGHT")?,
-            force_slot_weight: settings.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false)?,
-            ignore_user_priorities: settings.boolean("NEGOTIATOR_IGNORE_USER_PRIORITIES", false)?,
-            use_global_job_prios: settings.boolean("USE_GLOBAL_JOB_PRIOS", false)?,
-            most_global_job_prios: settings.integer("MAX_GLOBAL_JOB_PRIOS", 500, 0, i64::MAX)? as usize,
-        })
-    }
-}
-
-impl FilterKnobs {
-    fn read(settings: Settings<'_>) -> Result<Self, ConfigError> {
-        let pool_size = match settings.expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT")? {
-            None => settings.expression("GROUP_DYNAMIC_MACH_CONSTRAINT")?,
-            found => found,
-        };
-        Ok(Self {
-            slots: settings.expression("NEGOTIATOR_SLOT_CONSTRAINT")?,
-            submitters: settings.expression("NEGOTIATOR_SUBMITTER_CONSTRAINT")?,
-            jobs: settings.expression("NEGOTIATOR_JOB_CONSTRAINT")?,
-            pool_size,
-            shutdown_threshold: settings.expression("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD")?,
-            working_cm_slots: settings.boolean("MATCH_WORKING_CM_SLOTS", false)?,
-            newer_ad: settings.expression("STARTD_AD_REEVAL_EXPR")?,
-        })
-    }
-}
-
-impl MatchingKnobs {
-    fn read(settings: Settings<'_>, config: &Config) -> Result<Self, ConfigError> {
-        let mut match_exprs = Vec::new();
-        for name in settings.list("NEGOTIATOR_MATCH_EXPRS")? {
-            let Ok(text) = std::str::from_utf8(&name) else {
-                continue;
-            };
-            if let Some(found) = config.get(text)? {
-                match_exprs.push((name, found.text));
-            }
+/// The knobs of `NEGOTIATOR_MATCH_EXPRS` that are defined, and their texts.
+fn match_exprs(settings: Settings<'_>, config: &Config) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ConfigError> {
+    let mut defined = Vec::new();
+    for name in settings.list("NEGOTIATOR_MATCH_EXPRS")? {
+        let Ok(text) = std::str::from_utf8(&name) else { continue };
+        if let Some(found) = config.get(text)? {
+            defined.push((name, found.text));
         }
-        let prefix = settings.string("STARTD_RESOURCE_PREFIX")?;
-        Ok(Self {
-            pre_job_rank: settings.expression("NEGOTIATOR_PRE_JOB_RANK")?,
-            post_job_rank: settings.expression("NEGOTIATOR_POST_JOB_RANK")?,
-            preemption_rank: settings.expression("PREEMPTION_RANK")?,
-            preemption_requirements: settings.expression("PREEMPTION_REQUIREMENTS")?,
-            preemption_requirements_stable: settings.boolean("PREEMPTION_REQUIREMENTS_STABLE", true)?,
-            preemption_rank_stable: settings.boolean("PREEMPTION_RANK_STABLE", true)?,
-            ignore_job_ranks: settings.boolean("NEGOTIATOR_IGNORE_JOB_RANKS", false)?,
-            match_list_caching: settings.boolean("NEGOTIATOR_MATCHLIST_CACHING", true)?,
-            allow_pslot_preemption: settings.boolean("ALLOW_PSLOT_PREEMPTION", false)?,
-            cross_slot_prios: settings.boolean("NEGOTIATOR_CROSS_SLOT_PRIOS", false)?,
-            resource_prefix: prefix.unwrap_or_else(|| b"slot".to_vec()),
-            depth_first: settings.boolean("NEGOTIATOR_DEPTH_FIRST", false)?,
-            match_exprs,
-        })
     }
+    Ok(defined)
 }
 
-impl SignificantKnobs {
-    fn read(settings: Settings<'_>) -> Result<Self, ConfigError> {
-        let mut slot_side = Vec::new();
-        for name in ["STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS", "SYSTEM_STARTD_JOB_ATTRS"] {
-            slot_side.extend(settings.list(name)?);
-        }
-        let request_counts = settings.boolean("USE_RESOURCE_REQUEST_COUNTS", true)?;
-        let size = settings.integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", 200, 1, i64::MAX)?;
-        Ok(Self {
-            replaced_by: settings.list("SIGNIFICANT_ATTRIBUTES")?,
-            added: settings.list("ADD_SIGNIFICANT_ATTRIBUTES")?,
-            removed: settings.list("REMOVE_SIGNIFICANT_ATTRIBUTES")?,
-            removed_pattern: settings.expression("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX")?,
-            slot_side,
-            request_counts,
-            request_list_size: if request_counts { size } else { 1 },
-            all_jobs_in_cluster: settings.letter("NEGOTIATE_ALL_JOBS_IN_CLUSTER", false)?,
-        })
-    }
+/// The attributes of jobs that slots have.
+fn slot_side(settings: Settings<'_>) -> Result<Vec<Vec<u8>>, ConfigError> {
+    let lists = ["STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS", "SYSTEM_STARTD_JOB_ATTRS"].map(|name| settings.list(name));
+    Ok(lists.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-impl AccountantKnobs {
-    fn read(settings: Settings<'_>, config: &Config) -> Result<Self, ConfigError> {
-        let factor = |name, code| Ok::<_, ConfigError>(settings.leading_number(name)?.unwrap_or(code));
-        Ok(Self {
-            half_life: settings.real("PRIORITY_HALFLIFE", 86400.0, 1e-5, f64::MAX)?,
-            default_factor: factor("DEFAULT_PRIO_FACTOR", 1000.0)?,
-            nice_user_factor: factor("NICE_USER_PRIO_FACTOR", 1e10)?,
-            remote_factor: factor("REMOTE_PRIO_FACTOR", 1e7)?,
-            local_domain: settings.string("ACCOUNTANT_LOCAL_DOMAIN")?,
-            group_factors: group_factors(settings, config)?,
-            discount_suspended: settings.boolean("NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES", false)?,
-            domain: settings.string("ACCOUNTING_DOMAIN")?,
-        })
-    }
+fn request_list_size(settings: Settings<'_>) -> Result<i64, ConfigError> {
+    let size = settings.integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", 200, 1, i64::MAX)?;
+    Ok(if settings.boolean("USE_RESOURCE_REQUEST_COUNTS", true)? { size } else { 1 })
 }
 
 /// The `GROUP_PRIO_FACTOR_*` knobs a configuration sets.
