@@ -6,14 +6,10 @@ use classmate::internal::syntax::number::write_general;
 const WIDEST: usize = 1000;
 
 /// One `%…` of a format.
-#[derive(Debug, Default, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "the flags of a directive are independent of one another")]
-pub(crate) struct Directive {
-    left: bool,
-    plus: bool,
-    blank: bool,
-    zero: bool,
-    alternate: bool,
+#[derive(Debug, PartialEq)]
+pub(crate) struct Directive<'f> {
+    /// Any of `-+ 0#`.
+    flags: &'f [u8],
     width: usize,
     precision: Option<usize>,
     conversion: u8,
@@ -21,7 +17,7 @@ pub(crate) struct Directive {
 
 /// The format with its only directive replaced by what it makes of the value; `None` if it has not one directive, or
 /// one that does not fit the value.
-pub(crate) fn format(form: &[u8], value: impl Fn(&Directive) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+pub(crate) fn format(form: &[u8], value: impl Fn(&Directive<'_>) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
     let at = memchr::memchr(b'%', form)?;
     let (directive, length) = Directive::parse(&form[at + 1..])?;
     let behind = &form[at + 1 + length..];
@@ -31,21 +27,10 @@ pub(crate) fn format(form: &[u8], value: impl Fn(&Directive) -> Option<Vec<u8>>)
     Some([&form[..at], &value(&directive)?, behind].concat())
 }
 
-impl Directive {
-    fn parse(text: &[u8]) -> Option<(Self, usize)> {
-        let mut directive = Directive::default();
-        let mut at = 0;
-        loop {
-            match text.get(at)? {
-                b'-' => directive.left = true,
-                b'+' => directive.plus = true,
-                b' ' => directive.blank = true,
-                b'0' => directive.zero = true,
-                b'#' => directive.alternate = true,
-                _ => break,
-            }
-            at += 1;
-        }
+impl<'f> Directive<'f> {
+    fn parse(text: &'f [u8]) -> Option<(Self, usize)> {
+        let mut at = text.iter().take_while(|byte| b"-+ 0#".contains(byte)).count();
+        let flags = &text[..at];
         let number = |at: &mut usize| {
             let mut number = 0;
             while let Some(digit) = text.get(*at).filter(|byte| byte.is_ascii_digit()) {
@@ -54,16 +39,20 @@ impl Directive {
             }
             number
         };
-        directive.width = number(&mut at);
+        let width = number(&mut at);
+        let mut precision = None;
         if text.get(at) == Some(&b'.') {
             at += 1;
-            directive.precision = Some(number(&mut at));
+            precision = Some(number(&mut at));
         }
         while matches!(text.get(at), Some(b'l' | b'h' | b'q' | b'L' | b'z' | b'j')) {
             at += 1;
         }
-        directive.conversion = *text.get(at)?;
-        Some((directive, at + 1))
+        Some((Directive { flags, width, precision, conversion: *text.get(at)? }, at + 1))
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags.contains(&flag)
     }
 
     /// A whole number.
@@ -71,15 +60,15 @@ impl Directive {
         let (negative, digits) = match self.conversion {
             b'd' | b'i' => (value < 0, value.unsigned_abs().to_string()),
             b'u' => (false, (value as u64).to_string()),
-            b'x' => (false, format!("{}{value:x}", if self.alternate && value != 0 { "0x" } else { "" })),
-            b'X' => (false, format!("{}{value:X}", if self.alternate && value != 0 { "0X" } else { "" })),
-            b'o' => (false, format!("{}{value:o}", if self.alternate { "0" } else { "" })),
+            b'x' => (false, format!("{}{value:x}", if self.has(b'#') && value != 0 { "0x" } else { "" })),
+            b'X' => (false, format!("{}{value:X}", if self.has(b'#') && value != 0 { "0X" } else { "" })),
+            b'o' => (false, format!("{}{value:o}", if self.has(b'#') { "0" } else { "" })),
             _ => return None,
         };
         let missing = self.precision.unwrap_or(1).saturating_sub(digits.len());
         let digits = "0".repeat(missing) + &digits;
         let signed = matches!(self.conversion, b'd' | b'i');
-        Some(self.field(self.sign(negative, signed), digits.as_bytes(), self.zero && self.precision.is_none()))
+        Some(self.field(self.sign(negative, signed), digits.as_bytes(), self.has(b'0') && self.precision.is_none()))
     }
 
     /// A real number.
@@ -101,7 +90,7 @@ impl Directive {
             }
             _ => return None,
         }
-        Some(self.field(self.sign(value.is_sign_negative(), true), &digits, self.zero && value.is_finite()))
+        Some(self.field(self.sign(value.is_sign_negative(), true), &digits, self.has(b'0') && value.is_finite()))
     }
 
     /// A text.
@@ -113,8 +102,8 @@ impl Directive {
     fn sign(&self, negative: bool, signed: bool) -> &'static str {
         match (negative, signed) {
             (true, _) => "-",
-            (false, true) if self.plus => "+",
-            (false, true) if self.blank => " ",
+            (false, true) if self.has(b'+') => "+",
+            (false, true) if self.has(b' ') => " ",
             _ => "",
         }
     }
@@ -124,7 +113,7 @@ impl Directive {
         let blanks = vec![b' '; missing];
         let zero = vec![b'0'; missing];
         let sign = sign.as_bytes();
-        if self.left {
+        if self.has(b'-') {
             [sign, digits, &blanks].concat()
         } else if zeros {
             [sign, &zero, digits].concat()

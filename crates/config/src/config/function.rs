@@ -275,7 +275,7 @@ fn string(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed>
 fn formatted(
     form: &[u8],
     what: &str,
-    value: impl Fn(&format::Directive) -> Option<Vec<u8>>,
+    value: impl Fn(&format::Directive<'_>) -> Option<Vec<u8>>,
 ) -> Result<Vec<u8>, Failed> {
     match format::format(form, value) {
         Some(text) => Ok(text),

@@ -2,49 +2,27 @@
 
 /// The options of `$F`, by its letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "one field is one letter")]
 pub(crate) struct Parts {
-    /// `p`: all folders.
-    folder: bool,
+    /// The letters, `a` in the lowest bit.
+    letters: u32,
     /// `d`: the last folder; `dd`: the last two, and so on.
     last: u8,
-    /// `n`: the name without extension.
-    name: bool,
-    /// `x`: the extension with its dot.
-    extension: bool,
-    /// `q`: in quotes.
-    quoted: bool,
-    /// `a`: the quotes are single.
-    single: bool,
-    /// `b`: without the slash at the end.
-    bare: bool,
-    /// `u`: with slashes.
-    slashes: bool,
-    /// `w`: with backslashes.
-    backslashes: bool,
 }
 
 impl Parts {
     /// Reads `F` and its letters.
     pub(crate) fn parse(name: &[u8]) -> Option<Self> {
-        let mut parts = Parts::default();
-        for letter in name.strip_prefix(b"F")? {
-            match letter {
-                // The full path: only a daemon knows the folder it was started in.
-                b'f' => {}
-                b'p' => parts.folder = true,
-                b'd' => parts.last += 1,
-                b'n' => parts.name = true,
-                b'x' => parts.extension = true,
-                b'q' => parts.quoted = true,
-                b'a' => parts.single = true,
-                b'b' => parts.bare = true,
-                b'u' => parts.slashes = true,
-                b'w' => parts.backslashes = true,
-                _ => return None,
-            }
-        }
-        Some(parts)
+        // `f` is the full path: only a daemon knows the folder it was started in.
+        const LETTERS: &[u8] = b"fpdnxqabuw";
+        let letters = name.strip_prefix(b"F")?;
+        letters.iter().try_fold(Parts::default(), |parts, letter| {
+            let last = parts.last + u8::from(*letter == b'd');
+            LETTERS.contains(letter).then(|| Parts { letters: parts.letters | 1 << (letter - b'a'), last })
+        })
+    }
+
+    fn has(self, letter: u8) -> bool {
+        self.letters & 1 << (letter - b'a') != 0
     }
 
     /// These parts of a path.
@@ -52,31 +30,34 @@ impl Parts {
         let cut = name_start(path);
         let (folder, file) = path.split_at(cut);
         let (stem, extension) = file.split_at(extension_start(file));
-        let all = !self.folder && self.last == 0 && !self.name && !self.extension;
+        // All folders, the name without extension, the extension with its dot.
+        let (folders, name, ending) = (self.has(b'p'), self.has(b'n'), self.has(b'x'));
+        let all = !folders && self.last == 0 && !name && !ending;
         let mut out = Vec::with_capacity(path.len() + 2);
         if all {
             out.extend_from_slice(path);
         } else {
             if self.last > 0 {
                 out.extend_from_slice(last_folders(folder, self.last));
-            } else if self.folder {
+            } else if folders {
                 out.extend_from_slice(folder);
             }
-            if self.bare && !self.name && !self.extension && out.len() > 1 && is_slash(out[out.len() - 1]) {
+            // `b`: without the slash at the end.
+            if self.has(b'b') && !name && !ending && out.len() > 1 && is_slash(out[out.len() - 1]) {
                 out.pop();
             }
-            out.extend_from_slice(if self.name { stem } else { b"" });
-            out.extend_from_slice(if self.extension { extension } else { b"" });
+            out.extend_from_slice(if name { stem } else { b"" });
+            out.extend_from_slice(if ending { extension } else { b"" });
         }
         for byte in &mut out {
             match byte {
-                b'\\' if self.slashes => *byte = b'/',
-                b'/' if self.backslashes => *byte = b'\\',
+                b'\\' if self.has(b'u') => *byte = b'/',
+                b'/' if self.has(b'w') => *byte = b'\\',
                 _ => {}
             }
         }
-        if self.quoted {
-            let quote = if self.single { b'\'' } else { b'"' };
+        if self.has(b'q') {
+            let quote = if self.has(b'a') { b'\'' } else { b'"' };
             out.insert(0, quote);
             out.push(quote);
         }

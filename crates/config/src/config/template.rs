@@ -104,31 +104,12 @@ pub(crate) fn with_arguments<'l>(line: &'l [u8], arguments: &[u8]) -> Cow<'l, [u
     while let Some(at) = memchr::memmem::find(rest, b"$(") {
         out.extend_from_slice(&rest[..at]);
         rest = &rest[at..];
-        match parts.replacement(rest) {
-            Some(Replacement::Argument(text, length)) => {
-                out.extend_from_slice(text);
-                rest = &rest[length..];
-            }
-            // A default may itself name an argument.
-            Some(Replacement::Default(text, length)) => {
-                out.extend_from_slice(&with_arguments(text, arguments));
-                rest = &rest[length..];
-            }
-            None => {
-                out.extend_from_slice(b"$(");
-                rest = &rest[2..];
-            }
-        }
+        let (text, length) = parts.replacement(rest).unwrap_or((Cow::Borrowed(b"$("), 2));
+        out.extend_from_slice(&text);
+        rest = &rest[length..];
     }
     out.extend_from_slice(rest);
     Cow::Owned(out)
-}
-
-/// The replacement of a `$(…)`, and its length.
-enum Replacement<'t> {
-    Argument(&'t [u8], usize),
-    /// From the line itself.
-    Default(&'t [u8], usize),
 }
 
 struct Arguments<'a> {
@@ -165,8 +146,8 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The replacement of the `$(…)` at the beginning of a text.
-    fn replacement<'t>(&self, text: &'t [u8]) -> Option<Replacement<'t>>
+    /// The replacement of the `$(…)` at the beginning of a text, and the length of that.
+    fn replacement<'t>(&self, text: &'t [u8]) -> Option<(Cow<'t, [u8]>, usize)>
     where
         'a: 't,
     {
@@ -174,15 +155,12 @@ impl<'a> Arguments<'a> {
         let digits = body.iter().take_while(|byte| byte.is_ascii_digit()).count();
         let number: usize = std::str::from_utf8(&body[..digits]).ok()?.parse().ok()?;
         let after = &body[digits..];
-        let argument = |text, length| Some(Replacement::Argument(text, length));
+        let argument = |text, length| Some((Cow::Borrowed(text), length));
         let or_default = |value: &'a [u8], at: usize| {
             let (text, length) = default(&after[at..])?;
             let length = 2 + digits + at + length + 1;
-            Some(if value.is_empty() {
-                Replacement::Default(text, length)
-            } else {
-                Replacement::Argument(value, length)
-            })
+            // A default may itself name an argument.
+            Some((if value.is_empty() { with_arguments(text, self.all) } else { Cow::Borrowed(value) }, length))
         };
         match after {
             [b')', ..] => argument(self.get(number), digits + 3),
