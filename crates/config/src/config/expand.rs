@@ -105,8 +105,8 @@ impl Scope<'_, '_> {
         let Some(value) = (self.around.lookup)(name).filter(|value| !value.is_empty()) else {
             return Ok(None);
         };
-        let mut open = self.open.clone();
-        enter(&mut open, name)?;
+        let upper = entered(self.open.iter().map(Vec::as_slice), name)?;
+        let open = [self.open.as_slice(), &[upper]].concat();
         run(value, &open, self.around, self.budget, self.depth + 1).map(Some)
     }
 
@@ -125,21 +125,18 @@ impl Scope<'_, '_> {
     }
 }
 
-fn enter(open: &mut Vec<Vec<u8>>, name: &[u8]) -> Result<(), ExpandError> {
+/// The name in upper case, if its value can be entered inside of those of others, outermost first.
+fn entered<'n>(open: impl Iterator<Item = &'n [u8]>, name: &'n [u8]) -> Result<Vec<u8>, ExpandError> {
     let upper = name.to_ascii_uppercase();
+    let open: Vec<&[u8]> = open.collect();
     if let Some(at) = open.iter().position(|known| *known == upper) {
-        return Err(circle(open[at..].iter().map(Vec::as_slice), &upper));
+        // Each name once, the first repeated at the end.
+        return Err(ExpandError::Circle(open[at..].iter().copied().chain([upper.as_slice()]).map(shown).collect()));
     }
     if open.len() >= MAX_DEPTH {
-        return Err(ExpandError::Depth(shown(open.first().map_or(&upper, |first| first))));
+        return Err(ExpandError::Depth(shown(open.first().copied().unwrap_or(name))));
     }
-    open.push(upper);
-    Ok(())
-}
-
-/// The names of a circle, each once, the first repeated at the end.
-fn circle<'n>(names: impl Iterator<Item = &'n [u8]>, back: &'n [u8]) -> ExpandError {
-    ExpandError::Circle(names.chain([back]).map(shown).collect())
+    Ok(upper)
 }
 
 /// A part of the text still to be read that came from a name.
@@ -224,21 +221,23 @@ impl Expansion<'_, '_> {
         if self.budget.references > MAX_STEPS { Err(ExpandError::References) } else { Ok(()) }
     }
 
-    /// The names whose values the next byte is inside of.
-    fn inside(&mut self) -> Vec<Vec<u8>> {
+    /// Leaves the values of names that are read to their ends.
+    fn leave(&mut self) {
         let here = self.pending.len();
         while self.regions.last().is_some_and(|region| here <= region.floor) {
             self.regions.pop();
         }
+    }
+
+    /// The names whose values the next byte is inside of.
+    fn inside(&mut self) -> Vec<Vec<u8>> {
+        self.leave();
         self.open.iter().cloned().chain(self.regions.iter().map(|region| region.name.clone())).collect()
     }
 
     fn reference(&mut self, found: &Reference) -> Result<(), ExpandError> {
         self.count()?;
-        let here = self.pending.len();
-        while self.regions.last().is_some_and(|region| here <= region.floor) {
-            self.regions.pop();
-        }
+        self.leave();
         let whole = self.take(found.length);
         let name_text = &whole[found.name.clone()];
         let default = found.default.clone().map(|default| &whole[default]);
@@ -279,16 +278,9 @@ impl Expansion<'_, '_> {
             self.put(value);
             return Ok(());
         }
-        let upper = name.to_ascii_uppercase();
         let known = self.open.iter().map(Vec::as_slice).chain(self.regions.iter().map(|region| region.name.as_slice()));
-        let mut around: Vec<&[u8]> = known.collect();
-        if let Some(at) = around.iter().position(|known| *known == upper.as_slice()) {
-            return Err(circle(around.drain(at..), &upper));
-        }
-        if around.len() >= MAX_DEPTH {
-            return Err(ExpandError::Depth(shown(around.first().copied().unwrap_or(name))));
-        }
-        self.regions.push(Region { name: upper, floor: self.pending.len() });
+        let name = entered(known, name)?;
+        self.regions.push(Region { name, floor: self.pending.len() });
         self.put(value);
         Ok(())
     }
