@@ -11,7 +11,7 @@ use self::names::{FAMILY, SUBSYSTEMS, is_of_every_daemon};
 use super::facts::UNKNOWN;
 use super::knob::{self, Kind, Knob};
 use super::setting::{Settings, leading_number, list_items};
-use super::{Config, ConfigError, Definition, Diagnostic, Location, shown};
+use super::{Config, Definition, Diagnostic, shown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::diagnose::diagnose;
@@ -146,7 +146,7 @@ impl Checker<'_> {
             Some(knob) => {
                 if let Some(now) = knob.now {
                     let message = format!("`{}` is the obsolete name of `{now}`", shown(name));
-                    let warning = at_name("obsolete-knob", message, &definition).help(format!("write `{now}`"));
+                    let warning = definition.name_warning(message).code("obsolete-knob").help(format!("write `{now}`"));
                     let span = warning.span;
                     self.found.push(if span.end > 0 { warning.fix(span, now) } else { warning });
                 }
@@ -182,7 +182,7 @@ impl Checker<'_> {
         // An unknown prefix in front of a knob: probably a mistake.
         if knob::find(rest).is_some_and(|knob| !knob.is_family()) && !self.is_referenced(name) {
             let message = format!("unknown daemon prefix `{}`: `{}` has no effect", shown(prefix), shown(name));
-            let warning = at_name("unread-prefix", message, definition);
+            let warning = definition.name_warning(message).code("unread-prefix");
             self.found.push(match near::closest(prefix, SUBSYSTEMS) {
                 None => warning.help("to read it as a local name, use --local-name"),
                 known => warning.did_you_mean(known),
@@ -219,7 +219,7 @@ impl Checker<'_> {
         for name in list_items(text) {
             if self.config.definition(&name).is_none_or(|found| found.raw.trim_ascii().is_empty()) {
                 let message = format!("`{}` is not defined, so slots do not get it", shown(&name));
-                self.fault(Severity::Warning, message, definition, None);
+                self.found.push(definition.value_problem(Severity::Warning, message).code("bad-value"));
             }
         }
     }
@@ -237,7 +237,7 @@ impl Checker<'_> {
         }
         if let Some(meant) = self.of_declared_group(name) {
             let message = format!("`{}` is not a negotiator configuration variable", shown(name));
-            self.found.push(at_name("unknown-knob", message, definition).did_you_mean(Some(meant)));
+            self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
             return;
         }
         let family = FAMILY.iter().any(|prefix| upper.starts_with(prefix.as_bytes()));
@@ -247,7 +247,7 @@ impl Checker<'_> {
         }
         let whose = if family { " of the negotiator" } else { "" };
         let message = format!("`{}` is not a knob{whose}", shown(name));
-        self.found.push(at_name("unknown-knob", message, definition).did_you_mean(nearest));
+        self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(nearest));
     }
 
     /// The knob that a name may have meant.
@@ -290,63 +290,48 @@ impl Checker<'_> {
             Kind::Pattern => {
                 if let Err(error) = classmate::internal::pcre::Regex::new(&String::from_utf8_lossy(value)) {
                     let message = format!("`{shown_name}` is `{}`: {error}", shown(value));
-                    self.fault(Severity::Error, message, definition, None);
+                    self.found.push(definition.value_problem(Severity::Error, message).code("bad-value"));
                 }
             }
             Kind::Number => {
-                let plain = super::setting::is_number(value);
-                if !plain {
-                    let read = leading_number(value);
-                    let message = format!(
-                        "`{shown_name}` is `{}`: read as {read}, because only plain numbers are \
-                        supported",
-                        shown(value)
-                    );
-                    // The daemon goes on.
-                    self.odd_number(message, definition, None);
-                } else if knob.name.ends_with("PRIO_FACTOR") && leading_number(value) < 1.0 {
-                    let message = format!("`{shown_name}` is `{}`: factors below 1 are treated as 1", shown(value));
-                    self.odd_number(message, definition, None);
-                }
+                let read = leading_number(value);
+                let odd = if !super::setting::is_number(value) {
+                    format!("read as {read}, because only plain numbers are supported")
+                } else if knob.name.ends_with("PRIO_FACTOR") && read < 1.0 {
+                    "factors below 1 are treated as 1".to_owned()
+                } else {
+                    return;
+                };
+                // The daemon goes on.
+                let message = format!("`{shown_name}` is `{}`: {odd}", shown(value));
+                self.found.push(definition.value_problem(Severity::Warning, message).code("odd-number"));
             }
             Kind::List if knob.name == "GROUP_NAMES" => self.group_names(text, definition),
             Kind::List if knob.name == "NEGOTIATOR_MATCH_EXPRS" => self.match_exprs(text, definition),
             _ => {
                 // The same code that reads the knob says whether it can.
                 let refused = super::setting::typed(knob.kind, &shown_name, text, definition.place);
-                if let Err(error) = refused {
-                    if knob.name == knob::LIMIT {
-                        // A macro that others use is probably not a limit.
-                        if !self.is_referenced(name) {
-                            let resource = knob::member(knob, self.config.bare(name)).map(of_no_limit);
-                            self.odd_number(error.message, definition, resource);
-                        }
-                        return;
-                    }
-                    let help = default_help(knob);
-                    self.fault(Severity::Error, error.message, definition, help);
-                }
+                let Err(error) = refused else { return };
+                self.found.push(if knob.name != knob::LIMIT {
+                    let help = knob.default_text().map(|text| format!("the default is `{text}`"));
+                    definition.value_problem(Severity::Error, error.message).code("bad-value").help_if(help)
+                } else if self.is_referenced(name) {
+                    // A macro that others use is probably not a limit.
+                    return;
+                } else {
+                    let resource = knob::member(knob, self.config.bare(name)).map(of_no_limit);
+                    definition.value_problem(Severity::Warning, error.message).code("odd-number").help_if(resource)
+                });
             }
         }
-    }
-
-    /// A diagnostic about the value of a definition.
-    fn fault(&mut self, severity: Severity, message: String, definition: &Definition<'_>, help: Option<String>) {
-        let error = at_value(message, definition).code("bad-value").help_if(help);
-        self.found.push(Diagnostic { severity, ..error });
-    }
-
-    /// A warning about a number that is read in an unexpected way.
-    fn odd_number(&mut self, message: String, definition: &Definition<'_>, help: Option<String>) {
-        let error = at_value(message, definition).code("odd-number").help_if(help);
-        self.found.push(Diagnostic { severity: Severity::Warning, ..error });
     }
 
     fn expression(&mut self, name: &str, text: &[u8], definition: &Definition<'_>) {
         let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
         let Err(error) = parse_expr(text, &options) else { return };
         let finding = diagnose(text, &error, &options);
-        let mut refused = at_value(format!("`{name}` is not a valid expression: {}", finding.message), definition);
+        let message = format!("`{name}` is not a valid expression: {}", finding.message);
+        let mut refused = definition.value_problem(Severity::Error, message);
         refused.help = finding.help;
         if definition.verbatim && definition.raw == text {
             // The place inside the expression is one in the file.
@@ -364,27 +349,6 @@ impl Checker<'_> {
 /// The effect of a concurrency limit that is not a number, given the name of its resource.
 pub fn of_no_limit(resource: &[u8]) -> String {
     format!("a job that requests `{}` stops the negotiator", shown(&resource.to_ascii_lowercase()))
-}
-
-fn default_help(knob: &Knob) -> Option<String> {
-    let text = knob.default_text()?;
-    Some(format!("the default is `{text}`"))
-}
-
-/// A warning about the name of a definition.
-fn at_name(code: &'static str, message: String, definition: &Definition<'_>) -> Diagnostic {
-    let width = if definition.template.is_some() { 0 } else { definition.name.len() };
-    Diagnostic::warning_at(message, definition.place.cloned()).width(width).code(code)
-}
-
-/// An error at the value of a definition.
-fn at_value(message: String, definition: &Definition<'_>) -> ConfigError {
-    let place = definition.place.map(|place| match definition.value {
-        Some((line, column)) => Location { file: place.file.clone(), line, column },
-        None => place.clone(),
-    });
-    let width = if definition.verbatim { definition.raw.len() } else { 0 };
-    Diagnostic::error_at(message, place).width(width)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! In: the text of a condition, expanded, and what is defined. Out: whether it holds.
 
+use super::setting::literal;
 use super::template;
 
 /// The version of the reference that conditions are compared with.
@@ -34,7 +35,7 @@ fn plain(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static 
     if let Some(truth) = boolean(text) {
         return Ok(truth);
     }
-    number(text).map(|number| number != 0.0).ok_or(COMPLEX)
+    literal(text).map(|number| number != 0.0).ok_or(COMPLEX)
 }
 
 fn boolean(text: &[u8]) -> Option<bool> {
@@ -44,12 +45,6 @@ fn boolean(text: &[u8]) -> Option<bool> {
         () if is(["false", "no", "f"]) => Some(false),
         () => None,
     }
-}
-
-/// A decimal number.
-fn number(text: &[u8]) -> Option<f64> {
-    let numeric = text.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
-    std::str::from_utf8(text).ok().filter(|_| numeric)?.parse().ok()
 }
 
 fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
@@ -71,7 +66,7 @@ fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'st
     }
     match second {
         Some(_) => Err("`defined` requires exactly one name"),
-        None => Ok(defined(name) || boolean(name).is_some() || number(name).is_some()),
+        None => Ok(defined(name) || boolean(name).is_some() || literal(name).is_some()),
     }
 }
 

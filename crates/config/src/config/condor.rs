@@ -9,9 +9,11 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::condition::VERSION;
-use super::expand::{ExpandError, Expanded, Surroundings, expand};
+use super::expand::{ExpandError, Expanded, Surroundings, expand, expand_self};
 use super::line::Logical;
 use super::{ConfigError, Diagnostic, Location, shown, table};
+use classmate::internal::diagnostic::Severity;
+use classmate::internal::span::Span;
 
 /// Most bytes that all values may take together.
 const MAX_BYTES: usize = 128 << 20;
@@ -112,6 +114,27 @@ pub struct Definition<'a> {
 impl<'a> Definition<'a> {
     fn without_place(name: &'a [u8], raw: &'a [u8]) -> Self {
         Definition { name, raw, place: None, value: None, verbatim: false, template: None }
+    }
+
+    /// The place of the value itself, otherwise that of the statement.
+    pub fn value_place(&self) -> Option<Location> {
+        let place = self.place?;
+        Some(match self.value {
+            Some((line, column)) => Location { file: Arc::clone(&place.file), line, column },
+            None => place.clone(),
+        })
+    }
+
+    /// A problem at the value.
+    pub fn value_problem(&self, severity: Severity, message: impl Into<String>) -> Diagnostic {
+        let width = if self.verbatim { self.raw.len() } else { 0 };
+        Diagnostic { place: self.value_place(), ..Diagnostic::new(severity, message, Span::new(0, width)) }
+    }
+
+    /// A warning about the name.
+    pub fn name_warning(&self, message: impl Into<String>) -> Diagnostic {
+        let width = if self.template.is_some() { 0 } else { self.name.len() };
+        Diagnostic::warning_at(message, self.place.cloned()).width(width)
     }
 }
 
@@ -261,12 +284,7 @@ impl Config {
 
     /// An expansion error with the place of the value, and of all values of a circle.
     pub(crate) fn not_expanded(&self, name: &str, definition: &Definition<'_>, error: &ExpandError) -> ConfigError {
-        let place = definition.place.map(|place| match definition.value {
-            Some((line, column)) => Location { file: Arc::clone(&place.file), line, column },
-            None => place.clone(),
-        });
-        let width = if definition.verbatim { definition.raw.len() } else { 0 };
-        let refused = Diagnostic::error_at(format!("`{name}` cannot be expanded: {error}"), place).width(width);
+        let refused = definition.value_problem(Severity::Error, format!("`{name}` cannot be expanded: {error}"));
         match error {
             ExpandError::Circle(names) => {
                 let mut sites: Vec<String> = Vec::new();
@@ -378,7 +396,7 @@ impl Config {
     }
 
     /// The raw value the first of these names has that has one, the table's default included.
-    pub(crate) fn earlier(&self, names: &[&[u8]]) -> Option<&[u8]> {
+    fn earlier(&self, names: &[&[u8]]) -> Option<&[u8]> {
         let set = names.iter().find_map(|name| self.index.get(&*name.to_ascii_uppercase()));
         match set {
             Some(&at) => Some(&self.entries[at].raw),
@@ -386,15 +404,20 @@ impl Config {
         }
     }
 
+    /// A value in which references to the name that is set are replaced by its earlier value.
+    pub(crate) fn with_earlier(&self, name: &[u8], value: &[u8], place: &Location) -> Result<Vec<u8>, ConfigError> {
+        if memchr::memchr(b'$', value).is_none() {
+            return Ok(value.to_vec());
+        }
+        let names = self.own_names(name);
+        expand_self(&names, self.earlier(&names), value)
+            .map_err(|error| Diagnostic::error_at(error.to_string(), place.clone()))
+    }
+
     /// The spellings under which an assignment refers to itself: with and without a prefix that counts.
-    pub(crate) fn own_names<'n>(&self, name: &'n [u8]) -> Vec<&'n [u8]> {
-        let mut names = vec![name];
-        let prefix = self
-            .prefixes
-            .iter()
-            .find(|prefix| name.len() > prefix.len() && name[..prefix.len()].eq_ignore_ascii_case(prefix));
-        names.extend(prefix.map(|prefix| &name[prefix.len()..]));
-        names
+    fn own_names<'n>(&self, name: &'n [u8]) -> Vec<&'n [u8]> {
+        let bare = self.bare(name);
+        if bare.len() < name.len() { vec![name, bare] } else { vec![name] }
     }
 
     /// Extends a name's value in place; a value that comes from the table, or is empty, is set anew.

@@ -5,21 +5,14 @@
 use std::collections::BTreeMap;
 
 /// An error reading a file or running a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// There is no such file.
+    #[error("no such file")]
     Missing,
     /// Something else, in words.
+    #[error("{0}")]
     Other(String),
-}
-
-impl std::fmt::Display for FileError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FileError::Missing => f.write_str("no such file"),
-            FileError::Other(why) => f.write_str(why),
-        }
-    }
 }
 
 /// The output and status of a command.

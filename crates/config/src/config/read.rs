@@ -3,11 +3,12 @@
 //!
 //! In: the text of a file and a [`Files`] for what it names. Out: assignments in a [`Config`].
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::condition::VERSION;
 use super::condor::{Config, Site, checked_name};
-use super::expand::{MAX_STEPS, expand_self};
+use super::expand::MAX_STEPS;
 use super::files::{FileError, Files, TextFiles, beside};
 use super::line::{Lines, Logical};
 use super::statement::{self, Include, Operator, Statement};
@@ -122,15 +123,12 @@ impl SourceText<'_> {
 }
 
 /// An `if` that is open.
-#[expect(clippy::struct_excessive_bools, reason = "each of them is asked for by itself")]
 struct Branch {
     place: Location,
     /// True if the lines here are read.
     reading: bool,
-    /// True if a branch was taken already.
+    /// True if no further branch can be read: one was, or the lines around them are not.
     taken: bool,
-    /// True if the lines around it are read.
-    outer: bool,
     /// True if `else` was seen.
     otherwise: bool,
 }
@@ -175,50 +173,38 @@ impl Reader<'_> {
                 config.warn(Diagnostic::warning_at(message, line.place(rest.start)).width(rest.len()));
             }
         };
-        match found {
-            Statement::If(rest) => {
-                if open.len() >= MAX_CONDITION_DEPTH {
-                    return refuse(format!("conditions are nested more than {MAX_CONDITION_DEPTH} deep"));
-                }
-                let outer = open.last().is_none_or(|branch| branch.reading);
-                let reading = outer && self.holds(line, rest)?;
-                open.push(Branch { place: line.start(), reading, taken: reading, outer, otherwise: false });
-                Ok(())
+        if let Statement::If(rest) = found {
+            if open.len() >= MAX_CONDITION_DEPTH {
+                return refuse(format!("conditions are nested more than {MAX_CONDITION_DEPTH} deep"));
             }
+            let outer = open.last().is_none_or(|branch| branch.reading);
+            let reading = outer && self.holds(line, rest)?;
+            open.push(Branch { place: line.start(), reading, taken: reading || !outer, otherwise: false });
+            return Ok(());
+        }
+        let Some(branch) = open.last_mut() else {
+            return refuse(format!("`{keyword}` without `if`"));
+        };
+        if branch.otherwise && !matches!(found, Statement::Endif(_)) {
+            return refuse(format!("`{keyword}` after `else`"));
+        }
+        match found {
             Statement::Elif(rest) => {
-                let Some(branch) = open.last_mut() else {
-                    return refuse("`elif` without `if`".to_owned());
-                };
-                if branch.otherwise {
-                    return refuse("`elif` after `else`".to_owned());
-                }
-                let reading = branch.outer && !branch.taken && self.holds(line, rest)?;
-                branch.reading = reading;
-                branch.taken |= reading;
-                Ok(())
+                branch.reading = !branch.taken && self.holds(line, rest)?;
+                branch.taken |= branch.reading;
             }
             Statement::Else(rest) => {
-                let Some(branch) = open.last_mut() else {
-                    return refuse("`else` without `if`".to_owned());
-                };
-                if branch.otherwise {
-                    return refuse("`else` after `else`".to_owned());
-                }
                 branch.otherwise = true;
-                branch.reading = branch.outer && !branch.taken;
-                branch.taken = true;
+                branch.reading = !branch.taken;
                 extra(self.config, rest);
-                Ok(())
             }
             Statement::Endif(rest) => {
-                if open.pop().is_none() {
-                    return refuse("`endif` without `if`".to_owned());
-                }
+                open.pop();
                 extra(self.config, rest);
-                Ok(())
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(())
     }
 
     fn holds(&mut self, line: &Logical, range: std::ops::Range<usize>) -> Result<bool, ConfigError> {
@@ -253,13 +239,9 @@ impl Reader<'_> {
     }
 
     fn statement(&mut self, line: &Logical, text: &mut SourceText<'_>, depth: usize) -> Result<(), ConfigError> {
-        let parsed = statement::parse(&line.text).map_err(|unreadable| {
-            let place = line.place(unreadable.at.start);
-            let error = Diagnostic::error_at(unreadable.message, Some(place)).width(unreadable.at.len());
-            match unreadable.help {
-                Some(help) => error.help(help),
-                None => error,
-            }
+        let parsed = statement::parse(&line.text).map_err(|error| {
+            let at = error.span.range();
+            Diagnostic { place: Some(line.place(at.start)), ..error }.width(at.len())
         })?;
         match parsed {
             Statement::Assign { name, operator, stray, value } => {
@@ -308,71 +290,55 @@ impl Reader<'_> {
             Diagnostic::error_at(message, Some(line.start())).width(width).help(help)
         })?;
         let site = Site::of(line, value.start, text.title());
-        let value = &line.text[value];
-        let names = self.config.own_names(&name);
-        let itself = |config: &Config, value: &[u8]| {
-            if memchr::memchr(b'$', value).is_none() {
-                return Ok(value.to_vec());
-            }
-            expand_self(&names, config.earlier(&names), value)
-                .map_err(|error| Diagnostic::error_at(error.to_string(), Some(line.start())))
-        };
-        match operator {
-            Operator::Set => {
-                let raw = itself(self.config, value)?;
-                let verbatim = site.verbatim && raw == value;
-                self.config.assign(&name, raw, Site { verbatim, ..site })
-            }
-            Operator::ObsoleteSet => {
-                let message = format!("`{} : value` is the obsolete form of `{0} = value`", shown(&name));
-                self.config.warn(Diagnostic::warning_at(message, line.start()).width(width));
-                let raw = itself(self.config, value)?;
-                let verbatim = site.verbatim && raw == value;
-                self.config.assign(&name, raw, Site { verbatim, ..site })
-            }
-            Operator::Append(between) => {
-                let added = itself(self.config, value)?;
-                let verbatim = site.verbatim && added == value;
-                self.config.append(&name, between, &added, Site { verbatim, ..site })
-            }
-            Operator::Block => {
-                let end = [b"@", value.trim_ascii()].concat();
-                let mut lines: Vec<u8> = Vec::new();
-                let mut first = true;
-                loop {
-                    let Some(next) = text.next(self.config)? else {
-                        let message = format!("the value of `{}` does not end", shown(&name));
-                        return Err(Diagnostic::error_at(message, Some(line.start()))
-                            .width(line.text.len())
-                            .help(format!("expected `{}` on a line of its own", shown(&end))));
-                    };
-                    if next.text == end {
-                        break;
-                    }
-                    if !first {
-                        lines.push(b'\n');
-                    }
-                    first = false;
-                    lines.extend_from_slice(&next.text);
-                }
-                let raw = itself(self.config, &lines)?;
-                self.config.assign(&name, raw, Site { verbatim: false, ..site })
-            }
+        let mut value = Cow::Borrowed(&line.text[value]);
+        if *operator == Operator::ObsoleteSet {
+            let message = format!("`{} : value` is the obsolete form of `{0} = value`", shown(&name));
+            self.config.warn(Diagnostic::warning_at(message, line.start()).width(width));
         }
+        if *operator == Operator::Block {
+            value = Cow::Owned(self.block(line, &name, value.trim_ascii(), text)?);
+        }
+        let raw = self.config.with_earlier(&name, &value, &site.place)?;
+        let verbatim = site.verbatim && *operator != Operator::Block && raw == *value;
+        let site = Site { verbatim, ..site };
+        match operator {
+            Operator::Append(between) => self.config.append(&name, between, &raw, site),
+            _ => self.config.assign(&name, raw, site),
+        }
+    }
+
+    /// The lines up to `@TAG`, the value of a name.
+    fn block(
+        &mut self,
+        line: &Logical,
+        name: &[u8],
+        tag: &[u8],
+        text: &mut SourceText<'_>,
+    ) -> Result<Vec<u8>, ConfigError> {
+        let end = [b"@", tag].concat();
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        while let Some(next) = text.next(self.config)? {
+            if next.text == end {
+                return Ok(lines.join(&b'\n'));
+            }
+            lines.push(next.text);
+        }
+        let message = format!("the value of `{}` does not end", shown(name));
+        Err(Diagnostic::error_at(message, Some(line.start()))
+            .width(line.text.len())
+            .help(format!("expected `{}` on a line of its own", shown(&end))))
     }
 
     /// Counts a file or template that is read from another.
     fn enter(&mut self, line: &Logical, depth: usize) -> Result<(), ConfigError> {
+        let error = |message: String| Diagnostic::error_at(message, line.start()).width(line.text.len());
         if depth >= MAX_INCLUDE_DEPTH {
-            let message = format!("includes and templates are nested more than {MAX_INCLUDE_DEPTH} deep");
-            return Err(Diagnostic::error_at(message, Some(line.start()))
-                .width(line.text.len())
-                .help("a file cannot include itself, directly or indirectly"));
+            let error = error(format!("includes and templates are nested more than {MAX_INCLUDE_DEPTH} deep"));
+            return Err(error.help("a file cannot include itself, directly or indirectly"));
         }
         self.config.files += 1;
         if self.config.files > MAX_FILES {
-            let message = format!("the configuration takes more than {MAX_FILES} files and templates");
-            return Err(Diagnostic::error_at(message, Some(line.start())).width(line.text.len()));
+            return Err(error(format!("the configuration takes more than {MAX_FILES} files and templates")));
         }
         Ok(())
     }
@@ -435,10 +401,8 @@ impl Reader<'_> {
     fn include(&mut self, line: &Logical, include: &Include, depth: usize) -> Result<(), ConfigError> {
         let place = line.place(include.what.start);
         let what = self.expand(&line.text[include.what.clone()], line, include.what.start)?;
-        let cache = match &include.cache {
-            Some(cache) => Some(self.expand(&line.text[cache.clone()], line, cache.start)?),
-            None => None,
-        };
+        let cache = include.cache.clone();
+        let cache = cache.map(|cache| self.expand(&line.text[cache.clone()], line, cache.start)).transpose()?;
         let width = include.what.len();
         self.enter(line, depth)?;
         let beside = |path: &[u8]| beside(&place.file, &String::from_utf8_lossy(path));
@@ -450,10 +414,7 @@ impl Reader<'_> {
                     let output = match self.command(&what, Some(&place)) {
                         Ok(output) => output,
                         // What is not allowed is not allowed with `ifexist` either.
-                        Err(error) if include.if_exists && self.config.context().commands => {
-                            drop(error);
-                            return Ok(());
-                        }
+                        Err(_) if include.if_exists && self.config.context().commands => return Ok(()),
                         Err(error) => return Err(error.width(width)),
                     };
                     if !output.success && !include.if_exists {

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use super::condor::{Config, Site, checked_name};
-use super::expand::expand_self;
 use super::files::{FileError, Files, beside};
 use super::read::{MAX_FILES, Reader};
 use super::{ConfigError, Diagnostic, Location, shown};
@@ -48,9 +47,7 @@ impl Config {
             let place = Location::outside(&format!("environment variable {}", shown(&variable)));
             let name = &variable[PREFIX.len()..];
             checked_name(name).map_err(|message| Diagnostic::error_at(message, Some(place.clone())))?;
-            let names = self.own_names(name);
-            let raw = expand_self(&names, self.earlier(&names), &value)
-                .map_err(|error| Diagnostic::error_at(error.to_string(), Some(place.clone())))?;
+            let raw = self.with_earlier(name, &value, &place)?;
             self.assign(name, raw, Site::outside(place))?;
         }
         Ok(())

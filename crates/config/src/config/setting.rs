@@ -55,36 +55,22 @@ impl<'a> Settings<'a> {
 
     /// A boolean; `default` is the one in code, used when neither a file nor the table has a value.
     pub fn boolean(self, name: &str, default: bool) -> Result<bool, ConfigError> {
-        match self.valued(name)? {
-            Some(found) => truth(&found.text).ok_or_else(|| invalid(name, &found, "a boolean")),
-            None => Ok(default),
-        }
+        self.valued(name)?.map_or(Ok(default), |found| boolean(name, &found))
     }
 
     /// A boolean that may also be one of the letters `T` and `F`.
     pub fn letter(self, name: &str, default: bool) -> Result<bool, ConfigError> {
-        match self.valued(name)? {
-            Some(found) => {
-                letter(&found.text).or_else(|| truth(&found.text)).ok_or_else(|| invalid(name, &found, "a boolean"))
-            }
-            None => Ok(default),
-        }
+        self.valued(name)?.map_or(Ok(default), |found| letter(name, &found))
     }
 
     /// An integer within a range; reals lose their fraction.
     pub fn integer(&self, name: &str, default: i64, min: i64, max: i64) -> Result<i64, ConfigError> {
-        let Some(found) = self.valued(name)? else {
-            return Ok(default);
-        };
-        whole(name, &found, min, max)
+        self.valued(name)?.map_or(Ok(default), |found| whole(name, &found, min, max))
     }
 
     /// A real within a range.
     pub fn real(self, name: &str, default: f64, min: f64, max: f64) -> Result<f64, ConfigError> {
-        let Some(found) = self.valued(name)? else {
-            return Ok(default);
-        };
-        real(name, &found, min, max)
+        self.valued(name)?.map_or(Ok(default), |found| real(name, &found, min, max))
     }
 
     /// A knob the reference reads as a plain number: the leading number of the text, 0 if there is none.
@@ -111,32 +97,28 @@ impl<'a> Settings<'a> {
 pub(crate) fn typed(kind: Kind, name: &str, text: &[u8], place: Option<&Location>) -> Result<(), ConfigError> {
     let found = FoundValue { text: text.to_vec(), place: place.cloned() };
     match kind {
-        Kind::Boolean => truth(text).map(drop).ok_or_else(|| invalid(name, &found, "a boolean")),
-        Kind::Letter => {
-            letter(text).or_else(|| truth(text)).map(drop).ok_or_else(|| invalid(name, &found, "a boolean"))
-        }
+        Kind::Boolean => boolean(name, &found).map(drop),
+        Kind::Letter => letter(name, &found).map(drop),
         Kind::Integer(min, max) => whole(name, &found, min, max).map(drop),
         Kind::Real(min, max) => real(name, &found, min, max).map(drop),
         Kind::Number | Kind::Expression | Kind::Pattern | Kind::List | Kind::Text | Kind::Path => Ok(()),
     }
 }
 
-fn truth(text: &[u8]) -> Option<bool> {
-    let text = text.trim_ascii();
-    if text.eq_ignore_ascii_case(b"true") {
-        return Some(true);
-    }
-    if text.eq_ignore_ascii_case(b"false") {
-        return Some(false);
-    }
-    constant(text)?.as_condition()
+fn boolean(name: &str, found: &FoundValue) -> Result<bool, ConfigError> {
+    let truth = match found.text.trim_ascii() {
+        text if text.eq_ignore_ascii_case(b"true") => Some(true),
+        text if text.eq_ignore_ascii_case(b"false") => Some(false),
+        text => constant(text).and_then(|value| value.as_condition()),
+    };
+    truth.ok_or_else(|| invalid(name, found, "a boolean"))
 }
 
-fn letter(text: &[u8]) -> Option<bool> {
-    match text.trim_ascii() {
-        b"T" | b"t" => Some(true),
-        b"F" | b"f" => Some(false),
-        _ => None,
+fn letter(name: &str, found: &FoundValue) -> Result<bool, ConfigError> {
+    match found.text.trim_ascii() {
+        b"T" | b"t" => Ok(true),
+        b"F" | b"f" => Ok(false),
+        _ => boolean(name, found),
     }
 }
 
@@ -192,7 +174,7 @@ pub(crate) fn is_number(text: &[u8]) -> bool {
 }
 
 /// The value of a number literal.
-fn literal(text: &[u8]) -> Option<f64> {
+pub(crate) fn literal(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
     let looks_numeric = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
     looks_numeric.then(|| text.parse().ok()).flatten()

@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use super::reference::is_name_byte;
-use super::shown;
+use super::{Diagnostic, shown};
+use classmate::internal::span::Span;
 
 /// The operator of an assignment.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,16 +63,9 @@ pub(crate) enum Statement {
     Section,
 }
 
-/// A line that says nothing: what is wrong, where, and what to do.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unreadable {
-    pub(crate) message: String,
-    pub(crate) at: Range<usize>,
-    pub(crate) help: Option<&'static str>,
-}
-
-fn unreadable<T>(message: impl Into<String>, at: Range<usize>, help: &'static str) -> Result<T, Unreadable> {
-    Err(Unreadable { message: message.into(), at, help: (!help.is_empty()).then_some(help) })
+/// An error in a line, with its place in the line.
+fn unreadable<T>(message: impl Into<String>, at: Range<usize>, help: &'static str) -> Result<T, Diagnostic> {
+    Err(Diagnostic::error(message, Span::new(at.start, at.end)).help(help))
 }
 
 /// The range of a part of a text without blanks at its ends.
@@ -85,22 +79,17 @@ fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
 pub(crate) fn condition(text: &[u8]) -> Option<Statement> {
     let word = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     let rest = trimmed(text, word..text.len());
-    let is = |keyword: &str| text[..word].eq_ignore_ascii_case(keyword.as_bytes());
-    if is("if") {
-        Some(Statement::If(rest))
-    } else if is("elif") {
-        Some(Statement::Elif(rest))
-    } else if is("else") {
-        Some(Statement::Else(rest))
-    } else if is("endif") {
-        Some(Statement::Endif(rest))
-    } else {
-        None
+    match text[..word].to_ascii_lowercase().as_slice() {
+        b"if" => Some(Statement::If(rest)),
+        b"elif" => Some(Statement::Elif(rest)),
+        b"else" => Some(Statement::Else(rest)),
+        b"endif" => Some(Statement::Endif(rest)),
+        _ => None,
     }
 }
 
 /// Reads a line that is not empty.
-pub(crate) fn parse(text: &[u8]) -> Result<Statement, Unreadable> {
+pub(crate) fn parse(text: &[u8]) -> Result<Statement, Diagnostic> {
     if let Some(condition) = condition(text) {
         return Ok(condition);
     }
@@ -136,19 +125,10 @@ pub(crate) fn parse(text: &[u8]) -> Result<Statement, Unreadable> {
     assignment(text)
 }
 
-fn assignment(text: &[u8]) -> Result<Statement, Unreadable> {
+fn assignment(text: &[u8]) -> Result<Statement, Diagnostic> {
     let name_end = text.iter().position(|b| b.is_ascii_whitespace() || matches!(b, b'=' | b':')).unwrap_or(text.len());
-    let name = 0..name_end;
     let rest = trimmed(text, name_end..text.len());
-    let expected = |at: Range<usize>| {
-        unreadable(
-            format!("expected `NAME = value`, found `{}`", shown(text)),
-            at,
-            "to continue a value on the next line, end the line with `\\`",
-        )
-    };
     let mut stray = None;
-    let operator_at = rest.start;
     let (operator, length) = match &text[rest.clone()] {
         [b'=', ..] => (Operator::Set, 1),
         [b':', ..] => (Operator::ObsoleteSet, 1),
@@ -159,34 +139,31 @@ fn assignment(text: &[u8]) -> Result<Statement, Unreadable> {
             (Operator::Append(vec![b' ', *separator, *separator, b' ']), 4)
         }
         [b'+' | b'@', ..] => {
+            let word = text[rest.clone()].split(u8::is_ascii_whitespace).next().unwrap_or_default();
             return unreadable(
-                format!("`{}` is not an operator", shown(operator_text(&text[rest.clone()]))),
-                rest.start..rest.start + operator_text(&text[rest.clone()]).len(),
+                format!("`{}` is not an operator", shown(word)),
+                rest.start..rest.start + word.len(),
                 "the operators are `=`, `+=`, `+,=` `+;=` `+|=` `+&=` `+*=` (also with a doubled sign) and `@=TAG`",
             );
         }
         other => {
             let Some(at) = other.iter().position(|byte| matches!(byte, b'=' | b':')) else {
-                return expected(0..text.len());
+                let message = format!("expected `NAME = value`, found `{}`", shown(text));
+                let help = "to continue a value on the next line, end the line with `\\`";
+                return unreadable(message, 0..text.len(), help);
             };
             stray = Some(trimmed(text, rest.start..rest.start + at));
             let operator = if other[at] == b'=' { Operator::Set } else { Operator::ObsoleteSet };
             (operator, at + 1)
         }
     };
-    let value = trimmed(text, operator_at + length..text.len());
+    let value = trimmed(text, rest.start + length..text.len());
     // Blanks in front are not part of a value; those at the end were there before a backslash.
     let value = value.start.min(text.len())..text.len();
-    Ok(Statement::Assign { name, operator, stray, value })
+    Ok(Statement::Assign { name: 0..name_end, operator, stray, value })
 }
 
-/// The text that looks like an operator.
-fn operator_text(text: &[u8]) -> &[u8] {
-    let end = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
-    &text[..end]
-}
-
-fn template(text: &[u8], rest: Range<usize>) -> Result<Statement, Unreadable> {
+fn template(text: &[u8], rest: Range<usize>) -> Result<Statement, Diagnostic> {
     const HELP: &str = "write the category and the name of the template: `use POLICY : Always_Run_Jobs`";
     let Some(colon) = memchr::memchr(b':', &text[rest.clone()]) else {
         return unreadable("expected `use CATEGORY : NAME`, found no `:`", 0..text.len(), HELP);
@@ -199,7 +176,7 @@ fn template(text: &[u8], rest: Range<usize>) -> Result<Statement, Unreadable> {
     Ok(Statement::Use { category, items })
 }
 
-fn include(text: &[u8], rest: Range<usize>) -> Result<Statement, Unreadable> {
+fn include(text: &[u8], rest: Range<usize>) -> Result<Statement, Diagnostic> {
     const HELP: &str = "`include : FILE`, `include ifexist : FILE`, `include [ifexist] command [into CACHE] : COMMAND`";
     let Some(colon) = memchr::memchr(b':', &text[rest.clone()]) else {
         return unreadable("expected `include : FILE`, found no `:`", 0..text.len(), HELP);

@@ -5,7 +5,7 @@
 //! `CLASSAD_USER_MAPDATA_<name>`.
 
 use super::setting::Settings;
-use super::{Config, ConfigError, FileError, Files};
+use super::{Config, ConfigError, Files};
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 
 /// Reads the maps that a daemon has.
@@ -34,12 +34,8 @@ pub fn user_maps(config: &Config, subsystem: &str, files: &dyn Files) -> Result<
             match files.read(&path) {
                 Ok(text) => text,
                 Err(error) => {
-                    let why = match error {
-                        FileError::Missing => "no such file".to_owned(),
-                        FileError::Other(why) => why,
-                    };
                     let place = found.place.map_or_else(String::new, |place| format!("{place}: "));
-                    odd.push(format!("{place}skipped the user map `{shown}`: cannot read `{path}`: {why}"));
+                    odd.push(format!("{place}skipped the user map `{shown}`: cannot read `{path}`: {error}"));
                     continue;
                 }
             }

@@ -4,7 +4,7 @@ use super::super::knob::{self, Knob};
 use super::super::reference::is_name_byte;
 use super::super::setting::{Settings, list_items};
 use super::super::{Definition, shown};
-use super::{Checker, at_name};
+use super::Checker;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 
@@ -27,13 +27,13 @@ impl Checker<'_> {
         }
         if let Some(meant) = self.of_declared_group(name) {
             let message = format!("`{}` is not a negotiator configuration variable", shown(name));
-            self.found.push(at_name("unknown-knob", message, definition).did_you_mean(Some(meant)));
+            self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
             return;
         }
         let message = format!("`{}` has no effect: group `{}` is not in GROUP_NAMES", shown(name), shown(member));
         let nearest = near::closest(member, &self.groups);
         let spelt = nearest.and_then(|near| self.spelt(near));
-        let warning = at_name("undeclared-group", message, definition);
+        let warning = definition.name_warning(message).code("undeclared-group");
         self.found.push(match spelt {
             None => warning.help(format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member))),
             group => warning.did_you_mean(group),
@@ -89,10 +89,10 @@ impl Checker<'_> {
         for name in list_items(text) {
             if !name.iter().copied().all(is_name_byte) {
                 let message = format!("the group `{}` cannot have a quota", shown(&name));
-                let help = "names of configuration variables can contain only letters, digits, `_`, `.` and \
-                `/`"
-                .to_owned();
-                self.fault(Severity::Warning, message, definition, Some(help));
+                let warning = definition.value_problem(Severity::Warning, message).code("bad-value");
+                self.found.push(
+                    warning.help("names of configuration variables can contain only letters, digits, `_`, `.` and `/`"),
+                );
             }
         }
     }
