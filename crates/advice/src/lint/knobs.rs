@@ -35,7 +35,7 @@ pub(super) fn job_role(name: &[u8]) -> Role {
     }
 }
 
-/// Knobs of other daemons than the negotiator that hold expressions, and what they are for.
+/// Knobs of other daemons than the negotiator that hold expressions, and what they are for; [`PERIODIC`] has more.
 const POLICIES: &[(&str, Role)] = &[
     ("START", SLOT_CONDITION),
     ("RANK", SLOT_VALUE),
@@ -52,10 +52,6 @@ const POLICIES: &[(&str, Role)] = &[
     ("MAXJOBRETIREMENTTIME", SLOT_VALUE),
     ("MACHINEMAXVACATETIME", SLOT_VALUE),
     ("HIBERNATE", VALUE),
-    ("SYSTEM_PERIODIC_HOLD", CONDITION),
-    ("SYSTEM_PERIODIC_REMOVE", CONDITION),
-    ("SYSTEM_PERIODIC_RELEASE", RELEASE),
-    ("SYSTEM_PERIODIC_VACATE", CONDITION),
     ("START_LOCAL_UNIVERSE", CONDITION),
     ("START_SCHEDULER_UNIVERSE", CONDITION),
     ("DEFRAG_REQUIREMENTS", CONDITION),
@@ -77,6 +73,11 @@ const PERIODIC: &[(&str, Role)] = &[
     ("SYSTEM_PERIODIC_RELEASE", RELEASE),
     ("SYSTEM_PERIODIC_VACATE", CONDITION),
 ];
+
+/// The conditions that slots put to jobs, and those of the access point for its jobs.
+pub(crate) fn job_conditions() -> impl Iterator<Item = (&'static str, Role)> {
+    POLICIES.iter().filter(|(_, role)| *role == SLOT_CONDITION).chain(PERIODIC).copied()
+}
 
 /// The weight of a slot is asked of the slot alone.
 pub(super) const SLOT_WEIGHT: &str = "SLOT_WEIGHT";
@@ -110,7 +111,7 @@ pub(super) fn bare(name: &[u8]) -> &[u8] {
 /// The role of a knob's expression; `None` for knobs that are not expressions.
 pub(super) fn role(name: &[u8]) -> Option<Role> {
     let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
-    if let Some((_, role)) = POLICIES.iter().find(|(known, _)| *known == upper) {
+    if let Some((_, role)) = POLICIES.iter().chain(PERIODIC).find(|(known, _)| *known == upper) {
         return Some(*role);
     }
     if let Some(role) = of_family(&upper) {

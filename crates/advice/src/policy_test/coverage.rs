@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use classmate::internal::eval::clause::{Clause, clauses};
+use classmate::internal::eval::conditions::{Conditions, Connective, SplitRules};
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::eval::walk::{Spot, Target, Walk};
 use classmate::internal::syntax::expr::{Expr, Node};
-use classmate::internal::syntax::operator::BinaryOp;
 
 /// A clause and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,46 +30,32 @@ impl Covered {
     }
 }
 
-/// The clauses that tests looked at.
+/// A clause: its place, and its text.
+type Key = (String, String);
+
+/// The clauses that tests looked at, with the numbers of evaluations that were true, and that were not.
 #[derive(Debug, Default)]
-pub struct Coverage(BTreeMap<(String, String), (usize, usize)>);
+pub struct Coverage(BTreeMap<Key, (usize, usize)>);
 
 /// Clauses that are kept.
 const MAX_CLAUSES: usize = 10_000;
 
-/// Parts of one expression that are counted.
-const PARTS: usize = 1000;
+/// A clause under `!` is one of its own.
+const RULES: SplitRules =
+    SplitRules { splits: |connective| connective != Connective::Not, max_depth: usize::MAX, max_conditions: 1000 };
 
-/// The parts of a part of an expression.
-enum Made {
-    /// These, all of which are clauses again; of a constant none.
-    Of(Vec<Spot>),
-    /// A condition and its branches.
-    Choosing(Box<[Spot; 3]>),
-    /// The value of an attribute.
-    Named(Spot),
-    /// Nothing: it is a clause.
-    Clause,
-}
-
-impl Made {
-    fn of(walk: &mut Walk<'_>, spot: &Spot) -> Self {
-        if let Some(parts) = spot.tree.choice(spot.id) {
-            return Self::Choosing(Box::new(parts.map(|id| spot.part(id))));
-        }
-        match *spot.node() {
-            Node::Literal(_) => Self::Of(Vec::new()),
-            Node::Paren(inner) => Self::Of(vec![spot.part(inner)]),
-            Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
-                Self::Of(vec![spot.part(right), spot.part(left)])
+/// The conditions of an expression, each with its place in the evaluation and the names that led to it.
+fn conditions(walk: &mut Walk<'_>, expr: &Expr) -> Conditions<(Spot, Vec<Spot>)> {
+    let start = (walk.start(expr), Vec::new());
+    Conditions::new(expr.clone(), start, RULES, |expr, (spot, names)| {
+        let name = spot.part(expr.root());
+        match (name.node(), walk.target(&name)) {
+            (Node::Attr(_) | Node::Select(_), Ok(Some((Target::Expr(target), _)))) => {
+                Some((target.expr(), (target, [names.as_slice(), &[name]].concat())))
             }
-            Node::Attr(_) | Node::Select(_) => match walk.target(spot) {
-                Ok(Some((Target::Expr(target), _))) => Self::Named(target),
-                _ => Self::Clause,
-            },
-            _ => Self::Clause,
+            _ => None,
         }
-    }
+    })
 }
 
 impl Coverage {
@@ -91,81 +77,63 @@ impl Coverage {
 
     /// Enters the clauses of an expression with nothing counted, those of branches that are not taken too.
     pub fn expect(&mut self, place: &str, scope: Scope<'_>, expr: &Expr) {
-        let mut walk = Walk::new(scope);
-        let mut waiting = vec![walk.start(expr)];
-        for _ in 0..PARTS {
-            let Some(spot) = waiting.pop() else { break };
-            match Made::of(&mut walk, &spot) {
-                Made::Of(parts) => waiting.extend(parts),
-                Made::Choosing(parts) => waiting.extend(parts.into_iter().rev()),
-                Made::Named(target) => waiting.push(target),
-                Made::Clause => self.enter(place, &spot),
+        for condition in conditions(&mut Walk::new(scope), expr).all {
+            if condition.connective == Connective::Leaf && !matches!(condition.expr.node(), Node::Literal(_)) {
+                self.entry(Self::key(place, &condition.place.0.part(condition.expr.root())));
             }
         }
     }
 
     /// The place of a clause, and its text.
-    fn key(place: &str, spot: &Spot) -> (String, String) {
+    fn key(place: &str, spot: &Spot) -> Key {
         let path: Vec<String> = spot.path.iter().map(|via| via.name.display().into_owned()).collect();
         ([&[place.to_owned()], path.as_slice()].concat().join(", "), spot.expr().to_string())
     }
 
-    fn enter(&mut self, place: &str, spot: &Spot) {
-        if self.0.len() < MAX_CLAUSES {
-            self.0.entry(Self::key(place, spot)).or_default();
-        }
-    }
-
-    /// Takes out a name that was entered as a clause and leads to an expression in an ad that tests look at.
-    fn leave(&mut self, place: &str, spot: &Spot) {
-        let key = Self::key(place, spot);
-        if self.0.get(&key) == Some(&(0, 0)) {
-            self.0.remove(&key);
-        }
+    /// The counts of a clause, unless there are too many clauses.
+    fn entry(&mut self, key: Key) -> Option<&mut (usize, usize)> {
+        let fits = self.0.len() < MAX_CLAUSES || self.0.contains_key(&key);
+        fits.then(|| self.0.entry(key).or_default())
     }
 
     /// Counts the clauses of an expression: the operands of `&&` and `||`, also behind attributes, and of a conditional
-    /// its
-    /// condition and the branch that is taken. Clauses of the other branch are entered with nothing counted.
+    /// its condition and the branch that is taken. Clauses of the other branch are entered with nothing counted.
     pub fn count(&mut self, place: &str, scope: Scope<'_>, expr: &Expr) {
-        self.expect(place, scope, expr);
         let mut walk = Walk::new(scope);
-        let mut waiting = vec![walk.start(expr)];
-        for _ in 0..PARTS {
-            let Some(spot) = waiting.pop() else { break };
-            match Made::of(&mut walk, &spot) {
-                Made::Of(parts) => waiting.extend(parts),
-                Made::Choosing(parts) => Self::conditional(&mut walk, *parts, &mut waiting),
-                Made::Named(target) => {
-                    self.leave(place, &spot);
-                    waiting.push(target);
+        let tree = conditions(&mut walk, expr);
+        // Of every condition that is evaluated, how many parts were met, and the branch that a choice takes.
+        let mut evaluated: Vec<Option<(usize, usize)>> = Vec::with_capacity(tree.all.len());
+        for condition in &tree.all {
+            let (above, names) = &condition.place;
+            let spot = above.part(condition.expr.root());
+            let is_evaluated = condition.parent.is_none_or(|parent| {
+                let is_choice = tree.all[parent].connective == Connective::Choice;
+                evaluated[parent].as_mut().is_some_and(|(met, branch)| {
+                    *met += 1;
+                    !is_choice || *met == 1 || met == branch
+                })
+            });
+            let mut holds = |spot: &Spot| walk.value(spot).ok().and_then(|value| value.as_condition());
+            let branch = match spot.tree.choice(spot.id).filter(|_| is_evaluated) {
+                Some([choosing, ..]) => holds(&spot.part(choosing)).map_or(0, |holds| if holds { 2 } else { 3 }),
+                None => 0,
+            };
+            evaluated.push(is_evaluated.then_some((0, branch)));
+            // A name that was entered as a clause leads to an expression in an ad that tests look at.
+            let known = condition.parent.map_or(0, |parent| tree.all[parent].place.1.len());
+            for key in names.iter().skip(known).filter(|_| is_evaluated).map(|name| Self::key(place, name)) {
+                if self.0.get(&key) == Some(&(0, 0)) {
+                    self.0.remove(&key);
                 }
-                Made::Clause => self.leaf(place, &mut walk, &spot),
             }
-        }
-    }
-
-    /// Goes on with the condition and the branch that it takes.
-    fn conditional(walk: &mut Walk<'_>, [condition, yes, no]: [Spot; 3], waiting: &mut Vec<Spot>) {
-        match walk.value(&condition).ok().and_then(|value| value.as_condition()) {
-            Some(true) => waiting.push(yes),
-            Some(false) => waiting.push(no),
-            None => {}
-        }
-        waiting.push(condition);
-    }
-
-    fn leaf(&mut self, place: &str, walk: &mut Walk<'_>, spot: &Spot) {
-        let held = walk.value(spot).is_ok_and(|value| value.as_condition() == Some(true));
-        let key = Self::key(place, spot);
-        if self.0.len() >= MAX_CLAUSES && !self.0.contains_key(&key) {
-            return;
-        }
-        let counts = self.0.entry(key).or_default();
-        if held {
-            counts.0 += 1;
-        } else {
-            counts.1 += 1;
+            if condition.connective != Connective::Leaf || matches!(spot.node(), Node::Literal(_)) {
+                continue;
+            }
+            let held = is_evaluated.then(|| holds(&spot) == Some(true));
+            if let Some((held_count, refused_count)) = self.entry(Self::key(place, &spot)) {
+                *held_count += usize::from(held == Some(true));
+                *refused_count += usize::from(held == Some(false));
+            }
         }
     }
 

@@ -9,7 +9,8 @@ use toml::Spanned;
 
 use super::coverage::{Coverage, Covered};
 use super::file::{AdSource, Copies, PolicyFile, PolicyTest, TestFileError};
-use crate::lint::knobs::advertised;
+use crate::lint::expression::Role;
+use crate::lint::knobs::{advertised, job_conditions};
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::analysis::clauses::is_value;
 use classmate::internal::eval::matching::{rank, symmetric};
@@ -17,6 +18,7 @@ use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::format::Reader;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, Node, Tree};
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::Config;
@@ -128,11 +130,10 @@ impl<'f> Runner<'f> {
         }
         let (knobs, coverage) = (conditions(&snapshot.config), Coverage::default());
         let mut runner = Runner { ads, settings, snapshot, knobs, outcome: None, division: None, coverage };
-        for (at, copies) in pool.slots.iter().enumerate() {
-            runner.copies(copies, at, true)?;
-        }
-        for (at, copies) in pool.jobs.iter().enumerate() {
-            runner.copies(copies, at, false)?;
+        for (list, slots) in [(&pool.slots, true), (&pool.jobs, false)] {
+            for (at, copies) in list.iter().enumerate() {
+                runner.copies(copies, at, slots)?;
+            }
         }
         runner.expect(file);
         Ok(runner)
@@ -282,7 +283,8 @@ impl<'f> Runner<'f> {
                 let causes = if causes.is_empty() { String::new() } else { format!(" ({})", causes.join("; ")) };
                 refusing.push((clause.expr.clone(), format!("the {whose}'s `{}` is {value}{causes}", clause.expr)));
             } else if none {
-                refusing.push((parse_nothing(), format!("the {whose} does not have Requirements")));
+                let nothing = Expr::literal(Literal::Undefined);
+                refusing.push((nothing, format!("the {whose} does not have Requirements")));
             }
         }
         self.look_at_knobs(&job, &slot);
@@ -443,25 +445,12 @@ enum Side {
     Displacing,
 }
 
-/// Knobs that hold conditions.
+/// Knobs of the negotiator that hold conditions.
 const CONDITIONS: &[(&str, Side)] = &[
     ("PREEMPTION_REQUIREMENTS", Side::Displacing),
     ("NEGOTIATOR_SLOT_CONSTRAINT", Side::Slot),
     ("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", Side::Slot),
     ("NEGOTIATOR_JOB_CONSTRAINT", Side::Job),
-    ("SYSTEM_PERIODIC_HOLD", Side::Job),
-    ("SYSTEM_PERIODIC_REMOVE", Side::Job),
-    ("SYSTEM_PERIODIC_RELEASE", Side::Job),
-    ("SYSTEM_PERIODIC_VACATE", Side::Job),
-    ("START", Side::SlotAndJob),
-    ("PREEMPT", Side::SlotAndJob),
-    ("SUSPEND", Side::SlotAndJob),
-    ("CONTINUE", Side::SlotAndJob),
-    ("KILL", Side::SlotAndJob),
-    ("IS_OWNER", Side::SlotAndJob),
-    ("WANT_HOLD", Side::SlotAndJob),
-    ("WANT_SUSPEND", Side::SlotAndJob),
-    ("WANT_VACATE", Side::SlotAndJob),
 ];
 
 /// The conditions that a configuration sets itself, and those that it puts into slots by `STARTD_ATTRS`.
@@ -472,9 +461,10 @@ fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
         let text = config.get(name).ok()??.text;
         Some((String::from_utf8_lossy(found.name).into_owned(), parse_expr(&text, &options).ok()?))
     };
-    let known =
-        CONDITIONS.iter().filter_map(|(name, side)| condition(name).map(|(_, expr)| ((*name).to_owned(), *side, expr)));
-    let is_known = |name: &str| CONDITIONS.iter().any(|(known, _)| *known == name);
+    let side = |role: Role| if role.looks_at_jobs { Side::SlotAndJob } else { Side::Job };
+    let known = CONDITIONS.iter().copied().chain(job_conditions().map(|(name, role)| (name, side(role))));
+    let known: Vec<(&str, Side)> = known.collect();
+    let is_known = |name: &str| known.iter().any(|(known, _)| *known == name);
     let advertised = advertised(config).into_iter().filter(|(_, role)| role.looks_at_jobs);
     let advertised = advertised.filter_map(|(name, _)| String::from_utf8(name).ok()).filter(|name| !is_known(name));
     // A value that is not a condition, such as the name of a site, has no clauses.
@@ -482,6 +472,7 @@ fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
         .filter_map(|name| condition(&name))
         .filter(|(_, expr)| !is_value(expr.tree(), expr.root()))
         .map(|(name, expr)| (name, Side::SlotAndJob, expr));
+    let known = known.iter().filter_map(|(name, side)| Some(((*name).to_owned(), *side, condition(name)?.1)));
     known.chain(advertised).collect()
 }
 
@@ -491,10 +482,6 @@ fn pair(test: &PolicyTest) -> Result<(&Spanned<String>, &Spanned<String>), TestF
         (Some(job), Some(slot)) => Ok((job, slot)),
         _ => Err(TestFileError::at("a match requires a `job` and a `slot`", test.name.span())),
     }
-}
-
-fn parse_nothing() -> Expr {
-    Expr::literal(classmate::internal::syntax::literal::Literal::Undefined)
 }
 
 /// The ads of a text in any form; what cannot be read is left out.
