@@ -86,7 +86,16 @@ struct Line {
     faults: Vec<Diagnostic>,
 }
 
+impl Line {
+    /// A line of which nothing but the value is known.
+    fn new(name: Name, text: &[u8], quoting: Quoting, number: u64) -> Self {
+        let (before, faults) = (Vec::new(), Vec::new());
+        Line { name, expr: None, text: text.to_vec(), number, before, offset: None, quoting, faults }
+    }
+}
+
 /// An expression that was met before.
+#[derive(Default)]
 struct SeenExpression {
     /// The names it mentions.
     mentioned: Vec<Name>,
@@ -104,7 +113,6 @@ pub struct AdLinter {
     alarms: Vec<Diagnostic>,
     /// Expressions by attribute, text, and whether the ad is a slot's.
     seen: HashMap<(Vec<u8>, Vec<u8>, bool), SeenExpression>,
-    ads: u64,
     schema: Option<Arc<AdSchema>>,
 }
 
@@ -124,9 +132,7 @@ impl AdLinter {
         let key = (line.name.folded().to_vec(), line.text.clone(), slot);
         let mut known = self.seen.remove(&key).unwrap_or_else(|| SeenExpression {
             mentioned: line.expr.as_ref().map(mentioned).unwrap_or_default(),
-            verdicts: HashMap::new(),
-            satisfied: HashMap::new(),
-            given: Vec::new(),
+            ..SeenExpression::default()
         });
         let has: Vec<bool> = known.mentioned.iter().map(|name| ad.contains(*name)).collect();
         let found_now = if let Some(found) = known.verdicts.get(&has) {
@@ -200,7 +206,6 @@ impl AdLinter {
 
     /// Looks at an ad whose places are not known.
     pub fn ad(&mut self, file: &Arc<str>, ad: &ClassAd) {
-        self.ads += 1;
         for (name, expr) in ad.iter() {
             if is_plain(name, &expr) {
                 continue;
@@ -209,8 +214,7 @@ impl AdLinter {
             // Parsed again, for the places in its text.
             let options = ParseOptions { places: true, ..ParseOptions::default() };
             let expr = parse_expr(&text, &options).ok();
-            let (number, before, offset, quoting) = (0, Vec::new(), None, Quoting::New);
-            let mut line = Line { name, expr, text, number, before, offset, quoting, faults: Vec::new() };
+            let mut line = Line { expr, ..Line::new(name, &text, Quoting::New, 0) };
             self.expression(file, ad, &mut line);
         }
     }
@@ -221,15 +225,11 @@ impl AdLinter {
         let (Ok(whole), Ok(ad)) = (parse_expr(text, &options), ClassAd::parse(text.trim_ascii())) else {
             if let Err(error) = parse_expr(text, &options) {
                 let fault = unparsed(text, &error, &options);
-                let (name, quoting) = (Name::new("ad"), Quoting::New);
-                let (number, before, offset, faults) = (1, Vec::new(), None, vec![fault]);
-                let text = text.to_vec();
-                let mut line = Line { name, expr: None, text, number, before, offset, quoting, faults };
+                let mut line = Line { faults: vec![fault], ..Line::new(Name::new("ad"), text, Quoting::New, 1) };
                 self.expression(file, &ClassAd::new(), &mut line);
             }
             return;
         };
-        self.ads += 1;
         let tree = whole.tree();
         let Node::Ad(run) = *tree.node(whole.root()) else { return };
         for &(name, id) in tree.ad(run) {
@@ -239,10 +239,8 @@ impl AdLinter {
             let before = &text[..range.start];
             let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
             let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
-            let before = before[start..].to_vec();
-            let (offset, quoting, faults) = (None, Quoting::New, Vec::new());
-            let (expr, text) = (parse_expr(part, &options).ok(), part.to_vec());
-            let mut line = Line { name, expr, text, number, before, offset, quoting, faults };
+            let (before, expr) = (before[start..].to_vec(), parse_expr(part, &options).ok());
+            let mut line = Line { before, expr, ..Line::new(name, part, Quoting::New, number) };
             self.expression(file, &ad, &mut line);
         }
     }
@@ -271,10 +269,6 @@ impl AdLinter {
     }
 
     fn finished(&mut self, file: &Arc<str>, ad: &mut ClassAd, lines: &mut Vec<Line>) {
-        if ad.is_empty() && lines.is_empty() {
-            return;
-        }
-        self.ads += 1;
         let whole = std::mem::take(ad);
         for mut line in lines.drain(..) {
             self.expression(file, &whole, &mut line);
@@ -293,31 +287,16 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
     let Some(equals) = memchr::memchr(b'=', line) else {
         let finding = Diagnostic::error("expected `name = value`, found no `=`", Span::new(first, line.len()));
         let fault = finding.help("HTCondor skips the rest of the ad").code("syntax");
-        let name = Name::new("a line");
-        return Some(Line {
-            name,
-            expr: None,
-            text: line.to_vec(),
-            number,
-            before: Vec::new(),
-            offset: Some(start),
-            quoting: Quoting::Old,
-            faults: vec![fault],
-        });
+        let place = Line::new(Name::new("a line"), line, Quoting::Old, number);
+        return Some(Line { offset: Some(start), faults: vec![fault], ..place });
     };
     let name = line[first..equals].trim_ascii();
     let name = Name::new(name.strip_prefix(b"'").and_then(|name| name.strip_suffix(b"'")).unwrap_or(name));
     let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| is_space(**byte)).count();
     let text = &line[value..];
-    let place = |expr: Option<Expr>, faults: Vec<Diagnostic>| Line {
-        name,
-        expr,
-        text: text.to_vec(),
-        number,
-        before: line[..value].to_vec(),
-        offset: Some(start + value),
-        quoting: Quoting::Old,
-        faults,
+    let place = |expr: Option<Expr>, faults: Vec<Diagnostic>| {
+        let (before, offset) = (line[..value].to_vec(), Some(start + value));
+        Line { expr, before, offset, faults, ..Line::new(name, text, Quoting::Old, number) }
     };
     match parse_prefix(text, &options) {
         Err(error) => {

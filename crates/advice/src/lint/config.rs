@@ -12,7 +12,7 @@ use super::expression::{LintContext, Role, lint as lint_expression, quoted};
 use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
 use super::placing::SourceMap;
 use super::schema::AdSchema;
-use super::submit::{misused_macro, without_macros};
+use super::submit::lint_with_macros;
 use super::transforms::{self, TransformPart};
 use super::{LineIndex, beside_comment, certain_fix, is_slip, placed, unknowns};
 use classmate::internal::builtin::near;
@@ -39,15 +39,7 @@ pub fn lint(config: &Config) -> Vec<Diagnostic> {
 pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic> {
     // What only a machine knows is left open.
     let config = &config.without_facts();
-    let sources: HashMap<&str, (&Source, LineIndex)> =
-        config.sources().iter().map(|source| (&*source.name, (source, LineIndex::of(&source.text)))).collect();
-    let mut linter = Linter {
-        schema,
-        advertised: advertised(config),
-        copied: copied(config),
-        transforms: of_transforms(config),
-        ..Linter::new(config, sources)
-    };
+    let mut linter = Linter::new(config, schema);
     for diagnostic in check(config) {
         // Expressions are looked at below, with more to say.
         if diagnostic.code != "syntax" {
@@ -63,21 +55,18 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     linter.conflicts();
     linter.old_transforms();
     linter.listed_transforms();
-    let order: HashMap<String, usize> =
-        config.sources().iter().enumerate().map(|(at, source)| (source.name.to_string(), at)).collect();
     let mut alarms = linter.alarms;
-    alarms.sort_by_key(|alarm| {
+    alarms.sort_by_cached_key(|alarm| {
+        let file = config.sources().iter().position(|source| *source.name == *alarm.file());
         let place = alarm.range().0;
-        (order.get(alarm.file()).copied().unwrap_or(usize::MAX), place.line, place.column)
+        (file.unwrap_or(usize::MAX), place.line, place.column)
     });
     alarms
 }
 
 /// The fault that stopped the reading of a configuration.
 pub fn refusal(config: &Config, error: &ConfigError) -> Diagnostic {
-    let sources =
-        config.sources().iter().map(|source| (&*source.name, (source, LineIndex::of(&source.text)))).collect();
-    let mut linter = Linter::new(config, sources);
+    let mut linter = Linter::new(config, None);
     linter.report(error.clone().code("bad-value"), None);
     linter.alarms.remove(0)
 }
@@ -96,16 +85,11 @@ struct Linter<'c> {
 }
 
 impl<'c> Linter<'c> {
-    fn new(config: &'c Config, sources: HashMap<&'c str, (&'c Source, LineIndex)>) -> Self {
-        Linter {
-            config,
-            sources,
-            alarms: Vec::new(),
-            schema: None,
-            advertised: BTreeMap::new(),
-            copied: BTreeSet::new(),
-            transforms: BTreeSet::new(),
-        }
+    fn new(config: &'c Config, schema: Option<&'c AdSchema>) -> Self {
+        let sources = config.sources().iter().map(|source| (&*source.name, (source, LineIndex::of(&source.text))));
+        let (sources, advertised) = (sources.collect(), advertised(config));
+        let (copied, transforms) = (copied(config), of_transforms(config));
+        Linter { config, sources, alarms: Vec::new(), schema, advertised, copied, transforms }
     }
 
     /// Returns true if slots have an attribute because the configuration says so.
@@ -151,13 +135,12 @@ impl<'c> Linter<'c> {
         let Some(definition) = self.config.assignment(name) else { return };
         let bare = bare(name);
         let of_list = || self.advertised.get(&bare.to_ascii_uppercase()).copied();
+        let source = definition.place.and_then(|place| self.sources.get(&*place.file));
         if let Some(role) = role(bare).or_else(of_list) {
             let Ok(text) = self.config.expansion(name, definition.raw) else { return };
-            let source = definition.place.and_then(|place| self.sources.get(&*place.file));
             let map = SourceMap::new(self.config, source, &definition, name, &text);
             self.judge(name, &definition, (&text, &map, 0), role);
         } else if knob::is_transform(bare) {
-            let source = definition.place.and_then(|place| self.sources.get(&*place.file));
             let map = SourceMap::new(self.config, source, &definition, name, definition.raw);
             for part in transforms::parts(definition.raw) {
                 match part {
@@ -175,29 +158,13 @@ impl<'c> Linter<'c> {
 
     /// Looks at an expression of a transform of jobs, whose macros are known when a job is transformed.
     fn of_transform(&self, name: &[u8], text: &[u8], role: Role, alone: bool) -> Vec<Diagnostic> {
-        if let Some(misused) = misused_macro(text) {
-            return vec![misused];
-        }
-        let Some(open) = without_macros(text) else { return Vec::new() };
-        let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
         let unknown_word = |word: Name| self.is_unknown_word(word);
-        let context = LintContext {
-            defined: &is_open,
-            schema: self.schema,
-            unknown_word: Some(&unknown_word),
-            ..LintContext::of(&open.text, Quoting::Old, role)
-        };
-        let mut found = lint_expression(&context);
-        if alone {
-            unseen(&String::from_utf8_lossy(name), &open.text, &|_| false, &mut found);
-        }
-        if !open.names.is_empty() {
-            unknowns::retain(&open.text, &is_open, &mut found);
-            for found in &mut found {
-                open.restore(found);
-            }
-        }
-        found
+        let (schema, unknown_word): (_, Option<&dyn Fn(Name) -> bool>) = (self.schema, Some(&unknown_word));
+        let context = LintContext { schema, unknown_word, ..LintContext::of(text, Quoting::Old, role) };
+        lint_with_macros(&context, |open| match alone {
+            true => unseen(&String::from_utf8_lossy(name), open, &|_| false),
+            false => Vec::new(),
+        })
     }
 
     /// Checks an expression at an offset of a value.
@@ -236,7 +203,7 @@ impl<'c> Linter<'c> {
         });
         let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
         if sees_one_ad(&upper) {
-            unseen(&upper, text, &|name| self.slots_have(name), &mut found);
+            found.extend(unseen(&upper, text, &|name| self.slots_have(name)));
         }
         if open.is_some() {
             unknowns::retain(text, &unknowns::is_fact, &mut found);
@@ -264,18 +231,13 @@ impl<'c> Linter<'c> {
         for one in &undefined {
             let macro_name = String::from_utf8_lossy(&one.name);
             let message = format!("`$({macro_name})` is not defined and expands to nothing");
-            let place = one.within.place.map(|place| match one.within.value {
-                Some((line, column)) if one.within.verbatim => {
-                    Location { file: Arc::clone(&place.file), line, column: column + one.at.0 as u32 }
-                }
-                _ => place.clone(),
-            });
-            let width = if one.within.verbatim { one.at.1 } else { 0 };
+            let (place, width) = match one.within.value_place().filter(|_| one.within.verbatim) {
+                Some(place) => (Some(Location { column: place.column + one.at.0 as u32, ..place }), one.at.1),
+                None => (one.within.place.cloned(), 0),
+            };
             let knob = String::from_utf8_lossy(name).into_owned();
-            let help = format!(
-                "without it, `{knob}` is not a valid expression; define it, or write \
-            `$({macro_name}:value)`"
-            );
+            let define = format!("define it, or write `$({macro_name}:value)`");
+            let help = format!("without it, `{knob}` is not a valid expression; {define}");
             let error = Diagnostic::error_at(message, place).width(width).help(help);
             self.report(error.code("undefined-macro"), Some(knob));
         }
@@ -335,11 +297,8 @@ impl<'c> Linter<'c> {
         for warning in tree.warnings() {
             // What names are wrong was said already.
             let known = |alarm: &Diagnostic| {
-                let same = warning
-                    .place
-                    .as_ref()
-                    .is_some_and(|place| u64::from(place.line) == alarm.range().0.line && *place.file == *alarm.file());
-                same && matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute" | "unknown-knob")
+                (u64::from(warning.line()), warning.file()) == (alarm.range().0.line, alarm.file())
+                    && matches!(alarm.code, "undeclared-group" | "obsolete-knob" | "unseen-attribute" | "unknown-knob")
             };
             if self.alarms.iter().any(known) {
                 continue;
@@ -400,8 +359,7 @@ impl<'c> Linter<'c> {
             } else {
                 continue;
             };
-            let width = if definition.template.is_some() { 0 } else { definition.name.len() };
-            let warning = Diagnostic::warning_at(message, definition.place.cloned()).width(width).help(help);
+            let warning = definition.name_warning(message).help(help);
             self.report(warning.code("obsolete-knob"), Some(shown));
         }
     }
@@ -456,9 +414,8 @@ impl<'c> Linter<'c> {
             let shown = String::from_utf8_lossy(name).into_owned();
             let message = format!("`{shown}` is not listed in `JOB_TRANSFORM_NAMES`, so it is never applied");
             let item = String::from_utf8_lossy(&bare(name)[PREFIX.len()..]).into_owned();
-            let warning = Diagnostic::warning_at(message, definition.place.cloned())
-                .width(definition.name.len())
-                .help(format!("add it: `JOB_TRANSFORM_NAMES = $(JOB_TRANSFORM_NAMES) {item}`"));
+            let help = format!("add it: `JOB_TRANSFORM_NAMES = $(JOB_TRANSFORM_NAMES) {item}`");
+            let warning = definition.name_warning(message).help(help);
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
     }
@@ -469,7 +426,7 @@ impl<'c> Linter<'c> {
         definition.place.cloned().filter(|_| !definition.raw.is_empty())
     }
 
-    fn conflict(&mut self, name: &str, message: String, help: &str) {
+    fn conflict(&mut self, name: &str, message: impl Into<String>, help: &str) {
         let Some(place) = self.set(name) else { return };
         let warning = Diagnostic::warning_at(message, Some(place)).help(help);
         self.report(warning.code("conflicting-knobs"), Some(name.to_owned()));
@@ -485,13 +442,7 @@ impl<'c> Linter<'c> {
             let off = "`NEGOTIATOR_CONSIDER_PREEMPTION` is false, so only idle slots are matched";
             let requirements = text("PREEMPTION_REQUIREMENTS");
             if !requirements.trim_ascii().eq_ignore_ascii_case(b"false") {
-                self.conflict(
-                    "PREEMPTION_REQUIREMENTS",
-                    "`PREEMPTION_REQUIREMENTS` is never \
-                evaluated"
-                        .to_owned(),
-                    off,
-                );
+                self.conflict("PREEMPTION_REQUIREMENTS", "`PREEMPTION_REQUIREMENTS` is never evaluated", off);
             }
             for name in ["NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", "ALLOW_PSLOT_PREEMPTION"] {
                 if boolean(name, false) {
@@ -515,26 +466,26 @@ impl<'c> Linter<'c> {
         if !boolean("USE_RESOURCE_REQUEST_COUNTS", true)
             && integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE").is_some_and(|size| size > 1)
         {
-            let message = "`NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE` is treated as 1".to_owned();
+            let message = "`NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE` is treated as 1";
             let help = "`USE_RESOURCE_REQUEST_COUNTS` is false, so each request is for one job";
             self.conflict("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", message, help);
         }
         if !boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true) {
             let help = "`NEGOTIATOR_USE_SLOT_WEIGHTS` is false, so each slot has weight 1";
-            self.conflict("SLOT_WEIGHT", "`SLOT_WEIGHT` has no effect in the negotiator".to_owned(), help);
+            self.conflict("SLOT_WEIGHT", "`SLOT_WEIGHT` has no effect in the negotiator", help);
         }
         if boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false) && self.set("SLOT_WEIGHT").is_none() {
-            let message = "`FORCE_NEGOTIATOR_SLOT_WEIGHT` forces the default `SLOT_WEIGHT`".to_owned();
+            let message = "`FORCE_NEGOTIATOR_SLOT_WEIGHT` forces the default `SLOT_WEIGHT`";
             self.conflict("FORCE_NEGOTIATOR_SLOT_WEIGHT", message, "set `SLOT_WEIGHT` too");
         }
     }
 }
 
 /// Attributes that the expression of a knob cannot see.
-fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mut Vec<Diagnostic>) {
+fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool) -> Vec<Diagnostic> {
     let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
-    let Ok(expr) = parse_expr(text, &options) else { return };
-    let tree = expr.tree();
+    let Ok(expr) = parse_expr(text, &options) else { return Vec::new() };
+    let (tree, mut found) = (expr.tree(), Vec::new());
     for id in 0..tree.nodes.len() as u32 {
         let (Some(reference), Some(span)) = (tree.reference(id), tree.span(id)) else { continue };
         let folded = reference.name.folded();
@@ -564,6 +515,7 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool, found: &mu
         };
         found.push(Diagnostic::warning(message, span).help(help).code("unseen-attribute"));
     }
+    found
 }
 
 #[cfg(test)]

@@ -241,8 +241,8 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Diagnostic> {
     let span = |id: NodeId| expr.tree().span(id);
     let place = span(claim.clause)?;
     let this = quoted(text, place);
-    let warn = |message: String| Diagnostic::warning(message, place);
-    Some(match claim.certainty {
+    let beside = |other: NodeId| Some(quoted(text, span(other)?));
+    let (message, related, help, code) = match claim.certainty {
         Certainty::Always(truths) => {
             let (code, word) = match truths {
                 Truths::TRUE => ("always-true", "true"),
@@ -250,54 +250,51 @@ fn claimed(text: &[u8], expr: &Expr, claim: &Claim) -> Option<Diagnostic> {
                 Truths::UNDEFINED => ("always-undefined", "UNDEFINED"),
                 _ => ("always-error", "ERROR"),
             };
-            let help = match truths {
-                Truths::TRUE | Truths::FALSE => format!("it is {word} for all ads; correct it, or write `{word}`"),
-                _ => format!("it is {word} for all ads"),
+            let correct = if matches!(truths, Truths::TRUE | Truths::FALSE) {
+                format!("; correct it, or write `{word}`")
+            } else {
+                String::new()
             };
-            warn(format!("`{this}` is always {word}")).help(help).code(code)
+            (format!("`{this}` is always {word}"), None, format!("it is {word} for all ads{correct}"), code)
         }
-        Certainty::Never => warn(format!("`{this}` is never true"))
-            .help("it is false, UNDEFINED or ERROR for all ads")
-            .code("never-true"),
+        Certainty::Never => {
+            let help = "it is false, UNDEFINED or ERROR for all ads".to_owned();
+            (format!("`{this}` is never true"), None, help, "never-true")
+        }
         Certainty::Contradicts(other) => {
-            let finding = warn(format!("`{this}` contradicts `{}`", quoted(text, span(other)?)));
-            finding
-                .related(span(other)?, "conflicts with this")
-                .help("the condition can never be true")
-                .code("contradiction")
+            let (label, help) = ("conflicts with this", "the condition can never be true".to_owned());
+            (format!("`{this}` contradicts `{}`", beside(other)?), Some((other, label)), help, "contradiction")
         }
         Certainty::Repeats(other) => {
-            let finding = warn(format!("`{this}` is repeated")).related(span(other)?, "here");
-            without(expr, claim.clause, finding.help("remove one of them")).code("duplicate-clause")
+            let help = "remove one of them".to_owned();
+            (format!("`{this}` is repeated"), Some((other, "here")), help, "duplicate-clause")
         }
         Certainty::Follows(other) => {
-            let beside = quoted(text, span(other)?);
-            let finding = warn(format!(
-                "`{this}` has no effect together with \
-            `{beside}`"
-            ))
-            .related(span(other)?, "this clause");
-            without(expr, claim.clause, finding.help("remove it")).code("implied-clause")
+            let message = format!("`{this}` has no effect together with `{}`", beside(other)?);
+            (message, Some((other, "this clause")), "remove it".to_owned(), "implied-clause")
         }
         Certainty::Covered(other) => {
-            let beside = quoted(text, span(other)?);
-            let finding = warn(format!("`{this}` is true wherever `{beside}` is")).related(span(other)?, "this clause");
-            finding.help("it does not reject anything else: remove it").code("implied-clause")
+            let help = "it does not reject anything else: remove it".to_owned();
+            let message = format!("`{this}` is true wherever `{}` is", beside(other)?);
+            (message, Some((other, "this clause")), help, "implied-clause")
         }
         Certainty::Within(other) => {
-            let beside = quoted(text, span(other)?);
-            let finding =
-                warn(format!("`{this}` is true only where `{beside}` is")).related(span(other)?, "this clause");
-            finding.help("it does not accept anything else: remove it").code("implied-clause")
+            let help = "it does not accept anything else: remove it".to_owned();
+            let message = format!("`{this}` is true only where `{}` is", beside(other)?);
+            (message, Some((other, "this clause")), help, "implied-clause")
         }
         Certainty::Splice(truths) => {
             let (word, op) = if truths == Truths::TRUE { ("true", "||") } else { ("false", "&&") };
-            let finding = warn(format!("`{this}` with `{op}` decides the whole condition"));
-            finding
-                .help(format!("the other clauses have no effect: write `{word}`, or remove this clause"))
-                .code("constant-clause")
+            let help = format!("the other clauses have no effect: write `{word}`, or remove this clause");
+            (format!("`{this}` with `{op}` decides the whole condition"), None, help, "constant-clause")
         }
-    })
+    };
+    let mut finding = Diagnostic::warning(message, place).help(help).code(code);
+    if let Some((other, label)) = related {
+        finding = finding.related(span(other)?, label);
+    }
+    let repeats = matches!(claim.certainty, Certainty::Repeats(_) | Certainty::Follows(_));
+    Some(if repeats { without(expr, claim.clause, finding) } else { finding })
 }
 
 /// A finding with the fix that leaves a clause of a chain out, if that keeps the kind of the value.

@@ -173,10 +173,8 @@ fn default_beside_comparison(context: &LintContext<'_>, tree: &Tree, id: NodeId)
         return None;
     }
     let Node::Binary(BinaryOp::Default, value, other) = *tree.node(right) else { return None };
-    if !matches!(tree.node(tree.bare(other)), Node::Literal(Literal::Bool(_))) {
-        return None;
-    }
-    if matches!(tree.node(tree.bare(left)), Node::Literal(Literal::Bool(_))) {
+    let is_boolean = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Bool(_)));
+    if !is_boolean(other) || is_boolean(left) {
         return None;
     }
     let message = format!("`?:` binds more tightly than `{}`, so it applies only to the right side", op.symbol());

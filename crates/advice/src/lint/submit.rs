@@ -204,29 +204,14 @@ fn command(
     if text.is_empty() {
         return;
     }
-    let found = if let Some(misused) = misused_macro(text) {
-        vec![misused]
-    } else if memchr::memchr(b'$', text).is_some() {
-        let Some(open) = without_macros(text) else { return };
-        let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
-        let context =
-            LintContext { defined: &is_open, unknown_word, ..LintContext::of(&open.text, Quoting::Old, role) };
-        let mut found = lint_expression(&context);
-        unknowns::retain(&open.text, &is_open, &mut found);
-        for found in &mut found {
-            open.restore(found);
-        }
-        found
-    } else {
-        let context = LintContext { unknown_word, ..LintContext::of(text, Quoting::Old, role) };
-        let mut found = lint_expression(&context);
+    let context = LintContext { unknown_word, ..LintContext::of(text, Quoting::Old, role) };
+    let found = lint_with_macros(&context, |_| {
+        let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
         let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
-        if let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) {
-            let defined = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
-            found.extend(unquoted_text(Name::new(attribute), text, &expr, &defined));
-        }
-        found
-    };
+        let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
+        let defined = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
+        unquoted_text(Name::new(attribute), text, &expr, &defined).into_iter().collect()
+    });
     // Text after a comment between the lines may not belong to the value.
     let comment = origin::comment_within(statement);
     for mut found in found {
@@ -240,16 +225,36 @@ fn command(
     }
 }
 
+/// Checks an expression whose macros are expanded later, also with a rule of the caller; it is given the text with
+/// words in place of macros.
+pub(super) fn lint_with_macros(
+    context: &LintContext<'_>,
+    rule: impl FnOnce(&[u8]) -> Vec<Diagnostic>,
+) -> Vec<Diagnostic> {
+    if let Some(misused) = misused_macro(context.text) {
+        return vec![misused];
+    }
+    let Some(open) = without_macros(context.text) else { return Vec::new() };
+    let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
+    let mut found = lint_expression(&LintContext { text: &open.text, defined: &is_open, ..*context });
+    found.extend(rule(&open.text));
+    if !open.names.is_empty() {
+        unknowns::retain(&open.text, &is_open, &mut found);
+        found.iter_mut().for_each(|found| open.restore(found));
+    }
+    found
+}
+
 /// A text whose macros are words of the same length, so that places stay.
-pub(super) struct WithoutMacros {
-    pub(super) text: Vec<u8>,
+struct WithoutMacros {
+    text: Vec<u8>,
     /// The words, and the macros they stand for.
-    pub(super) names: Vec<(Name, String)>,
+    names: Vec<(Name, String)>,
 }
 
 impl WithoutMacros {
     /// Writes macros for their words in what was found.
-    pub(super) fn restore(&self, finding: &mut Diagnostic) {
+    fn restore(&self, finding: &mut Diagnostic) {
         let restored = |message: &str| {
             let message = message.replace(char::from(OPEN), "_");
             self.names.iter().fold(message, |text, (name, written)| text.replace(&*name.display(), written))
@@ -264,7 +269,7 @@ impl WithoutMacros {
 
 /// A text with a word in place of every `$(name)`, `$(name:default)`, `$$(name)` and `$FUNCTION(arguments)`: what they
 /// will be is known when jobs are made. `None` if a `$` begins none of these.
-pub(super) fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
+fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
     let mut open = WithoutMacros { text: text.to_vec(), names: Vec::new() };
     let mut places = Vec::new();
     let mut at = 0;
@@ -308,7 +313,7 @@ pub(super) fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
 }
 
 /// `$(JobStatus != 3)`: a macro that is none.
-pub(super) fn misused_macro(text: &[u8]) -> Option<Diagnostic> {
+fn misused_macro(text: &[u8]) -> Option<Diagnostic> {
     for at in memchr::memmem::find_iter(text, b"$(") {
         let name = &text[at + 2..];
         let end = name.iter().position(|byte| matches!(byte, b')' | b':' | b'('))?;
