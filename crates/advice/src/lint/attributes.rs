@@ -1,52 +1,5 @@
 //! Attributes by what is known of them.
 
-/// Attributes of slots and jobs that are always there (`docs/reference/knobs.md` 8): a condition need not expect their
-/// absence.
-const ALWAYS: &[&str] = &[
-    "activity",
-    "arch",
-    "clusterid",
-    "committedtime",
-    "completiondate",
-    "cpus",
-    "cumulativesuspensiontime",
-    "disk",
-    "enteredcurrentstatus",
-    // Every job begins with `false`.
-    "exitbysignal",
-    "filesystemdomain",
-    "globaljobid",
-    "jobprio",
-    "jobstatus",
-    "jobuniverse",
-    "machine",
-    "memory",
-    "mytype",
-    "name",
-    "numjobcompletions",
-    "numjobstarts",
-    "numrestarts",
-    "numsystemholds",
-    "opsys",
-    "owner",
-    "procid",
-    "remotesyscpu",
-    "remoteusercpu",
-    "remotewallclocktime",
-    "requestcpus",
-    "requestdisk",
-    "requestmemory",
-    "requirements",
-    "slotid",
-    "state",
-    "totalsuspensions",
-    "uiddomain",
-    "user",
-    "qdate",
-    "niceuser",
-    "currenttime",
-];
-
 /// The way in which an attribute differs among jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Variety {
@@ -64,43 +17,145 @@ pub(super) enum Variety {
     History,
 }
 
-/// Attributes that differ from job to job, or change while a job waits.
-const PER_JOB: &[(&str, Variety)] = &[
-    ("args", Variety::Written),
-    ("arguments", Variety::Written),
-    ("clusterid", Variety::Submission),
-    ("cmd", Variety::Written),
-    ("committedtime", Variety::History),
-    ("cumulativesuspensiontime", Variety::History),
-    ("dagnodename", Variety::Written),
-    ("enteredcurrentstatus", Variety::History),
-    ("env", Variety::Written),
-    ("environment", Variety::Written),
-    ("err", Variety::Written),
-    ("globaljobid", Variety::Job),
-    ("in", Variety::Written),
-    ("iwd", Variety::Written),
-    ("joblaststartdate", Variety::History),
-    ("jobruncount", Variety::History),
-    ("jobstartdate", Variety::History),
-    ("lastmatchtime", Variety::History),
-    ("lastrejmatchreason", Variety::History),
-    ("lastrejmatchtime", Variety::History),
-    ("lastvacatetime", Variety::History),
-    ("numjobmatches", Variety::History),
-    ("numjobstarts", Variety::History),
-    ("numjobreconnects", Variety::History),
-    ("numrestarts", Variety::History),
-    ("numshadowstarts", Variety::History),
-    ("out", Variety::Written),
-    ("procid", Variety::Process),
-    ("qdate", Variety::Second),
-    ("remotewallclocktime", Variety::History),
-    ("shadowbday", Variety::History),
-    ("transferin", Variety::Written),
-    ("transferinput", Variety::Written),
-    ("transferoutput", Variety::Written),
-    ("userlog", Variety::Written),
+/// Nothing but its name is known of an attribute: daemons add it to ads and take it away again.
+const KNOWN: u8 = 0;
+/// It is in all slots or in all jobs (`docs/reference/knobs.md` 8): a condition need not expect its absence.
+const ALWAYS: u8 = 1;
+/// It is a string wherever it is.
+const TEXT: u8 = 2;
+/// Jobs have it, and slots do not unless the configuration copies it.
+const OF_JOBS: u8 = 4;
+
+/// Attributes, lower case: their properties, and how they differ from job to job or change while a job waits.
+const ATTRIBUTES: &[(&str, u8, Option<Variety>)] = &[
+    ("accountinggroup", TEXT, None),
+    ("acctgroup", TEXT | OF_JOBS, None),
+    ("acctgroupuser", TEXT | OF_JOBS, None),
+    ("activity", ALWAYS | TEXT, None),
+    ("arch", ALWAYS | TEXT, None),
+    ("args", OF_JOBS, Some(Variety::Written)),
+    ("arguments", OF_JOBS, Some(Variety::Written)),
+    ("checkpointplatform", TEXT, None),
+    ("clientmachine", TEXT, None),
+    ("clusterid", ALWAYS | OF_JOBS, Some(Variety::Submission)),
+    ("cmd", TEXT | OF_JOBS, Some(Variety::Written)),
+    ("committedtime", ALWAYS, Some(Variety::History)),
+    ("completiondate", ALWAYS, None),
+    ("concurrencylimits", KNOWN, None),
+    ("condorplatform", TEXT, None),
+    ("condorversion", TEXT, None),
+    ("cpus", ALWAYS, None),
+    ("cumulativesuspensiontime", ALWAYS, Some(Variety::History)),
+    ("currentrank", KNOWN, None),
+    ("currenttime", ALWAYS, None),
+    ("dagmanowner", KNOWN, None),
+    ("dagnodename", KNOWN, Some(Variety::Written)),
+    ("disk", ALWAYS, None),
+    ("enteredcurrentstatus", ALWAYS, Some(Variety::History)),
+    ("env", KNOWN, Some(Variety::Written)),
+    ("environment", KNOWN, Some(Variety::Written)),
+    ("err", KNOWN, Some(Variety::Written)),
+    // Every job begins with `false`.
+    ("exitbysignal", ALWAYS, None),
+    ("filesystemdomain", ALWAYS | TEXT, None),
+    ("globaljobid", ALWAYS | TEXT, Some(Variety::Job)),
+    ("in", KNOWN, Some(Variety::Written)),
+    ("iwd", TEXT | OF_JOBS, Some(Variety::Written)),
+    ("jobbatchname", TEXT, None),
+    ("jobid", KNOWN, None),
+    ("joblaststartdate", KNOWN, Some(Variety::History)),
+    ("jobprio", ALWAYS | OF_JOBS, None),
+    ("jobruncount", KNOWN, Some(Variety::History)),
+    ("jobstartdate", KNOWN, Some(Variety::History)),
+    ("jobstatus", ALWAYS | OF_JOBS, None),
+    ("jobuniverse", ALWAYS | OF_JOBS, None),
+    ("lastclaimedby", TEXT, None),
+    ("lastmatchtime", KNOWN, Some(Variety::History)),
+    ("lastrejmatchreason", KNOWN, Some(Variety::History)),
+    ("lastrejmatchtime", KNOWN, Some(Variety::History)),
+    ("lastremotehost", TEXT, None),
+    ("lastremotepool", KNOWN, None),
+    ("lastvacatetime", KNOWN, Some(Variety::History)),
+    ("localjobsrunning", KNOWN, None),
+    ("localowner", KNOWN, None),
+    ("machine", ALWAYS | TEXT, None),
+    ("matchedconcurrencylimits", KNOWN, None),
+    ("memory", ALWAYS, None),
+    ("mytype", ALWAYS | TEXT, None),
+    ("name", ALWAYS | TEXT, None),
+    ("negotiatorname", KNOWN, None),
+    ("niceuser", ALWAYS | OF_JOBS, None),
+    ("notifyuser", KNOWN, None),
+    ("ntdomain", TEXT, None),
+    ("numjobcompletions", ALWAYS, None),
+    ("numjobmatches", KNOWN, Some(Variety::History)),
+    ("numjobreconnects", KNOWN, Some(Variety::History)),
+    ("numjobstarts", ALWAYS | OF_JOBS, Some(Variety::History)),
+    ("numrestarts", ALWAYS, Some(Variety::History)),
+    ("numshadowstarts", KNOWN, Some(Variety::History)),
+    ("numsystemholds", ALWAYS, None),
+    ("offline", KNOWN, None),
+    ("opsys", ALWAYS | TEXT, None),
+    ("opsysandver", TEXT, None),
+    ("opsyslegacy", TEXT, None),
+    ("opsyslongname", TEXT, None),
+    ("opsysname", TEXT, None),
+    ("opsysshortname", TEXT, None),
+    ("osuser", TEXT, None),
+    ("out", KNOWN, Some(Variety::Written)),
+    ("owner", ALWAYS | TEXT | OF_JOBS, None),
+    ("preemptingaccountinggroup", TEXT, None),
+    ("preemptingconcurrencylimits", KNOWN, None),
+    ("preemptingowner", TEXT, None),
+    ("preemptinguser", TEXT, None),
+    ("preemptstate", KNOWN, None),
+    ("procid", ALWAYS | OF_JOBS, Some(Variety::Process)),
+    ("publicclaimid", KNOWN, None),
+    ("qdate", ALWAYS | OF_JOBS, Some(Variety::Second)),
+    ("remoteautoregroup", KNOWN, None),
+    ("remotegroup", TEXT, None),
+    ("remotehost", TEXT, None),
+    ("remotenegotiatinggroup", TEXT, None),
+    ("remoteowner", TEXT, None),
+    ("remotepool", KNOWN, None),
+    ("remotescheddname", TEXT, None),
+    ("remoteslotid", KNOWN, None),
+    ("remotesyscpu", ALWAYS, None),
+    ("remoteuser", TEXT, None),
+    ("remoteusercpu", ALWAYS, None),
+    ("remotewallclocktime", ALWAYS, Some(Variety::History)),
+    ("requestcpus", ALWAYS | OF_JOBS, None),
+    ("requestdisk", ALWAYS | OF_JOBS, None),
+    ("requestgpus", OF_JOBS, None),
+    ("requestmemory", ALWAYS | OF_JOBS, None),
+    ("requirements", ALWAYS, None),
+    ("scheddname", TEXT, None),
+    ("shadowbday", KNOWN, Some(Variety::History)),
+    ("slotid", ALWAYS, None),
+    ("slottype", TEXT, None),
+    ("startdname", TEXT, None),
+    ("state", ALWAYS | TEXT, None),
+    ("submitterautoregroup", KNOWN, None),
+    ("submittergroup", TEXT, None),
+    ("submitternegotiatinggroup", TEXT, None),
+    ("submitteruser", TEXT, None),
+    ("submitteruserprio", KNOWN, None),
+    ("targettype", TEXT, None),
+    ("totalsuspensions", ALWAYS, None),
+    ("transferin", KNOWN, Some(Variety::Written)),
+    ("transferinput", KNOWN, Some(Variety::Written)),
+    ("transferoutput", KNOWN, Some(Variety::Written)),
+    ("uiddomain", ALWAYS | TEXT, None),
+    ("user", ALWAYS | TEXT | OF_JOBS, None),
+    ("userlog", KNOWN, Some(Variety::Written)),
+    ("utsnamemachine", TEXT, None),
+    ("utsnamenodename", TEXT, None),
+    ("utsnamerelease", TEXT, None),
+    ("utsnamesysname", TEXT, None),
+    ("x509userproxyemail", TEXT, None),
+    ("x509userproxyfirstfqan", TEXT, None),
+    ("x509userproxysubject", TEXT, None),
+    ("x509userproxyvoname", TEXT, None),
 ];
 
 /// Attributes whose values are names of a fixed list, and those values.
@@ -139,147 +194,30 @@ fn listed(list: &[&str], name: &[u8]) -> bool {
     list.iter().any(|known| known.as_bytes() == name)
 }
 
-/// Attributes that daemons add to ads or take away again, beside those above.
-const COMING_AND_GOING: &[&str] = &[
-    "accountinggroup",
-    "acctgroup",
-    "acctgroupuser",
-    "clientmachine",
-    "concurrencylimits",
-    "currentrank",
-    "currenttime",
-    "dagmanowner",
-    "jobid",
-    "lastclaimedby",
-    "lastremotehost",
-    "lastremotepool",
-    "localjobsrunning",
-    "localowner",
-    "matchedconcurrencylimits",
-    "negotiatorname",
-    "notifyuser",
-    "offline",
-    "preemptingaccountinggroup",
-    "preemptingconcurrencylimits",
-    "preemptingowner",
-    "preemptinguser",
-    "preemptstate",
-    "publicclaimid",
-    "remoteautoregroup",
-    "remotegroup",
-    "remotehost",
-    "remotenegotiatinggroup",
-    "remoteowner",
-    "remotepool",
-    "remotescheddname",
-    "remoteslotid",
-    "remoteuser",
-    "scheddname",
-    "startdname",
-    "submitterautoregroup",
-    "submittergroup",
-    "submitternegotiatinggroup",
-    "submitteruser",
-    "submitteruserprio",
-];
+/// The properties of an attribute (lower case), and how it differs from job to job.
+fn attribute(name: &[u8]) -> Option<(u8, Option<Variety>)> {
+    let at = ATTRIBUTES.binary_search_by_key(&name, |(known, ..)| known.as_bytes()).ok()?;
+    Some((ATTRIBUTES[at].1, ATTRIBUTES[at].2))
+}
 
-/// Attributes that are texts wherever they are.
-const TEXTS: &[&str] = &[
-    "accountinggroup",
-    "acctgroup",
-    "acctgroupuser",
-    "activity",
-    "arch",
-    "checkpointplatform",
-    "clientmachine",
-    "cmd",
-    "condorplatform",
-    "condorversion",
-    "filesystemdomain",
-    "globaljobid",
-    "iwd",
-    "jobbatchname",
-    "lastclaimedby",
-    "lastremotehost",
-    "machine",
-    "mytype",
-    "name",
-    "ntdomain",
-    "opsys",
-    "opsysandver",
-    "opsyslegacy",
-    "opsyslongname",
-    "opsysname",
-    "opsysshortname",
-    "osuser",
-    "owner",
-    "preemptingaccountinggroup",
-    "preemptingowner",
-    "preemptinguser",
-    "remotegroup",
-    "remotehost",
-    "remotenegotiatinggroup",
-    "remoteowner",
-    "remotescheddname",
-    "remoteuser",
-    "scheddname",
-    "slottype",
-    "startdname",
-    "state",
-    "submittergroup",
-    "submitternegotiatinggroup",
-    "submitteruser",
-    "targettype",
-    "uiddomain",
-    "user",
-    "utsnamemachine",
-    "utsnamenodename",
-    "utsnamerelease",
-    "utsnamesysname",
-    "x509userproxyemail",
-    "x509userproxyfirstfqan",
-    "x509userproxysubject",
-    "x509userproxyvoname",
-];
-
-/// Attributes that jobs have and slots have not, unless the configuration copies them.
-const OF_JOBS: &[&str] = &[
-    "acctgroup",
-    "acctgroupuser",
-    "args",
-    "arguments",
-    "clusterid",
-    "cmd",
-    "iwd",
-    "jobprio",
-    "jobstatus",
-    "jobuniverse",
-    "niceuser",
-    "numjobstarts",
-    "owner",
-    "procid",
-    "qdate",
-    "requestcpus",
-    "requestdisk",
-    "requestgpus",
-    "requestmemory",
-    "user",
-];
+fn has(name: &[u8], property: u8) -> bool {
+    attribute(name).is_some_and(|(properties, _)| properties & property != 0)
+}
 
 /// Returns true if an attribute (lower case) is a text wherever it is.
 pub(super) fn is_text(name: &[u8]) -> bool {
-    listed(TEXTS, name)
+    has(name, TEXT)
 }
 
 /// Returns true if an attribute (lower case) is one of jobs that slots have not by themselves.
 pub(super) fn is_of_jobs(name: &[u8]) -> bool {
-    listed(OF_JOBS, name)
+    has(name, OF_JOBS)
 }
 
 /// Returns true if an attribute (lower case) is one that HTCondor knows, whatever the ads have.
 pub(super) fn is_known(name: &[u8]) -> bool {
-    [ALWAYS, OF_GROUP, COMING_AND_GOING, TEXTS, OF_JOBS].iter().any(|list| listed(list, name))
-        || is_per_job(name)
+    attribute(name).is_some()
+        || listed(OF_GROUP, name)
         || NAMED.iter().any(|(attribute, _)| attribute.as_bytes() == name)
         || is_numbered(name)
 }
@@ -293,7 +231,7 @@ fn is_numbered(name: &[u8]) -> bool {
 
 /// Returns true if an attribute (lower case) is always there.
 pub(super) fn is_always_there(name: &[u8]) -> bool {
-    listed(ALWAYS, name)
+    has(name, ALWAYS)
 }
 
 /// The condition on one attribute that implies another one exists.
@@ -334,10 +272,21 @@ pub fn is_per_job(name: &[u8]) -> bool {
 
 /// The way in which an attribute (lower case) differs from job to job; `None` if it usually does not.
 pub(super) fn variety(name: &[u8]) -> Option<Variety> {
-    PER_JOB.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, variety)| *variety)
+    attribute(name)?.1
 }
 
 /// Returns true if a word (lower case) is a value of an attribute whose values are names.
 pub(super) fn is_value_of(attribute: &[u8], word: &[u8]) -> bool {
     NAMED.iter().any(|(name, words)| name.as_bytes() == attribute && listed(words, word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_sorted_for_the_search() {
+        assert!(ATTRIBUTES.is_sorted_by(|one, two| one.0 < two.0));
+        assert!(has(b"clusterid", ALWAYS) && has(b"clusterid", OF_JOBS) && !has(b"clusterid", TEXT));
+    }
 }
