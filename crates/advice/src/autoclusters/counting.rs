@@ -18,7 +18,7 @@ pub struct JobValues<'q> {
     queue: &'q Queue<'q>,
     significant: &'q Significant,
     /// The significant attributes, then those that expressions of jobs refer to.
-    names: Vec<Name>,
+    pub names: Vec<Name>,
     /// The sum of the attributes of every job: equal jobs have equal sums.
     sums: Vec<u128>,
     /// The numbers of the values of every job, in the order of the names; 0 for an attribute that does not count.
@@ -118,11 +118,6 @@ impl<'q> JobValues<'q> {
                 }
             }
         }
-    }
-
-    /// The attributes: the significant ones, then those that only expressions of jobs refer to.
-    pub fn names(&self) -> &[Name] {
-        &self.names
     }
 
     /// The expressions of jobs that refer to an attribute, the most frequent first.

@@ -30,6 +30,21 @@ pub(super) fn is_condition(name: &str) -> bool {
     ["Requirements", "Rank"].iter().any(|other| name.eq_ignore_ascii_case(other))
 }
 
+/// The names, from one on, that cannot be left out one by one; at least one of these is left.
+pub(super) fn needed(mut names: Vec<Name>, from: usize, mut can_be_left: impl FnMut(&[Name]) -> bool) -> Vec<Name> {
+    let mut at = from;
+    while at < names.len() && names.len() > from + 1 {
+        let mut fewer = names.clone();
+        fewer.remove(at);
+        if can_be_left(&fewer) {
+            names = fewer;
+        } else {
+            at += 1;
+        }
+    }
+    names
+}
+
 /// The attributes without which there are far fewer autoclusters, if there are at least twice those that differ; those
 /// that are reported already are taken out first.
 ///
@@ -72,18 +87,9 @@ pub(super) fn of(
         }
         (count * 2 <= start).then_some((without, count))
     };
-    let (mut together, count) = best(&names(false)).or_else(|| best(&names(true)))?;
+    let (together, count) = best(&names(false)).or_else(|| best(&names(true)))?;
     // Attributes that make nearly no difference are not reported.
-    let mut at = 0;
-    while at < together.len() && together.len() > 1 {
-        let mut fewer = together.clone();
-        fewer.remove(at);
-        if left(&fewer) < count * 2 {
-            together = fewer;
-        } else {
-            at += 1;
-        }
-    }
+    let together = needed(together, 0, |fewer| left(fewer) < count * 2);
     let names: Vec<Name> = together.iter().copied().filter(|name| !reported.contains(name)).collect();
     let left = job_values.count(&together).0;
     (!names.is_empty()).then_some(Excess { names, together, left })

@@ -22,7 +22,7 @@ use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::program::table::closure;
 use classmate::internal::syntax::expr::Node;
-use classmate_config::internal::config::ConfigError;
+use classmate_config::internal::config::{ConfigError, beginning};
 use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::slot::is_slot;
@@ -121,7 +121,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
     let job_values = JobValues::of(&queue, &significant, MAX_TEXT_CHARS);
     let (autoclusters, requests) = job_values.count(&[]);
     let matters = matter(&job_values, &significant, &reached);
-    let mut own: Vec<Name> = job_values.names().iter().copied().filter(|name| !significant.contains(*name)).collect();
+    let mut own: Vec<Name> = job_values.names.iter().copied().filter(|name| !significant.contains(*name)).collect();
     own.sort_by_key(|name| (std::cmp::Reverse(job_values.values(*name)), name.folded()));
     own.truncate(MAX_JOB_ONLY);
     let mut names: Vec<Name> = significant.names().chain(own).collect();
@@ -166,7 +166,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
 impl SignificanceReason {
     /// An expression of jobs.
     fn of_jobs(pull: &Pull) -> Self {
-        let text = pull.text.as_ref().map_or_else(|| "…".to_owned(), |text| cut(text));
+        let text = pull.text.as_ref().map_or_else(|| "…".to_owned(), |text| beginning(text, MAX_TEXT_CHARS));
         SignificanceReason { source: pull.source.display().into_owned(), text, slots: 0, jobs: pull.jobs }
     }
 }
@@ -207,13 +207,14 @@ fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> Hash
     if knobs.replaced_by.is_empty() {
         for (ad, source, name) in referred(slots).filter(|(_, _, name)| significant.contains(*name)) {
             let text = ad.get(source).map(|expr| expr.beginning(MAX_TEXT_CHARS)).unwrap_or_default();
-            add(name, source.display().into_owned(), cut(&text), 1);
+            add(name, source.display().into_owned(), beginning(&text, MAX_TEXT_CHARS), 1);
         }
         if let Some(sample) = slots.first() {
             let also = listed(&knobs.slot_side);
             for (knob, expr) in knob_expressions(rules) {
                 for name in Significant::of_expression(&expr.to_tree(), sample, &also).names() {
-                    add(name, knob.to_owned(), cut(&expr.beginning(MAX_TEXT_CHARS)), 0);
+                    let text = beginning(&expr.beginning(MAX_TEXT_CHARS), MAX_TEXT_CHARS);
+                    add(name, knob.to_owned(), text, 0);
                 }
             }
         }
@@ -235,14 +236,6 @@ fn reasons(slots: &[&ClassAd], rules: &Rules, significant: &Significant) -> Hash
         reasons
     };
     counts.into_iter().map(|(name, counts)| (name, list(counts))).collect()
-}
-
-fn cut(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    match text.char_indices().nth(MAX_TEXT_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
-    }
 }
 
 /// The expressions of the negotiator that look at jobs.

@@ -4,7 +4,7 @@ use classmate::internal::plural::counted;
 use hashbrown::HashMap;
 
 use super::counting::JobValues;
-use super::excess::{self, Excess, FEW, is_condition};
+use super::excess::{self, Excess, FEW, is_condition, needed};
 use super::{Audit, Significance, SignificanceReason};
 use classmate::internal::name::Name;
 
@@ -41,9 +41,9 @@ type Judged<'a> = (Harm, WarningKind, &'a Significance);
 
 /// The warnings of an audit, the most harmful first.
 pub(super) fn of(audit: &Audit, job_values: &JobValues<'_>, outcomes: Option<&HashMap<u32, u32>>) -> Vec<String> {
-    let judged =
-        audit.attributes.iter().filter_map(|one| judged(audit, one, job_values).map(|(harm, kind)| (harm, kind, one)));
-    let mut found: Vec<Judged<'_>> = judged.collect();
+    let judged = |one| Some((judged(audit, one, job_values)?, one));
+    let mut found: Vec<Judged<'_>> =
+        audit.attributes.iter().filter_map(judged).map(|((harm, kind), one)| (harm, kind, one)).collect();
     let reported: Vec<Name> =
         found.iter().filter(|(.., one)| one.values > 1).map(|(.., one)| Name::new(&one.name)).collect();
     let excess = excess::of(audit, job_values, outcomes, &reported);
@@ -59,27 +59,11 @@ pub(super) fn of(audit: &Audit, job_values: &JobValues<'_>, outcomes: Option<&Ha
         (*harm, one.per_job && *harm == Harm::Explosion, saved, one.per_job, amount)
     };
     found.sort_by(|one, two| key(two).cmp(&key(one)).then_with(|| one.2.name.cmp(&two.2.name)));
-    let reported = found.into_iter().enumerate();
-    reported.map(|(at, (_, kind, one))| message(audit, job_values, one, (&kind, excess.as_ref()), at < TRIED)).collect()
-}
-
-/// Returns whether nearly every job has a value of its own.
-fn explodes(audit: &Audit, one: &Significance) -> bool {
-    audit.idle_jobs >= FEW && one.values * 2 > audit.idle_jobs
-}
-
-/// Returns whether an attribute alone makes most of many autoclusters.
-fn splits(audit: &Audit, one: &Significance) -> bool {
-    audit.autoclusters >= FEW && one.autoclusters_without * 2 <= audit.autoclusters
-}
-
-/// The reason why an attribute differs between all jobs.
-fn differs(one: &Significance) -> &'static str {
-    if ["ClusterId", "QDate"].iter().any(|name| one.name.eq_ignore_ascii_case(name)) {
-        "differs from submission to submission"
-    } else {
-        "often differs from job to job"
-    }
+    let warning = |(at, (_, kind, one)): (usize, Judged<'_>)| {
+        let excess = excess.as_ref().filter(|excess| excess.together.contains(&Name::new(&one.name)));
+        Warning { audit, job_values, one, excess, tried: at < TRIED }.message(&kind)
+    };
+    found.into_iter().enumerate().map(warning).collect()
 }
 
 fn judged(audit: &Audit, one: &Significance, job_values: &JobValues<'_>) -> Option<(Harm, WarningKind)> {
@@ -90,158 +74,147 @@ fn judged(audit: &Audit, one: &Significance, job_values: &JobValues<'_>) -> Opti
             (false, true) => None,
         };
     }
-    let explodes = explodes(audit, one);
+    // Nearly every job has a value of its own, or it alone makes most of many autoclusters.
+    let explodes = audit.idle_jobs >= FEW && one.values * 2 > audit.idle_jobs;
+    let splits = audit.autoclusters >= FEW && one.autoclusters_without * 2 <= audit.autoclusters;
+    let harm = if explodes || splits { Harm::Explosion } else { Harm::Some };
     if one.per_job && one.values > 1 {
-        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, WarningKind::PerJob));
+        return Some((harm, WarningKind::PerJob));
     }
     if one.per_job && !job_values.is_defined(Name::new(&one.name)) {
         return Some((Harm::None, WarningKind::Unsaid));
     }
     if !one.matters && one.values > 1 {
-        return Some((if explodes || splits(audit, one) { Harm::Explosion } else { Harm::Some }, WarningKind::Useless));
+        return Some((harm, WarningKind::Useless));
     }
     explodes.then_some((Harm::Explosion, WarningKind::Many))
 }
 
-fn message(
-    audit: &Audit,
-    job_values: &JobValues<'_>,
-    one: &Significance,
-    (kind, excess): (&WarningKind, Option<&Excess>),
+/// A warning about an attribute.
+struct Warning<'a> {
+    audit: &'a Audit,
+    job_values: &'a JobValues<'a>,
+    one: &'a Significance,
+    /// The attributes that it is one of.
+    excess: Option<&'a Excess>,
+    /// True if others are tried together with it.
     tried: bool,
-) -> String {
-    let (name, why) = (&one.name, reason(one));
-    let by_submission = differs(one) == "differs from submission to submission";
-    if audit.idle_jobs == 0 {
-        return match kind {
-            WarningKind::PerJob if by_submission => {
-                format!("explosion: `{name}` {}, so each submission has its own autocluster; {why}", differs(one))
+}
+
+impl Warning<'_> {
+    fn message(&self, kind: &WarningKind) -> String {
+        let Warning { audit, one, .. } = self;
+        let (name, why) = (&one.name, reason(one));
+        // The reason why it differs between all jobs.
+        let by_submission = ["ClusterId", "QDate"].iter().any(|known| name.eq_ignore_ascii_case(known));
+        let (often, mostly, each) = if by_submission {
+            let differs = "differs from submission to submission";
+            (differs, differs, "each submission has its own autocluster")
+        } else {
+            let mostly = "mostly differs from job to job";
+            ("often differs from job to job", mostly, "each job has its own autocluster")
+        };
+        let (values, jobs) = (one.values, audit.idle_jobs);
+        match kind {
+            WarningKind::PerJob if jobs == 0 => format!("explosion: `{name}` {mostly}, so {each}; {why}"),
+            _ if jobs == 0 => format!("`{name}` is significant, but no match depends on it; {why}"),
+            WarningKind::PerJob if values * 2 <= jobs => {
+                format!("`{name}` {often}, and has {values} values among {jobs} idle jobs: {}; {why}", self.removed())
             }
             WarningKind::PerJob => {
-                format!(
-                    "explosion: `{name}` mostly differs from job to job, so each job has its own autocluster; \
-                {why}"
-                )
+                format!("explosion: `{name}` mostly differs from job to job: {}; {why}", self.removed())
             }
-            _ => format!("`{name}` is significant, but no match depends on it; {why}"),
-        };
-    }
-    let excess = excess.filter(|excess| excess.together.contains(&Name::new(name)));
-    let removed = || removed(audit, job_values, one, (excess, tried));
-    let (values, jobs) = (one.values, audit.idle_jobs);
-    match kind {
-        WarningKind::PerJob if values * 2 <= jobs => {
-            format!("`{name}` {}, and has {values} values among {jobs} idle jobs: {}; {why}", differs(one), removed())
-        }
-        WarningKind::PerJob => format!("explosion: `{name}` mostly differs from job to job: {}; {why}", removed()),
-        WarningKind::Unsaid if by_submission => format!(
-            "explosion: `{name}` {}; no job here defines it, but where jobs define it, each submission has its own \
-            autocluster; {why}",
-            differs(one)
-        ),
-        WarningKind::Unsaid => format!(
-            "explosion: `{name}` mostly differs from job to job; no job here defines it, but where jobs define it, \
-            each job has its own autocluster; {why}"
-        ),
-        WarningKind::Useless if one.reasons.iter().any(|reason| reason.jobs > 0) => {
-            format!("no match depends on `{name}`: {}; {why}", removed())
-        }
-        WarningKind::Useless => format!(
-            "`{name}` is significant, but no match depends on it: {}; {why}; REMOVE_SIGNIFICANT_ATTRIBUTES removes it",
-            removed()
-        ),
-        WarningKind::Many => {
-            // A number can be rounded; of a condition only the text can be made alike.
-            let advice = if is_condition(name) {
-                "write it identically in all jobs, and move the differences to attributes that it refers to"
-            } else if job_values.is_of_numbers(Name::new(name)) {
-                "round it when jobs are submitted"
-            } else {
-                "refer to it in fewer expressions, or use fewer values"
-            };
-            let all = audit.autoclusters;
-            let truly = match audit.outcomes.filter(|_| excess.is_some()) {
-                Some(1) => format!("; 1 of all {all} differs in its matches"),
-                Some(outcomes) => format!("; {outcomes} of all {all} differ in their matches"),
-                None => String::new(),
-            };
-            format!("`{name}` has {values} values among {jobs} idle jobs: {}{truly}; {why}; {advice}", removed())
+            WarningKind::Unsaid => {
+                format!("explosion: `{name}` {mostly}; no job here defines it, but where jobs define it, {each}; {why}")
+            }
+            WarningKind::Useless if one.reasons.iter().any(|reason| reason.jobs > 0) => {
+                format!("no match depends on `{name}`: {}; {why}", self.removed())
+            }
+            WarningKind::Useless => format!(
+                "`{name}` is significant, but no match depends on it: {}; {why}; REMOVE_SIGNIFICANT_ATTRIBUTES removes it",
+                self.removed()
+            ),
+            WarningKind::Many => {
+                // A number can be rounded; of a condition only the text can be made alike.
+                let advice = if is_condition(name) {
+                    "write it identically in all jobs, and move the differences to attributes that it refers to"
+                } else if self.job_values.is_of_numbers(Name::new(name)) {
+                    "round it when jobs are submitted"
+                } else {
+                    "refer to it in fewer expressions, or use fewer values"
+                };
+                let all = audit.autoclusters;
+                let truly = match audit.outcomes.filter(|_| self.excess.is_some()) {
+                    Some(1) => format!("; 1 of all {all} differs in its matches"),
+                    Some(outcomes) => format!("; {outcomes} of all {all} differ in their matches"),
+                    None => String::new(),
+                };
+                let removed = self.removed();
+                format!("`{name}` has {values} values among {jobs} idle jobs: {removed}{truly}; {why}; {advice}")
+            }
         }
     }
-}
 
-/// The number of autoclusters without an attribute; if it is nearly the same, also without others that split the queue.
-fn removed(
-    audit: &Audit,
-    job_values: &JobValues<'_>,
-    one: &Significance,
-    (excess, tried): (Option<&Excess>, bool),
-) -> String {
-    let all = audit.autoclusters;
-    let alone = one.autoclusters_without;
-    let joint = excess.filter(|excess| excess.together.len() > 1).map(|excess| {
-        let others = excess.together.iter().copied().filter(|name| *name != Name::new(&one.name));
-        (others.collect::<Vec<Name>>(), excess.left)
-    });
-    // Nothing is gained by taking out more.
-    let enough = alone * 2 <= all || !tried || one.values * 2 <= audit.idle_jobs;
-    if enough && joint.is_none() {
-        return format!("without it there would be {alone} instead of {}", counted(all, "autocluster"));
-    }
-    let still = if alone * 2 <= all {
-        format!("without it there would be {alone} instead of {}", counted(all, "autocluster"))
-    } else {
-        let still = if alone == all { format!("all {all}") } else { format!("{alone} of {all}") };
-        format!("without it there would still be {still} autoclusters")
-    };
-    match joint.or_else(|| together(audit, job_values, one)) {
-        Some((others, count)) => {
-            let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
-            format!("{still}, without it and {} there would be {count}", others.join(" and "))
-        }
-        None => still,
-    }
-}
-
-/// Other attributes without which, together with one, there are at most half the autoclusters; and how many there are then.
-fn together(audit: &Audit, job_values: &JobValues<'_>, one: &Significance) -> Option<(Vec<Name>, usize)> {
-    let mut others: Vec<&Significance> =
-        audit.attributes.iter().filter(|other| other.values > 1 && other.name != one.name).collect();
-    // Conditions take with them what they refer to: they come last.
-    let key = |other: &&Significance| (other.autoclusters_without < audit.autoclusters, other.values, other.per_job);
-    others.sort_by(|a, b| {
-        is_condition(&a.name)
-            .cmp(&is_condition(&b.name))
-            .then_with(|| key(b).cmp(&key(a)))
-            .then_with(|| a.name.cmp(&b.name))
-    });
-    let name = Name::new(&one.name);
-    let mut without = vec![name];
-    let mut count = one.autoclusters_without;
-    for other in others.into_iter().take(TOGETHER) {
-        without.push(Name::new(&other.name));
-        count = job_values.count(&without).0;
-        if count * 2 <= audit.autoclusters {
-            break;
-        }
-    }
-    if count * 2 > audit.autoclusters {
-        return None;
-    }
-    // Attributes that make no difference are not reported.
-    let mut at = 1;
-    while at < without.len() && without.len() > 2 {
-        let mut fewer = without.clone();
-        fewer.remove(at);
-        let left = job_values.count(&fewer).0;
-        if left <= count {
-            (without, count) = (fewer, left);
+    /// The number of autoclusters without an attribute; if it is nearly the same, also without others that split the
+    /// queue.
+    fn removed(&self) -> String {
+        let Warning { audit, one, .. } = self;
+        let (all, alone) = (audit.autoclusters, one.autoclusters_without);
+        let joint = self.excess.filter(|excess| excess.together.len() > 1).map(|excess| {
+            let others = excess.together.iter().copied().filter(|name| *name != Name::new(&one.name));
+            (others.collect::<Vec<Name>>(), excess.left)
+        });
+        // Nothing is gained by taking out more.
+        let enough = alone * 2 <= all || !self.tried || one.values * 2 <= audit.idle_jobs;
+        let still = if alone * 2 <= all || enough && joint.is_none() {
+            format!("without it there would be {alone} instead of {}", counted(all, "autocluster"))
         } else {
-            at += 1;
-        }
+            let still = if alone == all { format!("all {all}") } else { format!("{alone} of {all}") };
+            format!("without it there would still be {still} autoclusters")
+        };
+        let joint = if enough { joint } else { joint.or_else(|| self.together()) };
+        let Some((others, count)) = joint else { return still };
+        let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
+        format!("{still}, without it and {} there would be {count}", others.join(" and "))
     }
-    without.remove(0);
-    Some((without, count))
+
+    /// Other attributes without which, together with one, there are at most half the autoclusters; and how many there are then.
+    fn together(&self) -> Option<(Vec<Name>, usize)> {
+        let Warning { audit, job_values, one, .. } = self;
+        let mut others: Vec<&Significance> =
+            audit.attributes.iter().filter(|other| other.values > 1 && other.name != one.name).collect();
+        // Conditions take with them what they refer to: they come last.
+        let key =
+            |other: &&Significance| (other.autoclusters_without < audit.autoclusters, other.values, other.per_job);
+        others.sort_by(|a, b| {
+            is_condition(&a.name)
+                .cmp(&is_condition(&b.name))
+                .then_with(|| key(b).cmp(&key(a)))
+                .then_with(|| a.name.cmp(&b.name))
+        });
+        let name = Name::new(&one.name);
+        let mut without = vec![name];
+        let mut count = one.autoclusters_without;
+        for other in others.into_iter().take(TOGETHER) {
+            without.push(Name::new(&other.name));
+            count = job_values.count(&without).0;
+            if count * 2 <= audit.autoclusters {
+                break;
+            }
+        }
+        if count * 2 > audit.autoclusters {
+            return None;
+        }
+        // Attributes that make no difference are not reported.
+        let mut without = needed(without, 1, |fewer| {
+            let left = job_values.count(fewer).0;
+            let same = left <= count;
+            count = if same { left } else { count };
+            same
+        });
+        without.remove(0);
+        Some((without, count))
+    }
 }
 
 /// The expressions that refer to an attribute.
