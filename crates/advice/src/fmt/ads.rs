@@ -1,11 +1,12 @@
 //! Ads of the long format and of new syntax.
 
-use crate::fmt::Unformatted;
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::error::SyntaxError;
 use classmate::internal::format::new::parse_ad;
 use classmate::internal::syntax::layout::{Measure, layout};
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::{Quoting, is_space};
+use classmate_config::internal::config::beginning;
 
 /// Characters of a line that are shown.
 const MAX_SHOWN: usize = 60;
@@ -29,29 +30,20 @@ pub fn long(text: &[u8]) -> Vec<u8> {
 }
 
 /// The values of long-format ads that are not valid expressions and stay as they are.
-pub fn unformatted(text: &[u8]) -> Vec<Unformatted> {
+pub fn unformatted(text: &[u8]) -> Vec<Diagnostic> {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     let wrong = |(line, number): (&[u8], usize)| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = line.trim_ascii();
         let ends_ad = line.starts_with(b"***");
         if !(text.is_empty() || text[0] == b'#' || ends_ad || text.contains(&b'=')) {
-            return Some(Unformatted { line: number, name: beginning(text), error: None });
+            return Some(super::unformatted(number, &beginning(text, MAX_SHOWN), None));
         }
         let (name, value) = named(line)?;
         let error = parse_expr(value, &options).err()?;
-        Some(Unformatted { line: number, name: String::from_utf8_lossy(name).into_owned(), error: Some(error) })
+        Some(super::unformatted(number, &String::from_utf8_lossy(name), Some(&error)))
     };
     text.split(|byte| *byte == b'\n').zip(1..).filter_map(wrong).collect()
-}
-
-/// The beginning of a line, cut for a message.
-fn beginning(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    match text.char_indices().nth(MAX_SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
-    }
 }
 
 /// The name and the value of a line `Name = value`; `None` for all others.
@@ -181,13 +173,15 @@ mod tests {
     #[test]
     fn values_that_are_no_expressions_are_told_with_their_lines() {
         let found = unformatted(b"# a = (\nA = 1 +\n\nB = A + 1\nC = (\r\nD = 1 // (\n");
-        let found: Vec<(usize, &str)> = found.iter().map(|one| (one.line, one.name.as_str())).collect();
-        assert_eq!(found, [(2, "A"), (5, "C")]);
+        let found: Vec<String> = found.iter().map(|one| format!("{} {}", one.line(), one.message)).collect();
+        assert!(found[0].starts_with("2 `A` is not a valid expression and is left unchanged: "), "{found:?}");
+        assert!(found[1].starts_with("5 `C` is not a valid expression and is left unchanged: "), "{found:?}");
+        assert_eq!(found.len(), 2);
         // A line that is not an attribute; a banner of condor_history and a blank line end an ad; blanks do not.
         let found = unformatted(b"A = 1\n Foo bar baz\r\nB=2\n*** Offset of an ad\n\t\n# no\n");
-        let found: Vec<(usize, &str, bool)> =
-            found.iter().map(|one| (one.line, one.name.as_str(), one.error.is_none())).collect();
-        assert_eq!(found, [(2, "Foo bar baz", true)]);
+        let found: Vec<(u32, &str)> = found.iter().map(|one| (one.line(), one.message.as_str())).collect();
+        let expected = "`Foo bar baz` is not an attribute and is left unchanged: expected `name = value`, found no `=`";
+        assert_eq!(found, [(2, expected)]);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Configurations: the values of knobs that are expressions.
 
-use crate::fmt::Unformatted;
 use crate::lint::knobs::is_expression;
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::syntax::layout::{Measure, layout};
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
+use classmate_config::internal::config::{is_name_byte, parenthesized};
 
 /// Columns by which the lines of a long value are indented.
 const INDENT: usize = 4;
@@ -21,7 +22,7 @@ pub fn config(text: &[u8], width: usize) -> Vec<u8> {
 
 /// The policies that are not valid expressions and stay as they are; without those with macros, of which nothing is
 /// known.
-pub fn unformatted(text: &[u8]) -> Vec<Unformatted> {
+pub fn unformatted(text: &[u8]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     each(text, |line, lines, is_statement| {
         let Some(Statement { name, value, .. }) = is_statement.then(|| Statement::of(lines)).flatten() else { return };
@@ -31,7 +32,7 @@ pub fn unformatted(text: &[u8]) -> Vec<Unformatted> {
         }
         let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
         if let Err(error) = parse_expr(&marked, &options) {
-            found.push(Unformatted { line, name: String::from_utf8_lossy(&name).into_owned(), error: Some(error) });
+            found.push(super::unformatted(line, &String::from_utf8_lossy(&name), Some(&error)));
         }
     });
     found
@@ -69,10 +70,6 @@ fn block_tag(line: &[u8]) -> Option<Vec<u8>> {
     let name = line.iter().position(|byte| !is_name_byte(*byte))?;
     let rest = line[name..].trim_ascii_start();
     rest.strip_prefix(b"@=").filter(|_| name > 0).map(|tag| tag.trim_ascii().to_vec())
-}
-
-fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_./".contains(&byte)
 }
 
 /// A statement `NAME = expression`.
@@ -157,16 +154,7 @@ fn marked(value: &[u8]) -> Option<(Vec<u8>, Vec<Vec<u8>>)> {
             continue;
         }
         let open = at + value[at..].iter().position(|byte| *byte == b'(')?;
-        let mut depth = 0;
-        let length = value[open..].iter().position(|byte| {
-            match byte {
-                b'(' => depth += 1,
-                b')' => depth -= 1,
-                _ => {}
-            }
-            depth == 0
-        })?;
-        let end = open + length + 1;
+        let end = open + parenthesized(&value[open..])?;
         out.extend_from_slice(mark(macros.len()).as_bytes());
         macros.push(value[at..end].to_vec());
         at = end;
@@ -214,9 +202,11 @@ mod tests {
     fn values_that_are_no_expressions_are_told_with_their_lines() {
         let text =
             "START = (a\nPREEMPT = a && \\\n  b +\nKILL = $(X) $(Y)\nLOG = a +\nSTART @=end\n a +\n@end\nRANK = 1";
-        let found: Vec<(usize, String)> =
-            unformatted(text.as_bytes()).into_iter().map(|one| (one.line, one.name)).collect();
-        assert_eq!(found, [(1, "START".to_owned()), (2, "PREEMPT".to_owned())]);
+        let found = unformatted(text.as_bytes());
+        let found: Vec<String> = found.iter().map(|one| format!("{} {}", one.line(), one.message)).collect();
+        assert!(found[0].starts_with("1 `START` is not a valid expression and is left unchanged: "), "{found:?}");
+        assert!(found[1].starts_with("2 `PREEMPT` is not a valid expression and is left unchanged: "), "{found:?}");
+        assert_eq!(found.len(), 2);
     }
 
     #[test]

@@ -7,15 +7,19 @@
 pub mod ads;
 pub mod config;
 
-use classmate::internal::error::SyntaxError;
+use std::sync::Arc;
 
-/// A value that should be an expression and is none, or a line that should be an attribute: it stays as it is.
-#[derive(Debug)]
-pub struct Unformatted {
-    /// The line on which it begins, from 1.
-    pub line: usize,
-    /// The knob, or the attribute; for a line that is not an attribute, its text.
-    pub name: String,
-    /// The error in its value; `None` for a line of an ad without `=`.
-    pub error: Option<SyntaxError>,
+use classmate::internal::diagnostic::Diagnostic;
+use classmate::internal::error::SyntaxError;
+use classmate_config::internal::config::Location;
+
+/// A warning about a value that should be an expression and is none, or, without an error, about a line that should be
+/// an attribute: it stays as it is. The caller knows the file.
+fn unformatted(line: usize, name: &str, error: Option<&SyntaxError>) -> Diagnostic {
+    let why = error.map_or_else(
+        || "not an attribute and is left unchanged: expected `name = value`, found no `=`".to_owned(),
+        |error| format!("not a valid expression and is left unchanged: {error}"),
+    );
+    let place = Location { file: Arc::from(""), line: line as u32, column: 1 };
+    Diagnostic::warning_at(format!("`{name}` is {why}"), place)
 }

@@ -14,7 +14,7 @@ use classmate::internal::name::Name;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
-use classmate_config::internal::config::origin;
+use classmate_config::internal::config::{origin, parenthesized};
 
 /// Commands that are conditions, lower case.
 const CONDITIONS: &[&str] = &[
@@ -281,16 +281,7 @@ fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
         if text.get(bracket) != Some(&b'(') || letters > 2 {
             return None;
         }
-        let mut depth = 0;
-        let end = text[bracket..].iter().position(|byte| {
-            depth += match byte {
-                b'(' => 1,
-                b')' => -1,
-                _ => 0,
-            };
-            depth == 0
-        })?;
-        let end = bracket + end + 1;
+        let end = bracket + parenthesized(&text[bracket..])?;
         for byte in &mut open.text[start..end] {
             if !byte.is_ascii_alphanumeric() {
                 *byte = b'_';

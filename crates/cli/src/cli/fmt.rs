@@ -10,11 +10,12 @@ use crate::cli::input::{self, unreadable};
 use crate::cli::lint::{FileKind, detect};
 use crate::cli::{Failure, Streams, complain, written};
 use crate::report::{self, Origin, counted, diff};
+use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::format::Format;
 use classmate::internal::format::detect::detect_file;
 use classmate::internal::format::new::parse_whole_ad;
 use classmate::internal::syntax::parse::ParseOptions;
-use classmate_advice::internal::fmt::{Unformatted, ads, config};
+use classmate_advice::internal::fmt::{ads, config};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 use classmate_config::internal::config::disk::io_reason;
 
@@ -91,11 +92,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
         let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
         let unformatted = unformatted(&text, kind);
         for one in unformatted.iter().take(MAX_WARNINGS) {
-            let why = one.error.as_ref().map_or_else(
-                || "not an attribute and is left unchanged: expected `name = value`, found no `=`".to_owned(),
-                |error| format!("not a valid expression and is left unchanged: {error}"),
-            );
-            complain(&format!("warning: {}:{}: `{}` is {why}", source.name, one.line, one.name));
+            complain(&format!("warning: {}:{}: {}", source.name, one.line(), one.message));
         }
         if unformatted.len() > MAX_WARNINGS {
             let more = counted((unformatted.len() - MAX_WARNINGS) as u64, "more value");
@@ -138,7 +135,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
 const MAX_WARNINGS: usize = 10;
 
 /// The values that stay unformatted because they are not valid expressions.
-fn unformatted(text: &[u8], kind: FileKind) -> Vec<Unformatted> {
+fn unformatted(text: &[u8], kind: FileKind) -> Vec<Diagnostic> {
     match kind {
         FileKind::Config => config::unformatted(text),
         FileKind::Ads if !text.trim_ascii_start().starts_with(b"[") => {

@@ -36,19 +36,21 @@ pub use condor::{Config, Context, Definition, Source};
 pub use disk::Disk;
 pub use files::{FileError, Files, Output, TextFiles};
 pub use read::BYTE_ORDER_MARK;
+pub use reference::{is_name_byte, parenthesized};
 
 /// A diagnostic that stops the reading of a configuration.
 pub type ConfigError = Diagnostic;
 
 /// Bytes as text for a message: what is not UTF-8 is shown as replacement characters, long text is cut.
 pub(crate) fn shown(bytes: &[u8]) -> String {
-    const MAX_CHARACTERS: usize = 120;
-    let (start, cut) = match bytes.get(..4 * MAX_CHARACTERS) {
-        Some(start) => (start, bytes.len() > 4 * MAX_CHARACTERS),
-        None => (bytes, false),
-    };
-    let text = String::from_utf8_lossy(start);
-    match text.char_indices().nth(MAX_CHARACTERS) {
+    beginning(bytes, 120)
+}
+
+/// The first characters of a text, for a message.
+pub fn beginning(bytes: &[u8], characters: usize) -> String {
+    let start = bytes.get(..4 * characters).unwrap_or(bytes);
+    let (text, cut) = (String::from_utf8_lossy(start), start.len() < bytes.len());
+    match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None if cut => format!("{text}…"),
         None => text.into_owned(),

@@ -37,8 +37,22 @@ pub(crate) struct Reference {
 }
 
 /// Returns true if a byte may stand in the name of a reference.
-pub(crate) fn is_name_byte(byte: u8) -> bool {
+pub fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/')
+}
+
+/// The length of the parentheses that a text begins with; `None` if they are not closed.
+pub fn parenthesized(text: &[u8]) -> Option<usize> {
+    let mut depth = 0usize;
+    let close = text.iter().position(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    });
+    close.map(|close| close + 1)
 }
 
 /// The reference at the beginning of a text, if `$(` there opens a well-formed one.

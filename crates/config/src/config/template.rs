@@ -5,6 +5,8 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use super::reference::parenthesized;
+
 /// The text of all templates.
 static TEXT: &str = include_str!("data/templates.conf");
 
@@ -75,18 +77,8 @@ pub(crate) fn items(text: &[u8]) -> Result<Vec<Item<'_>>, usize> {
         at = end;
         if text.get(end + blanks) == Some(&b'(') {
             let open = end + blanks;
-            let mut depth = 0usize;
-            let close = text[open..].iter().position(|byte| {
-                match byte {
-                    b'(' => depth += 1,
-                    b')' => depth -= 1,
-                    _ => {}
-                }
-                depth == 0
-            });
-            let close = open + close.ok_or(open)?;
-            item.arguments = text[open + 1..close].trim_ascii();
-            at = close + 1;
+            at = open + parenthesized(&text[open..]).ok_or(open)?;
+            item.arguments = text[open + 1..at - 1].trim_ascii();
         }
         items.push(item);
     }
