@@ -17,37 +17,30 @@ use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::value::Value;
 
+/// Makes the text that takes the place of a call, given its arguments.
+type Evaluate = fn(&[u8], &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed>;
+
 /// A function of the configuration language.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Function {
-    Env,
-    Int,
-    Real,
-    String,
-    Eval,
-    Choice,
-    Substr,
-    RandomChoice,
-    RandomInteger,
-    Basename,
-    Dirname,
+    Named(&'static str, Evaluate),
     /// `$F…`, with its letters.
     Path(path::Parts),
 }
 
 /// Names are case-sensitive.
-const NAMES: [(&str, Function); 11] = [
-    ("ENV", Function::Env),
-    ("INT", Function::Int),
-    ("REAL", Function::Real),
-    ("STRING", Function::String),
-    ("EVAL", Function::Eval),
-    ("CHOICE", Function::Choice),
-    ("SUBSTR", Function::Substr),
-    ("RANDOM_CHOICE", Function::RandomChoice),
-    ("RANDOM_INTEGER", Function::RandomInteger),
-    ("BASENAME", Function::Basename),
-    ("DIRNAME", Function::Dirname),
+const NAMED: [(&str, Evaluate); 11] = [
+    ("ENV", env),
+    ("INT", int),
+    ("REAL", real),
+    ("STRING", string),
+    ("EVAL", eval),
+    ("CHOICE", choice),
+    ("SUBSTR", substr),
+    ("RANDOM_CHOICE", random_choice),
+    ("RANDOM_INTEGER", random_integer),
+    ("BASENAME", base_name),
+    ("DIRNAME", |argument, scope| Ok(path::folder(&file_name(argument, scope)?).to_vec())),
 ];
 
 /// Longest name of a function.
@@ -73,7 +66,8 @@ pub(crate) fn find(text: &Text<'_>) -> Option<Call> {
         }
         _ => Some(None),
     })??;
-    let function = NAMES.iter().find(|(known, _)| known.as_bytes() == name).map(|(_, function)| *function);
+    let named = NAMED.iter().find(|(known, _)| known.as_bytes() == name);
+    let function = named.map(|&(name, evaluate)| Function::Named(name, evaluate));
     let function = function.or_else(|| path::Parts::parse(&name).map(Function::Path))?;
     let start = open + 1;
     let (mut colon, mut depth, mut before) = (false, 0usize, b'(');
@@ -81,7 +75,7 @@ pub(crate) fn find(text: &Text<'_>) -> Option<Call> {
         let byte = text.get(at)?;
         match byte {
             b')' if depth == 0 => return Some(Call { function, argument: start..at, length: at + 1 }),
-            _ if function != Function::Env => {}
+            _ if name != b"ENV" => {}
             // Only a name, and perhaps a default; a reference in it is replaced first.
             b')' => depth -= 1,
             b'(' if before == b'$' && depth < NESTED => depth += 1,
@@ -115,14 +109,14 @@ fn failed<T>(why: impl Into<String>) -> Result<T, Failed> {
 }
 
 /// Returns true if the value of a call hangs on a machine, on its environment or on chance.
-fn is_open(function: Function, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<bool, Failed> {
+fn is_open(function: &str, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<bool, Failed> {
     let open = |text: &[u8]| memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some();
     match function {
-        Function::Env => {
+        "ENV" => {
             let name = argument.split(|byte| *byte == b':').next().unwrap_or_default();
             return Ok(!scope.around.environment.contains_key(name));
         }
-        Function::RandomChoice | Function::RandomInteger => return Ok(true),
+        "RANDOM_CHOICE" | "RANDOM_INTEGER" => return Ok(true),
         _ => {}
     }
     for part in argument.split(|byte| *byte == b',') {
@@ -136,32 +130,12 @@ fn is_open(function: Function, argument: &[u8], scope: &mut Scope<'_, '_>) -> Re
 
 /// The value of a call.
 pub(crate) fn value(function: Function, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
-    if scope.around.unknowing && is_open(function, argument, scope)? {
-        let name = NAMES.iter().find(|(_, known)| *known == function).map_or("F", |(name, _)| name);
+    let name = if let Function::Named(name, _) = function { name } else { "F" };
+    if scope.around.unknowing && is_open(name, argument, scope)? {
         return Ok(format!("{UNKNOWN}{name}").into_bytes());
     }
     match function {
-        Function::Env => Ok(env(&scope.expanded(argument)?, scope)),
-        Function::Int => int(argument, scope),
-        Function::Real => real(argument, scope),
-        Function::String => string(argument, scope),
-        Function::Eval => {
-            let (_, value) = evaluated(argument.trim_ascii(), scope)?;
-            Ok(match value {
-                Value::Str(text) => text.as_bytes().to_vec(),
-                other => other.to_text(Style::New),
-            })
-        }
-        Function::Choice => choice(argument, scope),
-        Function::Substr => substr(argument, scope),
-        Function::RandomChoice => random_choice(argument, scope),
-        Function::RandomInteger => random_integer(argument, scope),
-        Function::Basename => {
-            let (file, suffix) = split(argument);
-            let file = file_name(file, scope)?;
-            Ok(path::base_name(&file, suffix.unwrap_or_default().trim_ascii()).to_vec())
-        }
-        Function::Dirname => Ok(path::folder(&file_name(argument, scope)?).to_vec()),
+        Function::Named(_, evaluate) => evaluate(argument, scope),
         Function::Path(parts) => Ok(parts.of(&file_name(argument, scope)?)),
     }
 }
@@ -180,13 +154,25 @@ fn looked_up(text: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> 
     Ok(scope.value(text)?.unwrap_or_else(|| text.to_vec()))
 }
 
-fn env(argument: &[u8], scope: &Scope<'_, '_>) -> Vec<u8> {
-    let (name, default) = match memchr::memchr(b':', argument) {
-        Some(colon) => (&argument[..colon], Some(&argument[colon + 1..])),
-        None => (argument, None),
-    };
-    let found = scope.around.environment.get(name).map(Vec::as_slice);
-    found.or(default).unwrap_or(b"UNDEFINED").to_vec()
+fn env(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let argument = scope.expanded(argument)?;
+    let mut parts = argument.splitn(2, |byte| *byte == b':');
+    let found = scope.around.environment.get(parts.next().unwrap_or_default()).map(Vec::as_slice);
+    Ok(found.or(parts.next()).unwrap_or(b"UNDEFINED").to_vec())
+}
+
+fn eval(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let (_, value) = evaluated(argument.trim_ascii(), scope)?;
+    Ok(match value {
+        Value::Str(text) => text.as_bytes().to_vec(),
+        other => other.to_text(Style::New),
+    })
+}
+
+fn base_name(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
+    let (file, suffix) = split(argument);
+    let file = file_name(file, scope)?;
+    Ok(path::base_name(&file, suffix.unwrap_or_default().trim_ascii()).to_vec())
 }
 
 /// The text of an argument after look-up, and its value.

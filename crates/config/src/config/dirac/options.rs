@@ -2,6 +2,8 @@
 //!
 //! They stand in a section `Classmate` that DIRAC itself does not look at.
 
+use serde::de::value::StrDeserializer;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 
 use super::tree::{Section, Setting};
@@ -75,25 +77,10 @@ impl PolicyOptions {
         let mut options = Self::default();
         for option in root.section("Classmate").into_iter().flat_map(Section::options) {
             match option.name {
-                b"Profile" => {
-                    let words = [("observed", Profile::Observed), ("documented", Profile::Documented)];
-                    options.profile = choice(option, &words)?;
-                }
-                b"Weighting" => {
-                    options.weighting = choice(
-                        option,
-                        &[
-                            ("observed", Weighting::Observed),
-                            ("literal", Weighting::Literal),
-                            ("proportional", Weighting::Proportional),
-                        ],
-                    )?;
-                }
-                b"Lottery" => {
-                    let words = [("observed", Lottery::Observed), ("proportional", Lottery::Proportional)];
-                    options.lottery = choice(option, &words)?;
-                }
-                b"Order" => options.order = choice(option, &[("random", Order::Random), ("greedy", Order::Greedy)])?,
+                b"Profile" => options.profile = choice(option, &["observed", "documented"])?,
+                b"Weighting" => options.weighting = choice(option, &["observed", "literal", "proportional"])?,
+                b"Lottery" => options.lottery = choice(option, &["observed", "proportional"])?,
+                b"Order" => options.order = choice(option, &["random", "greedy"])?,
                 b"DiracMemoryTags" => options.memory_tags = option.is_true(),
                 name => {
                     let message = format!("`{}` is not an option of `Classmate`", super::shown(name));
@@ -107,10 +94,12 @@ impl PolicyOptions {
     }
 }
 
-fn choice<T: Copy>(option: Setting<'_>, words: &[(&str, T)]) -> Result<T, ConfigError> {
-    let found = words.iter().find(|(word, _)| option.text.eq_ignore_ascii_case(word.as_bytes()));
-    found.map(|(_, choice)| *choice).ok_or_else(|| {
-        let known: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+/// The choice that has one of these names, those of its variants.
+fn choice<T: DeserializeOwned>(option: Setting<'_>, names: &[&str]) -> Result<T, ConfigError> {
+    let text = String::from_utf8_lossy(option.text).to_ascii_lowercase();
+    let text: StrDeserializer<'_, serde::de::value::Error> = text.as_str().into_deserializer();
+    T::deserialize(text).map_err(|_| {
+        let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         option.expected(&known.join(" or "))
     })
 }
