@@ -176,17 +176,14 @@ impl PolicyFile {
             TestFileError::at(message, place)
         })?;
         match &file.now {
-            Some(now) if now.get_ref().seconds().is_none() => Err(TestFileError::at(
-                "a time of day without a date: expected a date, or seconds since \
-                1970",
-                now.span(),
-            )),
+            Some(now) if now.get_ref().seconds().is_none() => {
+                let message = "a time of day without a date: expected a date, or seconds since 1970";
+                Err(TestFileError::at(message, now.span()))
+            }
             _ => Ok(file),
         }
     }
-}
 
-impl PolicyFile {
     /// Looks for ads, one attribute a line, of which a line is lost, in the text that was parsed.
     ///
     /// # Errors

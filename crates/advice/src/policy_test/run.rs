@@ -13,6 +13,7 @@ use crate::lint::expression::Role;
 use crate::lint::knobs::{advertised, job_conditions};
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::analysis::clauses::is_value;
+use classmate::internal::eval::EvalError;
 use classmate::internal::eval::matching::{rank, symmetric};
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::format::Reader;
@@ -21,6 +22,7 @@ use classmate::internal::syntax::expr::{Expr, Node, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
+use classmate::internal::value::Value;
 use classmate_config::internal::config::Config;
 use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::accountant::Log;
@@ -203,71 +205,57 @@ impl<'f> Runner<'f> {
 
     fn test(&mut self, test: &PolicyTest) -> Result<Vec<String>, TestFileError> {
         let mut failures = Vec::new();
-        let mut asked = false;
         if let Some(expression) = &test.expression {
-            asked = true;
-            self.value(test, expression, &mut failures)?;
+            failures.push(self.value(test, expression)?);
         }
         if test.matches.is_some() || test.clause.is_some() {
-            asked = true;
-            self.matching(test, &mut failures)?;
+            failures.push(self.matching(test)?);
         }
         if let Some(order) = &test.rank {
-            asked = true;
-            self.rank(test, order, &mut failures)?;
+            failures.push(self.rank(test, order)?);
         }
         if !test.quota.is_empty() || !test.granted.is_empty() {
-            asked = true;
-            self.quotas(test, &mut failures)?;
+            failures.push(self.quotas(test)?);
         }
         if !test.gets.is_empty() || test.preempts.is_some() {
-            asked = true;
-            self.cycle(test, &mut failures)?;
+            failures.push(self.cycle(test)?);
         }
-        if !asked {
+        if failures.is_empty() {
             let message = "the test has no expectation: add `value`, `match`, `clause`, `rank`, `gets`, `quota`, \
             `granted` or `preempts`";
             return Err(TestFileError::at(message, test.name.span()));
         }
-        Ok(failures)
+        Ok(failures.concat())
     }
 
-    fn value(
-        &self,
-        test: &PolicyTest,
-        expression: &Spanned<String>,
-        failures: &mut Vec<String>,
-    ) -> Result<(), TestFileError> {
+    fn value(&self, test: &PolicyTest, expression: &Spanned<String>) -> Result<Vec<String>, TestFileError> {
         let Some(expected) = &test.value else {
             return Err(TestFileError::at("an `expression` requires a `value`", expression.span()));
         };
         let nowhere = ClassAd::new();
         let my = test.my.as_ref().map_or(Ok(&nowhere), |name| self.ad(name))?;
-        let scope = Scope::new(my, &self.settings);
-        let scope = match &test.target {
-            Some(name) => scope.with_target(self.ad(name)?),
-            None => scope,
-        };
+        let mut scope = Scope::new(my, &self.settings);
+        if let Some(name) = &test.target {
+            scope = scope.with_target(self.ad(name)?);
+        }
         let expr = parsed(expression)?;
         let wanted = Scope::new(&nowhere, &self.settings).eval(&parsed(expected)?);
         let found = match expr.node() {
             Node::Attr(name) => scope.eval_attr(*name),
             _ => scope.eval(&expr),
         };
-        let shown = |value: Result<classmate::internal::value::Value, classmate::internal::eval::EvalError>| match value
-        {
-            Ok(value) => value.to_string(),
-            Err(failed) => format!("no value: {failed}"),
+        let shown = |value: Result<Value, EvalError>| {
+            value.map_or_else(|failed| format!("no value: {failed}"), |value| value.to_string())
         };
         let (wanted, found) = (shown(wanted), shown(found));
-        if wanted != found {
-            failures.push(format!("`{}` is {found}, expected {wanted}", expression.get_ref()));
-        }
-        Ok(())
+        let failure = format!("`{}` is {found}, expected {wanted}", expression.get_ref());
+        Ok(if wanted == found { Vec::new() } else { vec![failure] })
     }
 
-    fn matching(&mut self, test: &PolicyTest, failures: &mut Vec<String>) -> Result<(), TestFileError> {
-        let (job, slot) = pair(test)?;
+    fn matching(&mut self, test: &PolicyTest) -> Result<Vec<String>, TestFileError> {
+        let (Some(job), Some(slot)) = (&test.job, &test.slot) else {
+            return Err(TestFileError::at("a match requires a `job` and a `slot`", test.name.span()));
+        };
         let (job, slot) = (self.ad(job)?.clone(), self.ad(slot)?.clone());
         let settings = self.settings.clone();
         let matched = symmetric(&job, &slot, &settings);
@@ -289,6 +277,7 @@ impl<'f> Runner<'f> {
         }
         self.look_at_knobs(&job, &slot);
         let why = refusing.first().map_or("both sides accept", |(_, why)| why.as_str());
+        let mut failures = Vec::new();
         if let Some(expected) = test.matches
             && expected != matched
         {
@@ -301,15 +290,10 @@ impl<'f> Runner<'f> {
                 failures.push(format!("`{}` does not decide: {why}", clause.get_ref()));
             }
         }
-        Ok(())
+        Ok(failures)
     }
 
-    fn rank(
-        &self,
-        test: &PolicyTest,
-        order: &Spanned<Vec<String>>,
-        failures: &mut Vec<String>,
-    ) -> Result<(), TestFileError> {
+    fn rank(&self, test: &PolicyTest, order: &Spanned<Vec<String>>) -> Result<Vec<String>, TestFileError> {
         let Some(job) = &test.job else {
             return Err(TestFileError::at("`rank` requires a `job`", order.span()));
         };
@@ -320,40 +304,43 @@ impl<'f> Runner<'f> {
             let slot = slot.ok_or_else(|| TestFileError::at(format!("ad `{name}` does not exist"), order.span()))?;
             ranked.push((name, rank(job, slot, &self.settings)));
         }
-        for pair in ranked.windows(2) {
-            let ((first, one), (second, two)) = (&pair[0], &pair[1]);
-            if one.partial_cmp(two) != Some(std::cmp::Ordering::Greater) {
-                failures.push(format!("`{first}` has rank {one}, which is not higher than {two} of `{second}`"));
-            }
-        }
-        Ok(())
+        let failure = |pair: &[(&String, f64)]| {
+            let ((first, one), (second, two)) = (pair[0], pair[1]);
+            let is_higher = one.partial_cmp(&two) == Some(std::cmp::Ordering::Greater);
+            let failure = || format!("`{first}` has rank {one}, which is not higher than {two} of `{second}`");
+            (!is_higher).then(failure)
+        };
+        Ok(ranked.windows(2).filter_map(failure).collect())
     }
 
-    fn quotas(&mut self, test: &PolicyTest, failures: &mut Vec<String>) -> Result<(), TestFileError> {
+    fn quotas(&mut self, test: &PolicyTest) -> Result<Vec<String>, TestFileError> {
+        let mut failures = Vec::new();
         if self.division.is_none() {
             let pool = PreparedPool::new(&self.snapshot).map_err(|error| TestFileError::Other(error.to_string()))?;
             self.division = Some(pool.division());
         }
-        let Some(division) = &self.division else { return Ok(()) };
-        let wanted = [("quota", &test.quota), ("grant", &test.granted)];
-        for (what, (group, expected)) in
-            wanted.into_iter().flat_map(|(what, map)| map.iter().map(move |one| (what, one)))
-        {
-            let found = division.groups.iter().find(|known| known.summary.name.eq_ignore_ascii_case(group));
-            match found {
-                None => failures.push(format!("group `{group}` does not exist")),
-                Some(found) => {
-                    let number = if what == "quota" { found.summary.quota } else { found.summary.allocated };
-                    if (number - expected).abs() > 1e-6 {
+        let Some(division) = &self.division else { return Ok(failures) };
+        for (what, map) in [("quota", &test.quota), ("grant", &test.granted)] {
+            for (group, expected) in map {
+                let found = division.groups.iter().find(|known| known.summary.name.eq_ignore_ascii_case(group));
+                let number = found.map(|found| match what {
+                    "quota" => found.summary.quota,
+                    _ => found.summary.allocated,
+                });
+                match number {
+                    None => failures.push(format!("group `{group}` does not exist")),
+                    Some(number) if (number - expected).abs() > 1e-6 => {
                         failures.push(format!("the {what} of `{group}` is {number}, expected {expected}"));
                     }
+                    _ => {}
                 }
             }
         }
-        Ok(())
+        Ok(failures)
     }
 
-    fn cycle(&mut self, test: &PolicyTest, failures: &mut Vec<String>) -> Result<(), TestFileError> {
+    fn cycle(&mut self, test: &PolicyTest) -> Result<Vec<String>, TestFileError> {
+        let mut failures = Vec::new();
         if self.outcome.is_none() {
             if self.snapshot.slots.is_empty() || self.snapshot.jobs.is_empty() {
                 return Err(TestFileError::at("a cycle requires slots and jobs in `[pool]`", test.name.span()));
@@ -361,7 +348,7 @@ impl<'f> Runner<'f> {
             self.look_at_pool()?;
             self.outcome = Some(negotiate(&self.snapshot).map_err(|error| TestFileError::Other(error.to_string()))?);
         }
-        let Some(outcome) = &self.outcome else { return Ok(()) };
+        let Some(outcome) = &self.outcome else { return Ok(failures) };
         for (submitter, expected) in &test.gets {
             let found = outcome.matches.iter().filter(|one| one.submitter.eq_ignore_ascii_case(submitter)).count();
             if found != *expected {
@@ -380,7 +367,7 @@ impl<'f> Runner<'f> {
                 _ => {}
             }
         }
-        Ok(())
+        Ok(failures)
     }
 
     /// Counts the clauses of the configuration's expressions about a job and a slot.
@@ -474,14 +461,6 @@ fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
         .map(|(name, expr)| (name, Side::SlotAndJob, expr));
     let known = known.iter().filter_map(|(name, side)| Some(((*name).to_owned(), *side, condition(name)?.1)));
     known.chain(advertised).collect()
-}
-
-/// The job and the slot of a match.
-fn pair(test: &PolicyTest) -> Result<(&Spanned<String>, &Spanned<String>), TestFileError> {
-    match (&test.job, &test.slot) {
-        (Some(job), Some(slot)) => Ok((job, slot)),
-        _ => Err(TestFileError::at("a match requires a `job` and a `slot`", test.name.span())),
-    }
 }
 
 /// The ads of a text in any form; what cannot be read is left out.
