@@ -46,9 +46,8 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
             linter.report(diagnostic, None);
         }
     }
-    let names: Vec<Vec<u8>> = config.names().map(<[u8]>::to_vec).collect();
-    for name in &names {
-        linter.expression(name);
+    for definition in config.definitions() {
+        linter.expression(&definition);
     }
     linter.quotas();
     linter.redefined();
@@ -131,17 +130,17 @@ impl<'c> Linter<'c> {
     }
 
     /// Looks at the value of a knob that is an expression.
-    fn expression(&mut self, name: &[u8]) {
-        let Some(definition) = self.config.assignment(name) else { return };
+    fn expression(&mut self, definition: &Definition<'_>) {
+        let name = definition.name;
         let bare = bare(name);
         let of_list = || self.advertised.get(&bare.to_ascii_uppercase()).copied();
         let source = definition.place.and_then(|place| self.sources.get(&*place.file));
         if let Some(role) = role(bare).or_else(of_list) {
             let Ok(text) = self.config.expansion(name, definition.raw) else { return };
-            let map = SourceMap::new(self.config, source, &definition, name, &text);
-            self.judge(name, &definition, (&text, &map, 0), role);
+            let map = SourceMap::new(self.config, source, definition, &text);
+            self.judge(definition, (&text, &map, 0), role);
         } else if knob::is_transform(bare) {
-            let map = SourceMap::new(self.config, source, &definition, name, definition.raw);
+            let map = SourceMap::new(self.config, source, definition, definition.raw);
             for part in transforms::parts(definition.raw) {
                 match part {
                     TransformPart::Invalid(found) => self.found(name, &map, (definition.raw, 0), found),
@@ -168,13 +167,8 @@ impl<'c> Linter<'c> {
     }
 
     /// Checks an expression at an offset of a value.
-    fn judge(
-        &mut self,
-        name: &[u8],
-        definition: &Definition<'_>,
-        (text, map, offset): (&[u8], &SourceMap<'_>, usize),
-        role: Role,
-    ) {
+    fn judge(&mut self, definition: &Definition<'_>, (text, map, offset): (&[u8], &SourceMap<'_>, usize), role: Role) {
+        let name = definition.name;
         if text.trim_ascii().is_empty() {
             return;
         }
@@ -248,13 +242,13 @@ impl<'c> Linter<'c> {
     /// came
     /// from a macro, the reference to it.
     fn found(&mut self, name: &[u8], map: &SourceMap<'_>, (text, offset): (&[u8], usize), mut found: Diagnostic) {
-        let excerpt = Excerpt { text: map.lines().to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
+        let excerpt = Excerpt { text: map.text.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
         // Text after a comment between the lines may not belong to the value.
         let comment = origin::comment_within(&excerpt.text);
         let fix = certain_fix(&found, offset)
             .filter(|_| map.is_written() && comment.is_none())
             .map(|fix| Fix { range: map.in_file(fix.range), text: fix.text })
-            .filter(|fix| !self.holds_comment(map.file(), &fix.range));
+            .filter(|fix| !self.holds_comment(&map.file, &fix.range));
         let place = |span: Span| map.span(span.shifted(offset).range());
         let (span, gives) = place(found.span);
         found.span = span;
@@ -272,15 +266,15 @@ impl<'c> Linter<'c> {
             found = if beside { found.related(span, read) } else { found.more_help(read) };
         }
         if let Some(line) = comment.filter(|_| is_slip(found.code)) {
-            found = beside_comment(found, u64::from(map.line()) + line);
+            found = beside_comment(found, u64::from(map.line) + line);
         }
         // Several parts of one macro have one place.
         let same = |other: &Diagnostic| {
-            (other.code, other.file(), other.line(), other.span) == (found.code, map.file(), map.line(), span)
+            (other.code, other.file(), other.line(), other.span) == (found.code, &*map.file, map.line, span)
                 && (other.subject() == excerpt.subject.as_deref() && other.message == found.message)
         };
         if !self.alarms.iter().any(same) {
-            self.alarms.push(placed(found, map.file(), map.line().into(), excerpt, fix));
+            self.alarms.push(placed(found, &map.file, map.line.into(), excerpt, fix));
         }
     }
 
@@ -345,12 +339,11 @@ impl<'c> Linter<'c> {
         const ROUTES: [&str; 3] = ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD"];
         const HELP: &str = "write one command per line, `SET Attribute expression`, between `@=end` and `@end`";
         let config = self.config;
-        for name in config.names() {
-            let known = bare(name);
-            let Some(definition) = config.assignment(name) else { continue };
+        for definition in config.definitions() {
+            let known = bare(definition.name);
             let is_old = ROUTES.iter().any(|old| old.as_bytes().eq_ignore_ascii_case(known));
             let is_ad = knob::is_transform(known) && definition.raw.trim_ascii_start().starts_with(b"[");
-            let shown = String::from_utf8_lossy(name).into_owned();
+            let shown = String::from_utf8_lossy(definition.name).into_owned();
             let (message, help) = if is_ad {
                 (format!("`{shown}` uses the old ad format, which is ignored"), HELP)
             } else if is_old && !definition.raw.trim_ascii().is_empty() {
@@ -372,8 +365,8 @@ impl<'c> Linter<'c> {
         let upper = |name: &[u8]| bare(name).to_ascii_uppercase();
         let defined: BTreeSet<Vec<u8>> = config.names().map(upper).collect();
         let (mut listed, mut lists, mut missing) = (BTreeSet::new(), false, Vec::new());
-        for name in config.names().filter(|name| bare(name).eq_ignore_ascii_case(LIST)) {
-            let Some(definition) = config.assignment(name) else { continue };
+        for definition in config.definitions().filter(|one| bare(one.name).eq_ignore_ascii_case(LIST)) {
+            let name = definition.name;
             let Ok(text) = config.expansion(name, definition.raw) else { return };
             // What only a machine knows may be any name.
             if unknowns::marked(&text).is_some() {
@@ -403,14 +396,13 @@ impl<'c> Linter<'c> {
             self.report(warning.code("conflicting-knobs"), Some(list));
         }
         let used = if lists { referenced(config) } else { return };
-        for name in config.names() {
+        for definition in config.definitions().filter(|found| found.template.is_none() && !found.raw.is_empty()) {
+            let name = definition.name;
             let member = upper(name);
             let is_transform = knob::is_transform(&member) && member.starts_with(PREFIX);
             if !is_transform || listed.contains(&member) || used.contains(&name.to_ascii_uppercase()) {
                 continue;
             }
-            let definition = config.assignment(name).filter(|found| found.template.is_none() && !found.raw.is_empty());
-            let Some(definition) = definition else { continue };
             let shown = String::from_utf8_lossy(name).into_owned();
             let message = format!("`{shown}` is not listed in `JOB_TRANSFORM_NAMES`, so it is never applied");
             let item = String::from_utf8_lossy(&bare(name)[PREFIX.len()..]).into_owned();

@@ -19,6 +19,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
+use classmate::internal::syntax::view::View;
 
 /// The purpose of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -89,14 +90,12 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     // What says why is said; what only says that is not, then.
     let reported: Vec<Span> = found.iter().map(|found| found.span).collect();
     let explained = |found: &Diagnostic| {
-        let span = found.span;
-        let of_whole = expr.tree().span(expr.root()) == Some(span);
-        let is_reported = reported.iter().any(|other| of_whole || span.start <= other.start && other.end <= span.end);
-        let never = found.code == "never-true"
-            && (is_reported || of_whole && !context.role.condition && is_value(expr.tree(), expr.root()));
-        never
-            || found.code.starts_with("always-")
-                && reported.iter().any(|other| span.start <= other.start && other.end <= span.end)
+        let of_whole = expr.tree().span(expr.root()) == Some(found.span);
+        let holds = |other: &Span| found.span.start <= other.start && other.end <= found.span.end;
+        let is_reported = reported.iter().any(holds);
+        let of_value = || !context.role.condition && is_value(expr.tree(), expr.root());
+        is_reported && found.code.starts_with("always-")
+            || found.code == "never-true" && (is_reported || of_whole && (!reported.is_empty() || of_value()))
     };
     found.extend(certain.into_iter().filter(|found| !explained(found)));
     if context.role.condition {
@@ -310,9 +309,7 @@ fn without(expr: &Expr, clause: NodeId, finding: Diagnostic) -> Diagnostic {
     let (Some(first), Some(second)) = (tree.span(left), tree.span(right)) else { return finding };
     let kept = if left == clause { right } else { left };
     let more = tree.nodes.iter().any(|node| matches!(node, Node::Binary(other, one, _) if *other == op && *one == id));
-    let logical =
-        matches!(tree.node(kept), Node::Binary(op, ..) if op.precedence() <= 2 || matches!(op.precedence(), 6 | 7));
-    if !(logical || more) {
+    if !(more || matches!(tree.view(kept), View::Logic { .. } | View::Compare { .. })) {
         return finding;
     }
     let gone = if left == clause {

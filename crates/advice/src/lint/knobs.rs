@@ -213,7 +213,7 @@ pub(super) fn of_transforms(config: &Config) -> BTreeSet<Vec<u8>> {
         let words = raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
         words.filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_uppercase).collect::<Vec<_>>()
     };
-    config.assignments().filter(|(name, ..)| transforms(name)).flat_map(|(_, raw, _)| words(raw)).collect()
+    config.definitions().filter(|one| transforms(one.name)).flat_map(|one| words(one.raw)).collect()
 }
 
 #[cfg(test)]

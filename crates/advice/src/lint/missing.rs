@@ -10,7 +10,7 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
-use classmate::internal::syntax::view::{RefScope, Reference};
+use classmate::internal::syntax::view::{RefScope, Reference, View};
 
 /// Clauses that are looked at.
 const MAX_CLAUSES: usize = 200;
@@ -169,9 +169,9 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
             if let Some(reference) = tree.reference(operand) {
                 return Some((reference, written));
             }
-            let asks = match tree.node(operand) {
-                Node::Binary(op, ..) => op.precedence() == 6 && !matches!(op, BinaryOp::Is | BinaryOp::Isnt),
-                Node::Call(call) => ASKING.contains(&tree.calls[*call as usize].name.folded()),
+            let asks = match tree.view(operand) {
+                View::Compare { op, .. } => matches!(op, BinaryOp::Equal | BinaryOp::NotEqual),
+                View::Call { name, .. } => ASKING.contains(&name.folded()),
                 _ => false,
             };
             // It is not known which of several is missing.
@@ -185,22 +185,14 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
                 _ => return None,
             };
             let Node::Literal(value) = tree.node(tree.bare(literal)) else { return None };
-            let is_false = matches!(value, Literal::Bool(false));
-            match op {
-                BinaryOp::Equal if is_false => {
-                    Some((reference, format!("write `{} =!= true` if it may be missing", word(of)?)))
-                }
-                BinaryOp::NotEqual if !matches!(value, Literal::Undefined | Literal::Error) => {
-                    let (name, value) = (word(of)?, word(literal)?);
-                    let help = if value.starts_with('"') {
-                        format!("write `({name} ?: \"\") != {value}` if it may be missing")
-                    } else {
-                        format!("write `{name} =!= {value}` if it may be missing")
-                    };
-                    Some((reference, help))
-                }
-                _ => None,
-            }
+            let (name, written) = (word(of)?, word(literal)?);
+            let test = match (op, value) {
+                (BinaryOp::Equal, Literal::Bool(false)) => format!("{name} =!= true"),
+                (BinaryOp::Equal, _) | (_, Literal::Undefined | Literal::Error) => return None,
+                _ if written.starts_with('"') => format!("({name} ?: \"\") != {written}"),
+                _ => format!("{name} =!= {written}"),
+            };
+            Some((reference, format!("write `{test}` if it may be missing")))
         }
         _ => None,
     }
@@ -221,12 +213,7 @@ fn flipped(tree: &Tree, clause: NodeId) -> Option<NodeId> {
         (true, false) => tree.bare(right),
         _ => return None,
     };
-    let logical = match tree.node(condition) {
-        Node::Binary(op, ..) => op.precedence() <= 2 || matches!(op.precedence(), 6 | 7),
-        Node::Unary(op, _) => *op == UnaryOp::Not,
-        _ => false,
-    };
-    logical.then_some(condition)
+    matches!(tree.view(condition), View::Logic { .. } | View::Compare { .. } | View::Not(_)).then_some(condition)
 }
 
 /// The attributes that a part refers to, each once.

@@ -10,11 +10,11 @@ use classmate_config::internal::config::{Config, Definition, Location, Source};
 
 /// The value of a definition: as it is written, after expansion, and in its file.
 pub(super) struct SourceMap<'c> {
-    file: Arc<str>,
+    pub(super) file: Arc<str>,
     /// The line on which [`SourceMap::text`] begins.
-    line: u32,
+    pub(super) line: u32,
     /// The lines of the statement.
-    text: &'c [u8],
+    pub(super) text: &'c [u8],
     /// The offset of these lines in the file.
     start: usize,
     /// The offsets of the value's lines in the value and in the file; `None` if the file does not contain the value
@@ -34,13 +34,12 @@ impl<'c> SourceMap<'c> {
         config: &Config,
         source: Option<&(&'c Source, LineIndex)>,
         definition: &Definition<'_>,
-        name: &[u8],
         expanded: &[u8],
     ) -> Self {
         let place = definition.place.cloned().unwrap_or_else(|| Location::outside("the built-in defaults"));
         let raw = definition.raw;
         let stays = || vec![Piece { raw: 0..raw.len(), text: 0..raw.len(), stays: true }];
-        let pieces = if raw == expanded { Some(stays()) } else { config.pieces(name, raw, expanded) };
+        let pieces = if raw == expanded { Some(stays()) } else { config.pieces(definition.name, raw, expanded) };
         let mut map = SourceMap {
             file: place.file,
             line: place.line,
@@ -135,21 +134,6 @@ impl<'c> SourceMap<'c> {
     pub(super) fn in_file(&self, part: Range<usize>) -> Range<usize> {
         let (span, _) = self.span(part);
         self.start + span.range().start..self.start + span.range().end
-    }
-
-    /// The lines of the statement.
-    pub(super) fn lines(&self) -> &'c [u8] {
-        self.text
-    }
-
-    /// The number of the first of these lines.
-    pub(super) fn line(&self) -> u32 {
-        self.line
-    }
-
-    /// The file.
-    pub(super) fn file(&self) -> &Arc<str> {
-        &self.file
     }
 
     /// Returns true if a part of the value has a place in a file at all.

@@ -85,11 +85,8 @@ fn no_condition(line: &[u8], start: usize) -> Option<TransformPart> {
     let (word, rest) = line[blanks..].split_at_checked(NAME.len())?;
     let sets = word.eq_ignore_ascii_case(NAME) && rest.trim_ascii_start().starts_with(b"=");
     let span = Span::new(start + blanks, start + blanks + NAME.len());
-    let finding = Diagnostic::warning(
-        "`REQUIREMENTS =` sets a macro, so the transform does not have a \
-    condition",
-        span,
-    );
+    let message = "`REQUIREMENTS =` sets a macro, so the transform does not have a condition";
+    let finding = Diagnostic::warning(message, span);
     let help = "write `REQUIREMENTS condition`, without `=`";
     sets.then(|| TransformPart::Invalid(finding.help(help).code("odd-line")))
 }
@@ -131,19 +128,12 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
         wrong(word.clone(), format!("`{name}` without {what}"), format!("write `{name} {example}`"))
     };
     let expression = |place: Range<usize>, role: Role, alone: bool| {
-        (!place.is_empty()).then_some(TransformPart::Expression {
-            place: start + place.start..start + place.end,
-            role,
-            alone,
-        })
+        Some(TransformPart::Expression { place: start + place.start..start + place.end, role, alone })
     };
     if *form == Form::Condition {
         let rest = words.rest();
-        return if rest.is_empty() {
-            lacks("a condition", "JobUniverse == 5")
-        } else {
-            expression(rest, CONDITION, true)
-        };
+        let is_missing = rest.is_empty();
+        return if is_missing { lacks("a condition", "JobUniverse == 5") } else { expression(rest, CONDITION, true) };
     }
     let Some(argument) = words.argument() else {
         // `TRANSFORM` alone ends a transform and is run once.

@@ -15,6 +15,9 @@ type ArgumentTest = fn(&LintContext<'_>, &Tree, &[NodeId]) -> Option<NodeId>;
 /// A function, lower case, what its arguments are when its value is odd, what is odd, and what to write.
 type Entry = (&'static [u8], ArgumentTest, &'static str, &'static str);
 
+const COMPUTED_TIME: &str = "a time is parsed only from a quoted string; a computed string is returned unchanged";
+const COMPUTED_DURATION: &str =
+    "a duration is parsed only from a quoted string; the value of a computed string is unpredictable";
 const TRUNCATED: &str = "only the lower 32 bits of this number are used";
 const WITHIN: &str = "the range is -2147483648 to 2147483647";
 const UNFIT: &str = "a real outside the integer range becomes -9223372036854775808";
@@ -35,18 +38,8 @@ const TABLE: &[Entry] = &[
         "the maximum of negative numbers is wrong: it starts with 1.1754944e-38",
         "write `max({ a, b })` or `max(split(text))` if all values can be negative",
     ),
-    (
-        b"abstime",
-        text,
-        "a time is parsed only from a quoted string; a computed string is returned unchanged",
-        "write the time in quotes, or use a number of seconds",
-    ),
-    (
-        b"reltime",
-        text,
-        "a duration is parsed only from a quoted string; the value of a computed string is unpredictable",
-        "write the duration in quotes, or use a number of seconds",
-    ),
+    (b"abstime", text, COMPUTED_TIME, "write the time in quotes, or use a number of seconds"),
+    (b"reltime", text, COMPUTED_DURATION, "write the duration in quotes, or use a number of seconds"),
     (b"abstime", wide, TRUNCATED, WITHIN),
     (b"reltime", wide, TRUNCATED, WITHIN),
     (b"interval", wide, TRUNCATED, WITHIN),

@@ -43,9 +43,8 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         daemons: daemons(config),
         match_exprs: match_exprs(config),
     };
-    let names: Vec<&[u8]> = config.names().collect();
-    for name in names {
-        checker.name(name);
+    for definition in config.definitions() {
+        checker.definition(&definition);
         if checker.work > MAX_EXPANDED_BYTES || checker.found.len() >= MAX_DIAGNOSTICS {
             break;
         }
@@ -82,9 +81,9 @@ fn is_open(text: &[u8]) -> bool {
 /// The names that some value refers to, upper case.
 pub fn referenced(config: &Config) -> BTreeSet<Vec<u8>> {
     let mut names = BTreeSet::new();
-    for (_, raw, _) in config.assignments() {
-        for at in memchr::memmem::find_iter(raw, b"(") {
-            let body = &raw[at + 1..];
+    for definition in config.definitions() {
+        for at in memchr::memmem::find_iter(definition.raw, b"(") {
+            let body = &definition.raw[at + 1..];
             let end = body.iter().position(|byte| !super::reference::is_name_byte(*byte)).unwrap_or(body.len());
             if at > 0 && end > 0 && end <= 100 {
                 names.insert(body[..end].to_ascii_uppercase());
@@ -136,12 +135,10 @@ struct Checker<'c> {
 }
 
 impl Checker<'_> {
-    fn name(&mut self, name: &[u8]) {
-        let Some(definition) = self.config.assignment(name) else { return };
-        let (prefix, bare) = self.split(name, &definition);
-        let Some(bare) = bare else { return };
-        let value = self.expand(name, &definition);
-        let Some(value) = value else { return };
+    fn definition(&mut self, definition: &Definition<'_>) {
+        let name = definition.name;
+        let (prefix, Some(bare)) = self.split(name, definition) else { return };
+        let Some(value) = self.expand(name, definition) else { return };
         match knob::find(bare) {
             Some(knob) => {
                 if let Some(now) = knob.now {
@@ -154,10 +151,10 @@ impl Checker<'_> {
                 if knob.is_family() && self.is_referenced(name) && !self.is_member(knob, bare) {
                     return;
                 }
-                self.member(knob, bare, &definition);
-                self.value(knob, name, &value, &definition);
+                self.member(knob, bare, definition);
+                self.value(knob, name, &value, definition);
             }
-            None if prefix.is_none() => self.unknown(bare, &definition),
+            None if prefix.is_none() => self.unknown(bare, definition),
             None => {}
         }
     }
@@ -197,8 +194,7 @@ impl Checker<'_> {
 
     /// The expanded value of a definition; errors are reported.
     fn expand(&mut self, name: &[u8], definition: &Definition<'_>) -> Option<Vec<u8>> {
-        let owner = name.to_vec();
-        match self.config.expanded(&owner, definition.raw) {
+        match self.config.expanded(name, definition.raw) {
             Ok(expanded) => {
                 self.work += expanded.text.len() + 16 * expanded.references;
                 Some(expanded.text)
@@ -275,7 +271,7 @@ impl Checker<'_> {
                 let words = raw.split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'));
                 words.filter(|word| (4..=100).contains(&word.len())).map(<[u8]>::to_ascii_uppercase).collect::<Vec<_>>()
             };
-            config.assignments().flat_map(|(_, raw, _)| words(raw)).collect()
+            config.definitions().flat_map(|definition| words(definition.raw)).collect()
         })
     }
 

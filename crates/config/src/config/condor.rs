@@ -332,6 +332,11 @@ impl Config {
         prefix.map_or(name, |prefix| &name[prefix.len()..])
     }
 
+    /// The definitions that the files make, in the order of their first assignment.
+    pub fn definitions(&self) -> impl Iterator<Item = Definition<'_>> {
+        self.entries.iter().map(AssignedValue::definition)
+    }
+
     /// Names, raw values and places, in the order of their first assignment: all there is to a configuration, besides
     /// its [`Context`].
     pub fn assignments(&self) -> impl Iterator<Item = (&[u8], &[u8], &Location)> {

@@ -15,8 +15,6 @@ pub struct Assigned {
     pub value: Vec<u8>,
     /// The beginning of the line.
     pub place: Location,
-    /// Line and column of the value, if the file contains it verbatim on one line.
-    pub verbatim: Option<(u32, u32)>,
     /// True if it replaces the earlier value as a whole.
     pub replaces: bool,
     /// True if it is between `if` and `endif`.
@@ -41,13 +39,10 @@ pub fn assigned(source: &Source) -> Vec<Assigned> {
             Ok(Statement::If(_)) => depth += 1,
             Ok(Statement::Endif(_)) => depth = depth.saturating_sub(1),
             Ok(Statement::Assign { name, operator, value, .. }) => {
-                let place = line.place(value.start);
                 let text = line.text[value.clone()].to_vec();
-                let one_line = line.is_verbatim(value.start) && operator != Operator::Block;
                 found.push(Assigned {
                     name: line.text[name].to_vec(),
                     place: line.start(),
-                    verbatim: one_line.then_some((place.line, place.column)),
                     replaces: !matches!(operator, Operator::Append(_)),
                     conditional: depth > 0,
                     value: text.clone(),
@@ -74,18 +69,9 @@ mod tests {
             .iter()
             .map(|one| {
                 let name = String::from_utf8_lossy(&one.name).into_owned();
-                format!("{name} {} {} {} {}", one.place.line, one.replaces, one.conditional, one.verbatim.is_some())
+                format!("{name} {} {} {}", one.place.line, one.replaces, one.conditional)
             })
             .collect();
-        assert_eq!(
-            shown,
-            [
-                "A 1 true false true",
-                "A 3 true true true",
-                "A 5 false false true",
-                "B 6 true false false",
-                "A 9 true false false"
-            ]
-        );
+        assert_eq!(shown, ["A 1 true false", "A 3 true true", "A 5 false false", "B 6 true false", "A 9 true false"]);
     }
 }
