@@ -80,7 +80,7 @@ pub(crate) struct Expanded {
 pub(crate) fn expand(owner: &[u8], value: &[u8], around: Surroundings<'_>) -> Result<Expanded, ExpandError> {
     let mut budget = Budget { references: 0, drawn: 0 };
     let open = if owner.is_empty() { Vec::new() } else { vec![owner.to_ascii_uppercase()] };
-    let text = run(value, &open, around, &mut budget, 0)?;
+    let text = Scope { around, budget: &mut budget, open, depth: 0 }.run(value)?;
     Ok(Expanded { text: dollars(text), references: budget.references })
 }
 
@@ -95,19 +95,19 @@ pub(crate) struct Budget {
 pub(crate) struct Scope<'a, 'b> {
     pub(crate) around: Surroundings<'a>,
     pub(crate) budget: &'b mut Budget,
+    /// Names whose values the text is inside of, upper case, outermost first.
     open: Vec<Vec<u8>>,
     depth: usize,
 }
 
-impl Scope<'_, '_> {
+impl<'a> Scope<'a, '_> {
     /// The expanded text of a name; `None` if it is not defined or empty.
     pub(crate) fn value(&mut self, name: &[u8]) -> Result<Option<Vec<u8>>, ExpandError> {
         let Some(value) = (self.around.lookup)(name).filter(|value| !value.is_empty()) else {
             return Ok(None);
         };
-        let upper = entered(self.open.iter().map(Vec::as_slice), name)?;
-        let open = [self.open.as_slice(), &[upper]].concat();
-        run(value, &open, self.around, self.budget, self.depth + 1).map(Some)
+        let upper = self.entered(name)?;
+        self.nested(Some(upper)).run(value).map(Some)
     }
 
     /// A text with its references replaced.
@@ -115,64 +115,54 @@ impl Scope<'_, '_> {
         if memchr::memchr(b'$', text).is_none() {
             return Ok(text.to_vec());
         }
-        run(text, &self.open, self.around, self.budget, self.depth + 1)
+        self.nested(None).run(text)
     }
 
-    /// Counts the reading of a text as an expression.
-    pub(crate) fn count(&mut self, text: &[u8]) -> Result<(), ExpandError> {
-        self.budget.references += text.len() / 16;
+    /// The same for a text inside of this one, perhaps in the value of a further name.
+    fn nested(&mut self, name: Option<Vec<u8>>) -> Scope<'a, '_> {
+        let open = self.open.iter().cloned().chain(name).collect();
+        Scope { around: self.around, budget: self.budget, open, depth: self.depth + 1 }
+    }
+
+    /// Counts references, or work that costs as much.
+    pub(crate) fn spend(&mut self, references: usize) -> Result<(), ExpandError> {
+        self.budget.references += references;
         if self.budget.references > MAX_STEPS { Err(ExpandError::References) } else { Ok(()) }
     }
-}
 
-/// The name in upper case, if its value can be entered inside of those of others, outermost first.
-fn entered<'n>(open: impl Iterator<Item = &'n [u8]>, name: &'n [u8]) -> Result<Vec<u8>, ExpandError> {
-    let upper = name.to_ascii_uppercase();
-    let open: Vec<&[u8]> = open.collect();
-    if let Some(at) = open.iter().position(|known| *known == upper) {
-        // Each name once, the first repeated at the end.
-        return Err(ExpandError::Circle(open[at..].iter().copied().chain([upper.as_slice()]).map(shown).collect()));
+    /// The name in upper case, if its value can be entered here.
+    fn entered(&self, name: &[u8]) -> Result<Vec<u8>, ExpandError> {
+        let upper = name.to_ascii_uppercase();
+        if let Some(at) = self.open.iter().position(|known| *known == upper) {
+            // Each name once, the first repeated at the end.
+            return Err(ExpandError::Circle(self.open[at..].iter().chain([&upper]).map(|name| shown(name)).collect()));
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return Err(ExpandError::Depth(shown(self.open.first().unwrap_or(&upper))));
+        }
+        Ok(upper)
     }
-    if open.len() >= MAX_DEPTH {
-        return Err(ExpandError::Depth(shown(open.first().copied().unwrap_or(name))));
-    }
-    Ok(upper)
-}
 
-/// A part of the text still to be read that came from a name.
-struct Region {
-    /// Upper case.
-    name: Vec<u8>,
-    /// The number of pending bytes at the end of this part.
-    floor: usize,
+    /// The text with every reference and call replaced.
+    fn run(self, text: &[u8]) -> Result<Vec<u8>, ExpandError> {
+        if self.depth > INSIDE {
+            return Err(ExpandError::Depth(shown(self.open.first().map_or(b"$()".as_slice(), Vec::as_slice))));
+        }
+        let pending = text.iter().rev().copied().collect();
+        let mut expansion = Expansion { scope: self, floors: Vec::new(), pending, out: Vec::new() };
+        expansion.run()?;
+        Ok(expansion.out)
+    }
 }
 
 struct Expansion<'a, 'b> {
-    around: Surroundings<'a>,
-    budget: &'b mut Budget,
-    /// Names whose values this text is inside of, upper case, outermost first.
-    open: &'b [Vec<u8>],
-    regions: Vec<Region>,
+    scope: Scope<'a, 'b>,
+    /// For the last of the open names, whose values are in the text still to be read: the number of pending bytes at
+    /// the end of each.
+    floors: Vec<usize>,
     /// The bytes still to be read, in reverse: reading and inserting at the front is cheap.
     pending: Vec<u8>,
     out: Vec<u8>,
-    depth: usize,
-}
-
-fn run(
-    text: &[u8],
-    open: &[Vec<u8>],
-    around: Surroundings<'_>,
-    budget: &mut Budget,
-    depth: usize,
-) -> Result<Vec<u8>, ExpandError> {
-    if depth > INSIDE {
-        return Err(ExpandError::Depth(shown(open.first().map_or(b"$()".as_slice(), Vec::as_slice))));
-    }
-    let pending = text.iter().rev().copied().collect();
-    let mut expansion = Expansion { around, budget, open, regions: Vec::new(), pending, out: Vec::new(), depth };
-    expansion.run()?;
-    Ok(expansion.out)
 }
 
 impl Expansion<'_, '_> {
@@ -216,35 +206,24 @@ impl Expansion<'_, '_> {
         self.pending.extend(text.iter().rev());
     }
 
-    fn count(&mut self) -> Result<(), ExpandError> {
-        self.budget.references += 1;
-        if self.budget.references > MAX_STEPS { Err(ExpandError::References) } else { Ok(()) }
-    }
-
     /// Leaves the values of names that are read to their ends.
     fn leave(&mut self) {
         let here = self.pending.len();
-        while self.regions.last().is_some_and(|region| here <= region.floor) {
-            self.regions.pop();
+        while self.floors.pop_if(|floor| here <= *floor).is_some() {
+            self.scope.open.pop();
         }
     }
 
-    /// The names whose values the next byte is inside of.
-    fn inside(&mut self) -> Vec<Vec<u8>> {
-        self.leave();
-        self.open.iter().cloned().chain(self.regions.iter().map(|region| region.name.clone())).collect()
-    }
-
     fn reference(&mut self, found: &Reference) -> Result<(), ExpandError> {
-        self.count()?;
+        self.scope.spend(1)?;
         self.leave();
         let whole = self.take(found.length);
         let name_text = &whole[found.name.clone()];
         let default = found.default.clone().map(|default| &whole[default]);
         let made;
         let name = if memchr::memchr(b'$', name_text).is_some() {
-            let open = self.inside();
-            made = run(name_text, &open, self.around, self.budget, self.depth + 1)?;
+            self.leave();
+            made = self.scope.nested(None).run(name_text)?;
             if !made.iter().copied().all(reference::is_name_byte) {
                 self.out.extend_from_slice(b"$(");
                 self.out.extend_from_slice(&made);
@@ -260,7 +239,7 @@ impl Expansion<'_, '_> {
             self.out.extend_from_slice(&whole);
             return Ok(());
         }
-        let value = (self.around.lookup)(name).filter(|value| !value.is_empty());
+        let value = (self.scope.around.lookup)(name).filter(|value| !value.is_empty());
         match (value, default) {
             (Some(value), _) => self.enter(name, value),
             (None, Some(default)) => {
@@ -278,22 +257,20 @@ impl Expansion<'_, '_> {
             self.put(value);
             return Ok(());
         }
-        let known = self.open.iter().map(Vec::as_slice).chain(self.regions.iter().map(|region| region.name.as_slice()));
-        let name = entered(known, name)?;
-        self.regions.push(Region { name, floor: self.pending.len() });
+        let upper = self.scope.entered(name)?;
+        self.scope.open.push(upper);
+        self.floors.push(self.pending.len());
         self.put(value);
         Ok(())
     }
 
     fn call(&mut self, call: &Call) -> Result<(), ExpandError> {
         // A call costs as much as very many references.
-        self.budget.references += CALL;
-        self.count()?;
-        let open = self.inside();
+        self.scope.spend(CALL + 1)?;
+        self.leave();
         let whole = self.take(call.length);
         let argument = &whole[call.argument.clone()];
-        let mut scope = Scope { around: self.around, budget: self.budget, open, depth: self.depth };
-        let value = function::value(call.function, argument, &mut scope).map_err(|failed| match failed {
+        let value = function::value(call.function, argument, &mut self.scope).map_err(|failed| match failed {
             function::Failed::Expand(error) => error,
             function::Failed::Call(why) => ExpandError::Function { call: shown(&whole), why },
         })?;

@@ -178,7 +178,7 @@ fn base_name(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Fail
 /// The text of an argument after look-up, and its value.
 fn evaluated(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<(Vec<u8>, Value), Failed> {
     let text = looked_up(argument, scope)?;
-    scope.count(&text)?;
+    scope.spend(text.len() / 16)?;
     if text.trim_ascii().is_empty() {
         return failed("expected a name or an expression");
     }
