@@ -47,6 +47,13 @@ enum Content {
     Option(Vec<u8>, Location),
 }
 
+/// The state between lines.
+struct ReadState {
+    /// The rows of the sections that are open, the root first.
+    open: Vec<usize>,
+    pending: Pending,
+}
+
 /// Text that will be the name of a section if a brace follows.
 #[derive(Default)]
 struct Pending {
@@ -80,8 +87,7 @@ impl Tree {
     pub fn add(&mut self, file: &str, text: &[u8]) -> Result<(), ConfigError> {
         let name: Arc<str> = Arc::from(file);
         self.sources.push(Source { name: Arc::clone(&name), text: text.into() });
-        let mut open = vec![ROOT];
-        let mut pending = Pending::default();
+        let mut state = ReadState { open: vec![ROOT], pending: Pending::default() };
         for (at, line) in text.split(|byte| *byte == b'\n').enumerate() {
             let column = line.len() - line.trim_ascii_start().len() + 1;
             let line = line.trim_ascii();
@@ -90,12 +96,12 @@ impl Tree {
             }
             let place = Location { file: Arc::clone(&name), line: at as u32 + 1, column: column as u32 };
             if !line.starts_with(b"{") {
-                pending.refuse()?;
+                state.pending.refuse()?;
             }
-            self.line(line, &place, &mut open, &mut pending)?;
+            self.line(line, &place, &mut state)?;
         }
-        pending.refuse()?;
-        let Some(node) = open.last().filter(|&&last| last != ROOT).map(|&last| &self.nodes[last]) else {
+        state.pending.refuse()?;
+        let Some(node) = state.open.last().filter(|&&last| last != ROOT).map(|&last| &self.nodes[last]) else {
             return Ok(());
         };
         let message = format!("the section `{}` is not closed", shown(&node.name));
@@ -104,13 +110,8 @@ impl Tree {
             .help("each `{` needs a `}`: the file may be truncated"))
     }
 
-    fn line(
-        &mut self,
-        line: &[u8],
-        start: &Location,
-        open: &mut Vec<usize>,
-        pending: &mut Pending,
-    ) -> Result<(), ConfigError> {
+    fn line(&mut self, line: &[u8], start: &Location, state: &mut ReadState) -> Result<(), ConfigError> {
+        let ReadState { open, pending } = state;
         let here = |at: usize| Location { column: start.column + at as u32, ..start.clone() };
         let inside = |open: &[usize]| open.last().copied().unwrap_or(ROOT);
         for (at, &byte) in line.iter().enumerate() {
@@ -146,8 +147,8 @@ impl Tree {
                     let skipped = value.len() - value.trim_ascii_start().len();
                     let value_place = here(line.len() - value.len() + skipped);
                     *pending = Pending::default();
-                    let option = Written { name: line[..at].trim_ascii(), place: here(0), value: value.trim_ascii() };
-                    return self.option(inside(open), &option, value_place, appends);
+                    let (name, value) = (line[..at].trim_ascii(), value.trim_ascii());
+                    return self.option(inside(open), Written { name, place: here(0), value, value_place, appends });
                 }
                 _ => {
                     if !byte.is_ascii_whitespace() && pending.place.is_none() {
@@ -170,16 +171,10 @@ impl Tree {
         }
     }
 
-    fn option(
-        &mut self,
-        parent: usize,
-        option: &Written<'_>,
-        value_place: Location,
-        appends: bool,
-    ) -> Result<(), ConfigError> {
-        let Written { name, place, value } = option;
+    fn option(&mut self, parent: usize, option: Written<'_>) -> Result<(), ConfigError> {
+        let Written { name, place, value, value_place, appends } = option;
         if name.is_empty() {
-            return Err(Diagnostic::error_at("expected the name of an option before `=`", Some(place.clone())));
+            return Err(Diagnostic::error_at("expected the name of an option before `=`", place));
         }
         if name.iter().any(|byte| matches!(byte, b'{' | b'}')) {
             // DIRAC reads it so; it is never intended.
@@ -189,11 +184,11 @@ impl Tree {
         }
         let Some(&known) = self.names.get(&(parent, name.to_vec())) else {
             let content = Content::Option(value.to_vec(), value_place);
-            self.insert(parent, Node { name: name.to_vec(), place: place.clone(), content });
+            self.insert(parent, Node { name: name.to_vec(), place, content });
             return Ok(());
         };
         match &mut self.nodes[known].content {
-            Content::Section(_) => Err(self.twice(known, name, place.clone(), "an option", "a section")),
+            Content::Section(_) => Err(self.twice(known, name, place, "an option", "a section")),
             Content::Option(text, _) if appends => {
                 text.extend_from_slice(b", ");
                 text.extend_from_slice(value);
@@ -201,7 +196,7 @@ impl Tree {
             }
             content @ Content::Option(..) => {
                 *content = Content::Option(value.to_vec(), value_place);
-                self.nodes[known].place = place.clone();
+                self.nodes[known].place = place;
                 Ok(())
             }
         }
@@ -243,6 +238,9 @@ struct Written<'a> {
     name: &'a [u8],
     place: Location,
     value: &'a [u8],
+    value_place: Location,
+    /// True if it adds to the value that is there.
+    appends: bool,
 }
 
 impl Pending {
