@@ -179,10 +179,11 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the help to a word that was probably intended, if there is one.
+    /// Sets the help to a word that was probably intended; without one, the help stays.
     #[must_use]
     pub fn did_you_mean(self, word: Option<impl fmt::Display>) -> Self {
-        self.help_if(word.map(|word| format!("did you mean `{word}`?")))
+        let Some(word) = word else { return self };
+        self.help(format!("did you mean `{word}`?"))
     }
 
     /// Adds to the help.

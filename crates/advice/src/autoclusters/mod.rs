@@ -392,7 +392,7 @@ mod tests {
         assert_eq!((disk.values, disk.matters, disk.significant, disk.autoclusters_without), (12, true, false, 12));
         assert_eq!(of("JobPrio").reasons[0].source, "Rank");
         assert!(audit.warnings.iter().any(|warning| warning.starts_with("`RequestDisk` has 12 values")));
-        // What is told of both together is so: without Rank and Requirements nothing refers to either.
+        // The claim about both together holds: without Rank and Requirements nothing refers to either.
         assert!(audit.warnings[0].contains("without it and `RequestDisk` there would be 1;"), "{:?}", audit.warnings);
     }
 

@@ -44,7 +44,7 @@ fn role(name: Name, slot: bool) -> Role {
     Role { condition, looks_at_jobs: slot, there: &[] }
 }
 
-/// Returns true if the value of an attribute is a constant that may well stand there.
+/// Returns true if the value of an attribute is a constant that is fine there.
 fn is_plain(name: Name, expr: &Expr) -> bool {
     match expr.node() {
         Node::Literal(Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_)) => true,

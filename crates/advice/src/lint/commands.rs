@@ -197,8 +197,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// The command that a name (lower case) is but for a slip. A resource may have any name: of `request_…` only what lacks
-/// a
-/// letter, or has one too many, or two swapped.
+/// a letter, or has one too many, or two swapped.
 pub(super) fn meant(name: &str) -> Option<&'static str> {
     if name.len() < 6 || COMMANDS.contains(&name) || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     {

@@ -1,5 +1,5 @@
 //! Configurations: what [`classmate_config::internal::config::check`] finds, the expressions of policies, and knobs
-//! that do not go together.
+//! that do not go together. One file: all rules report through one linter, and half of the lines are tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::attributes::{OF_GROUP, is_known, is_of_jobs};
-use super::expression::{LintContext, Role, lint as lint_expression, quoted};
+use super::expression::{LintContext, Role, lint as lint_expression, quoted, written};
 use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
 use super::placing::SourceMap;
 use super::schema::AdSchema;
@@ -98,8 +98,7 @@ impl<'c> Linter<'c> {
     }
 
     /// Returns true if a word is probably not an attribute: it is unknown, nothing sets it, no ad has it. Attributes
-    /// are mostly
-    /// written with capitals, names of people and machines without.
+    /// are mostly written with capitals, names of people and machines without.
     fn is_unknown_word(&self, word: Name) -> bool {
         let upper = word.folded().to_ascii_uppercase();
         let listed = self.copied.contains(&upper) || self.transforms.contains(&upper);
@@ -239,8 +238,7 @@ impl<'c> Linter<'c> {
     }
 
     /// Adds a diagnostic of an expression, at the place in the file that the expression comes from: for a part that
-    /// came
-    /// from a macro, the reference to it.
+    /// came from a macro, the reference to it.
     fn found(&mut self, name: &[u8], map: &SourceMap<'_>, (text, offset): (&[u8], usize), mut found: Diagnostic) {
         let excerpt = Excerpt { text: map.text.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
         // Text after a comment between the lines may not belong to the value.
@@ -303,34 +301,28 @@ impl<'c> Linter<'c> {
 
     /// Knobs that one file sets twice, the second time without regard to the first.
     fn redefined(&mut self) {
-        let mut redefined: Vec<(Assigned, Location)> = Vec::new();
-        for source in self.config.sources() {
+        let config = self.config;
+        for source in config.sources() {
             let mut last: BTreeMap<Vec<u8>, Assigned> = BTreeMap::new();
             for one in assigned(source) {
                 let upper = one.name.to_ascii_uppercase();
                 let known = bare(&upper);
-                let is_knob =
-                    knob::find(known).is_some() || role(known).is_some() || self.config.built_in(known).is_some();
+                let is_knob = knob::find(known).is_some() || role(known).is_some() || config.built_in(known).is_some();
                 let own = [b"$(", upper.as_slice()].concat();
                 let refers = memchr::memmem::find(&one.value.to_ascii_uppercase(), &own).is_some();
                 if one.conditional || !one.replaces || !is_knob || refers {
                     last.remove(&upper);
                     continue;
                 }
-                if let Some(first) = last.insert(upper, one.clone())
-                    && first.value != one.value
-                {
-                    redefined.push((first, one.place));
-                }
+                let (line, value) = (one.place.line, one.value.clone());
+                let Some(first) = last.insert(upper, one).filter(|first| first.value != value) else { continue };
+                let name = String::from_utf8_lossy(&first.name).into_owned();
+                let message = format!("`{name}` is set again on line {line}, so this value has no effect");
+                let warning = Diagnostic::warning_at(message, first.place)
+                    .width(first.name.len())
+                    .help("remove one of them; `+=` appends to a value, `$(NAME)` refers to the earlier value");
+                self.report(warning.code("redefined-knob"), Some(name));
             }
-        }
-        for (first, second) in redefined {
-            let name = String::from_utf8_lossy(&first.name).into_owned();
-            let message = format!("`{name}` is set again on line {}, so this value has no effect", second.line);
-            let warning = Diagnostic::warning_at(message, Some(first.place.clone()))
-                .width(first.name.len())
-                .help("remove one of them; `+=` appends to a value, `$(NAME)` refers to the earlier value");
-            self.report(warning.code("redefined-knob"), Some(name));
         }
     }
 
@@ -485,7 +477,7 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool) -> Vec<Dia
         if unknowns::is_fact(reference.name) {
             continue;
         }
-        let shown = String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned();
+        let shown = written(text, span);
         let (message, help) = if knob == SLOT_WEIGHT {
             let theirs = is_of_jobs(folded) && !slots_have(reference.name);
             if reference.scope != RefScope::Target && !theirs {

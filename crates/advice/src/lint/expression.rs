@@ -49,7 +49,7 @@ pub struct LintContext<'a> {
     pub schema: Option<&'a AdSchema>,
     /// Returns true if a word is probably not an attribute of any ad; `None` if that is not known.
     pub unknown_word: Option<&'a dyn Fn(Name) -> bool>,
-    /// The parts of the text that macros stand for: what is a constant there now may be another one.
+    /// The parts of the text that come from macros: what is a constant there now may be another one.
     pub made: &'a [Range<usize>],
 }
 
@@ -225,6 +225,11 @@ pub(super) fn is_unit(text: &[u8], at: usize) -> bool {
 /// Returns true for the rest of a unit after its letter: nothing, `B`, `iB`.
 fn is_bytes(letters: &[u8]) -> bool {
     [b"".as_slice(), b"b", b"ib", b"i"].iter().any(|known| letters.eq_ignore_ascii_case(known))
+}
+
+/// A part of a text as it is written.
+pub(super) fn written(text: &[u8], span: Span) -> String {
+    String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned()
 }
 
 /// A part of a text for a message, cut if it is long.

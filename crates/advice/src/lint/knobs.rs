@@ -181,17 +181,15 @@ pub fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
     }
     // Those of one type of slots, `SLOT_TYPE_1_STARTD_ATTRS`, too.
     let upper = |name: &[u8]| String::from_utf8_lossy(name).to_ascii_uppercase();
-    let of_daemon = |name: &&[u8]| {
-        let own = bare(name);
-        own.len() < name.len()
-            && ADVERTISING.iter().any(|daemon| LISTS.iter().any(|list| upper(own) == format!("{daemon}_{list}")))
+    let of_daemon = |own: &str| {
+        own.split_once('_').is_some_and(|(front, list)| ADVERTISING.contains(&front) && LISTS.contains(&list))
     };
-    for list in config.names().filter(of_daemon) {
-        put(&String::from_utf8_lossy(list), VALUE);
+    for name in config.names().filter(|name| bare(name).len() < name.len() && of_daemon(&upper(bare(name)))) {
+        put(&String::from_utf8_lossy(name), VALUE);
     }
     let of_slots = |name: &&[u8]| LISTS.iter().any(|list| upper(bare(name)).ends_with(&format!("STARTD_{list}")));
-    for list in config.names().filter(of_slots).map(String::from_utf8_lossy) {
-        put(&list, SLOT_VALUE);
+    for name in config.names().filter(of_slots) {
+        put(&String::from_utf8_lossy(name), SLOT_VALUE);
     }
     names
 }

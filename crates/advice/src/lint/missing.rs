@@ -1,7 +1,7 @@
 //! Conditions on attributes that may be missing.
 
 use super::attributes::{Witness, is_always_there, witnesses};
-use super::expression::LintContext;
+use super::expression::{LintContext, written};
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::facts::Facts;
 use classmate::internal::analysis::values::{Truths, Values, kind};
@@ -19,8 +19,7 @@ const MAX_CLAUSES: usize = 200;
 const ASKING: [&[u8]; 3] = [b"regexp", b"member", b"regexpmember"];
 
 /// Clauses that say "unless": where their attribute is missing, the whole condition is never true; and `=!= true`,
-/// which
-/// is true then.
+/// which is true then.
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
     let tree = &**expr.tree();
     let analysis = Analysis::new(tree, context.base);
@@ -28,8 +27,8 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
     let mut seen: Vec<Reference> = Vec::new();
     for clause in joined(&[BinaryOp::And, BinaryOp::Or], tree, expr.root()) {
         let Some(place) = tree.span(clause) else { continue };
-        let shown = String::from_utf8_lossy(context.text.get(place.range()).unwrap_or_default()).into_owned();
-        if let Some((reference, written)) = unless(tree, clause, context.text) {
+        let shown = written(context.text, place);
+        if let Some((reference, help)) = unless(tree, clause, context.text) {
             let name = reference.name;
             if is_there(context, name) || seen.contains(&reference) || reference.scope == RefScope::My {
                 continue;
@@ -58,7 +57,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
                     format!("where `{name}` is missing, `{shown}` is {what}, so the condition fails"),
                     place,
                 );
-                found.push(finding.help(written).code("undefined-means-no"));
+                found.push(finding.help(help).code("undefined-means-no"));
             }
         }
         if let Some(condition) = flipped(tree, clause)
@@ -80,8 +79,7 @@ fn is_there(context: &LintContext<'_>, name: Name) -> bool {
 }
 
 /// Returns true if an attribute is there wherever the whole condition is true, for another attribute says so:
-/// `HoldReasonCode`
-/// is there while `JobStatus` is 5.
+/// `HoldReasonCode` is there while `JobStatus` is 5.
 fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
     let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
     witnesses(reference.name.folded()).any(|(attribute, witness)| {
@@ -111,8 +109,8 @@ fn says(known: &Values, witness: Witness) -> bool {
 }
 
 /// The attributes without which the condition in `(condition) =!= true` is certainly undefined, so that the clause
-/// holds
-/// and `!(condition)` would not: one alone, otherwise all together. Nothing where the whole expression refuses then.
+/// holds and `!(condition)` would not: one alone, otherwise all together. Nothing where the whole expression refuses
+/// then.
 fn lets_in(
     context: &LintContext<'_>,
     analysis: &Analysis<'_>,
@@ -158,16 +156,13 @@ fn joined(ops: &[BinaryOp], tree: &Tree, root: NodeId) -> Vec<NodeId> {
 
 /// `x != 1`, `!x`, `x == false`: the reference, and what to write.
 fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String)> {
-    let word = |id: NodeId| {
-        tree.span(id).map(|span| String::from_utf8_lossy(text.get(span.range()).unwrap_or_default()).into_owned())
-    };
+    let word = |id: NodeId| Some(written(text, tree.span(id)?));
     match *tree.node(clause) {
         Node::Unary(UnaryOp::Not, operand) => {
             let operand = tree.bare(operand);
-            let written =
-                format!("write `{} =!= true` if it may be missing", word_in_parentheses(tree, operand, text)?);
+            let help = format!("write `{} =!= true` if it may be missing", word_in_parentheses(tree, operand, text)?);
             if let Some(reference) = tree.reference(operand) {
-                return Some((reference, written));
+                return Some((reference, help));
             }
             let asks = match tree.view(operand) {
                 View::Compare { op, .. } => matches!(op, BinaryOp::Equal | BinaryOp::NotEqual),
@@ -176,7 +171,7 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
             };
             // It is not known which of several is missing.
             let &[reference] = references(tree, operand).as_slice() else { return None };
-            asks.then_some((reference, written))
+            asks.then_some((reference, help))
         }
         Node::Binary(op @ (BinaryOp::NotEqual | BinaryOp::Equal), left, right) => {
             let (reference, of, literal) = match (tree.reference(left), tree.reference(right)) {
@@ -185,12 +180,12 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
                 _ => return None,
             };
             let Node::Literal(value) = tree.node(tree.bare(literal)) else { return None };
-            let (name, written) = (word(of)?, word(literal)?);
+            let (name, value_text) = (word(of)?, word(literal)?);
             let test = match (op, value) {
                 (BinaryOp::Equal, Literal::Bool(false)) => format!("{name} =!= true"),
                 (BinaryOp::Equal, _) | (_, Literal::Undefined | Literal::Error) => return None,
-                _ if written.starts_with('"') => format!("({name} ?: \"\") != {written}"),
-                _ => format!("{name} =!= {written}"),
+                _ if value_text.starts_with('"') => format!("({name} ?: \"\") != {value_text}"),
+                _ => format!("{name} =!= {value_text}"),
             };
             Some((reference, format!("write `{test}` if it may be missing")))
         }
@@ -200,8 +195,8 @@ fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String
 
 /// The text of a part, in parentheses if it is made of others.
 fn word_in_parentheses(tree: &Tree, id: NodeId, text: &[u8]) -> Option<String> {
-    let written = String::from_utf8_lossy(text.get(tree.span(id)?.range())?).into_owned();
-    Some(if matches!(tree.node(id), Node::Binary(..)) { format!("({written})") } else { written })
+    let word = written(text, tree.span(id)?);
+    Some(if matches!(tree.node(id), Node::Binary(..)) { format!("({word})") } else { word })
 }
 
 /// The condition in `(condition) =!= true`, unless it is a plain reference.

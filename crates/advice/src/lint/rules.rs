@@ -1,7 +1,7 @@
 //! Words and operators that probably do not mean what they look like.
 
 use super::attributes::{Variety, is_known, is_text, is_value_of, variety};
-use super::expression::LintContext;
+use super::expression::{LintContext, written};
 use super::versions::version_dependent;
 use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::name::Name;
@@ -39,10 +39,6 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
     }
 }
 
-fn text(context: &LintContext<'_>, span: Span) -> String {
-    String::from_utf8_lossy(context.text.get(span.range()).unwrap_or_default()).into_owned()
-}
-
 fn equality(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
     match *tree.node(id) {
         Node::Binary(op, left, right) if op.precedence() == 6 => Some((op, left, right)),
@@ -71,7 +67,7 @@ fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<D
     };
     let at = word(left, right).or_else(|| word(right, left))?;
     let span = tree.span(tree.bare(at))?;
-    Some(unquoted(&text(context, span), span))
+    Some(unquoted(&written(context.text, span), span))
 }
 
 /// Parts of an expression that are looked at for a test of a word.
@@ -81,7 +77,7 @@ const LOOKED_AT: usize = 1024;
 fn may_be_missing(tree: &Tree, word: Name) -> bool {
     let is_word = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Attr(name) if *name == word);
     let is_undefined = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Undefined));
-    // Of a text that is longer than anybody writes only so much, for each of its words.
+    // Texts are never this long: a bound for the work of each of its words.
     tree.nodes.iter().take(LOOKED_AT).any(|node| match *node {
         Node::Binary(BinaryOp::Default, left, _) => is_word(left),
         Node::Binary(op, left, right) if op.precedence() == 6 => {
@@ -106,14 +102,14 @@ pub(super) fn unquoted_text(
     let Node::Attr(word) = *tree.node(tree.bare(expr.root())) else { return None };
     let meant = is_text(attribute.folded()) && !is_known(word.folded()) && !defined(word);
     let span = tree.span(tree.bare(expr.root())).filter(|_| meant)?;
-    Some(unquoted(&String::from_utf8_lossy(text.get(span.range())?), span))
+    Some(unquoted(&written(text, span), span))
 }
 
 /// A word that is meant as a text.
 fn unquoted(word: &str, span: Span) -> Diagnostic {
     let finding = Diagnostic::warning(format!("`{word}` without quotes is an attribute reference"), span);
-    let written = format!("\"{word}\"");
-    finding.help(format!("write `{written}`")).fix(span, written).code("unquoted-word")
+    let string = format!("\"{word}\"");
+    finding.help(format!("write `{string}`")).fix(span, string).code("unquoted-word")
 }
 
 /// The `a` of `a.b.c`, unless it names an ad.
@@ -143,8 +139,7 @@ fn glob(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
 }
 
 /// The part of a string that looks like a wildcard: `*`, a `?` inside a word, a range such as `[a-z]`. A `*` alone is
-/// one where the
-/// text is to differ from it: it may be a value of its own, but nothing differs from "anything".
+/// one where the text is to differ from it: it may be a value of its own, but nothing differs from "anything".
 fn wildcard(text: &[u8], differs: bool) -> Option<String> {
     if text.contains(&b'*') {
         return (text.len() > 1 || differs).then(|| "*".to_owned());
@@ -178,8 +173,8 @@ fn default_beside_comparison(context: &LintContext<'_>, tree: &Tree, id: NodeId)
         return None;
     }
     let message = format!("`?:` binds more tightly than `{}`, so it applies only to the right side", op.symbol());
-    let (left, value, other) =
-        (text(context, tree.span(left)?), text(context, tree.span(value)?), text(context, tree.span(other)?));
+    let text = |id: NodeId| Some(written(context.text, tree.span(id)?));
+    let (left, value, other) = (text(left)?, text(value)?, text(other)?);
     let help = format!("write `({left} {} {value}) ?: {other}`", op.symbol());
     Some(Diagnostic::warning(message, tree.span(right)?).help(help).code("precedence"))
 }

@@ -38,8 +38,7 @@ impl AdSchema {
     }
 
     /// Returns true if a word beside an attribute can only be meant as a text: there are slots and jobs, none of them
-    /// has an
-    /// attribute of that name, no daemon adds one, and every value of the attribute is a text.
+    /// has an attribute of that name, no daemon adds one, and every value of the attribute is a text.
     pub fn is_text(&self, attribute: Name, word: Name) -> bool {
         let nowhere = !self.names.contains_key(&word.key()) && !is_known(word.folded());
         self.slots && self.jobs && nowhere && self.names.get(&attribute.key()) == Some(&true)

@@ -47,8 +47,8 @@ fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// The statements of a submit file, each with the number of its first line and the offset of its first byte, without
-/// the
-/// items that a `queue` lists in parentheses on lines of their own. A statement goes on behind a line that ends in `\`.
+/// the items that a `queue` lists in parentheses on lines of their own. A statement goes on behind a line that ends in
+/// `\`.
 fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
     let end_of = |start: usize| memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
     let (mut found, mut listing, mut number, mut start) = (Vec::new(), false, 1, 0);
@@ -56,7 +56,7 @@ fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
         let mut end = end_of(start);
         let line = text[start..end].trim_ascii();
         if listing {
-            // `)` begins the last line; that of `in (a, b` may stand behind an item.
+            // `)` begins the last line; that of `in (a, b` may follow an item.
             listing = !(line.starts_with(b")") || line.ends_with(b")") && !line.contains(&b'('));
         } else {
             let comment = line.starts_with(b"#");
@@ -85,7 +85,7 @@ fn last_line(text: &[u8]) -> &[u8] {
     text[memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1)..].trim_ascii()
 }
 
-/// A statement on one line: blanks stand in place of what continues it and of comments between its lines, so that all
+/// A statement on one line: blanks replace what continues it and of comments between its lines, so that all
 /// else stays where it is.
 fn joined(statement: &[u8]) -> Vec<u8> {
     let mut line = Vec::with_capacity(statement.len());
@@ -101,12 +101,8 @@ fn joined(statement: &[u8]) -> Vec<u8> {
 
 /// Checks the expressions of a submit file.
 pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
-    let mut alarms = Vec::new();
     let own = Own::of(text);
-    for (number, start, line) in lines(text) {
-        command((file, &own), line, (number, start), &mut alarms);
-    }
-    alarms
+    lines(text).into_iter().flat_map(|(number, start, line)| command((file, &own), line, (number, start))).collect()
 }
 
 /// The names that a submit file defines, upper case.
@@ -171,19 +167,12 @@ fn misspelt((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u6
     Some(placed(finding.did_you_mean(Some(meant)).code("unknown-command"), file, number, excerpt, None))
 }
 
-fn command(
-    (file, own): (&Arc<str>, &Own),
-    statement: &[u8],
-    (number, start): (u64, usize),
-    alarms: &mut Vec<Diagnostic>,
-) {
-    let trimmed = statement.trim_ascii();
-    if trimmed.is_empty() || trimmed.starts_with(b"#") {
-        return;
-    }
+/// The diagnostics of a statement.
+fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u64, usize)) -> Vec<Diagnostic> {
     let line = joined(statement);
     let line = line.as_slice();
-    let Some(equals) = memchr::memchr(b'=', line) else { return };
+    let equals = memchr::memchr(b'=', line).filter(|_| !statement.trim_ascii().starts_with(b"#"));
+    let Some(equals) = equals else { return Vec::new() };
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let attribute = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
@@ -196,13 +185,12 @@ fn command(
     } else if VALUES.contains(&lower.as_str()) || attribute.is_some() {
         Role::default()
     } else {
-        alarms.extend(misspelt((file, own), statement, name, number));
-        return;
+        return misspelt((file, own), statement, name, number).into_iter().collect();
     };
     let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let text = line[value..].trim_ascii_end();
     if text.is_empty() {
-        return;
+        return Vec::new();
     }
     let context = LintContext { unknown_word, ..LintContext::of(text, Quoting::Old, role) };
     let found = lint_with_macros(&context, |_| {
@@ -214,15 +202,17 @@ fn command(
     });
     // Text after a comment between the lines may not belong to the value.
     let comment = origin::comment_within(statement);
-    for mut found in found {
+    let place = |found: Diagnostic| {
         let fix = certain_fix(&found, start + value).filter(|_| comment.is_none());
-        if let Some(line) = comment.filter(|_| is_slip(found.code)) {
-            found = beside_comment(found, number + line);
-        }
+        let found = match comment.filter(|_| is_slip(found.code)) {
+            Some(line) => beside_comment(found, number + line),
+            None => found,
+        };
         let subject = Some(String::from_utf8_lossy(name).into_owned());
         let excerpt = Excerpt { text: statement.to_vec(), subject };
-        alarms.push(placed(found.shifted(value), file, number, excerpt, fix));
-    }
+        placed(found.shifted(value), file, number, excerpt, fix)
+    };
+    found.into_iter().map(place).collect()
 }
 
 /// Checks an expression whose macros are expanded later, also with a rule of the caller; it is given the text with
@@ -248,7 +238,7 @@ pub(super) fn lint_with_macros(
 /// A text whose macros are words of the same length, so that places stay.
 struct WithoutMacros {
     text: Vec<u8>,
-    /// The words, and the macros they stand for.
+    /// The words, and the macros they replace.
     names: Vec<(Name, String)>,
 }
 

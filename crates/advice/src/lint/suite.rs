@@ -2,6 +2,7 @@
 //!
 //! In: the text of the file, and the configuration it names. Out: alarms whose places are places of the file itself.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::ads::AdLinter;
@@ -30,15 +31,19 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
         }
         Err(TestFileError::Other(_)) => return Vec::new(),
     };
-    let suite = Suite { name, text };
+    let piece = |span: Range<usize>, value: &str| {
+        let value = value.as_bytes().to_vec();
+        let places = places(text, span, &value);
+        Piece { file: name, text, starts: LineIndex::of(&value), value, places }
+    };
     let mut alarms = Vec::new();
     if let Some(config) = &file.config {
-        alarms.extend(configuration(&file, &suite.piece(config.span(), config.get_ref()), beside));
+        alarms.extend(configuration(&file, &piece(config.span(), config.get_ref()), beside));
     }
     let mut known: Vec<ClassAd> = Vec::new();
     for source in file.ads.values() {
         let AdSource::Text(ad) = source.get_ref() else { continue };
-        let piece = suite.piece(source.span(), ad);
+        let piece = piece(source.span(), ad);
         let mut linter = AdLinter::default();
         if ad.trim_start().starts_with('[') {
             linter.written(name, &piece.value);
@@ -52,7 +57,7 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
     let sets = file.pool.slots.iter().chain(&file.pool.jobs).flat_map(|copies| copies.set.values());
     let of_tests = file.tests.iter().flat_map(|test| [&test.expression, &test.value, &test.clause]);
     for expression in of_tests.flatten().chain(sets) {
-        let piece = suite.piece(expression.span(), expression.get_ref());
+        let piece = piece(expression.span(), expression.get_ref());
         let (text, role, quoting) = (piece.value.as_slice(), Role::default(), Quoting::New);
         let context = LintContext { defined: &defined, ..LintContext::of(text, quoting, role) };
         let found = lint_expression(&context).into_iter().filter(|found| !ASKED.contains(&found.code));
@@ -66,26 +71,15 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
     alarms
 }
 
-struct Suite<'a> {
-    name: &'a Arc<str>,
-    text: &'a [u8],
-}
-
 /// A string of the file: its value, and the place of each of its bytes.
 struct Piece<'a> {
-    suite: &'a Suite<'a>,
+    file: &'a Arc<str>,
+    /// The text of the file.
+    text: &'a [u8],
     value: Vec<u8>,
     starts: LineIndex,
     /// The place in the file of every byte, and of what follows the last one.
     places: Vec<usize>,
-}
-
-impl<'a> Suite<'a> {
-    fn piece(&'a self, span: std::ops::Range<usize>, value: &str) -> Piece<'a> {
-        let value = value.as_bytes().to_vec();
-        let places = places(self.text, span, &value);
-        Piece { suite: self, starts: LineIndex::of(&value), value, places }
-    }
 }
 
 /// Checks the configuration of a file of tests, which is read after the one it names.
@@ -110,12 +104,12 @@ impl Piece<'_> {
     fn in_file(&self, mut found: Diagnostic) -> Diagnostic {
         let Excerpt { text, subject } = *found.excerpt.take().unwrap_or_default();
         let start = self.starts.offset(found.line(), 1).unwrap_or_default().min(self.value.len());
-        let (whole, verbatim) = (self.suite.text, self.value[start..].starts_with(&text));
+        let (whole, verbatim) = (self.text, self.value[start..].starts_with(&text));
         let place = |offset: usize| self.places[(start + offset).min(self.value.len())];
         if !verbatim {
             // The text after expansion, on the line from which it comes.
             let line = Position::of(whole, place(0)).line;
-            return placed(found, self.suite.name, line, Excerpt { text, subject }, None);
+            return placed(found, self.file, line, Excerpt { text, subject }, None);
         }
         let moved = |span: Span| {
             let range = span.range();
@@ -137,13 +131,13 @@ impl Piece<'_> {
             related.span = back(related.span);
         }
         let excerpt = Excerpt { text: whole[first..last].to_vec(), subject };
-        placed(found, self.suite.name, Position::of(whole, first).line, excerpt, None)
+        placed(found, self.file, Position::of(whole, first).line, excerpt, None)
     }
 }
 
 /// The offsets in the file of the bytes of a TOML string, given the place of the string with its quotes; all at its
 /// beginning if that is not known.
-fn places(file: &[u8], span: std::ops::Range<usize>, value: &[u8]) -> Vec<usize> {
+fn places(file: &[u8], span: Range<usize>, value: &[u8]) -> Vec<usize> {
     let (start, end) = (span.start.min(file.len()), span.end.min(file.len()));
     let written = &file[start..end];
     let quote = written.first().copied().unwrap_or_default();

@@ -267,8 +267,8 @@ mod tests {
 
     #[test]
     fn a_condition_behind_an_equals_sign_is_none() {
-        let told = ["! Requirements: `REQUIREMENTS =` sets a macro, so the transform does not have a condition"];
-        assert_eq!(shown("NAME x\n Requirements = A > 1"), told);
+        let reported = ["! Requirements: `REQUIREMENTS =` sets a macro, so the transform does not have a condition"];
+        assert_eq!(shown("NAME x\n Requirements = A > 1"), reported);
         for raw in ["Requirements = A\nSET B $(Requirements)", "RequirementsOf = A", "SET A 1\nRequirements A > 1"] {
             assert!(!shown(raw).iter().any(|line| line.starts_with('!')), "{raw}");
         }

@@ -1,7 +1,6 @@
 //! Unknown parts of an expression: macros of a submit file, and facts that only a machine knows.
 //!
-//! They stand in the text as words. A word by itself is an attribute of which nothing is known; inside a string its
-//! first
+//! They are in the text as words. A word by itself is an attribute of which nothing is known; inside a string its first
 //! byte is [`OPEN`], which makes the whole string unknown.
 
 use classmate::internal::analysis::evaluate::OPEN;
@@ -13,7 +12,7 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::facts::UNKNOWN;
 
-/// Returns true if a name stands for a fact that only a machine knows.
+/// Returns true if a name is in place of a fact that only a machine knows.
 pub(super) fn is_fact(name: Name) -> bool {
     name.folded().starts_with(UNKNOWN.as_bytes())
 }
@@ -31,7 +30,7 @@ pub(super) fn marked(text: &[u8]) -> Option<Vec<u8>> {
     Some(marked)
 }
 
-/// Those of some places, in order, that stand inside a string of old syntax.
+/// Those of some places, in order, that are inside a string of old syntax.
 pub(super) fn within_strings(text: &[u8], places: &[usize]) -> Vec<usize> {
     let (mut inside, mut at, mut found) = (false, 0, Vec::new());
     let mut places = places.iter().copied().peekable();
@@ -53,8 +52,7 @@ pub(super) fn within_strings(text: &[u8], places: &[usize]) -> Vec<usize> {
 }
 
 /// Leaves out what cannot be said where a part of the text is open: that it does not parse, and, where an open part is
-/// a
-/// condition of its own (it may hold an `||`), how its neighbours go together.
+/// a condition of its own (it may hold an `||`), how its neighbours go together.
 pub(super) fn retain(text: &[u8], is_open: &dyn Fn(Name) -> bool, found: &mut Vec<Diagnostic>) {
     const TEXT: [&str; 2] = ["syntax", "size-suffix"];
     const TOGETHER: [&str; 9] = [

@@ -104,8 +104,8 @@ fn wide(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId
     arguments.iter().copied().find(|id| is_wide(tree, *id))
 }
 
-fn wide_behind(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
-    arguments.iter().skip(1).copied().find(|id| is_wide(tree, *id))
+fn wide_behind(context: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    wide(context, tree, arguments.get(1..)?)
 }
 
 fn negative_result(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
@@ -149,9 +149,9 @@ fn text(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId
     computed.then_some(first)
 }
 
-fn everywhere(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
-    let letters = written(tree, arguments, 3).filter(|letters| letters.contains(&b'g'))?;
-    matches_nothing(written(tree, arguments, 0)?, letters).then(|| arguments[0])
+fn everywhere(context: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    written(tree, arguments, 3).filter(|letters| letters.contains(&b'g'))?;
+    all_of_them(context, tree, arguments)
 }
 
 fn all_of_them(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {

@@ -13,7 +13,7 @@ use classmate::internal::syntax::expr::{Expr, Node};
 /// A clause and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Covered {
-    /// Whose it is, and the attributes that lead to it: `slot: Requirements, START`.
+    /// Its owner, and the attributes that lead to it: `slot: Requirements, START`.
     pub place: String,
     /// The clause.
     pub clause: String,

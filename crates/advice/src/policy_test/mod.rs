@@ -2,8 +2,7 @@
 //!
 //! In: the text of a test file (TOML) and the files it names. Out: for every expectation whether it holds and what was
 //! found instead, and which clauses the tests ever made true and ever made false. No clock, no environment: the same
-//! file
-//! gives the same answer.
+//! file gives the same answer.
 
 pub mod coverage;
 pub mod file;

@@ -124,10 +124,9 @@ impl<'f> Runner<'f> {
             let log = Log::read(&read(name)?).map_err(|error| TestFileError::Other(format!("`{name}`: {error}")))?;
             snapshot.log = Some(log);
         }
-        for (name, list) in [(&pool.slots_file, true), (&pool.jobs_file, false)] {
+        for (name, list) in [(&pool.slots_file, &mut snapshot.slots), (&pool.jobs_file, &mut snapshot.jobs)] {
             if let Some(name) = name {
-                let read = ads_of(&read(name)?);
-                if list { snapshot.slots.extend(read) } else { snapshot.jobs.extend(read) }
+                list.extend(ads_of(&read(name)?));
             }
         }
         let (knobs, coverage) = (conditions(&snapshot.config), Coverage::default());
@@ -142,8 +141,7 @@ impl<'f> Runner<'f> {
     }
 
     /// Enters the clauses of the configuration's conditions, of the pool's ads and of those that no match is asked of,
-    /// so
-    /// that what no test reaches is listed.
+    /// so that what no test reaches is listed.
     fn expect(&mut self, file: &PolicyFile) {
         let nowhere = ClassAd::new();
         let matched = file.tests.iter().filter(|test| test.matches.is_some() || test.clause.is_some());
@@ -384,8 +382,7 @@ impl<'f> Runner<'f> {
     }
 
     /// Counts the clauses of every kind of slot and job of the pool, and of `PREEMPTION_REQUIREMENTS` for those that
-    /// match
-    /// in slots that others use.
+    /// match in slots that others use.
     fn look_at_pool(&mut self) -> Result<(), TestFileError> {
         const PAIRS: usize = 10_000;
         let (slots, jobs) = (std::mem::take(&mut self.snapshot.slots), std::mem::take(&mut self.snapshot.jobs));
@@ -422,7 +419,7 @@ impl<'f> Runner<'f> {
 /// Requirements of a pool whose clauses are listed even if no test reaches them.
 const EXPECTED: usize = 100;
 
-/// Whose an expression of the configuration is.
+/// The ads that an expression of the configuration is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Slot,

@@ -1,6 +1,6 @@
 //! Problems in a configuration: invalid values, and names that are probably mistakes.
 //!
-//! In: a [`Config`]. Out: [`Diagnostic`]s with places, in the order of the files.
+//! In: a [`Config`]. Out: [`Diagnostic`]s with places, in the order of the files. One file: half of it is tests.
 
 mod groups;
 mod names;
@@ -180,10 +180,8 @@ impl Checker<'_> {
         if knob::find(rest).is_some_and(|knob| !knob.is_family()) && !self.is_referenced(name) {
             let message = format!("unknown daemon prefix `{}`: `{}` has no effect", shown(prefix), shown(name));
             let warning = definition.name_warning(message).code("unread-prefix");
-            self.found.push(match near::closest(prefix, SUBSYSTEMS) {
-                None => warning.help("to read it as a local name, use --local-name"),
-                known => warning.did_you_mean(known),
-            });
+            let warning = warning.help("to read it as a local name, use --local-name");
+            self.found.push(warning.did_you_mean(near::closest(prefix, SUBSYSTEMS)));
         }
         (Some(prefix), None)
     }
@@ -542,8 +540,8 @@ mod tests {
             ("XSW_LIMT = 5", "XSW_LIMIT"),
         ] {
             let name = &text[..text.find(' ').unwrap()];
-            let told = format!("warning 1:1+{} `{name}` is not a knob [did you mean `{meant}`?]", name.len());
-            assert_eq!(found(text), [told], "{text}");
+            let reported = format!("warning 1:1+{} `{name}` is not a knob [did you mean `{meant}`?]", name.len());
+            assert_eq!(found(text), [reported], "{text}");
         }
         for text in [
             "STARTT = true\nSTART = $(STARTT)",
@@ -600,10 +598,10 @@ mod tests {
         // A macro that is used as one.
         assert_eq!(found("DISK_LIMIT = TARGET.Disk > 5\nPREEMPTION_REQUIREMENTS = $(DISK_LIMIT)"), [""; 0]);
         for name in ["CONCURRENCY_LIMIT_DEFAULT", "CONCURRENCY_LIMIT_DEFAULT_x"] {
-            let told = found(&format!("{name} = y"));
+            let reported = found(&format!("{name} = y"));
             assert!(
-                told[0].starts_with(&format!("error 1:{}+1 `{name}` is `y`: expected a number", name.len() + 4)),
-                "{told:?}"
+                reported[0].starts_with(&format!("error 1:{}+1 `{name}` is `y`: expected a number", name.len() + 4)),
+                "{reported:?}"
             );
         }
     }

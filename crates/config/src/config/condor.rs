@@ -1,5 +1,7 @@
 //! An `HTCondor` configuration: the names that files set, over the built-in defaults.
 //!
+//! One file: the values of a configuration and the look-ups that find them.
+//!
 //! In: assignments, as a file makes them. Out: values, expanded when they are looked up, and where they come
 //! from (`docs/reference/config-language.md` 4, 9).
 

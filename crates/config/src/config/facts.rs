@@ -7,7 +7,7 @@
 use super::condor::{Config, Definition};
 use super::reference::{self, Text};
 
-/// The prefix of words that stand for unknown values: `unknown_fact_ARCH`.
+/// The prefix of words in place of unknown values: `unknown_fact_ARCH`.
 pub const UNKNOWN: &str = "unknown_fact_";
 
 /// Facts that a file can set too.
@@ -66,7 +66,7 @@ pub struct Undefined<'a> {
 
 impl Config {
     /// The same configuration read on no machine in particular: what only a machine knows, the environment and chance
-    /// stand for words that begin with [`UNKNOWN`].
+    /// are words that begin with [`UNKNOWN`].
     #[must_use]
     pub fn without_facts(&self) -> Config {
         let mut config = self.clone();

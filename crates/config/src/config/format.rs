@@ -15,7 +15,7 @@ pub(crate) struct Directive<'f> {
     conversion: u8,
 }
 
-/// The format with its only directive replaced by what it makes of the value; `None` if it has not one directive, or
+/// The format with its only directive replaced by the formatted value; `None` if it has not one directive, or
 /// one that does not fit the value.
 pub(crate) fn format(form: &[u8], value: impl Fn(&Directive<'_>) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
     let at = memchr::memchr(b'%', form)?;

@@ -1,7 +1,7 @@
 //! The sources of the parts of an expanded value.
 //!
 //! In: a value of a [`Config`] before and after expansion. Out: [`Piece`]s of both that belong together, and where the
-//! bytes of a value stand in its file when that is continued over lines (`docs/reference/config-language.md` 2, 4).
+//! bytes of a value are in its file when that is continued over lines (`docs/reference/config-language.md` 2, 4).
 
 use std::ops::Range;
 
@@ -91,7 +91,7 @@ pub fn origin(pieces: &[Piece], part: Range<usize>) -> Range<usize> {
 }
 
 /// The beginning of every line of a continued value: its offset in the value and in the file. `None` if the
-/// value does not stand there from `start` on, apart from continuations.
+/// value is not there from `start` on, apart from continuations.
 pub fn lines(file: &[u8], start: usize, raw: &[u8]) -> Option<Vec<(usize, usize)>> {
     let mut lines = vec![(0, start)];
     let mut at = start;

@@ -1,6 +1,8 @@
 //! Reading configuration files: statement by statement, with what they include (`docs/reference/config-language.md` 1,
 //! 3, 5–8).
 //!
+//! One file: every kind of statement needs the same reader, and a third of the lines are its tests.
+//!
 //! In: the text of a file and a [`Files`] for what it names. Out: assignments in a [`Config`].
 
 use std::borrow::Cow;
@@ -380,13 +382,11 @@ impl Reader<'_> {
             let error = Diagnostic::error_at(message, Some(line.place(at))).width(item.name.len());
             let known = template::all().iter();
             let known = known.filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category));
-            self.config.refuse(match near::closest(item.name, known.map(|template| template.name)) {
-                Some(name) => error.did_you_mean(Some(name)),
-                None if item.name.contains(&b'$') => error.help("references are not expanded in this place"),
-                None => {
-                    let [major, minor, patch] = VERSION;
-                    error.help(format!("it is not in HTCondor {major}.{minor}.{patch}"))
-                }
+            let near = near::closest(item.name, known.map(|template| template.name));
+            let [major, minor, patch] = VERSION;
+            self.config.refuse(match item.name.contains(&b'$') {
+                true => error.help("references are not expanded in this place").did_you_mean(near),
+                false => error.help(format!("it is not in HTCondor {major}.{minor}.{patch}")).did_you_mean(near),
             });
             // What follows can be read without it.
             return Ok(());

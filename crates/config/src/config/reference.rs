@@ -36,7 +36,7 @@ pub(crate) struct Reference {
     pub(crate) length: usize,
 }
 
-/// Returns true if a byte may stand in the name of a reference.
+/// Returns true if a byte can be part of the name of a reference.
 pub fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/')
 }

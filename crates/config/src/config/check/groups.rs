@@ -31,13 +31,10 @@ impl Checker<'_> {
             return;
         }
         let message = format!("`{}` has no effect: group `{}` is not in GROUP_NAMES", shown(name), shown(member));
-        let nearest = near::closest(member, &self.groups);
-        let spelt = nearest.and_then(|near| self.spelt(near));
-        let warning = definition.name_warning(message).code("undeclared-group");
-        self.found.push(match spelt {
-            None => warning.help(format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member))),
-            group => warning.did_you_mean(group),
-        });
+        let nearest = near::closest(member, &self.groups).and_then(|near| self.spelt(near));
+        let help = format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member));
+        let warning = definition.name_warning(message).code("undeclared-group").help(help);
+        self.found.push(warning.did_you_mean(nearest));
     }
 
     /// A group as it is declared.

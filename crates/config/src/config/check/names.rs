@@ -63,7 +63,7 @@ pub(super) fn is_of_every_daemon(upper: &[u8]) -> bool {
     SUBSYSTEMS.into_iter().any(of)
 }
 
-/// Daemons and tools whose names may stand before a dot.
+/// Daemons and tools whose names can be before a dot.
 pub(super) const SUBSYSTEMS: [&str; 16] = [
     "MASTER",
     "COLLECTOR",
@@ -149,7 +149,7 @@ static OF_LEVELS: LazyLock<Vec<String>> = LazyLock::new(|| {
 });
 
 /// The knob made of a level of access or of the number of a type of slots that a name is but for a slip, `DENY_WRTE`,
-/// `SEC_CLEINT_ENCRYPTION`, `NUM_SLOT_TYPE_1`; the name of a daemon may stand behind a level.
+/// `SEC_CLEINT_ENCRYPTION`, `NUM_SLOT_TYPE_1`; the name of a daemon can follow a level.
 pub(super) fn of_pattern(name: &[u8]) -> Option<String> {
     let upper = String::from_utf8(name.to_ascii_uppercase()).ok()?;
     let digits: String = upper.chars().filter(char::is_ascii_digit).collect();

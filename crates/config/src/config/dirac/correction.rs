@@ -205,10 +205,8 @@ pub(super) fn check_names(section: Section<'_>, known: &[&str], warnings: &mut V
     for option in section.options().filter(|option| !known.iter().any(|name| name.as_bytes() == option.name)) {
         let (name, of) = (shown(option.name), shown(section.name()));
         let warning = option.warning(format!("`{name}` is not an option of `{of}`"));
-        warnings.push(match near::closest(option.name, known.iter().copied()) {
-            Some(near) => warning.did_you_mean(Some(near)),
-            None => warning.help(format!("expected {}", known.join(", "))),
-        });
+        let warning = warning.help(format!("expected {}", known.join(", ")));
+        warnings.push(warning.did_you_mean(near::closest(option.name, known.iter().copied())));
     }
 }
 
@@ -276,16 +274,16 @@ mod tests {
     #[test]
     fn what_is_misspelt_or_turns_a_bound_round_is_told_with_its_place() {
         let odd = "a\n{\nGruop = g\nMaxGlobalCorrection = 0.25\ns\n{\nMaxCorrection = 0.5\nWieght = 2\n}\n}";
-        let told = read(&instances(odd)).1;
+        let reported = read(&instances(odd)).1;
         let expected = [
             "c:6:1: `Gruop` is not an option of `a`",
             "c:10:1: `MaxCorrection` is `0.5`, below 1, so all factors become 2",
             "c:11:1: `Wieght` is not an option of `s`",
             "c:7:1: `MaxGlobalCorrection` is `0.25`, below 1, so all factors become 4",
         ];
-        let mut told: Vec<&str> = told.iter().map(String::as_str).collect();
-        told.sort_by_key(|line| expected.iter().position(|expected| expected == line));
-        assert_eq!(told, expected);
+        let mut reported: Vec<&str> = reported.iter().map(String::as_str).collect();
+        reported.sort_by_key(|line| expected.iter().position(|expected| expected == line));
+        assert_eq!(reported, expected);
         let text = "ShareCorrectorsToStart = Foo\nFoo\n{\na\n{\ns\n{\n}\n}\n}";
         assert_eq!(read(text).1, ["c:1:1: `Foo` is not a DIRAC corrector"]);
     }

@@ -67,7 +67,7 @@ pub struct GroupSettings {
     pub community: Option<Word>,
 }
 
-/// Whose `Operations` are read.
+/// The community and setup of the `Operations` that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Whose<'a> {
     /// The community (VO); none: the only one the file has.
@@ -144,11 +144,9 @@ impl DiracSettings {
                     shown(&instance.name),
                     shown(group)
                 );
-                let warning = instance.warning(message);
-                self.warnings.push(match near::closest(group, self.groups.keys()) {
-                    Some(near) => warning.did_you_mean(Some(shown(near))),
-                    None => warning.help("groups are declared in /Registry/Groups"),
-                });
+                let warning = instance.warning(message).help("groups are declared in /Registry/Groups");
+                let near = near::closest(group, self.groups.keys()).map(|near| shown(near));
+                self.warnings.push(warning.did_you_mean(near));
             }
             let shared = instance.group.as_ref().and_then(|group| self.groups.get(group));
             if shared.is_some_and(|group| group.job_sharing) {
@@ -335,13 +333,13 @@ mod tests {
 
     #[test]
     fn what_is_misspelt_or_names_nobody_is_told_with_its_place() {
-        let told = |lines: &[&str]| {
+        let reported = |lines: &[&str]| {
             let warnings = read(lines).warnings;
             warnings.iter().map(classmate::Diagnostic::to_line).collect::<Vec<_>>()
         };
         let none: Vec<String> = Vec::new();
         assert_eq!(
-            told(&[
+            reported(&[
                 "Registry/Groups/mc/JobShre = 5",
                 "Registry/Groups/mc/VOMSRole = x",
                 "Registry/Groups/mc/Colour = red"
@@ -359,7 +357,7 @@ mod tests {
                 slice.clone(),
             ]
         };
-        let of = |group: &str| told(&lines(group).iter().map(String::as_str).collect::<Vec<_>>());
+        let of = |group: &str| reported(&lines(group).iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(of("mc"), none);
         let missing = of("nosuch");
         assert_eq!(missing.len(), 1);
@@ -368,7 +366,7 @@ mod tests {
             "{missing:?}"
         );
         assert_eq!(
-            told(&["JobScheduling/EnableSharesCorrection = yes"]),
+            reported(&["JobScheduling/EnableSharesCorrection = yes"]),
             ["c:2:1: shares are not corrected, because `ShareCorrectorsToStart` is empty"]
         );
     }
@@ -452,9 +450,9 @@ mod tests {
             "ShareCorrections/WMSHistory/mcOnly/week/Weight = 1",
             "Registry/Groups/mc/Properties = JobSharing",
         ]);
-        let told: Vec<_> = found.warnings.iter().map(|warning| warning.message.as_str()).collect();
+        let reported: Vec<_> = found.warnings.iter().map(|warning| warning.message.as_str()).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 "`MaxGlobalCorrectionFactor` of `mcOnly` is ignored: the maximum correction is 5",
                 "`mcOnly` has no effect: users of a group with JobSharing do not have individual shares",

@@ -1,6 +1,6 @@
 //! Choices where DIRAC's documentation and its program differ, and the way lots are drawn.
 //!
-//! They stand in a section `Classmate` that DIRAC itself does not look at.
+//! They are in a section `Classmate` that DIRAC itself does not read.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeOwned, IntoDeserializer};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::tree::{Section, Setting};
 use crate::config::{ConfigError, Diagnostic};
 
-/// Whose rules of correction hold.
+/// The source of the rules of correction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {

@@ -1,5 +1,6 @@
 //! `slurm.conf`: the priority family, the partitions; everything else is passed over.
 //!
+//! One file: the table of options and the reader that uses it; the last third is tests.
 //! Formula source: `docs/reference/slurm-multifactor.md` 6.1.
 
 use std::collections::BTreeMap;
@@ -247,8 +248,7 @@ impl SlurmConf {
     }
 
     /// As [`SlurmConf::read`], with lines after it that change what is there. That of a partition leaves what it does
-    /// not
-    /// name; `changes` are their name, for messages, and the lines.
+    /// not name; `changes` are their name, for messages, and the lines.
     ///
     /// ```
     /// use classmate_config::TextFiles;
@@ -549,13 +549,16 @@ mod tests {
         let text =
             b"PriorityWeightTRES=CPU=1,Foo=3,license/x=2\nPartitionName=p TRESBillingWeights=\"CPU=1,Nodes=2\"\n";
         let (_, defects) = SlurmConf::read("c", text, &crate::config::TextFiles::default());
-        let told: Vec<(u32, &str, Option<&str>)> =
-            defects.warnings.iter().map(|told| (told.line(), told.message.as_str(), told.help.as_deref())).collect();
+        let reported: Vec<(u32, &str, Option<&str>)> = defects
+            .warnings
+            .iter()
+            .map(|reported| (reported.line(), reported.message.as_str(), reported.help.as_deref()))
+            .collect();
         let expected = [
             (1, "`Foo` in `PriorityWeightTRES` is not a Slurm resource", None),
             (2, "`Nodes` in `TRESBillingWeights` is not a Slurm resource", Some("did you mean `node`?")),
         ];
-        assert_eq!((told, defects.errors.len()), (expected.to_vec(), 0));
+        assert_eq!((reported, defects.errors.len()), (expected.to_vec(), 0));
     }
     use crate::config::TextFiles;
 
@@ -636,10 +639,10 @@ mod tests {
     #[test]
     fn what_is_not_closed_or_no_pair_is_told_with_its_line() {
         let (_, defects) = read("A=1\njust words\nB=\"x\nPartitionName=p Nodes=n[1-4");
-        let told = |message: &str, line: u32| (message.to_owned(), line);
-        let warnings: Vec<_> = defects.warnings.iter().map(|one| told(&one.message, one.line())).collect();
+        let reported = |message: &str, line: u32| (message.to_owned(), line);
+        let warnings: Vec<_> = defects.warnings.iter().map(|one| reported(&one.message, one.line())).collect();
         let pass = "expected `Key=Value`, found `just words`: skipped the line";
-        assert_eq!(warnings, [told(pass, 2), told("a quote of `B=\"x` is not closed", 3)]);
+        assert_eq!(warnings, [reported(pass, 2), reported("a quote of `B=\"x` is not closed", 3)]);
         let errors: Vec<_> = defects.errors.iter().map(|one| one.message.as_str()).collect();
         assert_eq!(errors, ["`Nodes` is `n[1-4`, expected as many `]` as `[`"]);
     }

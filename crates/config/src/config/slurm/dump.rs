@@ -166,9 +166,8 @@ impl Associations {
 }
 
 impl AssociationRow {
-    /// Sets what an item `Option=value` says; those that do not count for priorities are skipped. Returns true if
-    /// there is
-    /// such an option.
+    /// Sets what an item `Option=value` says; those that do not count for priorities are skipped. Returns true if there
+    /// is such an option.
     fn set(&mut self, item: &str) -> Result<bool, String> {
         let (key, value) = item.split_once('=').unwrap_or((item, ""));
         let (key, value) = (key.trim(), unquoted(value));
@@ -236,10 +235,7 @@ const OTHERS: [&str; 21] = [
 fn unknown(name: &str, item: &str, place: Location) -> Diagnostic {
     let key = item.split('=').next().unwrap_or_default().trim();
     let warning = Diagnostic::warning_at(format!("`{name}`: `{key}` is not an option of an association"), place);
-    match near::closest(key.as_bytes(), USED) {
-        Some(near) => warning.did_you_mean(Some(near)),
-        None => warning,
-    }
+    warning.did_you_mean(near::closest(key.as_bytes(), USED))
 }
 
 /// Returns true if a key is a beginning of a name, of so many letters at least.
@@ -247,7 +243,7 @@ fn abbreviates(key: &str, name: &str, least: usize) -> bool {
     key.len() >= least && name.get(..key.len()).is_some_and(|start| start.eq_ignore_ascii_case(key))
 }
 
-/// The parts between colons that stand outside quotes, and whether every quote is closed.
+/// The parts between colons that are outside quotes, and whether every quote is closed.
 fn fields(text: &str) -> (Vec<&str>, bool) {
     let mut fields = Vec::new();
     let (mut start, mut quote) = (0, None);
@@ -281,22 +277,24 @@ mod tests {
     fn a_quote_that_is_not_closed_is_told_with_its_line() {
         let text = b"Cluster - 'lab'\nAccount - 'phys:Fairshare=5\n";
         let (_, defects) = Associations::read("lab.cfg", text);
-        let told: Vec<(u32, &str)> = defects.errors.iter().map(|told| (told.line(), told.message.as_str())).collect();
-        assert_eq!(told, [(2, "a quote of `Account - 'phys:Fairshare=5` is not closed")]);
+        let reported: Vec<(u32, &str)> =
+            defects.errors.iter().map(|reported| (reported.line(), reported.message.as_str())).collect();
+        assert_eq!(reported, [(2, "a quote of `Account - 'phys:Fairshare=5` is not closed")]);
     }
 
     #[test]
     fn a_line_without_a_name_is_no_association() {
         let (dump, defects) =
             Associations::read("d", b"User - :Fairshare=1\nUser - ''\nAccount - \"\":Fairshare=2\nParent - ''\n");
-        let told: Vec<(u32, &str)> = defects.errors.iter().map(|told| (told.line(), told.message.as_str())).collect();
+        let reported: Vec<(u32, &str)> =
+            defects.errors.iter().map(|reported| (reported.line(), reported.message.as_str())).collect();
         let expected = [
             (1, "a line `User` without a name"),
             (2, "a line `User` without a name"),
             (3, "a line `Account` without a name"),
             (4, "a line `Parent` without a name"),
         ];
-        assert_eq!((told, dump.rows.len()), (expected.to_vec(), 0));
+        assert_eq!((reported, dump.rows.len()), (expected.to_vec(), 0));
     }
 
     #[test]
@@ -304,13 +302,13 @@ mod tests {
         let text = b"User - 'a':Frshare=2:GrpCPUs=4:MaxJobs=3:DefaultWCKey='x':Colour=red\n";
         let (dump, defects) = Associations::read("d", text);
         assert_eq!((dump.rows[0].shares, defects.errors.len()), (Shares::Own(1), 0));
-        let told: Vec<(&str, Option<&str>)> =
-            defects.warnings.iter().map(|told| (told.message.as_str(), told.help.as_deref())).collect();
+        let reported: Vec<(&str, Option<&str>)> =
+            defects.warnings.iter().map(|reported| (reported.message.as_str(), reported.help.as_deref())).collect();
         let expected = [
             ("`a`: `Frshare` is not an option of an association", Some("did you mean `FairShare`?")),
             ("`a`: `Colour` is not an option of an association", None),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
     }
 
     #[test]
