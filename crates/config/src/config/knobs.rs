@@ -3,7 +3,8 @@
 //! In: a [`Config`]. Out: one struct a concern. A default written here is one the reference has in
 //! code only; all others come from [`super::table`].
 
-use super::setting::{ExprText, Settings};
+use super::condor::FoundValue;
+use super::setting::Settings;
 use super::{Config, ConfigError};
 
 /// Declares knobs of one concern, each with the way in which it is read.
@@ -51,7 +52,7 @@ knobs! {
         /// `NEGOTIATOR_USE_SLOT_WEIGHTS`: otherwise every slot weighs 1.
         use_slot_weights: bool = settings.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true)?,
         /// `SLOT_WEIGHT`: the weight of slots that do not say.
-        slot_weight: Option<ExprText> = settings.expression("SLOT_WEIGHT")?,
+        slot_weight: Option<FoundValue> = settings.expression("SLOT_WEIGHT")?,
         /// `FORCE_NEGOTIATOR_SLOT_WEIGHT`: `SLOT_WEIGHT` also overrides what slots say.
         force_slot_weight: bool = settings.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false)?,
         /// `NEGOTIATOR_IGNORE_USER_PRIORITIES`: no submitter limit.
@@ -67,22 +68,22 @@ knobs! {
     /// Knobs that select slots, submitters and jobs (`docs/reference/knobs.md` 2).
     FilterKnobs(settings, _config) {
         /// `NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT`, or its old name `GROUP_DYNAMIC_MACH_CONSTRAINT`.
-        pool_size: Option<ExprText> = match settings.expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT")? {
+        pool_size: Option<FoundValue> = match settings.expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT")? {
             None => settings.expression("GROUP_DYNAMIC_MACH_CONSTRAINT")?,
             found => found,
         },
         /// `NEGOTIATOR_SLOT_CONSTRAINT`.
-        slots: Option<ExprText> = settings.expression("NEGOTIATOR_SLOT_CONSTRAINT")?,
+        slots: Option<FoundValue> = settings.expression("NEGOTIATOR_SLOT_CONSTRAINT")?,
         /// `NEGOTIATOR_SUBMITTER_CONSTRAINT`.
-        submitters: Option<ExprText> = settings.expression("NEGOTIATOR_SUBMITTER_CONSTRAINT")?,
+        submitters: Option<FoundValue> = settings.expression("NEGOTIATOR_SUBMITTER_CONSTRAINT")?,
         /// `NEGOTIATOR_JOB_CONSTRAINT`.
-        jobs: Option<ExprText> = settings.expression("NEGOTIATOR_JOB_CONSTRAINT")?,
+        jobs: Option<FoundValue> = settings.expression("NEGOTIATOR_JOB_CONSTRAINT")?,
         /// `NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD`, seconds (an expression).
-        shutdown_threshold: Option<ExprText> = settings.expression("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD")?,
+        shutdown_threshold: Option<FoundValue> = settings.expression("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD")?,
         /// `MATCH_WORKING_CM_SLOTS`: match claimed partitionable slots of other central managers.
         working_cm_slots: bool = settings.boolean("MATCH_WORKING_CM_SLOTS", false)?,
         /// `STARTD_AD_REEVAL_EXPR`: when the ad of a slot that wants another look replaces the one kept before.
-        newer_ad: Option<ExprText> = settings.expression("STARTD_AD_REEVAL_EXPR")?,
+        newer_ad: Option<FoundValue> = settings.expression("STARTD_AD_REEVAL_EXPR")?,
     }
 }
 
@@ -95,13 +96,13 @@ knobs! {
         /// `STARTD_RESOURCE_PREFIX`, the prefix of attributes of sibling slots.
         resource_prefix: Vec<u8> = settings.string("STARTD_RESOURCE_PREFIX")?.unwrap_or_else(|| b"slot".to_vec()),
         /// `NEGOTIATOR_PRE_JOB_RANK`, first key.
-        pre_job_rank: Option<ExprText> = settings.expression("NEGOTIATOR_PRE_JOB_RANK")?,
+        pre_job_rank: Option<FoundValue> = settings.expression("NEGOTIATOR_PRE_JOB_RANK")?,
         /// `NEGOTIATOR_POST_JOB_RANK`, third key.
-        post_job_rank: Option<ExprText> = settings.expression("NEGOTIATOR_POST_JOB_RANK")?,
+        post_job_rank: Option<FoundValue> = settings.expression("NEGOTIATOR_POST_JOB_RANK")?,
         /// `PREEMPTION_RANK`, fifth key.
-        preemption_rank: Option<ExprText> = settings.expression("PREEMPTION_RANK")?,
+        preemption_rank: Option<FoundValue> = settings.expression("PREEMPTION_RANK")?,
         /// `PREEMPTION_REQUIREMENTS`; none means no test.
-        preemption_requirements: Option<ExprText> = settings.expression("PREEMPTION_REQUIREMENTS")?,
+        preemption_requirements: Option<FoundValue> = settings.expression("PREEMPTION_REQUIREMENTS")?,
         /// `PREEMPTION_REQUIREMENTS_STABLE`.
         preemption_requirements_stable: bool = settings.boolean("PREEMPTION_REQUIREMENTS_STABLE", true)?,
         /// `PREEMPTION_RANK_STABLE`.
@@ -135,7 +136,7 @@ knobs! {
         /// `REMOVE_SIGNIFICANT_ATTRIBUTES`.
         removed: Vec<Vec<u8>> = settings.list("REMOVE_SIGNIFICANT_ATTRIBUTES")?,
         /// `REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX`.
-        removed_pattern: Option<ExprText> = settings.expression("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX")?,
+        removed_pattern: Option<FoundValue> = settings.expression("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX")?,
         /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER`: the access point takes every job for one of its own kind.
         all_jobs_in_cluster: bool = settings.letter("NEGOTIATE_ALL_JOBS_IN_CLUSTER", false)?,
     }
@@ -228,7 +229,7 @@ mod tests {
         NegotiatorKnobs::read(&Config::parse("c", text.as_bytes()).unwrap()).unwrap()
     }
 
-    fn text(found: Option<&ExprText>) -> &str {
+    fn text(found: Option<&FoundValue>) -> &str {
         std::str::from_utf8(&found.unwrap().text).unwrap()
     }
 

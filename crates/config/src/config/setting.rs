@@ -11,15 +11,6 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::value::Value;
 
-/// The text of an expression knob and where it was set; the consumer parses it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExprText {
-    /// The expression as text.
-    pub text: Vec<u8>,
-    /// The assignment it comes from; nowhere for a default.
-    pub place: Option<Location>,
-}
-
 /// Reads typed values; every error names the knob, its place, the value and what was expected.
 #[derive(Debug, Clone, Copy)]
 pub struct Settings<'a> {
@@ -43,9 +34,9 @@ impl<'a> Settings<'a> {
         Ok(self.text(name)?.map(|found| found.text.trim_ascii().to_vec()))
     }
 
-    /// An expression knob; explicitly empty means no expression, not the default.
-    pub fn expression(self, name: &str) -> Result<Option<ExprText>, ConfigError> {
-        Ok(self.text(name)?.map(|FoundValue { text, place }| ExprText { text: text.trim_ascii().to_vec(), place }))
+    /// An expression knob, which the consumer parses; explicitly empty means no expression, not the default.
+    pub fn expression(self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
+        Ok(self.text(name)?.map(|found| FoundValue { text: found.text.trim_ascii().to_vec(), ..found }))
     }
 
     /// A list separated by commas and white space; blank items vanish.

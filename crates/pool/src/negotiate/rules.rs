@@ -20,8 +20,8 @@ use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::value::Value;
+use classmate_config::internal::config::condor::FoundValue;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
-use classmate_config::internal::config::setting::ExprText;
 use classmate_config::internal::config::{Config, ConfigError, Diagnostic};
 
 /// The rules of a cycle.
@@ -163,8 +163,8 @@ fn undefined() -> Expr {
     Value::Undefined.to_expr()
 }
 
-fn expression(knob: &str, text: Option<&ExprText>) -> Result<Option<Expr>, ConfigError> {
-    let Some(ExprText { text, place }) = text else { return Ok(None) };
+fn expression(knob: &str, text: Option<&FoundValue>) -> Result<Option<Expr>, ConfigError> {
+    let Some(FoundValue { text, place }) = text else { return Ok(None) };
     match parsed(text) {
         Ok(expr) => Ok(Some(expr)),
         Err(error) => {
@@ -180,7 +180,7 @@ fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)]) -> Result<Vec<(Name, Expr)>, Confi
     let mut exprs = Vec::with_capacity(macros.len());
     for (name, text) in macros {
         let shown = String::from_utf8_lossy(name);
-        let text = ExprText { text: text.clone(), place: None };
+        let text = FoundValue { text: text.clone(), place: None };
         if let Some(expr) = expression(&shown, Some(&text))? {
             let prefix = if name.starts_with(PREFIX) { b"".as_slice() } else { PREFIX };
             exprs.push((Name::new([prefix, name].concat()), expr));
@@ -190,14 +190,14 @@ fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)]) -> Result<Vec<(Name, Expr)>, Confi
 }
 
 /// A number of seconds that may be an expression; what is no number is 0.
-fn seconds(knob: &str, text: Option<&ExprText>, settings: &EvalOptions) -> Result<i64, ConfigError> {
+fn seconds(knob: &str, text: Option<&FoundValue>, settings: &EvalOptions) -> Result<i64, ConfigError> {
     let Some(expr) = expression(knob, text)? else { return Ok(0) };
     let value = Scope::new(&ClassAd::new(), settings).eval(&expr).ok();
     Ok(value.and_then(|value| value.as_number()).unwrap_or(0.0) as i64)
 }
 
-fn pattern(knob: &str, text: Option<&ExprText>) -> Result<Option<Regex>, ConfigError> {
-    let Some(ExprText { text, place }) = text else { return Ok(None) };
+fn pattern(knob: &str, text: Option<&FoundValue>) -> Result<Option<Regex>, ConfigError> {
+    let Some(FoundValue { text, place }) = text else { return Ok(None) };
     let shown = String::from_utf8_lossy(text);
     match RegexBuilder::new().caseless(true).build(&shown) {
         Ok(regex) => Ok(Some(regex)),

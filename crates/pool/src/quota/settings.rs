@@ -5,7 +5,8 @@
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
-use classmate_config::internal::config::setting::{ExprText, Settings};
+use classmate_config::internal::config::condor::FoundValue;
+use classmate_config::internal::config::setting::Settings;
 use classmate_config::internal::config::{Config, ConfigError, Diagnostic, Location};
 
 /// The largest valid static quota.
@@ -218,7 +219,7 @@ fn rules(settings: Settings<'_>, faults: &mut Vec<ConfigError>) -> QuotaRules {
     }
 }
 
-fn parsed(ExprText { text, place }: ExprText) -> Result<Expr, ConfigError> {
+fn parsed(FoundValue { text, place }: FoundValue) -> Result<Expr, ConfigError> {
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
     parse_expr(&text, &options).map_err(|error| {
         let shown = String::from_utf8_lossy(&text);
