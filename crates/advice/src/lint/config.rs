@@ -159,9 +159,8 @@ impl<'c> Linter<'c> {
         let unknown_word = |word: Name| self.is_unknown_word(word);
         let (schema, unknown_word): (_, Option<&dyn Fn(Name) -> bool>) = (self.schema, Some(&unknown_word));
         let context = LintContext { schema, unknown_word, ..LintContext::of(text, Quoting::Old, role) };
-        lint_with_macros(&context, |open| match alone {
-            true => unseen(&String::from_utf8_lossy(name), open, &|_| false),
-            false => Vec::new(),
+        lint_with_macros(&context, |open| {
+            if alone { unseen(&String::from_utf8_lossy(name), open, &|_| false) } else { Vec::new() }
         })
     }
 

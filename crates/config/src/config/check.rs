@@ -8,7 +8,7 @@ mod names;
 use std::collections::BTreeSet;
 
 use self::names::{FAMILY, SUBSYSTEMS, is_of_every_daemon};
-use super::facts::UNKNOWN;
+use super::facts::is_open;
 use super::knob::{self, Kind, Knob};
 use super::setting::{Settings, leading_number, list_items};
 use super::{Config, Definition, Diagnostic, shown};
@@ -66,16 +66,6 @@ pub fn sort(config: &Config, found: &mut [Diagnostic]) {
         Some((file.unwrap_or(usize::MAX), place.line, place.column))
     };
     found.sort_by_key(|diagnostic| order(diagnostic).unwrap_or((usize::MAX, 0, 0)));
-}
-
-/// Returns true if a daemon (upper case) is one of HTCondor's own: its knobs are known.
-fn is_plain(name: &[u8]) -> bool {
-    SUBSYSTEMS.iter().any(|known| known.as_bytes() == name)
-}
-
-/// Returns true if a text holds what only a machine knows.
-fn is_open(text: &[u8]) -> bool {
-    memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some()
 }
 
 /// The names that some value refers to, upper case.
@@ -225,7 +215,9 @@ impl Checker<'_> {
         }
         let upper = name.to_ascii_uppercase();
         let mut starts = (1..=upper.len()).filter(|end| upper.get(*end).is_none_or(|next| *next == b'_'));
-        let of_daemon = starts.any(|end| self.daemons.contains(&upper[..end]) && !is_plain(&upper[..end]));
+        // The knobs of HTCondor's own daemons are known.
+        let is_own = |daemon: &[u8]| SUBSYSTEMS.iter().any(|known| known.as_bytes() == daemon);
+        let of_daemon = starts.any(|end| self.daemons.contains(&upper[..end]) && !is_own(&upper[..end]));
         if is_of_every_daemon(&upper) || of_daemon || self.match_exprs.contains(&upper) {
             return;
         }

@@ -39,11 +39,10 @@ fn plain(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static 
 }
 
 fn boolean(text: &[u8]) -> Option<bool> {
-    let is = |words: [&str; 3]| words.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
-    match () {
-        () if is(["true", "yes", "t"]) => Some(true),
-        () if is(["false", "no", "f"]) => Some(false),
-        () => None,
+    match text.to_ascii_lowercase().as_slice() {
+        b"true" | b"yes" | b"t" => Some(true),
+        b"false" | b"no" | b"f" => Some(false),
+        _ => None,
     }
 }
 
@@ -60,7 +59,7 @@ fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'st
             return Err("write the template without spaces: `defined use CATEGORY:NAME`");
         }
         return Ok(match memchr::memchr(b':', template) {
-            Some(colon) => template::is_known(&template[..colon], &template[colon + 1..]),
+            Some(colon) => template::find(&template[..colon], &template[colon + 1..]).is_some(),
             None => template::is_category(template),
         });
     }

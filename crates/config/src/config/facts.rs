@@ -10,6 +10,11 @@ use super::reference::{self, Text};
 /// The prefix of words in place of unknown values: `unknown_fact_ARCH`.
 pub const UNKNOWN: &str = "unknown_fact_";
 
+/// Returns true if a text holds what only a machine knows.
+pub(super) fn is_open(text: &[u8]) -> bool {
+    memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some()
+}
+
 /// Facts that a file can set too.
 const FACTS: &[&str] = &[
     "ARCH",

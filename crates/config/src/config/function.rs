@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::expand::{ExpandError, Scope};
-use super::facts::UNKNOWN;
+use super::facts::{self, UNKNOWN};
 use super::reference::{NESTED, Text};
 use super::{format, path};
 use classmate::internal::ad::ClassAd;
@@ -110,7 +110,6 @@ fn failed<T>(why: impl Into<String>) -> Result<T, Failed> {
 
 /// Returns true if the value of a call hangs on a machine, on its environment or on chance.
 fn is_open(function: &str, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<bool, Failed> {
-    let open = |text: &[u8]| memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some();
     match function {
         "ENV" => {
             let name = argument.split(|byte| *byte == b':').next().unwrap_or_default();
@@ -121,7 +120,7 @@ fn is_open(function: &str, argument: &[u8], scope: &mut Scope<'_, '_>) -> Result
     }
     for part in argument.split(|byte| *byte == b',') {
         let named = scope.value(part.trim_ascii())?;
-        if named.is_some_and(|text| open(&text)) || open(&scope.expanded(part)?) {
+        if named.is_some_and(|text| facts::is_open(&text)) || facts::is_open(&scope.expanded(part)?) {
             return Ok(true);
         }
     }

@@ -384,10 +384,12 @@ impl Reader<'_> {
             let known = known.filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category));
             let near = near::closest(item.name, known.map(|template| template.name));
             let [major, minor, patch] = VERSION;
-            self.config.refuse(match item.name.contains(&b'$') {
-                true => error.help("references are not expanded in this place").did_you_mean(near),
-                false => error.help(format!("it is not in HTCondor {major}.{minor}.{patch}")).did_you_mean(near),
-            });
+            let help = if item.name.contains(&b'$') {
+                "references are not expanded in this place".to_owned()
+            } else {
+                format!("it is not in HTCondor {major}.{minor}.{patch}")
+            };
+            self.config.refuse(error.help(help).did_you_mean(near));
             // What follows can be read without it.
             return Ok(());
         };
