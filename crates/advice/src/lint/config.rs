@@ -56,7 +56,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     linter.listed_transforms();
     let mut alarms = linter.alarms;
     alarms.sort_by_cached_key(|alarm| {
-        let file = config.sources().iter().position(|source| *source.name == *alarm.file());
+        let file = config.sources().iter().rposition(|source| *source.name == *alarm.file());
         let place = alarm.range().0;
         (file.unwrap_or(usize::MAX), place.line, place.column)
     });
