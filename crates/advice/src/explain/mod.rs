@@ -70,16 +70,11 @@ impl<'p> PoolFacts<'p> {
     pub fn new(prepared: &'p PreparedPool<'_>) -> Self {
         let (rules, settings) = (Arc::clone(prepared.rules()), prepared.settings());
         let (left_out, unkept) = (prepared.left_out(), &prepared.snapshot().unkept);
-        Self { left_out, unkept, ..Self::of_slots(prepared.slots(), prepared.order(), rules, settings) }
+        Self { left_out, unkept, ..Self::of(prepared.slots(), prepared.order(), rules, settings) }
     }
 
     /// The facts about some slots.
-    pub(crate) fn of_slots(
-        slots: &'p [Slot],
-        order: Arc<ServiceOrder>,
-        rules: Arc<Rules>,
-        settings: EvalOptions,
-    ) -> Self {
+    pub(crate) fn of(slots: &'p [Slot], order: Arc<ServiceOrder>, rules: Arc<Rules>, settings: EvalOptions) -> Self {
         let facts = |slot: &Slot| SlotFacts {
             name: slot.name.to_string(),
             user: slot.user.as_ref().map(ToString::to_string),

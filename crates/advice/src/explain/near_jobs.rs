@@ -156,7 +156,7 @@ impl NearMissJobs<'_> {
     fn changes(&self, pool: &PoolFacts, jobs: impl Iterator<Item = usize>) -> Vec<SlotChange> {
         let settings = &pool.settings;
         let (order, rules) = (Arc::clone(&pool.order), Arc::clone(&pool.rules));
-        let alone = PoolFacts::of_slots(std::slice::from_ref(self.slot), order, rules, settings.clone());
+        let alone = PoolFacts::of(std::slice::from_ref(self.slot), order, rules, settings.clone());
         let alone = PoolFacts { unkept: pool.unkept, ..alone };
         let mut found: Vec<(bool, SlotChange)> = Vec::new();
         for at in jobs {

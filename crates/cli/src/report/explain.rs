@@ -345,15 +345,8 @@ fn bounds(out: &mut impl Write, story: &CycleTrace) -> io::Result<()> {
         group.steps.iter().try_for_each(|step| writeln!(out, "  {step}"))?;
     }
     for limit in &story.limits {
-        let held: Vec<String> = limit.holders.iter().map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
-        let held = if held.is_empty() { "no submitter".to_owned() } else { held.join(", ") };
-        writeln!(
-            out,
-            "concurrency limit {}: requested {}, maximum {}, in use by {held}",
-            limit.name,
-            slots(limit.wanted),
-            slots(limit.maximum)
-        )?;
+        let (wanted, most, users) = (slots(limit.wanted), slots(limit.maximum), limit.users(usize::MAX));
+        writeln!(out, "concurrency limit {}: requested {wanted}, maximum {most}, in use by {users}", limit.name)?;
     }
     Ok(())
 }

@@ -25,6 +25,15 @@ pub struct LimitStatus {
     pub holders: Vec<(String, f64)>,
 }
 
+impl LimitStatus {
+    /// The first holders with their amounts, in a sentence.
+    pub fn users(&self, most: usize) -> String {
+        let users = self.holders.iter().take(most).map(|(who, amount)| format!("{who} {}", slots(*amount)));
+        let users: Vec<String> = users.collect();
+        if users.is_empty() { "no submitter".to_owned() } else { users.join(", ") }
+    }
+}
+
 /// The concurrency limits that a job asks for, as they are held before a cycle.
 pub(crate) fn limits(pool: &PoolFacts, job: &ClassAd) -> Vec<LimitStatus> {
     let Some(text) = AdReader::of(job, &pool.settings).string("ConcurrencyLimits") else { return Vec::new() };
@@ -72,22 +81,15 @@ fn hold(holders: &mut BTreeMap<String, f64>, name: &[u8], who: &str, held: &[u8]
 /// A limit of which not enough is left, or than which the job asks for more.
 pub(crate) fn reached(limit: &LimitStatus) -> Option<Cause> {
     let held: f64 = limit.holders.iter().map(|(_, amount)| amount).sum();
-    let whose: Vec<String> =
-        limit.holders.iter().take(3).map(|(who, amount)| format!("{who} {}", slots(*amount))).collect();
-    (held + limit.wanted > limit.maximum).then(|| {
-        let (name, wanted, most) = (&limit.name, slots(limit.wanted), slots(limit.maximum));
-        let whose = if whose.is_empty() { "no submitter".to_owned() } else { whose.join(", ") };
-        let text = if limit.wanted > limit.maximum {
-            format!(
-                "the job requests {wanted} of concurrency limit `{name}`, more than its maximum of {most}, so it \
-            can never run"
-            )
-        } else {
-            format!(
-                "concurrency limit `{name}` is reached: maximum {most}, in use by {whose}; the job requests \
-            {wanted}"
-            )
-        };
-        Cause::new(Reason::ConcurrencyLimit, text)
-    })
+    let (name, wanted, most) = (&limit.name, slots(limit.wanted), slots(limit.maximum));
+    let text = if limit.wanted > limit.maximum {
+        format!(
+            "the job requests {wanted} of concurrency limit `{name}`, more than its maximum of {most}, so it can never \
+            run"
+        )
+    } else {
+        let whose = limit.users(3);
+        format!("concurrency limit `{name}` is reached: maximum {most}, in use by {whose}; the job requests {wanted}")
+    };
+    (held + limit.wanted > limit.maximum).then(|| Cause::new(Reason::ConcurrencyLimit, text))
 }

@@ -8,6 +8,7 @@ use crate::explain::cycle::group_status::GroupStatus;
 use crate::explain::cycle::limit_status::reached;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
+use crate::explain::values::verb;
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::eval::scope::Scope;
 use classmate::internal::value::logic::Truth;
@@ -89,15 +90,16 @@ pub fn of_cycle(
             story.preemption.iter().filter(|clause| clause.joint != Connective::All && clause.together.is_some());
         for clause in failing.filter(|clause| clause.alone.yes < clause.alone.total()).take(3) {
             let (failing, total) = (clause.alone.total() - clause.alone.yes, clause.alone.total());
-            let text = if clause.text == "false" {
-                let busy = if total == 1 { "slot is" } else { "slots are" };
-                format!("{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption")
-            } else {
-                let text = &clause.text;
-                format!(
-                    "PREEMPTION_REQUIREMENTS protects {failing} of {total} matching slots in use: `{text}` is not \
-                true"
-                )
+            let text = match clause.text.as_str() {
+                "false" => {
+                    let busy = verb(total, "slot is", "slots are");
+                    format!(
+                        "{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption"
+                    )
+                }
+                text => format!(
+                    "PREEMPTION_REQUIREMENTS protects {failing} of {total} matching slots in use: `{text}` is not true"
+                ),
             };
             found.push(Cause::new(Reason::PreemptionRequirements, text));
         }

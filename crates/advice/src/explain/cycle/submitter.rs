@@ -35,7 +35,7 @@ pub struct ShareTrace {
     pub steps: Vec<String>,
 }
 
-/// Tells the story of a submitter; none if there is no such submitter.
+/// The derivation of the share of a submitter; none if there is no such submitter.
 pub fn trace(outcome: &Outcome, prepared: &PreparedPool<'_>, name: &str) -> Option<ShareTrace> {
     let (snapshot, rules) = (prepared.snapshot(), &**prepared.rules());
     let settings = snapshot.settings();
@@ -64,7 +64,7 @@ pub fn trace(outcome: &Outcome, prepared: &PreparedPool<'_>, name: &str) -> Opti
     Some(story)
 }
 
-/// The story of a submitter that a constraint leaves out.
+/// The trace of a submitter that a constraint leaves out.
 fn absent(one: &Submitter, text: &str) -> ShareTrace {
     let summary = SubmitterSummary {
         submitter: one.name.to_string(),
@@ -77,15 +77,17 @@ fn absent(one: &Submitter, text: &str) -> ShareTrace {
         weight: 0.0,
         stopped: Stopped::LeftOut,
     };
-    let says = format!("it advertises {} and {}", counted(one.idle, "idle job"), counted(one.running, "running job"));
-    let steps = vec![says, prose(text)];
+    let steps = vec![advertised(&summary), prose(text)];
     ShareTrace { summary, ceiling: None, before: Vec::new(), turns: Vec::new(), refusals: Vec::new(), steps }
+}
+
+fn advertised(line: &SubmitterSummary) -> String {
+    format!("it advertises {} and {}", counted(line.idle, "idle job"), counted(line.running, "running job"))
 }
 
 fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
     let line = &story.summary;
-    let mut steps =
-        vec![format!("it advertises {} and {}", counted(line.idle, "idle job"), counted(line.running, "running job"))];
+    let mut steps = vec![advertised(line)];
     let Some(priority) = line.priority else {
         steps.push(format!("it did not negotiate: {}", line.stopped.as_str()));
         return steps;
@@ -93,16 +95,13 @@ fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
     let place = story.before.len() + 1;
     let first = story.before.first().map(|first| format!(", after {first}")).unwrap_or_default();
     steps.push(match key {
-        OrderedBy::Submitters => format!(
-            "its effective priority is {priority:.2} (lower is better), so it is number \
-        {place} in line{first}"
-        ),
-        OrderedBy::Lots => {
-            format!(
-                "its task queues have priority {priority:.2}; slots draw queues at random, and a higher priority \
-            is drawn more often"
-            )
+        OrderedBy::Submitters => {
+            format!("its effective priority is {priority:.2} (lower is better), so it is number {place} in line{first}")
         }
+        OrderedBy::Lots => format!(
+            "its task queues have priority {priority:.2}; slots draw queues at random, and a higher priority is drawn \
+            more often"
+        ),
         OrderedBy::Jobs => format!(
             "its fair-share factor is {:.2} (higher is better), one factor of the job priorities that determine the \
             order of jobs",
@@ -156,12 +155,7 @@ fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
     if limited {
         steps.push("a matching slot is heavier than the rest of its limit".to_owned());
     }
-    steps.push(format!(
-        "in total it matched {} {} with weight {}: {}",
-        line.matched,
-        if line.matched == 1 { "slot" } else { "slots" },
-        slots(line.weight),
-        line.stopped.as_str()
-    ));
+    let matched = counted(line.matched, "slot");
+    steps.push(format!("in total it matched {matched} with weight {}: {}", slots(line.weight), line.stopped.as_str()));
     steps
 }

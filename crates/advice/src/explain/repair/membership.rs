@@ -77,16 +77,8 @@ impl Membership {
             },
             (None, _) => UNRELATED_DISTANCE,
         };
-        let mut elements = self.elements(list).into_iter();
-        let first = elements.next()?;
-        let mut best = (distance(&first), first);
-        for element in elements {
-            let far = distance(&element);
-            if far < best.0 {
-                best = (far, element);
-            }
-        }
-        Some(best.1)
+        let all = self.elements(list).into_iter().map(|element| (distance(&element), element));
+        all.reduce(|best, other| if other.0 < best.0 { other } else { best }).map(|(_, element)| element)
     }
 
     /// A list with one more element, a text if it is one or none is there and a text is asked; none if it is something else,

@@ -3,7 +3,7 @@
 //! A change is constructed from the conditions that fail, and reported only after a test on all slots.
 
 use hashbrown::HashMap;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
 use crate::explain::ad_table::AdTable;
@@ -299,15 +299,10 @@ fn wanted_in_block(
         plan.into_iter().map(numbered).collect()
     };
     // By condition the plans in which it may hold.
-    let mut all: Vec<Vec<Numbered>> = Vec::new();
-    for at in &failure.by_one {
-        let plans = plan::of_job(view, block, &view.conditions.all[*at]);
-        all.push(plans.into_iter().map(&mut numbered).collect());
-    }
-    for at in &failure.by_many {
-        let plans = plan::of_slots(block, &of_slots.all[*at]);
-        all.push(plans.into_iter().map(&mut numbered).collect());
-    }
+    let by_job = failure.by_one.iter().map(|at| plan::of_job(view, block, &view.conditions.all[*at]));
+    let by_slots = failure.by_many.iter().map(|at| plan::of_slots(block, &of_slots.all[*at]));
+    let all: Vec<Vec<Numbered>> =
+        by_job.chain(by_slots).map(|plans| plans.into_iter().map(&mut numbered).collect()).collect();
     let plans = all.iter().map(Vec::len).max().unwrap_or(0).min(MAX_PLANS);
     let set = |plan: usize, slot: usize| {
         let mut set = Vec::with_capacity(all.len());
@@ -334,7 +329,7 @@ fn distance_of_texts(job: &ClassAd, edits: &[Edit]) -> usize {
 }
 
 /// The variants worth trying: the smallest change, the one that most slots want, and the largest; of texts the nearest.
-fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> Vec<usize> {
+fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> IndexSet<usize> {
     let distance = |(edits, _): &(Vec<Edit>, usize)| -> f64 {
         edits
             .iter()
@@ -353,11 +348,5 @@ fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> Vec<usize> {
     let by_distance = |a: &usize, b: &usize| distances[*a].total_cmp(&distances[*b]);
     let most = (0..variants.len()).rev().max_by_key(|at| (variants[*at].1, std::cmp::Reverse(texts[*at])));
     let picks = [all().min_by(by_distance), most, all().max_by(by_distance)];
-    let mut chosen: Vec<usize> = Vec::new();
-    for at in picks.into_iter().flatten() {
-        if !chosen.contains(&at) {
-            chosen.push(at);
-        }
-    }
-    chosen
+    picks.into_iter().flatten().collect()
 }
