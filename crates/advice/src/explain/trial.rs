@@ -63,32 +63,19 @@ pub(super) struct Effect {
     pub(super) first: usize,
 }
 
-/// A change of the one ad.
-struct Change<'c> {
-    /// The attributes that differ.
-    names: &'c [Name],
-    /// Those that have another expression.
-    rewritten: Vec<Key>,
-    /// True if any is new or gone, or became an expression or ceased to be one.
-    reshaped: bool,
-}
-
-impl Change<'_> {
-    /// Returns whether clauses that were made of these expressions have to be compiled again.
-    fn rewrites(&self, followed: &[(Side, Key)]) -> bool {
-        self.reshaped || self.rewritten.iter().any(|key| followed.contains(&(Side::Other, *key)))
-    }
-}
+/// A change of the one ad: the attributes that differ, and a test if clauses that were made of some expressions have to be
+/// compiled again.
+type Change<'c> = (&'c [Name], &'c (dyn Fn(&[(Side, Key)]) -> bool + Sync));
 
 impl<'p, 'a> Trials<'p, 'a> {
     /// Trials for the ads of a table and the one opposite as it is.
     pub(super) fn new(table: &'p AdTable<'a>, job: &'p ClassAd) -> Self {
         let cache = EvalCache::default();
-        let unchanged = Change { names: &[], rewritten: Vec::new(), reshaped: false };
         let block = |(number, ads): (usize, &'p Vec<u32>)| {
             let (view, number) = (table.view(ads, job), number as u32);
             let compiled = view.table.is_by_column(ads).then(|| Compiled::new(&view));
-            let matching = compiled.as_ref().and_then(|compiled| compiled.matching(view, (number, &cache), &unchanged));
+            let matching =
+                compiled.as_ref().and_then(|compiled| compiled.matching(view, (number, &cache), (&[], &|_| false)));
             match matching {
                 Some(matching) => Block { number, ads, compiled, matching },
                 None => Block { number, ads, compiled: None, matching: one_by_one(view) },
@@ -105,13 +92,16 @@ impl<'p, 'a> Trials<'p, 'a> {
             Some(Attribute::Literal(_)) => 1,
             Some(Attribute::Tree(_)) => 2,
         };
+        // An attribute is new or gone, or became an expression or ceased to be one.
         let reshaped = names.iter().any(|name| shape(self.job, name) != shape(after, name));
-        let rewritten = names.iter().filter(|name| shape(after, name) == 2).map(|name| name.key()).collect();
-        let change = Change { names, rewritten, reshaped };
+        let rewritten: Vec<(Side, Key)> =
+            names.iter().filter(|name| shape(after, name) == 2).map(|name| (Side::Other, name.key())).collect();
+        let rewrites = |followed: &[(Side, Key)]| reshaped || rewritten.iter().any(|key| followed.contains(key));
         let tried = |block: &Block<'p>| {
             let view = self.table.view(block.ads, after);
             let compiled = block.compiled.as_ref();
-            let now = compiled.and_then(|compiled| compiled.matching(view, (block.number, &self.cache), &change));
+            let now =
+                compiled.and_then(|compiled| compiled.matching(view, (block.number, &self.cache), (names, &rewrites)));
             let now = now.unwrap_or_else(|| one_by_one(view));
             let first = now.rows().find(|row| !block.matching.contains(*row));
             let (before, after, mut both) = (block.matching.count(), now.count(), now);
@@ -142,12 +132,17 @@ impl Compiled {
     }
 
     /// The ads that match after a change; none if they have to be evaluated one by one.
-    fn matching(&self, view: TableView<'_>, (block, cache): (u32, &EvalCache), change: &Change<'_>) -> Option<Mask> {
-        let number = |name: &Name| (!change.names.contains(name)).then_some(0);
+    fn matching(
+        &self,
+        view: TableView<'_>,
+        (block, cache): (u32, &EvalCache),
+        (names, rewrites): Change<'_>,
+    ) -> Option<Mask> {
+        let number = |name: &Name| (!names.contains(name)).then_some(0);
         let at = CachedView { view, block, number: &number };
         let mut all = Mask::all(view.ads.len());
         for CompiledSide { side, clauses, followed } in &self.sides {
-            let rewritten = change.rewrites(followed).then(|| {
+            let rewritten = rewrites(followed).then(|| {
                 let mut atoms = self.atoms.lock().unwrap_or_else(PoisonError::into_inner);
                 requirements(&view.pair(), *side, &mut atoms)
             });

@@ -47,22 +47,18 @@ pub fn of_cycle(
     (pool, pre_cycle): (&PoolFacts, &PreCycleFacts),
     asked: &JobInCycle<'_>,
 ) -> Vec<Cause> {
-    let mut found = Vec::new();
     if let Some(made) = &story.matched {
-        found.push(Cause::new(
-            Reason::Matched,
-            format!("the job matched {} in spin {} of pie {}{}", made.slot, made.spin, made.pie, displacing(made)),
-        ));
-        return found;
+        let text =
+            format!("the job matched {} in spin {} of pie {}{}", made.slot, made.spin, made.pie, displacing(made));
+        return vec![Cause::new(Reason::Matched, text)];
     }
-    found.extend(not_waiting(story, pool, asked));
-    if !found.is_empty() {
-        return found;
+    if let Some(cause) = not_waiting(story, pool, asked) {
+        return vec![cause];
     }
     if story.taken.usable == 0 {
-        found.extend(partition(story, pool, asked));
-        return found;
+        return partition(story, pool, asked).into_iter().collect();
     }
+    let mut found = Vec::new();
     let weights = pre_cycle.usable.iter().map(|at| pool.of_slots[*at].weight);
     let lightest = weights.fold(f64::INFINITY, f64::min).min(1e9);
     let rejection = story.refused.as_ref().map(|refused| refused.rejection);
@@ -80,10 +76,8 @@ pub fn of_cycle(
         let ceiling = story.ceiling.map(|ceiling| format!(" of {ceiling}")).unwrap_or_default();
         let got = outcome.matches.iter().filter(|made| made.submitter == asked.submitter).map(|made| made.weight);
         let uses = slots(story.usage + got.sum::<f64>());
-        found.push(Cause::new(
-            Reason::Ceiling,
-            format!("{} has reached its ceiling{ceiling}: {uses} in use", asked.submitter),
-        ));
+        let text = format!("{} has reached its ceiling{ceiling}: {uses} in use", asked.submitter);
+        found.push(Cause::new(Reason::Ceiling, text));
     }
     if rejection == Some(Rejection::PreemptionRequirements) {
         let failing =

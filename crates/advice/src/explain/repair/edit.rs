@@ -149,11 +149,12 @@ pub(crate) fn number(literal: &Literal) -> Option<f64> {
 /// The job with changes made.
 pub(crate) fn changed(job: &ClassAd, edits: &[Edit]) -> ClassAd {
     let mut job = job.clone();
-    let (inside, whole): (Vec<&Edit>, Vec<&Edit>) = edits.iter().partition(|edit| edit.part.is_some());
-    whole.into_iter().for_each(|edit| job.insert_expr(edit.name, &edit.after));
+    for edit in edits.iter().filter(|edit| edit.part.is_none()) {
+        job.insert_expr(edit.name, &edit.after);
+    }
     // Later nodes first: a replacement moves only the nodes after it.
     let mut inside: Vec<(NodeId, &Edit)> =
-        inside.into_iter().filter_map(|edit| Some((edit.part.as_ref()?.1, edit))).collect();
+        edits.iter().filter_map(|edit| Some((edit.part.as_ref()?.1, edit))).collect();
     inside.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
     for (id, edit) in inside {
         if let Some(expr) = job.get(edit.name).filter(|expr| expr.root() >= id) {
