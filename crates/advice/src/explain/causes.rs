@@ -45,9 +45,9 @@ pub enum Reason {
     NotTogether,
     /// A condition of the job is not true for slots beside those that it accepts.
     Unsatisfied,
-    /// Slots that the job accepts refuse it.
+    /// Slots that the job accepts reject it.
     Refused,
-    /// The group may use no more.
+    /// The group has used its allocation.
     GroupQuota,
     /// The share of the submitter is used up, or what is left of it is less than a slot.
     Share,
@@ -57,11 +57,11 @@ pub enum Reason {
     ConcurrencyLimit,
     /// `PREEMPTION_REQUIREMENTS` is not true.
     PreemptionRequirements,
-    /// Slots in use like the jobs they run better.
+    /// Slots in use prefer the jobs they run.
     Rank,
-    /// Slots that would do are not looked at.
+    /// The cycle does not consider matching slots.
     NotLookedAt,
-    /// Others got or have the slots.
+    /// Other jobs got or use the slots.
     Taken,
     /// It gets a slot.
     Matched,
@@ -113,7 +113,7 @@ pub(super) fn of_match(view: &JobView<'_>) -> Vec<Cause> {
         found.extend(unsatisfied(view));
     }
     if let Some(cause) = left_out(view) {
-        // Slots that would do come before those that do not.
+        // Matching slots that are left out come before those that do not match.
         let is_feasible = view.pool.left_out.iter().any(|slot| symmetric(view.job, &slot.ad, &view.pool.settings));
         found.insert(if is_feasible { 0 } else { found.len() }, cause);
     }
@@ -123,7 +123,7 @@ pub(super) fn of_match(view: &JobView<'_>) -> Vec<Cause> {
 impl JobView<'_> {
     /// The values beside a condition of the job, or of some slots.
     fn beside(&self, condition: &AdCondition, of_job: bool, slots: &[u32]) -> String {
-        let opposites = Opposites { one: self.job, many: &self.table, names: ["the job", "slots"] };
+        let opposites = Opposites { one: self.job, many: &self.table, is_job: true };
         opposites.beside(&condition.expr, of_job, slots)
     }
 }

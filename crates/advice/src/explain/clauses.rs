@@ -15,7 +15,7 @@ use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 
-/// A negation is one condition, and what it negates is part of it.
+/// A negation is one condition together with its operand.
 const RULES: SplitRules =
     SplitRules { splits: |connective| !matches!(connective, Connective::Not), max_depth: 24, max_conditions: 200 };
 
@@ -33,7 +33,7 @@ pub(super) type AdCondition = Condition<Place>;
 /// The conditions of an attribute of an ad.
 pub(super) type AdConditions = Conditions<Place>;
 
-/// For how many ads a condition is what.
+/// The number of ads by the truth of a condition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct TruthCounts {
     /// True.
@@ -74,7 +74,7 @@ pub struct Clause {
     /// The logic that joins the conditions below it.
     #[serde(serialize_with = "connective_name")]
     pub joint: Connective,
-    /// For how many ads it is what, looked at alone.
+    /// The number of ads by the truth of the condition alone.
     pub alone: TruthCounts,
     /// For how many ads it is true and all conditions before it in the same expression are; for a part of `||`, for how many it or one
     /// before it is. None below `?:` and deeper down.

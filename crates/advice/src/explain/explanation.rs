@@ -20,7 +20,7 @@ pub struct SlotPolicy {
     pub slots: usize,
     /// Number of these that accept the job.
     pub accepting: usize,
-    /// One of those that refuse; of all if none does.
+    /// One of those that reject it; of all if none does.
     pub example: String,
     /// Its conditions.
     pub clauses: Vec<Clause>,
@@ -35,7 +35,7 @@ pub struct Explanation {
     pub submitter: String,
     /// The causes for which it is idle, the most significant first; or its match.
     pub causes: Vec<Cause>,
-    /// Slots looked at.
+    /// Number of slots.
     pub slots: usize,
     /// Slots that the job accepts.
     pub accepted_by_job: usize,
@@ -51,7 +51,7 @@ pub struct Explanation {
     pub always: Vec<String>,
     /// Attributes that conditions refer to and that exist nowhere.
     pub absent: Vec<MissingAttribute>,
-    /// The policies of slots, what refuses most slots first.
+    /// The policies of slots, those by which most slots reject the job first.
     pub policies: Vec<SlotPolicy>,
     /// Slots that do not match, by the conditions that fail; fewest first.
     pub nearest: Vec<NearSlots>,
@@ -62,7 +62,7 @@ pub struct Explanation {
 }
 
 impl JobView<'_> {
-    /// Everything there is to say without a cycle.
+    /// The explanation without a cycle.
     pub fn explanation(&self, id: String, submitter: String) -> Explanation {
         let slots = self.pool.slots.len();
         let clauses =

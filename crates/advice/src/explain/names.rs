@@ -47,7 +47,7 @@ pub(super) fn references(tree: &Tree, id: NodeId) -> Vec<Reference> {
     tree.outer_references(id).into_iter().filter(|found| !is_clock(found)).collect()
 }
 
-/// Attributes that are known, but that not every job or slot has: a name like theirs is no slip of the pen.
+/// Standard attributes that not every job or slot has: a name like theirs is not a misspelling.
 const STANDARD_NAMES: &[&[u8]] = &[
     b"requestgpus",
     b"requiregpus",

@@ -87,7 +87,7 @@ pub(super) struct FailedCondition {
 impl NearMissJobs<'_> {
     /// The values of what a condition refers to, of the slot and of jobs.
     fn beside(&self, condition: &AdCondition, of_slot: bool, jobs: &[u32]) -> String {
-        let opposites = Opposites { one: &self.slot.ad, many: self.table, names: ["the slot", "jobs"] };
+        let opposites = Opposites { one: &self.slot.ad, many: self.table, is_job: false };
         opposites.beside(&condition.expr, of_slot, jobs)
     }
 

@@ -44,7 +44,7 @@ pub struct SlotExplanation {
     pub weight: f64,
     /// The causes for which it is idle, the most significant first; or its match.
     pub causes: Vec<Cause>,
-    /// Idle jobs looked at.
+    /// Number of idle jobs.
     pub jobs: usize,
     /// Jobs that it accepts.
     pub accepted_by_slot: usize,
@@ -54,7 +54,7 @@ pub struct SlotExplanation {
     pub matching: usize,
     /// The conditions of its Requirements, counted over the idle jobs.
     pub clauses: Vec<Clause>,
-    /// Conditions by which jobs refuse it first, with how many jobs: of those that it accepts, or of all if it accepts none.
+    /// The first conditions by which jobs reject it, and the number of jobs: of those that it accepts, or of all if it accepts none.
     pub refused_by: Vec<(String, usize)>,
     /// Idle jobs that do not match, by the conditions that fail, fewest first; nothing if one matches.
     pub nearest: Vec<NearJobs>,

@@ -35,39 +35,41 @@ pub(super) fn of_ad(expr: &Expr, ad: &ClassAd, settings: &EvalOptions) -> String
     beside(expr, |Reference { name, .. }| format!("{name} is {}", value(name)))
 }
 
-/// One ad and the many opposite to it, with their names in sentences.
+/// One ad and the many opposite to it.
 pub(super) struct Opposites<'t> {
     pub(super) one: &'t ClassAd,
     pub(super) many: &'t AdTable<'t>,
-    /// `the job` and `slots`, or `the slot` and `jobs`.
-    pub(super) names: [&'static str; 2],
+    /// The one ad is a job, and the others are slots.
+    pub(super) is_job: bool,
 }
 
 impl Opposites<'_> {
     /// The values beside a condition of the one ad, or of some of the many.
     pub(super) fn beside(&self, expr: &Expr, is_of_one: bool, some: &[u32]) -> String {
         let Some(first) = some.first().map(|at| self.many.ads[*at as usize]) else { return String::new() };
-        let (one, [one_name, many_name]) = (self.one, self.names);
+        let (one, is_job) = (self.one, self.is_job);
+        let (one_name, many_name) = match (is_job, some.len()) {
+            (true, _) => ("the job", "slots"),
+            (false, 1) => ("the slot", "the job"),
+            (false, _) => ("the slot", "jobs"),
+        };
         beside(expr, |Reference { scope, name }| {
             let is_in_one = match scope {
                 RefScope::My => is_of_one,
                 RefScope::Target => !is_of_one,
                 RefScope::Either if is_of_one || first.contains(name) => is_of_one && one.contains(name),
                 RefScope::Either if one.contains(name) => true,
-                // What the job has not and other slots have, these slots lack.
-                RefScope::Either if many_name == "slots" && self.many.has(name) => {
+                RefScope::Either if is_job && self.many.has(name) => {
                     return format!("these slots do not define {name}, but others do");
                 }
-                RefScope::Either => many_name == "slots",
+                RefScope::Either => is_job,
             };
             if is_in_one {
                 let value = Scope::new(one, self.many.settings).with_target(first).eval_attr(name);
                 let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());
                 return format!("{name} of {one_name} is {value}");
             }
-            let values = self.many.attribute(one, name, some);
-            let whose = if some.len() == 1 && many_name == "jobs" { "the job" } else { many_name };
-            format!("{name} of {whose} is {}", range(&values))
+            format!("{name} of {many_name} is {}", range(&self.many.attribute(one, name, some)))
         })
     }
 }

@@ -148,7 +148,7 @@ pub struct Difference {
     pub no_match_now: Vec<ShortRequest>,
     /// Requests whose jobs were left without a slot for that reason only before it.
     pub no_match_before: Vec<ShortRequest>,
-    /// Requests, by their first job, that are refused before and after the change, for different reasons.
+    /// Requests, by their first job, that are rejected before and after the change, for different reasons.
     pub reasons: Vec<Delta<String>>,
 }
 
@@ -339,7 +339,7 @@ fn short(outcome: &Outcome, mut waiting: BTreeSet<JobId>) -> Vec<ShortRequest> {
     found
 }
 
-/// The requests that are refused in both outcomes, for different reasons.
+/// The requests that are rejected in both outcomes, for different reasons.
 fn reasons(before: &Outcome, after: &Outcome) -> Vec<Delta<String>> {
     let last = |outcome: &Outcome| -> BTreeMap<String, String> {
         outcome.rejections.iter().map(|one| (one.job.to_string(), one.reason.clone())).collect()

@@ -33,11 +33,11 @@ pub struct Competition {
     pub usable: usize,
     /// Of these, those that are still unclaimed after the cycle.
     pub left: usize,
-    /// Those that others got in this cycle, by submitter.
+    /// Those that other jobs got in this cycle, by submitter.
     pub won: Vec<WonSlots>,
     /// Those that were in use before the cycle and were not matched, by user.
     pub in_use: Vec<(String, usize)>,
-    /// Those that the cycle did not look at: in use while preemption is not considered, retiring, or shutting down.
+    /// Those that the cycle did not consider: in use while preemption is not considered, retiring, or shutting down.
     pub not_looked_at: usize,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn competition(
 ) -> Competition {
     let (own, others): (Vec<&Match>, Vec<&Match>) = outcome.matches.iter().partition(|made| made.job == loser.id);
     let got: HashMap<&str, &Match> = own.iter().chain(&others).map(|made| (made.slot.as_str(), *made)).collect();
-    // The job of each that was matched first on a slot that would do.
+    // The job of each that was matched first on a usable slot.
     let wanted: HashSet<&str> = usable.iter().map(|at| pool.of_slots[*at].name.as_str()).collect();
     let mut winning: HashMap<&str, JobId> = HashMap::new();
     for made in others.iter().filter(|made| wanted.contains(made.slot.as_str())) {

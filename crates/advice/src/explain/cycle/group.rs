@@ -1,4 +1,4 @@
-//! The story of a quota: how it came about, what it granted, and what its submitters made of it, step by step.
+//! The trace of a quota in a cycle: its derivation, its allocation, and the matches of its submitters, step by step.
 
 use serde::Serialize;
 
@@ -43,7 +43,7 @@ pub fn trace(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaT
     let (used, granted) = end.map_or((0.0, 0.0), |end| (end.usage, end.granted()));
     let why = capped(outcome, group).unwrap_or_else(|| explained.why.clone());
     steps.push(format!("after the cycle it uses {} of {} allocated: {why}", slots(used), slots(granted)));
-    // What groups below ask for is not in the figures of the group itself.
+    // The requests of groups below are not in the figures of the group itself.
     let below = outcome.groups.iter().any(|one| one.parent.as_deref() == Some(group));
     if let Some(end) = end.filter(|end| below && end.parent.is_some()) {
         let [usage, demand] =

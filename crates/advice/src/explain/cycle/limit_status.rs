@@ -1,4 +1,4 @@
-//! The concurrency limits a job asks for, and who holds them.
+//! The concurrency limits that a job requests, and their holders.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::quota::derivation::slots;
 
-/// A resource that jobs hold, and that the job asks for.
+/// A resource that jobs hold, and that the job requests.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LimitStatus {
     /// Its name, in lower case.
@@ -34,7 +34,7 @@ impl LimitStatus {
     }
 }
 
-/// The concurrency limits that a job asks for, as they are held before a cycle.
+/// The concurrency limits that a job requests, as they are held before a cycle.
 pub(crate) fn limits(pool: &PoolFacts, job: &ClassAd) -> Vec<LimitStatus> {
     let Some(text) = AdReader::of(job, &pool.settings).string("ConcurrencyLimits") else { return Vec::new() };
     let mut found = Vec::new();
@@ -78,7 +78,7 @@ fn hold(holders: &mut BTreeMap<String, f64>, name: &[u8], who: &str, held: &[u8]
     }
 }
 
-/// A limit of which not enough is left, or than which the job asks for more.
+/// The cause for a limit of which not enough is left, or that is less than the request.
 pub(crate) fn reached(limit: &LimitStatus) -> Option<Cause> {
     let held: f64 = limit.holders.iter().map(|(_, amount)| amount).sum();
     let (name, wanted, most) = (&limit.name, slots(limit.wanted), slots(limit.maximum));

@@ -19,11 +19,11 @@ use classmate::internal::value::logic::Truth;
 pub struct PreCycleFacts {
     /// The slots that match the job, claimed or not, by their places in the pool.
     pub(crate) usable: Vec<usize>,
-    /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
+    /// The conditions of `PREEMPTION_REQUIREMENTS`, for the matching slots in use that it protects.
     pub(crate) preemption: Vec<Clause>,
     /// The causes for which matching slots in use keep their jobs because of `Rank`.
     pub(crate) keeping: Vec<Cause>,
-    /// The concurrency limits the job asks for, as they are held.
+    /// The concurrency limits that the job requests, as they are held.
     pub(crate) limits: Vec<LimitStatus>,
 }
 

@@ -30,12 +30,12 @@ pub struct CommonCause {
     pub example: String,
 }
 
-/// Pairs of a request and a slot that are looked at, at most.
+/// Maximum number of evaluated pairs of a request and a slot.
 const MAX_EVALUATIONS: usize = 1_000_000;
-/// Requests that are looked at, at most.
+/// Maximum number of explained requests.
 const MAX_REQUESTS: usize = 50;
 
-/// The most common causes: of the requests with most jobs that were refused, and of submitters that had no turn.
+/// The most common causes: of the rejected requests with most jobs, and of submitters that had no turn.
 ///
 /// # Errors
 /// A setting of the configuration that is wrong.
@@ -88,7 +88,7 @@ fn representatives(outcome: &Outcome, jobs: &[Job<'_>], left: &HashMap<String, V
     let mut waiting: BTreeMap<&str, Vec<usize>> =
         left.iter().map(|(submitter, list)| (submitter.as_str(), list.clone())).collect();
     let mut found: Vec<(usize, usize)> = Vec::new();
-    // A request is refused once in every pie; its jobs follow one another from the first that it names.
+    // A request is rejected once in every pie; its jobs follow one another from the first that it names.
     for refused in outcome.rejections.iter().rev() {
         let Some(list) = waiting.get_mut(refused.submitter.as_str()) else { continue };
         let from = list.partition_point(|at| jobs[*at].id < refused.job);

@@ -25,7 +25,7 @@ use classmate_pool::internal::queue::job::{Activity, JobId};
 pub struct CycleTrace {
     /// The match, if it got a slot.
     pub matched: Option<Match>,
-    /// The last refusal of the request it belongs to, if it was refused.
+    /// The last rejection of the request it belongs to, if it was rejected.
     pub refused: Option<Rejected>,
     /// Its submitter's place among those that were served, from 1; none if it had no turn.
     pub place: Option<usize>,
@@ -49,9 +49,9 @@ pub struct CycleTrace {
     pub usage: f64,
     /// The submitter's ceiling in weighted slots, if it has one.
     pub ceiling: Option<i64>,
-    /// The concurrency limits the job asks for.
+    /// The concurrency limits that the job requests.
     pub limits: Vec<LimitStatus>,
-    /// The conditions of `PREEMPTION_REQUIREMENTS`, for the slots in use that match and that it refused.
+    /// The conditions of `PREEMPTION_REQUIREMENTS`, for the matching slots in use that it protects.
     pub preemption: Vec<Clause>,
     /// The constraint that leaves its submitter out, if one does.
     pub left_out: Option<String>,

@@ -1,4 +1,4 @@
-//! Single changes of a job: what is written, and what a condition wants written.
+//! Single changes of a job: the place, and the replacement that a condition calls for.
 
 use crate::explain::repair::suggestion::{Change, Changed};
 use classmate::internal::ad::ClassAd;

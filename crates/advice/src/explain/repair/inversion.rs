@@ -60,7 +60,7 @@ const MAX_STEPS: usize = 16;
 type Numbers = SmallVec<[f64; 8]>;
 
 impl Inversion {
-    /// The ways to all that is no number, in the order of the text.
+    /// The ways to everything that is not a number, in the order of the text.
     pub(crate) fn all(tree: &Tree, id: NodeId) -> Vec<Self> {
         let mut found = Vec::new();
         let mut waiting = vec![Inversion { inner: tree.bare(id), ..Inversion::straight() }];
@@ -311,7 +311,7 @@ fn left_over(wanted: &[f64], divisor: f64, present: Option<f64>, up: bool) -> Op
     Some(found)
 }
 
-/// The number that a text is.
+/// The number that a string contains.
 fn unquoted(text: &[u8]) -> Option<Literal> {
     let text = std::str::from_utf8(text).ok()?.trim();
     let literal = text.parse().map(Literal::Int).or_else(|_| text.parse().map(Literal::Real)).ok()?;
@@ -493,7 +493,7 @@ mod tests {
             }
         }
 
-        /// Of what is left of a division one of both ways leads to the nearest value.
+        /// One of both ways leads to the nearest value for the remainder of a division.
         #[test]
         fn what_is_left_is_reached_by_the_shortest_way(
             (add, divisor, left) in (-50..50_i64, 1..40_i64, 0..40_i64),

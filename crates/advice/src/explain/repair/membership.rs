@@ -113,7 +113,7 @@ impl Membership {
     }
 }
 
-/// Elements of a list that are looked at.
+/// Maximum number of elements of a list that are compared.
 const MAX_ELEMENTS: usize = 1000;
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>)
         }
     });
     let near = near.collect();
-    // What was meant by a name that exists nowhere can be out of the reach of what is written.
+    // The correction of a name that no ad defines can name attributes that the conditions do not reach.
     let names = correction::names(view);
     let wider = (!names.is_empty()).then(|| {
         let names: Vec<&Expr> = names.iter().collect();
@@ -211,7 +211,7 @@ impl EditTable {
         })
     }
 
-    /// Adds an edit to others, unless there is one of its place that asks for as much.
+    /// Adds an edit to others, unless there is one of its place that satisfies as much.
     fn add(&self, found: &mut Vec<u32>, new: u32) {
         let (place, edit) = &self.all[new as usize];
         let Some(at) = found.iter().position(|old| self.all[*old as usize].0 == *place) else {
@@ -232,7 +232,7 @@ impl EditTable {
 /// Changes of the job that the nearest slots want: the sets of edits worth trying, those of few attributes first.
 fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]) -> Vec<Vec<Edit>> {
     let mut edits = EditTable::default();
-    // By what is changed: the values wanted, and how many slots want each.
+    // By the changed places: the values, and how many slots need each.
     let mut signatures: IndexMap<Vec<usize>, IndexMap<Vec<u32>, usize>> = IndexMap::new();
     for failure in failures.iter().take(MAX_TRIED_CLASSES) {
         let slots = view.classes.ads_of(&failure.classes);
@@ -328,7 +328,7 @@ fn distance_of_texts(job: &ClassAd, edits: &[Edit]) -> usize {
     texts.map(|(old, new)| near::distance(&old, new, near::allowance(&old)).unwrap_or(UNRELATED_DISTANCE)).sum()
 }
 
-/// The variants worth trying: the smallest change, the one that most slots want, and the largest; of texts the nearest.
+/// The variants worth trying: the smallest change, the one that most slots need, and the largest; the nearest strings.
 fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> IndexSet<usize> {
     let distance = |(edits, _): &(Vec<Edit>, usize)| -> f64 {
         edits

@@ -27,7 +27,7 @@ use classmate::internal::value::logic::Truth;
 /// The repair for a slot.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Repair {
-    /// Nothing is known that would do.
+    /// No edit is known.
     Unknown,
     /// The condition holds.
     Nothing,
@@ -352,7 +352,7 @@ fn compared_to_constants(
             let contrary = matches!(literal, Literal::Bool(_)) && condition.connective != Connective::Leaf;
             // A pattern is not any one string.
             let pattern = matches!(literal, Literal::Str(text) if text.contains(&b'*'));
-            // Of what is left of a division another number is no small change, nor is the contrary.
+            // Another number for the remainder of a division is not a small change, nor is the contrary.
             let left_over = matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..));
             if bound(op, handle == left).is_some() && !contrary && !pattern && !left_over {
                 let handle = Handle { op, is_left: handle == left, other, inversion: Inversion::straight() };
@@ -439,7 +439,7 @@ pub(crate) fn of_slots(block: TableView<'_>, condition: &AdCondition) -> Vec<Rep
     let (mut turn, mut turns) = (0, 1);
     while turn < turns {
         let mut repairs = RepairMap::none(block.ads.len());
-        // What a slot takes comes before what it would take if it were another.
+        // The branch that a slot takes comes before those that it does not take.
         for branch in &parts {
             let mut own = RepairMap::needed(branch.taken.iter().copied());
             let handles = of_part(block, &branch.part, turn, &mut own);
@@ -494,7 +494,7 @@ fn of_part(block: TableView<'_>, expr: &Expr, turn: usize, repairs: &mut RepairM
     let Some(compared) = comparison(tree, root) else { return 0 };
     let handles = handles(tree, compared, turn, |inversion| asked(inversion.inner));
     for (name, handle) in &handles {
-        // A word that neither ad has is rather a text without quotation marks than an attribute that a job should have.
+        // A word that neither ad defines is rather a string without quotation marks than a missing attribute.
         let is_word = handle.inversion.is_straight() && matches!(tree.node(handle.inversion.inner), Node::Attr(_));
         if is_word && names_something(tree, handle.other) && !block.other.contains(*name) {
             continue;

@@ -1,6 +1,6 @@
 //! Changes of the policy of slots that only their own conditions keep away.
 //!
-//! In: slots that fail by the same conditions. Out: the smallest change of these, tried on all slots that ask the same.
+//! In: slots that fail by the same conditions. Out: the smallest change of these, tested on all slots with the same conditions.
 
 use hashbrown::HashMap;
 
@@ -193,7 +193,7 @@ fn compared(block: TableView<'_>, part: &Expr) -> Option<(NodeId, Expr)> {
     let (op, left, right) = comparison(tree, part.root())?;
     let found = [(left, right), (right, left)].into_iter().find_map(|(handle, other)| {
         let (bound, _) = bound(op, handle == left)?;
-        // Of what is left of a division another number is no smaller limit.
+        // Another number for the remainder of a division is not a smaller limit.
         if matches!(tree.node(tree.bare(other)), Node::Binary(BinaryOp::Modulo, ..)) {
             return None;
         }

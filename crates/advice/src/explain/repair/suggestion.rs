@@ -10,7 +10,7 @@ use classmate::internal::ad::ClassAd;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Changed {
-    /// A name, a text or a comparison of the job becomes what was meant by it.
+    /// A name, a string or a comparison of the job is corrected.
     #[serde(rename = "meant")]
     Correction,
     /// An attribute of the job gets another value.
