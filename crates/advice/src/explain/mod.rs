@@ -29,7 +29,6 @@ pub use crate::explain::explanation::{Explanation, SlotPolicy};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
-use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 use classmate_pool::internal::pool::Slot;
@@ -99,7 +98,7 @@ pub fn find<'s>(
     wanted: impl Fn(&Job<'s>, &'s ClassAd) -> bool,
 ) -> Option<(Job<'s>, &'s ClassAd)> {
     let settings = snapshot.settings();
-    let domain = Knobs::new(&snapshot.config).string("ACCOUNTING_DOMAIN").ok().flatten();
+    let domain = snapshot.config.string("ACCOUNTING_DOMAIN").ok().flatten();
     snapshot.jobs.iter().find_map(|ad| {
         let job = Job::new(ad, domain.as_deref(), &settings)?;
         wanted(&job, ad).then_some((job, ad))

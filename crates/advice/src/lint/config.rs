@@ -26,7 +26,7 @@ use classmate_config::internal::config::check::{check, referenced};
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::origin;
-use classmate_config::internal::config::setting::{Settings, list_items};
+use classmate_config::internal::config::setting::list_items;
 use classmate_config::internal::config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 
@@ -417,8 +417,7 @@ impl<'c> Linter<'c> {
 
     fn conflicts(&mut self) {
         let config = self.config;
-        let settings = Settings::new(config);
-        let boolean = |name: &str, default: bool| settings.boolean(name, default).unwrap_or(default);
+        let boolean = |name: &str, default: bool| config.boolean(name, default).unwrap_or(default);
         let text = |name: &str| config.get(name).ok().flatten().map(|found| found.text).unwrap_or_default();
         let integer = |name: &str| String::from_utf8_lossy(&text(name)).trim().parse::<i64>().ok();
         if !boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true) {

@@ -24,7 +24,6 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::value::Value;
 use classmate_config::internal::config::Config;
-use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Snapshot, negotiate};
@@ -396,7 +395,7 @@ impl<'f> Runner<'f> {
         let Some((name, _, expr)) = self.knobs.iter().find(|(_, side, _)| *side == Side::Displacing) else {
             return Ok(());
         };
-        let domain = Knobs::new(&self.snapshot.config).string("ACCOUNTING_DOMAIN").unwrap_or_default();
+        let domain = self.snapshot.config.string("ACCOUNTING_DOMAIN").unwrap_or_default();
         let read = |ad| Job::new(ad, domain.as_deref(), &self.settings).filter(|job| job.activity == Activity::Idle);
         let jobs: Vec<Job<'_>> = self.snapshot.jobs.iter().filter_map(read).collect();
         let pool =

@@ -15,7 +15,6 @@ use classmate::internal::format::long::LongWriter;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_config::internal::config::ConfigError;
 use classmate_config::internal::config::disk::io_reason;
-use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::accountant::{Journal, JournalError, Log};
 use classmate_pool::internal::negotiate::advertisement::advertisement;
 use classmate_pool::internal::negotiate::commit::CommitError;
@@ -190,8 +189,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let printed = match arguments.format {
         _ if arguments.ad => {
             let mut text = Vec::new();
-            let knobs = Knobs::new(&snapshot.config);
-            let kept = knobs.integer("NEGOTIATION_CYCLE_STATS_LENGTH", 3, 0, 100).map_err(|error| refused(&error))?;
+            let kept = snapshot.config.integer("NEGOTIATION_CYCLE_STATS_LENGTH", 3, 0, 100);
+            let kept = kept.map_err(|error| refused(&error))?;
             LongWriter::default().write(&mut text, &advertisement(outcome, snapshot.now, kept > 0));
             out.write_all(&text)
         }
@@ -218,8 +217,8 @@ fn play(
     let interval = match arguments.interval {
         Some(interval) => interval,
         None => {
-            let knobs = Knobs::new(&snapshot.config);
-            knobs.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX)).map_err(|error| refused(&error))?
+            let read = snapshot.config.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX));
+            read.map_err(|error| refused(&error))?
         }
     };
     let run_time = arguments.run_time.as_deref();

@@ -16,7 +16,6 @@ use crate::report::simulated::{self, html};
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::parse::ParseOptions;
 use classmate_config::internal::config::disk::io_reason;
-use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::rules::Rules;
@@ -155,7 +154,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut cluster = cluster?;
     let interval = match arguments.interval {
         Some(interval) => interval,
-        None => Knobs::new(&snapshot.config)
+        None => snapshot
+            .config
             .integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX))
             .map_err(|error| refused(&error))?,
     };

@@ -19,7 +19,6 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::time::Zone;
 use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
-use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_pool::internal::accountant::edit::{Edit, EditError};
 use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::groups::{GroupNames, configured_share};
@@ -399,7 +398,7 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
         None => {
             let log = read_log(arguments, notes)?;
             let config = config_of(arguments)?;
-            let name = Knobs::new(&config).string("NEGOTIATOR_NAME").map_err(|error| refused(&error))?;
+            let name = config.string("NEGOTIATOR_NAME").map_err(|error| refused(&error))?;
             of_negotiator(arguments, name.as_deref())?;
             let (rules, mut groups) = rules_of(&config)?;
             if groups.iter().next().is_none() {

@@ -24,7 +24,6 @@ use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain, summed};
 use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knob;
-use classmate_config::internal::config::setting::Settings as Knobs;
 use classmate_config::internal::config::slurm::SlurmConf;
 use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Purpose, Snapshot};
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -255,8 +254,8 @@ fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Resu
     let interval = match arguments.interval {
         Some(interval) => interval,
         None => {
-            let knobs = Knobs::new(&snapshot.config);
-            knobs.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX)).map_err(|error| refused(&error))?
+            let read = snapshot.config.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX));
+            read.map_err(|error| refused(&error))?
         }
     };
     let run_time = arguments

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use self::names::{FAMILY, SUBSYSTEMS, is_of_every_daemon};
 use super::facts::is_open;
 use super::knob::{self, Kind, Knob};
-use super::setting::{Settings, leading_number, list_items};
+use super::setting::{leading_number, list_items};
 use super::{Config, Definition, Diagnostic, shown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -29,7 +29,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     let config = &config.without_facts();
     let mut found: Vec<Diagnostic> = config.warnings().iter().map(|warning| warning.clone().code("odd-line")).collect();
     let referenced = referenced(config);
-    let groups = Settings::new(config).list("GROUP_NAMES").unwrap_or_default();
+    let groups = config.list("GROUP_NAMES").unwrap_or_default();
     let groups_known = !groups.iter().any(|name| is_open(name));
     let groups: BTreeSet<Vec<u8>> = groups.iter().map(|name| name.to_ascii_uppercase()).collect();
     let mut checker = Checker {
@@ -102,7 +102,7 @@ fn daemons(config: &Config) -> BTreeSet<Vec<u8>> {
 
 /// The names of `NEGOTIATOR_MATCH_EXPRS`, upper case.
 fn match_exprs(config: &Config) -> BTreeSet<Vec<u8>> {
-    let names = Settings::new(config).list("NEGOTIATOR_MATCH_EXPRS").unwrap_or_default();
+    let names = config.list("NEGOTIATOR_MATCH_EXPRS").unwrap_or_default();
     names.iter().map(|name| name.to_ascii_uppercase()).collect()
 }
 

@@ -4,12 +4,11 @@
 //! code only; all others come from [`super::table`].
 
 use super::condor::FoundValue;
-use super::setting::Settings;
 use super::{Config, ConfigError};
 
 /// Declares knobs of one concern, each with the way in which it is read.
 macro_rules! knobs {
-    ($(#[$about:meta])* $group:ident($settings:ident, $config:ident) {
+    ($(#[$about:meta])* $group:ident($config:ident) {
         $($(#[$doc:meta])* $field:ident: $type:ty = $read:expr,)*
     }) => {
         $(#[$about])*
@@ -19,7 +18,7 @@ macro_rules! knobs {
         }
 
         impl $group {
-            fn read($settings: Settings<'_>, $config: &Config) -> Result<Self, ConfigError> {
+            fn read($config: &Config) -> Result<Self, ConfigError> {
                 Ok(Self { $($field: $read,)* })
             }
         }
@@ -44,123 +43,123 @@ pub struct NegotiatorKnobs {
 knobs! {
     /// Knobs of the pie spins (`docs/reference/negotiation.md` 5, 7).
     #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
-    PieKnobs(settings, _config) {
+    PieKnobs(config) {
         /// `NEGOTIATOR_CONSIDER_PREEMPTION`: claimed slots may be matched again.
-        consider_preemption: bool = settings.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true)?,
+        consider_preemption: bool = config.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true)?,
         /// `NEGOTIATOR_CONSIDER_EARLY_PREEMPTION`: also slots with retirement time left.
-        consider_early_preemption: bool = settings.boolean("NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", false)?,
+        consider_early_preemption: bool = config.boolean("NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", false)?,
         /// `NEGOTIATOR_USE_SLOT_WEIGHTS`: otherwise every slot weighs 1.
-        use_slot_weights: bool = settings.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true)?,
+        use_slot_weights: bool = config.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true)?,
         /// `SLOT_WEIGHT`: the weight of slots that do not say.
-        slot_weight: Option<FoundValue> = settings.expression("SLOT_WEIGHT")?,
+        slot_weight: Option<FoundValue> = config.expression("SLOT_WEIGHT")?,
         /// `FORCE_NEGOTIATOR_SLOT_WEIGHT`: `SLOT_WEIGHT` also overrides what slots say.
-        force_slot_weight: bool = settings.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false)?,
+        force_slot_weight: bool = config.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false)?,
         /// `NEGOTIATOR_IGNORE_USER_PRIORITIES`: no submitter limit.
-        ignore_user_priorities: bool = settings.boolean("NEGOTIATOR_IGNORE_USER_PRIORITIES", false)?,
+        ignore_user_priorities: bool = config.boolean("NEGOTIATOR_IGNORE_USER_PRIORITIES", false)?,
         /// `USE_GLOBAL_JOB_PRIOS`: submitters are also ordered by job priority.
-        use_global_job_prios: bool = settings.boolean("USE_GLOBAL_JOB_PRIOS", false)?,
+        use_global_job_prios: bool = config.boolean("USE_GLOBAL_JOB_PRIOS", false)?,
         /// `MAX_GLOBAL_JOB_PRIOS`: maximum number of priorities that an access point reports.
-        most_global_job_prios: usize = settings.integer("MAX_GLOBAL_JOB_PRIOS", 500, 0, i64::MAX)? as usize,
+        most_global_job_prios: usize = config.integer("MAX_GLOBAL_JOB_PRIOS", 500, 0, i64::MAX)? as usize,
     }
 }
 
 knobs! {
     /// Knobs that select slots, submitters and jobs (`docs/reference/knobs.md` 2).
-    FilterKnobs(settings, _config) {
+    FilterKnobs(config) {
         /// `NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT`, or its old name `GROUP_DYNAMIC_MACH_CONSTRAINT`.
-        pool_size: Option<FoundValue> = match settings.expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT")? {
-            None => settings.expression("GROUP_DYNAMIC_MACH_CONSTRAINT")?,
+        pool_size: Option<FoundValue> = match config.expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT")? {
+            None => config.expression("GROUP_DYNAMIC_MACH_CONSTRAINT")?,
             found => found,
         },
         /// `NEGOTIATOR_SLOT_CONSTRAINT`.
-        slots: Option<FoundValue> = settings.expression("NEGOTIATOR_SLOT_CONSTRAINT")?,
+        slots: Option<FoundValue> = config.expression("NEGOTIATOR_SLOT_CONSTRAINT")?,
         /// `NEGOTIATOR_SUBMITTER_CONSTRAINT`.
-        submitters: Option<FoundValue> = settings.expression("NEGOTIATOR_SUBMITTER_CONSTRAINT")?,
+        submitters: Option<FoundValue> = config.expression("NEGOTIATOR_SUBMITTER_CONSTRAINT")?,
         /// `NEGOTIATOR_JOB_CONSTRAINT`.
-        jobs: Option<FoundValue> = settings.expression("NEGOTIATOR_JOB_CONSTRAINT")?,
+        jobs: Option<FoundValue> = config.expression("NEGOTIATOR_JOB_CONSTRAINT")?,
         /// `NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD`, seconds (an expression).
-        shutdown_threshold: Option<FoundValue> = settings.expression("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD")?,
+        shutdown_threshold: Option<FoundValue> = config.expression("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD")?,
         /// `MATCH_WORKING_CM_SLOTS`: match claimed partitionable slots of other central managers.
-        working_cm_slots: bool = settings.boolean("MATCH_WORKING_CM_SLOTS", false)?,
+        working_cm_slots: bool = config.boolean("MATCH_WORKING_CM_SLOTS", false)?,
         /// `STARTD_AD_REEVAL_EXPR`: when the ad of a slot that wants another look replaces the one kept before.
-        newer_ad: Option<FoundValue> = settings.expression("STARTD_AD_REEVAL_EXPR")?,
+        newer_ad: Option<FoundValue> = config.expression("STARTD_AD_REEVAL_EXPR")?,
     }
 }
 
 knobs! {
     /// Knobs of the test and order of candidates (`docs/reference/negotiation.md` 10).
     #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
-    MatchingKnobs(settings, config) {
+    MatchingKnobs(config) {
         /// `NEGOTIATOR_MATCH_EXPRS`: macros copied into slot ads; name and text of those defined.
-        match_exprs: Vec<(Vec<u8>, Vec<u8>)> = match_exprs(settings, config)?,
+        match_exprs: Vec<(Vec<u8>, Vec<u8>)> = match_exprs(config)?,
         /// `STARTD_RESOURCE_PREFIX`, the prefix of attributes of sibling slots.
-        resource_prefix: Vec<u8> = settings.string("STARTD_RESOURCE_PREFIX")?.unwrap_or_else(|| b"slot".to_vec()),
+        resource_prefix: Vec<u8> = config.string("STARTD_RESOURCE_PREFIX")?.unwrap_or_else(|| b"slot".to_vec()),
         /// `NEGOTIATOR_PRE_JOB_RANK`, first key.
-        pre_job_rank: Option<FoundValue> = settings.expression("NEGOTIATOR_PRE_JOB_RANK")?,
+        pre_job_rank: Option<FoundValue> = config.expression("NEGOTIATOR_PRE_JOB_RANK")?,
         /// `NEGOTIATOR_POST_JOB_RANK`, third key.
-        post_job_rank: Option<FoundValue> = settings.expression("NEGOTIATOR_POST_JOB_RANK")?,
+        post_job_rank: Option<FoundValue> = config.expression("NEGOTIATOR_POST_JOB_RANK")?,
         /// `PREEMPTION_RANK`, fifth key.
-        preemption_rank: Option<FoundValue> = settings.expression("PREEMPTION_RANK")?,
+        preemption_rank: Option<FoundValue> = config.expression("PREEMPTION_RANK")?,
         /// `PREEMPTION_REQUIREMENTS`; none means no test.
-        preemption_requirements: Option<FoundValue> = settings.expression("PREEMPTION_REQUIREMENTS")?,
+        preemption_requirements: Option<FoundValue> = config.expression("PREEMPTION_REQUIREMENTS")?,
         /// `PREEMPTION_REQUIREMENTS_STABLE`.
-        preemption_requirements_stable: bool = settings.boolean("PREEMPTION_REQUIREMENTS_STABLE", true)?,
+        preemption_requirements_stable: bool = config.boolean("PREEMPTION_REQUIREMENTS_STABLE", true)?,
         /// `PREEMPTION_RANK_STABLE`.
-        preemption_rank_stable: bool = settings.boolean("PREEMPTION_RANK_STABLE", true)?,
+        preemption_rank_stable: bool = config.boolean("PREEMPTION_RANK_STABLE", true)?,
         /// `NEGOTIATOR_IGNORE_JOB_RANKS`: slots are ordered once per cycle.
-        ignore_job_ranks: bool = settings.boolean("NEGOTIATOR_IGNORE_JOB_RANKS", false)?,
+        ignore_job_ranks: bool = config.boolean("NEGOTIATOR_IGNORE_JOB_RANKS", false)?,
         /// `NEGOTIATOR_MATCHLIST_CACHING`: sorted candidates are kept for the next job of an autocluster.
-        match_list_caching: bool = settings.boolean("NEGOTIATOR_MATCHLIST_CACHING", true)?,
+        match_list_caching: bool = config.boolean("NEGOTIATOR_MATCHLIST_CACHING", true)?,
         /// `ALLOW_PSLOT_PREEMPTION`.
-        allow_pslot_preemption: bool = settings.boolean("ALLOW_PSLOT_PREEMPTION", false)?,
+        allow_pslot_preemption: bool = config.boolean("ALLOW_PSLOT_PREEMPTION", false)?,
         /// `NEGOTIATOR_CROSS_SLOT_PRIOS`.
-        cross_slot_prios: bool = settings.boolean("NEGOTIATOR_CROSS_SLOT_PRIOS", false)?,
+        cross_slot_prios: bool = config.boolean("NEGOTIATOR_CROSS_SLOT_PRIOS", false)?,
         /// `NEGOTIATOR_DEPTH_FIRST`: the access point packs a partitionable slot.
-        depth_first: bool = settings.boolean("NEGOTIATOR_DEPTH_FIRST", false)?,
+        depth_first: bool = config.boolean("NEGOTIATOR_DEPTH_FIRST", false)?,
     }
 }
 
 knobs! {
     /// Knobs of autoclusters and of the fetching of requests (`docs/reference/negotiation.md` 8).
-    SignificantKnobs(settings, _config) {
+    SignificantKnobs(config) {
         /// `STARTD_JOB_ATTRS`, `STARTD_JOB_EXPRS` and `SYSTEM_STARTD_JOB_ATTRS`: they count as slot attributes.
-        slot_side: Vec<Vec<u8>> = slot_side(settings)?,
+        slot_side: Vec<Vec<u8>> = slot_side(config)?,
         /// `USE_RESOURCE_REQUEST_COUNTS`: one request represents several jobs.
-        request_counts: bool = settings.boolean("USE_RESOURCE_REQUEST_COUNTS", true)?,
+        request_counts: bool = config.boolean("USE_RESOURCE_REQUEST_COUNTS", true)?,
         /// `NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE`, at least 1; 1 if counts are off.
-        request_list_size: i64 = request_list_size(settings)?,
+        request_list_size: i64 = request_list_size(config)?,
         /// `SIGNIFICANT_ATTRIBUTES`: replaces the computed list if not empty.
-        replaced_by: Vec<Vec<u8>> = settings.list("SIGNIFICANT_ATTRIBUTES")?,
+        replaced_by: Vec<Vec<u8>> = config.list("SIGNIFICANT_ATTRIBUTES")?,
         /// `ADD_SIGNIFICANT_ATTRIBUTES`.
-        added: Vec<Vec<u8>> = settings.list("ADD_SIGNIFICANT_ATTRIBUTES")?,
+        added: Vec<Vec<u8>> = config.list("ADD_SIGNIFICANT_ATTRIBUTES")?,
         /// `REMOVE_SIGNIFICANT_ATTRIBUTES`.
-        removed: Vec<Vec<u8>> = settings.list("REMOVE_SIGNIFICANT_ATTRIBUTES")?,
+        removed: Vec<Vec<u8>> = config.list("REMOVE_SIGNIFICANT_ATTRIBUTES")?,
         /// `REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX`.
-        removed_pattern: Option<FoundValue> = settings.expression("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX")?,
+        removed_pattern: Option<FoundValue> = config.expression("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX")?,
         /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER`: the access point takes every job for one of its own kind.
-        all_jobs_in_cluster: bool = settings.letter("NEGOTIATE_ALL_JOBS_IN_CLUSTER", false)?,
+        all_jobs_in_cluster: bool = config.letter("NEGOTIATE_ALL_JOBS_IN_CLUSTER", false)?,
     }
 }
 
 knobs! {
     /// Priorities and their factors (`docs/reference/accountant.md` 2, 3).
-    AccountantKnobs(settings, config) {
+    AccountantKnobs(config) {
         /// `PRIORITY_HALFLIFE`, seconds, at least 1e-5.
-        half_life: f64 = settings.real("PRIORITY_HALFLIFE", 86400.0, 1e-5, f64::MAX)?,
+        half_life: f64 = config.real("PRIORITY_HALFLIFE", 86400.0, 1e-5, f64::MAX)?,
         /// `DEFAULT_PRIO_FACTOR`.
-        default_factor: f64 = settings.leading_number("DEFAULT_PRIO_FACTOR")?.unwrap_or(1000.0),
+        default_factor: f64 = config.leading_number("DEFAULT_PRIO_FACTOR")?.unwrap_or(1000.0),
         /// `NICE_USER_PRIO_FACTOR`.
-        nice_user_factor: f64 = settings.leading_number("NICE_USER_PRIO_FACTOR")?.unwrap_or(1e10),
+        nice_user_factor: f64 = config.leading_number("NICE_USER_PRIO_FACTOR")?.unwrap_or(1e10),
         /// `REMOTE_PRIO_FACTOR`.
-        remote_factor: f64 = settings.leading_number("REMOTE_PRIO_FACTOR")?.unwrap_or(1e7),
+        remote_factor: f64 = config.leading_number("REMOTE_PRIO_FACTOR")?.unwrap_or(1e7),
         /// `ACCOUNTANT_LOCAL_DOMAIN`; unset: all users are local.
-        local_domain: Option<Vec<u8>> = settings.string("ACCOUNTANT_LOCAL_DOMAIN")?,
+        local_domain: Option<Vec<u8>> = config.string("ACCOUNTANT_LOCAL_DOMAIN")?,
         /// `GROUP_PRIO_FACTOR_<group>`: group as written in the knob, and factor.
-        group_factors: Vec<(Vec<u8>, f64)> = group_factors(settings, config)?,
+        group_factors: Vec<(Vec<u8>, f64)> = group_factors(config)?,
         /// `NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES`: suspended claims are not charged.
-        discount_suspended: bool = settings.boolean("NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES", false)?,
+        discount_suspended: bool = config.boolean("NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES", false)?,
         /// `ACCOUNTING_DOMAIN` (or `UID_DOMAIN`): the domain of submitter names made from jobs.
-        domain: Option<Vec<u8>> = settings.string("ACCOUNTING_DOMAIN")?,
+        domain: Option<Vec<u8>> = config.string("ACCOUNTING_DOMAIN")?,
     }
 }
 
@@ -170,21 +169,20 @@ impl NegotiatorKnobs {
     /// # Errors
     /// The first value that is not what its knob takes, with knob, place, value and expectation.
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
-        let settings = Settings::new(config);
         Ok(Self {
-            pie: PieKnobs::read(settings, config)?,
-            filter: FilterKnobs::read(settings, config)?,
-            matching: MatchingKnobs::read(settings, config)?,
-            significant: SignificantKnobs::read(settings, config)?,
-            accountant: AccountantKnobs::read(settings, config)?,
+            pie: PieKnobs::read(config)?,
+            filter: FilterKnobs::read(config)?,
+            matching: MatchingKnobs::read(config)?,
+            significant: SignificantKnobs::read(config)?,
+            accountant: AccountantKnobs::read(config)?,
         })
     }
 }
 
 /// The knobs of `NEGOTIATOR_MATCH_EXPRS` that are defined, and their texts.
-fn match_exprs(settings: Settings<'_>, config: &Config) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ConfigError> {
+fn match_exprs(config: &Config) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ConfigError> {
     let mut defined = Vec::new();
-    for name in settings.list("NEGOTIATOR_MATCH_EXPRS")? {
+    for name in config.list("NEGOTIATOR_MATCH_EXPRS")? {
         let Ok(text) = std::str::from_utf8(&name) else { continue };
         if let Some(found) = config.get(text)? {
             defined.push((name, found.text));
@@ -194,25 +192,25 @@ fn match_exprs(settings: Settings<'_>, config: &Config) -> Result<Vec<(Vec<u8>, 
 }
 
 /// The attributes of jobs that slots have.
-fn slot_side(settings: Settings<'_>) -> Result<Vec<Vec<u8>>, ConfigError> {
-    let lists = ["STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS", "SYSTEM_STARTD_JOB_ATTRS"].map(|name| settings.list(name));
+fn slot_side(config: &Config) -> Result<Vec<Vec<u8>>, ConfigError> {
+    let lists = ["STARTD_JOB_ATTRS", "STARTD_JOB_EXPRS", "SYSTEM_STARTD_JOB_ATTRS"].map(|name| config.list(name));
     Ok(lists.into_iter().collect::<Result<Vec<_>, _>>()?.concat())
 }
 
-fn request_list_size(settings: Settings<'_>) -> Result<i64, ConfigError> {
-    let size = settings.integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", 200, 1, i64::MAX)?;
-    Ok(if settings.boolean("USE_RESOURCE_REQUEST_COUNTS", true)? { size } else { 1 })
+fn request_list_size(config: &Config) -> Result<i64, ConfigError> {
+    let size = config.integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", 200, 1, i64::MAX)?;
+    Ok(if config.boolean("USE_RESOURCE_REQUEST_COUNTS", true)? { size } else { 1 })
 }
 
 /// The `GROUP_PRIO_FACTOR_*` knobs a configuration sets.
-fn group_factors(settings: Settings<'_>, config: &Config) -> Result<Vec<(Vec<u8>, f64)>, ConfigError> {
+fn group_factors(config: &Config) -> Result<Vec<(Vec<u8>, f64)>, ConfigError> {
     const PREFIX: &[u8] = b"GROUP_PRIO_FACTOR_";
     let mut factors = Vec::new();
     for name in config.names() {
         if name.len() > PREFIX.len() && name[..PREFIX.len()].eq_ignore_ascii_case(PREFIX) {
             // Names of the configuration language are ASCII.
             let text = String::from_utf8_lossy(name);
-            let factor = settings.real(&text, 0.0, f64::MIN, f64::MAX)?;
+            let factor = config.real(&text, 0.0, f64::MIN, f64::MAX)?;
             if factor != 0.0 {
                 factors.push((name[PREFIX.len()..].to_vec(), factor));
             }

@@ -106,7 +106,7 @@ impl Config {
             match files.read(&path) {
                 Ok(text) => self.read(&path, &text, files)?,
                 Err(error) => {
-                    let required = super::setting::Settings::new(self).letter("REQUIRE_LOCAL_CONFIG_FILE", true)?;
+                    let required = self.letter("REQUIRE_LOCAL_CONFIG_FILE", true)?;
                     if required || error != FileError::Missing {
                         let place = self.definition(b"LOCAL_CONFIG_FILE").and_then(|found| found.place.cloned());
                         return Err(Diagnostic::error_at(format!("cannot read `{path}`: {error}"), place)

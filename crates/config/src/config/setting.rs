@@ -11,46 +11,36 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::value::Value;
 
-/// Reads typed values; every error names the knob, its place, the value and what was expected.
-#[derive(Debug, Clone, Copy)]
-pub struct Settings<'a> {
-    config: &'a Config,
-}
-
-impl<'a> Settings<'a> {
-    /// Typed access to a configuration.
-    pub fn new(config: &'a Config) -> Self {
-        Self { config }
-    }
-
+/// Typed values; every error names the knob, its place, the value and what was expected.
+impl Config {
     /// The expanded text of a knob that is set and not blank.
-    pub fn text(self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
-        let found = self.config.get(name)?;
+    pub fn text(&self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
+        let found = self.get(name)?;
         Ok(found.filter(|found| !found.text.trim_ascii().is_empty()))
     }
 
     /// A text as it is; blank counts as unset.
-    pub fn string(self, name: &str) -> Result<Option<Vec<u8>>, ConfigError> {
+    pub fn string(&self, name: &str) -> Result<Option<Vec<u8>>, ConfigError> {
         Ok(self.text(name)?.map(|found| found.text.trim_ascii().to_vec()))
     }
 
     /// An expression knob, which the consumer parses; explicitly empty means no expression, not the default.
-    pub fn expression(self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
+    pub fn expression(&self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
         Ok(self.text(name)?.map(|found| FoundValue { text: found.text.trim_ascii().to_vec(), ..found }))
     }
 
     /// A list separated by commas and white space; blank items vanish.
-    pub fn list(self, name: &str) -> Result<Vec<Vec<u8>>, ConfigError> {
+    pub fn list(&self, name: &str) -> Result<Vec<Vec<u8>>, ConfigError> {
         Ok(self.text(name)?.map_or_else(Vec::new, |found| list_items(&found.text)))
     }
 
     /// A boolean; `default` is the one in code, used when neither a file nor the table has a value.
-    pub fn boolean(self, name: &str, default: bool) -> Result<bool, ConfigError> {
+    pub fn boolean(&self, name: &str, default: bool) -> Result<bool, ConfigError> {
         self.valued(name)?.map_or(Ok(default), |found| boolean(name, &found))
     }
 
     /// A boolean that may also be one of the letters `T` and `F`.
-    pub fn letter(self, name: &str, default: bool) -> Result<bool, ConfigError> {
+    pub fn letter(&self, name: &str, default: bool) -> Result<bool, ConfigError> {
         self.valued(name)?.map_or(Ok(default), |found| letter(name, &found))
     }
 
@@ -60,24 +50,24 @@ impl<'a> Settings<'a> {
     }
 
     /// A real within a range.
-    pub fn real(self, name: &str, default: f64, min: f64, max: f64) -> Result<f64, ConfigError> {
+    pub fn real(&self, name: &str, default: f64, min: f64, max: f64) -> Result<f64, ConfigError> {
         self.valued(name)?.map_or(Ok(default), |found| real(name, &found, min, max))
     }
 
     /// A knob the reference reads as a plain number: the leading number of the text, 0 if there is none.
-    pub fn leading_number(self, name: &str) -> Result<Option<f64>, ConfigError> {
+    pub fn leading_number(&self, name: &str) -> Result<Option<f64>, ConfigError> {
         Ok(self.text(name)?.map(|found| leading_number(&found.text)))
     }
 
     /// The text of a knob whose explicitly empty value falls back to the table's default.
-    fn valued(self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
+    fn valued(&self, name: &str) -> Result<Option<FoundValue>, ConfigError> {
         if let Some(found) = self.text(name)? {
             return Ok(Some(found));
         }
         let Some(text) = table::default_text(name.as_bytes()).filter(|text| !text.is_empty()) else {
             return Ok(None);
         };
-        let expanded = self.config.expanded(name.as_bytes(), text.as_bytes());
+        let expanded = self.expanded(name.as_bytes(), text.as_bytes());
         let text =
             expanded.map_err(|error| Diagnostic::without_place(format!("`{name}` cannot be expanded: {error}")))?.text;
         Ok(Some(FoundValue { text, place: None }).filter(|found| !found.text.trim_ascii().is_empty()))
@@ -214,14 +204,14 @@ mod tests {
             ("3 - 2", true),
         ] {
             let config = config(&format!("A = {text}"));
-            assert_eq!(Settings::new(&config).boolean("A", !expected), Ok(expected), "{text}");
+            assert_eq!(config.boolean("A", !expected), Ok(expected), "{text}");
         }
     }
 
     #[test]
     fn an_empty_value_is_the_tables_default_for_numbers_and_nothing_for_expressions() {
         let config = config("NEGOTIATOR_INTERVAL =\nPREEMPTION_REQUIREMENTS =\nNEGOTIATOR_CONSIDER_PREEMPTION =");
-        let settings = Settings::new(&config);
+        let settings = config;
         assert_eq!(settings.integer("NEGOTIATOR_INTERVAL", 1, 0, i64::MAX), Ok(60));
         assert_eq!(settings.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", false), Ok(true));
         assert_eq!(settings.expression("PREEMPTION_REQUIREMENTS"), Ok(None));
@@ -230,20 +220,20 @@ mod tests {
     #[test]
     fn an_invalid_value_names_knob_place_value_and_expectation() {
         let config = config("\n  A = maybe\nB = -1");
-        let error = Settings::new(&config).boolean("A", true).unwrap_err();
+        let error = config.boolean("A", true).unwrap_err();
         assert_eq!(error.message, "`A` is `maybe`: expected a boolean");
         assert_eq!(error.place.unwrap().to_string(), "c:2:3");
-        let error = Settings::new(&config).integer("B", 0, 0, i64::MAX).unwrap_err();
+        let error = config.integer("B", 0, 0, i64::MAX).unwrap_err();
         assert_eq!(error.message, "`B` is `-1`: expected a number of at least 0");
     }
 
     #[test]
     fn integers_truncate_reals() {
         let hours = config("HOUR = 3600\nA = 2 * $(HOUR)\nB = 10 / 4.0");
-        assert_eq!(Settings::new(&hours).integer("A", 0, 0, i64::MAX), Ok(7200));
-        assert_eq!(Settings::new(&hours).real("B", 0.0, 0.0, 9.0), Ok(2.5));
+        assert_eq!(hours.integer("A", 0, 0, i64::MAX), Ok(7200));
+        assert_eq!(hours.real("B", 0.0, 0.0, 9.0), Ok(2.5));
         let config = config("A = 7.9\nB = -7.9\nC = 9223372036854775807\nD = 1e30");
-        let read = |name| Settings::new(&config).integer(name, 0, i64::MIN, i64::MAX);
+        let read = |name| config.integer(name, 0, i64::MIN, i64::MAX);
         assert_eq!(read("A"), Ok(7));
         assert_eq!(read("B"), Ok(-7));
         assert_eq!(read("C"), Ok(i64::MAX));
@@ -253,7 +243,7 @@ mod tests {
     #[test]
     fn lists_split_at_commas_and_blanks() {
         let config = config("GROUP_NAMES = a, b  c,,");
-        let names = Settings::new(&config).list("GROUP_NAMES").unwrap();
+        let names = config.list("GROUP_NAMES").unwrap();
         assert_eq!(names, [b"a".to_vec(), b"b".to_vec(), b"c".to_vec()]);
     }
 

@@ -4,7 +4,6 @@
 //! `<SUBSYSTEM>_CLASSAD_USER_MAP_NAMES` lists: each from the file `CLASSAD_USER_MAPFILE_<name>`, or from the text of
 //! `CLASSAD_USER_MAPDATA_<name>`.
 
-use super::setting::Settings;
 use super::{Config, ConfigError, Files};
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 
@@ -24,12 +23,11 @@ use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 /// assert!(odd.is_empty());
 /// ```
 pub fn user_maps(config: &Config, subsystem: &str, files: &dyn Files) -> Result<(UserMaps, Vec<String>), ConfigError> {
-    let settings = Settings::new(config);
     let (mut maps, mut odd) = (UserMaps::default(), Vec::new());
-    for name in settings.list(&format!("{subsystem}_CLASSAD_USER_MAP_NAMES"))? {
+    for name in config.list(&format!("{subsystem}_CLASSAD_USER_MAP_NAMES"))? {
         let shown = String::from_utf8_lossy(&name).into_owned();
         let (file, data) = (format!("CLASSAD_USER_MAPFILE_{shown}"), format!("CLASSAD_USER_MAPDATA_{shown}"));
-        let text = if let Some(found) = settings.text(&file)? {
+        let text = if let Some(found) = config.text(&file)? {
             let path = String::from_utf8_lossy(&found.text).into_owned();
             match files.read(&path) {
                 Ok(text) => text,
@@ -39,7 +37,7 @@ pub fn user_maps(config: &Config, subsystem: &str, files: &dyn Files) -> Result<
                     continue;
                 }
             }
-        } else if let Some(found) = settings.text(&data)? {
+        } else if let Some(found) = config.text(&data)? {
             found.text
         } else {
             odd.push(format!("skipped the user map `{shown}`: neither `{file}` nor `{data}` is set"));

@@ -6,7 +6,6 @@ use hashbrown::HashMap;
 
 use super::report::GroupReport;
 use super::{GroupOf, ROOT_GROUP};
-use classmate_config::internal::config::setting::Settings;
 use classmate_config::internal::config::{Config, ConfigError};
 
 /// The names of the configured groups.
@@ -53,7 +52,7 @@ impl GroupNames {
     /// # Errors
     /// A setting that cannot be expanded.
     pub fn configured(config: &Config) -> Result<Self, ConfigError> {
-        Ok(Self::new(Settings::new(config).list("GROUP_NAMES")?))
+        Ok(Self::new(config.list("GROUP_NAMES")?))
     }
 
     /// The names, breadth first.
@@ -89,9 +88,8 @@ impl GroupOf for GroupNames {
 /// # Errors
 /// A setting that is not a number or not a truth value.
 pub fn configured_share(config: &Config, groups: &GroupNames, name: &[u8]) -> Result<GroupReport, ConfigError> {
-    let settings = Settings::new(config);
-    let accepts = settings.boolean("GROUP_ACCEPT_SURPLUS", false)?;
-    let regroups = settings.boolean("GROUP_AUTOREGROUP", false)?;
+    let accepts = config.boolean("GROUP_ACCEPT_SURPLUS", false)?;
+    let regroups = config.boolean("GROUP_AUTOREGROUP", false)?;
     // Names of the configuration language are ASCII.
     let of = |knob: &str, group: &[u8]| format!("{knob}_{}", String::from_utf8_lossy(group));
     let blank =
@@ -99,16 +97,16 @@ pub fn configured_share(config: &Config, groups: &GroupNames, name: &[u8]) -> Re
     if name == ROOT_GROUP {
         let mut regroup = regroups;
         for group in groups.iter() {
-            regroup |= settings.boolean(&of("GROUP_AUTOREGROUP", group), regroups)?;
+            regroup |= config.boolean(&of("GROUP_AUTOREGROUP", group), regroups)?;
         }
         return Ok(GroupReport { surplus: if regroup { "regroup" } else { "byquota" }, ..blank });
     }
-    let fixed = settings.real(&of("GROUP_QUOTA", name), -1.0, f64::MIN, f64::MAX)?;
+    let fixed = config.real(&of("GROUP_QUOTA", name), -1.0, f64::MIN, f64::MAX)?;
     let configured =
-        if fixed >= 0.0 { fixed } else { settings.real(&of("GROUP_QUOTA_DYNAMIC", name), 0.0, f64::MIN, f64::MAX)? };
-    let surplus = if settings.boolean(&of("GROUP_AUTOREGROUP", name), regroups)? {
+        if fixed >= 0.0 { fixed } else { config.real(&of("GROUP_QUOTA_DYNAMIC", name), 0.0, f64::MIN, f64::MAX)? };
+    let surplus = if config.boolean(&of("GROUP_AUTOREGROUP", name), regroups)? {
         "regroup"
-    } else if settings.boolean(&of("GROUP_ACCEPT_SURPLUS", name), accepts)? {
+    } else if config.boolean(&of("GROUP_ACCEPT_SURPLUS", name), accepts)? {
         "byquota"
     } else {
         "no"

@@ -12,7 +12,6 @@ use crate::negotiate::{Outcome, Snapshot, slots};
 use crate::pool::ad_reader::AdReader;
 use crate::pool::{Slot, State};
 use classmate_config::internal::config::ConfigError;
-use classmate_config::internal::config::setting::Settings;
 
 /// Why the charges of a cycle were not written.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +29,7 @@ pub enum CommitError {
 /// # Errors
 /// A wrong setting, or a log that cannot be written; nothing is charged then.
 pub fn commit(snapshot: &Snapshot, outcome: &Outcome, journal: &mut Journal) -> Result<(), CommitError> {
-    let size = Settings::new(&snapshot.config).integer("MAX_ACCOUNTANT_DATABASE_SIZE", 1_000_000, 0, i64::MAX)?;
+    let size = snapshot.config.integer("MAX_ACCOUNTANT_DATABASE_SIZE", 1_000_000, 0, i64::MAX)?;
     journal.set_largest(size as u64);
     with_cycle(snapshot, outcome, |cycle, factors, groups| post(journal, cycle, factors, groups))??;
     Ok(())

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use classmate_config::internal::config::check::{of_no_limit, referenced};
 use classmate_config::internal::config::knob::{self, LIMIT};
-use classmate_config::internal::config::setting::{Settings, leading_number};
+use classmate_config::internal::config::setting::leading_number;
 use classmate_config::internal::config::{Config, ConfigError};
 
 /// The knob for names that have no maximum of their own, and the beginning of that for names with a dot.
@@ -76,8 +76,7 @@ impl ConcurrencyLimits {
     /// # Errors
     /// A default that is no number.
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
-        let settings = Settings::new(config);
-        let number = |name: &str| settings.real(name, UNLIMITED, f64::MIN, f64::MAX);
+        let number = |name: &str| config.real(name, UNLIMITED, f64::MIN, f64::MAX);
         let (mut maxima, mut defaults) = (HashMap::new(), HashMap::new());
         let mut odd = Vec::new();
         for name in config.names() {

@@ -7,7 +7,6 @@ use hashbrown::HashSet;
 use super::settings::{GroupSetting, QuotaSettings, or};
 use super::tree::{Configured, GroupTree, ROOT};
 use classmate_config::internal::config::check::referenced;
-use classmate_config::internal::config::setting::Settings;
 use classmate_config::internal::config::{Config, ConfigError, Diagnostic, Location};
 
 /// The warnings about the groups of a configuration, except those already in `known`; unreadable settings are skipped.
@@ -118,12 +117,7 @@ fn decimal(sum: f64) -> f64 {
 }
 
 /// Settings that belong to no group, or to nothing; what cannot be read is a fault.
-pub(super) fn strays(
-    config: &Config,
-    settings: Settings<'_>,
-    groups: &[GroupSetting],
-    faults: &mut Vec<ConfigError>,
-) -> Vec<Diagnostic> {
+pub(super) fn strays(config: &Config, groups: &[GroupSetting], faults: &mut Vec<ConfigError>) -> Vec<Diagnostic> {
     let declared: HashSet<Vec<u8>> = groups.iter().map(|group| group.name.to_ascii_lowercase()).collect();
     let mut found = Vec::new();
     let referenced = referenced(config);
@@ -155,7 +149,7 @@ pub(super) fn strays(
             let message = format!("`{shown}` has no effect: `{subject}` is not in GROUP_NAMES");
             found.push(warning(message, Some(place)));
         } else if upper.starts_with("GROUP_PRIO_FACTOR_") {
-            let factor = or(settings.real(&shown, 1.0, f64::MIN, f64::MAX), 1.0, faults);
+            let factor = or(config.real(&shown, 1.0, f64::MIN, f64::MAX), 1.0, faults);
             if factor < 1.0 && factor != 0.0 {
                 found.push(warning(format!("`{shown}` is `{factor}`: factors below 1 are treated as 1"), Some(place)));
             }

@@ -6,7 +6,6 @@ use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::condor::FoundValue;
-use classmate_config::internal::config::setting::Settings;
 use classmate_config::internal::config::{Config, ConfigError, Diagnostic, Location};
 
 /// The largest valid static quota.
@@ -138,21 +137,20 @@ impl QuotaSettings {
 
     /// Reads the settings and collects what is wrong with them, in the order of the reading.
     fn with_faults(config: &Config, faults: &mut Vec<ConfigError>) -> Result<Self, ConfigError> {
-        let settings = Settings::new(config);
         let place = config.get("GROUP_NAMES")?.and_then(|found| found.place);
-        let names = settings.list("GROUP_NAMES")?;
+        let names = config.list("GROUP_NAMES")?;
         let groups: Vec<GroupSetting> =
-            names.into_iter().map(|name| group(settings, name, place.clone(), faults)).collect();
-        let rules = rules(settings, faults);
-        let warnings = super::check::strays(config, settings, &groups, faults);
+            names.into_iter().map(|name| group(config, name, place.clone(), faults)).collect();
+        let rules = rules(config, faults);
+        let warnings = super::check::strays(config, &groups, faults);
         let read = Self {
             groups,
-            accept_surplus: or(settings.boolean("GROUP_ACCEPT_SURPLUS", false), false, faults),
-            autoregroup: or(settings.boolean("GROUP_AUTOREGROUP", false), false, faults),
+            accept_surplus: or(config.boolean("GROUP_ACCEPT_SURPLUS", false), false, faults),
+            autoregroup: or(config.boolean("GROUP_AUTOREGROUP", false), false, faults),
             rules,
             warnings,
         };
-        Ok(if or(settings.boolean(FLAT, false), false, faults) { read.flat() } else { read })
+        Ok(if or(config.boolean(FLAT, false), false, faults) { read.flat() } else { read })
     }
 }
 
@@ -164,29 +162,24 @@ pub(super) fn or<T>(read: Result<T, ConfigError>, default: T, faults: &mut Vec<C
     })
 }
 
-fn group(
-    settings: Settings<'_>,
-    name: Vec<u8>,
-    place: Option<Location>,
-    faults: &mut Vec<ConfigError>,
-) -> GroupSetting {
+fn group(config: &Config, name: Vec<u8>, place: Option<Location>, faults: &mut Vec<ConfigError>) -> GroupSetting {
     // Names of the configuration language are ASCII; no other name has settings.
     let shown = String::from_utf8_lossy(&name).into_owned();
     let stated = |knob: &str, most: f64, faults: &mut Vec<ConfigError>| {
         let knob = format!("{knob}_{shown}");
-        let found = match settings.text(&knob) {
+        let found = match config.text(&knob) {
             Ok(found) => found?,
             Err(fault) => {
                 faults.push(fault);
                 return Some(Stated { value: f64::NAN, place: None });
             }
         };
-        let value = or(settings.real(&knob, 0.0, 0.0, most), f64::NAN, faults);
+        let value = or(config.real(&knob, 0.0, 0.0, most), f64::NAN, faults);
         Some(Stated { value, place: found.place })
     };
     let truth = |knob: &str, faults: &mut Vec<ConfigError>| {
         let knob = format!("{knob}_{shown}");
-        let read = settings.text(&knob).and_then(|found| found.map(|_| settings.boolean(&knob, false)).transpose());
+        let read = config.text(&knob).and_then(|found| found.map(|_| config.boolean(&knob, false)).transpose());
         or(read, None, faults)
     };
     GroupSetting {
@@ -199,13 +192,13 @@ fn group(
     }
 }
 
-fn rules(settings: Settings<'_>, faults: &mut Vec<ConfigError>) -> QuotaRules {
+fn rules(config: &Config, faults: &mut Vec<ConfigError>) -> QuotaRules {
     let default = QuotaRules::default();
-    let order = settings.expression("GROUP_SORT_EXPR").and_then(|order| order.map(parsed).transpose());
+    let order = config.expression("GROUP_SORT_EXPR").and_then(|order| order.map(parsed).transpose());
     let order = or(order, None, faults);
-    let rounds = settings.integer("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", 3, 1, 1_000_000_000);
-    let rate = settings.real("GROUP_QUOTA_ROUND_ROBIN_RATE", default.rate, 1.0, 1e100);
-    let mut truth = |knob: &str, default: bool| or(settings.boolean(knob, default), default, faults);
+    let rounds = config.integer("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", 3, 1, 1_000_000_000);
+    let rate = config.real("GROUP_QUOTA_ROUND_ROBIN_RATE", default.rate, 1.0, 1e100);
+    let mut truth = |knob: &str, default: bool| or(config.boolean(knob, default), default, faults);
     QuotaRules {
         weighted: truth("NEGOTIATOR_USE_SLOT_WEIGHTS", default.weighted),
         weighted_demand: truth("NEGOTIATOR_USE_WEIGHTED_DEMAND", default.weighted_demand),

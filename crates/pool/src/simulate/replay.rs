@@ -35,7 +35,6 @@ use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
-use classmate_config::internal::config::setting::Settings as Knobs;
 
 /// `JobStatus` of an idle, a running and a completed job.
 const IDLE: i64 = 1;
@@ -192,7 +191,7 @@ impl<'r> PoolState<'r> {
             by_id.entry((job.id, job.submitter.to_vec())).or_default().push(at);
             clusters.entry(job.id.cluster).or_default().push(at);
         }
-        let leftovers = Knobs::new(&snapshot.config).boolean("CLAIM_PARTITIONABLE_LEFTOVERS", true)?;
+        let leftovers = snapshot.config.boolean("CLAIM_PARTITIONABLE_LEFTOVERS", true)?;
         let slots = SlotIndex::new(&snapshot.slots, &settings);
         let (running, stash) = (Vec::new(), Stash::default());
         let mut pool = Self { snapshot, plan, rules, slots, jobs, by_id, clusters, running, leftovers, stash };

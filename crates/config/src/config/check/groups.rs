@@ -2,7 +2,7 @@
 
 use super::super::knob::{self, Knob};
 use super::super::reference::is_name_byte;
-use super::super::setting::{Settings, list_items};
+use super::super::setting::list_items;
 use super::super::{Definition, shown};
 use super::Checker;
 use classmate::internal::builtin::near;
@@ -39,7 +39,7 @@ impl Checker<'_> {
 
     /// A group as it is declared.
     fn spelt(&self, group: &[u8]) -> Option<String> {
-        let declared = Settings::new(self.config).list("GROUP_NAMES").unwrap_or_default();
+        let declared = self.config.list("GROUP_NAMES").unwrap_or_default();
         declared.iter().find(|known| known.eq_ignore_ascii_case(group)).map(|known| shown(known))
     }
 
