@@ -239,8 +239,8 @@ impl AdLinter {
             let before = &text[..range.start];
             let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
             let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
-            let (before, expr) = (before[start..].to_vec(), parse_expr(part, &options).ok());
-            let mut line = Line { before, expr, ..Line::new(name, part, Quoting::New, number) };
+            let (expr, before) = (parse_expr(part, &options).ok(), before[start..].to_vec());
+            let mut line = Line { expr, before, ..Line::new(name, part, Quoting::New, number) };
             self.expression(file, &ad, &mut line);
         }
     }

@@ -230,7 +230,9 @@ pub(super) fn lint_with_macros(
     found.extend(rule(&open.text));
     if !open.names.is_empty() {
         unknowns::retain(&open.text, &is_open, &mut found);
-        found.iter_mut().for_each(|found| open.restore(found));
+        for found in &mut found {
+            open.restore(found);
+        }
     }
     found
 }

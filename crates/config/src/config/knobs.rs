@@ -25,6 +25,9 @@ macro_rules! knobs {
     };
 }
 
+/// The name of a macro and its text.
+type NamedText = (Vec<u8>, Vec<u8>);
+
 /// Everything one negotiation cycle asks its configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NegotiatorKnobs {
@@ -42,7 +45,6 @@ pub struct NegotiatorKnobs {
 
 knobs! {
     /// Knobs of the pie spins (`docs/reference/negotiation.md` 5, 7).
-    #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
     PieKnobs(config) {
         /// `NEGOTIATOR_CONSIDER_PREEMPTION`: claimed slots may be matched again.
         consider_preemption: bool = config.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true)?,
@@ -88,10 +90,9 @@ knobs! {
 
 knobs! {
     /// Knobs of the test and order of candidates (`docs/reference/negotiation.md` 10).
-    #[expect(clippy::struct_excessive_bools, reason = "one field is one knob of the configuration")]
     MatchingKnobs(config) {
         /// `NEGOTIATOR_MATCH_EXPRS`: macros copied into slot ads; name and text of those defined.
-        match_exprs: Vec<(Vec<u8>, Vec<u8>)> = match_exprs(config)?,
+        match_exprs: Vec<NamedText> = match_exprs(config)?,
         /// `STARTD_RESOURCE_PREFIX`, the prefix of attributes of sibling slots.
         resource_prefix: Vec<u8> = config.string("STARTD_RESOURCE_PREFIX")?.unwrap_or_else(|| b"slot".to_vec()),
         /// `NEGOTIATOR_PRE_JOB_RANK`, first key.
@@ -180,7 +181,7 @@ impl NegotiatorKnobs {
 }
 
 /// The knobs of `NEGOTIATOR_MATCH_EXPRS` that are defined, and their texts.
-fn match_exprs(config: &Config) -> Result<Vec<(Vec<u8>, Vec<u8>)>, ConfigError> {
+fn match_exprs(config: &Config) -> Result<Vec<NamedText>, ConfigError> {
     let mut defined = Vec::new();
     for name in config.list("NEGOTIATOR_MATCH_EXPRS")? {
         let Ok(text) = std::str::from_utf8(&name) else { continue };
