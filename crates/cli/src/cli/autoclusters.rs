@@ -1,19 +1,16 @@
 //! `classmate autoclusters POOL`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use crate::cli::input::{self, Notes};
-use crate::cli::negotiate::refused;
-use crate::cli::{Failure, Form, Now, Streams, page, parse_now, parsed, settings, written};
-use crate::report::autoclusters::{self as report, Layout};
-use classmate::internal::eval::scope::{EvalOptions as Evaluation, Scope};
-use classmate::internal::name::Name;
-use classmate::internal::syntax::parse::ParseOptions;
-use classmate_advice::internal::autoclusters::{Audit, audit};
-use classmate_pool::internal::negotiate::Snapshot;
+use crate::cli::whatif::{edit, some};
+use crate::cli::{Failure, Form, Now, Streams, TABLE_OR_JSON, columns, parse_now, print_result, settings, words};
+use crate::report::autoclusters as report;
+use classmate::EvalOptions as Evaluation;
+use classmate_advice::internal::autoclusters::audit;
+use classmate_pool::Snapshot;
 
 /// Show significant attributes and the autoclusters they create.
 ///
@@ -56,7 +53,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     now: Option<Now>,
     /// Output format
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = words(&TABLE_OR_JSON), default_value = "table")]
     format: Form,
 }
 
@@ -64,34 +61,19 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut notes = Notes::default();
     let mut snapshot = snapshot(arguments, &mut notes, streams)?;
     notes.show(streams.err);
-    let before = checked(&snapshot)?;
-    let mut out = page(arguments.format == Form::Table);
-    let layout = Layout { reasons: arguments.reasons };
+    let before = audit(&snapshot)?;
     if arguments.set_slot.is_empty() {
-        let printed = match arguments.format {
-            Form::Table => report::write(&mut out, &before, layout, streams.out),
-            Form::Json => {
-                serde_json::to_writer_pretty(&mut out, &before).map_err(Into::into).and_then(|()| writeln!(out))
-            }
-        };
-        return written(printed.and_then(|()| out.flush()));
+        return print_result(arguments.format, &before, columns(), |out| {
+            report::write(out, &before, arguments.reasons, streams.out)
+        });
     }
     for pair in arguments.set_slot.chunks_exact(2) {
-        set(&mut snapshot, &pair[0], &pair[1], streams)?;
+        let settings = snapshot.settings();
+        some(edit(pair, "--set-slot", streams)?.apply(&mut snapshot.slots, &settings), &pair[0], "slot")?;
     }
-    let after = checked(&snapshot)?;
-    let printed = match arguments.format {
-        Form::Table => report::write_change(&mut out, &before, &after),
-        Form::Json => {
-            let both = json!({ "before": before, "after": after });
-            serde_json::to_writer_pretty(&mut out, &both).map_err(Into::into).and_then(|()| writeln!(out))
-        }
-    };
-    written(printed.and_then(|()| out.flush()))
-}
-
-fn checked(snapshot: &Snapshot) -> Result<Audit, Failure> {
-    audit(snapshot).map_err(|error| refused(&error))
+    let after = audit(&snapshot)?;
+    let both = json!({ "before": before, "after": after });
+    print_result(arguments.format, &both, columns(), |out| report::write_change(out, &before, &after))
 }
 
 fn snapshot(arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<Snapshot, Failure> {
@@ -110,28 +92,4 @@ fn snapshot(arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Resul
     };
     snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
     Ok(snapshot)
-}
-
-/// Sets an attribute of the slots for which an expression holds.
-fn set(snapshot: &mut Snapshot, of: &str, assignment: &str, streams: Streams) -> Result<(), Failure> {
-    let condition = parsed(of.as_bytes(), "--set-slot", &ParseOptions::default(), streams)?;
-    let Some((name, value)) =
-        assignment.split_once('=').filter(|(name, value)| !name.trim().is_empty() && !value.starts_with('='))
-    else {
-        return Err(Failure::input(format!("expected `NAME = VALUE`, found `{assignment}`")));
-    };
-    let (name, value) =
-        (Name::new(name.trim()), parsed(value.as_bytes(), "--set-slot", &ParseOptions::default(), streams)?);
-    let settings = snapshot.settings();
-    let mut changed = 0;
-    for ad in &mut snapshot.slots {
-        if Scope::new(ad, &settings).holds(&condition) {
-            ad.insert_expr(name, &value);
-            changed += 1;
-        }
-    }
-    if changed == 0 {
-        return Err(Failure::input(format!("`{of}` is not true for any slot")));
-    }
-    Ok(())
 }

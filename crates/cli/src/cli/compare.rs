@@ -1,12 +1,10 @@
 //! `classmate compare RUN RUN…`
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
 use crate::cli::settings::contents;
-use crate::cli::{Failure, Streams, written};
+use crate::cli::{Failure, Form, Streams, TABLE_OR_JSON, print, print_result, words};
 use crate::report::simulated::{compared, html};
 use classmate_pool::internal::simulate::SimulationRun;
 use classmate_pool::internal::simulate::compare::Comparison;
@@ -29,19 +27,12 @@ pub(super) struct Arguments {
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
     /// Output format
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = words(&FORMS), default_value = "table")]
     format: Form,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Tables
-    Table,
-    /// One JSON object with the full result
-    Json,
-    /// HTML page with plots
-    Html,
-}
+const FORMS: [(&str, &str, Form); 3] =
+    [TABLE_OR_JSON[0], TABLE_OR_JSON[1], ("html", "HTML page with plots", Form::Html)];
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let names: Vec<String> = arguments.runs.iter().map(|path| called(path)).collect();
@@ -51,18 +42,14 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let name = if alone { name.clone() } else { path.display().to_string() };
         runs.push((name, read(path)?));
     }
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let printed = match arguments.format {
-        Form::Html => out.write_all(html::comparison(&runs).as_bytes()),
-        Form::Json => serde_json::to_writer_pretty(&mut out, &Comparison::new(&runs))
-            .map_err(Into::into)
-            .and_then(|()| writeln!(out)),
-        Form::Table => compared::write(&mut out, &Comparison::new(&runs), streams.out),
-    };
-    written(printed.and_then(|()| out.flush()))
+    if arguments.format == Form::Html {
+        return print(None, |out| out.write_all(html::comparison(&runs).as_bytes()));
+    }
+    let comparison = Comparison::new(&runs);
+    print_result(arguments.format, &comparison, None, |out| compared::write(out, &comparison, streams.out))
 }
 
-/// What a run is called: by its directory, or by its file if that has a name of its own.
+/// The name of a run: of its directory, or of its file if that has a name of its own.
 fn called(path: &Path) -> String {
     let own = if path.file_name().is_some_and(|name| name == "run.json") { path.parent() } else { Some(path) };
     let name = own.and_then(|path| if path.is_dir() { path.file_name() } else { path.file_stem() });

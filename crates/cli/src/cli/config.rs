@@ -1,19 +1,19 @@
 //! `classmate config dump|get|check`
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
 use classmate::internal::pcre::RegexBuilder;
 use serde_json::json;
 
 use crate::cli::settings::{Sources, rendered};
-use crate::cli::{Failure, Streams, complain, written};
+use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, complain, print, print_result, words, write_json};
 use crate::report::config::{Layout, diagnostic_json, json, origin, render, write};
 use crate::report::counted;
 use classmate::internal::diagnostic::Severity;
 use classmate_config::internal::config::check::{check, sort};
-use classmate_config::internal::config::{Config, Definition};
+use classmate_config::{Config, Definition};
 use classmate_pool::internal::quota::check::diagnostics;
 
 /// List, look up and check HTCondor configuration variables.
@@ -77,17 +77,11 @@ struct Dump {
     #[arg(long, short)]
     verbose: bool,
     /// Output format
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
     format: Form,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Lines of text
-    Text,
-    /// One JSON object with the full result
-    Json,
-}
+const FORMS: [(&str, &str, Form); 2] = [("text", "Lines of text", Form::Text), TEXT_OR_JSON[1]];
 
 /// Print the expanded value of a configuration variable.
 #[derive(clap::Args, Debug)]
@@ -123,7 +117,7 @@ struct Check {
     #[arg(long)]
     deny_warnings: bool,
     /// Output format
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
     format: Form,
 }
 
@@ -136,15 +130,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
 }
 
 fn dump(arguments: &Dump, streams: Streams) -> Result<(), Failure> {
-    let pattern = match &arguments.pattern {
-        Some(pattern) => Some(
-            RegexBuilder::new()
-                .caseless(true)
-                .build(pattern)
-                .map_err(|error| Failure::input(format!("`{pattern}` is not a regular expression: {error}")))?,
-        ),
-        None => None,
+    let regex = |pattern: &String| {
+        let built = RegexBuilder::new().caseless(true).build(pattern);
+        built.map_err(|error| Failure::input(format!("`{pattern}` is not a regular expression: {error}")))
     };
+    let pattern = arguments.pattern.as_ref().map(regex).transpose()?;
     let config = arguments.sources.read()?.whole(streams.err)?;
     let wanted = |definition: &Definition<'_>| {
         (definition.place.is_some() || !arguments.changed)
@@ -152,24 +142,18 @@ fn dump(arguments: &Dump, streams: Streams) -> Result<(), Failure> {
     };
     let all = config.all();
     let listed = all.iter().filter(|definition| wanted(definition));
-    let mut out = BufWriter::new(std::io::stdout().lock());
     let layout = Layout { expand: arguments.expand, verbose: arguments.verbose };
-    written(
-        match arguments.format {
-            Form::Json => {
-                let values: Vec<_> = listed.map(|definition| json(&config, definition)).collect();
-                let whole = json!({
-                    "subsystem": config.context().subsystem,
-                    "local_name": config.context().local_name,
-                    "files": config.sources().iter().map(|source| &*source.name).collect::<Vec<_>>(),
-                    "values": values,
-                });
-                serde_json::to_writer_pretty(&mut out, &whole).map_err(Into::into).and_then(|()| writeln!(out))
-            }
-            Form::Text => text(&mut out, &config, listed, layout, arguments.changed),
-        }
-        .and_then(|()| out.flush()),
-    )
+    if arguments.format == Form::Json {
+        let values: Vec<_> = listed.map(|definition| json(&config, definition)).collect();
+        let whole = json!({
+            "subsystem": config.context().subsystem,
+            "local_name": config.context().local_name,
+            "files": config.sources().iter().map(|source| &*source.name).collect::<Vec<_>>(),
+            "values": values,
+        });
+        return print(None, |out| write_json(out, &whole));
+    }
+    print(None, |out| text(out, &config, listed, layout, arguments.changed))
 }
 
 fn text<'d>(
@@ -210,11 +194,11 @@ fn get(arguments: &Get, streams: Streams) -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::from(1));
     }
-    let mut out = std::io::stdout().lock();
-    let printed = out.write_all(&value).and_then(|()| writeln!(out));
-    written(
-        printed.and_then(|()| if arguments.origin { writeln!(out, " # at: {}", origin(&definition)) } else { Ok(()) }),
-    )?;
+    print(None, |out| {
+        out.write_all(&value)?;
+        writeln!(out)?;
+        if arguments.origin { writeln!(out, " # at: {}", origin(&definition)) } else { Ok(()) }
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -226,24 +210,14 @@ fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
     found.extend(reading.error);
     let count = |severity: Severity| found.iter().filter(|diagnostic| diagnostic.severity == severity).count() as u64;
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let sources = reading.config.sources();
-    let printed = match arguments.format {
-        Form::Json => {
-            let all: Vec<_> = found.iter().map(diagnostic_json).collect();
-            serde_json::to_writer_pretty(
-                &mut out,
-                &json!({ "errors": errors, "warnings": warnings, "diagnostics": all }),
-            )
-            .map_err(Into::into)
-            .and_then(|()| writeln!(out))
+    let listed: Vec<_> = found.iter().map(diagnostic_json).collect();
+    let whole = json!({ "errors": errors, "warnings": warnings, "diagnostics": listed });
+    print_result(arguments.format, &whole, None, |out| {
+        for diagnostic in &found {
+            writeln!(out, "{}\n", render(diagnostic, reading.config.sources(), streams.out))?;
         }
-        Form::Text => found
-            .iter()
-            .try_for_each(|diagnostic| writeln!(out, "{}\n", render(diagnostic, sources, streams.out)))
-            .and_then(|()| writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))),
-    };
-    written(printed.and_then(|()| out.flush()))?;
+        writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
+    })?;
     let wrong = errors > 0 || arguments.deny_warnings && warnings > 0;
     Ok(if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }

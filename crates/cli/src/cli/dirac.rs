@@ -1,25 +1,23 @@
-//! The files and choices of DIRAC's policy.
+//! The files and options of DIRAC's policy.
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
-use crate::cli::Failure;
 use crate::cli::input::{Notes, own};
 use crate::cli::policy::first_given;
 use crate::cli::settings::contents;
+use crate::cli::{Failure, words};
 use crate::report::{self, Color};
 use classmate::internal::builtin::near;
 use classmate_config::internal::config::dirac::{Lottery, Order, PolicyOptions, Profile, Tree, Weighting};
-use classmate_config::internal::config::{ConfigError, Source};
+use classmate_config::{ConfigError, Source};
 use classmate_pool::internal::priority::dirac::DiracChoice;
 
 /// The name of the file in a pool.
 const CONF: &str = "dirac.cfg";
 
-/// DIRAC's configuration files, and whose part of them counts.
+/// DIRAC's configuration files, and choices where its documentation and its program differ.
 #[derive(clap::Args, Clone, Debug)]
-pub(super) struct CsFiles {
+pub(super) struct DiracArguments {
     /// DIRAC configuration file, instead of POOL/dirac.cfg; repeatable, later files override earlier ones
     #[arg(long = "cs", value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -29,70 +27,59 @@ pub(super) struct CsFiles {
     /// Setup to use; required if the configuration has several
     #[arg(long, value_name = "NAME")]
     setup: Option<String>,
-    /// Options by their paths, and values, that change what the files say.
+    /// Options by their paths, and values, that override the files.
     #[arg(skip)]
     changes: Vec<(String, String)>,
-}
-
-/// Choices where DIRAC's documentation and its program differ, and the way lots are drawn.
-#[derive(clap::Args, Clone, Debug)]
-pub(super) struct Choices {
     /// How to divide a share among the queues of a user or a sharing group
-    #[arg(long, value_enum, value_name = "RULE")]
-    weighting: Option<WeightingName>,
+    #[arg(long, value_parser = words(&WEIGHTINGS), value_name = "RULE")]
+    weighting: Option<Weighting>,
     /// Rules of share correction
-    #[arg(long, value_enum, value_name = "RULES")]
-    profile: Option<ProfileName>,
+    #[arg(long, value_parser = words(&PROFILES), value_name = "RULES")]
+    profile: Option<Profile>,
     /// Lottery among queues
-    #[arg(long, value_enum, value_name = "RULE")]
-    lottery: Option<LotteryName>,
+    #[arg(long, value_parser = words(&LOTTERIES), value_name = "RULE")]
+    lottery: Option<Lottery>,
     /// Order of queues
-    #[arg(long, value_enum, value_name = "ORDER")]
-    order: Option<OrderName>,
+    #[arg(long, value_parser = words(&ORDERS), value_name = "ORDER")]
+    order: Option<Order>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum WeightingName {
-    /// By the average priority of their jobs; queues that differ only in sites add up (like DIRAC)
-    Observed,
-    /// 1/N times the fraction of all user priorities (the literal documentation)
-    Literal,
-    /// The fraction of all user priorities (the intended documentation)
-    Proportional,
-}
+const WEIGHTINGS: [(&str, &str, Weighting); 3] = [
+    (
+        "observed",
+        "By the average priority of their jobs; queues that differ only in sites add up (like DIRAC)",
+        Weighting::Observed,
+    ),
+    ("literal", "1/N times the fraction of all user priorities (the literal documentation)", Weighting::Literal),
+    ("proportional", "The fraction of all user priorities (the intended documentation)", Weighting::Proportional),
+];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum ProfileName {
-    /// As implemented in DIRAC
-    Observed,
-    /// As documented
-    Documented,
-}
+const PROFILES: [(&str, &str, Profile); 2] =
+    [("observed", "As implemented in DIRAC", Profile::Observed), ("documented", "As documented", Profile::Documented)];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum LotteryName {
-    /// Sort by random number / priority (like DIRAC)
-    Observed,
-    /// Draw in proportion to priority
-    Proportional,
-}
+const LOTTERIES: [(&str, &str, Lottery); 2] = [
+    ("observed", "Sort by random number / priority (like DIRAC)", Lottery::Observed),
+    ("proportional", "Draw in proportion to priority", Lottery::Proportional),
+];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum OrderName {
-    /// Draw at random
-    Random,
-    /// Highest priority first
-    Greedy,
-}
+const ORDERS: [(&str, &str, Order); 2] =
+    [("random", "Draw at random", Order::Random), ("greedy", "Highest priority first", Order::Greedy)];
 
-impl CsFiles {
-    /// The flag of the first of them that is given.
+impl DiracArguments {
+    /// The first flag that is given.
     pub(super) fn given(&self) -> Option<&'static str> {
-        let files = ("--cs", !self.files.is_empty());
-        first_given(&[files, ("--vo", self.vo.is_some()), ("--setup", self.setup.is_some())])
+        first_given(&[
+            ("--cs", !self.files.is_empty()),
+            ("--vo", self.vo.is_some()),
+            ("--setup", self.setup.is_some()),
+            ("--weighting", self.weighting.is_some()),
+            ("--profile", self.profile.is_some()),
+            ("--lottery", self.lottery.is_some()),
+            ("--order", self.order.is_some()),
+        ])
     }
 
-    /// The same before settings are replaced: by those of the pool, if it has its own.
+    /// The arguments before settings are replaced: the pool's own file, if it has one.
     pub(super) fn before(&self, pool: Option<&Path>) -> Self {
         let files = if own(pool, CONF).is_some() { Vec::new() } else { self.files.clone() };
         Self { files, ..self.clone() }
@@ -110,7 +97,7 @@ impl CsFiles {
         let paths = if self.files.is_empty() { own(pool, CONF).into_iter().collect() } else { self.files.clone() };
         let text = |path: &PathBuf| Ok((path.display().to_string(), contents(path)?));
         let mut files = paths.iter().map(text).collect::<Result<Vec<_>, Failure>>()?;
-        self.tell_of_new(&files, notes);
+        self.warn_of_new(&files, notes);
         files.extend(self.changes.iter().map(|(path, value)| ("--set".to_owned(), sections(path, value))));
         let choice = DiracChoice::read(files.clone(), self.vo.clone(), self.setup.clone());
         let choice = choice.map_err(|error| refused(&error, files))?;
@@ -118,13 +105,18 @@ impl CsFiles {
             let help = warning.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
             notes.warn(warning.to_line() + &help);
         }
-        Ok(choice)
+        let options = choice.settings().options;
+        Ok(choice.with_options(PolicyOptions {
+            profile: self.profile.unwrap_or(options.profile),
+            weighting: self.weighting.unwrap_or(options.weighting),
+            lottery: self.lottery.unwrap_or(options.lottery),
+            order: self.order.unwrap_or(options.order),
+            ..options
+        }))
     }
-}
 
-impl CsFiles {
     /// Reports sections that no file has, whose names may be typos.
-    fn tell_of_new(&self, files: &[(String, Vec<u8>)], notes: &mut Notes) {
+    fn warn_of_new(&self, files: &[(String, Vec<u8>)], notes: &mut Notes) {
         let mut tree = Tree::default();
         // Errors in the files are reported by their readers.
         if self.changes.is_empty() || files.iter().any(|(name, text)| tree.add(name, text).is_err()) {
@@ -163,44 +155,4 @@ fn refused(error: &ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
     let sources: Vec<Source> =
         files.into_iter().map(|(name, text)| Source { name: name.into(), text: text.into() }).collect();
     Failure::rendered(report::config::render(error, &sources, Color::Off))
-}
-
-impl Choices {
-    /// The flag of the first of them that is given.
-    pub(super) fn given(&self) -> Option<&'static str> {
-        first_given(&[
-            ("--weighting", self.weighting.is_some()),
-            ("--profile", self.profile.is_some()),
-            ("--lottery", self.lottery.is_some()),
-            ("--order", self.order.is_some()),
-        ])
-    }
-
-    /// The options of a configuration with what was chosen instead.
-    pub(super) fn over(&self, options: PolicyOptions) -> PolicyOptions {
-        let weighting = self.weighting.map(|name| match name {
-            WeightingName::Observed => Weighting::Observed,
-            WeightingName::Literal => Weighting::Literal,
-            WeightingName::Proportional => Weighting::Proportional,
-        });
-        let profile = self.profile.map(|name| match name {
-            ProfileName::Observed => Profile::Observed,
-            ProfileName::Documented => Profile::Documented,
-        });
-        let lottery = self.lottery.map(|name| match name {
-            LotteryName::Observed => Lottery::Observed,
-            LotteryName::Proportional => Lottery::Proportional,
-        });
-        let order = self.order.map(|name| match name {
-            OrderName::Random => Order::Random,
-            OrderName::Greedy => Order::Greedy,
-        });
-        PolicyOptions {
-            profile: profile.unwrap_or(options.profile),
-            weighting: weighting.unwrap_or(options.weighting),
-            lottery: lottery.unwrap_or(options.lottery),
-            order: order.unwrap_or(options.order),
-            memory_tags: options.memory_tags,
-        }
-    }
 }

@@ -4,21 +4,16 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use serde_json::json;
 
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Streams, World, complain, parsed, written};
+use crate::cli::{Failure, Form, Streams, World, complain, parsed_with, print, words};
 use crate::report::{self, Color, Origin};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::check::check;
 use classmate::internal::builtin::near::closest;
 use classmate::internal::eval::explain::explain;
-use classmate::internal::eval::scope::Scope;
-use classmate::internal::syntax::expr::Expr;
-use classmate::internal::syntax::parse::ParseOptions;
 use classmate::internal::syntax::print::Style;
-use classmate::internal::value::Value;
+use classmate::{ClassAd, Expr, ParseOptions, Scope, Value};
 
 /// Evaluate an expression and print its value.
 ///
@@ -51,7 +46,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "target", value_parser = clap::value_parser!(u64).range(1..))]
     target_at: u64,
     /// Output format
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
     format: Form,
     /// Explain on standard error why the value is UNDEFINED or ERROR, and warn about likely mistakes
     #[arg(long)]
@@ -60,13 +55,8 @@ pub(super) struct Arguments {
     world: World,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Canonical text
-    Text,
-    /// An object with `type` and `text`
-    Json,
-}
+const FORMS: [(&str, &str, Form); 2] =
+    [("text", "Canonical text", Form::Text), ("json", "An object with `type` and `text`", Form::Json)];
 
 #[expect(clippy::print_stderr, reason = "this is where explanations reach the user")]
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
@@ -77,7 +67,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let expression = report::printable(source);
         complain(&format!("warning: `{expression}` is read as the expression; did you mean the option `{option}`?"));
     }
-    let expr = parsed(source, "expression", &options, streams)?;
+    let expr = parsed_with(source, "expression", &options, streams.err)?;
     let mut notes = Notes::default();
     let mut side = |path: &Option<PathBuf>, at: u64| {
         path.as_ref().map(|path| input::ad(path, at, &settings, &mut notes)).transpose()
@@ -89,20 +79,19 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
     let value = scope.eval(&expr);
     if arguments.explain {
-        let color = streams.err;
         for cause in explain(scope, &expr) {
             let help = cause.help("MY", "TARGET").map_or_else(String::new, |help| format!("\n  = help: {help}"));
             eprintln!("note: {cause}{help}");
         }
-        warn(&expr, source, "expression", color);
+        warn(&expr, source, "expression", streams.err);
     } else if !matches!(value, Ok(Value::Bool(_) | Value::Int(_) | Value::Real(_))) {
-        // A misspelt function is an error or undefined, which nobody asked for.
+        // The value may come from a misspelled function.
         warn(&expr, source, "expression", streams.err);
     }
     match value {
-        Ok(value) => print(&value, arguments.format),
+        Ok(value) => show(&value, arguments.format),
         Err(failed) => {
-            print(&Value::Error, arguments.format)?;
+            show(&Value::Error, arguments.format)?;
             Err(Failure::new(format!("evaluation stopped: {failed}")))
         }
     }
@@ -114,21 +103,19 @@ fn option_meant(expression: &[u8]) -> Option<&'static str> {
     expression.starts_with(b"--").then(|| closest(expression, known)).flatten()
 }
 
-/// Says what in an expression hardly means what its author wanted.
+/// Warns of likely mistakes in an expression.
 pub(super) fn warn(expr: &Expr, source: &[u8], name: &str, color: Color) {
     for finding in check(expr, source) {
         complain(&report::render_diagnostic(&finding, source, &Origin::whole(name), color));
     }
 }
 
-fn print(value: &Value, form: Form) -> Result<(), Failure> {
-    let mut line = match form {
-        Form::Text => value.to_text(Style::New),
-        Form::Json => {
-            let text = String::from_utf8_lossy(&value.to_text(Style::New)).into_owned();
-            json!({ "type": value.type_of().as_str(), "text": text }).to_string().into_bytes()
-        }
-    };
+fn show(value: &Value, form: Form) -> Result<(), Failure> {
+    let mut line = value.to_text(Style::New);
+    if form == Form::Json {
+        let text = String::from_utf8_lossy(&line).into_owned();
+        line = json!({ "type": value.type_of().as_str(), "text": text }).to_string().into_bytes();
+    }
     line.push(b'\n');
-    written(std::io::stdout().lock().write_all(&line))
+    print(None, |out| out.write_all(&line))
 }

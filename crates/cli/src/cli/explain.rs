@@ -1,25 +1,18 @@
 //! `classmate explain POOL`
 
-use std::io::Write;
-
-use clap::ValueEnum;
 use rayon::prelude::*;
-use serde::Serialize;
 
 use crate::cli::input::Notes;
-use crate::cli::negotiate::{PoolFiles, refused, snapshot, snapshot_to_explain};
 use crate::cli::policy::PolicyArguments;
-use crate::cli::{Failure, Streams, complain, leaked, page, parsed, written};
+use crate::cli::pool::PoolFiles;
+use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, complain, leaked, parsed, print_result, words};
 use crate::report::explain::{self as report, Layout};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near::{allowance, distance};
-use classmate::internal::eval::scope::Scope;
-use classmate::internal::syntax::parse::ParseOptions;
+use classmate::{ClassAd, Scope};
 use classmate_advice::internal::explain::cycle::{group, submitter};
 use classmate_advice::internal::explain::replay::{self, ExplainedJob};
 use classmate_advice::internal::explain::{find, slot};
-use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot, negotiate};
-use classmate_pool::internal::priority::Policy;
+use classmate_pool::{CycleOptions, Policy, PreparedPool, Snapshot, negotiate};
 
 /// Explain why a job or slot is idle, or derive a share or quota.
 ///
@@ -53,14 +46,14 @@ pub(super) struct Arguments {
     #[arg(long, requires = "job")]
     no_cycle: bool,
     /// Output format
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = words(&TEXT_OR_JSON), default_value = "text")]
     format: Form,
     // Last: its heading holds for whatever follows.
     #[command(flatten)]
     policy: PolicyArguments,
 }
 
-/// What is asked about.
+/// The job, slot, submitter or group to explain.
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = false)]
 struct About {
@@ -78,52 +71,41 @@ struct About {
     group: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Text
-    Text,
-    /// One JSON object with the full result
-    Json,
-}
-
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    // Other policies ask more of slots than the negotiator does; of a slot that is asked about all is told.
-    let snapshot = if arguments.policy.is_condor() && arguments.about.slot.is_none() {
-        snapshot_to_explain(&arguments.files, arguments.about.job.is_some(), &mut notes, streams.err)?
+    let (files, about) = (&arguments.files, &arguments.about);
+    // Other policies need more attributes of slots than the negotiator; the explanation of a slot needs all.
+    let snapshot = leaked(if arguments.policy.is_condor() && about.slot.is_none() {
+        files.snapshot_to_explain(about.job.is_some(), &mut notes, streams.err)?
     } else {
-        snapshot(&arguments.files, false, &mut notes, streams.err)?
-    };
-    let snapshot = leaked(snapshot);
-    snapshot.policy = arguments.policy.read(arguments.files.directory(), snapshot, &mut notes)?;
+        files.snapshot(&mut notes, streams.err)?
+    });
+    snapshot.policy = arguments.policy.read(files.directory(), snapshot, &mut notes)?;
     notes.show(streams.err);
-    let about = &arguments.about;
-    let json = arguments.format == Form::Json;
-    let mut out = page(!json);
-    let printed = if let Some(wanted) = &about.job {
+    let form = arguments.format;
+    if let Some(wanted) = &about.job {
         let subject = subject(snapshot, wanted, streams)?;
-        let pool = PreparedPool::for_explanation_taking(snapshot).map_err(|error| refused(&error))?;
-        let explained = replay::of_job(leaked(pool), &subject, !arguments.no_cycle);
-        let explanation = explained.map_err(|error| refused(&error))?;
+        let pool = PreparedPool::for_explanation_taking(snapshot)?;
+        let explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
         let layout = Layout { policies: arguments.policies };
-        if json { object(&mut out, &explanation) } else { report::write(&mut out, &explanation, layout, streams.out) }
+        print_result(form, &explanation, columns(), |out| report::write(out, &explanation, layout, streams.out))
     } else if let Some(name) = &about.slot {
-        let outcome = negotiate(snapshot).map_err(|error| refused(&error))?;
-        let pool = &*leaked(PreparedPool::for_explanation(snapshot).map_err(|error| refused(&error))?);
+        let outcome = negotiate(snapshot)?;
+        let pool = &*leaked(PreparedPool::for_explanation(snapshot)?);
         let names = || pool.slots().iter().map(|slot| slot.name.to_string()).collect::<Vec<_>>();
         let found =
             slot::explain(pool, &outcome, name).ok_or_else(|| nothing("slot in the cycle is named", name, &names()))?;
-        if json { object(&mut out, &found) } else { report::write_slot(&mut out, &found, streams.out) }
+        print_result(form, &found, columns(), |out| report::write_slot(out, &found, streams.out))
     } else {
-        let pool = leaked(PreparedPool::new(snapshot).map_err(|error| refused(&error))?);
+        let pool = leaked(PreparedPool::new(snapshot)?);
         let division = pool.division();
-        let outcome = pool.negotiate(CycleOptions::default()).map_err(|error| refused(&error))?.outcome;
+        let outcome = pool.negotiate(CycleOptions::default())?.outcome;
         if let Some(name) = &about.submitter {
             let known: Vec<String> = outcome.submitters.iter().map(|line| line.submitter.clone()).collect();
             let found = submitter::trace(&outcome, pool, name)
                 .ok_or_else(|| nothing("submitter in the cycle is named", name, &known))?;
             let title = format!("Submitter {}", found.summary.submitter);
-            if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
+            print_result(form, &found, columns(), |out| report::write_steps(out, &title, &found.steps))
         } else {
             let name = about.group.as_deref().unwrap_or_default();
             let known: Vec<String> = outcome.groups.iter().map(|group| group.name.clone()).collect();
@@ -136,18 +118,12 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
                 Policy::Condor => nothing("group is named", name, &known),
             })?;
             let title = format!("Group {}", found.explained.summary.name);
-            if json { object(&mut out, &found) } else { report::write_steps(&mut out, &title, &found.steps) }
+            print_result(form, &found, columns(), |out| report::write_steps(out, &title, &found.steps))
         }
-    };
-    written(printed.and_then(|()| out.flush()))
+    }
 }
 
-fn object(out: &mut impl Write, found: &impl Serialize) -> std::io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, found)?;
-    writeln!(out)
-}
-
-/// There is nothing of that name; what there is.
+/// The failure of a name that does not exist, with the names that do.
 fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
     const LISTED: usize = 8;
     let near = known
@@ -166,7 +142,7 @@ fn nothing(what: &str, name: &str, known: &[String]) -> Failure {
     }
 }
 
-/// The job that is asked about.
+/// The job to explain.
 fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<ExplainedJob, Failure> {
     let text = wanted.trim();
     let number = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.').then_some(text);
@@ -176,7 +152,7 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Explai
             find(snapshot, |job, _| job.id.to_string() == whole)
         }
         None => {
-            let expr = parsed(text.as_bytes(), "--job", &ParseOptions::default(), streams)?;
+            let expr = parsed(text, "--job", streams)?;
             let settings = snapshot.settings();
             let holds = |ad: &ClassAd| Scope::new(ad, &settings).holds(&expr);
             let found = find(snapshot, |_, ad| holds(ad));

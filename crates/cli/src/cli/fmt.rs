@@ -1,23 +1,18 @@
 //! `classmate fmt FILE…`
 
-use std::io::{BufWriter, Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-
-use crate::cli::input::{self, unreadable};
-use crate::cli::lint::{FileKind, detect};
-use crate::cli::{Failure, Streams, complain, written};
-use crate::report::{self, Origin, counted, diff};
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::format::Format;
+use crate::cli::input;
+use crate::cli::lint::{COMPRESSED, FileKind, detect};
+use crate::cli::{Failure, Streams, complain, output, unparsed, words, written};
+use crate::report::{counted, diff};
 use classmate::internal::format::detect::detect_file;
 use classmate::internal::format::new::parse_whole_ad;
-use classmate::internal::syntax::parse::ParseOptions;
+use classmate::{Diagnostic, Format, ParseOptions, SyntaxError};
 use classmate_advice::internal::fmt::{ads, config};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
-use classmate_config::internal::config::disk::io_reason;
 
 /// Format expressions, ads and configuration files.
 ///
@@ -43,8 +38,8 @@ pub(super) struct Arguments {
     #[arg(long, short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
     expression: Option<String>,
     /// Type of the files [default: detected from their names and contents]
-    #[arg(long = "as", value_name = "KIND", value_enum)]
-    kind: Option<Laid>,
+    #[arg(long = "as", value_name = "KIND", value_parser = words(&KINDS))]
+    kind: Option<FileKind>,
     /// List the files that would change; do not write
     #[arg(long)]
     check: bool,
@@ -56,39 +51,24 @@ pub(super) struct Arguments {
     width: usize,
 }
 
-/// A kind of file that can be formatted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Laid {
-    /// Configuration files
-    Config,
-    /// Ads in any format
-    Ads,
-    /// One expression per file
-    Expression,
-}
-
-impl From<Laid> for FileKind {
-    fn from(laid: Laid) -> Self {
-        match laid {
-            Laid::Config => FileKind::Config,
-            Laid::Ads => FileKind::Ads,
-            Laid::Expression => FileKind::Expression,
-        }
-    }
-}
+/// The kinds of files that can be formatted.
+const KINDS: [(&str, &str, FileKind); 3] = [
+    ("config", "Configuration files", FileKind::Config),
+    ("ads", "Ads in any format", FileKind::Ads),
+    ("expression", "One expression per file", FileKind::Expression),
+];
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = output(None);
     if let Some(text) = &arguments.expression {
         let tidy = laid_out("expression", text.as_bytes(), FileKind::Expression, arguments.width, streams)?;
         written(out.write_all(&tidy).and_then(|()| out.flush()))?;
     }
     let (mut changes, mut wrong) = (false, false);
     for path in &arguments.files {
-        let kind = arguments.kind.map_or_else(|| detect(path), |kind| Ok(kind.into()))?;
+        let kind = arguments.kind.map_or_else(|| detect(path), Ok)?;
         let mut source = input::open(path)?;
-        let mut text = Vec::new();
-        source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
+        let text = source.text()?;
         let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
         let unformatted = unformatted(&text, kind);
         for one in unformatted.iter().take(MAX_WARNINGS) {
@@ -150,25 +130,21 @@ fn unformatted(text: &[u8], kind: FileKind) -> Vec<Diagnostic> {
 
 /// Writes a file that was read, unless it is compressed.
 fn replace(path: &Path, text: &[u8]) -> Result<(), Failure> {
-    let cannot = |why: &str| Failure::new(format!("cannot write `{}`: {why}", path.display()));
-    let start = std::fs::read(path).map_err(|error| cannot(&io_reason(&error)))?;
-    if start.starts_with(&[0x1f, 0x8b]) {
-        return Err(cannot("it is compressed"));
+    let cannot = |error| Failure::writing(path.display(), &error);
+    if std::fs::read(path).map_err(cannot)?.starts_with(&COMPRESSED) {
+        return Err(Failure::new(format!("cannot write `{}`: it is compressed", path.display())));
     }
-    std::fs::write(path, text).map_err(|error| cannot(&io_reason(&error)))
+    std::fs::write(path, text).map_err(cannot)
 }
 
 fn laid_out(name: &str, text: &[u8], kind: FileKind, width: usize, streams: Streams) -> Result<Vec<u8>, Failure> {
     if let Some(lines) = without_returns(text) {
         return laid_out(name, &lines, kind, width, streams).map(|tidy| with_returns(&tidy));
     }
-    let expression = |text: &[u8]| {
-        ads::expression(text, width)
-            .map_err(|error| Failure::rendered(report::render(&error, text, &Origin::whole(name), None, streams.err)))
-    };
+    let refused = |error: SyntaxError| unparsed(&error, text, name, streams.err);
     Ok(match kind {
         FileKind::Config => config::config(text, width),
-        FileKind::Expression => expression(text)?,
+        FileKind::Expression => ads::expression(text, width).map_err(refused)?,
         FileKind::Submit | FileKind::Test => {
             let what = if kind == FileKind::Test { "a file of policy tests" } else { "a submit file" };
             return Err(Failure::input(format!("`{name}` is {what}: expected an expression, ads or a configuration"))
@@ -178,12 +154,14 @@ fn laid_out(name: &str, text: &[u8], kind: FileKind, width: usize, streams: Stre
                 ));
         }
         FileKind::Ads => match detect_file(text, &ParseOptions::default()) {
-            Format::Long if text.trim_ascii_start().starts_with(b"[") => expression(text)?,
+            Format::Long if text.trim_ascii_start().starts_with(b"[") => {
+                ads::expression(text, width).map_err(refused)?
+            }
             Format::Long => ads::long(text),
-            Format::New if parse_whole_ad(text, &ParseOptions::default()).is_ok() => expression(text)?,
-            Format::New => ads::several(text, width).map_err(|error| {
-                Failure::rendered(report::render(&error, text, &Origin::whole(name), None, streams.err))
-            })?,
+            Format::New if parse_whole_ad(text, &ParseOptions::default()).is_ok() => {
+                ads::expression(text, width).map_err(refused)?
+            }
+            Format::New => ads::several(text, width).map_err(refused)?,
             _ => {
                 return Err(Failure::input(format!("`{name}` contains ads in a format for tools")).help(
                     "convert it with `classmate ads FILE --to long`; fmt formats ads in the long format and in new \

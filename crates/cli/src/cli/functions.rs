@@ -2,13 +2,12 @@
 
 use std::io::Write;
 
-use clap::ValueEnum;
 use serde_json::json;
 
-use crate::cli::{Failure, written};
+use crate::cli::{Failure, Form, TEXT_OR_JSON, print, words};
 use crate::report::functions;
+use classmate::Name;
 use classmate::internal::builtin::{Function, all, find};
-use classmate::internal::name::Name;
 
 /// List the ClassAd functions, or describe one.
 #[derive(clap::Args, Debug)]
@@ -23,29 +22,26 @@ pub(super) struct Arguments {
     /// Function name, in any case
     name: Option<String>,
     /// Output format
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
     format: Form,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Text
-    Text,
-    /// JSON lines: `name`, `signature`, `least`, `most`, `pure`, `about`, `examples`
-    Json,
-}
+const FORMS: [(&str, &str, Form); 2] = [
+    TEXT_OR_JSON[0],
+    ("json", "JSON lines: `name`, `signature`, `least`, `most`, `pure`, `about`, `examples`", Form::Json),
+];
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let text = match (&arguments.name, arguments.format) {
-        (None, Form::Text) => functions::list(usize::MAX),
-        (Some(name), Form::Text) => functions::describe(name).map_err(Failure::input)?,
-        (None, Form::Json) => all().map(line).collect::<Vec<_>>().join("\n"),
-        (Some(name), Form::Json) => {
-            functions::describe(name).map_err(Failure::input)?;
-            find(Name::new(name)).map(line).unwrap_or_default()
+    let json = arguments.format == Form::Json;
+    let text = match &arguments.name {
+        None if json => all().map(line).collect::<Vec<_>>().join("\n"),
+        None => functions::list(usize::MAX),
+        Some(name) => {
+            let text = functions::describe(name).map_err(Failure::input)?;
+            if json { find(Name::new(name)).map(line).unwrap_or_default() } else { text }
         }
     };
-    written(writeln!(std::io::stdout().lock(), "{text}"))
+    print(None, |out| writeln!(out, "{text}"))
 }
 
 fn line(function: &Function) -> String {

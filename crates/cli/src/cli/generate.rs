@@ -1,20 +1,18 @@
 //! `classmate generate POOL`
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter};
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use indicatif::ProgressBarIter;
 
-use crate::cli::{Failure, input};
-use classmate_config::internal::config::disk::io_reason;
+use crate::cli::{Failure, input, words, write_file};
 use classmate_pool::internal::generate::{Pool, Shape};
 
-/// More groups than that no negotiator is given.
+/// Maximum number of groups; no real configuration has more.
 const MAX_GROUPS: u64 = 1_000_000;
 
-/// More passes than that need priorities that are beyond numbers.
+/// Maximum number of passes; more would need priorities that are out of range.
 const MAX_PASSES: i64 = 100;
 
 /// From 0 to 1.
@@ -63,8 +61,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     /// Kind of slots and jobs
-    #[arg(long, value_enum, default_value = "ospool")]
-    shape: ShapeName,
+    #[arg(long, value_parser = words(&SHAPES), default_value = "ospool")]
+    shape: Shape,
     /// Write about 475 attributes per slot, not only those that matter
     #[arg(long)]
     full: bool,
@@ -76,28 +74,12 @@ pub(super) struct Arguments {
     unmatched: f64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum ShapeName {
-    /// Partitionable slots at many sites
-    Ospool,
-    /// Static slots with one core
-    Static,
-    /// Like `ospool`, but half of the slots have GPUs
-    Gpu,
-    /// All slots and all autoclusters differ: the worst case
-    Distinct,
-}
-
-impl From<ShapeName> for Shape {
-    fn from(name: ShapeName) -> Self {
-        match name {
-            ShapeName::Ospool => Shape::Ospool,
-            ShapeName::Static => Shape::Static,
-            ShapeName::Gpu => Shape::Gpu,
-            ShapeName::Distinct => Shape::Distinct,
-        }
-    }
-}
+const SHAPES: [(&str, &str, Shape); 4] = [
+    ("ospool", "Partitionable slots at many sites", Shape::Ospool),
+    ("static", "Static slots with one core", Shape::Static),
+    ("gpu", "Like `ospool`, but half of the slots have GPUs", Shape::Gpu),
+    ("distinct", "All slots and all autoclusters differ: the worst case", Shape::Distinct),
+];
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let pool = Pool {
@@ -108,25 +90,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         submitters: arguments.submitters,
         groups: arguments.groups,
         seed: arguments.seed,
-        shape: arguments.shape.into(),
+        shape: arguments.shape,
         full: arguments.full,
         claimed: arguments.claimed,
         unmatched: arguments.unmatched,
     };
-    let fail = |path: &PathBuf, error: &io::Error| {
-        Failure::new(format!("cannot write `{}`: {}", path.display(), io_reason(error)))
-    };
-    std::fs::create_dir_all(&arguments.pool).map_err(|error| fail(&arguments.pool, &error))?;
+    std::fs::create_dir_all(&arguments.pool).map_err(|error| Failure::writing(arguments.pool.display(), &error))?;
     let progress = input::written();
     let file = |name: &'static str, write: &dyn Fn(&mut BufWriter<ProgressBarIter<File>>) -> io::Result<()>| {
-        let path = arguments.pool.join(name);
         progress.set_message(name);
-        let written = File::create(&path).and_then(|file| {
-            let mut out = BufWriter::with_capacity(1 << 20, progress.wrap_write(file));
-            write(&mut out)?;
-            out.flush()
-        });
-        written.map_err(|error| fail(&path, &error))
+        write_file(&arguments.pool.join(name), |file| progress.wrap_write(file), write)
     };
     file("slots.ads", &|out| pool.write_slots(out))?;
     file("jobs.ads", &|out| pool.write_jobs(out))?;

@@ -12,12 +12,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Failure, complain};
 use crate::report::{self, Color, counted};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::format::Reader;
-use classmate::internal::format::report::Report;
+use classmate::{ClassAd, EvalOptions, Reader, Report};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
-use classmate_config::internal::config::disk::io_reason;
 use classmate_pool::internal::negotiate::directory::{AdInput, read_ads};
 
 /// A file of a pool's directory, if it has it.
@@ -28,15 +24,24 @@ pub(super) fn own(pool: Option<&Path>, name: &str) -> Option<PathBuf> {
 /// Files smaller than this are read without a progress bar.
 const LARGE: u64 = 32 << 20;
 
-/// Whether some file of the command line was standard input.
+/// True if a file of the command line was standard input.
 static STDIN_TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// A source of bytes, and what to call it in messages.
 pub(crate) struct Input {
     pub(crate) reader: Box<dyn BufRead + Send>,
     pub(crate) name: String,
-    /// Whether a byte order mark stood before the rest.
+    /// True if a byte order mark was before the rest.
     pub(crate) marked: bool,
+}
+
+impl Input {
+    /// The rest of the text.
+    pub(crate) fn text(&mut self) -> Result<Vec<u8>, Failure> {
+        let mut text = Vec::new();
+        self.reader.read_to_end(&mut text).map_err(|error| Failure::reading(&self.name, &error))?;
+        Ok(text)
+    }
 }
 
 /// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
@@ -55,14 +60,13 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         _ => raw,
     };
     let mut reader = BufReader::with_capacity(1 << 18, raw);
-    let start =
-        reader.fill_buf().map_err(|error| Failure::new(format!("cannot read `{name}`: {}", io_reason(&error))))?;
+    let start = reader.fill_buf().map_err(|error| Failure::reading(&name, &error))?;
     let mut reader: Box<dyn BufRead + Send> = if start.starts_with(&[0x1f, 0x8b]) {
         Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(reader)))
     } else {
         Box::new(reader)
     };
-    // A byte order mark is no part of the first name; what cannot be read is told by who reads on.
+    // A byte order mark is not part of the first name; read errors are reported by the code that reads on.
     let mut marked = false;
     match reader.fill_buf() {
         Ok(start) if start.starts_with(BYTE_ORDER_MARK) => {
@@ -80,11 +84,10 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
 
 /// A file and its size in bytes.
 fn opened(path: &Path) -> Result<(File, u64), Failure> {
-    let cannot = |why: String| Failure::new(format!("cannot read `{}`: {why}", path.display()));
-    let file = File::open(path).map_err(|error| cannot(io_reason(&error)))?;
-    let facts = file.metadata().map_err(|error| cannot(io_reason(&error)))?;
+    let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (facts, file) = opened.map_err(|error| Failure::reading(path.display(), &error))?;
     if facts.is_dir() {
-        return Err(cannot("it is a directory, expected a file".to_owned()));
+        return Err(Failure::new(format!("cannot read `{}`: it is a directory, expected a file", path.display())));
     }
     Ok((file, facts.len()))
 }
@@ -94,60 +97,44 @@ pub(crate) fn check(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" { Ok(()) } else { opened(path).map(drop) }
 }
 
-/// Progress over so many steps; hidden unless standard error is a terminal.
+/// Progress up to a count, in the form of a template; hidden unless standard error is a terminal.
+fn progress(count: Option<u64>, template: &str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = count.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Progress over a number of steps.
 pub(crate) fn steps(count: u64, what: &str) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(count);
-    if let Ok(style) = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {eta}") {
-        bar.set_style(style);
-    }
-    bar.set_message(what.to_owned());
-    bar
+    progress(Some(count), "{msg} {pos}/{len} {wide_bar} {eta}").with_message(what.to_owned())
 }
 
-/// How much was written so far, and how fast; hidden unless standard error is a terminal.
+/// The amount written so far, and the speed.
 pub(crate) fn written() -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {bytes} {binary_bytes_per_sec}") {
-        bar.set_style(style);
-    }
-    bar
+    progress(None, "{spinner} {msg} {bytes} {binary_bytes_per_sec}")
 }
 
-/// Progress of a simulation over so many jobs, with both clocks; hidden unless standard error is a terminal.
+/// Progress of a simulation over a number of jobs, with both clocks.
 pub(crate) fn clocks(count: u64) -> ProgressBar {
-    let bar = steps(count, "");
-    if let Ok(style) = ProgressStyle::with_template("{msg} {pos}/{len} jobs {wide_bar} {elapsed} of {duration}") {
-        bar.set_style(style);
-    }
-    bar
+    progress(Some(count), "{msg} {pos}/{len} jobs {wide_bar} {elapsed} of {duration}")
 }
 
+/// Progress of reading a file.
 fn bar(size: u64, name: &str) -> ProgressBar {
-    let bar = ProgressBar::new(size);
-    let style = "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";
-    if let Ok(style) = ProgressStyle::with_template(style) {
-        bar.set_style(style);
-    }
-    bar.set_message(format!("reading {name}"));
+    let bar = progress(Some(size), "{msg} {wide_bar} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}");
     bar.enable_steady_tick(Duration::from_millis(200));
-    bar
-}
-
-/// A file that could be opened but not read to its end.
-pub(crate) fn unreadable(name: &str, error: &std::io::Error) -> Failure {
-    Failure::new(format!("cannot read `{name}`: {}", io_reason(error)))
+    bar.with_message(format!("reading {name}"))
 }
 
 /// Reads all ads of a file.
 pub(crate) fn ads(path: &Path, settings: &EvalOptions, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
     let input = open(path)?;
-    let cannot = |error| unreadable(&input.name, &error);
+    let cannot = |error| Failure::reading(&input.name, &error);
     let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
     let ads = reader.by_ref().collect::<Result<Vec<_>, _>>().map_err(cannot)?;
     notes.add(&input.name, reader.report());
@@ -166,10 +153,10 @@ pub(crate) fn many_ads(path: &Path, notes: &mut Notes) -> Result<Vec<ClassAd>, F
     Ok(ads)
 }
 
-/// Reads the ad of a file that stands at a place, counted from 1.
+/// Reads the Nth ad of a file, counted from 1.
 pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes) -> Result<ClassAd, Failure> {
     let input = open(path)?;
-    let cannot = |error| unreadable(&input.name, &error);
+    let cannot = |error| Failure::reading(&input.name, &error);
     let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
     let mut seen = 0;
     for ad in reader.by_ref() {
@@ -184,15 +171,15 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes
     let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
     let mut failure = Failure::input(format!("`{}` contains {ads}: expected at least {at}", input.name));
     if notes.any() {
-        // Nobody shows the notes behind a failure, and they say why.
-        let told = notes.lines(Color::Off).join("\n");
+        // Notes are not shown after a failure, and they give the reason.
+        let reasons = notes.lines(Color::Off).join("\n");
         failure = failure.help("skipped ads are not counted");
-        failure.message = format!("{told}\n{}", failure.message);
+        failure.message = format!("{reasons}\n{}", failure.message);
     }
     Err(failure)
 }
 
-/// What was wrong with the files that were read.
+/// Messages about the files that were read.
 #[derive(Default)]
 pub(crate) struct Notes {
     files: Vec<(String, Report)>,
@@ -206,15 +193,14 @@ const SHOWN: usize = 10;
 const SHOWN_IGNORED: usize = 3;
 
 impl Notes {
-    /// Remembers what the reader of a file has to say.
+    /// Remembers the report of the reader of a file.
     pub(crate) fn add(&mut self, name: &str, report: &Report) {
         self.files.push((name.to_owned(), report.clone()));
     }
 
-    /// Remembers something odd that stops nothing, with its place.
+    /// Remembers a warning.
     ///
-    /// What was said of the same place before is said once. Of a text from a file nothing reaches the terminal that it would
-    /// take for a command.
+    /// Repeated warnings are shown once. Control characters of a file do not reach the terminal.
     pub(crate) fn warn(&mut self, warning: String) {
         let is_command = |letter: char| letter.is_control() && letter != '\n';
         self.warnings.insert(if warning.contains(is_command) {
@@ -224,19 +210,19 @@ impl Notes {
         });
     }
 
-    /// Whether anything was wrong.
+    /// True if input was skipped.
     pub(crate) fn any(&self) -> bool {
         self.files.iter().any(|(_, report)| !report.is_clean())
     }
 
-    /// Says on standard error what could not be read, and how much was skipped.
+    /// Shows the messages on standard error.
     pub(crate) fn show(&self, color: Color) {
         for line in self.lines(color) {
             complain(&line);
         }
     }
 
-    /// What could not be read, and how much was skipped; each entry may have several lines.
+    /// The messages about skipped input; each entry may have several lines.
     pub(crate) fn lines(&self, color: Color) -> Vec<String> {
         let mut lines: Vec<String> = self.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
         for (name, report) in &self.files {

@@ -1,32 +1,30 @@
 //! `classmate lint FILE…`
 
 use std::collections::BTreeSet;
-use std::io::{BufWriter, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use crate::cli::input::{self, unreadable};
+use crate::cli::input;
 use crate::cli::settings::{contents, of_files, of_pool};
-use crate::cli::{Failure, Streams, columns, complain, page, written};
+use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, complain, output, print, words, write_json, written};
 use crate::report::fold::Folded;
 use crate::report::{counted, lint as report};
 use classmate::internal::builtin::near;
-use classmate::internal::diagnostic::{Diagnostic, Excerpt, Fix, Severity};
+use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::format::detect::detect_file;
-use classmate::internal::format::{Format, Reader};
-use classmate::internal::span::{Position, Span};
-use classmate::internal::syntax::parse::ParseOptions;
+use classmate::internal::span::Position;
 use classmate::internal::syntax::token::Quoting;
+use classmate::{Diagnostic, Format, ParseOptions, Reader, Span};
 use classmate_advice::internal::lint::ads::AdLinter;
 use classmate_advice::internal::lint::catalogue;
 use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
 use classmate_advice::internal::lint::{certain_fix, config, expression, fixed, placed, submit, suite};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
-use classmate_config::internal::config::disk::io_reason;
 
 /// Check configuration, ads, submit files and expressions for mistakes.
 ///
@@ -70,7 +68,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     list: bool,
     /// Output format
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
     format: Form,
 }
 
@@ -88,20 +86,11 @@ pub(super) enum FileKind {
     Test,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Text
-    Text,
-    /// One JSON object with the full result
-    Json,
-    /// A SARIF 2.1.0 log
-    Sarif,
-}
+const FORMS: [(&str, &str, Form); 3] = [TEXT_OR_JSON[0], TEXT_OR_JSON[1], ("sarif", "A SARIF 2.1.0 log", Form::Sarif)];
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
     if arguments.list {
-        let mut out = page(true);
-        written(report::list(&mut out).and_then(|()| out.flush()))?;
+        print(columns(), report::list)?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(unknown) = arguments.allow.iter().find(|code| catalogue::find(code).is_none()) {
@@ -131,16 +120,15 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
             complain(&format!("{} made", counted(changed, "change")));
         }
     }
-    let width = columns().filter(|_| arguments.format == Form::Text);
-    let mut out = Folded::but_sources(BufWriter::new(std::io::stdout().lock()), width);
-    let printed = match arguments.format {
-        Form::Text => report::write(&mut out, &alarms, streams.out, width),
-        form => {
-            let whole = if form == Form::Json { report::json(&alarms) } else { report::sarif(&alarms) };
-            serde_json::to_writer_pretty(&mut out, &whole).map_err(Into::into).and_then(|()| writeln!(out))
+    match arguments.format {
+        Form::Json => print(None, |out| write_json(out, &report::json(&alarms)))?,
+        Form::Sarif => print(None, |out| write_json(out, &report::sarif(&alarms)))?,
+        _ => {
+            let mut out = Folded::but_sources(output(None), columns());
+            let printed = report::write(&mut out, &alarms, streams.out, columns());
+            written(printed.and_then(|()| out.flush()))?;
         }
-    };
-    written(printed.and_then(|()| out.flush()))?;
+    }
     let wrong = alarms.iter().any(|alarm| alarm.severity == Severity::Error || arguments.deny_warnings);
     Ok(if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }
@@ -201,7 +189,7 @@ fn binary(path: &Path) -> Result<Option<Diagnostic>, Failure> {
     let source = input::open(path)?;
     let mut start = Vec::new();
     let read = source.reader.take(LOOKED_AT).read_to_end(&mut start);
-    read.map_err(|error| unreadable(&source.name, &error))?;
+    read.map_err(|error| Failure::reading(&source.name, &error))?;
     let Some(zero) = memchr::memchr(0, &start) else { return Ok(None) };
     let first = memchr::memrchr(b'\n', &start[..zero]).map_or(0, |newline| newline + 1);
     let finding =
@@ -269,8 +257,7 @@ fn gather(path: &Path, schema: &mut AdSchema) {
 
 fn of_file(path: &Path, kind: FileKind, schema: &Arc<AdSchema>) -> Result<Vec<Diagnostic>, Failure> {
     let mut source = input::open(path)?;
-    let mut text = Vec::new();
-    source.reader.read_to_end(&mut text).map_err(|error| unreadable(&source.name, &error))?;
+    let text = source.text()?;
     let name: Arc<str> = Arc::from(source.name.as_str());
     Ok(match kind {
         FileKind::Submit => submit::lint(&name, &text),
@@ -285,7 +272,7 @@ fn of_file(path: &Path, kind: FileKind, schema: &Arc<AdSchema>) -> Result<Vec<Di
                 linter.long(&name, &text);
                 return Ok(linter.finish());
             }
-            let cannot = |error| unreadable(&source.name, &error);
+            let cannot = |error| Failure::reading(&source.name, &error);
             let mut reader = Reader::detect(text.as_slice(), &ParseOptions::default()).map_err(cannot)?;
             for ad in reader.by_ref() {
                 linter.ad(&name, &ad.map_err(cannot)?);
@@ -319,7 +306,7 @@ fn unwritable(alarms: &[Diagnostic]) -> Result<Vec<String>, Failure> {
             continue;
         }
         let mut start = [0; 2];
-        let cannot = |error: std::io::Error| unreadable(file, &error);
+        let cannot = |error| Failure::reading(file, &error);
         let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start)).map_err(cannot)?;
         if start[..read] == COMPRESSED {
             messages.push(format!("cannot write `{file}`: it is compressed"));
@@ -334,9 +321,9 @@ fn with_fixes(alarms: &[Diagnostic]) -> BTreeSet<&str> {
 }
 
 /// The first bytes of a compressed file.
-const COMPRESSED: [u8; 2] = [0x1f, 0x8b];
+pub(super) const COMPRESSED: [u8; 2] = [0x1f, 0x8b];
 
-/// Writes what is certain into the files; how many changes that were.
+/// Writes the safe fixes into the files; returns their number.
 fn fix(alarms: &[Diagnostic]) -> Result<u64, Failure> {
     let mut changes = 0;
     for file in with_fixes(alarms) {
@@ -344,7 +331,7 @@ fn fix(alarms: &[Diagnostic]) -> Result<u64, Failure> {
         if !path.is_file() {
             continue;
         }
-        let cannot = |error: std::io::Error| Failure::new(format!("cannot write `{file}`: {}", io_reason(&error)));
+        let cannot = |error| Failure::writing(file, &error);
         let text = std::fs::read(path).map_err(cannot)?;
         if text.starts_with(&COMPRESSED) {
             continue;

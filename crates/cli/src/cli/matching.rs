@@ -1,7 +1,6 @@
 //! `classmate match --job FILE --slots FILE`
 
-use crate::report::counted;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -9,13 +8,10 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Streams, World, written};
-use crate::report::printable;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::EvalError;
-use classmate::internal::eval::matching::{is_true, rank, requirements};
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::value::Value;
+use crate::cli::{Failure, Form, Streams, World, print, words};
+use crate::report::{counted, printable};
+use classmate::internal::eval::matching::{is_true, requirements};
+use classmate::{ClassAd, EvalError, EvalOptions, Value, rank};
 use classmate_pool::internal::pool::slot::is_slot;
 
 /// Match every job with every slot and count the matches.
@@ -39,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_enum, default_value = "all")]
     pairs: Pairs,
     /// Output format
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = words(&FORMS), default_value = "table")]
     format: Form,
     #[command(flatten)]
     world: World,
@@ -55,15 +51,12 @@ enum Pairs {
     None,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Aligned columns
-    Table,
-    /// JSON lines: one line per pair, then one line per job
-    Json,
-}
+const FORMS: [(&str, &str, Form); 2] = [
+    ("table", "Aligned columns", Form::Text),
+    ("json", "JSON lines: one line per pair, then one line per job", Form::Json),
+];
 
-/// What one job and one slot think of each other.
+/// The Requirements of a job and a slot, evaluated for each other.
 struct Pair {
     job: Result<Value, EvalError>,
     slot: Result<Value, EvalError>,
@@ -108,11 +101,10 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             return Err(Failure::input(format!("`{}` holds no ads: expected at least one {what}", path.display())));
         }
     }
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    written(print(&mut out, arguments, &jobs, &slots, &settings).and_then(|()| out.flush()))
+    print(None, |out| write(out, arguments, &jobs, &slots, &settings))
 }
 
-fn print(
+fn write(
     out: &mut impl Write,
     arguments: &Arguments,
     jobs: &[ClassAd],
@@ -123,7 +115,7 @@ fn print(
     let slot_names: Vec<String> = slots.iter().enumerate().map(|(at, ad)| slot_name(ad, at)).collect();
     let width = |names: &[String], least: usize| names.iter().map(|name| name.chars().count()).fold(least, usize::max);
     let (job_width, slot_width) = (width(&job_names, 3), width(&slot_names, 4));
-    let table = arguments.format == Form::Table;
+    let table = arguments.format == Form::Text;
     if table && arguments.pairs != Pairs::None {
         writeln!(
             out,
@@ -180,7 +172,7 @@ fn print(
     Ok(())
 }
 
-/// What the outcome of a Requirements means.
+/// The meaning of evaluated Requirements.
 fn verdict(outcome: &Result<Value, EvalError>) -> &'static str {
     match outcome {
         Err(_) => "failed",

@@ -8,6 +8,7 @@ mod conform;
 mod dirac;
 mod eval;
 mod explain;
+mod failure;
 mod fmt;
 mod functions;
 mod generate;
@@ -15,7 +16,9 @@ mod input;
 mod lint;
 mod matching;
 mod negotiate;
+mod output;
 mod policy;
+mod pool;
 mod quotas;
 mod repl;
 mod report;
@@ -29,22 +32,24 @@ mod taskqueues;
 mod test;
 mod userprio;
 mod whatif;
+mod words;
 
-use std::io::{BufWriter, StdoutLock, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use crate::report::fold::Folded;
+pub(crate) use failure::Failure;
+pub(crate) use output::{Form, Streams, columns, complain, output, print, print_result, write_json, written};
+use output::{TABLE_OR_JSON, TEXT_OR_JSON, write_file};
+use words::words;
+
 use crate::report::{Color, Origin, render};
 use classmate::internal::builtin::user_map::{Homes, UserMap, UserMaps};
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::syntax::expr::Expr;
-use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_expr};
-use classmate::internal::syntax::time::{Zone, parse_instant};
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::time::parse_instant;
+use classmate::{EvalOptions, Expr, Mode, ParseOptions, SyntaxError, Zone};
 use classmate_config::internal::config::disk::io_reason;
-use classmate_pool::internal::negotiate::LoadError;
 
 /// Columns of help, however wide the terminal is.
 const WIDEST_HELP: usize = 100;
@@ -122,50 +127,6 @@ enum Command {
     Conform(conform::Arguments),
 }
 
-/// What went wrong, ready to be shown, and the exit status.
-#[derive(Debug)]
-pub(crate) struct Failure {
-    /// The whole message, several lines if it shows a place.
-    message: String,
-    status: u8,
-}
-
-impl From<LoadError> for Failure {
-    fn from(error: LoadError) -> Self {
-        Failure::new(error.to_string())
-    }
-}
-
-impl Failure {
-    /// Something could not be done.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Failure { message: format!("error: {}", message.into()), status: 1 }
-    }
-
-    /// The input was wrong: usage or text.
-    pub(crate) fn input(message: impl Into<String>) -> Self {
-        Failure { status: 2, ..Failure::new(message) }
-    }
-
-    /// A rendered report about wrong text.
-    pub(crate) fn rendered(report: String) -> Self {
-        Failure { message: report, status: 2 }
-    }
-
-    /// The message as it is shown.
-    pub(crate) fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// What to do about it, on a line of its own.
-    #[must_use]
-    pub(crate) fn help(mut self, help: &str) -> Self {
-        self.message.push_str("\n  = help: ");
-        self.message.push_str(help);
-        self
-    }
-}
-
 /// Clock and mode, for all commands that evaluate.
 #[derive(clap::Args, Debug)]
 pub(crate) struct World {
@@ -190,10 +151,13 @@ pub(crate) struct World {
 #[derive(Clone, Debug)]
 struct NamedMap(String, Arc<UserMap>);
 
+fn contents_of(file: &str) -> Result<Vec<u8>, String> {
+    std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", io_reason(&error)))
+}
+
 fn parse_map(text: &str) -> Result<NamedMap, String> {
     let (name, file) = text.split_once('=').ok_or("expected NAME=FILE")?;
-    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", io_reason(&error)))?;
-    let map = UserMap::parse(&text);
+    let map = UserMap::parse(&contents_of(file)?);
     match map.skipped().first() {
         Some(line) => Err(format!("`{file}`: {line}")),
         None => Ok(NamedMap(name.to_owned(), Arc::new(map))),
@@ -204,8 +168,7 @@ fn parse_map(text: &str) -> Result<NamedMap, String> {
 const ACCOUNTS: &str = "/etc/passwd";
 
 fn parse_accounts(file: &str) -> Result<Arc<Homes>, String> {
-    let text = std::fs::read(file).map_err(|error| format!("cannot read `{file}`: {}", io_reason(&error)))?;
-    Ok(Arc::new(Homes::parse(&text)))
+    Ok(Arc::new(Homes::parse(&contents_of(file)?)))
 }
 
 /// The clock of an evaluation.
@@ -247,7 +210,7 @@ impl World {
             zone: Zone::local(),
             seed: self.seed,
             maps: Arc::new(maps),
-            // Where there is no such database, nobody has a home.
+            // Without such a database no user has a home directory.
             homes: self.accounts.clone().or_else(|| parse_accounts(ACCOUNTS).ok()).unwrap_or_default(),
             ..EvalOptions::default()
         }
@@ -300,7 +263,7 @@ fn leaked<'v, T: 'v>(value: T) -> &'v mut T {
     Box::leak(Box::new(value))
 }
 
-/// The exit status of a command, its failure told.
+/// The exit status of a command; prints its failure.
 fn ended(result: Result<ExitCode, Failure>) -> ExitCode {
     match result {
         Ok(status) => status,
@@ -311,49 +274,17 @@ fn ended(result: Result<ExitCode, Failure>) -> ExitCode {
     }
 }
 
-/// An expression of the command line; `flag` is where it stood.
-pub(crate) fn parsed(text: &[u8], flag: &str, options: &ParseOptions, streams: Streams) -> Result<Expr, Failure> {
-    parse_expr(text, options)
-        .map_err(|error| Failure::rendered(render(&error, text, &Origin::whole(flag), None, streams.err)))
+/// Parses the expression of a flag of the command line.
+fn parsed(text: &str, flag: &str, streams: Streams) -> Result<Expr, Failure> {
+    parsed_with(text.as_bytes(), flag, &ParseOptions::default(), streams.err)
 }
 
-/// How a result with a table is printed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum Form {
-    /// Tables
-    Table,
-    /// One JSON object with the full result
-    Json,
+/// Parses an expression with options; `name` is what messages call it.
+fn parsed_with(text: &[u8], name: &str, options: &ParseOptions, color: Color) -> Result<Expr, Failure> {
+    parse_expr(text, options).map_err(|error| unparsed(&error, text, name, color))
 }
 
-/// Whether each of the output streams is coloured.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Streams {
-    pub(crate) out: Color,
-    pub(crate) err: Color,
-}
-
-/// Writes a message to standard error; failures to write are ignored.
-pub(crate) fn complain(message: &str) {
-    let _ = writeln!(std::io::stderr(), "{message}");
-}
-
-/// Standard output; text is folded to the width of a terminal, or to `COLUMNS`.
-pub(crate) fn page(text: bool) -> Folded<BufWriter<StdoutLock<'static>>> {
-    Folded::new(BufWriter::new(std::io::stdout().lock()), columns().filter(|_| text))
-}
-
-/// The width of the terminal, or `COLUMNS`; none if standard output is no terminal.
-pub(crate) fn columns() -> Option<usize> {
-    let terminal = comfy_table::Table::new().width();
-    let asked = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    terminal.map(|columns| asked().unwrap_or(usize::from(columns)))
-}
-
-/// Writing to a pipe that was closed, as by `head`, ends the command quietly.
-pub(crate) fn written(result: std::io::Result<()>) -> Result<(), Failure> {
-    match result {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.map_err(|error| Failure::new(format!("cannot write the output: {}", io_reason(&error)))),
-    }
+/// The failure of a text that does not parse.
+fn unparsed(error: &SyntaxError, text: &[u8], name: &str, color: Color) -> Failure {
+    Failure::rendered(render(error, text, &Origin::whole(name), None, color))
 }

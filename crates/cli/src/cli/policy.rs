@@ -1,24 +1,22 @@
-//! Which policy orders a cycle: its name on the command line, and the files it reads.
+//! The policy that orders a cycle: its name on the command line, and the files it reads.
 
 use std::path::Path;
 
 use clap::ValueEnum;
 
 use crate::cli::Failure;
-use crate::cli::dirac::{Choices, CsFiles};
+use crate::cli::dirac::DiracArguments;
 use crate::cli::input::Notes;
 use crate::cli::slurm::{SlurmArguments, Stand};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::value::{List, Value};
-use classmate_config::internal::config::Config;
-use classmate_pool::internal::negotiate::Snapshot;
-use classmate_pool::internal::priority::Policy;
+use classmate::{ClassAd, List, Value};
+use classmate_config::Config;
 use classmate_pool::internal::priority::slurm::machines::enlist;
 use classmate_pool::internal::quota::{GroupSetting, QuotaSettings};
+use classmate_pool::{Policy, Snapshot};
 
-/// Tells of quotas that are parts of the pool: only those in slots stand in for shares.
+/// Warns of quotas that are fractions of the pool: only those in slots are used as shares.
 pub(super) fn warn_of_dynamic_quotas(config: &Config, notes: &mut Notes) {
-    // What is wrong with them is told by the cycle.
+    // Errors in them are reported by the cycle.
     let Ok(settings) = QuotaSettings::read(config) else { return };
     let dynamic = |group: &&GroupSetting| group.fixed.is_none() && group.dynamic.is_some();
     let mut groups = settings.groups.iter().filter(dynamic);
@@ -48,11 +46,10 @@ pub(super) struct PolicyArguments {
     #[command(flatten)]
     slurm: SlurmArguments,
     #[command(flatten)]
-    cs: CsFiles,
-    #[command(flatten)]
-    choices: Choices,
+    dirac: DiracArguments,
 }
 
+/// The policies, with their descriptions in the help.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum PolicyName {
     /// HTCondor: user priorities and pie spins
@@ -64,18 +61,16 @@ pub(super) enum PolicyName {
 }
 
 impl PolicyArguments {
-    /// Whether it is HTCondor's, which asks nothing of slots but what the negotiator does.
+    /// True for HTCondor's policy, which needs no other attributes of slots than the negotiator.
     pub(super) fn is_condor(&self) -> bool {
         self.policy == PolicyName::Condor
     }
 
-    /// Whether everything that is given is looked at, by the policy or by another one that is compared with it.
-    ///
-    /// What is given and passed over would be taken for what was computed.
+    /// Fails if an option is given that neither this policy nor the `other`, which is compared with it, reads.
     pub(super) fn check(&self, other: Option<PolicyName>) -> Result<(), Failure> {
         let unread = |name: PolicyName| self.policy != name && other != Some(name);
         let slurm = self.slurm.given().filter(|_| unread(PolicyName::Slurm));
-        let dirac = self.cs.given().or(self.choices.given()).filter(|_| unread(PolicyName::Dirac));
+        let dirac = self.dirac.given().filter(|_| unread(PolicyName::Dirac));
         let stray = slurm.map(|flag| (flag, "Slurm", "slurm")).or(dirac.map(|flag| (flag, "DIRAC", "dirac")));
         if let Some((flag, whose, policy)) = stray {
             return Err(
@@ -92,19 +87,19 @@ impl PolicyArguments {
         if policy != self.policy {
             return Self { policy, ..self.clone() };
         }
-        Self { slurm: self.slurm.before(pool), cs: self.cs.before(pool), ..self.clone() }
+        Self { slurm: self.slurm.before(pool), dirac: self.dirac.before(pool), ..self.clone() }
     }
 
     /// Takes a line that changes the policy's own settings, if it is one.
     pub(super) fn change(&mut self, line: &str) -> bool {
         match self.policy {
             PolicyName::Condor => false,
-            PolicyName::Dirac => self.cs.change(line),
+            PolicyName::Dirac => self.dirac.change(line),
             PolicyName::Slurm => self.slurm.change(line),
         }
     }
 
-    /// The policy with what it reads. It may tell the slots what its files say of them.
+    /// Reads the files of the policy. It may add attributes to the slots.
     pub(super) fn read(
         &self,
         pool: Option<&Path>,
@@ -115,7 +110,7 @@ impl PolicyArguments {
         self.read_checked(pool, snapshot, notes)
     }
 
-    /// As [`PolicyArguments::read`], where another policy may look at what is given.
+    /// As [`PolicyArguments::read`], after [`PolicyArguments::check`].
     pub(super) fn read_checked(
         &self,
         pool: Option<&Path>,
@@ -126,9 +121,7 @@ impl PolicyArguments {
             PolicyName::Condor => Ok(Policy::Condor),
             PolicyName::Dirac => {
                 warn_of_dynamic_quotas(&snapshot.config, notes);
-                let choice = self.cs.read(pool, notes)?;
-                let options = self.choices.over(choice.settings().options);
-                Ok(Policy::Dirac(choice.with_options(options)))
+                Ok(Policy::Dirac(self.dirac.read(pool, notes)?))
             }
             PolicyName::Slurm => {
                 let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
@@ -140,7 +133,7 @@ impl PolicyArguments {
         }
     }
 
-    /// What a machine says that any job may use, as far as the policy asks: it belongs to every partition.
+    /// The ad of a machine that any job may use: it belongs to every partition.
     pub(super) fn everywhere(policy: &Policy) -> ClassAd {
         let mut ad = ClassAd::new();
         if let Policy::Slurm(settings) = policy {

@@ -1,14 +1,11 @@
 //! `classmate quotas POOL`
 
-use std::io::{BufWriter, Write};
-
 use crate::cli::input::Notes;
-use crate::cli::negotiate::{PoolFiles, refused, snapshot};
-use crate::cli::{Failure, Form, Streams, written};
+use crate::cli::pool::PoolFiles;
+use crate::cli::{Failure, Form, Streams, TABLE_OR_JSON, print_result, words};
 use crate::report::quotas;
-use classmate_config::internal::config::{Config, ConfigError};
+use classmate_pool::PreparedPool;
 use classmate_pool::internal::negotiate::quotas::Division;
-use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 use classmate_pool::internal::quota::settings::FLAT;
 
 /// Show how group quotas divide a pool.
@@ -48,17 +45,17 @@ pub(super) struct Arguments {
     #[arg(long)]
     flat: bool,
     /// Output format
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = words(&TABLE_OR_JSON), default_value = "table")]
     format: Form,
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let mut snapshot = snapshot(&arguments.files, false, &mut notes, streams.err)?;
+    let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
     if arguments.flat {
-        make_flat(&mut snapshot).map_err(|error| refused(&error))?;
+        snapshot.config.add("--flat", format!("{FLAT} = true\n").as_bytes())?;
     }
-    let mut division = PreparedPool::new(&snapshot).map_err(|error| refused(&error))?.division();
+    let mut division = PreparedPool::new(&snapshot)?.division();
     for warning in &division.warnings {
         notes.warn(warning.clone());
     }
@@ -71,21 +68,10 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     if let Some(name) = &arguments.group {
         keep(&mut division, name)?;
     }
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let printed = match (arguments.format, &arguments.group) {
-        (Form::Json, _) => {
-            serde_json::to_writer_pretty(&mut out, &division).map_err(Into::into).and_then(|()| writeln!(out))
-        }
-        (Form::Table, Some(_)) => division.groups.iter().try_for_each(|group| quotas::write_story(&mut out, group)),
-        (Form::Table, None) => quotas::write(&mut out, &division, streams.out),
-    };
-    written(printed.and_then(|()| out.flush()))
-}
-
-/// Adds the setting that asks for flat groups.
-fn make_flat(snapshot: &mut Snapshot) -> Result<(), ConfigError> {
-    let config: &mut Config = &mut snapshot.config;
-    config.add("--flat", format!("{FLAT} = true\n").as_bytes())
+    print_result(arguments.format, &division, None, |out| match &arguments.group {
+        Some(_) => division.groups.iter().try_for_each(|group| quotas::write_story(out, group)),
+        None => quotas::write(out, &division, streams.out),
+    })
 }
 
 /// Keeps only one group of a division.
@@ -93,9 +79,9 @@ fn keep(division: &mut Division, name: &str) -> Result<(), Failure> {
     let known: Vec<String> = division.groups.iter().map(|group| group.summary.name.clone()).collect();
     division.groups.retain(|group| group.summary.name.eq_ignore_ascii_case(name));
     if division.groups.is_empty() {
-        const MOST: usize = 12;
-        let mut listed = known.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        if known.len() > MOST {
+        const MAX_LISTED: usize = 12;
+        let mut listed = known.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        if known.len() > MAX_LISTED {
             listed.push_str(", …");
         }
         return Err(Failure::input(format!("group `{name}` does not exist")).help(&format!("the groups are {listed}")));

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
@@ -23,11 +22,8 @@ use crate::repl::highlight::{FAINT, paint};
 use crate::repl::input::{goes_on, is_command, split};
 use crate::repl::{Host, Output, Session, Start};
 use crate::report::Color;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::eval::walk::Side;
-use classmate::internal::syntax::parse::Mode;
-use classmate::internal::syntax::time::Zone;
+use classmate::{ClassAd, EvalOptions, Mode};
 use classmate_config::internal::config::disk::io_reason;
 
 /// Evaluate expressions interactively.
@@ -93,18 +89,11 @@ impl Host for Process {
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
-    let start = Start {
-        mode: settings.mode,
-        now: match arguments.world.now {
-            Now::Wall => None,
-            Now::At(seconds) => Some(seconds),
-        },
-        zone: Some(Zone::local()),
-        seed: arguments.world.seed,
-        maps: Arc::clone(&settings.maps),
-        homes: Arc::clone(&settings.homes),
-        color: streams.out,
+    let now = match arguments.world.now {
+        Now::Wall => None,
+        Now::At(seconds) => Some(seconds),
     };
+    let start = Start { options: settings.clone(), now, color: streams.out };
     let mut session = Session::new(Box::new(Process { begin: Instant::now() }), start);
     let mut notes = Notes::default();
     for (side, path) in [(Side::My, &arguments.my), (Side::Target, &arguments.target)] {
@@ -123,14 +112,13 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
 }
 
-/// Writes outputs; whether there was a problem among them.
-fn show(outputs: &[Output]) -> std::io::Result<bool> {
+/// Writes outputs, and counts an input with a problem; false if standard output is closed.
+fn show(outputs: &[Output], problems: &mut usize) -> Result<bool, Failure> {
     let mut out = std::io::stdout().lock();
-    for output in outputs {
-        writeln!(out, "{}", output.text())?;
-    }
-    out.flush()?;
-    Ok(outputs.iter().any(Output::is_problem))
+    *problems += usize::from(outputs.iter().any(Output::is_problem));
+    let printed = outputs.iter().try_for_each(|output| writeln!(out, "{}", output.text())).and_then(|()| out.flush());
+    let open = printed.is_ok();
+    written(printed).map(|()| open)
 }
 
 /// Reads lines from standard input; how many inputs could not be carried out.
@@ -145,9 +133,8 @@ fn piped(session: &mut Session) -> Result<usize, Failure> {
             .map_err(|error| Failure::new(format!("cannot read standard input: {}", io_reason(&error))))?;
         // A command ends what is open before it, as the end does.
         if !open.is_empty() && (read == 0 || is_command(&String::from_utf8_lossy(&line))) {
-            match show(&session.line(whole_lines(&open))) {
-                Ok(problem) => problems += usize::from(problem),
-                Err(error) => return written(Err(error)).map(|()| problems),
+            if !show(&session.line(whole_lines(&open)), &mut problems)? {
+                break;
             }
             open.clear();
         }
@@ -158,9 +145,8 @@ fn piped(session: &mut Session) -> Result<usize, Failure> {
         if goes_on(&String::from_utf8_lossy(whole_lines(&open))) {
             continue;
         }
-        match show(&session.line(whole_lines(&open))) {
-            Ok(problem) => problems += usize::from(problem),
-            Err(error) => return written(Err(error)).map(|()| problems),
+        if !show(&session.line(whole_lines(&open)), &mut problems)? {
+            break;
         }
         open.clear();
     }
@@ -173,7 +159,7 @@ fn whole_lines(text: &[u8]) -> &[u8] {
     text.strip_suffix(b"\r").unwrap_or(text)
 }
 
-/// Where the history is kept, if it is.
+/// The file of the history, if it is kept.
 fn history_file() -> Option<PathBuf> {
     match std::env::var_os("CLASSMATE_HISTORY") {
         Some(file) if file.is_empty() => return None,
@@ -215,12 +201,10 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
         let _ = file.parent().map(std::fs::create_dir_all);
         let _ = editor.load_history(file);
     }
-    show(&[Output::Text(format!(
-        "classmate {}: type an expression, `:help` for commands, Ctrl-D to leave",
-        env!("CARGO_PKG_VERSION")
-    ))])
-    .map_err(|error| Failure::new(error.to_string()))?;
     let mut problems = 0;
+    let version = env!("CARGO_PKG_VERSION");
+    let greeting = format!("classmate {version}: type an expression, `:help` for commands, Ctrl-D to leave");
+    show(&[Output::Text(greeting)], &mut problems)?;
     while !session.borrow().finished() {
         match editor.readline("> ") {
             Ok(line) => {
@@ -229,9 +213,8 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
                 }
                 for input in split(&line) {
                     let outputs = session.borrow_mut().line(input.as_bytes());
-                    match show(&outputs) {
-                        Ok(problem) => problems += usize::from(problem),
-                        Err(error) => return written(Err(error)).map(|()| problems),
+                    if !show(&outputs, &mut problems)? {
+                        return Ok(problems);
                     }
                 }
             }
@@ -240,7 +223,7 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
             Err(ReadlineError::Eof) => break,
             // A byte that is no text, typed or pasted: the line is dropped, the session goes on.
             Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
-                let _ = show(&[Output::Problem("error: the line is not UTF-8".to_owned())]);
+                let _ = show(&[Output::Problem("error: the line is not UTF-8".to_owned())], &mut 0);
             }
             Err(error) => return Err(broken(error)),
         }
@@ -248,7 +231,7 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
     Ok(problems)
 }
 
-/// What the line editor asks about the line that is being typed.
+/// Completion, hints and colors of the line that is being typed.
 struct Assistant {
     session: Rc<RefCell<Session>>,
     files: FilenameCompleter,

@@ -4,15 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::input::Notes;
-use crate::cli::negotiate::{PoolFiles, refused, snapshot};
 use crate::cli::policy::PolicyArguments;
-use crate::cli::{Failure, Streams, written};
+use crate::cli::pool::PoolFiles;
+use crate::cli::{Failure, Streams, print};
 use crate::report::cycle::{CycleReport, page};
 use classmate_advice::internal::autoclusters::audit;
 use classmate_advice::internal::explain::cycle::reasons::common;
 use classmate_advice::internal::whatif::kind::kinds;
-use classmate_config::internal::config::disk::io_reason;
-use classmate_pool::internal::negotiate::negotiate;
+use classmate_pool::negotiate;
 
 /// Write an HTML report about a negotiation cycle.
 ///
@@ -39,12 +38,12 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let directory = arguments.files.directory();
-    let mut snapshot = snapshot(&arguments.files, false, &mut notes, streams.err)?;
+    let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
     snapshot.policy = arguments.policy.read(directory, &mut snapshot, &mut notes)?;
     notes.show(streams.err);
-    let outcome = negotiate(&snapshot).map_err(|error| refused(&error))?;
-    let audit = audit(&snapshot).map_err(|error| refused(&error))?;
-    let reasons = common(&snapshot, &outcome).map_err(|error| refused(&error))?;
+    let outcome = negotiate(&snapshot)?;
+    let audit = audit(&snapshot)?;
+    let reasons = common(&snapshot, &outcome)?;
     let name = directory.map_or_else(|| "a pool".to_owned(), shown);
     let now = jiff::Timestamp::from_second(snapshot.now)
         .map_or_else(|_| format!("second {}", snapshot.now), |now| now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
@@ -58,11 +57,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         audit: &audit,
     });
     if arguments.output.as_os_str() == "-" {
-        let mut out = std::io::stdout().lock();
-        return written(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+        return print(None, |out| out.write_all(text.as_bytes()));
     }
-    std::fs::write(&arguments.output, text)
-        .map_err(|error| Failure::new(format!("cannot write `{}`: {}", arguments.output.display(), io_reason(&error))))
+    std::fs::write(&arguments.output, text).map_err(|error| Failure::writing(arguments.output.display(), &error))
 }
 
 /// The last part of a path, as the pool is called.

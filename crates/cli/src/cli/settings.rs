@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::cli::input;
-use crate::cli::negotiate::refused;
+use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Now, parse_now};
 use crate::report::{self, Color};
 use classmate::internal::builtin::user_map::UserMaps;
-use classmate_config::internal::config::disk::io_reason;
-use classmate_config::internal::config::{self, BYTE_ORDER_MARK, Config, ConfigError, Context, Disk, FileError};
+use classmate_config::internal::config::{self, BYTE_ORDER_MARK, Disk};
+use classmate_config::{Config, ConfigError, Context, FileError};
 
-/// Which files make a configuration, and for whom they are read.
+/// The files of a configuration, and the daemon that reads them.
 #[derive(clap::Args, Debug)]
 pub(super) struct Sources {
     /// Configuration files, read in this order, or the directory of a pool with `condor_config`, `config.d` and
@@ -81,18 +81,11 @@ impl Sources {
         });
         let mut reading = Reading { config, error: None };
         for path in &self.files {
-            if path.is_dir() {
-                let files = of_pool(path)?;
-                if files.is_empty() {
-                    return Err(Failure::new(format!("`{}` does not contain a configuration", path.display()))
-                        .help("expected `condor_config`, `config.d` or `config` in it"));
-                }
-                for file in files {
-                    reading.read(&file, false)?;
-                }
-            } else {
-                reading.read(path, self.local_files)?;
+            if path.is_dir() && of_pool(path)?.is_empty() {
+                return Err(Failure::new(format!("`{}` does not contain a configuration", path.display()))
+                    .help("expected `condor_config`, `config.d` or `config` in it"));
             }
+            reading.read(path, self.local_files)?;
         }
         if reading.error.is_none() && self.environment && !self.local_files {
             reading.error = reading.config.apply_environment().err();
@@ -105,8 +98,21 @@ impl Sources {
 }
 
 impl Reading {
-    /// Reads a file over what is there, unless there was an error before.
+    /// An empty configuration, which may run commands or not.
+    fn empty(commands: bool) -> Self {
+        Self { config: Config::new(Context { commands, ..Context::default() }), error: None }
+    }
+
+    /// Reads a file, or the files in the directory of a pool.
     fn read(&mut self, path: &Path, local_files: bool) -> Result<(), Failure> {
+        if path.is_dir() {
+            return of_pool(path)?.iter().try_for_each(|file| self.read_file(file, false));
+        }
+        self.read_file(path, local_files)
+    }
+
+    /// Reads a file after the earlier ones, unless there was an error before.
+    fn read_file(&mut self, path: &Path, local_files: bool) -> Result<(), Failure> {
         if self.error.is_some() {
             return Ok(());
         }
@@ -128,35 +134,26 @@ impl Reading {
 
 /// The configuration that some files make, read in this order; a directory is a pool's.
 pub(super) fn of_files(paths: &[PathBuf]) -> Result<Reading, Failure> {
-    let mut reading = Reading { config: Config::default(), error: None };
-    for path in paths {
-        let files = if path.is_dir() { of_pool(path)? } else { vec![path.clone()] };
-        for file in files {
-            reading.read(&file, false)?;
-        }
-    }
+    let mut reading = Reading::empty(false);
+    paths.iter().try_for_each(|path| reading.read(path, false))?;
     Ok(reading)
 }
 
 /// The settings of a pool: a given file, otherwise those in its directory, otherwise the defaults. With `commands` they may
 /// run programs.
 pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, commands: bool, color: Color) -> Result<Config, Failure> {
-    let files = match (given, pool) {
-        (Some(given), _) if given.is_dir() => of_pool(given)?,
-        (Some(given), _) => vec![given.to_owned()],
-        (None, Some(pool)) if pool.is_dir() => of_pool(pool)?,
-        _ => Vec::new(),
-    };
-    let mut reading = Reading { config: Config::new(Context { commands, ..Context::default() }), error: None };
-    for file in files {
-        reading.read(&file, false)?;
+    let mut reading = Reading::empty(commands);
+    if let Some(path) = given.or(pool.filter(|pool| pool.is_dir())) {
+        reading.read(path, false)?;
     }
     reading.whole(color)
 }
 
-/// The user maps of the negotiator, and what is odd about them.
-pub(super) fn user_maps(config: &Config) -> Result<(UserMaps, Vec<String>), Failure> {
-    config::user_map::user_maps(config, "NEGOTIATOR", &Disk).map_err(|error| refused(&error))
+/// The user maps of the negotiator.
+pub(super) fn user_maps(config: &Config, notes: &mut Notes) -> Result<Arc<UserMaps>, Failure> {
+    let (maps, warnings) = config::user_map::user_maps(config, "NEGOTIATOR", &Disk)?;
+    warnings.into_iter().for_each(|warning| notes.warn(warning));
+    Ok(Arc::new(maps))
 }
 
 /// The configuration files of a pool's directory, in the order in which they are read.
@@ -173,13 +170,13 @@ pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
     read_whole(path).map(|(text, _)| text)
 }
 
-/// The text of a file, and whether a byte order mark stands before it.
+/// The text of a file, and true if a byte order mark precedes it.
 fn read_whole(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
     let input = input::open(path)?;
     let most = if path.is_file() { u64::MAX } else { ENDLESS };
     let mut text = Vec::new();
     let read = input.reader.take(most).read_to_end(&mut text);
-    read.map_err(|error| Failure::new(format!("cannot read `{}`: {}", input.name, io_reason(&error))))?;
+    read.map_err(|error| Failure::reading(&input.name, &error))?;
     if text.len() as u64 == most {
         return Err(Failure::new(format!("`{}` is endless: expected a file", input.name)));
     }

@@ -5,24 +5,18 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::ValueEnum;
-
 use crate::cli::input::{self, Notes};
-use crate::cli::negotiate::refused;
+use crate::cli::negotiate::interval;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Now, Streams, parse_now, parsed, written};
+use crate::cli::{Failure, Form, Now, Streams, TABLE_OR_JSON, parse_now, parsed, print, words, write_file, write_json};
 use crate::report::simulated::{self, html};
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::syntax::parse::ParseOptions;
-use classmate_config::internal::config::disk::io_reason;
+use classmate::EvalOptions;
 use classmate_pool::internal::accountant::Log;
-use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::simulate::{
-    Cluster, NeverStarted, SimulationPlan, SimulationRun, SlotCluster, UniformCluster, simulate,
-};
-use classmate_pool::internal::workload::{Workload, job_ads, swf};
+use classmate_pool::internal::simulate::{NeverStarted, SimulationRun};
+use classmate_pool::internal::workload::{job_ads, swf};
+use classmate_pool::{Cluster, SimulationPlan, SlotCluster, Snapshot, UniformCluster, Workload, simulate};
 
 /// Simulate a workload under a scheduling policy.
 ///
@@ -95,7 +89,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     /// Output format
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = words(&FORMS), default_value = "table")]
     format: Form,
     // Last: its heading holds for whatever follows.
     #[command(flatten)]
@@ -105,15 +99,11 @@ pub(super) struct Arguments {
 /// Maximum number of jobs of a kind that are listed one by one.
 const MAX_LISTED: usize = 20;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Tables
-    Table,
-    /// One JSON object with the full result, including shares over time
-    Json,
-    /// One line for all submitters together, each group and each submitter
-    Csv,
-}
+const FORMS: [(&str, &str, Form); 3] = [
+    TABLE_OR_JSON[0],
+    ("json", "One JSON object with the full result, including shares over time", Form::Json),
+    ("csv", "One line for all submitters together, each group and each submitter", Form::Csv),
+];
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
@@ -133,9 +123,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     };
     let mut snapshot = Snapshot { config, log, seed: arguments.seed, ..Snapshot::default() };
     let evaluation = snapshot.settings();
-    let rules = Arc::new(Rules::read(&snapshot.config, &evaluation).map_err(|error| refused(&error))?);
+    let rules = Arc::new(Rules::read(&snapshot.config, &evaluation)?);
     let workload = workload(arguments, &rules, &evaluation, streams, &mut notes)?;
-    // Where a policy has no file that says who there is, it asks the jobs.
+    // A policy without a file of its users takes them from the jobs.
     snapshot.jobs = if workload.of_ads() { workload.own_ads() } else { workload.first_ads() };
     let slots = input::own(pool, "slots.ads").filter(|_| arguments.slots.is_none());
     if let Some(path) = &slots {
@@ -152,13 +142,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     // What is wrong with the header may be why there are none.
     notes.show(streams.err);
     let mut cluster = cluster?;
-    let interval = match arguments.interval {
-        Some(interval) => interval,
-        None => snapshot
-            .config
-            .integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX))
-            .map_err(|error| refused(&error))?,
-    };
+    let interval = interval(arguments.interval, &snapshot.config)?;
     let plan = SimulationPlan { interval, until: arguments.until.map(Now::seconds), step: arguments.step };
     let result = simulate(&workload, &mut *cluster, &plan, &mut progress(workload.arrivals.len()));
     let run = SimulationRun {
@@ -168,7 +152,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         seed: arguments.seed,
         faults: workload.faults.clone(),
         further_faults: workload.further.clone(),
-        simulated: result.map_err(|error| refused(&error))?,
+        simulated: result?,
     };
     let mut notes = Notes::default();
     if let Some(step) = arguments.step.filter(|step| *step < run.simulated.step) {
@@ -181,13 +165,11 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     if let Some(directory) = &arguments.report {
         report(directory, &run)?;
     }
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let printed = match arguments.format {
-        Form::Json => serde_json::to_writer_pretty(&mut out, &run).map_err(Into::into).and_then(|()| writeln!(out)),
-        Form::Csv => simulated::write_csv(&mut out, &run.simulated),
-        Form::Table => simulated::write(&mut out, &run.simulated, streams.out),
-    };
-    written(printed.and_then(|()| out.flush()))
+    print(None, |out| match arguments.format {
+        Form::Json => write_json(out, &run),
+        Form::Csv => simulated::write_csv(out, &run.simulated),
+        _ => simulated::write(out, &run.simulated, streams.out),
+    })
 }
 
 /// Reports the jobs that did not run, and the reasons. Jobs that still wait when the simulation is `stopped` on purpose
@@ -242,22 +224,11 @@ fn progress(jobs: usize) -> impl FnMut(i64, usize) {
 
 /// Writes a run into a directory.
 fn report(directory: &Path, run: &SimulationRun) -> Result<(), Failure> {
-    let fail = |path: &Path, error: &io::Error| {
-        Failure::new(format!("cannot write `{}`: {}", path.display(), io_reason(error)))
-    };
-    std::fs::create_dir_all(directory).map_err(|error| fail(directory, &error))?;
+    std::fs::create_dir_all(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
     let file = |name: &str, write: &dyn Fn(&mut BufWriter<File>) -> io::Result<()>| {
-        let path = directory.join(name);
-        let written = File::create(&path).and_then(|file| {
-            let mut out = BufWriter::new(file);
-            write(&mut out)?;
-            out.flush()
-        });
-        written.map_err(|error| fail(&path, &error))
+        write_file(&directory.join(name), |file| file, write)
     };
-    file("run.json", &|out| {
-        serde_json::to_writer_pretty(&mut *out, run).map_err(Into::into).and_then(|()| writeln!(out))
-    })?;
+    file("run.json", &|out| write_json(out, run))?;
     file("submitters.csv", &|out| simulated::write_csv(out, &run.simulated))?;
     file("steps.csv", &|out| simulated::write_steps(out, &run.simulated))?;
     file("index.html", &|out| out.write_all(html::run(run).as_bytes()))
@@ -277,9 +248,9 @@ fn workload(
     let (workload, what) =
         if Path::new(bare).extension().is_some_and(|end| end.eq_ignore_ascii_case("swf")) || name == "-" {
             let mut input = input::open(path)?;
-            (swf::read(&mut input.reader).map_err(|error| input::unreadable(&input.name, &error))?, "")
+            (swf::read(&mut input.reader).map_err(|error| Failure::reading(&input.name, &error))?, "")
         } else {
-            let run_time = parsed(arguments.run_time.as_bytes(), "--run-time", &ParseOptions::default(), streams)?;
+            let run_time = parsed(&arguments.run_time, "--run-time", streams)?;
             let ads = input::many_ads(path, notes)?;
             (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
         };
@@ -291,13 +262,9 @@ fn workload(
             |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
         let places: Vec<String> = workload.further.iter().take(MAX_LISTED).map(run).collect();
         let rest = workload.further.len() - places.len();
-        let rest = if rest > 0 {
-            format!(
-                ", and {rest} other places; use --format json to list \
-        all"
-            )
-        } else {
-            String::new()
+        let rest = match rest {
+            0 => String::new(),
+            rest => format!(", and {rest} other places; use --format json to list all"),
         };
         let what = if what.is_empty() { "lines" } else { "ads" };
         notes.warn(format!("{name}: more {what} that are not valid jobs: {}{rest}", places.join(", ")));

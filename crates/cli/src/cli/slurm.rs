@@ -2,22 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
-use crate::cli::Failure;
 use crate::cli::input::{Notes, own};
-use crate::cli::negotiate::refused;
 use crate::cli::policy::{first_given, warn_of_dynamic_quotas};
 use crate::cli::settings::contents;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
-use classmate_config::internal::config::slurm::{Associations, SlurmConf, read_qos, read_usage};
-use classmate_config::internal::config::{Config, ConfigError, Disk};
+use crate::cli::{Failure, words};
+use classmate::{ClassAd, EvalOptions};
+use classmate_config::internal::config::Disk;
+use classmate_config::internal::config::slurm::{Associations, read_qos, read_usage};
+use classmate_config::{Config, ConfigError, SlurmConf};
+use classmate_pool::JobId;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::priority::slurm::candidate::{Requester, partitions};
 use classmate_pool::internal::priority::slurm::usage::Decay;
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings, Ties, derive, tree};
-use classmate_pool::internal::queue::job::JobId;
 
 /// Files of Slurm, in a directory or each by its own flag.
 #[derive(clap::Args, Clone, Debug)]
@@ -39,11 +36,11 @@ pub(super) struct SlurmArguments {
     #[arg(long)]
     linear: bool,
     /// How Fair Tree breaks ties between accounts [default: observed]
-    #[arg(long, value_enum, value_name = "HOW")]
-    ties: Option<TiesName>,
+    #[arg(long, value_parser = words(&TIES), value_name = "HOW")]
+    ties: Option<Ties>,
     /// How usage decays [default: linearized]
-    #[arg(long, value_enum, value_name = "HOW")]
-    decay: Option<DecayName>,
+    #[arg(long, value_parser = words(&DECAYS), value_name = "HOW")]
+    decay: Option<Decay>,
     /// Lines that change the settings.
     #[arg(skip)]
     changes: Vec<String>,
@@ -55,21 +52,15 @@ const ASSOCIATIONS: &str = "sacctmgr.dump";
 const USAGE: &str = "sshare.usage";
 const QOS: &str = "sacctmgr.qos";
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum TiesName {
-    /// Visit each account separately, like all releases of Slurm
-    Observed,
-    /// Merge the members of tied accounts, as documented
-    Documented,
-}
+const TIES: [(&str, &str, Ties); 2] = [
+    ("observed", "Visit each account separately, like all releases of Slurm", Ties::Observed),
+    ("documented", "Merge the members of tied accounts, as documented", Ties::Documented),
+];
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum DecayName {
-    /// Factor (1 - 0.693 / half-life) per second, like Slurm
-    Linearized,
-    /// Exactly half after each half-life
-    Exact,
-}
+const DECAYS: [(&str, &str, Decay); 2] = [
+    ("linearized", "Factor (1 - 0.693 / half-life) per second, like Slurm", Decay::Linearized),
+    ("exact", "Exactly half after each half-life", Decay::Exact),
+];
 
 /// The source of associations without a dump.
 pub(super) struct Stand<'a> {
@@ -80,7 +71,7 @@ pub(super) struct Stand<'a> {
 }
 
 impl SlurmArguments {
-    /// The flag of the first of them that is given.
+    /// The first flag that is given.
     pub(super) fn given(&self) -> Option<&'static str> {
         first_given(&[
             ("--slurm-conf", self.slurm_conf.is_some()),
@@ -93,7 +84,7 @@ impl SlurmArguments {
         ])
     }
 
-    /// The same before settings are replaced: by those of the pool, where it has its own.
+    /// The arguments before settings are replaced: the pool's own files, where it has them.
     pub(super) fn before(&self, pool: Option<&Path>) -> Self {
         let before = |given: &Option<PathBuf>, name: &str| given.clone().filter(|_| own(pool, name).is_none());
         Self {
@@ -120,7 +111,7 @@ impl SlurmArguments {
         stand: Option<&Stand<'_>>,
         notes: &mut Notes,
     ) -> Result<SlurmSettings, Failure> {
-        // What was asked for must be there; what is only looked for may be missing.
+        // A file that was named must exist; a file of the pool may be missing.
         let found = |given: &Option<PathBuf>, name: &str| given.clone().or_else(|| own(pool, name));
         let text = |path: &Path| Ok::<_, Failure>((path.display().to_string(), contents(path)?));
         let mut warnings = Vec::new();
@@ -136,21 +127,16 @@ impl SlurmArguments {
         let associations = match (associations, stand) {
             (Some(path), _) => {
                 let (name, text) = text(&path)?;
-                let (associations, _, odd) = tree::read(&name, &text).map_err(|errors| {
-                    all_refused(&errors).err().unwrap_or_else(|| {
-                        Failure::input(format!(
-                            "invalid associations in \
-                    `{name}`"
-                        ))
-                    })
+                let (associations, _, found) = tree::read(&name, &text).map_err(|errors| {
+                    let invalid = || Failure::input(format!("invalid associations in `{name}`"));
+                    all_refused(&errors).err().unwrap_or_else(invalid)
                 })?;
-                warnings.extend(odd);
+                warnings.extend(found);
                 associations
             }
             (None, Some(stand)) => {
                 warn_of_dynamic_quotas(stand.config, notes);
-                derive::associations(stand.config, stand.jobs, &EvalOptions::default())
-                    .map_err(|error| refused(&error))?
+                derive::associations(stand.config, stand.jobs, &EvalOptions::default())?
             }
             (None, None) => Associations::default(),
         };
@@ -159,27 +145,21 @@ impl SlurmArguments {
             Some(path) => {
                 let (name, text) = text(&path)?;
                 listing.clone_from(&name);
-                read_usage(&name, &text).map_err(|error| refused(&error))?
+                read_usage(&name, &text)?
             }
             None => Vec::new(),
         };
         let qos = match found(&self.qos, QOS) {
             Some(path) => {
                 let (name, text) = text(&path)?;
-                read_qos(&name, &text).map_err(|error| refused(&error))?
+                read_qos(&name, &text)?
             }
             None => Vec::new(),
         };
         let options = Options {
             linear: self.linear,
-            ties: match self.ties {
-                None | Some(TiesName::Observed) => Ties::Observed,
-                Some(TiesName::Documented) => Ties::Documented,
-            },
-            decay: match self.decay {
-                None | Some(DecayName::Linearized) => Decay::Linearized,
-                Some(DecayName::Exact) => Decay::Exact,
-            },
+            ties: self.ties.unwrap_or(Ties::Observed),
+            decay: self.decay.unwrap_or(Decay::Linearized),
         };
         for warning in warnings {
             let help = warning.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
@@ -198,14 +178,13 @@ impl SlurmArguments {
             ));
         }
         if let Some(stand) = stand {
-            let unknown = Unknown::of(stand.jobs, &settings, dump);
-            unknown.warn(notes);
+            Unknown::of(stand.jobs, &settings, dump).warn(notes);
         }
         Ok(settings)
     }
 }
 
-/// Jobs that name what no file knows: how many, and the first of them with what it names.
+/// Jobs with names that are in no file: their number, and the first of them with its name.
 #[derive(Default)]
 struct Unknown {
     associations: Option<(usize, String)>,
@@ -270,10 +249,10 @@ fn count(found: &mut Option<(usize, String)>, first: impl FnOnce() -> String) {
 /// Every error of a file, the first with its help.
 fn all_refused(errors: &[ConfigError]) -> Result<(), Failure> {
     let Some((first, others)) = errors.split_first() else { return Ok(()) };
-    let mut failure = refused(first);
+    let mut failure = Failure::from(first.clone());
     for error in others {
         failure.message.push('\n');
-        failure.message.push_str(&refused(error).message);
+        failure.message.push_str(&Failure::from(error.clone()).message);
     }
     Err(failure)
 }

@@ -1,20 +1,20 @@
 //! `classmate sprio POOL`
 
-use std::io::{BufWriter, Write};
+use std::collections::BTreeSet;
+use std::io::Write;
 
 use clap::ArgAction;
 
 use crate::cli::input::Notes;
-use crate::cli::negotiate::{PoolFiles, snapshot};
+use crate::cli::pool::PoolFiles;
 use crate::cli::slurm::{SlurmArguments, Stand};
-use crate::cli::{Failure, Streams, written};
+use crate::cli::{Failure, Streams, print};
 use crate::report::sprio::{Format, Line, Shown, Sort};
-use classmate_config::internal::config::slurm::SlurmConf;
+use classmate_config::SlurmConf;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::machines::enlist;
 use classmate_pool::internal::priority::slurm::{SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
-use classmate_pool::internal::queue::job::JobId;
 
 /// Show job priorities and their factors, like Slurm's `sprio`.
 ///
@@ -93,7 +93,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let given = arguments.format.as_deref().map(Format::parse).transpose().map_err(wrong_letters)?;
     let wanted = arguments.job.iter().map(|text| wanted(text)).collect::<Result<Vec<_>, _>>()?;
     let mut notes = Notes::default();
-    let mut snapshot = snapshot(&arguments.files, false, &mut notes, streams.err)?;
+    let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
     let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
     let slurm = arguments.slurm.read(arguments.files.directory(), Some(&stand), &mut notes)?;
     notes.show(streams.err);
@@ -106,32 +106,29 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let conf = slurm.conf();
     let shown = Shown { long: arguments.long, normal: arguments.norm, user: !arguments.user.is_empty() };
     let format = given.unwrap_or_else(|| Format::default_of(shown, conf.weights, !conf.tres_weights.is_empty()));
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut print = |line: String| writeln!(out, "{line}");
-    let printed = (|| {
+    print(None, |out| {
         if !arguments.noheader {
-            print(format.header())?;
+            writeln!(out, "{}", format.header())?;
         }
         if arguments.weights {
             let tres = conf.written.get("priorityweighttres").map_or("", String::as_str);
-            return print(format.weights(conf.weights, tres));
+            return writeln!(out, "{}", format.weights(conf.weights, tres));
         }
         let waits = snapshot.jobs.iter().filter(|ad| AdReader::of(ad, &settings).integer("JobStatus") == Some(1));
         let candidates: Vec<SlurmJob> = waits.flat_map(|ad| standpoint.candidates(ad, &settings)).collect();
-        let numbers = Numbers::of(&candidates);
-        let mut lines: Vec<Line> = candidates
-            .iter()
-            .filter(|candidate| arguments.asks_for(candidate, &wanted))
-            .map(|candidate| line(candidate, &standpoint, &slurm, &numbers))
-            .collect();
+        // A cluster of several jobs shows `7_2`, otherwise `7`.
+        let several = candidates.iter().filter(|candidate| candidate.id.process != 0);
+        let several: BTreeSet<i64> = several.map(|candidate| candidate.id.cluster).collect();
+        let shown = candidates.iter().filter(|candidate| arguments.shows(candidate, &wanted));
+        let mut lines: Vec<Line> =
+            shown.map(|job| line(job, &standpoint, &slurm, several.contains(&job.id.cluster))).collect();
         sort.sort(&mut lines);
-        lines.iter().try_for_each(|line| print(format.row(line)))
-    })();
-    written(printed.and_then(|()| out.flush()))
+        lines.iter().try_for_each(|line| writeln!(out, "{}", format.row(line)))
+    })
 }
 
 impl Arguments {
-    fn asks_for(&self, candidate: &SlurmJob, jobs: &[(i64, Option<i64>)]) -> bool {
+    fn shows(&self, candidate: &SlurmJob, jobs: &[(i64, Option<i64>)]) -> bool {
         let among =
             |names: &[String], name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
         among(&self.user, &candidate.user)
@@ -146,46 +143,20 @@ impl Arguments {
 /// The cluster and the process of `7`, `7_2` or `7.2`.
 fn wanted(text: &str) -> Result<(i64, Option<i64>), Failure> {
     let number = |digits: &str| digits.parse::<u64>().ok().and_then(|number| i64::try_from(number).ok());
-    let (cluster, process) = match text.split_once(['_', '.']) {
-        Some((cluster, process)) => (number(cluster), Some(number(process))),
-        None => (number(text), None),
+    let found = match text.split_once(['_', '.']) {
+        Some((cluster, process)) => number(cluster).zip(number(process).map(Some)),
+        None => number(text).map(|cluster| (cluster, None)),
     };
-    match (cluster, process) {
-        (Some(cluster), None) => Ok((cluster, None)),
-        (Some(cluster), Some(Some(process))) => Ok((cluster, Some(process))),
-        _ => Err(Failure::input(format!("`{text}` is not a job ID")).help(
-            "expected a job ID such as `7`, `7.2` or \
-        `7_2`",
-        )),
-    }
+    found.ok_or_else(|| {
+        Failure::input(format!("`{text}` is not a job ID")).help("expected a job ID such as `7`, `7.2` or `7_2`")
+    })
 }
 
-/// Form of job numbers: `7`, or `7_2` in a cluster of several.
-struct Numbers {
-    /// Clusters of several jobs.
-    several: std::collections::BTreeSet<i64>,
-}
-
-impl Numbers {
-    fn of(candidates: &[SlurmJob]) -> Self {
-        let several = candidates.iter().filter(|candidate| candidate.id.process != 0);
-        Self { several: several.map(|candidate| candidate.id.cluster).collect() }
-    }
-
-    fn shown(&self, id: JobId) -> String {
-        if self.several.contains(&id.cluster) {
-            format!("{}_{}", id.cluster, id.process)
-        } else {
-            id.cluster.to_string()
-        }
-    }
-}
-
-fn line(candidate: &SlurmJob, standpoint: &Standpoint<'_>, slurm: &SlurmSettings, numbers: &Numbers) -> Line {
-    let terms = standpoint.terms(candidate);
+fn line(candidate: &SlurmJob, standpoint: &Standpoint<'_>, slurm: &SlurmSettings, process: bool) -> Line {
+    let (id, terms) = (candidate.id, standpoint.terms(candidate));
     let SlurmConf { weights, tres_weights, .. } = slurm.conf();
     Line {
-        id: numbers.shown(candidate.id),
+        id: if process { format!("{}_{}", id.cluster, id.process) } else { id.cluster.to_string() },
         partition: candidate.partition.clone(),
         user: candidate.user.clone(),
         account: candidate.account.clone(),

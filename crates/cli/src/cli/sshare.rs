@@ -1,18 +1,18 @@
 //! `classmate sshare POOL`
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ArgAction;
 
 use crate::cli::input::{self, Notes};
+use crate::cli::pool::expect_directory;
 use crate::cli::settings::pool;
 use crate::cli::slurm::{SlurmArguments, Stand};
-use crate::cli::{Failure, Now, Streams, parse_now, written};
+use crate::cli::{Failure, Now, Streams, parse_now, print};
 use crate::report::sshare::{Columns, Layout, Listing, Shown};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
-use classmate_pool::internal::negotiate::Snapshot;
+use classmate::{ClassAd, EvalOptions};
+use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::running::{RESOURCES, minutes_left};
 use classmate_pool::internal::priority::slurm::{Algorithm, SlurmNodes, Standpoint};
@@ -94,19 +94,11 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
-    let given = arguments
-        .format
-        .as_deref()
-        .map(Columns::parse)
-        .transpose()
-        .map_err(|message| Failure::input(message).help("`classmate sshare --help` lists the columns"))?;
+    let given = arguments.format.as_deref().map(Columns::parse).transpose();
+    let given = given.map_err(|message| Failure::input(message).help("`classmate sshare --help` lists the columns"))?;
     let mut notes = Notes::default();
     let directory = arguments.pool.as_deref();
-    if let Some(path) = directory.filter(|path| !path.is_dir()) {
-        let what = if path.exists() { "is not a directory" } else { "does not exist" };
-        return Err(Failure::new(format!("`{}` {what}: expected a directory with sacctmgr.dump", path.display()))
-            .help("to name a single file, use --associations FILE"));
-    }
+    expect_directory(directory, "sacctmgr.dump", "to name a single file, use --associations FILE")?;
     let mut ads = |name: &str| match input::own(directory, name) {
         Some(path) => input::ads(&path, &EvalOptions::default(), &mut notes),
         None => Ok(Vec::<ClassAd>::new()),
@@ -158,7 +150,5 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         accounts: if accounts.is_empty() { None } else { Some(&accounts) },
         users_only: arguments.users_only,
     };
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let printed = listing.lines().iter().try_for_each(|line| writeln!(out, "{line}"));
-    written(printed.and_then(|()| out.flush()))
+    print(None, |out| listing.lines().iter().try_for_each(|line| writeln!(out, "{line}")))
 }

@@ -1,4 +1,4 @@
-//! How long a cycle took and what it needed: `--stats`.
+//! Time and memory of a cycle: `--stats`.
 
 use crate::report::counted;
 use std::io::{self, Write};
@@ -6,15 +6,13 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use classmate_pool::internal::negotiate::outcome::{Match, Negotiation, Outcome, Pie, Rejected, Statistics};
 use classmate_pool::internal::negotiate::summary::SubmitterSummary;
-use classmate_pool::internal::negotiate::{Cycle, CycleObserver};
-use classmate_pool::internal::quota::summary::GroupSummary;
+use classmate_pool::{Cycle, CycleObserver, GroupSummary, Match, Negotiation, Outcome, Pie, Rejected, Statistics};
 
-/// Ticks of processor time in a second, as Linux tells them to programs.
+/// Ticks of processor time in a second, as Linux reports them.
 const TICKS: f64 = 100.0;
 
-/// How long a phase took.
+/// The time and memory of a phase.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Phase {
     name: &'static str,
@@ -55,7 +53,7 @@ impl CycleObserver for Stopwatch {
     }
 }
 
-/// What a cycle took.
+/// The time, memory and work of a cycle.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Measured {
     load_seconds: f64,
@@ -64,10 +62,10 @@ pub(super) struct Measured {
     phases: Vec<Phase>,
     peak_rss_bytes: u64,
     slots: usize,
-    /// Classes of slots that no request can tell apart; as many as slots if they were looked at one by one.
+    /// Classes of slots that no request can distinguish; as many as slots if they were looked at one by one.
     slot_classes: usize,
     requests: usize,
-    /// Classes of requests that no slot can tell apart.
+    /// Classes of requests that no slot can distinguish.
     request_classes: usize,
     /// Atoms of expressions that were evaluated over columns.
     batched: u64,
@@ -75,7 +73,7 @@ pub(super) struct Measured {
     scalar_fallbacks: u64,
     /// Autoclusters that were asked slot by slot.
     asked_by_slot: usize,
-    /// Why all of them were; null if that was not needed.
+    /// The reason why all of them were; null if none was needed.
     slot_by_slot: Option<&'static str>,
 }
 
@@ -126,7 +124,7 @@ impl Measured {
     }
 }
 
-/// An outcome whose statistics also tell what it took.
+/// An outcome whose statistics include the measurements.
 #[derive(Serialize)]
 pub(super) struct Report<'o> {
     submitters: &'o [SubmitterSummary],
@@ -156,7 +154,7 @@ impl<'o> Report<'o> {
     }
 }
 
-/// Processor time of this process so far, seconds; 0 where the system does not tell.
+/// Processor time of this process so far, seconds; 0 where the system does not report it.
 fn processor_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name of the program, in parentheses, may hold anything; times are the 14th and 15th field.
@@ -164,7 +162,7 @@ fn processor_seconds() -> f64 {
     fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / TICKS
 }
 
-/// A figure of this process in bytes; 0 where the system does not tell.
+/// A figure of this process in bytes; 0 where the system does not report it.
 fn status_bytes(name: &str) -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));

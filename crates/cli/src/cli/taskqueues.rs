@@ -1,16 +1,13 @@
 //! `classmate taskqueues POOL`
 
-use std::io::{BufWriter, Write};
-
-use crate::cli::dirac::{Choices, CsFiles};
+use crate::cli::dirac::DiracArguments;
 use crate::cli::input::Notes;
-use crate::cli::negotiate::{PoolFiles, refused, snapshot};
-use crate::cli::{Failure, Form, Streams, written};
+use crate::cli::pool::PoolFiles;
+use crate::cli::{Failure, Form, Streams, TABLE_OR_JSON, print_result, words};
 use crate::report::taskqueues;
-use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
-use classmate_pool::internal::priority::Policy;
 use classmate_pool::internal::priority::dirac::listing::ListingOptions;
 use classmate_pool::internal::priority::dirac::{DiracPriority, Listing};
+use classmate_pool::{Policy, PreparedPool, Snapshot};
 
 /// Show idle jobs as DIRAC task queues with their shares and priorities.
 ///
@@ -58,9 +55,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     files: PoolFiles,
     #[command(flatten)]
-    cs: CsFiles,
-    #[command(flatten)]
-    choices: Choices,
+    dirac: DiracArguments,
     /// Show only the queues that this slot accepts, with their probabilities there
     #[arg(long, value_name = "NAME")]
     slot: Option<String>,
@@ -68,20 +63,17 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     draws: u32,
     /// Output format
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = words(&TABLE_OR_JSON), default_value = "table")]
     format: Form,
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let choice = arguments.cs.read(arguments.files.directory(), &mut notes)?;
-    let options = arguments.choices.over(choice.settings().options);
-    let choice = choice.with_options(options);
+    let choice = arguments.dirac.read(arguments.files.directory(), &mut notes)?;
     let settings = choice.settings().clone();
-    let snapshot =
-        Snapshot { policy: Policy::Dirac(choice), ..snapshot(&arguments.files, false, &mut notes, streams.err)? };
+    let snapshot = Snapshot { policy: Policy::Dirac(choice), ..arguments.files.snapshot(&mut notes, streams.err)? };
     notes.show(streams.err);
-    let pool = PreparedPool::new(&snapshot).map_err(|error| refused(&error))?;
+    let pool = PreparedPool::new(&snapshot)?;
     let listing = pool.with_opening(|opening, waiting| {
         let slot = match &arguments.slot {
             Some(name) => Some(opening.slots.iter().find(|slot| *slot.name == *name.as_bytes()).ok_or_else(|| {
@@ -93,13 +85,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         };
         let policy = DiracPriority::new(&settings, opening, None);
         let wanted = ListingOptions { slot, draws: arguments.draws as usize };
-        let listing = Listing::new(&policy, pool.submitters().len(), waiting, wanted, opening.settings);
-        Ok::<_, Failure>(listing)
+        Ok::<_, Failure>(Listing::new(&policy, pool.submitters().len(), waiting, wanted, opening.settings))
     })?;
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let printed = match arguments.format {
-        Form::Json => serde_json::to_writer_pretty(&mut out, &listing).map_err(Into::into).and_then(|()| writeln!(out)),
-        Form::Table => taskqueues::write(&mut out, &listing, streams.out),
-    };
-    written(printed.and_then(|()| out.flush()))
+    print_result(arguments.format, &listing, None, |out| taskqueues::write(out, &listing, streams.out))
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::settings::contents;
-use crate::cli::{Failure, Streams, complain, input, page, written};
+use crate::cli::{Failure, Streams, columns, complain, input, output, written};
 use crate::report::{self, Color, Origin, policy};
 use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestFileError, TestResult, run as run_tests};
 use classmate_config::internal::config::disk::io_reason;
@@ -46,24 +46,22 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
-    let mut out = page(true);
+    let mut out = output(columns());
     let mut all: Vec<(String, Vec<TestResult>)> = Vec::new();
     let mut wrong: Vec<(String, Failure)> = Vec::new();
     for path in &arguments.files {
         let name = path.display().to_string();
-        let (results, covered) = match of_file(path, arguments.only.as_deref(), streams.err) {
-            Ok(found) => found,
-            Err(failure) => {
-                // The others are run all the same, and a build server gets the error.
-                wrong.push((name, failure));
-                continue;
+        match of_file(path, arguments.only.as_deref(), streams.err) {
+            Ok((results, covered)) => {
+                written(policy::write(&mut out, &name, &results, streams.out))?;
+                if arguments.coverage {
+                    written(policy::write_coverage(&mut out, &covered))?;
+                }
+                all.push((name, results));
             }
-        };
-        written(policy::write(&mut out, &name, &results, streams.out))?;
-        if arguments.coverage {
-            written(policy::write_coverage(&mut out, &covered))?;
+            // The other files are run, and a build server gets the error.
+            Err(failure) => wrong.push((name, failure)),
         }
-        all.push((name, results));
     }
     let total: usize = all.iter().map(|(_, results)| results.len()).sum();
     let failed = all.iter().flat_map(|(_, results)| results).filter(|result| !result.failures.is_empty()).count();
@@ -73,14 +71,13 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     if let Some(path) = &arguments.junit {
         let mut text = Vec::new();
         let refused: Vec<(String, String)> =
-            wrong.iter().map(|(name, why)| (name.clone(), without_color(why.message()))).collect();
+            wrong.iter().map(|(name, why)| (name.clone(), without_color(&why.message))).collect();
         written(policy::junit(&mut text, &all, &refused))?;
-        std::fs::write(path, text)
-            .map_err(|error| Failure::new(format!("cannot write `{}`: {}", path.display(), io_reason(&error))))?;
+        std::fs::write(path, text).map_err(|error| Failure::writing(path.display(), &error))?;
     }
     let last = wrong.pop();
     for (_, failure) in &wrong {
-        complain(failure.message());
+        complain(&failure.message);
     }
     if let Some((_, failure)) = last {
         return Err(failure);

@@ -2,33 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use crate::cli::input::{self, Notes};
-use crate::cli::negotiate::{PoolFiles, not_written, refused, snapshot};
+use crate::cli::pool::PoolFiles;
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Now, Streams, complain, parse_now, written};
+use crate::cli::{Failure, Now, Streams, complain, parse_now, print};
 use crate::report::Color;
 use crate::report::userprio::{Columns, Layout, Listing, Setting, write_resources};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::format::{Format, Writer};
 use classmate::internal::syntax::calendar::{Civil, DAY};
 use classmate::internal::syntax::parse::parse_expr;
-use classmate::internal::syntax::time::Zone;
-use classmate_config::internal::config::Config;
-use classmate_config::internal::config::knobs::NegotiatorKnobs;
+use classmate::{ClassAd, EvalOptions, Format, Scope, Writer, Zone};
+use classmate_config::{Config, NegotiatorKnobs};
 use classmate_pool::internal::accountant::edit::{Edit, EditError};
 use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::groups::{GroupNames, configured_share};
 use classmate_pool::internal::accountant::lease::{LeaseError, LeaseKind};
 use classmate_pool::internal::accountant::report::{GroupReport, accounting_ads, numbered, roll_up, split_numbered};
-use classmate_pool::internal::accountant::{Journal, Log, ROOT_GROUP};
-use classmate_pool::internal::negotiate::PreparedPool;
+use classmate_pool::internal::accountant::{Log, ROOT_GROUP};
 use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::negotiate::quotas::ExplainedGroup;
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::{Journal, PreparedPool};
 
 /// Show and change user priorities and usage.
 ///
@@ -227,58 +223,52 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
 }
 
-/// The change that is asked for.
+/// The requested change; at most one option of a change is given.
 fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
-    let user = |name: &String| name.clone().into_bytes();
-    let lease = |kind, name: &Vec<u8>, value: f64| {
-        arguments.duration.map(|seconds| Edit::Lease(kind, name.clone(), value, seconds))
+    let reals: [(_, fn(Vec<u8>, f64) -> Edit); 3] = [
+        (&arguments.setprio, Edit::Priority),
+        (&arguments.setfactor, Edit::Factor),
+        (&arguments.setaccum, Edit::Accumulated),
+    ];
+    let integers: [(_, fn(Vec<u8>, i64) -> Edit); 4] = [
+        (&arguments.setceiling, Edit::Ceiling),
+        (&arguments.setfloor, Edit::Floor),
+        (&arguments.setbegin, Edit::Begin),
+        (&arguments.setlast, Edit::Last),
+    ];
+    let users: [(_, fn(Vec<u8>) -> Edit); 5] = [
+        (&arguments.cancelceilinglease, |user| Edit::CancelLease(LeaseKind::Ceiling, user)),
+        (&arguments.cancelfloorlease, |user| Edit::CancelLease(LeaseKind::Floor, user)),
+        (&arguments.cancelfactorlease, |user| Edit::CancelLease(LeaseKind::Factor, user)),
+        (&arguments.resetusage, Edit::ResetUsage),
+        (&arguments.delete, Edit::Delete),
+    ];
+    let mut edit = arguments.resetall.then_some(Edit::ResetAll);
+    for (given, change) in reals {
+        edit = valued(given, "a number")?.map(|(user, value)| change(user, value)).or(edit);
+    }
+    for (given, change) in integers {
+        edit = valued(given, "a whole number")?.map(|(user, value)| change(user, value)).or(edit);
+    }
+    for (given, change) in users {
+        edit = given.as_ref().map(|user| change(user.clone().into_bytes())).or(edit);
+    }
+    let Some(seconds) = arguments.duration else { return Ok(edit) };
+    let (kind, user, value) = match edit {
+        Some(Edit::Factor(user, value)) => (LeaseKind::Factor, user, value),
+        Some(Edit::Ceiling(user, value)) => (LeaseKind::Ceiling, user, value as f64),
+        Some(Edit::Floor(user, value)) => (LeaseKind::Floor, user, value as f64),
+        _ => {
+            return Err(Failure::input("-duration has no effect by itself")
+                .help("give it with -setfactor, -setceiling or -setfloor"));
+        }
     };
-    let edit = if let Some((name, value)) = real(arguments.setprio.as_ref())? {
-        Edit::Priority(name, value)
-    } else if let Some((name, value)) = real(arguments.setfactor.as_ref())? {
-        lease(LeaseKind::Factor, &name, value).unwrap_or(Edit::Factor(name, value))
-    } else if let Some((name, value)) = integer(arguments.setceiling.as_ref())? {
-        lease(LeaseKind::Ceiling, &name, value as f64).unwrap_or(Edit::Ceiling(name, value))
-    } else if let Some((name, value)) = integer(arguments.setfloor.as_ref())? {
-        lease(LeaseKind::Floor, &name, value as f64).unwrap_or(Edit::Floor(name, value))
-    } else if arguments.duration.is_some() {
-        return Err(Failure::input("-duration has no effect by itself")
-            .help("give it with -setfactor, -setceiling or -setfloor"));
-    } else if let Some(name) = &arguments.cancelceilinglease {
-        Edit::CancelLease(LeaseKind::Ceiling, user(name))
-    } else if let Some(name) = &arguments.cancelfloorlease {
-        Edit::CancelLease(LeaseKind::Floor, user(name))
-    } else if let Some(name) = &arguments.cancelfactorlease {
-        Edit::CancelLease(LeaseKind::Factor, user(name))
-    } else if let Some((name, value)) = real(arguments.setaccum.as_ref())? {
-        Edit::Accumulated(name, value)
-    } else if let Some((name, value)) = integer(arguments.setbegin.as_ref())? {
-        Edit::Begin(name, value)
-    } else if let Some((name, value)) = integer(arguments.setlast.as_ref())? {
-        Edit::Last(name, value)
-    } else if let Some(name) = &arguments.resetusage {
-        Edit::ResetUsage(user(name))
-    } else if let Some(name) = &arguments.delete {
-        Edit::Delete(user(name))
-    } else if arguments.resetall {
-        Edit::ResetAll
-    } else {
-        return Ok(None);
-    };
-    Ok(Some(edit))
-}
-
-fn real(given: Option<&Vec<String>>) -> Result<Option<(Vec<u8>, f64)>, Failure> {
-    valued(given, "a number")
-}
-
-fn integer(given: Option<&Vec<String>>) -> Result<Option<(Vec<u8>, i64)>, Failure> {
-    valued(given, "a whole number")
+    Ok(Some(Edit::Lease(kind, user, value, seconds)))
 }
 
 /// A user and a value.
-fn valued<T: std::str::FromStr>(given: Option<&Vec<String>>, expected: &str) -> Result<Option<(Vec<u8>, T)>, Failure> {
-    match given.map(Vec::as_slice) {
+fn valued<T: std::str::FromStr>(given: &Option<Vec<String>>, expected: &str) -> Result<Option<(Vec<u8>, T)>, Failure> {
+    match given.as_deref() {
         Some([name, value]) => match value.parse() {
             Ok(value) => Ok(Some((name.clone().into_bytes(), value))),
             Err(_) => Err(Failure::input(format!("invalid value `{value}` for `{name}`: expected {expected}"))),
@@ -299,8 +289,8 @@ fn config_of(arguments: &Arguments) -> Result<Config, Failure> {
 }
 
 fn rules_of(config: &Config) -> Result<(FactorRules, GroupNames), Failure> {
-    let knobs = NegotiatorKnobs::read(config).map_err(|error| refused(&error))?;
-    let groups = GroupNames::configured(config).map_err(|error| refused(&error))?;
+    let knobs = NegotiatorKnobs::read(config)?;
+    let groups = GroupNames::configured(config)?;
     Ok((FactorRules::new(&knobs.accountant), groups))
 }
 
@@ -314,7 +304,7 @@ fn change(arguments: &Arguments, edit: &Edit) -> Result<(), Failure> {
     }
     let (rules, groups) = rules_of(&config_of(arguments)?)?;
     let now = arguments.now.unwrap_or(Now::Wall).seconds();
-    let mut journal = Journal::open(&path, now).map_err(|error| not_written(&error))?;
+    let mut journal = Journal::open(&path, now)?;
     for warning in journal.found() {
         complain(&format!("warning: {}", warning.to_line(&path)));
     }
@@ -322,17 +312,16 @@ fn change(arguments: &Arguments, edit: &Edit) -> Result<(), Failure> {
         EditError::Lease(LeaseError::InEffect { .. } | LeaseError::None { .. }) => Failure::new(error.to_string()),
         _ => Failure::input(error.to_string()),
     })?;
-    journal.commit(&edited.transaction).map_err(|error| not_written(&error))?;
-    journal.compact_if_large(now).map_err(|error| not_written(&error))?;
+    journal.commit(&edited.transaction)?;
+    journal.compact_if_large(now)?;
     if let Some(name) = edit.name().filter(|_| !edited.known) {
         complain(&format!("note: `{}` did not have a record", String::from_utf8_lossy(name)));
     }
-    written(writeln!(std::io::stdout(), "{}", edited.message))
+    print(None, |out| writeln!(out, "{}", edited.message))
 }
 
 fn list(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let mut out = BufWriter::new(std::io::stdout().lock());
     if let Some(user) = &arguments.getreslist {
         if !user.contains('@') {
             return Err(Failure::input(format!("`{user}` is not the full name of a submitter: expected user@domain")));
@@ -340,32 +329,32 @@ fn list(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
         let log = read_log(arguments, &mut notes)?;
         notes.show(streams.err);
         let now = arguments.now.unwrap_or(Now::Wall).seconds();
-        let printed = write_resources(&mut out, &log, user.as_bytes(), now, &Zone::local());
-        return written(printed.and_then(|()| out.flush()));
+        return print(None, |out| write_resources(out, &log, user.as_bytes(), now, &Zone::local()));
     }
     let mut ads = ads(arguments, &mut notes)?;
     notes.show(streams.err);
     if arguments.legacy && (arguments.long || arguments.json || arguments.af.is_some()) {
         ads = vec![legacy(arguments, &ads)?];
     }
-    let printed = if let Some(names) = &arguments.af {
+    if let Some(names) = &arguments.af {
         let setting = Setting::parse(&arguments.af_letters)
             .map_err(|error| Failure::input(format!("`-af:{}`: {error}", arguments.af_letters)))?;
-        setting.write(&mut out, &ads, names).and_then(|()| out.flush())
-    } else if arguments.long || arguments.json {
+        return print(None, |out| setting.write(out, &ads, names));
+    }
+    if arguments.long || arguments.json {
         let format = if arguments.json { Format::Json } else { Format::Long };
-        let mut writer = Writer::new(out, format);
-        let all = ads.iter().try_for_each(|ad| writer.write(ad).map(|_| ()));
-        all.and_then(|()| writer.finish()).and_then(|mut out| out.flush())
-    } else {
-        let listing = listing(arguments, &ads);
-        let hidden = listing.hidden(&ads);
-        if hidden > 0 && hidden == ads.len() {
-            complain("note: no recent usage; use -allusers to list all users");
-        }
-        listing.write(&mut out, &ads).and_then(|()| out.flush())
-    };
-    written(printed)
+        return print(None, |out| {
+            let mut writer = Writer::new(out, format);
+            ads.iter().try_for_each(|ad| writer.write(ad).map(drop))?;
+            writer.finish().map(drop)
+        });
+    }
+    let listing = listing(arguments, &ads);
+    let hidden = listing.hidden(&ads);
+    if hidden > 0 && hidden == ads.len() {
+        complain("note: no recent usage; use -allusers to list all users");
+    }
+    print(None, |out| listing.write(out, &ads))
 }
 
 fn read_log(arguments: &Arguments, notes: &mut Notes) -> Result<Log, Failure> {
@@ -398,7 +387,7 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
         None => {
             let log = read_log(arguments, notes)?;
             let config = config_of(arguments)?;
-            let name = config.string("NEGOTIATOR_NAME").map_err(|error| refused(&error))?;
+            let name = config.string("NEGOTIATOR_NAME")?;
             of_negotiator(arguments, name.as_deref())?;
             let (rules, mut groups) = rules_of(&config)?;
             if groups.iter().next().is_none() {
@@ -432,7 +421,7 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
 /// The ads as one, with the limits that the log knows of.
 fn legacy(arguments: &Arguments, ads: &[ClassAd]) -> Result<ClassAd, Failure> {
     let config = config_of(arguments)?;
-    let knobs = NegotiatorKnobs::read(&config).map_err(|error| refused(&error))?;
+    let knobs = NegotiatorKnobs::read(&config)?;
     let (_, groups) = rules_of(&config)?;
     let any = groups.iter().next().is_some();
     let known = |group: &[u8]| group == ROOT_GROUP || !any || groups.contains(group);
@@ -470,9 +459,15 @@ fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failu
 fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ExplainedGroup>, Failure> {
     let there = |pool: &&PathBuf| ["slots.ads", "jobs.ads"].iter().all(|file| pool.join(file).exists());
     let Some(pool) = arguments.pool.as_ref().filter(there) else { return Ok(Vec::new()) };
-    let files = PoolFiles::of(pool, arguments.config.as_deref(), arguments.allow_commands, arguments.now);
-    let snapshot = snapshot(&files, false, notes, Color::Off)?;
-    let division = PreparedPool::new(&snapshot).map_err(|error| refused(&error))?.division();
+    let files = PoolFiles {
+        pool: Some(pool.clone()),
+        config: arguments.config.clone(),
+        allow_commands: arguments.allow_commands,
+        now: arguments.now,
+        ..PoolFiles::default()
+    };
+    let snapshot = files.snapshot(notes, Color::Off)?;
+    let division = PreparedPool::new(&snapshot)?.division();
     Ok(division.groups)
 }
 

@@ -1,34 +1,28 @@
 //! `classmate whatif POOL` and `classmate diff OUTCOME OUTCOME`
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use clap::ValueEnum;
 use hashbrown::HashSet;
 
 use crate::cli::input::{self, Notes};
-use crate::cli::negotiate::{PoolFiles, refused, snapshot_but_settings};
+use crate::cli::negotiate::Pace;
 use crate::cli::policy::{PolicyArguments, PolicyName};
+use crate::cli::pool::PoolFiles;
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Streams, complain, leaked, page, parsed, written};
+use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, complain, leaked, parsed, print_result, words};
 use crate::report::whatif as report;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::Expr;
-use classmate::internal::syntax::parse::ParseOptions;
+use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
 use classmate_advice::internal::lint::config::lint;
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain, summed};
-use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knob;
-use classmate_config::internal::config::slurm::SlurmConf;
-use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Purpose, Snapshot};
+use classmate_config::{Config, SlurmConf};
+use classmate_pool::internal::negotiate::Purpose;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::copies;
-use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
+use classmate_pool::internal::simulate::replay::replay;
+use classmate_pool::{Outcome, PreparedPool, Snapshot};
 
 /// Compare a cycle before and after a change to the pool.
 ///
@@ -73,12 +67,8 @@ pub(super) struct Arguments {
     /// Run N cycles before and after the change, like `negotiate --cycles`, and compare all their matches
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     cycles: u32,
-    /// Seconds from one cycle to the next [default: `NEGOTIATOR_INTERVAL`]
-    #[arg(long, value_name = "SECONDS", requires = "cycles", value_parser = clap::value_parser!(i64).range(1..))]
-    interval: Option<i64>,
-    /// Run time of a job: seconds, or an expression over the job with the slot as TARGET [default: jobs never end]
-    #[arg(long, value_name = "EXPR", requires = "cycles")]
-    run_time: Option<String>,
+    #[command(flatten)]
+    pace: Pace,
     /// Scheduling policy before the change [default: that of --policy]
     #[arg(long, value_enum, value_name = "POLICY")]
     policy_before: Option<PolicyName>,
@@ -106,7 +96,7 @@ pub(super) struct DiffArguments {
     shown: Shown,
 }
 
-/// What is said of a file with the settings of a policy.
+/// The help of a file with the settings of a policy.
 fn after(what: &str, name: &str) -> String {
     format!("{what} after the change, instead of POOL/{name}; also used before the change if POOL has none")
 }
@@ -115,39 +105,32 @@ const EXPECT: &str = "\
 Condition on the result that must be true, such as `JobsLost == 0`; repeatable. Its attributes: MatchesBefore, MatchesAfter, WeightBefore, WeightAfter, PreemptionsBefore, PreemptionsAfter, JobsWon, JobsLost, \
 JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatchedNow and RequestsUnmatchedBefore";
 
-/// How a difference is shown and judged.
+/// The output format and the expected conditions of a difference.
 #[derive(clap::Args, Debug)]
 struct Shown {
     #[arg(long, value_name = "EXPR", help = EXPECT, allow_hyphen_values = true)]
     expect: Vec<String>,
     /// Output format
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_parser = words(&TEXT_OR_JSON), default_value = "text")]
     format: Form,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
-    /// Text
-    Text,
-    /// One JSON object with the full result
-    Json,
-}
-
-fn setting(pair: &[String], flag: &str, streams: Streams) -> Result<AdEdit, Failure> {
+/// Parses an edit of the ads for which an expression is true.
+pub(super) fn edit(pair: &[String], flag: &str, streams: Streams) -> Result<AdEdit, Failure> {
     let Some((name, value)) =
         pair[1].split_once('=').filter(|(name, value)| !name.trim().is_empty() && !value.starts_with('='))
     else {
         return Err(Failure::input(format!("expected `NAME = VALUE`, found `{}`", pair[1])));
     };
     Ok(AdEdit {
-        of: parsed(pair[0].as_bytes(), flag, &ParseOptions::default(), streams)?,
+        of: parsed(&pair[0], flag, streams)?,
         name: Name::new(name.trim()),
-        value: parsed(value.as_bytes(), flag, &ParseOptions::default(), streams)?,
+        value: parsed(value, flag, streams)?,
     })
 }
 
-/// A change that concerns nothing is a slip.
-fn some(count: usize, condition: &str, what: &str) -> Result<(), Failure> {
+/// Fails if a change applies to nothing.
+pub(super) fn some(count: usize, condition: &str, what: &str) -> Result<(), Failure> {
     if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{condition}` is not true for any {what}"))) }
 }
 
@@ -157,7 +140,7 @@ fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<
         return Ok(());
     }
     for line in lines {
-        snapshot.config.add("--set", line.as_bytes()).map_err(|error| refused(&error))?;
+        snapshot.config.add("--set", line.as_bytes())?;
     }
     // A slip in a name would change nothing.
     let config = &snapshot.config;
@@ -181,7 +164,7 @@ fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<
     Ok(())
 }
 
-/// Whether a name stands anywhere but where it is defined, or may: a name that is computed, `$(A$(B))`, may be any.
+/// True if a name may be mentioned outside its definition: a computed name, `$(A$(B))`, may be any.
 fn is_mentioned(config: &Config, name: &[u8]) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let sources = config.sources().iter();
@@ -193,7 +176,7 @@ fn is_mentioned(config: &Config, name: &[u8]) -> bool {
     })
 }
 
-/// Whether a line has a reference in the name of another one.
+/// True if a line has a reference in the name of another one.
 fn computes_a_name(line: &[u8]) -> bool {
     memchr::memmem::find_iter(line, b"$(").any(|at| {
         let name = &line[at + 2..];
@@ -205,25 +188,27 @@ fn computes_a_name(line: &[u8]) -> bool {
 fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
     let settings = snapshot.settings();
     for pair in arguments.set_job.chunks_exact(2) {
-        some(setting(pair, "--set-job", streams)?.apply(&mut snapshot.jobs, &settings), &pair[0], "job")?;
+        some(edit(pair, "--set-job", streams)?.apply(&mut snapshot.jobs, &settings), &pair[0], "job")?;
     }
     for pair in arguments.set_slot.chunks_exact(2) {
-        some(setting(pair, "--set-slot", streams)?.apply(&mut snapshot.slots, &settings), &pair[0], "slot")?;
+        some(edit(pair, "--set-slot", streams)?.apply(&mut snapshot.slots, &settings), &pair[0], "slot")?;
     }
     for condition in &arguments.drain {
-        let expr = parsed(condition.as_bytes(), "--drain", &ParseOptions::default(), streams)?;
+        let expr = parsed(condition, "--drain", streams)?;
         some(drain(&mut snapshot.slots, &expr, &settings), condition, "slot")?;
     }
     for path in &arguments.add_slots {
         let mut added = input::many_ads(path, notes)?;
-        some_ads(added.len(), path)?;
+        if added.is_empty() {
+            return Err(Failure::input(format!("`{}` does not contain any slots", path.display())));
+        }
         new_names(&snapshot.slots, &added, path, &settings)?;
         snapshot.slots.append(&mut added);
     }
     Ok(())
 }
 
-/// Slots are told apart by their names: none may come twice.
+/// Slots are identified by their names, which must be unique.
 fn new_names(slots: &[ClassAd], added: &[ClassAd], path: &Path, settings: &EvalOptions) -> Result<(), Failure> {
     let name = |slot: &ClassAd| AdReader::of(slot, settings).string("Name").map(|name| name.to_vec());
     let mut known: HashSet<Vec<u8>> = slots.iter().filter_map(name).collect();
@@ -237,33 +222,17 @@ fn new_names(slots: &[ClassAd], added: &[ClassAd], path: &Path, settings: &EvalO
     }
 }
 
-fn some_ads(count: usize, path: &Path) -> Result<(), Failure> {
-    if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{}` does not contain any slots", path.display()))) }
-}
-
-/// What comes of a cycle, which takes the slots, or of several.
+/// Runs one cycle, which takes the slots, or several.
 fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Result<PoolRun, Failure> {
     let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
     let once = arguments.cycles == 1;
     let slots = if once { std::mem::take(&mut snapshot.slots) } else { copies(&snapshot.slots) };
-    let pool = PreparedPool::prepare(snapshot, slots, Purpose::Cycle, &mut ()).map_err(|error| refused(&error))?;
-    let ran = PoolRun::of(leaked(pool), &kinds).map_err(|error| refused(&error))?;
+    let pool = PreparedPool::prepare(snapshot, slots, Purpose::Cycle, &mut ())?;
+    let ran = PoolRun::of(leaked(pool), &kinds)?;
     if once {
         return Ok(ran);
     }
-    let interval = match arguments.interval {
-        Some(interval) => interval,
-        None => {
-            let read = snapshot.config.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX));
-            read.map_err(|error| refused(&error))?
-        }
-    };
-    let run_time = arguments
-        .run_time
-        .as_deref()
-        .map(|text| parsed(text.as_bytes(), "--run-time", &ParseOptions::default(), streams))
-        .transpose()?;
-    let plan = ReplayPlan { cycles: arguments.cycles, interval, run_time };
+    let plan = arguments.pace.plan(arguments.cycles, &snapshot.config, streams)?;
     let mut outcomes = Vec::new();
     replay(snapshot.clone(), &plan, |_, _| Ok(None), |cycle| outcomes.push(cycle.outcome))
         .map_err(|error| Failure::input(error.to_string()))?;
@@ -276,11 +245,7 @@ fn configure(after: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, str
     let Some(path) = &arguments.files.config else { return Ok(()) };
     after.config =
         settings::pool(Some(path), arguments.files.directory(), arguments.files.allow_commands, streams.err)?;
-    let (maps, odd) = settings::user_maps(&after.config)?;
-    after.maps = Arc::new(maps);
-    for warning in odd {
-        notes.warn(warning);
-    }
+    after.maps = settings::user_maps(&after.config, notes)?;
     Ok(())
 }
 
@@ -288,7 +253,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     let mut notes = Notes::default();
     let directory = arguments.files.directory();
     expectations(&arguments.shown, streams)?;
-    let before = leaked(snapshot_but_settings(&arguments.files, &mut notes, streams.err)?);
+    let own_settings = PoolFiles { config: None, ..arguments.files.clone() };
+    let before = leaked(own_settings.snapshot(&mut notes, streams.err)?);
     // There are many jobs, and one copy of them will do: they are changed when the cycle before the change has run.
     let (mut jobs, slots) = (std::mem::take(&mut before.jobs), std::mem::take(&mut before.slots));
     let after = leaked(before.clone());
@@ -326,11 +292,9 @@ fn outcome(path: &Path) -> Result<Outcome, Failure> {
     })
 }
 
-/// What is expected.
+/// The expected conditions.
 fn expectations<'s>(shown: &'s Shown, streams: Streams) -> Result<Vec<(&'s str, Expr)>, Failure> {
-    let parse =
-        |text: &'s String| Ok((text.as_str(), parsed(text.as_bytes(), "--expect", &ParseOptions::default(), streams)?));
-    shown.expect.iter().map(parse).collect()
+    shown.expect.iter().map(|text| Ok((text.as_str(), parsed(text, "--expect", streams)?))).collect()
 }
 
 fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<ExitCode, Failure> {
@@ -343,16 +307,7 @@ fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<Exit
             failed.push(format!("error: expected `{text}`, which is {value}"));
         }
     }
-    let mut out = page(shown.format == Form::Text);
-    let printed = match shown.format {
-        Form::Text => report::write(&mut out, difference, streams.out),
-        Form::Json => {
-            serde_json::to_writer_pretty(&mut out, difference).map_err(Into::into).and_then(|()| writeln!(out))
-        }
-    };
-    written(printed.and_then(|()| out.flush()))?;
-    for message in &failed {
-        complain(message);
-    }
+    print_result(shown.format, difference, columns(), |out| report::write(out, difference, streams.out))?;
+    failed.iter().for_each(|message| complain(message));
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -1,25 +1,22 @@
 //! Cases of kind `ads`: read ads in a form and print them in all.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::{input, settings, text};
-use classmate::internal::ad::ClassAd;
+use classmate::ClassAd;
 use classmate::internal::format::binding::read_as_binding;
 use classmate::internal::format::json::JsonWriter;
 use classmate::internal::format::long::write_old;
 use classmate::internal::format::new::NewWriter;
 use classmate::internal::format::xml::XmlWriter;
 
-pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
+pub(super) fn answers(case: &Json) -> Result<Json, String> {
     let settings = settings(case)?;
     let format = String::from_utf8_lossy(&input(case, "format")?).into_owned();
     let (ads, ok) = read_as_binding(&format, &input(case, "input")?, &settings.parse_options()).ok_or_else(|| {
         format!("`format` must be single, new, newl, old, json, jsonl, xml, auto or fileauto, found `{format}`")
     })?;
-    let mut answers = Map::new();
-    answers.insert("ads".to_owned(), ads.iter().map(printed).collect());
-    answers.insert("ok".to_owned(), Json::Bool(ok));
-    Ok(answers)
+    Ok(json!({ "ads": ads.iter().map(printed).collect::<Json>(), "ok": ok }))
 }
 
 /// An ad in every form.

@@ -1,12 +1,12 @@
 //! Cases of kind `config`: read configuration files and look names up.
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::{bytes, optional, text};
 use classmate_config::internal::config::expand::ExpandError;
-use classmate_config::internal::config::{Config, Context, TextFiles};
+use classmate_config::{Config, Context, TextFiles};
 
-pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
+pub(super) fn answers(case: &Json) -> Result<Json, String> {
     let word =
         |key: &str| Ok::<_, String>(optional(case, key)?.map(|word| String::from_utf8_lossy(&word).into_owned()));
     let mut context = Context::default();
@@ -26,7 +26,6 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
     };
     let root = files.first().map(|(name, _)| name.clone()).ok_or("`files` holds no file")?;
     let mut config = Config::new(context);
-    let mut answers = Map::new();
     let mut values = Map::new();
     let refused = config.read_root(&root, &TextFiles::from_iter(files));
     let mut error = refused.as_ref().err().map(classmate::Diagnostic::to_line);
@@ -40,9 +39,9 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
             values.insert(name.to_owned(), value.ok().flatten().unwrap_or(Json::Null));
         }
     }
-    answers.insert("values".to_owned(), Json::Object(values));
+    let mut answers = json!({ "values": values });
     if let Some(error) = error {
-        answers.insert("error".to_owned(), text(error.as_bytes()));
+        answers["error"] = text(error.as_bytes());
     }
     Ok(answers)
 }

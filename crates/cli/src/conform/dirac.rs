@@ -3,14 +3,15 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::field::{answer_operation, flag, list, number as number_of, real, whole};
-use super::{bytes, number, text};
+use super::{bytes, choice, lenient_choice, number, text};
 use classmate_config::internal::config::dirac::{
-    Entry, Order, PolicyOptions, Profile, Section, ShareCorrections, Tree, Weighting, Word, word,
+    Entry, Lottery, Order, PolicyOptions, Profile, Section, ShareCorrections, Tree, Weighting, Word, word,
 };
 use classmate_pool::internal::priority::dirac::share::DEFAULT_SHARE;
 use classmate_pool::internal::priority::dirac::{
-    DiracGroup, QueuedJob, Requirements, Segments, SiteResource, SliceUse, SplitMix64, TaskQueue, TaskQueues, correct,
-    draw_job, draw_order, entity_priorities, first_chances, group_priorities, queue, real_priority,
+    Correction, DiracGroup, QueuedJob, Requirements, Segments, SiteResource, SliceUse, SplitMix64, TaskQueue,
+    TaskQueues, correct, draw_job, draw_order, entity_priorities, first_chances, group_priorities, queue,
+    real_priority,
 };
 
 type Answer = Result<Json, String>;
@@ -18,7 +19,7 @@ type Answer = Result<Json, String>;
 /// Most draws of one case.
 const MAX_DRAWS: u64 = 1_000_000;
 
-pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
+pub(super) fn answers(case: &Json) -> Answer {
     answer_operation(case, |op, input| match op {
         "fit_cpu" => fit_cpu(input),
         "real_priority" => Ok(json!({ "real": number(real_priority(real(input, "user_priority")?)) })),
@@ -125,19 +126,14 @@ fn corrected(input: &Json) -> Answer {
         })
     };
     let slices = object("history")?.iter().map(slice).collect::<Result<Vec<_>, _>>()?;
-    let profile = if super::choice(input, "profile", ["observed", "documented"])? == 0 {
-        Profile::Observed
-    } else {
-        Profile::Documented
-    };
+    let profile = choice(input, "profile", &[("observed", Profile::Observed), ("documented", Profile::Documented)])?;
     Ok(match correct(&shares, &slices, real(input, "global_max")?, profile) {
         Err(error) => json!({ "error": error.to_string() }),
         Ok(found) => {
-            let by_name =
-                |value: fn(&classmate_pool::internal::priority::dirac::Correction) -> f64| -> Map<String, Json> {
-                    let names = object("shares").into_iter().flatten().map(|(name, _)| name.clone());
-                    names.zip(found.iter().map(|correction| number(value(correction)))).collect()
-                };
+            let by_name = |value: fn(&Correction) -> f64| -> Map<String, Json> {
+                let names = object("shares").into_iter().flatten().map(|(name, _)| name.clone());
+                names.zip(found.iter().map(|correction| number(value(correction)))).collect()
+            };
             json!({ "shares": by_name(|found| found.share), "factors": by_name(|found| found.factor) })
         }
     })
@@ -243,16 +239,10 @@ fn jobs_drawn(input: &Json) -> Answer {
 
 /// The inputs `order` and `lottery`.
 fn options(input: &Json) -> Result<PolicyOptions, String> {
-    let greedy = super::choice(input, "order", ["random", "greedy"])? == 1;
-    let proportional = super::choice(input, "lottery", ["observed", "proportional"])? == 1;
-    let mut options = PolicyOptions::default();
-    if greedy {
-        options.order = Order::Greedy;
-    }
-    if proportional {
-        options.lottery = classmate_config::internal::config::dirac::Lottery::Proportional;
-    }
-    Ok(options)
+    let order = choice(input, "order", &[("random", Order::Random), ("greedy", Order::Greedy)])?;
+    let lottery =
+        choice(input, "lottery", &[("observed", Lottery::Observed), ("proportional", Lottery::Proportional)])?;
+    Ok(PolicyOptions { order, lottery, ..PolicyOptions::default() })
 }
 
 fn seed(input: &Json) -> Result<u64, String> {
@@ -283,12 +273,9 @@ fn pairs(input: &Json, key: &str) -> Result<Vec<(i64, f64)>, String> {
 }
 
 fn weighting(input: &Json) -> Result<Weighting, String> {
-    match input.get("weighting").and_then(Json::as_str) {
-        Some("observed") | None => Ok(Weighting::Observed),
-        Some("literal") => Ok(Weighting::Literal),
-        Some("proportional") => Ok(Weighting::Proportional),
-        Some(other) => Err(format!("`weighting` must be `observed`, `literal` or `proportional`, found `{other}`")),
-    }
+    let words =
+        [("observed", Weighting::Observed), ("literal", Weighting::Literal), ("proportional", Weighting::Proportional)];
+    lenient_choice(input, "weighting", &words)
 }
 
 fn segments(input: &Json) -> Result<Segments, String> {

@@ -1,20 +1,18 @@
 //! Cases of kind `eval`: parse, print and evaluate an expression.
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Value as Json, json};
 
 use super::{ad, choice, describe, input, optional, settings, text};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Scope;
 use classmate::internal::format::new::parse_ad;
-use classmate::internal::syntax::expr::Expr;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr, parse_full, parse_prefix};
+use classmate::internal::syntax::parse::{parse_expr, parse_full, parse_prefix};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
+use classmate::{ClassAd, Expr, ParseOptions, Scope};
 
-pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
+pub(super) fn answers(case: &Json) -> Result<Json, String> {
     let settings = settings(case)?;
     let source = input(case, "expr")?;
-    let old = choice(case, "syntax", ["new", "old"])? == 1;
+    let old = choice(case, "syntax", &[("new", false), ("old", true)])?;
     let options = settings.parse_options();
     let my = match optional(case, "my")? {
         Some(text) => ad(&text, "my", &options)?,
@@ -31,19 +29,14 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
     } else {
         parse_expr(&source, &options).or_else(|error| swallowed(&source, &options).ok_or(error))
     };
-    let mut answers = Map::new();
-    answers.insert("parse".to_owned(), Json::Bool(parsed.is_ok()));
     let Ok(expr) = parsed else {
-        if !old && parse_full(&source, &options).is_ok() {
-            answers.insert("full_parse".to_owned(), Json::Bool(true));
-        }
-        return Ok(answers);
+        let full = !old && parse_full(&source, &options).is_ok();
+        return Ok(if full { json!({ "parse": false, "full_parse": true }) } else { json!({ "parse": false }) });
     };
-    answers.insert("unparsed".to_owned(), text(&expr.to_text(Style::New)));
     let scope = Scope::new(&my, &settings);
     let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
-    answers.insert("value".to_owned(), describe(scope.eval(&expr).as_ref().ok()));
-    Ok(answers)
+    let value = describe(scope.eval(&expr).as_ref().ok());
+    Ok(json!({ "parse": true, "unparsed": text(&expr.to_text(Style::New)), "value": value }))
 }
 
 /// The records took a text for an expression when it was the value of the only attribute of an ad written around

@@ -1,6 +1,6 @@
 //! Typed fields of JSON cases: each reader names the field in its error.
 
-use serde_json::{Map, Value as Json};
+use serde_json::{Value as Json, json};
 
 /// A number; none if it is missing or null. `"inf"` and `"INFINITE"` are infinite, for which JSON has no number.
 pub(super) fn number(of: &Json, key: &str) -> Result<Option<f64>, String> {
@@ -69,7 +69,6 @@ pub(super) fn object<'j>(of: &'j Json, key: &str) -> Result<&'j Json, String> {
 pub(super) fn answer_operation(
     case: &Json,
     run: impl FnOnce(&str, &Json) -> Result<Json, String>,
-) -> Result<Map<String, Json>, String> {
-    let output = run(text(case, "op")?, object(case, "input")?)?;
-    Ok(Map::from_iter([("output".to_owned(), output)]))
+) -> Result<Json, String> {
+    Ok(json!({ "output": run(text(case, "op")?, object(case, "input")?)? }))
 }

@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 mod ads;
 mod config;
@@ -16,13 +16,10 @@ mod quotas;
 mod slurm;
 mod util;
 
-use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::syntax::parse::{Mode, ParseOptions};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::time::truncate_to_32;
-use classmate::internal::value::{List, Value};
+use classmate::{ClassAd, EvalOptions, List, Mode, ParseOptions, Value};
 
 /// The kind of the cases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -62,15 +59,12 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
         Kind::Dirac => dirac::answers(&case),
         Kind::Slurm => slurm::answers(&case),
     };
-    let mut line = Map::new();
-    line.insert("id".to_owned(), id);
-    match answers {
-        Ok(answers) => line.extend(answers),
-        Err(why) => {
-            line.insert("malformed".to_owned(), Json::String(why));
-        }
+    let mut line = json!({ "id": id });
+    let answers = answers.unwrap_or_else(|reason| json!({ "malformed": reason }));
+    if let (Json::Object(line), Json::Object(answers)) = (&mut line, answers) {
+        line.extend(answers);
     }
-    Json::Object(line)
+    line
 }
 
 /// The text of an answer: ASCII, with `\uXXXX` for the rest.
@@ -198,20 +192,27 @@ fn optional(case: &Json, key: &str) -> Result<Option<Vec<u8>>, String> {
     }
 }
 
-/// The index of an input among the words; the first if it is missing.
-fn choice(case: &Json, key: &str, words: [&str; 2]) -> Result<usize, String> {
-    let Some(word) = optional(case, key)? else { return Ok(0) };
-    words.iter().position(|known| known.as_bytes() == word).ok_or_else(|| {
-        let [first, second] = words;
-        format!("`{key}` must be `{first}` or `{second}`, found `{}`", String::from_utf8_lossy(&word))
+/// The value of an input that is one of some words; that of the first if it is missing.
+fn choice<T: Copy>(case: &Json, key: &str, words: &[(&str, T)]) -> Result<T, String> {
+    meaning(key, optional(case, key)?.as_deref(), words)
+}
+
+/// As [`choice`], where an input that is not a string counts as missing.
+fn lenient_choice<T: Copy>(case: &Json, key: &str, words: &[(&str, T)]) -> Result<T, String> {
+    meaning(key, case.get(key).and_then(Json::as_str).map(str::as_bytes), words)
+}
+
+fn meaning<T: Copy>(key: &str, word: Option<&[u8]>, words: &[(&str, T)]) -> Result<T, String> {
+    let found = words.iter().find(|(known, _)| word.is_none_or(|word| word == known.as_bytes()));
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let known: Vec<String> = words.iter().map(|(known, _)| format!("`{known}`")).collect();
+        let known = [known[..known.len() - 1].join(", "), known[known.len() - 1].clone()].join(" or ");
+        format!("`{key}` must be {known}, found `{}`", String::from_utf8_lossy(word.unwrap_or_default()))
     })
 }
 
 fn settings(case: &Json) -> Result<EvalOptions, String> {
-    let mode = match choice(case, "mode", ["htcondor", "strict"])? {
-        0 => Mode::HTCondor,
-        _ => Mode::Strict,
-    };
+    let mode = choice(case, "mode", &[("htcondor", Mode::HTCondor), ("strict", Mode::Strict)])?;
     Ok(EvalOptions { mode, now: NOW, maps: Arc::clone(&MAPS), ..EvalOptions::default() })
 }
 
@@ -235,19 +236,12 @@ fn describe(value: Option<&Value>) -> Json {
     let Some(value) = value else {
         return json!({ "type": "error", "text": "error", "failed": true });
     };
-    let mut shown = Map::new();
-    shown.insert("type".to_owned(), Json::String(value.type_of().as_str().to_owned()));
-    match value {
-        // The records show whole seconds, and the exact number beside them.
-        Value::RelTime(seconds) => {
-            shown.insert("text".to_owned(), text(&recorded(value).to_text(Style::New)));
-            shown.insert("seconds".to_owned(), number(*seconds));
-        }
-        other => {
-            shown.insert("text".to_owned(), text(&recorded(other).to_text(Style::New)));
-        }
+    let mut shown = json!({ "type": value.type_of().as_str(), "text": text(&recorded(value).to_text(Style::New)) });
+    // The records show whole seconds, and the exact number beside them.
+    if let Value::RelTime(seconds) = value {
+        shown["seconds"] = number(*seconds);
     }
-    Json::Object(shown)
+    shown
 }
 
 /// A value as the records print it: durations are whole seconds there, in lists too.

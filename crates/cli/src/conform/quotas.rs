@@ -3,15 +3,15 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::field::{number, object, truth};
-use classmate::internal::eval::scope::EvalOptions;
-use classmate_config::internal::config::Config;
+use classmate::EvalOptions;
+use classmate_config::Config;
 use classmate_pool::internal::accountant::ROOT_GROUP;
 use classmate_pool::internal::quota::settings::Stated;
 use classmate_pool::internal::quota::{
     Call, GroupSetting, GroupTree, QuotaPool, QuotaRules, QuotaSettings, ROOT, Round, Rounds,
 };
 
-pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
+pub(super) fn answers(case: &Json) -> Result<Json, String> {
     let spec = object(case, "spec")?;
     let settings = settings(spec)?;
     let tree = GroupTree::new(&settings);
@@ -26,9 +26,7 @@ pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
     let idle = pool.demand.iter().zip(&pool.usage).map(|(demand, usage)| demand - usage);
     let matchable = per_group("matchable")?.into_iter().zip(idle).map(|(said, idle)| said.unwrap_or(idle)).collect();
     let rounds = simulate(&tree, &settings.rules, &pool, matchable);
-    let mut answer = Map::new();
-    answer.insert("result".to_owned(), result(&tree, &rounds));
-    Ok(answer)
+    Ok(json!({ "result": result(&tree, &rounds) }))
 }
 
 /// Runs the rounds. Every call takes what its limit, the jobs that can be matched and the free slots allow.

@@ -4,12 +4,13 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value as Json, json};
 
 use super::field::{answer_operation, as_number, flag, list, number, numbers, object, real, text};
+use super::lenient_choice;
 use crate::report::sprio::{Format, Line};
-use classmate_config::internal::config::TextFiles;
 use classmate_config::internal::config::slurm::{
-    AssociationRow, Associations, BillingSum, Duration, INFINITE, PriorityFlags, ResetPeriod, Shares, SlurmConf,
-    TresWeights, Weights,
+    AssociationRow, Associations, BillingSum, Duration, INFINITE, PriorityFlags, ResetPeriod, Shares, TresWeights,
+    Weights,
 };
+use classmate_config::{SlurmConf, TextFiles};
 use classmate_pool::internal::priority::slurm::billing::billing;
 use classmate_pool::internal::priority::slurm::factor::{self, recomputed};
 use classmate_pool::internal::priority::slurm::order::JobOrderKey;
@@ -19,7 +20,7 @@ use classmate_pool::internal::priority::slurm::{
     Algorithm, AssociationTree, ClusterSize, Factors, Figures, JobFacts, Maxima, ROOT, Scale, Ties, figures,
 };
 
-pub(super) fn answers(case: &Json) -> Result<Map<String, Json>, String> {
+pub(super) fn answers(case: &Json) -> Result<Json, String> {
     answer_operation(case, run)
 }
 
@@ -96,11 +97,7 @@ fn time_string(input: &Json) -> Result<Json, String> {
 }
 
 fn decay(input: &Json) -> Result<Decay, String> {
-    match input.get("mode").and_then(Json::as_str) {
-        None | Some("linearized") => Ok(Decay::Linearized),
-        Some("exact") => Ok(Decay::Exact),
-        Some(other) => Err(format!("`mode` must be `linearized` or `exact`, found `{other}`")),
-    }
+    lenient_choice(input, "mode", &[("linearized", Decay::Linearized), ("exact", Decay::Exact)])
 }
 
 fn tick(input: &Json) -> Result<Json, String> {
@@ -182,22 +179,19 @@ fn classic(input: &Json) -> Result<Json, String> {
 
 fn fair_tree(input: &Json) -> Result<Json, String> {
     let tree = tree(input)?;
-    let ties = match input.get("ties").and_then(Json::as_str) {
-        None | Some("observed") => Ties::Observed,
-        Some("documented") => Ties::Documented,
-        Some(other) => return Err(format!("`ties` must be `observed` or `documented`, found `{other}`")),
-    };
+    let ties = lenient_choice(input, "ties", &[("observed", Ties::Observed), ("documented", Ties::Documented)])?;
     let shown = |at: usize, figures: &Figures| {
-        let mut shown = Map::new();
         let level = figures.level_fair_share.map(|value| if value.is_infinite() { json!("inf") } else { json!(value) });
-        shown.insert("norm_shares".to_owned(), json!(figures.norm_shares));
-        shown.insert("usage_efctv".to_owned(), json!(figures.effective_usage));
-        shown.insert("level_fs".to_owned(), level.unwrap_or(Json::Null));
+        let mut shown = json!({
+            "norm_shares": figures.norm_shares,
+            "usage_efctv": figures.effective_usage,
+            "level_fs": level,
+        });
         if tree.nodes()[at].is_user() {
-            shown.insert("rank".to_owned(), json!(figures.rank));
-            shown.insert("factor".to_owned(), json!(figures.factor));
+            shown["rank"] = json!(figures.rank);
+            shown["factor"] = json!(figures.factor);
         }
-        Json::Object(shown)
+        shown
     };
     Ok(by_key(&tree, shown, &figures(&tree, Algorithm::FairTree { ties })))
 }
@@ -208,26 +202,21 @@ fn parse_dump(text: &str) -> Result<Json, String> {
         return Err(error.to_string());
     }
     let row = |row: &AssociationRow| {
-        let mut shown = Map::new();
-        if let Some(user) = &row.user {
-            shown.insert("user".to_owned(), json!(user));
-        }
-        shown.insert("account".to_owned(), json!(row.account));
-        if row.user.is_none() {
-            shown.insert("parent".to_owned(), json!(row.parent));
-        }
-        let shares = match row.shares {
+        let mut shown = match &row.user {
+            Some(user) => json!({ "user": user, "account": row.account }),
+            None => json!({ "account": row.account, "parent": row.parent }),
+        };
+        shown["shares"] = match row.shares {
             Shares::Own(shares) => json!(shares),
             Shares::Parent => json!("parent"),
         };
-        shown.insert("shares".to_owned(), shares);
         if let Some(partition) = &row.partition {
-            shown.insert("partition".to_owned(), json!(partition));
+            shown["partition"] = json!(partition);
         }
         if let Some(priority) = row.priority {
-            shown.insert("priority".to_owned(), json!(priority));
+            shown["priority"] = json!(priority);
         }
-        Json::Object(shown)
+        shown
     };
     Ok(json!({ "cluster": dump.cluster, "rows": dump.rows.iter().map(row).collect::<Vec<_>>() }))
 }
@@ -264,8 +253,8 @@ fn parse_conf(text: &str) -> Json {
         "PriorityWeightQOS": qos,
         "partitions": partitions,
     });
-    if let (Json::Object(shown), false) = (&mut shown, defects.errors.is_empty()) {
-        shown.insert("errors".to_owned(), defects.errors.iter().map(classmate::Diagnostic::to_line).collect());
+    if !defects.errors.is_empty() {
+        shown["errors"] = defects.errors.iter().map(classmate::Diagnostic::to_line).collect();
     }
     shown
 }

@@ -6,14 +6,11 @@ use crate::repl::command::{Input, problem, text, usage};
 use crate::repl::draw::{excerpt, one_line, shortened};
 use crate::repl::{Output, Session, because};
 use crate::report::{counted, printable};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::clause::{Clause, clauses};
-use classmate::internal::eval::matching::{is_true, rank, requirements};
-use classmate::internal::eval::scope::{EvalOptions, Scope};
+use classmate::internal::eval::matching::{is_true, requirements};
 use classmate::internal::eval::walk::Side;
 use classmate::internal::format::long::LongWriter;
-use classmate::internal::name::Name;
-use classmate::internal::value::Value;
+use classmate::{ClassAd, EvalOptions, Name, Scope, Value, rank};
 
 fn side_of(word: &str) -> Option<Side> {
     match word.to_ascii_lowercase().as_str() {
@@ -53,7 +50,7 @@ pub(super) fn load(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     }
 }
 
-/// What an ad is called: its Name, or its job's number.
+/// The name of an ad: its Name, or its job ID.
 fn name_of(ad: &ClassAd) -> Option<String> {
     let number = |name: &str| ad.constant(name).and_then(|value| value.as_int());
     match ad.constant("Name") {

@@ -5,8 +5,8 @@ use crate::repl::{Output, Session, ads, expression};
 use crate::report::{functions, printable};
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::walk::Side;
-use classmate::internal::syntax::parse::Mode;
-use classmate::internal::syntax::time::{AbsTime, Zone, parse_instant, write_abs};
+use classmate::internal::syntax::time::{parse_instant, write_abs};
+use classmate::{AbsTime, Mode};
 
 type Run = fn(&mut Session, Input<'_>) -> Vec<Output>;
 
@@ -18,12 +18,12 @@ struct Command {
     run: Run,
 }
 
-/// What stands behind the name of a command.
+/// The argument of a command.
 #[derive(Clone, Copy)]
 pub(super) struct Input<'l> {
     /// The whole line.
     pub(super) line: &'l [u8],
-    /// Where the argument begins.
+    /// The offset of the argument.
     pub(super) begins: usize,
 }
 
@@ -33,121 +33,47 @@ impl Input<'_> {
     }
 }
 
+/// A command without further help.
+const fn command(name: &'static str, arguments: &'static str, about: &'static str, run: Run) -> Command {
+    Command { name, arguments, about, more: "", run }
+}
+
+impl Command {
+    /// Adds sentences to the help of the command.
+    const fn more(self, more: &'static str) -> Self {
+        Self { more, ..self }
+    }
+}
+
 const COMMANDS: &[Command] = &[
-    Command {
-        name: "help",
-        arguments: "[COMMAND|FUNCTION]",
-        about: "List the commands, or describe a command or a function",
-        more: "",
-        run: help,
-    },
-    Command {
-        name: "load",
-        arguments: "my|target FILE [N]",
-        about: "Read MY or TARGET from a file",
-        more: "Reads the first ad of the file, or the Nth.",
-        run: ads::load,
-    },
-    Command {
-        name: "save",
-        arguments: "[my|target] FILE",
-        about: "Write MY or TARGET to a file, one attribute per line",
-        more: "",
-        run: ads::save,
-    },
-    Command {
-        name: "my",
-        arguments: "[TEXT]",
-        about: "Show MY",
-        more: "With TEXT, shows only attributes with TEXT in their name. `NAME = expression` defines an attribute.",
-        run: |session, input| ads::show(session, Side::My, input),
-    },
-    Command {
-        name: "target",
-        arguments: "[TEXT]",
-        about: "Show TARGET, the other ad of the match",
-        more: "With TEXT, shows only attributes with TEXT in their name. `TARGET.NAME = expression` defines an \
-        attribute.",
-        run: |session, input| ads::show(session, Side::Target, input),
-    },
-    Command {
-        name: "unset",
-        arguments: "NAME",
-        about: "Remove an attribute of MY, or of TARGET as TARGET.NAME",
-        more: "",
-        run: ads::unset,
-    },
-    Command {
-        name: "match",
-        arguments: "",
-        about: "Match MY with TARGET, and show failing clauses",
-        more: "Clauses are the operands of `&&` in Requirements and in the attributes it refers to.",
-        run: ads::match_ads,
-    },
-    Command {
-        name: "trace",
-        arguments: "EXPRESSION",
-        about: "Show the value of each part of an expression",
-        more: "References are followed. Parts that do not affect the value are not evaluated.",
-        run: expression::trace_expression,
-    },
-    Command {
-        name: "ast",
-        arguments: "EXPRESSION",
-        about: "Show the syntax tree of an expression",
-        more: "",
-        run: expression::ast,
-    },
-    Command {
-        name: "refs",
-        arguments: "EXPRESSION",
-        about: "Show the attributes that an expression refers to",
-        more: "External references are not defined in MY.",
-        run: expression::refs,
-    },
-    Command {
-        name: "flatten",
-        arguments: "EXPRESSION",
-        about: "Simplify an expression with the values of MY",
-        more: "",
-        run: expression::flatten_expression,
-    },
-    Command {
-        name: "type",
-        arguments: "EXPRESSION",
-        about: "Show the type of a value",
-        more: "",
-        run: expression::type_of,
-    },
-    Command {
-        name: "time",
-        arguments: "EXPRESSION",
-        about: "Measure the evaluation time of an expression",
-        more: "Evaluates the expression repeatedly for up to 0.3 seconds.",
-        run: expression::time,
-    },
-    Command {
-        name: "strict",
-        arguments: "[on|off]",
-        about: "Evaluate as with STRICT_CLASSAD_EVALUATION",
-        more: "Without an argument, shows the mode.",
-        run: strict,
-    },
-    Command {
-        name: "now",
-        arguments: "[TIME|wall]",
-        about: "Set the result of time()",
-        more: "TIME is seconds since 1970 or a date such as 2026-07-05T12:00:00Z; `wall` restores the system clock.",
-        run: now,
-    },
-    Command {
-        name: "functions",
-        arguments: "[NAME]",
-        about: "List the functions, or describe one",
-        more: "",
-        run: list_functions,
-    },
-    Command { name: "quit", arguments: "", about: "Leave", more: "Ctrl-D does the same.", run: quit },
+    command("help", "[COMMAND|FUNCTION]", "List the commands, or describe a command or a function", help),
+    command("load", "my|target FILE [N]", "Read MY or TARGET from a file", ads::load)
+        .more("Reads the first ad of the file, or the Nth."),
+    command("save", "[my|target] FILE", "Write MY or TARGET to a file, one attribute per line", ads::save),
+    command("my", "[TEXT]", "Show MY", |session, input| ads::show(session, Side::My, input))
+        .more("With TEXT, shows only attributes with TEXT in their name. `NAME = expression` defines an attribute."),
+    command("target", "[TEXT]", "Show TARGET, the other ad of the match", |session, input| {
+        ads::show(session, Side::Target, input)
+    })
+    .more("With TEXT, shows only attributes with TEXT in their name. `TARGET.NAME = expression` defines an attribute."),
+    command("unset", "NAME", "Remove an attribute of MY, or of TARGET as TARGET.NAME", ads::unset),
+    command("match", "", "Match MY with TARGET, and show failing clauses", ads::match_ads)
+        .more("Clauses are the operands of `&&` in Requirements and in the attributes it refers to."),
+    command("trace", "EXPRESSION", "Show the value of each part of an expression", expression::trace_expression)
+        .more("References are followed. Parts that do not affect the value are not evaluated."),
+    command("ast", "EXPRESSION", "Show the syntax tree of an expression", expression::ast),
+    command("refs", "EXPRESSION", "Show the attributes that an expression refers to", expression::refs)
+        .more("External references are not defined in MY."),
+    command("flatten", "EXPRESSION", "Simplify an expression with the values of MY", expression::flatten_expression),
+    command("type", "EXPRESSION", "Show the type of a value", expression::type_of),
+    command("time", "EXPRESSION", "Measure the evaluation time of an expression", expression::time)
+        .more("Evaluates the expression repeatedly for up to 0.3 seconds."),
+    command("strict", "[on|off]", "Evaluate as with STRICT_CLASSAD_EVALUATION", strict)
+        .more("Without an argument, shows the mode."),
+    command("now", "[TIME|wall]", "Set the result of time()", now)
+        .more("TIME is seconds since 1970 or a date such as 2026-07-05T12:00:00Z; `wall` restores the system clock."),
+    command("functions", "[NAME]", "List the functions, or describe one", list_functions),
+    command("quit", "", "Leave", quit).more("Ctrl-D does the same."),
 ];
 
 /// The names of the commands, without colon.
@@ -164,7 +90,7 @@ pub(super) fn meant(line: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether a command does nothing without arguments.
+/// True if a command does nothing without arguments.
 pub(super) fn needs_arguments(name: &str) -> bool {
     COMMANDS.iter().any(|command| command.name == name && !matches!(command.arguments.as_bytes(), [] | [b'[', ..]))
 }
@@ -249,8 +175,8 @@ fn call(command: &Command) -> String {
 }
 
 fn strict(session: &mut Session, input: Input<'_>) -> Vec<Output> {
-    session.start.mode = match input.text().to_ascii_lowercase().as_str() {
-        "" => return text(if session.start.mode == Mode::Strict { "on" } else { "off" }),
+    session.start.options.mode = match input.text().to_ascii_lowercase().as_str() {
+        "" => return text(if session.start.options.mode == Mode::Strict { "on" } else { "off" }),
         "on" => Mode::Strict,
         "off" => Mode::HTCondor,
         _ => return usage("strict"),
@@ -260,7 +186,7 @@ fn strict(session: &mut Session, input: Input<'_>) -> Vec<Output> {
 
 fn now(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     let argument = input.text();
-    let zone = session.start.zone.clone().unwrap_or_else(Zone::utc);
+    let zone = session.start.options.zone.clone();
     match argument.as_str() {
         "" => {
             let seconds = session.settings().now;

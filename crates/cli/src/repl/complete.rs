@@ -1,21 +1,20 @@
-//! What a line may go on with.
+//! Completions of a line.
 
 use crate::repl::Session;
 use crate::repl::command;
-use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::{all, find};
 use classmate::internal::eval::walk::Side;
-use classmate::internal::name::Name;
+use classmate::{ClassAd, Name};
 
 /// At most so many proposals.
-const MOST: usize = 300;
+const MAX_WORDS: usize = 300;
 
 /// Proposals for the text before the cursor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Completion {
     /// Texts that may stand from an offset on.
     Words {
-        /// Where the text begins that they replace.
+        /// The offset of the text that they replace.
         start: usize,
         /// The texts, in order.
         words: Vec<String>,
@@ -88,7 +87,7 @@ fn matching(words: impl Iterator<Item = String>, begun: &str) -> Vec<String> {
     let mut words: Vec<String> = words.filter(fits).collect();
     words.sort_by_key(|word| (word.to_ascii_lowercase(), word.clone()));
     words.dedup();
-    words.truncate(MOST);
+    words.truncate(MAX_WORDS);
     words
 }
 

@@ -1,9 +1,10 @@
 //! Trees as text: the parts of an expression and their values.
 
 use crate::report::printable;
+use classmate::Expr;
 use classmate::internal::eval::trace::{Outcome, Step};
 use classmate::internal::eval::walk::Side;
-use classmate::internal::syntax::expr::{Expr, Node};
+use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::print::Style;
 
@@ -13,7 +14,7 @@ const WIDTH: usize = 60;
 /// Longest value shown.
 const VALUE: usize = 60;
 
-/// A line of a tree: how many parts it is inside of, its text, and what stands beside it.
+/// A line of a tree: how many parts it is inside of, its text, and the text beside it.
 pub struct Row {
     /// 0 for the root.
     pub level: usize,

@@ -6,18 +6,15 @@ use crate::repl::command::{Input, problem, text, usage};
 use crate::repl::draw;
 use crate::repl::{Output, Session};
 use crate::report::{counted, printable};
-use classmate::internal::eval::flatten::{Flattened, Inlining, flatten};
 use classmate::internal::eval::references::{Naming, external, internal};
-use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::eval::trace::trace;
-use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::print::Style;
-use classmate::internal::text::Text;
+use classmate::{EvalOptions, Expr, Flattened, Inlining, Text, flatten};
 
 /// Parts of an expression that `:trace` and `:ast` show at most.
 const PARTS: usize = 200;
 
-/// How long `:time` evaluates at most.
+/// Maximum duration of `:time`.
 const LONGEST: Duration = Duration::from_millis(300);
 
 fn with_expression(

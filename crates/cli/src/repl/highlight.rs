@@ -1,9 +1,9 @@
 //! Colours of the words of an expression.
 
+use classmate::Mode;
 use classmate::internal::builtin::find;
 use classmate::internal::syntax::lexer::{Lexer, Token};
 use classmate::internal::syntax::literal::Literal;
-use classmate::internal::syntax::parse::Mode;
 use classmate::internal::syntax::token::Quoting;
 
 const RESET: &str = "\x1b[0m";
@@ -17,7 +17,7 @@ const UNKNOWN: &str = "\x1b[31m";
 pub const FAINT: &str = "\x1b[2m";
 
 /// A text with a colour for each kind of word: strings, numbers, constants and operators that are words, functions.
-/// What cannot be read stays as it is; unknown functions are red.
+/// Invalid text stays as it is; unknown functions are red.
 pub fn paint(text: &str, mode: Mode) -> String {
     let (command, rest) = match text.strip_prefix(':') {
         Some(rest) => text.split_at(rest.find(char::is_whitespace).map_or(text.len(), |at| at + 1)),

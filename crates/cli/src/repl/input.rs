@@ -1,8 +1,8 @@
-//! When an input goes on on the next line.
+//! Inputs that continue on the next line.
 
 use crate::repl::command::names;
 
-/// Whether brackets, a string or a comment are open at the end of a text.
+/// True if brackets, a string or a comment are open at the end of a text.
 ///
 /// ```
 /// use classmate_cli::repl::input::unfinished;
@@ -54,14 +54,14 @@ const LONGEST: usize = 1 << 20;
 /// Most lines of an input.
 const MOST_LINES: usize = 5000;
 
-/// Whether a line is a command by its name, written in full. Such a line ends what is open before it: hardly anybody
-/// goes on with `:quit` inside a bracket.
+/// True if a line is a command by its full name. Such a line ends open brackets and strings: `:quit` inside a bracket is
+/// rarely intended.
 pub fn is_command(line: &str) -> bool {
     let name = line.trim_start().strip_prefix(':').and_then(|rest| rest.split_whitespace().next());
     name.is_some_and(|name| line.contains(&format!(":{name}")) && names().any(|known| known == name))
 }
 
-/// Whether an input goes on on the next line: something is open and its last line is neither empty nor a command, so
+/// True if an input continues on the next line: something is open and its last line is neither empty nor a command, so
 /// that an empty line always ends it.
 pub fn goes_on(text: &str) -> bool {
     if text.len() > LONGEST || memchr::memchr_iter(b'\n', text.as_bytes()).count() > MOST_LINES {

@@ -10,40 +10,31 @@ mod expression;
 pub mod highlight;
 pub mod input;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::report::{Color, Origin, printable, render_diagnostic};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::check::check;
-use classmate::internal::builtin::user_map::{Homes, UserMaps};
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::error::SyntaxError;
 use classmate::internal::eval::explain::{Cause, Reason, explain};
-use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::eval::walk::Side;
-use classmate::internal::name::Name;
 use classmate::internal::syntax::diagnose::diagnose;
-use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::lexer::{Lexer, Token};
-use classmate::internal::syntax::parse::{Mode, ParseOptions, parse_expr};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
-use classmate::internal::syntax::time::Zone;
 use classmate::internal::syntax::token::is_space;
-use classmate::internal::value::Value;
+use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, ParseOptions, Scope, SyntaxError, Value};
 
-/// What a session needs of the world.
+/// The environment of a session.
 pub trait Host {
-    /// Reads the ad of a file that stands at a place, counted from 1; also what could not be read of it.
+    /// Reads the Nth ad of a file, counted from 1; also returns messages about skipped input.
     ///
     /// # Errors
-    /// Why there is no such ad, for people.
+    /// The reason why there is no such ad, for people.
     fn load(&mut self, path: &str, at: u64, settings: &EvalOptions) -> Result<(ClassAd, Vec<String>), String>;
 
     /// Writes a file.
     ///
     /// # Errors
-    /// Why that was not possible, for people.
+    /// The reason, for people.
     fn save(&mut self, path: &str, text: &[u8]) -> Result<(), String>;
 
     /// Seconds since 1970.
@@ -60,9 +51,9 @@ pub enum Output {
     Value(String),
     /// Anything else that was asked for.
     Text(String),
-    /// What hardly means what it says.
+    /// A likely mistake.
     Warning(String),
-    /// Why the line could not be carried out.
+    /// The reason why the line failed.
     Problem(String),
 }
 
@@ -74,28 +65,20 @@ impl Output {
         }
     }
 
-    /// Whether the line could not be carried out.
+    /// True if the line failed.
     pub fn is_problem(&self) -> bool {
         matches!(self, Output::Problem(_))
     }
 }
 
-/// What a session begins with.
+/// The beginning of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
-    /// HTCondor or strict mode.
-    pub mode: Mode,
-    /// What `time()` answers; `None` for the clock of the host.
+    /// The options of evaluations.
+    pub options: EvalOptions,
+    /// The result of `time()`; `None` for the clock of the host.
     pub now: Option<i64>,
-    /// The zone of local times; `None` for UTC.
-    pub zone: Option<Zone>,
-    /// Where `random()` begins.
-    pub seed: u64,
-    /// The maps that `userMap` looks into.
-    pub maps: Arc<UserMaps>,
-    /// The home directories that `userHome` knows.
-    pub homes: Arc<Homes>,
-    /// Whether outputs are coloured.
+    /// True if outputs are colored.
     pub color: Color,
 }
 
@@ -114,7 +97,7 @@ pub struct Session {
 struct Definition {
     side: Side,
     name: Name,
-    /// Where the expression begins in the line.
+    /// The offset of the expression in the line.
     begins: usize,
 }
 
@@ -124,7 +107,7 @@ impl Session {
         Session { host, my: ClassAd::new(), target: None, start, line: 1, finished: false }
     }
 
-    /// Whether `:quit` was given.
+    /// True after `:quit`.
     pub fn finished(&self) -> bool {
         self.finished
     }
@@ -166,14 +149,11 @@ impl Session {
 
     /// The settings of evaluations at this moment.
     pub(crate) fn settings(&self) -> EvalOptions {
+        let options = &self.start.options;
         EvalOptions {
-            mode: self.start.mode,
             now: self.start.now.unwrap_or_else(|| self.host.now()),
-            zone: self.start.zone.clone().unwrap_or_else(Zone::utc),
-            seed: self.start.seed.wrapping_add(self.line),
-            maps: Arc::clone(&self.start.maps),
-            homes: Arc::clone(&self.start.homes),
-            ..EvalOptions::default()
+            seed: options.seed.wrapping_add(self.line),
+            ..options.clone()
         }
     }
 
@@ -191,7 +171,7 @@ impl Session {
         render_diagnostic(finding, source, &origin, self.start.color)
     }
 
-    /// Parses what stands in a line from an offset on; also gives the warnings about it.
+    /// Parses the rest of a line from an offset on; also returns the warnings.
     pub(crate) fn parse(&self, source: &[u8], begins: usize) -> Result<(Expr, Vec<Output>), Output> {
         let text = &source[begins.min(source.len())..];
         let options = self.options();
@@ -259,7 +239,7 @@ impl Session {
         warnings
     }
 
-    /// The value of what stands in a line from an offset on, and why it is undefined or an error if it is.
+    /// Evaluates the rest of a line from an offset on; an undefined value or an error comes with its causes.
     pub(crate) fn evaluate(&mut self, source: &[u8], begins: usize) -> Vec<Output> {
         let (expr, warnings) = match self.parse(source, begins) {
             Ok(parsed) => parsed,
@@ -294,13 +274,13 @@ impl Session {
     /// An expression as text, coloured if outputs are.
     pub(crate) fn painted(&self, text: &str) -> String {
         match self.start.color {
-            Color::On => highlight::paint(text, self.start.mode),
+            Color::On => highlight::paint(text, self.start.options.mode),
             Color::Off => text.to_owned(),
         }
     }
 }
 
-/// Why a value is undefined or an error; `swapped` when it was evaluated with TARGET as the ad of the scope.
+/// The cause of an undefined value or an error; `swapped` when it was evaluated with TARGET as the ad of the scope.
 pub(crate) fn because(cause: &Cause, swapped: bool) -> String {
     let (my, target) = if swapped { ("TARGET", "MY") } else { ("MY", "TARGET") };
     let mut text = format!("  because {}", cause.describe(my, target));
@@ -323,7 +303,7 @@ fn only_a_comment(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// A world in which nothing is random: one file, a clock that stands.
+    /// A world in which nothing is random: one file, a fixed clock.
     pub(crate) struct Still;
 
     impl Host for Still {

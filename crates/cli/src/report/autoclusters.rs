@@ -6,18 +6,11 @@ use crate::report::outcome::{lines, table};
 use crate::report::{Color, counted};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
 
-/// What is printed of an audit.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Layout {
-    /// All reasons, not only the first.
-    pub reasons: bool,
-}
-
-/// Writes the attributes, what each costs, and what to do.
+/// Writes the attributes with their costs, all `reasons` or only the first, and advice.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, audit: &Audit, layout: Layout, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Write, audit: &Audit, reasons: bool, color: Color) -> io::Result<()> {
     let known = audit.idle_jobs > 0;
     let headings: &[&str] = if known {
         &["ATTRIBUTE", "VALUES", "AUTOCLUSTERS WITHOUT", "REQUESTS WITHOUT", "MATTERS", "BECAUSE OF"]
@@ -39,7 +32,7 @@ pub fn write(out: &mut impl Write, audit: &Audit, layout: Layout, color: Color) 
     }
     lines(out, &table)?;
     writeln!(out)?;
-    if layout.reasons {
+    if reasons {
         for one in &audit.attributes {
             writeln!(out, "{}", one.name)?;
             for reason in &one.reasons {
@@ -122,20 +115,20 @@ pub fn write_change(out: &mut impl Write, before: &Audit, after: &Audit) -> io::
 
 /// The first reason of slots and the first of jobs, and how many others there are.
 fn because(one: &Significance) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut shown: Vec<String> = Vec::new();
     let of_slots = one.reasons.iter().find(|reason| reason.jobs == 0);
     let of_jobs = one.reasons.iter().find(|reason| reason.jobs > 0);
     for reason in of_slots.into_iter().chain(of_jobs) {
-        told.push(match (reason.source.as_str(), reason.slots, reason.jobs) {
+        shown.push(match (reason.source.as_str(), reason.slots, reason.jobs) {
             ("", ..) => reason.text.clone(),
             (source, 0, 0) => source.to_owned(),
             (source, slots, 0) => format!("{source} of {}", counted(slots as u64, "slot")),
             (source, _, jobs) => format!("{source} of {}", counted(jobs as u64, "job")),
         });
     }
-    match one.reasons.len() - told.len() {
+    match one.reasons.len() - shown.len() {
         0 => {}
-        more => told.push(format!("{more} more")),
+        more => shown.push(format!("{more} more")),
     }
-    told.join(", ")
+    shown.join(", ")
 }

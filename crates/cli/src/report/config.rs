@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::{Color, Origin, render_diagnostic};
-use classmate::internal::diagnostic::Diagnostic;
-use classmate_config::internal::config::{Config, Definition, Location, Source, knob};
+use classmate::Diagnostic;
+use classmate_config::internal::config::{Location, knob};
+use classmate_config::{Config, Definition, Source};
 
 /// Renders a diagnostic of a configuration, with its line.
 pub fn render(diagnostic: &Diagnostic, sources: &[Source], color: Color) -> String {
@@ -108,28 +109,27 @@ fn default(config: &Config, definition: &Definition<'_>) -> Option<Vec<u8>> {
 
 /// A name with all there is to say about it.
 pub fn json(config: &Config, definition: &Definition<'_>) -> Json {
-    let mut shown = Map::new();
-    shown.insert("name".to_owned(), json!(text(definition.name)));
+    let mut shown = json!({ "name": text(definition.name) });
     match expanded(config, definition) {
-        Ok(value) => shown.insert("value".to_owned(), json!(text(&value))),
-        Err(why) => shown.insert("error".to_owned(), json!(why)),
-    };
-    shown.insert("raw".to_owned(), json!(text(definition.raw)));
-    shown.insert("default".to_owned(), json!(default(config, definition).map(|default| text(&default))));
+        Ok(value) => shown["value"] = json!(text(&value)),
+        Err(why) => shown["error"] = json!(why),
+    }
+    shown["raw"] = json!(text(definition.raw));
+    shown["default"] = json!(default(config, definition).map(|default| text(&default)));
     let place = definition.place;
-    shown.insert("source".to_owned(), json!(place.map_or("<Default>", |place| &place.file)));
+    shown["source"] = json!(place.map_or("<Default>", |place| &place.file));
     if let Some(place) = place.filter(|place| place.line > 0) {
-        shown.insert("line".to_owned(), json!(place.line));
-        shown.insert("column".to_owned(), json!(place.column));
+        shown["line"] = json!(place.line);
+        shown["column"] = json!(place.column);
     }
     if let Some(template) = definition.template {
-        shown.insert("template".to_owned(), json!(template));
+        shown["template"] = json!(template);
     }
     if let Some(knob) = knob::find(definition.name) {
-        shown.insert("type".to_owned(), json!(knob.kind.describe()));
-        shown.insert("meaning".to_owned(), json!(knob.meaning));
+        shown["type"] = json!(knob.kind.describe());
+        shown["meaning"] = json!(knob.meaning);
     }
-    Json::Object(shown)
+    shown
 }
 
 /// A diagnostic with its place.

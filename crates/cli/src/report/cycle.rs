@@ -5,32 +5,32 @@ use std::fmt::Write;
 
 use crate::report::counted;
 use crate::report::page::{Page, escaped};
-use classmate_advice::internal::autoclusters::Audit;
+use classmate_advice::internal::autoclusters::{Audit, Significance};
 use classmate_advice::internal::explain::cycle::reasons::CommonCause;
 use classmate_advice::internal::whatif::kind::SlotKind;
-use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::internal::negotiate::summary::SubmitterSummary;
 use classmate_pool::internal::quota::derivation::slots;
-use classmate_pool::internal::quota::summary::GroupSummary;
+use classmate_pool::{GroupSummary, Outcome};
 
-/// What a page tells.
+/// The content of a page.
 #[derive(Debug)]
 pub struct CycleReport<'a> {
-    /// What the pool is called.
+    /// The name of the pool.
     pub name: &'a str,
     /// The clock, in words.
     pub now: &'a str,
-    /// What the cycle decided.
+    /// The outcome of the cycle.
     pub outcome: &'a Outcome,
     /// Slots by their kind.
     pub kinds: &'a [SlotKind],
-    /// Why jobs did not run.
+    /// The reasons why jobs did not run.
     pub reasons: &'a [CommonCause],
-    /// What the significant attributes do.
+    /// The effects of the significant attributes.
     pub audit: &'a Audit,
 }
 
 /// Rows of a table, at most.
-const ROWS: usize = 200;
+const MAX_ROWS: usize = 200;
 const BAR: &str = "position:relative;height:1.1rem;border:1px solid var(--line);overflow:hidden";
 const FACTS: &str = "margin:.7rem 0 .15rem;color:var(--faint);font-size:.875rem";
 
@@ -59,17 +59,14 @@ pub fn page(report: &CycleReport<'_>) -> String {
     submitters(&mut page, outcome);
     spins(&mut page, outcome);
     page.heading("Slots");
-    let rows = report.kinds.iter().take(ROWS).map(|kind| {
-        let left = kind.slots - kind.in_use.min(kind.slots);
-        vec![
-            kind.name.clone(),
-            kind.slots.to_string(),
-            kind.in_use.to_string(),
-            left.to_string(),
-            kind.matched.to_string(),
-        ]
-    });
-    page.table("by kind", &["kind", "slots", "in use before", "free before", "matched"], &rows.collect::<Vec<_>>());
+    let columns: [(&str, fn(&SlotKind) -> String); 5] = [
+        ("kind", |kind| kind.name.clone()),
+        ("slots", |kind| kind.slots.to_string()),
+        ("in use before", |kind| kind.in_use.to_string()),
+        ("free before", |kind| (kind.slots - kind.in_use.min(kind.slots)).to_string()),
+        ("matched", |kind| kind.matched.to_string()),
+    ];
+    page.columns("by kind", &columns, report.kinds.iter().take(MAX_ROWS));
     page.heading("Why jobs stayed idle");
     if report.reasons.is_empty() {
         page.paragraph("No request was rejected.");
@@ -84,35 +81,26 @@ pub fn page(report: &CycleReport<'_>) -> String {
     page.finish()
 }
 
-fn push(text: &mut String, part: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _ = text.write_fmt(part);
-}
-
 /// A strip from the left, as a fraction of the bar.
 fn strip(text: &mut String, fraction: f64, style: &str) {
     let percent = (fraction * 100.0).clamp(0.0, 100.0);
-    push(text, format_args!("<div style=\"position:absolute;left:0;top:0;width:{percent:.2}%;{style}\"></div>"));
+    let _ = write!(text, "<div style=\"position:absolute;left:0;top:0;width:{percent:.2}%;{style}\"></div>");
 }
 
 /// A line across the bar.
 fn line(text: &mut String, fraction: f64, style: &str) {
     let percent = (fraction * 100.0).clamp(0.0, 100.0);
-    push(
+    let _ = write!(
         text,
-        format_args!(
-            "<div style=\"position:absolute;left:min({percent:.2}%, calc(100% - 3px));top:0;height:100%;{style}\"></div>"
-        ),
+        "<div style=\"position:absolute;left:min({percent:.2}%, calc(100% - 3px));top:0;height:100%;{style}\"></div>"
     );
 }
 
 fn key(text: &mut String, style: &str, words: &str) {
-    push(
+    let _ = write!(
         text,
-        format_args!(
-            "<li><span style=\"display:inline-block;width:1.2rem;height:.8rem;margin-right:.35rem;{style}\"></span>{}</li>",
-            escaped(words)
-        ),
+        "<li><span style=\"display:inline-block;width:1.2rem;height:.8rem;margin-right:.35rem;{style}\"></span>{}</li>",
+        escaped(words)
     );
 }
 
@@ -131,7 +119,7 @@ fn groups(groups: &[GroupSummary]) -> String {
     key(&mut text, "border-right:3px solid var(--ink)", "quota");
     key(&mut text, "border-right:3px dotted var(--c1)", "requested");
     text.push_str("</ul>\n");
-    for group in in_order(groups).into_iter().take(ROWS) {
+    for group in in_order(groups).into_iter().take(MAX_ROWS) {
         let facts = format!(
             "quota {}, allocated {}, in use {}, requested {}",
             slots(group.quota),
@@ -142,14 +130,12 @@ fn groups(groups: &[GroupSummary]) -> String {
         let indent = depths.get(group.name.as_str()).copied().unwrap_or(0).min(8);
         let name = escaped(&group.name);
         text.push_str("<div class=\"group\">");
-        push(
-            &mut text,
-            format_args!(
-                "<p style=\"{FACTS};padding-left:{indent}rem\"><strong style=\"color:var(--ink)\">{name}</strong> {}</p>",
-                escaped(&facts)
-            ),
+        let _ = write!(
+            text,
+            "<p style=\"{FACTS};padding-left:{indent}rem\"><strong style=\"color:var(--ink)\">{name}</strong> {}</p>",
+            escaped(&facts)
         );
-        push(&mut text, format_args!("<div role=\"img\" aria-label=\"{name}: {}\" style=\"{BAR}\">", escaped(&facts)));
+        let _ = write!(text, "<div role=\"img\" aria-label=\"{name}: {}\" style=\"{BAR}\">", escaped(&facts));
         strip(&mut text, group.granted() / widest, "height:100%;background:var(--c0);opacity:.35");
         strip(&mut text, group.usage / widest, "height:100%;background:var(--c0)");
         line(&mut text, group.quota / widest, "border-right:3px solid var(--ink)");
@@ -177,21 +163,17 @@ fn in_order(groups: &[GroupSummary]) -> Vec<&GroupSummary> {
 
 fn submitters(page: &mut Page, outcome: &Outcome) {
     page.heading("Submitters");
-    let known = |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(|| "–".to_owned(), show);
-    let rows = outcome.submitters.iter().take(ROWS).map(|line| {
-        vec![
-            line.submitter.clone(),
-            known(line.priority, |priority| format!("{priority:.2}")),
-            known(line.share, |share| format!("{:.1}%", share * 100.0)),
-            known(line.limit, slots),
-            line.idle.to_string(),
-            line.matched.to_string(),
-            slots(line.weight),
-            line.stopped.as_str().to_owned(),
-        ]
-    });
-    let headings = ["submitter", "priority", "share", "limit", "idle", "matched", "weight", "stopped"];
-    page.table("in negotiation order", &headings, &rows.collect::<Vec<_>>());
+    let columns: [(&str, fn(&SubmitterSummary) -> String); 8] = [
+        ("submitter", |line| line.submitter.clone()),
+        ("priority", |line| line.priority.map_or("–".to_owned(), |priority| format!("{priority:.2}"))),
+        ("share", |line| line.share.map_or("–".to_owned(), |share| format!("{:.1}%", share * 100.0))),
+        ("limit", |line| line.limit.map_or("–".to_owned(), slots)),
+        ("idle", |line| line.idle.to_string()),
+        ("matched", |line| line.matched.to_string()),
+        ("weight", |line| slots(line.weight)),
+        ("stopped", |line| line.stopped.as_str().to_owned()),
+    ];
+    page.columns("in negotiation order", &columns, outcome.submitters.iter().take(MAX_ROWS));
     more(page, outcome.submitters.len(), "submitters");
     // The pie of a submitter is that of its group.
     let group = |name: &str| {
@@ -215,11 +197,8 @@ fn submitters(page: &mut Page, outcome: &Outcome) {
         let share = line_of.share.unwrap_or(0.0);
         let facts = format!("share {:.1}%, matched {:.1}%", share * 100.0, got * 100.0);
         let name = escaped(&line_of.submitter);
-        push(
-            &mut text,
-            format_args!("<p style=\"{FACTS}\"><strong style=\"color:var(--ink)\">{name}</strong> {facts}</p>"),
-        );
-        push(&mut text, format_args!("<div role=\"img\" aria-label=\"{name}: {facts}\" style=\"{BAR}\">"));
+        let _ = write!(text, "<p style=\"{FACTS}\"><strong style=\"color:var(--ink)\">{name}</strong> {facts}</p>");
+        let _ = write!(text, "<div role=\"img\" aria-label=\"{name}: {facts}\" style=\"{BAR}\">");
         strip(&mut text, got, "height:100%;background:var(--c2)");
         line(&mut text, share, "border-right:3px solid var(--ink)");
         text.push_str("</div>\n");
@@ -229,14 +208,14 @@ fn submitters(page: &mut Page, outcome: &Outcome) {
 }
 
 fn more(page: &mut Page, count: usize, what: &str) {
-    if count > ROWS {
-        page.paragraph(&format!("… and {} more {what}", count - ROWS));
+    if count > MAX_ROWS {
+        page.paragraph(&format!("… and {} more {what}", count - MAX_ROWS));
     }
 }
 
 fn spins(page: &mut Page, outcome: &Outcome) {
     page.heading("Pie spins");
-    let rows = outcome.pies.iter().take(ROWS).map(|pie| {
+    let rows = outcome.pies.iter().take(MAX_ROWS).map(|pie| {
         let at = (pie.pie, pie.spin);
         let visits = outcome.negotiations.iter().filter(|visit| (visit.pie, visit.spin) == at);
         let passed = visits.clone().filter(|visit| visit.passed.is_some()).count();
@@ -260,15 +239,13 @@ fn reasons(reasons: &[CommonCause]) -> String {
     let mut text = String::from("<figure>\n<figcaption>Idle jobs by reason</figcaption>\n");
     for one in reasons.iter().take(20) {
         let jobs = counted(one.jobs as u64, "job");
-        push(
-            &mut text,
-            format_args!(
-                "<p class=\"reason\" style=\"margin:.7rem 0 .15rem;color:var(--ink)\"><strong>{jobs}</strong>, such as {}: {}</p>",
-                escaped(&one.example),
-                escaped(&one.text)
-            ),
+        let _ = write!(
+            text,
+            "<p class=\"reason\" style=\"margin:.7rem 0 .15rem;color:var(--ink)\"><strong>{jobs}</strong>, such as {}: {}</p>",
+            escaped(&one.example),
+            escaped(&one.text)
         );
-        push(&mut text, format_args!("<div role=\"img\" aria-label=\"{jobs}\" style=\"{BAR}\">"));
+        let _ = write!(text, "<div role=\"img\" aria-label=\"{jobs}\" style=\"{BAR}\">");
         strip(&mut text, one.jobs as f64 / most, "height:100%;background:var(--c1)");
         text.push_str("</div>\n");
     }
@@ -291,20 +268,17 @@ fn audit(page: &mut Page, audit: &Audit) {
     for warning in &audit.warnings {
         page.paragraph(&format!("Warning: {warning}"));
     }
-    let rows = audit.attributes.iter().take(ROWS).map(|one| {
-        let because = one.reasons.first().map_or(String::new(), |reason| match reason.jobs {
-            0 => reason.source.clone(),
-            _ => format!("{} of jobs", reason.source),
-        });
-        vec![
-            one.name.clone(),
-            one.values.to_string(),
-            one.autoclusters_without.to_string(),
-            one.requests_without.to_string(),
-            if one.matters { "yes" } else { "no" }.to_owned(),
-            if because.is_empty() { "the access point".to_owned() } else { because },
-        ]
-    });
-    let headings = ["attribute", "values", "autoclusters without", "requests without", "matters", "because of"];
-    page.table("job attributes", &headings, &rows.collect::<Vec<_>>());
+    let columns: [(&str, fn(&Significance) -> String); 6] = [
+        ("attribute", |one| one.name.clone()),
+        ("values", |one| one.values.to_string()),
+        ("autoclusters without", |one| one.autoclusters_without.to_string()),
+        ("requests without", |one| one.requests_without.to_string()),
+        ("matters", |one| if one.matters { "yes" } else { "no" }.to_owned()),
+        ("because of", |one| match one.reasons.first() {
+            Some(reason) if reason.jobs > 0 => format!("{} of jobs", reason.source),
+            Some(reason) if !reason.source.is_empty() => reason.source.clone(),
+            _ => "the access point".to_owned(),
+        }),
+    ];
+    page.columns("job attributes", &columns, audit.attributes.iter().take(MAX_ROWS));
 }

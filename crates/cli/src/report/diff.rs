@@ -1,11 +1,11 @@
-//! What differs between two texts, line by line.
+//! The differences of two texts, line by line.
 
 use std::io::{self, Write};
 
 use super::Color;
 
 /// Lines on either side that are compared with one another; larger differences are shown as one.
-const MOST: usize = 1500;
+const MAX_LINES: usize = 1500;
 
 /// Writes the lines that differ, those of the old text behind `-` and those of the new one behind `+`.
 ///
@@ -39,7 +39,7 @@ fn hunks(old: &[String], new: &[String]) -> Vec<(Range, Range)> {
     if a.is_empty() && b.is_empty() {
         return Vec::new();
     }
-    if a.len() > MOST || b.len() > MOST {
+    if a.len() > MAX_LINES || b.len() > MAX_LINES {
         return vec![(front..front + a.len(), front..front + b.len())];
     }
     // Longest common subsequence of the rest.

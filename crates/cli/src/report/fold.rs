@@ -22,7 +22,7 @@ pub struct Folded<W: Write> {
     out: W,
     width: Option<usize>,
     line: Vec<u8>,
-    /// Whether lines of a source stay whole.
+    /// True if lines of a source stay whole.
     sources: bool,
 }
 
@@ -83,7 +83,7 @@ impl<W: Write> Write for Folded<W> {
     }
 }
 
-/// Whether the first thing in a line is a bar, or one behind its number.
+/// True if a line begins with a bar, perhaps after its number.
 fn is_of_source(line: &[u8]) -> bool {
     let columns = columns(line);
     let visible = line.iter().zip(columns.windows(2)).filter(|(_, at)| at[0] < at[1]).map(|(byte, _)| byte);
@@ -106,7 +106,7 @@ fn columns(line: &[u8]) -> Vec<usize> {
     columns
 }
 
-/// Where the line goes on below: under the last column of a table that begins in the left half, or two further in.
+/// The column in which a folded line continues: under the last column of a table that begins in the left half, or two further in.
 fn indent(line: &[u8], columns: &[usize], width: usize) -> usize {
     let leading = line.iter().take_while(|byte| **byte == b' ').count();
     let begins = |at: &usize| line[at - 2..*at] == *b"  " && line[*at] != b' ';
@@ -119,7 +119,7 @@ fn fold(out: &mut impl Write, line: &[u8], width: usize) -> io::Result<()> {
     let indent = indent(line, &columns, width);
     let (mut from, mut before) = (0, 0);
     loop {
-        // What is left, with what stands before it in its line.
+        // The rest of the line, with its indentation.
         let room = columns[from] + width - before;
         if columns[line.len()] <= room {
             return out.write_all(&line[from..]);

@@ -1,8 +1,8 @@
 //! The builtin functions as text.
 
+use classmate::Name;
 use classmate::internal::builtin::near::{foreign, nearest};
 use classmate::internal::builtin::{Function, all, find};
-use classmate::internal::name::Name;
 
 /// All functions, one a line: what a call looks like and what it does, cut to a line of at most `width` columns.
 pub fn list(width: usize) -> String {

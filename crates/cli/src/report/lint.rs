@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use serde_json::{Value as Json, json};
 
 use super::{Color, Origin, counted, render_within};
-use classmate::internal::diagnostic::{Diagnostic, Severity};
+use classmate::Diagnostic;
+use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Position;
 use classmate_advice::internal::lint::catalogue::{CHECKS, Check};
 

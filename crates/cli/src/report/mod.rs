@@ -29,14 +29,12 @@ use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
 
-use classmate::internal::diagnostic::{Diagnostic, Severity};
-use classmate::internal::error::SyntaxError;
+use classmate::internal::diagnostic::Severity;
 use classmate::internal::format::report::Fault;
-use classmate::internal::name::Name;
 pub use classmate::internal::plural::counted;
-use classmate::internal::span::{Position, Span};
+use classmate::internal::span::Position;
 use classmate::internal::syntax::diagnose::{diagnose, diagnose_part};
-use classmate::internal::syntax::parse::ParseOptions;
+use classmate::{Diagnostic, Name, ParseOptions, Span, SyntaxError};
 
 /// True if output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

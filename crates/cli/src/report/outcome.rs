@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
+use comfy_table::CellAlignment::{Left, Right};
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets};
 use indexmap::{IndexMap, IndexSet};
 
 use crate::report::{Color, counted};
-use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
-use classmate_pool::internal::negotiate::outcome::{Rejected, Rejection, Tally};
-use classmate_pool::internal::queue::JobId;
+use classmate_pool::internal::negotiate::summary::SubmitterSummary;
+use classmate_pool::{GroupSummary, JobId, Match, Outcome, Rejected, Rejection, Tally};
 
 /// Writes submitters, at most so many matches, rejections by reason, and statistics.
 ///
@@ -49,7 +49,7 @@ pub(super) fn table(headings: &[&str], numbers: &[usize], color: Color) -> Table
     for (at, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
         if numbers.contains(&at) {
-            column.set_cell_alignment(CellAlignment::Right);
+            column.set_cell_alignment(Right);
         }
     }
     table
@@ -62,44 +62,54 @@ pub(super) fn lines(out: &mut impl Write, table: &Table) -> io::Result<()> {
     Ok(())
 }
 
-fn submitters(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
-    let headings = ["SUBMITTER", "PRIORITY", "SHARE", "LIMIT", "RUNNING", "IDLE", "MATCHED", "WEIGHT", "STOPPED"];
-    let mut table = table(&headings, &[1, 2, 3, 4, 5, 6, 7], color);
-    for line in &outcome.submitters {
-        let known = |value: Option<f64>, show: fn(f64) -> String| value.map_or_else(|| "-".to_owned(), show);
-        table.add_row([
-            line.submitter.clone(),
-            known(line.priority, |priority| format!("{priority:.2}")),
-            known(line.share, |share| format!("{:.1}%", share * 100.0)),
-            known(line.limit, number),
-            line.running.to_string(),
-            line.idle.to_string(),
-            line.matched.to_string(),
-            number(line.weight),
-            line.stopped.as_str().to_owned(),
-        ]);
+/// A column of a table: its heading, its alignment, and its text for a row.
+pub(super) type Column<R> = (&'static str, CellAlignment, fn(&R) -> String);
+
+/// Writes a table with a line for each row.
+pub(super) fn write_table<'r, R: 'r>(
+    out: &mut impl Write,
+    columns: &[Column<R>],
+    rows: impl IntoIterator<Item = &'r R>,
+    color: Color,
+) -> io::Result<()> {
+    let headings: Vec<&str> = columns.iter().map(|(heading, ..)| *heading).collect();
+    let numbers: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].1 == Right).collect();
+    let mut drawn = table(&headings, &numbers, color);
+    for row in rows {
+        drawn.add_row(columns.iter().map(|(.., text)| text(row)));
     }
+    lines(out, &drawn)
+}
+
+fn submitters(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
     if outcome.submitters.is_empty() {
         return writeln!(out, "no submitters: there are no idle or running jobs");
     }
-    lines(out, &table)
+    let columns: [Column<SubmitterSummary>; 9] = [
+        ("SUBMITTER", Left, |line| line.submitter.clone()),
+        ("PRIORITY", Right, |line| line.priority.map_or("-".to_owned(), |priority| format!("{priority:.2}"))),
+        ("SHARE", Right, |line| line.share.map_or("-".to_owned(), |share| format!("{:.1}%", share * 100.0))),
+        ("LIMIT", Right, |line| line.limit.map_or("-".to_owned(), number)),
+        ("RUNNING", Right, |line| line.running.to_string()),
+        ("IDLE", Right, |line| line.idle.to_string()),
+        ("MATCHED", Right, |line| line.matched.to_string()),
+        ("WEIGHT", Right, |line| number(line.weight)),
+        ("STOPPED", Left, |line| line.stopped.as_str().to_owned()),
+    ];
+    write_table(out, &columns, &outcome.submitters, color)
 }
 
 fn groups(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
-    let headings = ["GROUP", "QUOTA", "REQUESTED", "USED BEFORE", "ALLOCATED", "USED", "ROUNDS"];
-    let mut table = table(&headings, &[1, 2, 3, 4, 5, 6], color);
-    for group in &outcome.groups {
-        table.add_row([
-            group.name.clone(),
-            number(group.quota),
-            number(group.demand),
-            number(group.usage_before),
-            number(group.granted()),
-            number(group.usage),
-            group.rounds.len().to_string(),
-        ]);
-    }
-    lines(out, &table)
+    let columns: [Column<GroupSummary>; 7] = [
+        ("GROUP", Left, |group| group.name.clone()),
+        ("QUOTA", Right, |group| number(group.quota)),
+        ("REQUESTED", Right, |group| number(group.demand)),
+        ("USED BEFORE", Right, |group| number(group.usage_before)),
+        ("ALLOCATED", Right, |group| number(group.granted())),
+        ("USED", Right, |group| number(group.usage)),
+        ("ROUNDS", Right, |group| group.rounds.len().to_string()),
+    ];
+    write_table(out, &columns, &outcome.groups, color)
 }
 
 /// At most two decimals, none if they are zero.
@@ -115,26 +125,21 @@ fn made(out: &mut impl Write, outcome: &Outcome, most: usize, color: Color) -> i
     if outcome.matches.is_empty() {
         return writeln!(out, "no matches");
     }
-    let mut table =
-        table(&["#", "JOB", "SUBMITTER", "SLOT", "WEIGHT", "PREEMPTING", "PIE", "SPIN"], &[0, 4, 6, 7], color);
-    for (at, made) in outcome.matches.iter().enumerate().take(most) {
-        let preempting = match (made.preempting, &made.displaced) {
+    let columns: [Column<(usize, &Match)>; 8] = [
+        ("#", Right, |(at, _)| (at + 1).to_string()),
+        ("JOB", Left, |(_, made)| made.job.to_string()),
+        ("SUBMITTER", Left, |(_, made)| made.submitter.clone()),
+        ("SLOT", Left, |(_, made)| made.slot.clone()),
+        ("WEIGHT", Right, |(_, made)| number(made.weight)),
+        ("PREEMPTING", Left, |(_, made)| match (made.preempting, &made.displaced) {
             (PreemptState::None, _) => "-".to_owned(),
             (_, Some(user)) => user.clone(),
             (_, None) => "unknown".to_owned(),
-        };
-        table.add_row([
-            (at + 1).to_string(),
-            made.job.to_string(),
-            made.submitter.clone(),
-            made.slot.clone(),
-            number(made.weight),
-            preempting,
-            made.pie.to_string(),
-            made.spin.to_string(),
-        ]);
-    }
-    lines(out, &table)?;
+        }),
+        ("PIE", Right, |(_, made)| made.pie.to_string()),
+        ("SPIN", Right, |(_, made)| made.spin.to_string()),
+    ];
+    write_table(out, &columns, &outcome.matches.iter().enumerate().take(most).collect::<Vec<_>>(), color)?;
     let hidden = outcome.matches.len().saturating_sub(most);
     if hidden > 0 {
         writeln!(out, "{} not shown (use --matches all)", counted(hidden as u64, "more match"))?;
@@ -173,7 +178,7 @@ fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
     lines(out, &table)
 }
 
-/// What became of the slots that were looked at, in words.
+/// The results of the slots that were considered, in words.
 fn considered(tally: &Tally) -> String {
     let parts = [
         (tally.refused_by_job, "rejected by the job"),

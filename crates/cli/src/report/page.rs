@@ -1,10 +1,10 @@
 //! A page for browsers in one file: no scripts, nothing fetched, light or dark as the reader's system is, wide or narrow.
 //!
-//! What is written is well-formed XML too, so that other programs can read it.
+//! The page is also well-formed XML, so that other programs can read it.
 
 use std::fmt::Write;
 
-/// The style of all pages. Colours of data are told apart by people who see few colours too.
+/// The style of all pages. The colors of data can be distinguished with color blindness too.
 const STYLE: &str = "\
 :root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --faint: #59636e; --line: #d5dae0;
   --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #cc79a7; --c4: #b58900; --c5: #3b3f99; --c6: #7a7f87; }
@@ -91,6 +91,18 @@ impl Page {
             self.push(format_args!("</tr>\n"));
         }
         self.push(format_args!("</tbody>\n</table>\n</div>\n"));
+    }
+
+    /// A table of columns, each with its heading and its text for a row.
+    pub fn columns<'r, R: 'r>(
+        &mut self,
+        caption: &str,
+        columns: &[(&str, fn(&R) -> String)],
+        rows: impl IntoIterator<Item = &'r R>,
+    ) {
+        let headings: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
+        let rows = rows.into_iter().map(|row| columns.iter().map(|(_, text)| text(row)).collect());
+        self.table(caption, &headings, &rows.collect::<Vec<_>>());
     }
 
     /// Figures, side by side where there is room: pieces of markup as [`super::plot`] draws them.

@@ -1,4 +1,4 @@
-//! What became of policy tests: lines as a test runner prints them, `JUnit` XML, coverage.
+//! Results of policy tests: lines as a test runner prints them, `JUnit` XML, coverage.
 
 use std::io::{self, Write};
 

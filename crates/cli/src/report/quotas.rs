@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
+use comfy_table::CellAlignment::{Left, Right};
+
 use crate::report::Color;
-use crate::report::outcome::{lines, table};
+use crate::report::outcome::{Column, write_table};
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::internal::quota::summary::{QuotaKind, SurplusPolicy};
@@ -16,42 +18,24 @@ const MAX_INDENT: usize = 10;
 /// # Errors
 /// The output cannot be written.
 pub fn write(out: &mut impl Write, division: &Division, color: Color) -> io::Result<()> {
-    let headings = [
-        "GROUP",
-        "CONFIGURED",
-        "QUOTA",
-        "SUBTREE",
-        "REQUESTED",
-        "IN USE",
-        "TAKES",
-        "LEAVES",
-        "ALLOCATED",
-        "SURPLUS",
-        "ORDER",
-        "WHY",
+    let columns: [Column<ExplainedGroup>; 12] = [
+        ("GROUP", Left, |group| format!("{}{}", "  ".repeat(group.depth.min(MAX_INDENT)), group.summary.name)),
+        ("CONFIGURED", Right, configured),
+        ("QUOTA", Right, |group| slots(group.summary.quota)),
+        ("SUBTREE", Right, |group| slots(group.summary.subtree_quota)),
+        ("REQUESTED", Right, |group| slots(group.summary.demand)),
+        ("IN USE", Right, |group| slots(group.summary.usage)),
+        ("TAKES", Right, |group| {
+            let taken = group.summary.rounds.first().into_iter().flat_map(|round| &round.taken);
+            some(taken.map(|taken| taken.amount).sum())
+        }),
+        ("LEAVES", Right, |group| some(group.summary.rounds.first().map_or(0.0, |round| round.spare))),
+        ("ALLOCATED", Right, |group| slots(group.summary.allocated)),
+        ("SURPLUS", Left, |group| policy(group.summary.surplus).to_owned()),
+        ("ORDER", Right, |group| group.place.to_string()),
+        ("WHY", Left, |group| group.why.clone()),
     ];
-    let mut table = table(&headings, &[1, 2, 3, 4, 5, 6, 7, 8, 10], color);
-    for group in &division.groups {
-        let ExplainedGroup { summary, depth, place, why, .. } = group;
-        let round = summary.rounds.first();
-        let taken: f64 = round.map_or(0.0, |round| round.taken.iter().map(|taken| taken.amount).sum());
-        let left = round.map_or(0.0, |round| round.spare);
-        table.add_row([
-            format!("{}{}", "  ".repeat((*depth).min(MAX_INDENT)), summary.name),
-            configured(group),
-            slots(summary.quota),
-            slots(summary.subtree_quota),
-            slots(summary.demand),
-            slots(summary.usage),
-            some(taken),
-            some(left),
-            slots(summary.allocated),
-            policy(summary.surplus).to_owned(),
-            place.to_string(),
-            why.clone(),
-        ]);
-    }
-    lines(out, &table)?;
+    write_table(out, &columns, &division.groups, color)?;
     let unit = if division.weighted { "slot weight" } else { "slots" };
     writeln!(out)?;
     writeln!(out, "Pool size {} ({unit}); {} not allocated to any group", slots(division.pool), slots(division.surplus))

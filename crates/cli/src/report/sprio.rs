@@ -65,65 +65,27 @@ pub enum Field {
     Site,
     /// `N`
     Nice,
-    /// `A`, `B`, `F`, `J`, `P`, `Q`
-    Weighted(Factor),
-    /// `a`, `b`, `f`, `j`, `p`, `q`
-    Normal(Factor),
+    /// `A`, `B`, `F`, `J`, `P`, `Q`, by their index
+    Weighted(usize),
+    /// `a`, `b`, `f`, `j`, `p`, `q`, by their index
+    Normal(usize),
     /// `T`
     WeightedTres,
     /// `t`
     NormalTres,
 }
 
-/// A factor of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Factor {
-    /// Age.
-    Age,
-    /// Association.
-    Association,
-    /// Fair share.
-    FairShare,
-    /// Job size.
-    JobSize,
-    /// Partition.
-    Partition,
-    /// Quality of service.
-    Qos,
-}
+/// A factor of a job: its letter, its header, its value and its weight.
+struct Factor(char, &'static str, fn(&Factors) -> f64, fn(&Weights) -> u32);
 
-impl Factor {
-    const ALL: [(char, Factor, &'static str); 6] = [
-        ('A', Factor::Age, "AGE"),
-        ('B', Factor::Association, "ASSOC"),
-        ('F', Factor::FairShare, "FAIRSHARE"),
-        ('J', Factor::JobSize, "JOBSIZE"),
-        ('P', Factor::Partition, "PARTITION"),
-        ('Q', Factor::Qos, "QOS"),
-    ];
-
-    fn of(self, factors: &Factors) -> f64 {
-        match self {
-            Self::Age => factors.age,
-            Self::Association => factors.association,
-            Self::FairShare => factors.fair_share,
-            Self::JobSize => factors.job_size,
-            Self::Partition => factors.partition,
-            Self::Qos => factors.qos,
-        }
-    }
-
-    fn weight(self, weights: Weights) -> u32 {
-        match self {
-            Self::Age => weights.age,
-            Self::Association => weights.association,
-            Self::FairShare => weights.fair_share,
-            Self::JobSize => weights.job_size,
-            Self::Partition => weights.partition,
-            Self::Qos => weights.qos,
-        }
-    }
-}
+const FACTORS: [Factor; 6] = [
+    Factor('A', "AGE", |factors| factors.age, |weights| weights.age),
+    Factor('B', "ASSOC", |factors| factors.association, |weights| weights.association),
+    Factor('F', "FAIRSHARE", |factors| factors.fair_share, |weights| weights.fair_share),
+    Factor('J', "JOBSIZE", |factors| factors.job_size, |weights| weights.job_size),
+    Factor('P', "PARTITION", |factors| factors.partition, |weights| weights.partition),
+    Factor('Q', "QOS", |factors| factors.qos, |weights| weights.qos),
+];
 
 /// Letters, columns and headers of fields other than factors.
 const PLAIN: [(char, Field, &str); 13] = [
@@ -147,16 +109,14 @@ impl Field {
     pub fn of_letter(letter: char) -> Option<Self> {
         let plain = PLAIN.iter().find(|(known, ..)| *known == letter).map(|(_, field, _)| *field);
         plain.or_else(|| {
-            let (known, factor, _) = Factor::ALL.iter().find(|(known, ..)| known.eq_ignore_ascii_case(&letter))?;
-            Some(if *known == letter { Self::Weighted(*factor) } else { Self::Normal(*factor) })
+            let factor = FACTORS.iter().position(|factor| factor.0.eq_ignore_ascii_case(&letter))?;
+            Some(if letter.is_ascii_uppercase() { Self::Weighted(factor) } else { Self::Normal(factor) })
         })
     }
 
     fn header(self) -> &'static str {
         match self {
-            Self::Weighted(factor) | Self::Normal(factor) => {
-                Factor::ALL.iter().find(|(_, known, _)| *known == factor).map_or("", |(.., header)| header)
-            }
+            Self::Weighted(factor) | Self::Normal(factor) => FACTORS[factor].1,
             plain => PLAIN.iter().find(|(_, known, _)| *known == plain).map_or("", |(.., header)| header),
         }
     }
@@ -174,7 +134,7 @@ impl Field {
             Self::NormalPriority => format!("{:16.14}", line.sum.max(1.0) / f64::from(u32::MAX)),
             Self::Site => line.site.to_string(),
             Self::Nice => line.nice.to_string(),
-            Self::Weighted(factor) => format!("{:.0}", factor.of(&line.weighted)),
+            Self::Weighted(factor) => format!("{:.0}", FACTORS[factor].2(&line.weighted)),
             Self::Normal(factor) => format!("{:.7}", normal(factor, line)),
             Self::WeightedTres => tres(line, |_, value| format!("{value:.0}")),
             Self::NormalTres => tres(line, |name, value| format!("{:.2}", value / line.tres_weights.of(name))),
@@ -186,7 +146,7 @@ impl Field {
         match self {
             Self::JobId => "Weights".to_owned(),
             Self::Site => "1".to_owned(),
-            Self::Weighted(factor) | Self::Normal(factor) => factor.weight(weights).to_string(),
+            Self::Weighted(factor) | Self::Normal(factor) => FACTORS[factor].3(&weights).to_string(),
             Self::WeightedTres | Self::NormalTres => tres.to_owned(),
             _ => String::new(),
         }
@@ -195,21 +155,16 @@ impl Field {
     fn compare(self, one: &Line, other: &Line) -> Ordering {
         match self {
             Self::JobId => numbers(&one.id).cmp(&numbers(&other.id)),
-            Self::Partition => one.partition.cmp(&other.partition),
-            Self::User => one.user.cmp(&other.user),
-            Self::Account => one.account.cmp(&other.account),
-            Self::Qos => one.qos.cmp(&other.qos),
-            Self::Cluster => one.cluster.cmp(&other.cluster),
-            Self::Sluid => Ordering::Equal,
             Self::Priority | Self::NormalPriority => one.sum.total_cmp(&other.sum),
             Self::Site => one.site.cmp(&other.site),
             Self::Nice => one.nice.cmp(&other.nice),
-            Self::Weighted(factor) => factor.of(&one.weighted).total_cmp(&factor.of(&other.weighted)),
+            Self::Weighted(factor) => FACTORS[factor].2(&one.weighted).total_cmp(&FACTORS[factor].2(&other.weighted)),
             Self::Normal(factor) => normal(factor, one).total_cmp(&normal(factor, other)),
             Self::WeightedTres | Self::NormalTres => {
                 let sum = |line: &Line| line.weighted.tres.iter().map(|(_, value)| value).sum::<f64>();
                 sum(one).total_cmp(&sum(other))
             }
+            text => text.value(one).cmp(&text.value(other)),
         }
     }
 }
@@ -220,10 +175,10 @@ fn numbers(id: &str) -> Vec<u64> {
     digits.map(|digits| digits.parse().unwrap_or(u64::MAX)).collect()
 }
 
-fn normal(factor: Factor, line: &Line) -> f64 {
-    match factor.weight(line.weights) {
+fn normal(factor: usize, line: &Line) -> f64 {
+    match FACTORS[factor].3(&line.weights) {
         0 => 0.0,
-        weight => factor.of(&line.weighted) / f64::from(weight),
+        weight => FACTORS[factor].2(&line.weighted) / f64::from(weight),
     }
 }
 
@@ -417,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_column_is_told() {
+    fn invalid_columns_are_reported() {
         for text in ["%", "%5", "%.z", "%5000i"] {
             assert!(Format::parse(text).is_err(), "{text}");
         }

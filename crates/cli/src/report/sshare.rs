@@ -3,6 +3,7 @@
 //! In: a tree with its figures, and the columns. Out: lines, column for column. Formula source:
 //! `docs/reference/slurm-multifactor.md` 7.2.
 
+use crate::report::template::exponential;
 use classmate_config::internal::config::slurm::Shares;
 use classmate_pool::internal::priority::slurm::{Association, AssociationTree, Figures, ROOT};
 
@@ -175,9 +176,9 @@ impl Listing<'_> {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.header {
-            lines.push(self.line(|name, _| Cell::Text(name.to_owned())));
+            lines.push(self.line(|name, _, _| Cell::Text(name.to_owned())));
             if self.layout == Layout::Padded {
-                lines.push(self.line(|_, width| Cell::Text("-".repeat(width.unsigned_abs() as usize))));
+                lines.push(self.line(|_, _, width| Cell::Text("-".repeat(width.unsigned_abs() as usize))));
             }
         }
         for (at, depth) in self.order() {
@@ -221,36 +222,29 @@ impl Listing<'_> {
         let (node, figures) = (&self.tree.nodes()[at], &self.figures[at]);
         let text = |text: &str| Cell::Text(text.to_owned());
         let parent = node.shares == Shares::Parent;
-        self.line(|name, _| {
-            let field = FIELDS.iter().find(|(known, ..)| *known == name).map_or(Field::Id, |(_, field, _)| *field);
-            match field {
-                Field::Account => Cell::Text(format!("{}{}", " ".repeat(depth), node.account)),
-                Field::User => text(node.user.as_deref().unwrap_or_default()),
-                Field::Partition => text(node.partition.as_deref().unwrap_or_default()),
-                Field::Cluster => text(self.cluster),
-                Field::Id => Cell::Text((at + 1).to_string()),
-                Field::RawShares if at == ROOT => text(""),
-                Field::RawShares => match node.shares {
-                    Shares::Own(shares) => Cell::Text(shares.to_string()),
-                    Shares::Parent => text("parent"),
-                },
-                Field::NormShares => Cell::Real(figures.norm_shares),
-                Field::RawUsage => Cell::Text(format!("{}", node.usage.trunc())),
-                Field::NormUsage if at == ROOT => text(""),
-                Field::NormUsage => Cell::Real(figures.norm_usage),
-                Field::EffectiveUsage => Cell::Real(figures.effective_usage),
-                Field::FairShare => match figures.factor.filter(|_| node.is_user()) {
-                    Some(factor) => Cell::Real(factor),
-                    None => text(""),
-                },
-                Field::LevelFairShare => match figures.level_fair_share.filter(|_| !parent && at != ROOT) {
-                    Some(level) => Cell::Real(level),
-                    None => text(""),
-                },
-                Field::GroupMinutes => text(node.group_minutes.as_deref().unwrap_or_default()),
-                Field::GroupRaw => text(node.by_resource.as_deref().unwrap_or_default()),
-                Field::RunMinutes => Cell::Text(self.minutes(at)),
+        self.line(|_, field, _| match field {
+            Field::Account => Cell::Text(format!("{}{}", " ".repeat(depth), node.account)),
+            Field::User => text(node.user.as_deref().unwrap_or_default()),
+            Field::Partition => text(node.partition.as_deref().unwrap_or_default()),
+            Field::Cluster => text(self.cluster),
+            Field::Id => Cell::Text((at + 1).to_string()),
+            Field::RawShares if at == ROOT => text(""),
+            Field::RawShares => match node.shares {
+                Shares::Own(shares) => Cell::Text(shares.to_string()),
+                Shares::Parent => text("parent"),
+            },
+            Field::NormShares => Cell::Real(figures.norm_shares),
+            Field::RawUsage => Cell::Text(format!("{}", node.usage.trunc())),
+            Field::NormUsage if at == ROOT => text(""),
+            Field::NormUsage => Cell::Real(figures.norm_usage),
+            Field::EffectiveUsage => Cell::Real(figures.effective_usage),
+            Field::FairShare => figures.factor.filter(|_| node.is_user()).map_or(text(""), Cell::Real),
+            Field::LevelFairShare => {
+                figures.level_fair_share.filter(|_| !parent && at != ROOT).map_or(text(""), Cell::Real)
             }
+            Field::GroupMinutes => text(node.group_minutes.as_deref().unwrap_or_default()),
+            Field::GroupRaw => text(node.by_resource.as_deref().unwrap_or_default()),
+            Field::RunMinutes => Cell::Text(self.minutes(at)),
         })
     }
 
@@ -264,27 +258,17 @@ impl Listing<'_> {
         items.join(",")
     }
 
-    fn line(&self, cell: impl Fn(&'static str, i64) -> Cell) -> String {
-        let mut line = String::new();
-        for (at, &(name, _, width)) in self.columns.0.iter().enumerate() {
-            let cell = cell(name, width);
-            match self.layout {
-                Layout::Padded => {
-                    line.push_str(&cell.padded(width));
-                    line.push(' ');
-                }
-                Layout::Parsable | Layout::Bare => {
-                    if at > 0 && self.layout == Layout::Bare {
-                        line.push('|');
-                    }
-                    line.push_str(&cell.plain());
-                    if self.layout == Layout::Parsable {
-                        line.push('|');
-                    }
-                }
-            }
+    fn line(&self, cell: impl Fn(&'static str, Field, i64) -> Cell) -> String {
+        let cells = self.columns.0.iter().map(|&(name, field, width)| {
+            let cell = cell(name, field, width);
+            if self.layout == Layout::Padded { cell.padded(width) + " " } else { cell.plain() }
+        });
+        let cells: Vec<String> = cells.collect();
+        match self.layout {
+            Layout::Padded => cells.concat(),
+            Layout::Parsable => cells.iter().flat_map(|cell| [cell.as_str(), "|"]).collect(),
+            Layout::Bare => cells.join("|"),
         }
-        line
     }
 }
 
@@ -328,14 +312,6 @@ fn real(value: f64, room: usize) -> String {
         Some(0) | None => precise,
         Some(over) => exponential(value, 6usize.saturating_sub(over)),
     }
-}
-
-/// As `%.*e` of C prints it: at least two digits of exponent, with a sign.
-fn exponential(value: f64, digits: usize) -> String {
-    let text = format!("{value:.digits$e}");
-    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
-    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |rest| ('-', rest));
-    format!("{mantissa}e{sign}{exponent:0>2}")
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::report::outcome::{lines, table};
+use comfy_table::CellAlignment::{Left, Right};
+
+use crate::report::outcome::{Column, write_table};
 use crate::report::{Color, counted};
 use classmate_pool::internal::priority::dirac::Listing;
 use classmate_pool::internal::priority::dirac::listing::TaskQueueRow;
@@ -21,39 +23,21 @@ pub fn write(out: &mut impl Write, listing: &Listing, color: Color) -> io::Resul
             _ => writeln!(out, "no task queues: there are no waiting jobs"),
         };
     }
-    let headings = [
-        "TQ",
-        "JOBS",
-        "OWNER",
-        "GROUP",
-        "CPU TIME",
-        "SITES",
-        "PLATFORMS",
-        "TAGS",
-        "GROUP SHARE",
-        "SHARE",
-        "PRIORITY",
-        "FIRST",
+    let columns: [Column<TaskQueueRow>; 12] = [
+        ("TQ", Right, |line| line.row.queue.to_string()),
+        ("JOBS", Right, |line| line.jobs.to_string()),
+        ("OWNER", Left, |line| line.owner.clone()),
+        ("GROUP", Left, |line| line.group.clone()),
+        ("CPU TIME", Right, |line| line.cpu_time.to_string()),
+        ("SITES", Left, sites),
+        ("PLATFORMS", Left, |line| set(&line.platforms)),
+        ("TAGS", Left, |line| set(&line.tags)),
+        ("GROUP SHARE", Right, |line| share(line.row.group_share, line.row.group_correction)),
+        ("SHARE", Right, |line| share(line.row.share, line.row.user_correction)),
+        ("PRIORITY", Right, |line| format!("{:.4}", line.row.priority)),
+        ("FIRST", Right, |line| format!("{:.2}%", line.chance * 100.0)),
     ];
-    let mut table = table(&headings, &[0, 1, 4, 8, 9, 10, 11], color);
-    for line in &listing.queues {
-        let row = &line.row;
-        table.add_row([
-            row.queue.to_string(),
-            line.jobs.to_string(),
-            line.owner.clone(),
-            line.group.clone(),
-            line.cpu_time.to_string(),
-            sites(line),
-            set(&line.platforms),
-            set(&line.tags),
-            share(row.group_share, row.group_correction),
-            share(row.share, row.user_correction),
-            format!("{:.4}", row.priority),
-            format!("{:.2}%", line.chance * 100.0),
-        ]);
-    }
-    lines(out, &table)?;
+    write_table(out, &columns, &listing.queues, color)?;
     let jobs: usize = listing.queues.iter().map(|line| line.jobs).sum();
     writeln!(out)?;
     let shown = counted(listing.queues.len() as u64, "task queue");

@@ -1,8 +1,8 @@
 //! Templates of text for the values of an ad: `'%-20s %6d\n'`, as C's printf and the tools of a pool have them.
 
+use classmate::Value;
 use classmate::internal::syntax::number::write_general;
 use classmate::internal::syntax::print::{Style, write_integer};
-use classmate::internal::value::Value;
 use classmate::internal::value::text::{to_int, to_real};
 
 /// A template, read.
@@ -51,7 +51,7 @@ impl Template {
     /// Reads a template. `\n`, `\t`, `\r`, `\\` and `\"` are escapes.
     ///
     /// # Errors
-    /// What is wrong with it, for people.
+    /// The mistake, for people.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut plain = Vec::new();
@@ -92,7 +92,7 @@ impl Template {
         Ok(Template { parts })
     }
 
-    /// How many values the template takes.
+    /// The number of values that the template takes.
     pub fn values(&self) -> usize {
         self.parts.iter().filter(|part| matches!(part, Part::Value(_))).count()
     }
@@ -202,17 +202,18 @@ impl Directive {
         match kind {
             Kind::General => write_general(text, value, precision.max(1), false),
             _ if !value.is_finite() => write_general(text, value, 6, false),
-            Kind::Exponent => {
-                // Rust writes `1.5e3`, C `1.5e+03`.
-                let written = format!("{value:.precision$e}");
-                let (digits, exponent) = written.split_once('e').unwrap_or((&written, "0"));
-                let exponent: i32 = exponent.parse().unwrap_or(0);
-                let sign = if exponent < 0 { '-' } else { '+' };
-                text.extend_from_slice(format!("{digits}e{sign}{:02}", exponent.abs()).as_bytes());
-            }
+            Kind::Exponent => text.extend_from_slice(exponential(value, precision).as_bytes()),
             _ => text.extend_from_slice(format!("{value:.precision$}").as_bytes()),
         }
     }
+}
+
+/// A finite number as `%.*e` of C prints it: at least two digits of exponent, with a sign.
+pub(super) fn exponential(value: f64, digits: usize) -> String {
+    let text = format!("{value:.digits$e}");
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |rest| ('-', rest));
+    format!("{mantissa}e{sign}{exponent:0>2}")
 }
 
 /// A value for people: strings without quotes, everything else in canonical text, reals in short.

@@ -1,11 +1,6 @@
-//! How much work the evaluations of many ads may take together.
+//! The limit of work of the evaluations of many ads together.
 
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::EvalError;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::Expr;
-use classmate::internal::value::Value;
+use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, Scope, Value};
 
 /// Steps that may be taken before the first ad.
 const BEGINNING: u64 = 20_000_000;
@@ -33,7 +28,7 @@ impl Meter {
         self.left = self.left.saturating_add(PER_ATTRIBUTE * ad.len() as u64);
     }
 
-    /// Whether evaluations were abandoned that a single ad would have been allowed.
+    /// True if an evaluation was abandoned that would have been allowed for a single ad.
     pub(super) fn exhausted(&self) -> bool {
         self.exhausted
     }

@@ -8,25 +8,18 @@ mod wanted;
 use std::io::{BufRead, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-
 use crate::cli::ads::meter::Meter;
 use crate::cli::ads::seen::Seen;
 use crate::cli::ads::sink::{Sink, values};
 use crate::cli::ads::wanted::{Wanted, names_in};
 use crate::cli::eval::warn;
-use crate::cli::input::{self, Notes, unreadable};
-use crate::cli::{Failure, Streams, World, complain, parsed, written};
+use crate::cli::input::{self, Notes};
+use crate::cli::{Failure, Streams, World, complain, parsed_with, words, written};
 use crate::report::{self};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
+use classmate::internal::format::Layout;
 use classmate::internal::format::json::JsonWriter;
-use classmate::internal::format::{Format, Layout, Reader};
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::Expr;
-use classmate::internal::syntax::parse::ParseOptions;
-use classmate::internal::value::Value;
 use classmate::internal::value::compare::folded_order;
+use classmate::{ClassAd, EvalOptions, Expr, Format, Name, ParseOptions, Reader, Value};
 
 /// Convert, filter and project ads.
 ///
@@ -48,11 +41,11 @@ pub(super) struct Arguments {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Input format
-    #[arg(long, value_name = "FORM", value_enum, default_value = "auto")]
-    from: From,
+    #[arg(long, value_name = "FORM", value_parser = words(&INPUTS), default_value = "auto")]
+    from: FormatOrDetect,
     /// Output format of ads [default: format of the first file]
-    #[arg(long, value_name = "FORM", value_enum)]
-    to: Option<To>,
+    #[arg(long, value_name = "FORM", value_parser = words(&OUTPUTS))]
+    to: Option<(Format, Layout)>,
     /// Keep the ads for which EXPR is true or a nonzero number
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     constraint: Option<String>,
@@ -76,72 +69,27 @@ pub(super) struct Arguments {
     world: World,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum From {
-    /// Detect from the first lines
-    Auto,
-    /// `condor_status -long`
-    Long,
-    /// New syntax
-    New,
-    /// JSON objects, or a list of objects
-    Json,
-    /// One JSON object per line
-    Jsonl,
-    /// `condor_status -xml`
-    Xml,
-}
+/// A format, or none to detect it; the name keeps clap from reading `Option` as an optional argument.
+type FormatOrDetect = Option<Format>;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum To {
-    /// One attribute per line
-    Long,
-    /// New syntax, one ad per line
-    New,
-    /// New syntax, one attribute per line
-    Pretty,
-    /// A JSON list
-    Json,
-    /// One JSON object per line
-    Jsonl,
-    /// XML, one attribute per line
-    Xml,
-    /// XML, one ad per line
-    XmlCompact,
-}
+const INPUTS: [(&str, &str, FormatOrDetect); 6] = [
+    ("auto", "Detect from the first lines", None),
+    ("long", "`condor_status -long`", Some(Format::Long)),
+    ("new", "New syntax", Some(Format::New)),
+    ("json", "JSON objects, or a list of objects", Some(Format::Json)),
+    ("jsonl", "One JSON object per line", Some(Format::JsonLines)),
+    ("xml", "`condor_status -xml`", Some(Format::Xml)),
+];
 
-impl From {
-    fn format(self) -> Option<Format> {
-        match self {
-            From::Auto => None,
-            From::Long => Some(Format::Long),
-            From::New => Some(Format::New),
-            From::Json => Some(Format::Json),
-            From::Jsonl => Some(Format::JsonLines),
-            From::Xml => Some(Format::Xml),
-        }
-    }
-}
-
-impl To {
-    fn format(self) -> Format {
-        match self {
-            To::Long => Format::Long,
-            To::New | To::Pretty => Format::New,
-            To::Json => Format::Json,
-            To::Jsonl => Format::JsonLines,
-            To::Xml | To::XmlCompact => Format::Xml,
-        }
-    }
-
-    fn layout(self) -> Layout {
-        match self {
-            To::Pretty => Layout::Pretty,
-            To::XmlCompact => Layout::Compact,
-            _ => Layout::Usual,
-        }
-    }
-}
+const OUTPUTS: [(&str, &str, (Format, Layout)); 7] = [
+    ("long", "One attribute per line", (Format::Long, Layout::Usual)),
+    ("new", "New syntax, one ad per line", (Format::New, Layout::Usual)),
+    ("pretty", "New syntax, one attribute per line", (Format::New, Layout::Pretty)),
+    ("json", "A JSON list", (Format::Json, Layout::Usual)),
+    ("jsonl", "One JSON object per line", (Format::JsonLines, Layout::Usual)),
+    ("xml", "XML, one attribute per line", (Format::Xml, Layout::Usual)),
+    ("xml-compact", "XML, one ad per line", (Format::Xml, Layout::Compact)),
+];
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
@@ -155,8 +103,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         meter: Meter::new(settings.clone()),
         values: arguments.format.as_deref().map(|how| values(how, attributes.len())).transpose()?,
         writer: None,
-        to: arguments.to.map(To::format),
-        layout: arguments.to.map(To::layout).unwrap_or_default(),
+        to: arguments.to.map(|(format, _)| format),
+        layout: arguments.to.map(|(_, layout)| layout).unwrap_or_default(),
         seen: arguments.unique.then(Seen::default),
         rows: Vec::new(),
         count: arguments.count.then_some(0),
@@ -186,7 +134,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             let done = match ad {
                 Ok(ad) => selection.ad(ad, &mut sink),
                 Err(error) => {
-                    unread.push(unreadable(&name, &error));
+                    unread.push(Failure::reading(&name, &error));
                     break;
                 }
             };
@@ -203,12 +151,12 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     if sink.meter.exhausted() {
         return Err(too_much_work());
     }
-    tell_missing(&selection, &sink.wanted, &mut notes);
+    warn_of_missing(&selection, &sink.wanted, &mut notes);
     notes.show(streams.err);
     outcome(sink.lost, unread, notes.any())
 }
 
-/// Which ads are kept, and in which order.
+/// The ads that are kept, in their order.
 struct Selection {
     constraint: Option<Expr>,
     key: Option<Expr>,
@@ -254,7 +202,7 @@ fn too_much_work() -> Failure {
 }
 
 /// Says which attributes no ad had.
-fn tell_missing(selection: &Selection, wanted: &Wanted, notes: &mut Notes) {
+fn warn_of_missing(selection: &Selection, wanted: &Wanted, notes: &mut Notes) {
     // An attribute that some ads may lack is often asked for; a name near another one is a slip.
     for (name, near) in selection.referenced.missing(&selection.first_names) {
         if let Some(near) = near {
@@ -288,17 +236,21 @@ fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
 }
 
 /// A reader of a file, and what to call the file.
-fn open(path: &Path, from: From, settings: &EvalOptions) -> Result<(Reader<Box<dyn BufRead + Send>>, String), Failure> {
+fn open(
+    path: &Path,
+    from: Option<Format>,
+    settings: &EvalOptions,
+) -> Result<(Reader<Box<dyn BufRead + Send>>, String), Failure> {
     let input = input::open(path)?;
     let options = settings.parse_options();
-    let reader = match from.format() {
+    let reader = match from {
         Some(format) => Reader::new(input.reader, format, &options),
-        None => Reader::detect(input.reader, &options).map_err(|error| unreadable(&input.name, &error))?,
+        None => Reader::detect(input.reader, &options).map_err(|error| Failure::reading(&input.name, &error))?,
     };
     Ok((reader, input.name))
 }
 
-/// How it ended: the last failure is told by the caller, those before it here.
+/// The result of the command: the last failure is returned, those before it are shown.
 fn outcome(lost: u64, mut unread: Vec<Failure>, faulty: bool) -> Result<(), Failure> {
     if lost > 0 {
         let values = report::counted(lost, "value");
@@ -326,7 +278,7 @@ fn expression(
 ) -> Result<Option<Expr>, Failure> {
     text.map(|text| {
         let options = ParseOptions { places: true, ..settings.parse_options() };
-        parsed(text.as_bytes(), flag, &options, streams)
+        parsed_with(text.as_bytes(), flag, &options, streams.err)
     })
     .transpose()
     .inspect(|expr| {

@@ -1,4 +1,4 @@
-//! What was printed before.
+//! Texts that were printed before.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher};
@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hasher};
 pub(super) struct Seen(HashSet<(u64, u64)>);
 
 impl Seen {
-    /// Whether a text is here for the first time.
+    /// True if a text is new.
     pub(super) fn insert(&mut self, text: &[u8]) -> bool {
         let half = |salt: u8| {
             let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! Where the ads that are kept go: whole, or as values of some attributes.
+//! Output of the ads that are kept: whole, or as values of some attributes.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -9,14 +9,12 @@ use crate::cli::ads::seen::Seen;
 use crate::cli::ads::wanted::Wanted;
 use crate::report;
 use crate::report::template::{Template, plain};
-use classmate::internal::ad::ClassAd;
+use classmate::internal::format::Layout;
 use classmate::internal::format::json::JsonWriter;
-use classmate::internal::format::{Format, Layout, Writer};
-use classmate::internal::name::Name;
 use classmate::internal::syntax::print::Style;
-use classmate::internal::value::Value;
+use classmate::{ClassAd, Format, Name, Value, Writer};
 
-/// How values are printed.
+/// The form of printed values.
 pub(super) enum Values {
     Table,
     Line,
@@ -24,12 +22,12 @@ pub(super) enum Values {
     Template(Template),
 }
 
-/// What is done with every ad that is kept.
+/// The output of every ad that is kept.
 pub(super) struct Sink<'a, W: Write> {
-    /// Where lines of values go; whole ads go to the writer that takes its place.
+    /// The output of lines of values; whole ads go to the writer that takes its place.
     pub(super) out: Option<W>,
     pub(super) attributes: &'a [Name],
-    /// Which of them the ads that were kept have.
+    /// Those of them that the kept ads have.
     pub(super) wanted: Wanted,
     /// Evaluates, in all ads together no more than a certain amount.
     pub(super) meter: Meter,
@@ -159,7 +157,7 @@ fn projected<'a>(ad: &'a ClassAd, attributes: &[Name]) -> Cow<'a, ClassAd> {
     Cow::Owned(kept)
 }
 
-/// Whether a text was not seen before; always, when nothing is remembered.
+/// True if a text was not seen before, or nothing is remembered.
 fn is_new(seen: &mut Option<Seen>, text: &[u8]) -> bool {
     seen.as_mut().is_none_or(|seen| seen.insert(text))
 }

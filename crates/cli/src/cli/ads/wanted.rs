@@ -1,9 +1,8 @@
 //! Attributes that ads are asked for, and slips in their names.
 
-use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near::closest;
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::{Expr, Node};
+use classmate::internal::syntax::expr::Node;
+use classmate::{ClassAd, Expr, Name};
 
 /// Attributes that ads are asked for, and which of them some ad had.
 pub(super) struct Wanted {

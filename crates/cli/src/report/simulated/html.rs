@@ -4,6 +4,7 @@ use super::plots::{self, Named, Whose};
 use super::{compared, counts, figure, percent};
 use crate::report::duration;
 use crate::report::page::Page;
+use crate::report::plot::Plot;
 use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison};
 use classmate_pool::internal::simulate::result::{EntityRow, SimulationRun};
 
@@ -25,17 +26,13 @@ pub fn run(run: &SimulationRun) -> String {
     }
     figures.push(plots::shares(named, Whose::Submitters, &largest(&run.simulated.submitters)));
     figures.push(plots::waits(&alone));
-    page.figures(&figures.iter().map(plots_figure).collect::<Vec<_>>());
+    page.figures(&figures.iter().map(Plot::figure).collect::<Vec<_>>());
     page.heading("Shares and waiting times");
     if run.simulated.groups.len() > 1 {
         lines(&mut page, "Groups", &run.simulated.groups);
     }
     lines(&mut page, "Submitters", &run.simulated.submitters);
     page.finish()
-}
-
-fn plots_figure(plot: &crate::report::plot::Plot) -> String {
-    plot.figure()
 }
 
 /// The largest users, as many as have a line of their own.
@@ -46,42 +43,25 @@ fn largest(all: &[EntityRow]) -> Vec<String> {
 }
 
 fn lines(page: &mut Page, what: &str, all: &[EntityRow]) {
-    let headings = [
-        "",
-        "jobs",
-        "completed",
-        "share",
-        "entitled",
-        "wait, mean",
-        "median",
-        "95%",
-        "longest",
-        "slowdown, mean",
-        "preemptions",
-        "lost (core-s)",
+    let columns: [(&str, fn(&EntityRow) -> String); 12] = [
+        ("", |line| line.name.clone()),
+        ("jobs", |line| line.jobs.to_string()),
+        ("completed", |line| line.completed.to_string()),
+        ("share", |line| percent(Some(line.share))),
+        ("entitled", |line| percent(line.due)),
+        ("wait, mean", |line| duration(line.wait.mean)),
+        ("median", |line| duration(line.wait.median)),
+        ("95%", |line| duration(line.wait.p95)),
+        ("longest", |line| duration(line.longest_wait as f64)),
+        ("slowdown, mean", |line| format!("{:.2}", line.slowdown.mean)),
+        ("preemptions", |line| line.preemptions.to_string()),
+        ("lost (core-s)", |line| figure(line.lost)),
     ];
     let mut ranked: Vec<&EntityRow> = all.iter().collect();
     ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
     let hidden = ranked.len().saturating_sub(MAX_ROWS);
-    let row = |line: &&EntityRow| {
-        vec![
-            line.name.clone(),
-            line.jobs.to_string(),
-            line.completed.to_string(),
-            percent(Some(line.share)),
-            percent(line.due),
-            duration(line.wait.mean),
-            duration(line.wait.median),
-            duration(line.wait.p95),
-            duration(line.longest_wait as f64),
-            format!("{:.2}", line.slowdown.mean),
-            line.preemptions.to_string(),
-            figure(line.lost),
-        ]
-    };
-    let rows: Vec<Vec<String>> = ranked.iter().take(MAX_ROWS).map(row).collect();
     let more = if hidden > 0 { format!(" ({hidden} more in run.json)") } else { String::new() };
-    page.table(&format!("{what}, highest usage first{more}"), &headings, &rows);
+    page.columns(&format!("{what}, highest usage first{more}"), &columns, ranked.into_iter().take(MAX_ROWS));
 }
 
 /// The page of several runs, each with what it is called.
@@ -110,7 +90,7 @@ pub fn comparison(runs: &[(String, SimulationRun)]) -> String {
     }
     let names = first(&found.submitters);
     figures.extend(named.iter().map(|run| plots::shares(*run, Whose::Submitters, &names)));
-    page.figures(&figures.iter().map(plots_figure).collect::<Vec<_>>());
+    page.figures(&figures.iter().map(Plot::figure).collect::<Vec<_>>());
     page.heading("Shares and waiting times");
     for (what, parts) in [("Groups", &found.groups), ("Submitters", &found.submitters)] {
         if !parts.is_empty() {

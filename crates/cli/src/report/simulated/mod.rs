@@ -7,9 +7,11 @@ mod plots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use crate::report::outcome::{lines, table};
+use comfy_table::CellAlignment::{Left, Right};
+
+use crate::report::outcome::{Column, write_table};
 use crate::report::{Color, counted, duration};
-use classmate_pool::internal::simulate::SimulationResult;
+use classmate_pool::SimulationResult;
 use classmate_pool::internal::simulate::result::EntityRow;
 
 /// Submitters in the table; the other forms have all.
@@ -24,30 +26,24 @@ pub fn write(out: &mut impl Write, simulated: &SimulationResult, color: Color) -
         writeln!(out, "{line}")?;
     }
     writeln!(out)?;
-    let all = &simulated.all;
-    let headings = ["", "JOBS", "DONE", "WAIT mean", "median", "95%", "LONGEST", "SLOWDOWN", "SHARE", "ENTITLED"];
-    let numbers: Vec<usize> = (1..headings.len()).collect();
-    let mut rows = table(&headings, &numbers, color);
+    let columns: [Column<EntityRow>; 10] = [
+        ("", Left, |line| line.name.clone()),
+        ("JOBS", Right, |line| line.jobs.to_string()),
+        ("DONE", Right, |line| line.completed.to_string()),
+        ("WAIT mean", Right, |line| duration(line.wait.mean)),
+        ("median", Right, |line| duration(line.wait.median)),
+        ("95%", Right, |line| duration(line.wait.p95)),
+        ("LONGEST", Right, |line| duration(line.longest_wait as f64)),
+        ("SLOWDOWN", Right, |line| format!("{:.2}", line.slowdown.mean)),
+        ("SHARE", Right, |line| percent(Some(line.share))),
+        ("ENTITLED", Right, |line| percent(line.due)),
+    ];
     let mut ranked: Vec<&EntityRow> = simulated.submitters.iter().collect();
     ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
     let hidden = ranked.len().saturating_sub(MAX_ROWS);
     ranked.truncate(MAX_ROWS);
     let groups: &[EntityRow] = if simulated.groups.len() > 1 { &simulated.groups } else { &[] };
-    for line in std::iter::once(all).chain(groups).chain(ranked) {
-        rows.add_row([
-            line.name.clone(),
-            line.jobs.to_string(),
-            line.completed.to_string(),
-            duration(line.wait.mean),
-            duration(line.wait.median),
-            duration(line.wait.p95),
-            duration(line.longest_wait as f64),
-            format!("{:.2}", line.slowdown.mean),
-            percent(Some(line.share)),
-            percent(line.due),
-        ]);
-    }
-    lines(out, &rows)?;
+    write_table(out, &columns, std::iter::once(&simulated.all).chain(groups).chain(ranked), color)?;
     if hidden > 0 {
         writeln!(out, "\n{} (use --format json to list all)", counted(hidden as u64, "more submitter"))?;
     }
@@ -102,38 +98,32 @@ fn figure(number: f64) -> String {
 /// # Errors
 /// The output cannot be written.
 pub fn write_csv(out: &mut impl Write, simulated: &SimulationResult) -> io::Result<()> {
-    writeln!(
-        out,
-        "kind,name,jobs,completed,too_large,wait_mean,wait_median,wait_p95,longest_wait,slowdown_mean,slowdown_median,\
-         slowdown_p95,core_seconds,share,due,preemptions,lost"
-    )?;
+    let columns: [(&str, fn(&EntityRow) -> String); 16] = [
+        ("name", |line| quoted(&line.name)),
+        ("jobs", |line| line.jobs.to_string()),
+        ("completed", |line| line.completed.to_string()),
+        ("too_large", |line| line.too_large.to_string()),
+        ("wait_mean", |line| line.wait.mean.to_string()),
+        ("wait_median", |line| line.wait.median.to_string()),
+        ("wait_p95", |line| line.wait.p95.to_string()),
+        ("longest_wait", |line| line.longest_wait.to_string()),
+        ("slowdown_mean", |line| line.slowdown.mean.to_string()),
+        ("slowdown_median", |line| line.slowdown.median.to_string()),
+        ("slowdown_p95", |line| line.slowdown.p95.to_string()),
+        ("core_seconds", |line| line.core_seconds.to_string()),
+        ("share", |line| line.share.to_string()),
+        ("due", |line| line.due.map(|due| due.to_string()).unwrap_or_default()),
+        ("preemptions", |line| line.preemptions.to_string()),
+        ("lost", |line| line.lost.to_string()),
+    ];
+    writeln!(out, "kind,{}", columns.map(|(heading, _)| heading).join(","))?;
     let kinds = [
         ("all", std::slice::from_ref(&simulated.all)),
         ("group", &simulated.groups[..]),
         ("submitter", &simulated.submitters[..]),
     ];
     for (kind, line) in kinds.into_iter().flat_map(|(kind, lines)| lines.iter().map(move |line| (kind, line))) {
-        let EntityRow { wait, slowdown, .. } = line;
-        writeln!(
-            out,
-            "{kind},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
-            quoted(&line.name),
-            line.jobs,
-            line.completed,
-            line.too_large,
-            wait.mean,
-            wait.median,
-            wait.p95,
-            line.longest_wait,
-            slowdown.mean,
-            slowdown.median,
-            slowdown.p95,
-            line.core_seconds,
-            line.share,
-            line.due.map(|due| due.to_string()).unwrap_or_default(),
-            line.preemptions,
-            line.lost
-        )?;
+        writeln!(out, "{kind},{}", columns.map(|(_, text)| text(line)).join(","))?;
     }
     Ok(())
 }

@@ -55,8 +55,7 @@ pub(super) fn waits(runs: &[Named<'_>]) -> Plot {
     Plot {
         title: "Waiting times".to_owned(),
         note: "Time from submission to the first start, for jobs that started. Each bar covers the range from the \
-            previous \
-             label to its own."
+               previous label to its own."
             .to_owned(),
         y: Axis::percent("jobs (%)", most),
         marks: Marks::Bars(
@@ -79,13 +78,10 @@ pub(super) enum Whose {
 /// `names` are those with a line of their own, at most [`own_lines`]; the others are one line together.
 pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> Plot {
     let clock = Clock::of(&[(name, run)]);
-    let parts = |step: &TimeStep| match whose {
-        Whose::Submitters => step.shares.clone(),
-        Whose::Groups => step.group_shares.clone(),
-    };
-    let given = |step: &TimeStep| match whose {
-        Whose::Submitters => step.due.clone(),
-        Whose::Groups => step.group_due.clone(),
+    type Shares = fn(&TimeStep) -> &BTreeMap<String, f64>;
+    let (of, all, parts, given): (_, _, Shares, Shares) = match whose {
+        Whose::Submitters => ("submitters", &run.simulated.submitters, |step| &step.shares, |step| &step.due),
+        Whose::Groups => ("groups", &run.simulated.groups, |step| &step.group_shares, |step| &step.group_due),
     };
     let line = |name: &str, color, stroke, of: &dyn Fn(&TimeStep) -> Option<f64>| Line {
         name: name.to_owned(),
@@ -99,17 +95,11 @@ pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> 
         let own = |step: &TimeStep| used(step).then(|| parts(step).get(who).copied().unwrap_or(0.0));
         lines.push(line(who, color, Stroke::Solid, &own));
     }
-    let all = match whose {
-        Whose::Submitters => &run.simulated.submitters,
-        Whose::Groups => &run.simulated.groups,
-    };
     let others = all.iter().filter(|line| line.jobs > 0 && !names.contains(&line.name)).count();
     if others > 0 {
         let own = |step: &TimeStep| {
-            let rest = |parts: BTreeMap<String, f64>| {
-                parts.iter().filter(|(name, _)| !names.contains(name)).map(|(_, part)| part).sum()
-            };
-            used(step).then(|| rest(parts(step)))
+            let rest = parts(step).iter().filter(|(name, _)| !names.contains(name));
+            used(step).then(|| rest.map(|(_, part)| part).sum())
         };
         lines.push(line(&format!("{others} others"), COLORS - 1, Stroke::Solid, &own));
     }
@@ -117,13 +107,10 @@ pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> 
         lines.push(line("", color, Stroke::Dashed, &|step| given(step).get(who).copied()));
     }
     lines.push(line("entitled share", COLORS - 1, Stroke::Dashed, &|_| None));
-    let of = if whose == Whose::Groups { "groups" } else { "submitters" };
     let title = if name.is_empty() { format!("Shares of {of}") } else { format!("Shares of {of}: {name}") };
-    let note = format!(
-        "Fraction of the cores in use, {}. Dashed: entitled share of the pool while jobs were \
-    queued.",
-        means(&[(name, run)])
-    );
+    let means = means(&[(name, run)]);
+    let note =
+        format!("Fraction of the cores in use, {means}. Dashed: entitled share of the pool while jobs were queued.");
     Plot { title, note, y: Axis::percent("share (%)", 1.0), marks: Marks::Lines(clock.axis, lines) }
 }
 

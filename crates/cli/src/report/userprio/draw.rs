@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use super::column::{COLUMNS, Column, Columns};
 use super::row::{Row, Surplus};
 use super::{Listing, View};
+use classmate::Zone;
 use classmate::internal::syntax::calendar::Civil;
 use classmate::internal::syntax::number::write_general;
-use classmate::internal::syntax::time::Zone;
 
 /// Names are cut at this many characters.
 const LONGEST_NAME: usize = 99;

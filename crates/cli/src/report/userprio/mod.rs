@@ -15,9 +15,7 @@ pub use column::Columns;
 pub use resources::write_resources;
 pub use values::Setting;
 
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::syntax::time::Zone;
+use classmate::{ClassAd, EvalOptions, Zone};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use draw::Drawing;
 use row::{Found, Row, Surplus};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::draw::date;
-use classmate::internal::syntax::time::Zone;
+use classmate::Zone;
 use classmate_pool::internal::accountant::Log;
 
 /// Writes the slots recorded for a submitter, and for how long it has had them at `now` (epoch seconds).

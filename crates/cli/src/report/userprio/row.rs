@@ -3,15 +3,15 @@
 //! Attributes that an ad lacks keep the value of the ad before, as in `condor_userprio`: without accumulated usage the
 //! column shows `-0.00`, and after a user with usage it repeats that user's value.
 
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
+use classmate::{ClassAd, EvalOptions};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 
 use super::column::Columns;
 
 /// The surplus policy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Surplus {
+    #[default]
     Unset,
     No,
     Regroup,
@@ -32,7 +32,7 @@ impl Surplus {
 }
 
 /// One line of the listing.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Row {
     pub(super) name: Vec<u8>,
     pub(super) group: Vec<u8>,
@@ -60,7 +60,7 @@ pub(super) struct Row {
 }
 
 /// Attributes present in any of the ads.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Found {
     pub(super) has: Columns,
     /// The policy of the last group that had one.
@@ -73,31 +73,9 @@ pub(super) struct Found {
 /// Reads the rows; ads without a name or priority are left out.
 pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<Row>, Found) {
     let settings = EvalOptions::default();
-    let mut found = Found { has: Columns::NONE, surplus: Surplus::Unset, users_have_quotas: false, grouped: false };
+    let mut found = Found::default();
     let mut rows: Vec<Row> = Vec::with_capacity(ads.len());
-    let mut before = Row {
-        name: Vec::new(),
-        group: Vec::new(),
-        is_group: false,
-        group_id: 0,
-        index: 0,
-        order: 0.0,
-        has: Columns::NONE,
-        priority: 0.0,
-        factor: 0.0,
-        in_use: 0.0,
-        accumulated: -1.0,
-        requested: 0.0,
-        begin: 0,
-        last: 0,
-        effective_quota: 0.0,
-        config_quota: 0.0,
-        subtree_quota: 0.0,
-        ceiling: -1.0,
-        floor: -1.0,
-        sort_key: 0.0,
-        surplus: Surplus::Unset,
-    };
+    let mut before = Row { accumulated: -1.0, ceiling: -1.0, floor: -1.0, ..Row::default() };
     let mut used = 0;
     for (at, ad) in ads.iter().enumerate() {
         let facts = AdReader::of(ad, &settings);
@@ -180,15 +158,11 @@ fn group(row: &mut Row, facts: AdReader<'_>, rollup: bool, found: &mut Found) {
         row.has = row.has.with(Columns::SURPLUS);
     }
     if let Some(policy) = policy {
-        let is = |known: &str| policy.eq_ignore_ascii_case(known.as_bytes());
-        row.surplus = if is("regroup") {
-            Surplus::Regroup
-        } else if is("byquota") {
-            Surplus::ByQuota
-        } else if is("no") {
-            Surplus::No
-        } else {
-            Surplus::Unknown
+        row.surplus = match policy.to_ascii_lowercase().as_slice() {
+            b"regroup" => Surplus::Regroup,
+            b"byquota" => Surplus::ByQuota,
+            b"no" => Surplus::No,
+            _ => Surplus::Unknown,
         };
         if matches!(row.surplus, Surplus::Regroup | Surplus::ByQuota) {
             found.surplus = row.surplus;

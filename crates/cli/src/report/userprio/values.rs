@@ -5,10 +5,8 @@
 use std::io::{self, Write};
 
 use crate::report::template::plain;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::name::Name;
 use classmate::internal::syntax::print::Style;
+use classmate::{ClassAd, EvalOptions, Name, Scope};
 
 /// Format of values: the letters after `-af:`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,132 @@
+//! The files of a pool, for all commands that read them.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::input::{self, Notes};
+use crate::cli::settings::{self, contents};
+use crate::cli::{Failure, Now, parse_now};
+use crate::report::Color;
+use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::negotiate::directory::{AdFiles, PoolAds, SlotAttributes};
+use classmate_pool::{Journal, Snapshot};
+
+/// The files of a pool, in a directory or each by its own flag.
+#[derive(clap::Args, Clone, Default, Debug)]
+pub(super) struct PoolFiles {
+    /// Directory with the files of a pool
+    #[arg(required_unless_present_all = ["slots", "jobs"])]
+    pub(super) pool: Option<PathBuf>,
+    /// Slot ads, instead of POOL/slots.ads
+    #[arg(long, value_name = "FILE")]
+    pub(super) slots: Option<PathBuf>,
+    /// Job ads, instead of POOL/jobs.ads
+    #[arg(long, value_name = "FILE")]
+    pub(super) jobs: Option<PathBuf>,
+    /// Submitter ads, instead of POOL/submitters.ads [default: derived from the jobs]
+    #[arg(long, value_name = "FILE")]
+    pub(super) submitters: Option<PathBuf>,
+    /// Accountant's log, instead of POOL/Accountantnew.log; without one, all users start at the minimum priority
+    #[arg(long, value_name = "FILE")]
+    pub(super) log: Option<PathBuf>,
+    /// Negotiator configuration, instead of the files in POOL
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Run the commands that the configuration includes (they can run any program)
+    #[arg(long)]
+    pub(super) allow_commands: bool,
+    /// Current time: seconds since 1970, a date, or `wall` [default: the newest time in the files]
+    #[arg(long, value_name = "TIME", value_parser = parse_now)]
+    pub(super) now: Option<Now>,
+    /// Seed of `random()`
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub(super) seed: u64,
+}
+
+impl PoolFiles {
+    /// The directory, if one was given.
+    pub(super) fn directory(&self) -> Option<&Path> {
+        self.pool.as_deref()
+    }
+
+    /// Reads the pool.
+    pub(super) fn snapshot(&self, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
+        self.read(SlotAttributes::All, false, notes, color)
+    }
+
+    /// Reads the pool to explain one cycle of HTCondor's, and a job of it.
+    pub(super) fn snapshot_to_explain(&self, job: bool, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
+        // What comes through a pipe can be read once only.
+        let slots = self.file(self.slots.as_ref(), "slots.ads");
+        let twice = slots.is_some_and(|path| std::fs::metadata(path).is_ok_and(|facts| facts.is_file()));
+        let kept = match (job, twice) {
+            (false, _) => SlotAttributes::Cycle,
+            (true, true) => SlotAttributes::Explanation,
+            (true, false) => SlotAttributes::All,
+        };
+        self.read(kept, false, notes, color)
+    }
+
+    /// Opens the accountant's log for writing.
+    pub(super) fn journal(&self, now: i64) -> Result<Journal, Failure> {
+        let Some(path) = self.file(self.log.as_ref(), "Accountantnew.log") else {
+            return Err(Failure::input("--commit requires an accountant's log").help("name it with --log FILE"));
+        };
+        Ok(Journal::open(&path, now)?)
+    }
+
+    /// A file of a pool: the one that is given, or that of the directory.
+    fn file(&self, given: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
+        given.cloned().or_else(|| Some(self.pool.as_ref()?.join(name)))
+    }
+
+    /// Reads the pool with some attributes of its slots. To `commit`, the accountant's log may be missing.
+    pub(super) fn read(
+        &self,
+        kept: SlotAttributes,
+        commit: bool,
+        notes: &mut Notes,
+        color: Color,
+    ) -> Result<Snapshot, Failure> {
+        let help = "to name single files, use --slots FILE and --jobs FILE";
+        expect_directory(self.directory(), "slots.ads and jobs.ads", help)?;
+        let file = |given: &Option<PathBuf>, name: &str| self.file(given.as_ref(), name);
+        // A file that was named must exist; a file of the pool may be missing.
+        let optional = |given: &Option<PathBuf>, name: &str| {
+            file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
+        };
+        let config = settings::pool(self.config.as_deref(), self.directory(), self.allow_commands, color)?;
+        config.warnings().iter().for_each(|warning| notes.warn(warning.to_line()));
+        let maps = settings::user_maps(&config, notes)?;
+        let log = match optional(&self.log, "Accountantnew.log") {
+            Some(path) => {
+                let text = if commit && !path.exists() { Vec::new() } else { contents(&path)? };
+                let log = Log::read(&text).map_err(|error| {
+                    Failure::input(format!("`{}`: {error}", path.display()))
+                        .help("expected a complete copy of the negotiator's Accountantnew.log")
+                })?;
+                log.warnings().iter().for_each(|warning| notes.warn(warning.to_line(&path)));
+                Some(log)
+            }
+            None => None,
+        };
+        let slots = file(&self.slots, "slots.ads");
+        slots.as_deref().map(input::check).transpose()?;
+        let jobs = file(&self.jobs, "jobs.ads");
+        let files = AdFiles { slots, jobs, submitters: optional(&self.submitters, "submitters.ads") };
+        let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, kept, input::ad_input)?;
+        for (name, report) in reports {
+            notes.add(&name, &report);
+        }
+        let seed = self.seed;
+        let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, seed, ..Snapshot::default() };
+        snapshot.now = self.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
+        Ok(snapshot)
+    }
+}
+
+/// Fails if the path of a pool is not a directory.
+pub(super) fn expect_directory(pool: Option<&Path>, contents: &str, help: &str) -> Result<(), Failure> {
+    let Some(pool) = pool.filter(|pool| !pool.is_dir()) else { return Ok(()) };
+    let what = if pool.exists() { "is not a directory" } else { "does not exist" };
+    Err(Failure::new(format!("`{}` {what}: expected a directory with {contents}", pool.display())).help(help))
+}
