@@ -1,4 +1,6 @@
 //! Certain facts about the clauses of a condition, for all ads.
+//!
+//! One file, because each kind of claim excludes the ones after it.
 
 use hashbrown::{HashMap, HashSet};
 

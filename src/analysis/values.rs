@@ -305,10 +305,10 @@ impl Values {
 }
 
 /// A range of numbers, both ends included.
-type Range<T> = Option<(T, T)>;
+type NumberRange<T> = Option<(T, T)>;
 
 /// The smallest range that holds both.
-pub(super) fn hull<T: PartialOrd + Copy>(one: Range<T>, two: Range<T>) -> Range<T> {
+pub(super) fn hull<T: PartialOrd + Copy>(one: NumberRange<T>, two: NumberRange<T>) -> NumberRange<T> {
     match (one, two) {
         (Some((a, b)), Some((c, d))) => Some((if c < a { c } else { a }, if d > b { d } else { b })),
         (one, two) => one.or(two),
@@ -316,7 +316,7 @@ pub(super) fn hull<T: PartialOrd + Copy>(one: Range<T>, two: Range<T>) -> Range<
 }
 
 /// The numbers that are in both ranges.
-fn common<T: PartialOrd + Copy>(one: Range<T>, two: Range<T>) -> Range<T> {
+fn common<T: PartialOrd + Copy>(one: NumberRange<T>, two: NumberRange<T>) -> NumberRange<T> {
     let ((a, b), (c, d)) = (one?, two?);
     Some((if c > a { c } else { a }, if d < b { d } else { b })).filter(|(low, high)| low <= high)
 }

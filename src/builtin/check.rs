@@ -58,10 +58,10 @@ pub fn check(expr: &Expr, source: &[u8]) -> Vec<Diagnostic> {
     findings
 }
 
-type Rule = fn(&Checker<'_>, NodeId) -> Option<Diagnostic>;
+type CheckRule = fn(&Checker<'_>, NodeId) -> Option<Diagnostic>;
 
 /// Rules with the codes of what they find.
-const RULES: &[(&str, Rule)] = &[
+const RULES: &[(&str, CheckRule)] = &[
     ("unknown-function", unknown_function),
     ("argument-count", argument_count),
     ("odd-number", unset_constant),

@@ -25,7 +25,7 @@ pub(crate) enum Unknown {
 }
 
 /// A reader of a pattern, which writes it down as it goes.
-struct Reader<'p> {
+struct PatternReader<'p> {
     rest: &'p str,
     out: String,
     /// Open parentheses, and whether each is a lookbehind or inside one.
@@ -37,7 +37,7 @@ struct Reader<'p> {
 /// # Errors
 /// The pattern has a part that 10.32 refuses and later versions know.
 pub(crate) fn translated(pattern: &str) -> Result<String, Unknown> {
-    let mut reader = Reader { rest: pattern, out: String::with_capacity(pattern.len() + 8), open: Vec::new() };
+    let mut reader = PatternReader { rest: pattern, out: String::with_capacity(pattern.len() + 8), open: Vec::new() };
     while let Some(letter) = reader.rest.chars().next() {
         match letter {
             '\\' => reader.escape()?,
@@ -55,7 +55,7 @@ pub(crate) fn translated(pattern: &str) -> Result<String, Unknown> {
     Ok(reader.out)
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     /// Copies a number of bytes.
     fn copy(&mut self, bytes: usize) {
         let (taken, rest) = self.rest.split_at(bytes);

@@ -13,14 +13,14 @@ use crate::value::Value;
 pub const FUNCTIONS: &[Function] = &[
     Function::impure(
         "ResourcesInUseByUser(submitter)",
-        by_user,
+        |call| in_use(call, |usage, submitter| Some(usage.of_submitter(submitter))),
         "The weighted slots that a submitter uses now, including matches of this cycle. Only available in a \
         negotiator, otherwise ERROR.",
         &[("ResourcesInUseByUser(\"alice@example.org\")", "error")],
     ),
     Function::impure(
         "ResourcesInUseByUsersGroup(submitter)",
-        by_users_group,
+        |call| in_use(call, |usage, submitter| usage.of_group(submitter)),
         "The weighted slots that the accounting group of a submitter uses now. Only available in a negotiator \
         with groups, otherwise ERROR.",
         &[("ResourcesInUseByUsersGroup(\"alice@example.org\")", "error")],
@@ -36,16 +36,10 @@ pub trait Usage: fmt::Debug + Send + Sync {
     fn of_group(&self, submitter: &[u8]) -> Option<f64>;
 }
 
-fn by_user(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn in_use(call: &mut Call<'_, '_>, of: fn(&dyn Usage, &[u8]) -> Option<f64>) -> Result<Value, EvalError> {
     let submitter = call.argument(0)?;
     let (Value::Str(submitter), Some(usage)) = (&submitter, &call.settings().usage) else { return Ok(Value::Error) };
-    Ok(Value::Real(usage.of_submitter(submitter)))
-}
-
-fn by_users_group(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    let submitter = call.argument(0)?;
-    let (Value::Str(submitter), Some(usage)) = (&submitter, &call.settings().usage) else { return Ok(Value::Error) };
-    Ok(usage.of_group(submitter).map_or(Value::Error, Value::Real))
+    Ok(of(&**usage, submitter).map_or(Value::Error, Value::Real))
 }
 
 #[cfg(test)]

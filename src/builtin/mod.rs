@@ -53,19 +53,19 @@ pub struct Function {
     /// True if the same arguments always give the same value.
     pub pure: bool,
     /// Evaluates a call.
-    pub run: Run,
+    pub run: RunCall,
     /// The description for people: a sentence or a few.
     pub about: &'static str,
     /// Calls and their values in canonical text.
     pub examples: Examples,
 }
 
-type Run = fn(&mut Call<'_, '_>) -> Result<Value, EvalError>;
+type RunCall = fn(&mut Call<'_, '_>) -> Result<Value, EvalError>;
 type Examples = &'static [(&'static str, &'static str)];
 
 impl Function {
     /// A function whose name and numbers of arguments are those of the (first) signature: `strcat([value, …])`.
-    const fn new(signature: &'static str, run: Run, about: &'static str, examples: Examples) -> Self {
+    const fn new(signature: &'static str, run: RunCall, about: &'static str, examples: Examples) -> Self {
         let bytes = signature.as_bytes();
         let mut at = 0;
         while bytes[at] != b'(' {
@@ -90,7 +90,7 @@ impl Function {
     }
 
     /// As [`Function::new`], for a function whose value may differ from call to call.
-    const fn impure(signature: &'static str, run: Run, about: &'static str, examples: Examples) -> Self {
+    const fn impure(signature: &'static str, run: RunCall, about: &'static str, examples: Examples) -> Self {
         Function { pure: false, ..Function::new(signature, run, about, examples) }
     }
 

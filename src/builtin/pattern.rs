@@ -63,7 +63,7 @@ pub enum MatchError {
 /// The places of the groups of a match, the whole match first; a group that took no part is `None`.
 ///
 /// Ends with the last group that took part, which is how the engine counts the groups of a match.
-pub type Groups = Vec<Option<(usize, usize)>>;
+pub type MatchGroups = Vec<Option<(usize, usize)>>;
 
 /// Maximum length of texts in bytes, with the number of steps of a search from each starting place.
 ///
@@ -176,7 +176,7 @@ impl Pattern {
     }
 
     /// The places of the first match in a text and of its groups.
-    pub fn captures(&self, text: &[u8]) -> Result<Option<Groups>, MatchError> {
+    pub fn captures(&self, text: &[u8]) -> Result<Option<MatchGroups>, MatchError> {
         self.search(Effort::Full, text).find(0, false)
     }
 
@@ -221,7 +221,7 @@ impl Pattern {
     }
 
     /// Searches with one limit for all starting places together.
-    fn anchored(&self, text: &[u8], start: usize, filled: bool) -> Result<Option<Groups>, MatchError> {
+    fn anchored(&self, text: &[u8], start: usize, filled: bool) -> Result<Option<MatchGroups>, MatchError> {
         let (setting, before) = if filled { ("(*NOTEMPTY_ATSTART)", "\\G") } else { ("", "\\G(?s:.)*?\\K") };
         let enclosed = self.enclosed(before).ok_or(MatchError::LimitExceeded)?;
         let engine = self
@@ -250,7 +250,7 @@ pub(crate) struct Search<'p> {
 
 impl Search<'_> {
     /// The first match from `start` on; with `filled`, only one that is found at `start` and is not empty there.
-    pub(crate) fn find(&mut self, start: usize, filled: bool) -> Result<Option<Groups>, MatchError> {
+    pub(crate) fn find(&mut self, start: usize, filled: bool) -> Result<Option<MatchGroups>, MatchError> {
         if self.pattern.uncounted && self.text.len() > UNCOUNTED_LENGTH {
             return Err(MatchError::LimitExceeded);
         }
@@ -279,12 +279,12 @@ fn tier_of(length: usize) -> usize {
 }
 
 /// One search of an engine.
-fn groups(engine: &Regex, text: &[u8], start: usize) -> Result<Option<Groups>, Error> {
+fn groups(engine: &Regex, text: &[u8], start: usize) -> Result<Option<MatchGroups>, Error> {
     let mut locations = engine.capture_locations();
     if engine.captures_read_at(&mut locations, text, start)?.is_none() {
         return Ok(None);
     }
-    let mut found: Groups = (0..locations.len()).map(|index| locations.get(index)).collect();
+    let mut found: MatchGroups = (0..locations.len()).map(|index| locations.get(index)).collect();
     let count = found.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
     found.truncate(count);
     Ok(Some(found))

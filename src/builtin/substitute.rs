@@ -1,6 +1,6 @@
 //! Substitution of what a regular expression matches.
 
-use super::pattern::{Effort, Groups, MatchError, Pattern};
+use super::pattern::{Effort, MatchError, MatchGroups, Pattern};
 
 /// Longest text that a substitution makes, in bytes.
 pub const LONGEST_RESULT: usize = 64 << 20;
@@ -106,7 +106,7 @@ fn replace(
     out: &mut Vec<u8>,
     text: &[u8],
     from: usize,
-    found: &Groups,
+    found: &MatchGroups,
     replacement: &[u8],
     how: Substitution,
 ) -> Result<(usize, usize), SubstituteError> {

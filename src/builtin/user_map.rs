@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::builtin::pattern::{Groups, Options, Pattern};
+use crate::builtin::pattern::{MatchGroups, Options, Pattern};
 
 /// A line of a map that says nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,14 +22,14 @@ pub struct SkippedLine {
 #[derive(Debug, Default)]
 pub struct UserMap {
     /// By method in lower case, in the order of the lines.
-    methods: HashMap<Vec<u8>, Vec<Rule>>,
+    methods: HashMap<Vec<u8>, Vec<MapRule>>,
     text: Vec<u8>,
     skipped: Vec<SkippedLine>,
 }
 
 /// Lines of a map for one method.
 #[derive(Debug)]
-enum Rule {
+enum MapRule {
     /// Lines in a row with principals that stand for themselves; the first line of a principal counts.
     Literals(HashMap<Vec<u8>, Vec<u8>>),
     /// A line with a regular expression.
@@ -90,11 +90,11 @@ impl UserMap {
         };
         let rules = self.methods.entry(method.to_ascii_lowercase()).or_default();
         match (rule, rules.last_mut()) {
-            (Some(pattern), _) => rules.push(Rule::Regex(Box::new(pattern), output)),
-            (None, Some(Rule::Literals(known))) => {
+            (Some(pattern), _) => rules.push(MapRule::Regex(Box::new(pattern), output)),
+            (None, Some(MapRule::Literals(known))) => {
                 known.entry(principal).or_insert(output);
             }
-            (None, _) => rules.push(Rule::Literals(HashMap::from_iter([(principal, output)]))),
+            (None, _) => rules.push(MapRule::Literals(HashMap::from_iter([(principal, output)]))),
         }
         Ok(())
     }
@@ -104,11 +104,11 @@ impl UserMap {
     /// The first line that fits counts; `None` if there is none.
     pub fn output(&self, method: &[u8], user: &[u8]) -> Option<Vec<u8>> {
         self.methods.get(&method.to_ascii_lowercase())?.iter().find_map(|rule| match rule {
-            Rule::Literals(known) => {
+            MapRule::Literals(known) => {
                 known.get(user).map(|output| substituted(output, user, &vec![Some((0, user.len()))]))
             }
             // A search that is given up has found nothing.
-            Rule::Regex(pattern, output) => {
+            MapRule::Regex(pattern, output) => {
                 pattern.captures(user).ok().flatten().map(|groups| substituted(output, user, &groups))
             }
         })
@@ -121,7 +121,7 @@ impl UserMap {
 }
 
 /// The output with `\0` to `\9` replaced by groups; other backslashes, and those of groups that there are not, stay.
-fn substituted(output: &[u8], user: &[u8], groups: &Groups) -> Vec<u8> {
+fn substituted(output: &[u8], user: &[u8], groups: &MatchGroups) -> Vec<u8> {
     let mut text = Vec::with_capacity(output.len());
     let mut rest = output;
     while let Some(at) = memchr::memchr(b'\\', rest) {

@@ -10,7 +10,7 @@ use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
 use crate::syntax::number::real_to_integer;
-use crate::value::{AdSource, AdValue, FrameId, Items, List, Value};
+use crate::value::{AdOrigin, AdValue, FrameId, Items, List, Value};
 
 /// Levels of all evaluations that are begun afresh inside one another, each with the whole depth at its disposal.
 const MAX_TOTAL_DEPTH: u32 = 12_800;
@@ -266,7 +266,7 @@ impl<'a> Evaluator<'a> {
         match found {
             Found::Value(value) => Ok(value.clone()),
             Found::Literal(literal) => Ok(Value::from(*literal)),
-            Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(*id)))),
+            Found::Frame(id) => Ok(Value::Ad(AdValue(AdOrigin::Frame(*id)))),
             Found::Clock => Ok(Value::Int(self.settings.now)),
             Found::Borrowed(tree) => self.eval_relocated(home, &Expr::whole(Arc::clone(tree)), frame),
             Found::Shared(tree, node) => self.eval_relocated(home, &Expr::at(Arc::clone(tree), *node), frame),
@@ -297,14 +297,14 @@ impl<'a> Evaluator<'a> {
                 Items::Temporary(_) => Ok(()),
             },
             Value::Ad(ad) => match ad.source() {
-                AdSource::Temporary(_) => Ok(()),
-                AdSource::Written(written) => self.charge_nodes(written.expr.nodes()),
-                AdSource::Made(ad) => self.charge_ad(Some(ad)),
-                AdSource::Frame(id) => match self.frame(*id).holder.clone() {
+                AdOrigin::Temporary(_) => Ok(()),
+                AdOrigin::Written(written) => self.charge_nodes(written.expr.nodes()),
+                AdOrigin::Made(ad) => self.charge_ad(Some(ad)),
+                AdOrigin::Frame(id) => match self.frame(*id).holder.clone() {
                     Holder::Written(tree, root) => self.charge_nodes(Expr::at(tree, root).nodes()),
                     Holder::Match => [LEFT, RIGHT]
                         .into_iter()
-                        .try_for_each(|side| self.charge_value(&Value::Ad(AdValue(AdSource::Frame(side))))),
+                        .try_for_each(|side| self.charge_value(&Value::Ad(AdValue(AdOrigin::Frame(side))))),
                     Holder::LeftContext | Holder::RightContext | Holder::Nowhere => Ok(()),
                     holder => self.charge_ad(holder.ad()),
                 },

@@ -224,18 +224,18 @@ pub fn explain(scope: Scope<'_>, expr: &Expr) -> Vec<Cause> {
 
 /// As [`explain`], for a part of a walk.
 pub(crate) fn explain_at(walk: &mut Walk<'_>, spot: &Spot) -> Vec<Cause> {
-    let mut search = Search { walk, causes: Vec::new(), waiting: Vec::new() };
+    let mut search = CauseSearch { walk, causes: Vec::new(), waiting: Vec::new() };
     search.run(spot.clone());
     search.causes
 }
 
-struct Search<'w, 'a> {
+struct CauseSearch<'w, 'a> {
     walk: &'w mut Walk<'a>,
     causes: Vec<Cause>,
     waiting: Vec<Spot>,
 }
 
-impl Search<'_, '_> {
+impl CauseSearch<'_, '_> {
     fn run(&mut self, start: Spot) {
         self.waiting.push(start);
         let mut steps = 0;

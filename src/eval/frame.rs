@@ -8,7 +8,7 @@ use crate::eval::Evaluator;
 use crate::name::{Key, Name, known};
 use crate::syntax::expr::{Expr, NodeId, Tree};
 use crate::syntax::literal::Literal;
-use crate::value::{AdSource, AdValue, FrameId, Items, List, Value, WrittenAd};
+use crate::value::{AdOrigin, AdValue, FrameId, Items, List, Value, WrittenAd};
 
 /// One of the ads of an evaluation.
 pub(super) struct Frame<'a> {
@@ -114,7 +114,7 @@ impl Evaluator<'_> {
     fn released_value(&self, value: Value, known: &mut HashMap<u32, AdValue>) -> Value {
         match value {
             Value::Ad(ad) => match *ad.source() {
-                AdSource::Frame(id) => Value::Ad(known.entry(id.0).or_insert_with(|| self.released_ad(id)).clone()),
+                AdOrigin::Frame(id) => Value::Ad(known.entry(id.0).or_insert_with(|| self.released_ad(id)).clone()),
                 _ => Value::Ad(ad),
             },
             Value::List(list) => match list.items() {
@@ -129,13 +129,13 @@ impl Evaluator<'_> {
 
     fn released_ad(&self, id: FrameId) -> AdValue {
         AdValue(match &self.frame(id).holder {
-            Holder::Made(ad) => AdSource::Made(Arc::clone(ad)),
+            Holder::Made(ad) => AdOrigin::Made(Arc::clone(ad)),
             Holder::Written(tree, root) => {
                 let expr = Expr::at(Arc::clone(tree), *root);
-                AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
+                AdOrigin::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
             }
-            Holder::Match => AdSource::Made(Arc::new(self.match_ad())),
-            other => AdSource::Made(Arc::new(other.ad().cloned().unwrap_or_default())),
+            Holder::Match => AdOrigin::Made(Arc::new(self.match_ad())),
+            other => AdOrigin::Made(Arc::new(other.ad().cloned().unwrap_or_default())),
         })
     }
 

@@ -2,6 +2,7 @@
 //!
 //! In: expressions, ads, settings. Out: values, or a failure. This is the authority on every answer; compiled
 //! forms are proven against it. The walk is native recursion within the depth limit, on a stack that grows.
+//! One file, because names and nodes are evaluated in terms of each other.
 
 pub mod clause;
 mod condition;
@@ -37,7 +38,7 @@ use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
 use crate::value::logic::Truth;
-use crate::value::{AdSource, AdValue, FrameId, List, Value, WrittenAd, arith, compare};
+use crate::value::{AdOrigin, AdValue, FrameId, List, Value, WrittenAd, arith, compare};
 
 /// Reasons that an evaluation was abandoned. Callers treat it like an error value, but nothing inside an expression can
 /// catch it (`docs/reference/classad-language.md` 6.9).
@@ -265,7 +266,7 @@ impl<'a> Evaluator<'a> {
             Node::Ad(_) => {
                 let expr = Expr::at(Arc::clone(tree), id);
                 let frame = self.home(tree, id, frame);
-                Ok(Value::Ad(AdValue(AdSource::Written(Arc::new(WrittenAd { expr, frame })))))
+                Ok(Value::Ad(AdValue(AdOrigin::Written(Arc::new(WrittenAd { expr, frame })))))
             }
         }
     }
@@ -429,7 +430,7 @@ impl<'a> Evaluator<'a> {
         match found {
             Found::Value(value) => Ok(value),
             Found::Literal(literal) => Ok(Value::from(literal)),
-            Found::Frame(id) => Ok(Value::Ad(AdValue(AdSource::Frame(id)))),
+            Found::Frame(id) => Ok(Value::Ad(AdValue(AdOrigin::Frame(id)))),
             Found::Clock => Ok(Value::Int(self.settings.now)),
             Found::Borrowed(tree) => {
                 let active = self.active_in(name, at);

@@ -7,16 +7,16 @@ use crate::eval::frame::{Frame, Holder, LEFT, RIGHT};
 use crate::eval::{EvalError, Evaluator, Found, with_stack};
 use crate::name::{Name, known};
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
-use crate::value::{AdSource, AdValue, FrameId, Items, List, Type, Value, WrittenAd, elements};
+use crate::value::{AdOrigin, AdValue, FrameId, Items, List, Type, Value, WrittenAd, elements};
 
 impl<'a> Evaluator<'a> {
     /// The ad that a value is, as a frame to look names up in.
     pub(crate) fn frame_of(&mut self, ad: &AdValue) -> Result<FrameId, EvalError> {
         let (holder, parent) = match ad.source() {
-            AdSource::Frame(id) => return Ok(*id),
-            AdSource::Temporary(_) => (Holder::Nowhere, None),
-            AdSource::Made(made) => (Holder::Made(Arc::clone(made)), None),
-            AdSource::Written(written) => {
+            AdOrigin::Frame(id) => return Ok(*id),
+            AdOrigin::Temporary(_) => (Holder::Nowhere, None),
+            AdOrigin::Made(made) => (Holder::Made(Arc::clone(made)), None),
+            AdOrigin::Written(written) => {
                 let parent = (written.frame != FrameId::NONE).then_some(written.frame);
                 (Holder::Written(Arc::clone(written.expr.tree()), written.expr.root()), parent)
             }
@@ -124,13 +124,13 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn detached(&mut self, value: Value) -> Result<Value, EvalError> {
         Ok(match value {
             Value::Ad(ad) => Value::Ad(AdValue(match ad.source() {
-                AdSource::Frame(id) => {
+                AdOrigin::Frame(id) => {
                     let holder = self.frame(*id).holder.clone();
-                    AdSource::Frame(self.push_counted(holder, None)?)
+                    AdOrigin::Frame(self.push_counted(holder, None)?)
                 }
-                AdSource::Written(written) => {
+                AdOrigin::Written(written) => {
                     let expr = written.expr.clone();
-                    AdSource::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
+                    AdOrigin::Written(Arc::new(WrittenAd { expr, frame: FrameId::NONE }))
                 }
                 other => other.clone(),
             })),
@@ -242,8 +242,8 @@ fn unless_lost(list: &List, element: Value) -> Value {
         _ => true,
     };
     match element {
-        Value::Ad(AdValue(AdSource::Written(ad))) if part(&ad.expr) => Value::Ad(lost_ad()),
-        Value::Ad(AdValue(AdSource::Made(_))) if list.values().is_some() => Value::Ad(lost_ad()),
+        Value::Ad(AdValue(AdOrigin::Written(ad))) if part(&ad.expr) => Value::Ad(lost_ad()),
+        Value::Ad(AdValue(AdOrigin::Made(_))) if list.values().is_some() => Value::Ad(lost_ad()),
         Value::List(inner) if !inner.is_temporary() => match inner.items() {
             Items::Written { expr, .. } if part(expr) => Value::List(List::of(Vec::new())),
             Items::Made(_) if list.values().is_some() => Value::List(List::of(Vec::new())),

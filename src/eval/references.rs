@@ -57,7 +57,7 @@ pub enum Untraceable {
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn external(ad: &ClassAd, expr: &Expr, naming: Naming, settings: &EvalOptions) -> Result<Vec<Text>, Untraceable> {
-    collect(ad, expr, Kind::External(naming), settings)
+    collect(ad, expr, ReferenceKind::External(naming), settings)
 }
 
 /// The attributes of the ad that an expression needs, directly or through other attributes.
@@ -65,14 +65,14 @@ pub fn external(ad: &ClassAd, expr: &Expr, naming: Naming, settings: &EvalOption
 /// # Errors
 /// As [`external`].
 pub fn internal(ad: &ClassAd, expr: &Expr, settings: &EvalOptions) -> Result<Vec<Text>, Untraceable> {
-    collect(ad, expr, Kind::Internal, settings)
+    collect(ad, expr, ReferenceKind::Internal, settings)
 }
 
-fn collect(ad: &ClassAd, expr: &Expr, kind: Kind, settings: &EvalOptions) -> Result<Vec<Text>, Untraceable> {
+fn collect(ad: &ClassAd, expr: &Expr, kind: ReferenceKind, settings: &EvalOptions) -> Result<Vec<Text>, Untraceable> {
     let mut evaluator = Evaluator::new(Scope::new(ad, settings));
     let root = evaluator.start();
     let mut collector = Collector::new(&mut evaluator, kind, root);
-    collector.run(Target::Node(Arc::clone(expr.tree()), expr.root()), root)?;
+    collector.run(VisitTarget::Node(Arc::clone(expr.tree()), expr.root()), root)?;
     Ok(collector.names())
 }
 
@@ -84,8 +84,8 @@ pub(crate) fn of_found<'a>(
     naming: Naming,
 ) -> Result<Vec<Text>, EvalError> {
     let root = evaluator.root();
-    let mut collector = Collector::new(evaluator, Kind::External(naming), root);
-    let Some(target) = Target::of(found) else { return Ok(Vec::new()) };
+    let mut collector = Collector::new(evaluator, ReferenceKind::External(naming), root);
+    let Some(target) = VisitTarget::of(found) else { return Ok(Vec::new()) };
     let at = collector.standing(&target, at);
     match collector.run(target, at) {
         Ok(()) => Ok(collector.names()),
@@ -97,25 +97,25 @@ pub(crate) fn of_found<'a>(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ReferenceKind {
     External(Naming),
     Internal,
 }
 
 /// An expression or ad that is searched for references.
 #[derive(Clone)]
-enum Target {
+enum VisitTarget {
     Node(Arc<Tree>, NodeId),
     /// All attributes of an ad.
     Ad(FrameId),
 }
 
-impl Target {
+impl VisitTarget {
     /// The meaning of a name, unless it is a constant.
-    fn of(found: &Found<'_>) -> Option<Target> {
+    fn of(found: &Found<'_>) -> Option<VisitTarget> {
         match found {
-            Found::Frame(id) => Some(Target::Ad(*id)),
-            other => other.tree().map(|(tree, node)| Target::Node(tree, node)),
+            Found::Frame(id) => Some(VisitTarget::Ad(*id)),
+            other => other.tree().map(|(tree, node)| VisitTarget::Node(tree, node)),
         }
     }
 }
@@ -124,29 +124,29 @@ impl Target {
 /// of a selection.
 #[derive(Clone)]
 struct Visit {
-    target: Target,
+    target: VisitTarget,
     at: FrameId,
     /// The ad that the target is written in.
     home: FrameId,
     scoping: bool,
 }
 
-enum Step {
+enum VisitStep {
     Visit(Visit),
     /// A selection whose left side was visited.
     Select(Visit),
     /// The meaning of a name was searched.
-    Leave(Key),
+    Leave(VisitKey),
 }
 
 /// Identifies a visit: the address of the tree and the node, or the ad; where; and how.
-type Key = (usize, u32, u32, bool);
+type VisitKey = (usize, u32, u32, bool);
 
 impl Visit {
-    fn key(&self) -> Key {
+    fn key(&self) -> VisitKey {
         match &self.target {
-            Target::Node(tree, node) => (Arc::as_ptr(tree) as usize, *node, self.at.0, self.scoping),
-            Target::Ad(id) => (usize::MAX, id.0, self.at.0, self.scoping),
+            VisitTarget::Node(tree, node) => (Arc::as_ptr(tree) as usize, *node, self.at.0, self.scoping),
+            VisitTarget::Ad(id) => (usize::MAX, id.0, self.at.0, self.scoping),
         }
     }
 }
@@ -156,23 +156,23 @@ struct Seen {
     /// References below it on the longest path; `None` while it is visited.
     height: Option<u32>,
     /// Keeps the tree alive, so that its address stays its own.
-    _target: Target,
+    _target: VisitTarget,
 }
 
 struct Collector<'m, 'a> {
     evaluator: &'m mut Evaluator<'a>,
-    kind: Kind,
+    kind: ReferenceKind,
     root: FrameId,
     /// By name in lower case.
     names: BTreeMap<Vec<u8>, Text>,
-    seen: HashMap<Key, Seen>,
-    steps: Vec<Step>,
+    seen: HashMap<VisitKey, Seen>,
+    steps: Vec<VisitStep>,
     /// For each followed reference on the path, the height known so far.
     path: Vec<u32>,
 }
 
 impl<'m, 'a> Collector<'m, 'a> {
-    fn new(evaluator: &'m mut Evaluator<'a>, kind: Kind, root: FrameId) -> Self {
+    fn new(evaluator: &'m mut Evaluator<'a>, kind: ReferenceKind, root: FrameId) -> Self {
         Collector {
             evaluator,
             kind,
@@ -188,13 +188,13 @@ impl<'m, 'a> Collector<'m, 'a> {
         self.names.into_values().collect()
     }
 
-    fn run(&mut self, target: Target, at: FrameId) -> Result<(), Untraceable> {
-        self.steps.push(Step::Visit(Visit { target, at, home: at, scoping: false }));
+    fn run(&mut self, target: VisitTarget, at: FrameId) -> Result<(), Untraceable> {
+        self.steps.push(VisitStep::Visit(Visit { target, at, home: at, scoping: false }));
         while let Some(step) = self.steps.pop() {
             match step {
-                Step::Visit(visit) => self.visit(&visit)?,
-                Step::Select(visit) => self.select(&visit)?,
-                Step::Leave(key) => self.leave(key),
+                VisitStep::Visit(visit) => self.visit(&visit)?,
+                VisitStep::Select(visit) => self.select(&visit)?,
+                VisitStep::Leave(key) => self.leave(key),
             }
         }
         Ok(())
@@ -203,26 +203,26 @@ impl<'m, 'a> Collector<'m, 'a> {
     fn visit(&mut self, visit: &Visit) -> Result<(), Untraceable> {
         self.evaluator.charge_work(1)?;
         let (tree, id) = match &visit.target {
-            Target::Ad(_) if visit.scoping => return Ok(()),
-            Target::Ad(frame) => {
+            VisitTarget::Ad(_) if visit.scoping => return Ok(()),
+            VisitTarget::Ad(frame) => {
                 let parts = self.evaluator.parts(*frame);
                 let (frame, around) = (*frame, self.evaluator.is_side_context(*frame));
-                for target in parts.iter().filter_map(Target::of) {
+                for target in parts.iter().filter_map(VisitTarget::of) {
                     let at = if around { self.root } else { visit.at };
-                    self.steps.push(Step::Visit(Visit { target, at, home: frame, ..*visit }));
+                    self.steps.push(VisitStep::Visit(Visit { target, at, home: frame, ..*visit }));
                 }
                 return Ok(());
             }
-            Target::Node(tree, id) => (tree, *id),
+            VisitTarget::Node(tree, id) => (tree, *id),
         };
         match tree.node(id) {
             Node::Attr(name) => self.lookup(*name, visit.at, visit),
             Node::Absolute(name) => self.lookup(*name, self.root, visit),
             Node::Select(_) => {
-                self.steps.push(Step::Select(visit.clone()));
-                if self.kind == Kind::Internal {
-                    let target = Target::Node(Arc::clone(tree), base_of(id));
-                    self.steps.push(Step::Visit(Visit { target, scoping: true, ..*visit }));
+                self.steps.push(VisitStep::Select(visit.clone()));
+                if self.kind == ReferenceKind::Internal {
+                    let target = VisitTarget::Node(Arc::clone(tree), base_of(id));
+                    self.steps.push(VisitStep::Visit(Visit { target, scoping: true, ..*visit }));
                 }
                 Ok(())
             }
@@ -230,20 +230,21 @@ impl<'m, 'a> Collector<'m, 'a> {
             _ => {
                 let parts = tree.parts(id);
                 self.evaluator.charge_work(parts.len() as u64)?;
-                let part = |id| Target::Node(Arc::clone(tree), id);
-                self.steps.extend(parts.into_iter().rev().map(|id| Step::Visit(Visit { target: part(id), ..*visit })));
+                let part = |id| VisitTarget::Node(Arc::clone(tree), id);
+                self.steps
+                    .extend(parts.into_iter().rev().map(|id| VisitStep::Visit(Visit { target: part(id), ..*visit })));
                 Ok(())
             }
         }
     }
 
     fn select(&mut self, visit: &Visit) -> Result<(), Untraceable> {
-        let Target::Node(tree, id) = &visit.target else { return Ok(()) };
+        let VisitTarget::Node(tree, id) = &visit.target else { return Ok(()) };
         let Node::Select(name) = tree.node(*id) else { return Ok(()) };
         let base = Expr::at(Arc::clone(tree), base_of(*id));
         match self.evaluator.with_fresh_search(|evaluator| evaluator.eval_relocated(visit.home, &base, visit.at))? {
             Value::Undefined => match self.kind {
-                Kind::External(Naming::Full) => {
+                ReferenceKind::External(Naming::Full) => {
                     let whole = Expr::at(Arc::clone(tree), *id);
                     let limit = self.evaluator.bytes_left();
                     let text =
@@ -251,12 +252,12 @@ impl<'m, 'a> Collector<'m, 'a> {
                     self.add(&text)?;
                     Ok(())
                 }
-                Kind::External(Naming::Short) => {
-                    let target = Target::Node(Arc::clone(tree), base_of(*id));
-                    self.steps.push(Step::Visit(Visit { target, ..*visit }));
+                ReferenceKind::External(Naming::Short) => {
+                    let target = VisitTarget::Node(Arc::clone(tree), base_of(*id));
+                    self.steps.push(VisitStep::Visit(Visit { target, ..*visit }));
                     Ok(())
                 }
-                Kind::Internal => Ok(()),
+                ReferenceKind::Internal => Ok(()),
             },
             Value::Ad(ad) => {
                 let start = self.evaluator.frame_of(&ad)?;
@@ -269,15 +270,15 @@ impl<'m, 'a> Collector<'m, 'a> {
     /// Looks a name up in an ad and the ads around it, and follows it if it is there.
     fn lookup(&mut self, name: Name, start: FrameId, visit: &Visit) -> Result<(), Untraceable> {
         let Some((found, at)) = self.evaluator.resolve(name, start) else {
-            if let Kind::External(_) = self.kind {
+            if let ReferenceKind::External(_) = self.kind {
                 self.add(name.as_bytes())?;
             }
             return Ok(());
         };
-        if self.kind == Kind::Internal && at == self.root && self.evaluator.find(name, at).is_some() {
+        if self.kind == ReferenceKind::Internal && at == self.root && self.evaluator.find(name, at).is_some() {
             self.add(name.as_bytes())?;
         }
-        match Target::of(&found) {
+        match VisitTarget::of(&found) {
             Some(target) => {
                 let home = at;
                 let at = self.standing(&target, at);
@@ -289,9 +290,9 @@ impl<'m, 'a> Collector<'m, 'a> {
 
     /// The ad in which the names of a target are looked up that was found in an ad. What stands in the ads around a
     /// match are absolute references to its sides, whose attributes are then looked up in the root.
-    fn standing(&self, target: &Target, at: FrameId) -> FrameId {
+    fn standing(&self, target: &VisitTarget, at: FrameId) -> FrameId {
         match target {
-            Target::Ad(id) if self.evaluator.is_side_context(at) && Evaluator::is_side(*id) => self.root,
+            VisitTarget::Ad(id) if self.evaluator.is_side_context(at) && Evaluator::is_side(*id) => self.root,
             _ => at,
         }
     }
@@ -306,8 +307,8 @@ impl<'m, 'a> Collector<'m, 'a> {
         self.reached(0)?;
         self.seen.insert(key, Seen { height: None, _target: visit.target.clone() });
         self.path.push(0);
-        self.steps.push(Step::Leave(key));
-        self.steps.push(Step::Visit(visit));
+        self.steps.push(VisitStep::Leave(key));
+        self.steps.push(VisitStep::Visit(visit));
         Ok(())
     }
 
@@ -323,7 +324,7 @@ impl<'m, 'a> Collector<'m, 'a> {
         Ok(())
     }
 
-    fn leave(&mut self, key: Key) {
+    fn leave(&mut self, key: VisitKey) {
         let height = self.path.pop().unwrap_or_default();
         if let Some(seen) = self.seen.get_mut(&key) {
             seen.height = Some(height);

@@ -2,7 +2,7 @@
 
 use crate::eval::EvalError;
 use crate::eval::scope::Scope;
-use crate::eval::walk::{Side, Spot, Target, Walk};
+use crate::eval::walk::{Side, Target, Walk};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
 use crate::value::Value;
@@ -53,7 +53,7 @@ pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
     let start = walk.start(expr);
     let mut steps = Vec::new();
     // Parts with their level, the need for their value, and the attribute whose expression they are.
-    let mut waiting: Vec<(usize, Spot, bool, Option<(Name, Side)>)> = vec![(0, start, true, None)];
+    let mut waiting = vec![(0, start, true, None)];
     while let Some((level, spot, evaluated, attribute)) = waiting.pop() {
         if steps.len() >= most || walk.exhausted() {
             break;

@@ -12,7 +12,7 @@ use crate::format::json::parse_json;
 use crate::format::long::LongReader;
 use crate::format::new::parse_ad;
 use crate::format::xml::XmlParser;
-use crate::format::xml_token::{Side, Tag};
+use crate::format::xml_token::{Tag, TagSide};
 use crate::syntax::lexer::Lexer;
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::is_space;
@@ -43,17 +43,17 @@ pub fn read_as_binding(format: &str, text: &[u8], options: &ParseOptions) -> Opt
             _ => return None,
         };
         match step {
-            Step::Ad(ad, length) => {
+            ReadStep::Ad(ad, length) => {
                 ads.push(ad);
                 rest = &rest[length..];
             }
-            Step::Stop { ok } => return Some((ads, ok)),
+            ReadStep::Stop { ok } => return Some((ads, ok)),
         }
     }
 }
 
 /// The result of one call of the binding's reader.
-enum Step {
+enum ReadStep {
     /// An ad with attributes, and how much of the text was used up.
     Ad(ClassAd, usize),
     /// Nothing more, with or without an error.
@@ -62,9 +62,9 @@ enum Step {
 
 /// An ad that ends at some place. Behind an ad without attributes the binding goes on as if the text had been in the
 /// long form all along.
-fn found(ad: ClassAd, length: usize, text: &[u8], options: &ParseOptions) -> Step {
+fn found(ad: ClassAd, length: usize, text: &[u8], options: &ParseOptions) -> ReadStep {
     if !ad.is_empty() {
-        return Step::Ad(ad, length);
+        return ReadStep::Ad(ad, length);
     }
     // It reads to a blank line, or to one with a fault, not to the next ad behind it.
     let mut end = length;
@@ -77,21 +77,21 @@ fn found(ad: ClassAd, length: usize, text: &[u8], options: &ParseOptions) -> Ste
         }
     }
     let ad = LongReader::new(&text[length..end], options).next_ad().ok().flatten().unwrap_or_default();
-    if ad.is_empty() { Step::Stop { ok: end == text.len() } } else { Step::Ad(ad, end) }
+    if ad.is_empty() { ReadStep::Stop { ok: end == text.len() } } else { ReadStep::Ad(ad, end) }
 }
 
-fn new(text: &[u8], options: &ParseOptions) -> Step {
+fn new(text: &[u8], options: &ParseOptions) -> ReadStep {
     bracketed(text, b'{', parse_ad, options)
 }
 
-fn json(text: &[u8], options: &ParseOptions) -> Step {
+fn json(text: &[u8], options: &ParseOptions) -> ReadStep {
     bracketed(text, b'[', parse_json, options)
 }
 
 type Parse = fn(&[u8], &ParseOptions) -> Result<(ClassAd, usize), SyntaxError>;
 
 /// Reads an ad, or a bracket that opens a list and an ad. That bracket may even be the fault of an ad.
-fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Step {
+fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> ReadStep {
     let mut start = 0;
     loop {
         let rest = &text[start..];
@@ -100,7 +100,7 @@ fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> Ste
             Err(error) => {
                 let end = reached(rest, &error, options);
                 if start > 0 || end == 0 || rest.get(end - 1) != Some(&list) {
-                    return Step::Stop { ok: start + end >= text.len() };
+                    return ReadStep::Stop { ok: start + end >= text.len() };
                 }
                 start += end;
             }
@@ -198,59 +198,59 @@ fn behind_value(text: &[u8], name: usize, options: &ParseOptions) -> usize {
 }
 
 /// Reads an ad that must be on one line; what follows it on that line is ignored.
-fn line(text: &[u8], parse: Parse, options: &ParseOptions) -> Step {
+fn line(text: &[u8], parse: Parse, options: &ParseOptions) -> ReadStep {
     let blank = text.iter().take_while(|byte| is_space(**byte)).count();
     let end = memchr::memchr(b'\n', &text[blank..]).map_or(text.len(), |length| blank + length + 1);
     if blank == text.len() {
-        return Step::Stop { ok: true };
+        return ReadStep::Stop { ok: true };
     }
     match parse(&text[blank..end], options) {
         Ok((ad, _)) => found(ad, end, text, options),
-        Err(_) => Step::Stop { ok: end == text.len() },
+        Err(_) => ReadStep::Stop { ok: end == text.len() },
     }
 }
 
-fn long(text: &[u8], options: &ParseOptions) -> Step {
+fn long(text: &[u8], options: &ParseOptions) -> ReadStep {
     let mut reader = LongReader::new(text, options);
     // Reading from memory does not fail.
     match reader.next_ad() {
-        Ok(Some(ad)) if !ad.is_empty() => Step::Ad(ad, reader.offset()),
-        Ok(Some(_)) => Step::Stop { ok: reader.offset() == text.len() },
-        _ => Step::Stop { ok: true },
+        Ok(Some(ad)) if !ad.is_empty() => ReadStep::Ad(ad, reader.offset()),
+        Ok(Some(_)) => ReadStep::Stop { ok: reader.offset() == text.len() },
+        _ => ReadStep::Stop { ok: true },
     }
 }
 
-fn xml(text: &[u8], options: &ParseOptions) -> Step {
+fn xml(text: &[u8], options: &ParseOptions) -> ReadStep {
     let mut at = 0;
     while let Some(start) = memchr::memchr(b'<', &text[at..]).map(|length| at + length) {
         let tag = Tag::at(text, start);
-        if tag.name == b"c" && tag.side == Side::Start {
+        if tag.name == b"c" && tag.side == TagSide::Start {
             let ad = &text[start..];
             return match XmlParser::new(options).parse(ad) {
                 Ok(read) => found(read.ad, start + read.length, text, options),
-                Err(error) => Step::Stop { ok: error.span.end as usize >= ad.len() },
+                Err(error) => ReadStep::Stop { ok: error.span.end as usize >= ad.len() },
             };
         }
         if tag.name == b"c" {
-            return Step::Stop { ok: tag.end >= text.len() };
+            return ReadStep::Stop { ok: tag.end >= text.len() };
         }
         at = tag.end;
     }
-    Step::Stop { ok: true }
+    ReadStep::Stop { ok: true }
 }
 
 /// Reads an ad in the format that the text seems to be in, from here on.
-fn file(text: &[u8], options: &ParseOptions) -> Step {
+fn file(text: &[u8], options: &ParseOptions) -> ReadStep {
     if significant(text) == text.len() {
-        return Step::Stop { ok: true };
+        return ReadStep::Stop { ok: true };
     }
     let lone = lone_bracket(text);
     match detect_file(text, options) {
         Format::Long => match lone {
             // The character that was peeked at after the bracket is lost, and the line end with it.
             Some(end) => match long(&[&text[..end], text.get(end + 2..).unwrap_or_default()].concat(), options) {
-                Step::Ad(ad, length) => Step::Ad(ad, (length + 2).min(text.len())),
-                stop @ Step::Stop { .. } => stop,
+                ReadStep::Ad(ad, length) => ReadStep::Ad(ad, (length + 2).min(text.len())),
+                stop @ ReadStep::Stop { .. } => stop,
             },
             None => long(text, options),
         },
@@ -265,8 +265,8 @@ fn file(text: &[u8], options: &ParseOptions) -> Step {
                 _ => line(rest, parse_json, options),
             };
             match step {
-                Step::Ad(ad, length) => Step::Ad(ad, start + length),
-                stop @ Step::Stop { .. } => stop,
+                ReadStep::Ad(ad, length) => ReadStep::Ad(ad, start + length),
+                stop @ ReadStep::Stop { .. } => stop,
             }
         }
     }

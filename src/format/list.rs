@@ -35,7 +35,7 @@ pub(crate) struct ListReader<R, P> {
     source: Source<R>,
     parser: P,
     report: Report,
-    place: Place,
+    place: ListPlace,
     /// Bytes that were searched for the end of ads that are not closed.
     searched: u64,
 }
@@ -56,7 +56,7 @@ fn next_line(text: &[u8], brackets: Brackets) -> Option<usize> {
 
 /// The position of the reader in a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum ListPlace {
     /// Outside lists.
     Outside,
     /// Behind the bracket that opens a list, or a comma.
@@ -67,7 +67,7 @@ enum Place {
 
 impl<R: Read, P: ParseAd> ListReader<R, P> {
     pub(crate) fn new(source: Source<R>, options: &ParseOptions) -> Self {
-        ListReader { source, parser: P::new(options), report: P::report(), place: Place::Outside, searched: 0 }
+        ListReader { source, parser: P::new(options), report: P::report(), place: ListPlace::Outside, searched: 0 }
     }
 
     /// The report on the input so far.
@@ -81,23 +81,24 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
         loop {
             let Some(first) = self.source.significant()? else { return Ok(None) };
             if first == open {
-                self.place = if self.place == Place::Outside { Place::Outside } else { Place::BehindElement };
+                self.place =
+                    if self.place == ListPlace::Outside { ListPlace::Outside } else { ListPlace::BehindElement };
                 if let Some(ad) = self.ad()? {
                     return Ok(Some(ad));
                 }
-            } else if (first, self.place) == (open_list, Place::Outside)
-                || (first, self.place) == (b',', Place::BehindElement)
+            } else if (first, self.place) == (open_list, ListPlace::Outside)
+                || (first, self.place) == (b',', ListPlace::BehindElement)
             {
-                self.punctuation(Place::BeforeElement);
-            } else if first == close_list && self.place != Place::Outside {
-                self.punctuation(Place::Outside);
+                self.punctuation(ListPlace::BeforeElement);
+            } else if first == close_list && self.place != ListPlace::Outside {
+                self.punctuation(ListPlace::Outside);
             } else {
                 self.source.stray(&mut self.report, open, P::EXPECTED)?;
             }
         }
     }
 
-    fn punctuation(&mut self, place: Place) {
+    fn punctuation(&mut self, place: ListPlace) {
         self.source.consume(1);
         self.place = place;
     }

@@ -12,7 +12,7 @@ use crate::format::order::Order;
 use crate::format::report::Report;
 use crate::format::selection::{Chooser, Selection};
 use crate::format::source::Source;
-use crate::format::vocabulary::{Expressions, Names, Texts};
+use crate::format::vocabulary::{Expressions, Names, SharedTexts};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::expr::Node;
@@ -63,7 +63,7 @@ impl<R: Read> LongReader<R> {
             entries: Vec::new(),
             read: 0,
             shapes: Shapes::default(),
-            texts: Texts::default(),
+            texts: SharedTexts::default(),
             sharing: false,
             chooser: None,
         };
@@ -197,7 +197,7 @@ struct Lines {
     /// Number of attributes that were read.
     read: usize,
     shapes: Shapes,
-    texts: Texts,
+    texts: SharedTexts,
     /// True if equal strings are kept once.
     sharing: bool,
     chooser: Option<Chooser>,

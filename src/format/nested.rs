@@ -80,7 +80,9 @@ pub(super) fn value(syntax: &mut impl ValueSyntax, text: &[u8], at: usize) -> Re
                 None => return Ok((Attribute::Tree(Arc::new(builder.finish())), at)),
                 Some(Open::List(_)) => {
                     let is_first = done.is_none();
-                    done.into_iter().for_each(|element| builder.element(element));
+                    if let Some(element) = done {
+                        builder.element(element);
+                    }
                     syntax.next_element(text, &mut at, is_first)?
                 }
                 Some(Open::Ad(_, name)) => {

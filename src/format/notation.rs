@@ -41,7 +41,7 @@ pub struct NotationWriter<N> {
     pub(super) notation: N,
 }
 
-enum Step {
+enum Task {
     Node(NodeId),
     Name(Name),
     Text(&'static str),
@@ -87,20 +87,20 @@ pub(super) fn write_value<N: Notation>(notation: &mut N, out: &mut Vec<u8>, valu
         Attribute::Literal(literal) => return notation.write_constant(out, literal),
         Attribute::Tree(tree) => tree,
     };
-    let mut steps = vec![Step::Node(tree.root())];
+    let mut steps = vec![Task::Node(tree.root())];
     let mut level = 1;
     while let Some(step) = steps.pop() {
-        let separator = |at: usize| (at > 0).then_some(Step::Text(N::SEPARATOR));
+        let separator = |at: usize| (at > 0).then_some(Task::Text(N::SEPARATOR));
         let id = match step {
-            Step::Node(id) => id,
+            Task::Node(id) => id,
             other => {
                 match other {
-                    Step::Name(name) => N::write_name(out, name),
-                    Step::Text(text) => out.extend_from_slice(text.as_bytes()),
-                    Step::Line if has_lines => write_line(out, (N::INDENT * level).min(MAX_INDENT)),
-                    Step::In => level += 1,
-                    Step::Out => level -= 1,
-                    Step::Line | Step::Node(_) => {}
+                    Task::Name(name) => N::write_name(out, name),
+                    Task::Text(text) => out.extend_from_slice(text.as_bytes()),
+                    Task::Line if has_lines => write_line(out, (N::INDENT * level).min(MAX_INDENT)),
+                    Task::In => level += 1,
+                    Task::Out => level -= 1,
+                    Task::Line | Task::Node(_) => {}
                 }
                 continue;
             }
@@ -108,23 +108,23 @@ pub(super) fn write_value<N: Notation>(notation: &mut N, out: &mut Vec<u8>, valu
         match tree.node(id) {
             Node::Literal(literal) => notation.write_constant(out, literal),
             Node::List(run) => {
-                let line = |step: Step| N::LIST_HAS_LINES.then_some(step);
-                steps.push(Step::Text(N::LIST[1]));
-                steps.extend([Step::Line, Step::Out].into_iter().filter_map(line));
+                let line = |step: Task| N::LIST_HAS_LINES.then_some(step);
+                steps.push(Task::Text(N::LIST[1]));
+                steps.extend([Task::Line, Task::Out].into_iter().filter_map(line));
                 for (at, element) in tree.run(*run).iter().enumerate().rev() {
-                    steps.push(Step::Node(*element));
-                    steps.extend(line(Step::Line).into_iter().chain(separator(at)));
+                    steps.push(Task::Node(*element));
+                    steps.extend(line(Task::Line).into_iter().chain(separator(at)));
                 }
-                steps.extend(line(Step::In));
-                steps.push(Step::Text(N::LIST[0]));
+                steps.extend(line(Task::In));
+                steps.push(Task::Text(N::LIST[0]));
             }
             Node::Ad(run) => {
-                steps.extend([Step::Text(N::AD[1]), Step::Line, Step::Out]);
+                steps.extend([Task::Text(N::AD[1]), Task::Line, Task::Out]);
                 for (at, (name, value)) in tree.ad(*run).iter().enumerate().rev() {
-                    steps.extend([Step::Text(N::ATTRIBUTE_END), Step::Node(*value), Step::Name(*name), Step::Line]);
+                    steps.extend([Task::Text(N::ATTRIBUTE_END), Task::Node(*value), Task::Name(*name), Task::Line]);
                     steps.extend(separator(at));
                 }
-                steps.extend([Step::In, Step::Text(N::AD[0])]);
+                steps.extend([Task::In, Task::Text(N::AD[0])]);
             }
             _ => notation.write_expr(out, tree, id),
         }

@@ -87,19 +87,15 @@ impl Report {
     /// Adds an error in `text`, which begins at `offset` of the input, in this position.
     pub(crate) fn add(&mut self, error: SyntaxError, text: &[u8], offset: u64, start: Position) {
         self.errors += 1;
-        if self.faults.len() < MAX_FAULTS {
-            let fault = self.fault(error, text, offset, start);
-            self.faults.push(fault);
-        }
+        let fault = (self.faults.len() < MAX_FAULTS).then(|| self.fault(error, text, offset, start));
+        self.faults.extend(fault);
     }
 
     /// Adds a text behind a value that is ignored, as [`Report::add`] adds an error.
     pub(crate) fn remark(&mut self, error: SyntaxError, text: &[u8], offset: u64, start: Position) {
         self.ignored_texts += 1;
-        if self.ignored.len() < MAX_FAULTS {
-            let fault = self.fault(error, text, offset, start);
-            self.ignored.push(fault);
-        }
+        let fault = (self.ignored.len() < MAX_FAULTS).then(|| self.fault(error, text, offset, start));
+        self.ignored.extend(fault);
     }
 
     fn fault(&self, error: SyntaxError, text: &[u8], offset: u64, start: Position) -> Fault {

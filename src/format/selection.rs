@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use crate::ad::{Attribute, ClassAd, Shapes};
-use crate::format::vocabulary::Texts;
+use crate::format::vocabulary::SharedTexts;
 use crate::name::{Key, Name};
 use crate::syntax::expr::Tree;
 use crate::syntax::literal::Literal;
@@ -225,7 +225,7 @@ impl Chooser {
     }
 
     /// Puts what was held back and is named among the attributes that are kept.
-    pub(crate) fn settle(&mut self, entries: &mut Vec<(Name, Attribute)>, texts: &mut Texts) {
+    pub(crate) fn settle(&mut self, entries: &mut Vec<(Name, Attribute)>, texts: &mut SharedTexts) {
         if self.pending.is_empty() {
             return;
         }
@@ -355,7 +355,7 @@ impl Chooser {
                 value => entries.push((name, value.clone())),
             }
         }
-        self.settle(&mut entries, &mut Texts::default());
+        self.settle(&mut entries, &mut SharedTexts::default());
         self.shapes.make(&mut entries, 0)
     }
 }

@@ -95,12 +95,12 @@ const MAX_STRING_LENGTH: usize = 256;
 
 /// Strings that were seen, so that equal ones are one.
 #[derive(Debug, Default)]
-pub(crate) struct Texts {
+pub(crate) struct SharedTexts {
     hasher: DefaultHashBuilder,
     known: HashTable<Text>,
 }
 
-impl Texts {
+impl SharedTexts {
     /// A string of these bytes.
     pub(crate) fn text(&mut self, bytes: &[u8]) -> Text {
         if bytes.len() > MAX_STRING_LENGTH {
@@ -130,18 +130,18 @@ const MAX_EXPRESSION_LENGTH: usize = 16 << 10;
 #[derive(Debug)]
 pub(crate) struct Expressions {
     options: ParseOptions,
-    parse: Parse,
+    parse: ParseText,
     /// The results of texts that were parsed before.
     known: HashMap<Box<[u8]>, (Attribute, usize)>,
     bytes: usize,
 }
 
 /// Parses a text; also returns how many bytes of it are the expression.
-pub(crate) type Parse = fn(&[u8], &ParseOptions) -> Result<(Expr, usize), SyntaxError>;
+pub(crate) type ParseText = fn(&[u8], &ParseOptions) -> Result<(Expr, usize), SyntaxError>;
 
 impl Expressions {
     /// Reads expressions with these options in this way.
-    pub(crate) fn new(options: ParseOptions, parse: Parse) -> Self {
+    pub(crate) fn new(options: ParseOptions, parse: ParseText) -> Self {
         Expressions { options, parse, known: HashMap::new(), bytes: 0 }
     }
 

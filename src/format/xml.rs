@@ -11,7 +11,7 @@ use crate::format::nested::{self, Start, ValueSyntax};
 use crate::format::report::Report;
 use crate::format::source::Source;
 use crate::format::vocabulary::{Expressions, Names};
-use crate::format::xml_token::{Elements, Side, Tag, decode_entities};
+use crate::format::xml_token::{Elements, Tag, TagSide, decode_entities};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::literal::Literal;
@@ -117,7 +117,7 @@ impl<R: Read> XmlReader<R> {
                 return Ok(false);
             }
             let tag = Tag::at(rest, 0);
-            if tag.name == b"c" && tag.side == Side::Start {
+            if tag.name == b"c" && tag.side == TagSide::Start {
                 return Ok(true);
             }
             self.stray |= tag.name != b"classads" && !tag.name.starts_with(b"?") && !tag.name.starts_with(b"!");
@@ -181,7 +181,7 @@ impl XmlParser {
         while let Some(start) = memchr::memchr(b'<', &text[*at..]).map(|length| *at + length) {
             let tag = Tag::at(text, start);
             match (tag.name, tag.side) {
-                (b"a", Side::Start) => {
+                (b"a", TagSide::Start) => {
                     *at = tag.end;
                     let missing = || SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(start, tag.end));
                     let name = decode_entities(tag.attribute(b"n").ok_or_else(missing)?);
@@ -191,7 +191,7 @@ impl XmlParser {
                     }
                     return Ok(Some(self.names.name(&name)));
                 }
-                (b"c", Side::End) => {
+                (b"c", TagSide::End) => {
                     *at = tag.end;
                     return Ok(None);
                 }
@@ -253,9 +253,9 @@ impl ValueSyntax for XmlParser {
         }
         let tag = Tag::at(text, start);
         match (tag.name, tag.side) {
-            (b"l", Side::Start) => return Ok((Start::List, tag.end)),
-            (b"c", Side::Start) => return Ok((Start::Ad, tag.end)),
-            (_, Side::End) => return Err(unexpected(text, start, Expected::XmlValue)),
+            (b"l", TagSide::Start) => return Ok((Start::List, tag.end)),
+            (b"c", TagSide::Start) => return Ok((Start::Ad, tag.end)),
+            (_, TagSide::End) => return Err(unexpected(text, start, Expected::XmlValue)),
             _ => {}
         }
         let literal = match tag.name {
@@ -300,7 +300,7 @@ fn nul(start: usize, end: usize) -> SyntaxError {
 /// The end of the text of an element: the next tag.
 fn content_end(text: &[u8], tag: Tag<'_>) -> usize {
     match tag.side {
-        Side::Start => memchr::memchr(b'<', &text[tag.end..]).map_or(text.len(), |length| tag.end + length),
+        TagSide::Start => memchr::memchr(b'<', &text[tag.end..]).map_or(text.len(), |length| tag.end + length),
         _ => tag.end,
     }
 }

@@ -7,7 +7,7 @@ use crate::syntax::token::is_space;
 
 /// The side of an element that a tag is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Side {
+pub(crate) enum TagSide {
     /// `<i>`
     Start,
     /// `</i>`
@@ -19,7 +19,7 @@ pub(crate) enum Side {
 /// A tag: everything between `<` and the next `>`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tag<'t> {
-    pub(crate) side: Side,
+    pub(crate) side: TagSide,
     pub(crate) name: &'t [u8],
     /// The text after the name.
     rest: &'t [u8],
@@ -31,7 +31,7 @@ impl<'t> Tag<'t> {
     /// The tag that begins at the `<` at `start`. One that is cut off by the end of the text has no name.
     pub(crate) fn at(text: &'t [u8], start: usize) -> Self {
         let Some(length) = memchr::memchr(b'>', &text[start..]) else {
-            return Tag { side: Side::Empty, name: &[], rest: &[], end: text.len() };
+            return Tag { side: TagSide::Empty, name: &[], rest: &[], end: text.len() };
         };
         let close = start + length;
         let inner = text[start + 1..close].trim_ascii_start();
@@ -39,9 +39,9 @@ impl<'t> Tag<'t> {
         let (inner, empty) = inner.strip_suffix(b"/").map_or((inner, false), |rest| (rest, true));
         let length = inner.iter().take_while(|byte| !is_space(**byte)).count();
         let side = match (ends, empty) {
-            (true, _) => Side::End,
-            (false, true) => Side::Empty,
-            (false, false) => Side::Start,
+            (true, _) => TagSide::End,
+            (false, true) => TagSide::Empty,
+            (false, false) => TagSide::Start,
         };
         let (name, rest) = inner.split_at(length);
         Tag { side, name, rest, end: close + 1 }
@@ -49,7 +49,7 @@ impl<'t> Tag<'t> {
 
     /// Tests whether this is the end tag of an element.
     pub(crate) fn closes(&self, name: &[u8]) -> bool {
-        self.side == Side::End && self.name == name
+        self.side == TagSide::End && self.name == name
     }
 
     /// The value of an attribute of the tag, entities as they are. The reference takes any character for the first
@@ -149,8 +149,8 @@ impl Elements {
             let tag = Tag::at(text, self.at);
             self.at = tag.end;
             match (tag.name, tag.side) {
-                (b"c", Side::Start) => self.depth += 1,
-                (b"c", Side::End) => self.depth = self.depth.saturating_sub(1),
+                (b"c", TagSide::Start) => self.depth += 1,
+                (b"c", TagSide::End) => self.depth = self.depth.saturating_sub(1),
                 _ => {}
             }
             if self.depth == 0 {
@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn tags_may_hold_spaces_and_any_first_quote() {
         let tag = Tag::at(b"< / i >", 0);
-        assert_eq!((tag.side, tag.name, tag.end), (Side::End, b"i".as_slice(), 7));
-        assert_eq!(Tag::at(b"x<b v=\"t\" />", 1).side, Side::Empty);
+        assert_eq!((tag.side, tag.name, tag.end), (TagSide::End, b"i".as_slice(), 7));
+        assert_eq!(Tag::at(b"x<b v=\"t\" />", 1).side, TagSide::Empty);
         for (text, name) in [
             ("<a n=\"x\">", Some("x")),
             ("<a n='x'>", Some("x'")),

@@ -71,7 +71,7 @@ pub fn requirements(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Vec<Cla
 }
 
 /// A place in the expressions of a match: the ad that has the condition, and the attributes that lead to it.
-type Place = (Side, SmallVec<[(Side, Key); 4]>);
+type ConditionPlace = (Side, SmallVec<[(Side, Key); 4]>);
 
 /// Takes the Requirements of a side apart; none if its parts might have other values by themselves.
 fn split(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>> {
@@ -82,7 +82,7 @@ fn split(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>
     }
     let (root, mut is_circular) = (Expr::whole(Arc::clone(tree)), false);
     let place = (side, smallvec![(side, requirements.name.key())]);
-    let conditions = Conditions::new(root, place, RULES, |expr, (side, path): &Place| {
+    let conditions = Conditions::new(root, place, RULES, |expr, (side, path): &ConditionPlace| {
         let reference = expr.tree().reference(expr.root())?;
         let Resolved::Tree(at, tree) = pair.resolve(reference, *side) else { return None };
         let step = (at, reference.name.key());
@@ -114,7 +114,7 @@ fn is_divisible(pair: &AdPair<'_>, tree: &Arc<Tree>, side: Side, atoms: &mut Ato
 /// Appends the steps of a condition in post-order; none if a part of it is circular where it is used.
 fn push_steps(
     pair: &AdPair<'_>,
-    conditions: &Conditions<Place>,
+    conditions: &Conditions<ConditionPlace>,
     at: usize,
     atoms: &mut Atoms,
     steps: &mut Vec<Step>,

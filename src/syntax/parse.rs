@@ -68,7 +68,7 @@ impl Default for ParseOptions {
 /// assert_eq!(error.span.range(), 9..10);
 /// ```
 pub fn parse_expr(source: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxError> {
-    let tokens = Tokens::new(source, options)?;
+    let tokens = LimitedTokens::new(source, options)?;
     run(source, tokens, options).map(|tree| Expr::whole(Arc::new(tree)))
 }
 
@@ -84,7 +84,7 @@ pub fn parse_prefix(source: &[u8], options: &ParseOptions) -> Result<(Expr, usiz
     };
     // Whatever stopped the parser may also follow a complete expression.
     let end = error.span.start as usize;
-    let tokens = Tokens { end, ..Tokens::new(source, options)? };
+    let tokens = LimitedTokens { end, ..LimitedTokens::new(source, options)? };
     match run(source, tokens, options) {
         Ok(tree) => Ok((Expr::whole(Arc::new(tree)), end)),
         Err(_) => Err(error),
@@ -107,24 +107,24 @@ pub fn parse_full(source: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxE
     }
 }
 
-struct Tokens<'s> {
+struct LimitedTokens<'s> {
     lexer: Lexer<'s>,
     nesting: Nesting,
     end: usize,
     done: bool,
 }
 
-impl<'s> Tokens<'s> {
+impl<'s> LimitedTokens<'s> {
     fn new(source: &'s [u8], options: &ParseOptions) -> Result<Self, SyntaxError> {
         if u32::try_from(source.len()).is_err() {
             return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::default()));
         }
         let lexer = Lexer::new(source, options.mode, options.quoting);
-        Ok(Tokens { lexer, nesting: Nesting::new(), end: usize::MAX, done: false })
+        Ok(LimitedTokens { lexer, nesting: Nesting::new(), end: usize::MAX, done: false })
     }
 }
 
-impl Iterator for Tokens<'_> {
+impl Iterator for LimitedTokens<'_> {
     type Item = Result<Spanned, SyntaxError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -144,7 +144,7 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-fn run(source: &[u8], tokens: Tokens<'_>, options: &ParseOptions) -> Result<Tree, SyntaxError> {
+fn run(source: &[u8], tokens: LimitedTokens<'_>, options: &ParseOptions) -> Result<Tree, SyntaxError> {
     let mut builder = Builder::new(options);
     let parsed = grammar::ExprParser::new().parse(&mut builder, tokens);
     match parsed {

@@ -91,7 +91,7 @@ fn timestamp(seconds: i64) -> Timestamp {
 /// ```
 pub fn parse_abs(text: &[u8], zone: &Zone) -> Option<AbsTime> {
     let (text, offset) = split_offset(text);
-    let mut groups = Groups { text: &text, at: 0 };
+    let mut groups = DigitGroups { text: &text, at: 0 };
     let year = groups.next(4)?;
     let mut field = || groups.next(2);
     let month = field().unwrap_or(1);
@@ -168,12 +168,12 @@ fn trimmed(text: &[u8]) -> usize {
 }
 
 /// The groups of digits of a date, whatever separates them.
-struct Groups<'t> {
+struct DigitGroups<'t> {
     text: &'t [u8],
     at: usize,
 }
 
-impl Groups<'_> {
+impl DigitGroups<'_> {
     /// Moves to the next digit and returns whether there is one.
     fn skip(&mut self) -> bool {
         while self.text.get(self.at).is_some_and(|b| !b.is_ascii_digit()) {

@@ -194,10 +194,10 @@ pub(crate) fn elements(expr: &Expr) -> &[NodeId] {
 
 /// An ad value.
 #[derive(Clone, Debug)]
-pub struct AdValue(pub(crate) AdSource);
+pub struct AdValue(pub(crate) AdOrigin);
 
 #[derive(Clone, Debug)]
-pub(crate) enum AdSource {
+pub(crate) enum AdOrigin {
     /// One of the ads of the running evaluation.
     Frame(FrameId),
     /// Written in an expression.
@@ -206,7 +206,7 @@ pub(crate) enum AdSource {
     Made(Arc<ClassAd>),
     /// An ad that nothing but its value keeps: what a subscript takes out of another ad. It is lost to the reference
     /// before a selection looks into it.
-    Temporary(Arc<AdSource>),
+    Temporary(Arc<AdOrigin>),
 }
 
 #[derive(Debug)]
@@ -219,22 +219,22 @@ pub(crate) struct WrittenAd {
 impl AdValue {
     /// An ad as a value.
     pub fn of(ad: ClassAd) -> Self {
-        AdValue(AdSource::Made(Arc::new(ad)))
+        AdValue(AdOrigin::Made(Arc::new(ad)))
     }
 
     /// The same ad, kept by nothing but the value.
     pub(crate) fn temporary(self) -> Self {
-        if self.is_temporary() { self } else { AdValue(AdSource::Temporary(Arc::new(self.0))) }
+        if self.is_temporary() { self } else { AdValue(AdOrigin::Temporary(Arc::new(self.0))) }
     }
 
     pub(crate) fn is_temporary(&self) -> bool {
-        matches!(self.0, AdSource::Temporary(_))
+        matches!(self.0, AdOrigin::Temporary(_))
     }
 
     /// The ad, without regard to its keeper.
-    pub(crate) fn source(&self) -> &AdSource {
+    pub(crate) fn source(&self) -> &AdOrigin {
         let mut source = &self.0;
-        while let AdSource::Temporary(inner) = source {
+        while let AdOrigin::Temporary(inner) = source {
             source = inner;
         }
         source
@@ -244,9 +244,9 @@ impl AdValue {
     pub fn to_ad(&self) -> ClassAd {
         match self.source() {
             // Neither leaves an evaluation.
-            AdSource::Frame(_) | AdSource::Temporary(_) => ClassAd::new(),
-            AdSource::Written(written) => ClassAd::from_expr(&written.expr).unwrap_or_default(),
-            AdSource::Made(ad) => (**ad).clone(),
+            AdOrigin::Frame(_) | AdOrigin::Temporary(_) => ClassAd::new(),
+            AdOrigin::Written(written) => ClassAd::from_expr(&written.expr).unwrap_or_default(),
+            AdOrigin::Made(ad) => (**ad).clone(),
         }
     }
 }
@@ -326,7 +326,7 @@ impl Value {
         match self {
             Value::List(list) => list.to_expr(),
             Value::Ad(ad) => match ad.source() {
-                AdSource::Written(written) => written.expr.clone(),
+                AdOrigin::Written(written) => written.expr.clone(),
                 _ => ad.to_ad().to_expr(),
             },
             _ => Expr::literal(self.to_literal().unwrap_or(Literal::Error)),

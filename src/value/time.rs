@@ -80,7 +80,7 @@ pub fn write_interval(out: &mut Vec<u8>, seconds: i32) {
 /// ```
 pub fn strftime(out: &mut Vec<u8>, format: &[u8], fields: &Civil, offset: i32, zone_name: &[u8]) -> bool {
     let start = out.len();
-    let mut writer = Writer { out, limit: start + LONGEST_FORMATTED, fields, offset, zone_name };
+    let mut writer = TimeWriter { out, limit: start + LONGEST_FORMATTED, fields, offset, zone_name };
     let fits = writer.format(format, false).is_some();
     if !fits {
         out.truncate(start);
@@ -110,7 +110,7 @@ const NOT_AFTER_O: &[u8] = b"aAcDFxXY";
 
 /// The flags and the width of one conversion.
 #[derive(Clone, Copy, Default)]
-struct Shape {
+struct Conversion {
     /// One of `_`, `-`, `0`, or nothing.
     pad: u8,
     width: usize,
@@ -121,7 +121,7 @@ struct Shape {
 }
 
 /// The text so far; every step fails when the text grows beyond the limit.
-struct Writer<'a> {
+struct TimeWriter<'a> {
     out: &'a mut Vec<u8>,
     limit: usize,
     fields: &'a Civil,
@@ -129,7 +129,7 @@ struct Writer<'a> {
     zone_name: &'a [u8],
 }
 
-impl Writer<'_> {
+impl TimeWriter<'_> {
     /// Writes a whole format; `upper` makes every letter of it upper case.
     fn format(&mut self, format: &[u8], upper: bool) -> Option<()> {
         let start = self.out.len();
@@ -149,7 +149,7 @@ impl Writer<'_> {
 
     /// Writes one conversion, which begins at the start of the text, and returns its length.
     fn conversion(&mut self, text: &[u8]) -> Option<usize> {
-        let mut shape = Shape::default();
+        let mut shape = Conversion::default();
         let mut at = 1;
         while let Some(&flag) = text.get(at) {
             match flag {
@@ -184,7 +184,7 @@ impl Writer<'_> {
     }
 
     /// Writes the conversion of a letter; false when there is none.
-    fn known(&mut self, letter: u8, mut shape: Shape) -> Option<bool> {
+    fn known(&mut self, letter: u8, mut shape: Conversion) -> Option<bool> {
         let f = *self.fields;
         let hour12 = match f.hour {
             13.. => f.hour - 12,
@@ -244,7 +244,7 @@ impl Writer<'_> {
     }
 
     /// Writes the name of a week day or a month, `?` when there is none.
-    fn name(&mut self, letter: u8, mut shape: Shape) -> Option<()> {
+    fn name(&mut self, letter: u8, mut shape: Conversion) -> Option<()> {
         shape.upper |= shape.change;
         let names: &[&str] = if matches!(letter, b'a' | b'A') { &WEEKDAYS } else { &MONTHS };
         let index = if matches!(letter, b'a' | b'A') { self.fields.weekday } else { self.fields.month - 1 };
@@ -255,7 +255,7 @@ impl Writer<'_> {
     }
 
     /// Writes a conversion that abbreviates several others.
-    fn composed(&mut self, format: &[u8], shape: Shape) -> Option<()> {
+    fn composed(&mut self, format: &[u8], shape: Conversion) -> Option<()> {
         let start = self.out.len();
         self.format(format, shape.upper)?;
         let length = self.out.len() - start;
@@ -267,7 +267,7 @@ impl Writer<'_> {
     }
 
     /// Writes a number of at least two digits, padded with a space unless a flag says otherwise.
-    fn spaced(&mut self, value: i64, mut shape: Shape) -> Option<()> {
+    fn spaced(&mut self, value: i64, mut shape: Conversion) -> Option<()> {
         if !matches!(shape.pad, b'0' | b'-') {
             shape.pad = b'_';
         }
@@ -275,7 +275,7 @@ impl Writer<'_> {
     }
 
     /// Writes a number of at least `digits` digits.
-    fn number(&mut self, value: i64, digits: usize, mut shape: Shape) -> Option<()> {
+    fn number(&mut self, value: i64, digits: usize, mut shape: Conversion) -> Option<()> {
         let text = value.unsigned_abs().to_string();
         let sign: &[u8] = if value < 0 { b"-" } else { b"" };
         if shape.pad == b'-' {
@@ -294,7 +294,7 @@ impl Writer<'_> {
     }
 
     /// Writes a text, padded at the left to the width and in the case that the flags ask for.
-    fn text(&mut self, text: &[u8], shape: Shape) -> Option<()> {
+    fn text(&mut self, text: &[u8], shape: Conversion) -> Option<()> {
         let missing = shape.width.saturating_sub(text.len());
         self.fill(if shape.pad == b'0' { b'0' } else { b' ' }, missing)?;
         let start = self.out.len();
