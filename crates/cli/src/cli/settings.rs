@@ -152,7 +152,9 @@ pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, commands: bool, co
 /// The user maps of the negotiator.
 pub(super) fn user_maps(config: &Config, notes: &mut Notes) -> Result<Arc<UserMaps>, Failure> {
     let (maps, warnings) = config::user_map::user_maps(config, "NEGOTIATOR", &Disk)?;
-    warnings.into_iter().for_each(|warning| notes.warn(warning));
+    for warning in warnings {
+        notes.warn(warning);
+    }
     Ok(Arc::new(maps))
 }
 

@@ -223,20 +223,26 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
 }
 
+/// A change of a value of a user.
+type Setter<T> = fn(Vec<u8>, T) -> Edit;
+
+/// A change of a user.
+type UserEdit = fn(Vec<u8>) -> Edit;
+
 /// The requested change; at most one option of a change is given.
 fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
-    let reals: [(_, fn(Vec<u8>, f64) -> Edit); 3] = [
+    let reals: [(_, Setter<f64>); 3] = [
         (&arguments.setprio, Edit::Priority),
         (&arguments.setfactor, Edit::Factor),
         (&arguments.setaccum, Edit::Accumulated),
     ];
-    let integers: [(_, fn(Vec<u8>, i64) -> Edit); 4] = [
+    let integers: [(_, Setter<i64>); 4] = [
         (&arguments.setceiling, Edit::Ceiling),
         (&arguments.setfloor, Edit::Floor),
         (&arguments.setbegin, Edit::Begin),
         (&arguments.setlast, Edit::Last),
     ];
-    let users: [(_, fn(Vec<u8>) -> Edit); 5] = [
+    let users: [(_, UserEdit); 5] = [
         (&arguments.cancelceilinglease, |user| Edit::CancelLease(LeaseKind::Ceiling, user)),
         (&arguments.cancelfloorlease, |user| Edit::CancelLease(LeaseKind::Floor, user)),
         (&arguments.cancelfactorlease, |user| Edit::CancelLease(LeaseKind::Factor, user)),
@@ -245,10 +251,10 @@ fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
     ];
     let mut edit = arguments.resetall.then_some(Edit::ResetAll);
     for (given, change) in reals {
-        edit = valued(given, "a number")?.map(|(user, value)| change(user, value)).or(edit);
+        edit = valued(given.as_ref(), "a number")?.map(|(user, value)| change(user, value)).or(edit);
     }
     for (given, change) in integers {
-        edit = valued(given, "a whole number")?.map(|(user, value)| change(user, value)).or(edit);
+        edit = valued(given.as_ref(), "a whole number")?.map(|(user, value)| change(user, value)).or(edit);
     }
     for (given, change) in users {
         edit = given.as_ref().map(|user| change(user.clone().into_bytes())).or(edit);
@@ -267,8 +273,8 @@ fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
 }
 
 /// A user and a value.
-fn valued<T: std::str::FromStr>(given: &Option<Vec<String>>, expected: &str) -> Result<Option<(Vec<u8>, T)>, Failure> {
-    match given.as_deref() {
+fn valued<T: std::str::FromStr>(given: Option<&Vec<String>>, expected: &str) -> Result<Option<(Vec<u8>, T)>, Failure> {
+    match given.map(Vec::as_slice) {
         Some([name, value]) => match value.parse() {
             Ok(value) => Ok(Some((name.clone().into_bytes(), value))),
             Err(_) => Err(Failure::input(format!("invalid value `{value}` for `{name}`: expected {expected}"))),

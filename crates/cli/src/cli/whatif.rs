@@ -293,7 +293,7 @@ fn outcome(path: &Path) -> Result<Outcome, Failure> {
 }
 
 /// The expected conditions.
-fn expectations<'s>(shown: &'s Shown, streams: Streams) -> Result<Vec<(&'s str, Expr)>, Failure> {
+fn expectations(shown: &Shown, streams: Streams) -> Result<Vec<(&str, Expr)>, Failure> {
     shown.expect.iter().map(|text| Ok((text.as_str(), parsed(text, "--expect", streams)?))).collect()
 }
 
@@ -308,6 +308,8 @@ fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<Exit
         }
     }
     print_result(shown.format, difference, columns(), |out| report::write(out, difference, streams.out))?;
-    failed.iter().for_each(|message| complain(message));
+    for message in &failed {
+        complain(message);
+    }
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

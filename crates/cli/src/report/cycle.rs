@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::report::counted;
-use crate::report::page::{Page, escaped};
+use crate::report::page::{Column, Page, escaped};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
 use classmate_advice::internal::explain::cycle::reasons::CommonCause;
 use classmate_advice::internal::whatif::kind::SlotKind;
@@ -59,7 +59,7 @@ pub fn page(report: &CycleReport<'_>) -> String {
     submitters(&mut page, outcome);
     spins(&mut page, outcome);
     page.heading("Slots");
-    let columns: [(&str, fn(&SlotKind) -> String); 5] = [
+    let columns: [Column<SlotKind>; 5] = [
         ("kind", |kind| kind.name.clone()),
         ("slots", |kind| kind.slots.to_string()),
         ("in use before", |kind| kind.in_use.to_string()),
@@ -163,7 +163,7 @@ fn in_order(groups: &[GroupSummary]) -> Vec<&GroupSummary> {
 
 fn submitters(page: &mut Page, outcome: &Outcome) {
     page.heading("Submitters");
-    let columns: [(&str, fn(&SubmitterSummary) -> String); 8] = [
+    let columns: [Column<SubmitterSummary>; 8] = [
         ("submitter", |line| line.submitter.clone()),
         ("priority", |line| line.priority.map_or("–".to_owned(), |priority| format!("{priority:.2}"))),
         ("share", |line| line.share.map_or("–".to_owned(), |share| format!("{:.1}%", share * 100.0))),
@@ -268,7 +268,7 @@ fn audit(page: &mut Page, audit: &Audit) {
     for warning in &audit.warnings {
         page.paragraph(&format!("Warning: {warning}"));
     }
-    let columns: [(&str, fn(&Significance) -> String); 6] = [
+    let columns: [Column<Significance>; 6] = [
         ("attribute", |one| one.name.clone()),
         ("values", |one| one.values.to_string()),
         ("autoclusters without", |one| one.autoclusters_without.to_string()),

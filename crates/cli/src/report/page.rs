@@ -33,6 +33,9 @@ svg .axis { stroke: var(--faint); stroke-width: 1; fill: none; }
 .legend svg { display: inline-block; width: 1.6rem; height: .8rem; margin-right: .35rem; vertical-align: baseline; }
 ";
 
+/// A column of a table: its heading, and its text for a row.
+pub type Column<R> = (&'static str, fn(&R) -> String);
+
 /// A page that grows from top to bottom.
 ///
 /// ```
@@ -94,12 +97,7 @@ impl Page {
     }
 
     /// A table of columns, each with its heading and its text for a row.
-    pub fn columns<'r, R: 'r>(
-        &mut self,
-        caption: &str,
-        columns: &[(&str, fn(&R) -> String)],
-        rows: impl IntoIterator<Item = &'r R>,
-    ) {
+    pub fn columns<'r, R: 'r>(&mut self, caption: &str, columns: &[Column<R>], rows: impl IntoIterator<Item = &'r R>) {
         let headings: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
         let rows = rows.into_iter().map(|row| columns.iter().map(|(_, text)| text(row)).collect());
         self.table(caption, &headings, &rows.collect::<Vec<_>>());

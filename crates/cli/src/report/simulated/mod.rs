@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use comfy_table::CellAlignment::{Left, Right};
 
 use crate::report::outcome::{Column, write_table};
-use crate::report::{Color, counted, duration};
+use crate::report::{Color, counted, duration, page};
 use classmate_pool::SimulationResult;
 use classmate_pool::internal::simulate::result::EntityRow;
 
@@ -98,7 +98,7 @@ fn figure(number: f64) -> String {
 /// # Errors
 /// The output cannot be written.
 pub fn write_csv(out: &mut impl Write, simulated: &SimulationResult) -> io::Result<()> {
-    let columns: [(&str, fn(&EntityRow) -> String); 16] = [
+    let columns: [page::Column<EntityRow>; 16] = [
         ("name", |line| quoted(&line.name)),
         ("jobs", |line| line.jobs.to_string()),
         ("completed", |line| line.completed.to_string()),

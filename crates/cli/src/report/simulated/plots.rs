@@ -73,12 +73,14 @@ pub(super) enum Whose {
     Groups,
 }
 
+/// The shares of a step by name.
+type Shares = fn(&TimeStep) -> &BTreeMap<String, f64>;
+
 /// Shares of usage and entitled shares over time, of one run.
 ///
 /// `names` are those with a line of their own, at most [`own_lines`]; the others are one line together.
 pub(super) fn shares((name, run): Named<'_>, whose: Whose, names: &[String]) -> Plot {
     let clock = Clock::of(&[(name, run)]);
-    type Shares = fn(&TimeStep) -> &BTreeMap<String, f64>;
     let (of, all, parts, given): (_, _, Shares, Shares) = match whose {
         Whose::Submitters => ("submitters", &run.simulated.submitters, |step| &step.shares, |step| &step.due),
         Whose::Groups => ("groups", &run.simulated.groups, |step| &step.group_shares, |step| &step.group_due),
