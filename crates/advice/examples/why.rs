@@ -1,4 +1,5 @@
 //! Prints why a job of a pool directory is idle: `cargo run -p classmate-advice --example why -- examples/stuck 2.0`.
+#![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use std::env;
 use std::error::Error;

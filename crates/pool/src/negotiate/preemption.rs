@@ -104,7 +104,7 @@ impl Preemption {
     }
 }
 
-/// GroupQuotas as the ads of slots speak of them: whose group is which, and what is its quota.
+/// Group quotas as the ads of slots speak of them: whose group is which, and what is its quota.
 pub trait GroupQuotas: GroupOf + Send + Sync {
     /// The quota of the group a submitter belongs to, in weighted slots; none if it has none.
     fn quota(&self, submitter: &[u8]) -> Option<f64>;
@@ -152,7 +152,7 @@ impl Usage for LiveUsage {
 pub struct SlotAnnotator<'a> {
     /// Priorities and floors.
     pub policy: &'a dyn PriorityPolicy,
-    /// GroupQuotas, if there are any.
+    /// Group quotas, if there are any.
     pub groups: Option<&'a dyn GroupQuotas>,
     /// `NEGOTIATOR_CROSS_SLOT_PRIOS` with `STARTD_RESOURCE_PREFIX`: also the users of the slots beside it.
     pub siblings: Option<&'a [u8]>,

@@ -74,9 +74,9 @@ pub trait SlotMatcher {
 /// How a pool was taken together, and how it was evaluated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClassCounts {
-    /// ClassCounts of slots.
+    /// Classes of slots.
     pub slots: usize,
-    /// ClassCounts of requests.
+    /// Classes of requests.
     pub requests: usize,
     /// Atoms evaluated over columns.
     pub batched: u64,

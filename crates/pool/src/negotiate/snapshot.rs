@@ -77,7 +77,7 @@ impl Snapshot {
     }
 }
 
-/// TextOrBytes as a string if they are text, otherwise as numbers: nothing is lost.
+/// Bytes as a string if they are text, otherwise as numbers: nothing is lost.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum TextOrBytes {

@@ -58,7 +58,7 @@ pub(super) const VARYING_ATTRIBUTES: [&str; 14] = [
     "_condor_RESOURCE_COUNT",
 ];
 
-/// Memory for classes and their orders, bytes. ClassCounts beyond it are dropped each time they fill it again, and rebuilt on
+/// Memory for classes and their orders, bytes. Classes beyond it are dropped each time they fill it again, and rebuilt on
 /// demand.
 pub(super) const CLASS_MEMORY: usize = 2 << 30;
 
