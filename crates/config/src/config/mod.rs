@@ -32,7 +32,7 @@ pub mod user_map;
 
 pub use classmate::internal::diagnostic::Diagnostic;
 pub use classmate::internal::span::Location;
-pub use condor::{Config, Context, Definition, Source};
+pub use condor::{Config, Context, Definition, FoundValue, Source};
 pub use disk::Disk;
 pub use files::{FileError, Files, Output, TextFiles};
 pub use read::BYTE_ORDER_MARK;

@@ -20,7 +20,7 @@ use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::value::Value;
-use classmate_config::internal::config::condor::FoundValue;
+use classmate_config::internal::config::FoundValue;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
 use classmate_config::internal::config::{Config, ConfigError, Diagnostic};
 

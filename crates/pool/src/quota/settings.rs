@@ -5,7 +5,7 @@
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
-use classmate_config::internal::config::condor::FoundValue;
+use classmate_config::internal::config::FoundValue;
 use classmate_config::internal::config::{Config, ConfigError, Diagnostic, Location};
 
 /// The largest valid static quota.
