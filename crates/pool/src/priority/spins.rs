@@ -46,6 +46,8 @@ pub struct Spins {
     /// Weighted slots in use, by name.
     usage: Vec<f64>,
     group_usage: f64,
+    /// `group_usage` at the beginning of the spin: limits of the whole spin are computed with it.
+    group_usage_before: f64,
     history: PieHistory,
     stage: SpinStage,
     pie: u32,
@@ -86,6 +88,7 @@ impl Spins {
             entrants,
             usage,
             group_usage,
+            group_usage_before: group_usage,
             history: PieHistory::default(),
             stage: SpinStage::FloorRound,
             pie,
@@ -137,7 +140,7 @@ impl Spins {
         let group = self.terms.deal.group.as_ref();
         let bounds = Bounds {
             pie: group.map_or(self.terms.deal.weight, |group| self.terms.deal.weight.min(group.quota)),
-            group_left: group.map(|group| group.quota - self.group_usage),
+            group_left: group.map(|group| group.quota - self.group_usage_before),
             preemption: self.terms.preemption,
             ignore_priorities: self.terms.ignore_priorities,
             floor: floor.then_some(own_floor),
@@ -148,6 +151,7 @@ impl Spins {
     fn start_spin(&mut self) {
         self.spin += 1;
         self.history.begun += 1;
+        self.group_usage_before = self.group_usage;
         if self.group_is_full() {
             return self.end_pie();
         }
@@ -439,6 +443,23 @@ mod tests {
     #[test]
     fn example_i_a_group_deals_its_own_quota() {
         assert_eq!(deal(&[user(10.0); 2], 100, 1.0, Some(9.0)).0, [4.0, 4.0]);
+    }
+
+    #[test]
+    fn the_rest_of_a_group_is_that_at_the_beginning_of_the_spin() {
+        let deal = PieInput {
+            weight: 10.0,
+            smallest_weight: 1.0,
+            group: Some(GroupShare { name: b"g".to_vec(), quota: 6.0 }),
+            first_pie: 1,
+        };
+        let terms = SpinTerms { deal, preemption: true, ignore_priorities: false };
+        let mut spins = Spins::new(terms, vec![entrant(0, 9), entrant(1, 9)], vec![0.0; 2], 3.0);
+        let first = spins.next_turn().unwrap();
+        assert_eq!((first.allowance.limit, first.allowance.limit_unclaimed), (3.0, 3.0));
+        spins.ended(TurnResult { end: End::Resume, weight: 2.0, slots_left: 5 });
+        let second = spins.next_turn().unwrap();
+        assert_eq!((second.allowance.limit, second.allowance.limit_unclaimed), (3.0, 3.0));
     }
 
     #[test]
