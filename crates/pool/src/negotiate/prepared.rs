@@ -427,26 +427,25 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
     let jobs = Job::all(&snapshot.jobs, domain, settings);
     let takes_part =
         |ad: &ClassAd| rules.submitters.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
-    let made = || {
-        let mut made = Submitter::of_jobs(&jobs, settings);
-        made.retain(|one| rules.submitters.is_none() || takes_part(&one.to_ad()));
-        made
-    };
-    let mut submitters: Vec<(Submitter, Vec<i64>)> = match &snapshot.submitters {
+    let (collected, mut submitters): (usize, Vec<(Submitter, Vec<i64>)>) = match &snapshot.submitters {
         Some(ads) => {
             let read = |ad| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
-            ads.iter().filter(|ad| takes_part(ad)).filter_map(read).collect()
+            (ads.len(), ads.iter().filter(|ad| takes_part(ad)).filter_map(read).collect())
         }
-        None if rules.knobs.pie.use_global_job_prios => {
-            let of = |one: Submitter| {
-                let priorities = one.job_prios_of(&jobs, rules.knobs.pie.most_global_job_prios);
+        None => {
+            let made = Submitter::of_jobs(&jobs, settings);
+            let collected = made.len();
+            let pie = &rules.knobs.pie;
+            let with_priorities = |one: Submitter| {
+                let of = || one.job_prios_of(&jobs, pie.most_global_job_prios);
+                let priorities = if pie.use_global_job_prios { of() } else { Vec::new() };
                 (one, priorities)
             };
-            made().into_iter().map(of).collect()
+            let taking_part = made.into_iter().filter(|one| rules.submitters.is_none() || takes_part(&one.to_ad()));
+            (collected, taking_part.map(with_priorities).collect())
         }
-        None => made().into_iter().map(|one| (one, Vec::new())).collect(),
     };
-    Submitter::sort_as_collected(&mut submitters);
+    Submitter::sort_as_collected(&mut submitters, collected);
     if snapshot.submitters.is_none() && !snapshot.served.is_empty() {
         submitters.sort_by_key(|(submitter, _)| snapshot.served.get(&*submitter.name));
     }

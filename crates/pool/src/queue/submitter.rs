@@ -186,9 +186,9 @@ impl Submitter {
     /// Puts submitters into the order in which a collector hands them out: that of its hash table.
     ///
     /// Exported ads are sorted by name, so their order has no meaning; submitters that are equal in everything else
-    /// negotiate in this order.
-    pub fn sort_as_collected<T>(submitters: &mut [(Self, T)]) {
-        let size = table_size(submitters.len());
+    /// negotiate in this order. The table has grown with all `collected` ads, also those that were left out since.
+    pub fn sort_as_collected<T>(submitters: &mut [(Self, T)], collected: usize) {
+        let size = table_size(collected);
         submitters.sort_by_cached_key(|(submitter, _)| {
             let name = submitter.original.as_ref().unwrap_or(&submitter.name);
             hash(name.iter().chain(submitter.schedd.iter()).copied()) % size
@@ -292,9 +292,13 @@ mod tests {
             .unwrap()
         };
         let mut submitters = vec![(ad("alice"), ()), (ad("bob"), ()), (ad("carol"), ())];
-        Submitter::sort_as_collected(&mut submitters);
+        Submitter::sort_as_collected(&mut submitters, 3);
         let names: Vec<_> = submitters.iter().map(|(s, ())| s.name.to_string()).collect();
         assert_eq!(names, ["bob@pool.test", "alice@pool.test", "carol@pool.test"]);
+        // With as many ads again that were left out.
+        Submitter::sort_as_collected(&mut submitters, 6);
+        let names: Vec<_> = submitters.iter().map(|(s, ())| s.name.to_string()).collect();
+        assert_eq!(names, ["carol@pool.test", "bob@pool.test", "alice@pool.test"]);
     }
 
     /// Slots are kept in such a table too: a recorded negotiator scanned ten in this order (collisions aside).
