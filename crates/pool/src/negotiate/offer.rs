@@ -420,7 +420,9 @@ impl ScanMatcher<'_> {
         }
         let key = self.rules.ranking.key(&slot.ad, &request.ad, PreemptState::None, self.settings);
         let cost = cost(slot, Some(&draw), self.settings);
-        let place = found.candidates.partition_point(|(other, _)| other.compare(&key).is_lt());
+        // As the reference does it: behind all that are worse, and in front if the best of them is not.
+        let worse = found.candidates.iter().rev().take_while(|(other, _)| other.compare(&key).is_lt()).count();
+        let place = found.candidates.len() - worse;
         found
             .candidates
             .insert(place, (key, Offer { slot: at, preempt_state: PreemptState::None, cost, makes_room: false }));
