@@ -150,7 +150,7 @@ struct Resources {
 }
 
 impl Resources {
-    /// The slots in use now. A record of the same user stays as it was; a record of another user, or of a slot that is
+    /// The slots in use now. A record of the same user gets the weight of today; a record of another user, or of a slot that is
     /// no longer in use, is dropped.
     fn new(log: &Log, cycle: &ChargeCycle<'_>) -> Self {
         let mut resources = Self { keys: Vec::new(), by_key: HashMap::new() };
@@ -158,7 +158,9 @@ impl Resources {
             let before = log.get(&[RESOURCE, &slot.key].concat()).map(SlotRecord::read);
             let resource = match (slot.in_use, before) {
                 (Some(used), _) if used.suspended && cycle.discount_suspended => continue,
-                (Some(used), Some(before)) if before.user == used.submitter => before,
+                (Some(used), Some(before)) if before.user == used.submitter => {
+                    SlotRecord { weight: used.weight, ..before }
+                }
                 (Some(used), _) => SlotRecord {
                     user: used.submitter.to_vec(),
                     weight: used.weight,
