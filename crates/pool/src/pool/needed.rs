@@ -7,13 +7,16 @@ use classmate::internal::name::Name;
 use classmate::internal::program::mentions::foresee;
 
 /// The attributes of slots that the negotiator itself uses.
-pub const NEGOTIATOR_ATTRIBUTES: [&str; 61] = [
+pub const NEGOTIATOR_ATTRIBUTES: [&str; 65] = [
     "AccountingGroup",
     "Activity",
+    "ClaimId",
+    "ClaimIdList",
     "ClientMachine",
     "ConcurrencyLimits",
     "Cpus",
     "CurrentRank",
+    "CurrentTime",
     "DaemonShutdown",
     "DaemonShutdownFast",
     "Disk",
@@ -64,6 +67,7 @@ pub const NEGOTIATOR_ATTRIBUTES: [&str; 61] = [
     "TotalSlots",
     "UpdateSequenceNumber",
     "WantAdRevaluate",
+    "WantClaiming",
     "WantMatching",
     "WantPslotPreemption",
     "WorkingCM",

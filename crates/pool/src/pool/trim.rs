@@ -4,7 +4,7 @@
 
 use crate::pool::ad_reader::AdReader;
 use crate::pool::{Slot, State};
-use classmate::internal::eval::scope::{EvalOptions, Scope};
+use classmate::internal::eval::scope::EvalOptions;
 
 /// What is left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +27,13 @@ impl Trim {
             && self.keeps_claimed_partitionable(slot, settings)
     }
 
+    /// The `CurrentTime` that a slot has for the rest of the cycle: the reference moves it to ask when the slot shuts down,
+    /// and does not take it back. None if it stays as it is.
+    pub fn moved_clock(&self, slot: &Slot, settings: &EvalOptions) -> Option<i64> {
+        let asked = self.shutdown_within > 0 && SHUTDOWN.iter().any(|&name| slot.ad.contains(name));
+        (asked && !slot.ad.contains("CurrentTime")).then(|| moved_clock(slot, self.shutdown_within, settings))
+    }
+
     fn keeps_use(&self, slot: &Slot, settings: &EvalOptions) -> bool {
         if !self.preemption {
             return slot.partitionable || !slot.is_in_use();
@@ -45,15 +52,23 @@ impl Trim {
     }
 }
 
-/// Whether a slot will shut down: both attributes are asked, the fast one decides if it has a value.
+/// The attributes that say when a slot shuts down; the fast one decides if it has a value.
+const SHUTDOWN: [&str; 2] = ["DaemonShutdownFast", "DaemonShutdown"];
+
+/// Whether a slot will shut down: `CurrentTime` is moved, `time()` is not.
 fn shuts_down(slot: &Slot, within: i64, settings: &EvalOptions) -> bool {
-    let clock = AdReader::of(&slot.ad, settings).integer("MyCurrentTime").unwrap_or(settings.now);
-    let then = EvalOptions { now: clock.saturating_add(within), ..settings.clone() };
-    let asked = ["DaemonShutdownFast", "DaemonShutdown"].into_iter().find_map(|name| {
-        let value = Scope::new(&slot.ad, &then).eval_attr(name).ok()?;
-        value.as_condition()
-    });
+    if !SHUTDOWN.iter().any(|&name| slot.ad.contains(name)) {
+        return false;
+    }
+    let mut then = slot.ad.clone();
+    then.insert("CurrentTime", moved_clock(slot, within, settings));
+    let asked = SHUTDOWN.into_iter().find_map(|name| AdReader::of(&then, settings).truth(name));
     asked == Some(true)
+}
+
+fn moved_clock(slot: &Slot, within: i64, settings: &EvalOptions) -> i64 {
+    let clock = AdReader::of(&slot.ad, settings).integer("MyCurrentTime").unwrap_or(settings.now);
+    clock.saturating_add(within)
 }
 
 #[cfg(test)]
@@ -97,6 +112,9 @@ mod tests {
         assert!(keeps(IDLE_ONLY, "DaemonShutdown = CurrentTime > 1050"));
         assert!(keeps(soon, "DaemonShutdown = CurrentTime > 1050; MyCurrentTime = 500"));
         assert!(keeps(soon, "DaemonShutdown = true; DaemonShutdownFast = false"));
+        // The wall clock stays.
+        assert!(keeps(soon, "DaemonShutdown = time() > 1050"));
+        assert!(!keeps(soon, "DaemonShutdown = time() >= 1000"));
     }
 
     #[test]
