@@ -471,8 +471,8 @@ fn a_concurrency_limit_may_depend_on_the_slot() {
     let config = "N1_LIMIT = 1\nSWX_LIMIT = 5";
     let outcome = run(config, slots.clone(), &[jobs("u", 1, 3, limits)]);
     assert_eq!(pairs(&outcome), [("1.0", "a"), ("1.1", "c")]);
-    // No candidate is left for the third job; the reason is why b was passed over for the second.
-    assert_eq!(outcome.rejections[0].reason, "concurrency limit n1 reached");
+    // No candidate is left for the third job. B was passed over for the second, but the reason is that of the search.
+    assert_eq!(outcome.rejections[0].reason, "no match found");
     assert_eq!(outcome.rejections[0].slots.over_concurrency_limit, 1);
     // Looked at anew, b is refused because the third job wants two more of SWX, of which four of five are held.
     let outcome = run(&format!("{config}\nNEGOTIATOR_MATCHLIST_CACHING = false"), slots, &[jobs("u", 1, 3, limits)]);

@@ -129,6 +129,8 @@ knobs! {
         request_counts: bool = config.boolean("USE_RESOURCE_REQUEST_COUNTS", true)?,
         /// `NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE`, at least 1; 1 if counts are off.
         request_list_size: i64 = request_list_size(config)?,
+        /// `NEGOTIATOR_PREFETCH_REQUESTS`: the first list of requests is fetched before the pie spin.
+        prefetch: bool = config.boolean("NEGOTIATOR_PREFETCH_REQUESTS", true)?,
         /// `SIGNIFICANT_ATTRIBUTES`: replaces the computed list if not empty.
         replaced_by: Vec<Vec<u8>> = config.list("SIGNIFICANT_ATTRIBUTES")?,
         /// `ADD_SIGNIFICANT_ATTRIBUTES`.

@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashSet;
-
 use crate::accountant::GroupOf;
 use crate::negotiate::negotiation_loop::{NegotiatedGroup, NegotiationLoop};
 use crate::negotiate::preemption::GroupQuotas;
@@ -134,10 +132,9 @@ pub fn negotiate_groups(dealing: &mut NegotiationLoop<'_>, size: &PoolSize, sett
             autoregroup: tree.autoregroup && call.group == ROOT,
             quotas: Arc::clone(&quotas),
         });
-        let (left, next_pie) = dealing.negotiate_submitters(&lists[call.group], &terms(tree, &call, size, first_pie));
-        first_pie = next_pie;
-        let left: HashSet<usize> = left.into_iter().collect();
-        lists[call.group].retain(|who| !left.contains(who));
+        // The list stays in the order of this call: what is equal in the next one keeps it.
+        (lists[call.group], first_pie) =
+            dealing.negotiate_submitters(&lists[call.group], &terms(tree, &call, size, first_pie));
         let served = if call.unbounded { 0..tree.len() } else { call.group..call.group + 1 };
         for group in served {
             rounds.used(group, dealing.policy.group_usage(&tree.groups()[group].name));

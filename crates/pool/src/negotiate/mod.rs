@@ -203,6 +203,7 @@ fn market<'c>(
     observer: &mut dyn CycleObserver,
 ) -> (Box<dyn SlotMatcher + 'c>, Option<&'static str>) {
     let memory = match matcher {
+        _ if queue.sends_whole_ads() => return (Box::new(offers), Some("requests are whole job ads")),
         Matcher::Columnar { memory } => memory,
         Matcher::Reference => return (Box::new(offers), Some("the reference path was requested")),
     };
@@ -245,19 +246,13 @@ fn left_out(ignored: IgnoredAds, snapshot: &Snapshot, queue: &Queue<'_>, known: 
 
 /// Counts what a deal decided, and gives the slots back.
 fn report(dealing: NegotiationLoop<'_>, submitters: &[Submitter], offered: &[usize]) -> (Outcome, Vec<Slot>) {
-    let NegotiationLoop { mut outcome, offers, seen, .. } = dealing;
+    let NegotiationLoop { mut outcome, offers, active, active_schedds, .. } = dealing;
     outcome.statistics.largest_tie = offers.largest_tie();
-    for &who in &seen {
-        outcome.statistics.idle_jobs = outcome.statistics.idle_jobs.saturating_add(submitters[who].idle);
-    }
     let limited: BTreeSet<&String> =
         outcome.negotiations.iter().filter(|visit| visit.end == End::Resume).map(|visit| &visit.submitter).collect();
     let limited = limited.into_iter().cloned().collect();
-    let distinct =
-        |of: fn(&Submitter) -> &[u8]| seen.iter().map(|&who| of(&submitters[who])).collect::<BTreeSet<_>>().len();
-    let (schedulers, active_submitters) = (distinct(|s| &s.address), distinct(|s| &s.name));
     let statistics = &mut outcome.statistics;
-    (statistics.schedulers, statistics.active_submitters) = (schedulers, active_submitters);
+    (statistics.schedulers, statistics.active_submitters) = (active_schedds.len(), active.len());
     (statistics.matches, statistics.rejections) = (outcome.matches.len(), outcome.rejections.len());
     statistics.submitters_share_limit = limited;
     outcome.submitters = summary::summarize(&outcome, submitters, offered);

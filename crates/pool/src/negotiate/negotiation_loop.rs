@@ -4,13 +4,13 @@
 //! 8.3, 9.1.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::GroupOf;
 use crate::negotiate::offer::{Offer, Refusal, RequestingSubmitter, VARIOUS};
-use crate::negotiate::outcome::{Candidacy, Match, Negotiation, Outcome, Pie, Rejected};
+use crate::negotiate::outcome::{Candidacy, Match, Negotiation, Outcome, Pie, Rejected, Tally};
 use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::single::{SingleTurns, SubmitterJobs};
@@ -24,15 +24,11 @@ use crate::queue::request::{Queue, Request};
 use crate::queue::submitter::Submitter;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::name::Name;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
 
 /// The name of the group negotiated for when there are no groups.
 const NO_GROUP: &str = "<none>";
-
-/// Asked of every slot that is matched.
-static OFFLINE: LazyLock<Name> = LazyLock::new(|| Name::new("Offline"));
 
 /// A deal while it lasts.
 pub struct NegotiationLoop<'c> {
@@ -54,8 +50,10 @@ pub struct NegotiationLoop<'c> {
     pub outcome: Outcome,
     /// The group that is negotiated for; none without groups.
     pub group: Option<NegotiatedGroup>,
-    /// Submitters that were visited.
-    pub seen: BTreeSet<usize>,
+    /// Submitters that were negotiated with, by name.
+    pub active: HashSet<&'c [u8]>,
+    /// Numbers of the access points that were negotiated with.
+    pub active_schedds: HashSet<usize>,
     /// Requests in the queue: runs of like jobs.
     pub requests: usize,
     /// The number of each submitter's access point.
@@ -76,19 +74,43 @@ pub struct NegotiatedGroup {
 /// The request being served.
 pub(super) struct ServedRequest {
     pub(super) request: Request,
-    /// Jobs of it that got a slot in this turn.
-    pub(super) matched: usize,
+    /// Jobs of it that are served: matched, or expected to be packed into a slot with one that is.
+    pub(super) served: usize,
+    /// The place from which on jobs of it may be idle.
+    idle_from: usize,
+}
+
+impl ServedRequest {
+    /// A request of which no job is served yet.
+    pub(super) fn new(request: Request) -> Self {
+        Self { idle_from: request.first, request, served: 0 }
+    }
+}
+
+/// A run of equal jobs that were requested and not all matched.
+struct PassedRun {
+    first: usize,
+    autocluster: u32,
+    /// They may fit a slot that runs a job, or one that does not.
+    fits_in_use: bool,
+    fits_unclaimed: bool,
 }
 
 /// What has happened in a turn.
 #[derive(Default)]
 pub(super) struct TurnProgress {
+    /// Lists of requests that were fetched from the access point.
+    fetched: usize,
+    /// Requests of the last list that were not looked at yet.
+    unread: i64,
     /// Where the next request is looked for in the submitter's list.
     next: usize,
-    /// Autoclusters that got no slot; they are not offered again in this turn.
-    rejected: HashSet<u32>,
+    /// Autoclusters that got no slot, with the list in which they were rejected: they are not offered again in this turn.
+    rejected: HashMap<u32, usize>,
     /// Places in the submitter's list of the jobs that got a slot.
     matched: HashSet<usize>,
+    /// Runs of jobs before the request that is served which may still be idle and fit a slot.
+    passed: Vec<PassedRun>,
     /// Concurrency limits that refused the requests before this one, as long as no slot was looked at.
     reached: BTreeSet<String>,
 }
@@ -128,13 +150,15 @@ impl<'c> NegotiationLoop<'c> {
             policy,
             outcome,
             group: None,
-            seen: BTreeSet::new(),
+            active: HashSet::new(),
+            active_schedds: HashSet::new(),
             requests,
             schedds,
         }
     }
 
-    /// Deals to some of the submitters. Returns those who have nothing more to be served, and the number of the next pie.
+    /// Deals to some of the submitters. Returns those who stay in the list, in the order in which they were served, and the
+    /// number of the next pie.
     pub fn negotiate_submitters(&mut self, members: &[usize], deal: &PieInput) -> (Vec<usize>, u32) {
         let claimant = |&who: &usize| Claimant {
             submitter: self.submitters[who].name.to_vec(),
@@ -146,10 +170,14 @@ impl<'c> NegotiationLoop<'c> {
         let claimants: Vec<Claimant> = members.iter().map(claimant).collect();
         let waiting = SubmitterJobs { members, queue: &self.queue };
         let mut turns = self.policy.begin(&claimants, &waiting, deal);
-        self.run(members, &mut *turns);
+        self.run(members, deal, &mut *turns);
         self.record(members, turns.history());
         let history = turns.history();
-        (history.left.iter().map(|&who| members[who]).collect(), deal.first_pie + history.pies)
+        let left: HashSet<usize> = history.left.iter().copied().collect();
+        let sorted: Vec<usize> =
+            if history.order.is_empty() { (0..members.len()).collect() } else { history.order.clone() };
+        let kept = sorted.into_iter().filter(|who| !left.contains(who)).map(|who| members[who]);
+        (kept.collect(), deal.first_pie + history.pies)
     }
 
     /// Notes what the turns have to tell.
@@ -157,7 +185,14 @@ impl<'c> NegotiationLoop<'c> {
         let group = self.group.as_ref().map(|group| group.name.clone());
         for visit in &history.visits {
             let who = members[visit.who];
-            self.seen.insert(who);
+            if visit.passed.is_none() {
+                let Submitter { name, idle, .. } = &self.submitters[who];
+                if self.active.insert(name) {
+                    let waiting = &mut self.outcome.statistics.idle_jobs;
+                    *waiting = waiting.saturating_add(*idle);
+                }
+                self.active_schedds.insert(self.schedds[who]);
+            }
             self.outcome.negotiations.push(Negotiation {
                 submitter: self.submitters[who].name.to_string(),
                 schedd: self.submitters[who].schedd.to_string(),
@@ -179,14 +214,19 @@ impl<'c> NegotiationLoop<'c> {
     }
 
     /// Serves turns until there are none left.
-    fn run(&mut self, members: &[usize], turns: &mut dyn Turns) {
+    fn run(&mut self, members: &[usize], deal: &PieInput, turns: &mut dyn Turns) {
         let mut spin = (0, 0);
+        // Ads of a submitter whose jobs are requested with those of another one, for as long as the pie lasts.
+        let mut joined: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut singles = SingleTurns::default();
         while let Some(turn) =
             turns.next_suited(&mut |who, job, slot| self.suits(members[who], job, slot, &mut singles))
         {
+            if turn.why.pie != spin.0 {
+                joined.clear();
+            }
             for (into, from) in turns.merged() {
-                self.queue.merge(members[into], members[from]);
+                joined.entry(members[into]).or_default().push(members[from]);
             }
             let turn = Turn { who: members[turn.who], ..turn };
             if std::mem::replace(&mut spin, (turn.why.pie, turn.why.spin)) != spin {
@@ -194,9 +234,19 @@ impl<'c> NegotiationLoop<'c> {
             }
             let spent = match turn.job {
                 Some(job) => self.serve_one(&turn, job, &mut singles),
-                None => self.serve(&turn),
+                None => {
+                    let others = joined.get(&turn.who).map_or([].as_slice(), Vec::as_slice);
+                    self.queue.join(turn.who, others);
+                    let spent = self.serve(&turn);
+                    self.queue.part(turn.who, others, self.submitters);
+                    spent
+                }
             };
             turns.ended(spent);
+            if turn.job.is_none() {
+                let group_usage = deal.group.as_ref().map(|group| self.policy.group_usage(&group.name));
+                turns.charged(self.policy.standing(&self.submitters[turn.who].name).usage, group_usage);
+            }
         }
         singles.leave(&mut self.queue);
         self.tell_left(spin.0.max(1), members, &turns.equivalent_jobs(), &singles);
@@ -231,11 +281,17 @@ impl<'c> NegotiationLoop<'c> {
                     progress.reached.extend(std::mem::take(&mut refusal.reached));
                     refusal.reached = progress.reached.iter().cloned().collect();
                     self.rejected(turn, &current, &refusal);
-                    // A list is searched by the negotiator, which skips like jobs; asked for one job at a time, the
-                    // access point does.
-                    let significant = &self.rules.knobs.significant;
-                    if significant.request_list_size > 1 || !significant.all_jobs_in_cluster {
-                        progress.rejected.insert(current.request.autocluster);
+                    progress.rejected.entry(current.request.autocluster).or_insert(progress.fetched);
+                    if self.rules.knobs.significant.all_jobs_in_cluster {
+                        progress.next = progress.next.max(current.request.first + 1);
+                    }
+                    let Tally { over_limit, beyond_share, preemption_not_required, prefers_its_job, .. } =
+                        refusal.tally;
+                    let (first, autocluster) = (current.request.first, current.request.autocluster);
+                    let fits_in_use = beyond_share + preemption_not_required + prefers_its_job + over_limit > 0;
+                    let fits_unclaimed = beyond_share + over_limit > 0;
+                    if fits_in_use {
+                        progress.passed.push(PassedRun { first, autocluster, fits_in_use, fits_unclaimed });
                     }
                     // Whatever the reason that is told, and with no slot looked at, whatever became of those before.
                     let passed_over = refusal.untested && self.offers.passed_over(turn.who);
@@ -255,17 +311,56 @@ impl<'c> NegotiationLoop<'c> {
 
     /// The request to serve next: the same again while it stands for more jobs, then the next one.
     fn next(&self, who: usize, serving: Option<ServedRequest>, progress: &mut TurnProgress) -> Option<ServedRequest> {
-        if let Some(serving) = serving
-            && serving.matched < serving.request.count
-        {
-            return Some(serving);
+        if let Some(serving) = serving {
+            let Request { first, count, autocluster, .. } = serving.request;
+            if serving.served < count {
+                return Some(serving);
+            }
+            if (serving.idle_from..first + count).any(|place| !progress.matched.contains(&place)) {
+                progress.passed.push(PassedRun { first, autocluster, fits_in_use: true, fits_unclaimed: true });
+            }
         }
-        let mut request = self.queue.run(who, progress.next, &progress.rejected)?;
+        let mut request = self.next_request(who, progress)?;
         if self.offers.needs_ad(request.autocluster) {
             request.ad = self.queue.request_ad(who, &request);
         }
-        progress.next = request.first + request.count;
-        Some(ServedRequest { request, matched: 0 })
+        Some(ServedRequest::new(request))
+    }
+
+    /// The next request that is not skipped, as negotiator and access point agree on it
+    /// (`docs/reference/negotiation.md` 8.3, 8.4).
+    ///
+    /// Lists are fetched from the access point, the first of them before the turn. That was a conversation of its own: the
+    /// second list begins again with the first job, without those that were matched or rejected since. If the first list
+    /// was not full, there is no second.
+    fn next_request(&self, who: usize, progress: &mut TurnProgress) -> Option<Request> {
+        let knobs = &self.rules.knobs.significant;
+        let one_by_one = knobs.request_list_size == 1;
+        loop {
+            if progress.unread == 0 {
+                progress.fetched += 1;
+                progress.unread = knobs.request_list_size;
+                if progress.fetched == 2 && knobs.prefetch {
+                    progress.next = 0;
+                }
+            }
+            // The access point that takes every job for one of its own kind does not know like jobs again. (It numbers them and
+            // takes the autocluster of a rejection for such a number, but that is known to no one else.)
+            let is_skipped = |place: usize, autocluster: u32| {
+                let before = |list: &usize| !knobs.all_jobs_in_cluster && *list < progress.fetched;
+                progress.rejected.get(&autocluster).is_some_and(before) || progress.matched.contains(&place)
+            };
+            // Asked for one job at a time, the access point lists jobs singly, but has readied the second of a conversation
+            // before, which may stand for several.
+            let singly = one_by_one && !(knobs.request_counts && knobs.prefetch && progress.fetched == 2);
+            let request = self.queue.run(who, progress.next, is_skipped, singly)?;
+            progress.unread -= 1;
+            // Jobs that get no claim are offered again by an access point that is asked for one job after another.
+            progress.next = if one_by_one { request.first } else { request.first + request.count };
+            if one_by_one || !progress.rejected.contains_key(&request.autocluster) {
+                return Some(request);
+            }
+        }
     }
 
     /// Tells the request who asks and how they stand at this moment.
@@ -307,18 +402,26 @@ impl<'c> NegotiationLoop<'c> {
     ) {
         let slot = self.offers.slot(offer.slot);
         let submitter = &self.submitters[turn.who];
-        let place = serving.request.first + serving.matched;
         let name = slot.name.to_string_lossy().into_owned();
         let displaced = match &slot.user {
             _ if offer.makes_room => Some(VARIOUS.to_owned()),
             user => user.as_ref().filter(|_| self.rules.trim.preemption).map(ToString::to_string),
         };
-        let offline = AdReader::of(&slot.ad, self.settings).truth(*OFFLINE) == Some(true);
-        let packed = self.packed(&serving.request, slot).min(serving.request.count - serving.matched);
-        progress.matched.extend(place..place + packed);
-        serving.matched += packed;
+        let offline = slot.is_offline(self.settings);
+        let without_claim = slot.is_without_claim(self.settings);
+        let user = if without_claim { None } else { self.job_for(turn.who, serving, slot, progress) };
+        let place = user.unwrap_or(serving.request.first);
+        // One that gets no claim stays idle, too; but if the slot stays in the list, it would be matched to it for ever.
+        if user.is_some() || without_claim && slot.stays {
+            progress.matched.insert(place);
+        }
+        while progress.matched.contains(&serving.idle_from) {
+            serving.idle_from += 1;
+        }
         let released = if offer.makes_room { self.offers.make_room(&offer) } else { Vec::new() };
         let limits = self.offers.take(&offer, &serving.request);
+        // Counted by what is left of the slot. Jobs that are skipped because they are expected in it stay idle.
+        serving.served += self.packed(&serving.request, self.offers.slot(offer.slot));
         session.matched(offer.cost, displaced.is_some());
         let list = &self.queue.lists[turn.who];
         let ad = &self.queue.jobs[list[place].job].ad;
@@ -340,6 +443,7 @@ impl<'c> NegotiationLoop<'c> {
             displaced,
             released,
             offline,
+            unused: user.is_none(),
             limits: limits.map(|limits| String::from_utf8_lossy(&limits).into_owned()),
             weight: offer.cost,
             candidacy: Candidacy(ad.made()),
@@ -349,6 +453,42 @@ impl<'c> NegotiationLoop<'c> {
         });
     }
 
+    /// The place of the job for which the access point uses a slot: the first of the request, if it is idle, else the first
+    /// idle one of the submitter that fits (`docs/reference/negotiation.md` 8.6).
+    fn job_for(&self, who: usize, serving: &ServedRequest, slot: &Slot, progress: &TurnProgress) -> Option<usize> {
+        let request = &serving.request;
+        let Request { first, count, autocluster, .. } = *request;
+        let list = &self.queue.lists[who];
+        let is_idle = |place: &usize| !progress.matched.contains(place);
+        if is_idle(&first) {
+            return Some(first);
+        }
+        let chosen = |place: &usize| is_idle(place) && self.uses(who, *place, request, slot);
+        let may_fit = |run: &&PassedRun| if slot.user.is_some() { run.fits_in_use } else { run.fits_unclaimed };
+        for run in progress.passed.iter().filter(may_fit) {
+            let alike = list[run.first..].iter().take_while(|queued| queued.autocluster == run.autocluster).count();
+            if let Some(place) = (run.first..run.first + alike).find(is_idle).filter(chosen) {
+                return Some(place);
+            }
+        }
+        let own = (serving.idle_from..first + count).find(is_idle).filter(chosen);
+        own.or_else(|| {
+            let mut tried: HashSet<u32> = [autocluster].into_iter().collect();
+            let later = (first + count..list.len()).filter(is_idle);
+            later.filter(|place| tried.insert(list[*place].autocluster)).find(chosen)
+        })
+    }
+
+    /// Whether the access point uses a slot that was matched for a request for this job.
+    fn uses(&self, who: usize, place: usize, request: &Request, slot: &Slot) -> bool {
+        let list = &self.queue.lists[who];
+        let ad = |place: usize| &*self.queue.jobs[list[place].job].ad;
+        if list[place].autocluster == request.autocluster {
+            return slot.suits_equal_job(ad(place), self.settings);
+        }
+        slot.suits_other_job(ad(place), ad(request.first), self.settings)
+    }
+
     /// How many jobs of a request the access point is expected to pack into a slot.
     fn packed(&self, request: &Request, slot: &Slot) -> usize {
         if !self.rules.knobs.matching.depth_first {
@@ -356,16 +496,20 @@ impl<'c> NegotiationLoop<'c> {
         }
         let amount = |ad, name: &str| AdReader::of(ad, self.settings).integer(name).unwrap_or(1);
         let fits = |has: &str, wants: &str| amount(&slot.ad, has) / amount(&request.ad, wants).max(1);
-        // At least the job itself: the reference would match it again and again.
-        fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(1) as usize
+        // None if too little is left: then the job is matched once more, unless requests are not counted, or the slot stays in
+        // the list and would be matched for ever.
+        let least = i64::from(slot.stays || !self.rules.knobs.significant.request_counts);
+        fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(least) as usize
     }
 
     pub(super) fn rejected(&mut self, turn: &Turn, serving: &ServedRequest, refusal: &Refusal) {
         let request = &serving.request;
         let list = &self.queue.lists[turn.who];
+        let jobs =
+            if request.count > 1 { request.count - serving.served } else { self.queue.alike(turn.who, request.first) };
         self.outcome.rejections.push(Rejected {
             job: self.queue.jobs[list[request.first].job].id,
-            jobs: request.count - serving.matched,
+            jobs,
             submitter: self.submitters[turn.who].name.to_string(),
             reason: refusal.rejection.reason(&refusal.reached),
             rejection: refusal.rejection,

@@ -26,8 +26,7 @@ use crate::priority::session::Serve;
 use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::value::Value;
+use classmate::internal::eval::scope::EvalOptions;
 
 pub use room::VARIOUS;
 
@@ -118,6 +117,8 @@ pub struct ScanMatcher<'c> {
     /// Dynamic slots that are not to be given up any more, by the slot they were carved from. As in the reference, where their
     /// claims are dropped when the slot is looked at, these are all that a request could have had, whatever it took.
     given_up: HashMap<usize, HashSet<usize>>,
+    /// Number of claims handed out of slots that stay in the list after a match.
+    handed_out: HashMap<usize, usize>,
 }
 
 /// The concurrency limits a request falls under.
@@ -139,6 +140,8 @@ struct ScannedCandidates {
     tally: Tally,
     /// Whether a slot was too heavy when the candidates were looked for.
     passed_over: bool,
+    /// Slots that a concurrency limit kept out when the candidates were looked for.
+    limited: usize,
     /// Which dynamic slots are given up where room is made.
     rooms: HashMap<usize, Vec<usize>>,
     reached: BTreeSet<Vec<u8>>,
@@ -146,8 +149,13 @@ struct ScannedCandidates {
 
 impl<'c> ScanMatcher<'c> {
     /// The slots that are looked at, in their order.
-    pub fn new(slots: Vec<Slot>, rules: &'c Rules, settings: &'c EvalOptions) -> Self {
+    pub fn new(mut slots: Vec<Slot>, rules: &'c Rules, settings: &'c EvalOptions) -> Self {
         let mut order: Vec<usize> = (0..slots.len()).filter(|&at| rules.trim.keeps(&slots[at], settings)).collect();
+        for &at in &order {
+            if let Some(clock) = rules.trim.moved_clock(&slots[at], settings) {
+                slots[at].ad.insert("CurrentTime", clock);
+            }
+        }
         if rules.ranking.ignore_jobs {
             let keys: Vec<RankKey> = slots.iter().map(|slot| rules.ranking.of_slot(&slot.ad, settings)).collect();
             order.sort_by(|&a, &b| keys[b].compare(&keys[a]));
@@ -164,8 +172,9 @@ impl<'c> ScanMatcher<'c> {
             free[at] = true;
         }
         let named = if rules.makes_room() { room::by_name(&slots) } else { HashMap::new() };
-        let (left, given_up) = (order.len(), HashMap::new());
-        Self { slots, rules, settings, left, order, free, found: None, largest_tie: 0, concurrency, named, given_up }
+        let (left, given_up, handed_out) = (order.len(), HashMap::new(), HashMap::new());
+        let (found, largest_tie) = (None, 0);
+        Self { slots, rules, settings, left, order, free, found, largest_tie, concurrency, named, given_up, handed_out }
     }
 
     /// Counts the concurrency limits of slots that were handed out and are not claimed yet, which only the books know.
@@ -261,29 +270,44 @@ impl SlotMatcher for ScanMatcher<'_> {
         {
             return Err(Refusal::untested(name));
         }
-        let kept = self.found.take().filter(|found| {
-            self.rules.knobs.matching.match_list_caching
-                && (found.autocluster, found.submitter, found.serve)
-                    == (request.autocluster, requester.submitter, requester.serve)
-                && self.still_holds(found, request)
-        });
-        let (mut found, offer) = if let Some(mut found) = kept {
-            let offer = self.pop(&mut found, request, &limited, session);
-            (found, offer)
-        } else {
-            let mut found = self.scan(request, &limited, requester, session);
-            let offer = found.candidates.pop().map(|(_, offer)| offer);
-            (found, offer)
-        };
-        let refusal = |found: &mut ScannedCandidates| Refusal {
-            rejection: rejection(&found.tally),
-            tally: found.tally,
-            reached: found.reached.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
-            untested: false,
-        };
-        let answer = offer.ok_or_else(|| refusal(&mut found));
-        self.found = Some(found);
-        answer
+        loop {
+            let kept = self.found.take().filter(|found| {
+                self.rules.knobs.matching.match_list_caching
+                    && (found.autocluster, found.submitter, found.serve)
+                        == (request.autocluster, requester.submitter, requester.serve)
+                    && self.still_holds(found, request)
+            });
+            let mut reached = BTreeSet::new();
+            let (found, offer) = if let Some(mut found) = kept {
+                let offer = self.pop(&mut found, request, &limited, session, &mut reached);
+                (found, offer)
+            } else {
+                let mut found = self.scan(request, &limited, requester, session);
+                let offer = found.candidates.pop().map(|(_, offer)| offer);
+                (found, offer)
+            };
+            if let Some(Offer { slot, .. }) = offer
+                && self.has_no_claim_left(slot)
+            {
+                // A bad match: the slot leaves the list, and the next best is looked for.
+                self.free[slot] = false;
+                self.left -= 1;
+                self.found = Some(found);
+                continue;
+            }
+            let answer = offer.ok_or_else(|| {
+                let names = if reached.is_empty() { &found.reached } else { &reached };
+                let over_concurrency_limit = found.limited;
+                Refusal {
+                    rejection: rejection(&Tally { over_concurrency_limit, ..found.tally }),
+                    tally: found.tally,
+                    reached: names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
+                    untested: false,
+                }
+            });
+            self.found = Some(found);
+            return answer;
+        }
     }
 
     fn passed_over(&mut self, submitter: usize) -> bool {
@@ -328,10 +352,7 @@ impl SlotMatcher for ScanMatcher<'_> {
     }
 
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
-        let held = match self.limited(request) {
-            Limited::Everywhere(text) => text,
-            Limited::BySlot => self.limits_in(offer.slot, request),
-        };
+        let held = self.limits_in(offer.slot, request);
         self.take_under(offer, request, held)
     }
 }
@@ -354,12 +375,15 @@ impl ScanMatcher<'_> {
     }
 
     /// The concurrency limits of a request in a slot, in lower case.
-    fn limits_in(&self, at: usize, request: &Request) -> Option<Vec<u8>> {
-        let scope = Scope::new(&request.ad, self.settings).with_target(&self.slots[at].ad);
-        match scope.eval_attr("ConcurrencyLimits") {
-            Ok(Value::Str(text)) => Some(text.to_ascii_lowercase()),
-            _ => None,
-        }
+    pub(super) fn limits_in(&self, at: usize, request: &Request) -> Option<Vec<u8>> {
+        self.slots[at].limits_of(&request.ad, self.settings).map(|text| text.to_ascii_lowercase())
+    }
+
+    /// Whether a slot has handed out all its claims, as far as its ad has them.
+    fn has_no_claim_left(&self, at: usize) -> bool {
+        let (Some(handed_out), slot) = (self.handed_out.get(&at), &self.slots[at]) else { return false };
+        let spent = slot.claims(self.settings).is_some_and(|claims| *handed_out >= claims);
+        spent && !slot.is_without_claim(self.settings)
     }
 
     /// The concurrency limit that keeps a request out of a slot, if it depends on the slot and one is reached.
@@ -399,6 +423,9 @@ impl ScanMatcher<'_> {
         self.concurrency.hold(held.as_deref().unwrap_or_default());
         let slot = &mut self.slots[offer.slot];
         let draw = draw(slot, request, self.settings).filter(|_| !offer.makes_room);
+        if draw.is_some() || slot.stays {
+            *self.handed_out.entry(offer.slot).or_insert(0) += 1;
+        }
         if let Some(draw) = draw {
             slot.deduct(&draw, &self.rules.weighing, self.settings);
             self.offer_again(offer.slot, request);
@@ -451,17 +478,20 @@ impl ScanMatcher<'_> {
                 }
                 verdict => verdict,
             };
-            if let SlotVerdict::Suitable(_, offer) = &verdict {
-                weight += offer.cost;
-            }
+            let suits = matches!(verdict, SlotVerdict::Suitable(..));
             found.note(verdict);
-            // With ranks that do not depend on the job, the slots come best first, and enough is enough.
-            if self.rules.ranking.ignore_jobs && weight > session.limit() {
-                break;
+            // With ranks that do not depend on the job, the slots come best first, and enough is enough. Only a slot that
+            // suits ends the search: with a limit below zero it is found all the same.
+            if self.rules.ranking.ignore_jobs && suits {
+                weight += AdReader::of(&self.slots[at].ad, self.settings).number("SlotWeight").unwrap_or(1.0);
+                if weight > session.limit() {
+                    break;
+                }
             }
         }
         found.tally.suitable = found.candidates.len();
         found.passed_over = found.tally.over_limit > 0;
+        found.limited = found.tally.over_concurrency_limit;
         // Stable, so that ties go to the slot that comes first; then turned round to take from the end.
         found.candidates.sort_by(|(a, _), (b, _)| b.compare(a));
         found.candidates.reverse();
@@ -597,13 +627,16 @@ impl ScanMatcher<'_> {
         request: &Request,
         limited: &Limited,
         session: &Session,
+        reached: &mut BTreeSet<Vec<u8>>,
     ) -> Option<Offer> {
         while let Some((_, offer)) = found.candidates.pop() {
             if !self.free[offer.slot] {
                 continue;
             }
             if let Some(name) = self.reached_in(offer.slot, request, limited) {
-                found.note(SlotVerdict::Limited(name));
+                // No reason for a rejection: as in the reference, those are of the search, except for limits on weight.
+                found.tally.over_concurrency_limit += 1;
+                reached.insert(name);
             } else if (offer.preempt_state != PreemptState::None && session.permits_preempting(offer.cost))
                 || session.permits_unclaimed(offer.cost)
             {
@@ -621,7 +654,8 @@ impl ScannedCandidates {
         let RequestingSubmitter { submitter, serve, .. } = *requester;
         let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
         let rooms = HashMap::new();
-        Self { autocluster, submitter, serve, candidates, tally, passed_over: false, rooms, reached }
+        let (passed_over, limited) = (false, 0);
+        Self { autocluster, submitter, serve, candidates, tally, passed_over, limited, rooms, reached }
     }
 
     /// Counts what became of a slot, and keeps it if it will do.

@@ -118,7 +118,12 @@ impl Rules {
 
     /// Which jobs access points offer, and how.
     pub fn offering(&self) -> Offering<'_> {
-        Offering { constraint: self.jobs.as_ref(), singly: self.knobs.significant.all_jobs_in_cluster }
+        let significant = &self.knobs.significant;
+        Offering {
+            constraint: self.jobs.as_ref(),
+            singly: significant.all_jobs_in_cluster,
+            whole: significant.request_list_size == 1,
+        }
     }
 
     /// Whether dynamic slots may be given up so that a request fits into their partitionable slot.

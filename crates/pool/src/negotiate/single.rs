@@ -205,7 +205,7 @@ impl NegotiationLoop<'_> {
         }
         let Some(request) = self.queue.single(turn.who, place) else { return session.spent(true, left) };
         self.outcome.statistics.jobs_considered += 1;
-        let mut serving = ServedRequest { request, matched: 0 };
+        let mut serving = ServedRequest::new(request);
         self.insert_submitter_attributes(turn.who, &mut serving.request);
         if let Some(slot) = turn.slot {
             let requester = self.requester(turn.who, session.serve());

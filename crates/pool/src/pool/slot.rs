@@ -10,7 +10,8 @@ use crate::pool::ad_reader::AdReader;
 use crate::pool::address::Protocols;
 use crate::pool::consumption::{Consumption, Draw};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
+use classmate::internal::eval::matching::symmetric;
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::text::Text;
@@ -82,6 +83,11 @@ struct SlotAttributeNames {
     my_address: Name,
     startd_ip_addr: Name,
     want_ad_revaluate: Name,
+    want_claiming: Name,
+    offline: Name,
+    rank: Name,
+    current_rank: Name,
+    concurrency_limits: Name,
 }
 
 static NAMES: LazyLock<SlotAttributeNames> = LazyLock::new(|| SlotAttributeNames {
@@ -105,6 +111,11 @@ static NAMES: LazyLock<SlotAttributeNames> = LazyLock::new(|| SlotAttributeNames
     my_address: Name::new("MyAddress"),
     startd_ip_addr: Name::new("StartdIpAddr"),
     want_ad_revaluate: Name::new("WantAdRevaluate"),
+    want_claiming: Name::new("WantClaiming"),
+    offline: Name::new("Offline"),
+    rank: Name::new("Rank"),
+    current_rank: Name::new("CurrentRank"),
+    concurrency_limits: Name::new("ConcurrencyLimits"),
 });
 
 /// A slot.
@@ -192,6 +203,74 @@ impl Slot {
             name,
             ad,
         })
+    }
+
+    /// Whether it is offline: a match only wakes it.
+    pub fn is_offline(&self, settings: &EvalOptions) -> bool {
+        AdReader::of(&self.ad, settings).truth(NAMES.offline) == Some(true)
+    }
+
+    /// Whether a match hands out no claim, so that the access point does not use it: the slot is offline, or its
+    /// `WantClaiming` is false.
+    pub fn is_without_claim(&self, settings: &EvalOptions) -> bool {
+        self.is_offline(settings) || AdReader::of(&self.ad, settings).truth(NAMES.want_claiming) == Some(false)
+    }
+
+    /// Whether the access point accepts the slot for a job that is equal to the one it was matched for.
+    pub fn suits_equal_job(&self, job: &ClassAd, settings: &EvalOptions) -> bool {
+        if self.ad.contains(NAMES.saved_requirements) {
+            return self.suits_other_job(job, job, settings);
+        }
+        self.rank_is_enough(job, settings)
+    }
+
+    /// Whether the access point accepts the slot for another job than the one it was matched for: both accept each other, the
+    /// slot likes the job as well as the one it runs, and the job has the concurrency limits of the request.
+    pub fn suits_other_job(&self, job: &ClassAd, requested: &ClassAd, settings: &EvalOptions) -> bool {
+        let limits = |job: &ClassAd| self.limits_of(job, settings).map(|text| text.to_ascii_lowercase());
+        if limits(job).unwrap_or_default() != limits(requested).unwrap_or_default()
+            || !self.rank_is_enough(job, settings)
+        {
+            return false;
+        }
+        match self.ad.get(NAMES.saved_requirements) {
+            None => symmetric(job, &self.ad, settings),
+            Some(requirements) => {
+                let mut sent = self.ad.clone();
+                sent.insert_expr(NAMES.requirements, &requirements);
+                symmetric(job, &sent, settings)
+            }
+        }
+    }
+
+    fn rank_is_enough(&self, job: &ClassAd, settings: &EvalOptions) -> bool {
+        let Some(current) = AdReader::of(&self.ad, settings).number(NAMES.current_rank) else { return true };
+        let rank = Scope::new(&self.ad, settings).with_target(job).eval_attr(NAMES.rank).ok();
+        rank.and_then(|rank| rank.as_number()).is_none_or(|rank| rank >= current)
+    }
+
+    /// The concurrency limits of a job in the slot: its own, or those that the slot holds already if it has none, because
+    /// the reference evaluates the attribute in the job, or else in the slot.
+    pub fn limits_of(&self, job: &ClassAd, settings: &EvalOptions) -> Option<Text> {
+        let limits = NAMES.concurrency_limits;
+        let (ad, other) = if job.contains(limits) { (job, &self.ad) } else { (&self.ad, job) };
+        if !ad.contains(limits) {
+            return None;
+        }
+        match Scope::new(ad, settings).with_target(other).eval_attr(limits) {
+            Ok(Value::Str(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Number of claims, if the ad has them: public ads have none.
+    pub fn claims(&self, settings: &EvalOptions) -> Option<usize> {
+        let facts = AdReader::of(&self.ad, settings);
+        let separators = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
+        match facts.string("ClaimIdList") {
+            Some(list) => Some(list.split(separators).filter(|claim| !claim.is_empty()).count()),
+            None => facts.string("ClaimId").map(|_| 1),
+        }
     }
 
     /// Whether somebody claimed it and a match would displace them.

@@ -121,13 +121,19 @@ pub trait Turns {
     }
 
     /// Claimants merged since the last call, because they are the same submitter at the same access point and became
-    /// neighbors: the jobs of the second now belong to the first.
+    /// neighbors: until the end of the pie the jobs of the second are requested with those of the first.
     fn merged(&mut self) -> Vec<(usize, usize)> {
         Vec::new()
     }
 
     /// Receives the result of the last turn.
     fn ended(&mut self, spent: TurnResult);
+
+    /// Receives what the claimant of the last turn and the group of the deal use by now: the accountant keeps six decimals,
+    /// so that this is not the sum of what was taken.
+    fn charged(&mut self, usage: f64, group_usage: Option<f64>) {
+        let _ = (usage, group_usage);
+    }
 
     /// The history so far.
     fn history(&self) -> &PieHistory;
@@ -273,6 +279,9 @@ pub struct PieHistory {
     pub visits: Vec<Visit>,
     /// Claimants that had nothing more to be served, and left.
     pub left: Vec<usize>,
+    /// All claimants in the order in which they are served; empty if the policy has none, or the deal ended before.
+    #[serde(skip)]
+    pub order: Vec<usize>,
     /// Number of pies, including those that ended at once.
     pub pies: u32,
     /// Number of passes begun, including those that ended at once.

@@ -63,8 +63,9 @@ pub struct Spins {
     before: (f64, usize),
     slots_left: usize,
     /// Merged claimants with their new claimants, not yet reported.
-    gone: Vec<bool>,
     merged: Vec<(usize, usize)>,
+    /// The name of the claimant whose turn ended last.
+    served: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -80,10 +81,9 @@ impl Spins {
     /// Starts a deal. `usage` is by name, `group_usage` that of the deal's group.
     pub fn new(terms: SpinTerms, entrants: Vec<Entrant>, usage: Vec<f64>, group_usage: f64) -> Self {
         let pie = terms.deal.first_pie;
-        let gone = vec![false; entrants.len()];
         Self {
-            gone,
             merged: Vec::new(),
+            served: None,
             terms,
             entrants,
             usage,
@@ -107,8 +107,7 @@ impl Spins {
     fn enter(&mut self, floor_round: bool) {
         let below = |e: &Entrant| e.floor > 0 && self.usage[e.name] < e.floor as f64;
         let members = self.entrants.iter().enumerate();
-        self.list =
-            members.filter(|(at, e)| !self.gone[*at] && (!floor_round || below(e))).map(|(at, _)| (at, 0.0)).collect();
+        self.list = members.filter(|(_, e)| !floor_round || below(e)).map(|(at, _)| (at, 0.0)).collect();
         self.floor_round = floor_round;
         self.spin = 0;
         self.stage = if self.list.is_empty() { self.after_pie() } else { SpinStage::Spinning };
@@ -193,19 +192,25 @@ impl Spins {
         let mut keyed: Vec<_> = self.list.iter().zip(open).map(|(entry, &limit)| (key(entry, limit), *entry)).collect();
         keyed.sort_by(|(a, _), (b, _)| a.compare(b));
         self.list = keyed.into_iter().map(|(_, entry)| entry).collect();
+        if !self.floor_round {
+            self.history.order = self.list.iter().map(|(who, _)| *who).collect();
+        }
         self.merge();
     }
 
-    /// Merges neighbors that are the same submitter at the same access point with different job priorities.
+    /// Merges neighbors that are the same submitter at the same access point with different job priorities. After a floor
+    /// round all are back.
     fn merge(&mut self) {
-        let Self { entrants, gone, merged, history, .. } = self;
+        let Self { entrants, merged, history, floor_round, .. } = self;
+        merged.clear();
         self.list.dedup_by(|(later, _), (first, _)| {
             let (a, b) = (&entrants[*first], &entrants[*later]);
             let same = a.job_prio.is_some() && b.job_prio.is_some() && (a.name, a.schedd) == (b.name, b.schedd);
             if same {
                 merged.push((*first, *later));
-                gone[*later] = true;
-                history.left.push(*later);
+                if !*floor_round {
+                    history.left.push(*later);
+                }
             }
             same
         });
@@ -297,14 +302,23 @@ impl Turns for Spins {
         let Some(&(who, _)) = self.list.get(self.cursor) else {
             return;
         };
-        self.usage[self.entrants[who].name] += spent.weight;
+        let name = self.entrants[who].name;
+        self.usage[name] += spent.weight;
         self.group_usage += spent.weight;
+        self.served = Some(name);
         self.pie_left -= spent.weight;
         self.slots_left = spent.slots_left;
         if let Some(visit) = self.history.visits.last_mut() {
             visit.end = spent.end;
         }
         self.leave(spent.end);
+    }
+
+    fn charged(&mut self, usage: f64, group_usage: Option<f64>) {
+        if let Some(name) = self.served {
+            self.usage[name] = usage;
+        }
+        self.group_usage = group_usage.unwrap_or(self.group_usage);
     }
 
     fn history(&self) -> &PieHistory {

@@ -45,6 +45,8 @@ pub struct Queue<'a> {
     pub unlisted: HashMap<JobId, usize>,
     /// True if every job is its own request.
     singly: bool,
+    /// True if requests are whole job ads.
+    whole: bool,
 }
 
 /// Submitter, access point, and the priority of the requested jobs.
@@ -57,6 +59,8 @@ pub struct Offering<'e> {
     pub constraint: Option<&'e Expr>,
     /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER`: each job is a request of its own, however like its neighbours it is.
     pub singly: bool,
+    /// Requests are asked for one by one, and are whole job ads then.
+    pub whole: bool,
 }
 
 /// Equal jobs that are neighbors.
@@ -128,8 +132,9 @@ impl<'a> Queue<'a> {
             lists[place].push(Queued { job: at, autocluster });
             before = Some((autocluster, place, job));
         }
-        let (autoclusters, singly) = (clusters.len(), offering.singly);
-        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, unlisted: HashMap::new(), singly };
+        let (autoclusters, unlisted) = (clusters.len(), HashMap::new());
+        let Offering { singly, whole, .. } = *offering;
+        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, unlisted, singly, whole };
         if let Some(constraint) = offering.constraint {
             queue.constrain(constraint, settings);
         }
@@ -158,23 +163,34 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// The next request of a submitter: the run that begins at or after `from` and is not of a rejected
-    /// autocluster.
-    pub fn request(&self, submitter: usize, from: usize, rejected: &HashSet<u32>) -> Option<Request> {
-        let mut request = self.run(submitter, from, rejected)?;
-        request.ad = self.request_ad(submitter, &request);
-        Some(request)
+    /// The next request of a submitter, without an ad: the run of equal jobs that begins at the first job at or after `from`
+    /// that is not skipped, by its place and autocluster; `singly`: that job alone.
+    pub fn run(
+        &self,
+        submitter: usize,
+        from: usize,
+        is_skipped: impl Fn(usize, u32) -> bool,
+        singly: bool,
+    ) -> Option<Request> {
+        let list = &self.lists[submitter];
+        let mut rest = list.get(from..)?.iter().enumerate();
+        let first = from + rest.position(|(at, queued)| !is_skipped(from + at, queued.autocluster))?;
+        let count = if singly { 1 } else { self.alike(submitter, first) };
+        Some(Request { first, count, autocluster: list[first].autocluster, ad: ClassAd::new() })
     }
 
-    /// As [`Queue::request`], without an ad.
-    pub fn run(&self, submitter: usize, from: usize, rejected: &HashSet<u32>) -> Option<Request> {
-        let list = &self.lists[submitter];
-        let skipped = list.get(from..)?.iter().position(|queued| !rejected.contains(&queued.autocluster))?;
-        let first = from + skipped;
-        let autocluster = list[first].autocluster;
-        let alike = list[first..].iter().take_while(|queued| queued.autocluster == autocluster);
-        let count = if self.singly { 1 } else { alike.count() };
-        Some(Request { first, count, autocluster, ad: ClassAd::new() })
+    /// Number of jobs from a place in a submitter's list on that form one request.
+    pub fn alike(&self, submitter: usize, first: usize) -> usize {
+        if self.singly {
+            return 1;
+        }
+        let rest = &self.lists[submitter][first..];
+        rest.iter().take_while(|queued| queued.autocluster == rest[0].autocluster).count()
+    }
+
+    /// Returns whether requests are whole job ads.
+    pub fn sends_whole_ads(&self) -> bool {
+        self.whole
     }
 
     /// The request of one job alone, given by its place in the submitter's list.
@@ -220,13 +236,13 @@ impl<'a> Queue<'a> {
         all.filter(move |(_, request)| !std::mem::replace(&mut seen[request.autocluster as usize], true))
     }
 
-    /// The ad that represents a request of a submitter: the significant part of the first job.
+    /// The ad that represents a request of a submitter: the significant part of the first job, or all of it.
     pub fn request_ad(&self, submitter: usize, request: &Request) -> ClassAd {
         let Request { autocluster, count, .. } = *request;
         let job = &self.jobs[self.lists[submitter][request.first].job];
-        let mut ad = ClassAd::with_capacity(self.significant.len() + 16);
+        let mut ad = if self.whole { (*job.ad).clone() } else { ClassAd::with_capacity(self.significant.len() + 16) };
         let carried = CARRIED.into_iter().map(Name::from);
-        for name in relevant(&job.ad, &self.significant).into_iter().chain(carried) {
+        for name in relevant(&job.ad, &self.significant).into_iter().chain(carried).filter(|_| !self.whole) {
             if let Some(attribute) = job.ad.lookup(name) {
                 ad.set(name, attribute.clone());
             }
@@ -238,10 +254,24 @@ impl<'a> Queue<'a> {
         ad
     }
 
-    /// Appends the jobs of a submitter to those of another one.
-    pub fn merge(&mut self, into: usize, from: usize) {
-        let mut jobs = std::mem::take(&mut self.lists[from]);
-        self.lists[into].append(&mut jobs);
+    /// Adds the jobs of other ads of a submitter to its own, in their order.
+    pub fn join(&mut self, into: usize, others: &[usize]) {
+        for &from in others {
+            let mut jobs = std::mem::take(&mut self.lists[from]);
+            self.lists[into].append(&mut jobs);
+        }
+        if !others.is_empty() {
+            self.lists[into].sort_by_cached_key(|queued| self.jobs[queued.job].order());
+        }
+    }
+
+    /// Gives the jobs that were added back to the ads of their priorities.
+    pub fn part(&mut self, from: usize, others: &[usize], submitters: &[Submitter]) {
+        for &into in others {
+            let jobs = &self.jobs;
+            let own = |queued: &mut Queued| submitters[into].job_prio == Some(jobs[queued.job].job_prio());
+            self.lists[into] = self.lists[from].extract_if(.., own).collect();
+        }
     }
 
     /// Takes matched jobs, given by their places in the submitter's list, out of it.
@@ -301,7 +331,7 @@ mod tests {
         let mut significant = Significant::default();
         significant.insert(Name::new("RequestMemory"));
         let constraint = constraint.map(|text| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap());
-        let offering = Offering { constraint: constraint.as_ref(), singly };
+        let offering = Offering { constraint: constraint.as_ref(), singly, whole: false };
         Queue::new(views, &submitters, significant, &offering, &settings)
     }
 
@@ -311,10 +341,9 @@ mod tests {
 
     /// Number of the first job and count of every request, until none is left.
     fn requests(queue: &Queue<'_>, rejected: &[u32]) -> Vec<(i64, usize)> {
-        let rejected = rejected.iter().copied().collect();
         let mut found = Vec::new();
         let mut from = 0;
-        while let Some(request) = queue.request(0, from, &rejected) {
+        while let Some(request) = queue.run(0, from, |_, autocluster| rejected.contains(&autocluster), false) {
             found.push((queue.jobs[queue.lists[0][request.first].job].id.process, request.count));
             from = request.first + request.count;
         }
@@ -346,7 +375,7 @@ mod tests {
     #[test]
     fn a_request_shows_what_matters_and_nothing_else() {
         let queue = queue(&[(0, 10), (0, 10)], None);
-        let ad = queue.request(0, 0, &HashSet::new()).unwrap().ad;
+        let ad = queue.single(0, 0).map(|request| queue.request_ad(0, &Request { count: 2, ..request })).unwrap();
         assert_eq!(ad.get("RequestMemory").unwrap().to_string(), "10");
         assert_eq!(ad.get("_condor_RESOURCE_COUNT").unwrap().to_string(), "2");
         assert!(!ad.contains("Secret") && !ad.contains("JobPrio"));

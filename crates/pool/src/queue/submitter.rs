@@ -298,7 +298,7 @@ mod tests {
         // With as many ads again that were left out.
         Submitter::sort_as_collected(&mut submitters, 6);
         let names: Vec<_> = submitters.iter().map(|(s, ())| s.name.to_string()).collect();
-        assert_eq!(names, ["carol@pool.test", "bob@pool.test", "alice@pool.test"]);
+        assert_eq!(names, ["bob@pool.test", "carol@pool.test", "alice@pool.test"]);
     }
 
     /// Slots are kept in such a table too: a recorded negotiator scanned ten in this order (collisions aside).

@@ -294,9 +294,11 @@ impl<'r> PoolState<'r> {
         let (mut started, mut displaced) = (0, 0);
         for made in &outcome.matches {
             let slot = made.slot.as_bytes();
-            if made.offline {
+            if made.unused {
                 // The machine is woken; the job waits for it.
-                if let Some(at) = self.slots.get(slot) {
+                if made.offline
+                    && let Some(at) = self.slots.get(slot)
+                {
                     self.snapshot.slots[at].insert("MachineLastMatchTime", self.snapshot.now);
                 }
                 continue;

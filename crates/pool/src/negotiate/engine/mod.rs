@@ -503,9 +503,9 @@ impl SlotMatcher for ClassMatcher<'_> {
 
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
         let held = match self.routes.get(&request.autocluster) {
-            Some(Route::RequestClass(_, text)) => {
+            Some(Route::RequestClass(_, Some(text))) => {
                 let text = text.clone();
-                self.offers.take_under(offer, request, text)
+                self.offers.take_under(offer, request, Some(text))
             }
             _ => self.offers.take(offer, request),
         };
@@ -609,6 +609,8 @@ impl ClassMatcher<'_> {
         for (sample, number) in samples.iter().zip(numbers) {
             let route = match (number.map(|number| classes.get(number)), self.offers.limited_ad(&sample.ad)) {
                 (None | Some(Some(None)), _) | (_, Limited::BySlot) => Route::Slots,
+                // What is held may be another text, once the slot is known.
+                (_, Limited::Everywhere(Some(_))) if sample.ad.constant("ConcurrencyLimits").is_none() => Route::Slots,
                 (Some(None), _) => Route::Request,
                 (Some(Some(Some(class))), Limited::Everywhere(text)) => Route::RequestClass(*class, text),
             };

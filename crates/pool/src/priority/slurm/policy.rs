@@ -331,6 +331,7 @@ impl InOrder {
             left: (0..claimants).collect(),
             pies: 1,
             begun: 1,
+            ..PieHistory::default()
         };
         Self { jobs, next: 0, visit_of, pie: deal.first_pie, history }
     }
