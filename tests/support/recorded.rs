@@ -3,7 +3,7 @@
 //! Tests share one copy, which they must not change. Include this file with `#[path = "…/tests/support/recorded.rs"]`;
 //! the crate that includes it needs `flate2`, `tar` and `tempfile`.
 
-#![allow(dead_code, reason = "few test binaries read both archives")]
+#![allow(dead_code, reason = "few test binaries read every archive")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its data has failed")]
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,6 +16,12 @@ use flate2::read::GzDecoder;
 pub(crate) fn scenarios() -> &'static Path {
     static FOLDER: LazyLock<PathBuf> =
         LazyLock::new(|| unpack("scenarios", include_bytes!("../data/scenarios.tar.gz")));
+    &FOLDER
+}
+
+/// The folder of the random negotiation cycles and of the small ones of one behavior each, with one subfolder per cycle.
+pub(crate) fn cycles() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| unpack("cycles", include_bytes!("../data/cycles.tar.gz")));
     &FOLDER
 }
 

@@ -2,6 +2,7 @@
 
 mod agree;
 mod cycle;
+mod cycles;
 mod dirac;
 mod divisions;
 mod journal;
