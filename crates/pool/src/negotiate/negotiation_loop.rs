@@ -340,7 +340,8 @@ impl<'c> NegotiationLoop<'c> {
             if progress.unread == 0 {
                 progress.fetched += 1;
                 progress.unread = knobs.request_list_size;
-                if progress.fetched == 2 && knobs.prefetch {
+                // Asked for each job by itself, the access point knows no like jobs: it goes on behind the rejected one.
+                if progress.fetched == 2 && knobs.prefetch && !(one_by_one && knobs.all_jobs_in_cluster) {
                     progress.next = 0;
                 }
             }
