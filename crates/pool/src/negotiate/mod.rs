@@ -42,8 +42,8 @@ use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::{ClassCounts, SlotMatcher};
 use crate::pool::Slot;
 use crate::priority::{End, PieInput, PriorityPolicy};
-use crate::queue::Submitter;
 use crate::queue::request::{CARRIED, Queue, Request};
+use crate::queue::{Submitter, significant};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::{Key, Name};
 use classmate_config::internal::config::ConfigError;
@@ -203,7 +203,6 @@ fn market<'c>(
     observer: &mut dyn CycleObserver,
 ) -> (Box<dyn SlotMatcher + 'c>, Option<&'static str>) {
     let memory = match matcher {
-        _ if queue.sends_whole_ads() => return (Box::new(offers), Some("requests are whole job ads")),
         Matcher::Columnar { memory } => memory,
         Matcher::Reference => return (Box::new(offers), Some("the reference path was requested")),
     };
@@ -214,6 +213,13 @@ fn market<'c>(
         SampleRequest { autocluster: request.autocluster, ad }
     };
     let samples: Vec<SampleRequest> = firsts.iter().zip(ads).map(marked).collect();
+    let waiting = || queue.lists.iter().flatten().map(|queued| &*queue.jobs[queued.job].ad);
+    let in_samples = || samples.iter().any(|sample| rules.removes_attribute_of(&sample.ad));
+    if queue.sends_whole_ads()
+        && (rules.may_use_insignificant() || in_samples() || waiting().any(significant::has_insignificant))
+    {
+        return (Box::new(offers), Some("requests are whole job ads, and insignificant attributes may be used"));
+    }
     match ClassMatcher::new(offers, rules, &samples, (&varying(queue), memory), observer) {
         Ok(engine) => (Box::new(engine), None),
         Err((offers, obstacle)) => (offers, Some(obstacle)),

@@ -345,8 +345,8 @@ impl<'c> NegotiationLoop<'c> {
                     progress.next = 0;
                 }
             }
-            // The access point that takes every job for one of its own kind does not know like jobs again. (It numbers them and
-            // takes the autocluster of a rejection for such a number, but that is known to no one else.)
+            // An access point that takes every job for one of its own kind does not know equal jobs again. (It numbers the jobs
+            // and takes the autocluster of a rejection for such a number; the numbers of autoclusters are not known here.)
             let is_skipped = |place: usize, autocluster: u32| {
                 let before = |list: &usize| !knobs.all_jobs_in_cluster && *list < progress.fetched;
                 progress.rejected.get(&autocluster).is_some_and(before) || progress.matched.contains(&place)
@@ -480,7 +480,7 @@ impl<'c> NegotiationLoop<'c> {
         })
     }
 
-    /// Whether the access point uses a slot that was matched for a request for this job.
+    /// Returns whether the access point uses a slot that was matched for a request for this job.
     fn uses(&self, who: usize, place: usize, request: &Request, slot: &Slot) -> bool {
         let list = &self.queue.lists[who];
         let ad = |place: usize| &*self.queue.jobs[list[place].job].ad;

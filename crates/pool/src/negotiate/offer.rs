@@ -379,7 +379,7 @@ impl ScanMatcher<'_> {
         self.slots[at].limits_of(&request.ad, self.settings).map(|text| text.to_ascii_lowercase())
     }
 
-    /// Whether a slot has handed out all its claims, as far as its ad has them.
+    /// Returns whether a slot has handed out all its claims, as far as its ad has them.
     fn has_no_claim_left(&self, at: usize) -> bool {
         let (Some(handed_out), slot) = (self.handed_out.get(&at), &self.slots[at]) else { return false };
         let spent = slot.claims(self.settings).is_some_and(|claims| *handed_out >= claims);

@@ -74,7 +74,7 @@ pub struct Match {
     /// Whether the slot is offline: it is woken, and the job waits for another cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offline: bool,
-    /// Whether the access point does not use the slot, so that the job stays idle: it gets no claim, because the slot is
+    /// True if the access point does not use the slot, so that the job stays idle: it gets no claim, because the slot is
     /// offline or has `WantClaiming = false`, or it has no idle job that fits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unused: bool,

@@ -16,6 +16,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::error::SyntaxError;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
+use classmate::internal::program::mentions::Mentions;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
@@ -129,6 +130,20 @@ impl Rules {
     /// Whether dynamic slots may be given up so that a request fits into their partitionable slot.
     pub fn makes_room(&self) -> bool {
         self.trim.preemption && self.knobs.matching.allow_pslot_preemption
+    }
+
+    /// Returns whether expressions may use attributes of jobs that are not significant, if requests show them.
+    pub fn may_use_insignificant(&self) -> bool {
+        let knobs = &self.knobs.significant;
+        let slot_side: Vec<Name> = knobs.slot_side.iter().map(Name::new).collect();
+        let mentions = |expr: &Expr| Mentions::of(expr.tree()).names.iter().any(|name| slot_side.contains(name));
+        !knobs.replaced_by.is_empty() || !knobs.removed.is_empty() || self.expressions().any(mentions)
+    }
+
+    /// Returns whether a job has an attribute that `REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX` removes from the significant ones.
+    pub fn removes_attribute_of(&self, job: &ClassAd) -> bool {
+        let is_removed = |pattern: &Regex| job.names().any(|name| pattern.is_match(name.as_bytes()).unwrap_or(true));
+        self.removed.as_ref().is_some_and(is_removed)
     }
 
     /// The attributes of jobs that can influence a match with these slots.

@@ -205,18 +205,18 @@ impl Slot {
         })
     }
 
-    /// Whether it is offline: a match only wakes it.
+    /// Returns whether it is offline: a match only wakes it.
     pub fn is_offline(&self, settings: &EvalOptions) -> bool {
         AdReader::of(&self.ad, settings).truth(NAMES.offline) == Some(true)
     }
 
-    /// Whether a match hands out no claim, so that the access point does not use it: the slot is offline, or its
+    /// Returns whether a match hands out no claim, so that the access point does not use it: the slot is offline, or its
     /// `WantClaiming` is false.
     pub fn is_without_claim(&self, settings: &EvalOptions) -> bool {
         self.is_offline(settings) || AdReader::of(&self.ad, settings).truth(NAMES.want_claiming) == Some(false)
     }
 
-    /// Whether the access point accepts the slot for a job that is equal to the one it was matched for.
+    /// Returns whether the access point accepts the slot for a job that is equal to the one it was matched for.
     pub fn suits_equal_job(&self, job: &ClassAd, settings: &EvalOptions) -> bool {
         if self.ad.contains(NAMES.saved_requirements) {
             return self.suits_other_job(job, job, settings);
@@ -224,7 +224,7 @@ impl Slot {
         self.rank_is_enough(job, settings)
     }
 
-    /// Whether the access point accepts the slot for another job than the one it was matched for: both accept each other, the
+    /// Returns whether the access point accepts the slot for another job than the one it was matched for: both accept each other, the
     /// slot likes the job as well as the one it runs, and the job has the concurrency limits of the request.
     pub fn suits_other_job(&self, job: &ClassAd, requested: &ClassAd, settings: &EvalOptions) -> bool {
         let limits = |job: &ClassAd| self.limits_of(job, settings).map(|text| text.to_ascii_lowercase());

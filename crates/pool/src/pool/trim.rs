@@ -55,7 +55,7 @@ impl Trim {
 /// The attributes that say when a slot shuts down; the fast one decides if it has a value.
 const SHUTDOWN: [&str; 2] = ["DaemonShutdownFast", "DaemonShutdown"];
 
-/// Whether a slot will shut down: `CurrentTime` is moved, `time()` is not.
+/// Returns whether a slot will shut down: `CurrentTime` is moved, `time()` is not.
 fn shuts_down(slot: &Slot, within: i64, settings: &EvalOptions) -> bool {
     if !SHUTDOWN.iter().any(|&name| slot.ad.contains(name)) {
         return false;

@@ -44,6 +44,11 @@ const NEVER_SIGNIFICANT: [&str; 24] = [
 /// Attributes that are always significant to an access point.
 const SCHEDD_MINIMUM: [&str; 4] = ["Requirements", "Rank", "ConcurrencyLimits", "FlockTo"];
 
+/// Returns whether an ad has an attribute that is never significant.
+pub fn has_insignificant(ad: &ClassAd) -> bool {
+    NEVER_SIGNIFICANT.iter().any(|&name| ad.contains(name))
+}
+
 /// A set of attribute names in case-insensitive alphabetical order.
 #[derive(Debug, Clone, Default)]
 pub struct Significant(BTreeMap<&'static [u8], Name>);
