@@ -149,9 +149,12 @@ impl PreparedPool<'_> {
         if let Some(error) = self.unreadable.take() {
             return Err(error);
         }
-        let (slots, queue) = (std::mem::take(&mut self.slots), std::mem::take(&mut self.queue));
+        let (slots, mut queue) = (std::mem::take(&mut self.slots), std::mem::take(&mut self.queue));
         let (snapshot, rules, size, settings) = (self.snapshot, &*self.rules, &self.size, &self.settings);
         let (submitters, policy) = (self.submitters.as_slice(), &mut *self.policy);
+        if queue.sends_whole_ads() && !uses_insignificant(&queue, rules) {
+            queue.send_significant();
+        }
         let total_slots = slots.len();
         let offered = single::offered(&queue, self.known_jobs);
         let mut left_out = left_out(self.ignored, snapshot, &queue, self.known_jobs);
@@ -203,6 +206,9 @@ fn market<'c>(
     observer: &mut dyn CycleObserver,
 ) -> (Box<dyn SlotMatcher + 'c>, Option<&'static str>) {
     let memory = match matcher {
+        _ if queue.sends_whole_ads() => {
+            return (Box::new(offers), Some("requests are whole job ads, and insignificant attributes may be used"));
+        }
         Matcher::Columnar { memory } => memory,
         Matcher::Reference => return (Box::new(offers), Some("the reference path was requested")),
     };
@@ -213,17 +219,18 @@ fn market<'c>(
         SampleRequest { autocluster: request.autocluster, ad }
     };
     let samples: Vec<SampleRequest> = firsts.iter().zip(ads).map(marked).collect();
-    let waiting = || queue.lists.iter().flatten().map(|queued| &*queue.jobs[queued.job].ad);
-    let in_samples = || samples.iter().any(|sample| rules.removes_attribute_of(&sample.ad));
-    if queue.sends_whole_ads()
-        && (rules.may_use_insignificant() || in_samples() || waiting().any(significant::has_insignificant))
-    {
-        return (Box::new(offers), Some("requests are whole job ads, and insignificant attributes may be used"));
-    }
     match ClassMatcher::new(offers, rules, &samples, (&varying(queue), memory), observer) {
         Ok(engine) => (Box::new(engine), None),
         Err((offers, obstacle)) => (offers, Some(obstacle)),
     }
+}
+
+/// Returns whether a match may depend on attributes of waiting jobs that are not significant.
+fn uses_insignificant(queue: &Queue<'_>, rules: &Rules) -> bool {
+    let ad = |who: usize, place: usize| &*queue.jobs[queue.lists[who][place].job].ad;
+    let of_firsts = || queue.first_of_each().any(|(who, request)| rules.may_use_insignificant(ad(who, request.first)));
+    let mut waiting = queue.lists.iter().flatten().map(|queued| &*queue.jobs[queued.job].ad);
+    rules.changes_significant() || of_firsts() || waiting.any(significant::has_insignificant)
 }
 
 /// What requests of the queue say that others of their autocluster need not.

@@ -188,6 +188,11 @@ impl<'a> Queue<'a> {
         rest.iter().take_while(|queued| queued.autocluster == rest[0].autocluster).count()
     }
 
+    /// Requests show the significant part of job ads only, because the rest makes no difference.
+    pub fn send_significant(&mut self) {
+        self.whole = false;
+    }
+
     /// Returns whether requests are whole job ads.
     pub fn sends_whole_ads(&self) -> bool {
         self.whole
