@@ -230,7 +230,7 @@ fn uses_insignificant(queue: &Queue<'_>, rules: &Rules) -> bool {
     let ad = |who: usize, place: usize| &*queue.jobs[queue.lists[who][place].job].ad;
     let of_firsts = || queue.first_of_each().any(|(who, request)| rules.may_use_insignificant(ad(who, request.first)));
     let mut waiting = queue.lists.iter().flatten().map(|queued| &*queue.jobs[queued.job].ad);
-    rules.changes_significant() || of_firsts() || waiting.any(significant::has_insignificant)
+    rules.replaces_significant() || of_firsts() || waiting.any(significant::has_insignificant)
 }
 
 /// What requests of the queue say that others of their autocluster need not.

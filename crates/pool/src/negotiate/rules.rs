@@ -132,19 +132,19 @@ impl Rules {
         self.trim.preemption && self.knobs.matching.allow_pslot_preemption
     }
 
-    /// Returns whether the configuration replaces or shortens the list of significant attributes.
-    pub fn changes_significant(&self) -> bool {
-        let knobs = &self.knobs.significant;
-        !knobs.replaced_by.is_empty() || !knobs.removed.is_empty()
+    /// Returns whether the configuration replaces the list of significant attributes.
+    pub fn replaces_significant(&self) -> bool {
+        !self.knobs.significant.replaced_by.is_empty()
     }
 
-    /// Returns whether a job has an attribute that may be used and is not significant: `REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX`
+    /// Returns whether a job has an attribute that may be used and is not significant: the configuration
     /// removes it, or the expressions of the negotiator mention it and it counts as one of slots.
     pub fn may_use_insignificant(&self, job: &ClassAd) -> bool {
         let is_removed = |pattern: &Regex| job.names().any(|name| pattern.is_match(name.as_bytes()).unwrap_or(true));
         let mut of_slots = self.knobs.significant.slot_side.iter().map(Name::new).filter(|name| job.contains(*name));
         let is_mentioned = |name| self.expressions().any(|expr| Mentions::of(expr.tree()).names.contains(&name));
-        self.removed.as_ref().is_some_and(is_removed) || of_slots.any(is_mentioned)
+        let removed = self.knobs.significant.removed.iter().any(|name| job.contains(Name::new(name)));
+        removed || self.removed.as_ref().is_some_and(is_removed) || of_slots.any(is_mentioned)
     }
 
     /// The attributes of jobs that can influence a match with these slots.
