@@ -372,7 +372,9 @@ mod cycle {
             user: Some(user.to_owned()),
             partition: None,
             usage,
+            digit: 0.0,
             by_resource: None,
+            place: None,
             line: 0,
         };
         let usage = usage.iter().map(row).collect();

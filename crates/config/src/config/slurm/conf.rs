@@ -123,6 +123,12 @@ fn truth(value: &str) -> Result<bool, String> {
     }
 }
 
+/// The licenses of a cluster.
+const LICENSES: (&str, Setter<SlurmConf>) = ("Licenses", |conf, value| {
+    conf.licenses = TresWeights::licenses(value).ok_or("a list such as `matlab:10,ansys@server:5`")?;
+    Ok(())
+});
+
 /// `PriorityType`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PriorityType {
@@ -197,6 +203,9 @@ pub struct SlurmConf {
     pub tres_weights: TresWeights,
     /// `FairShareDampeningFactor`.
     pub dampening: u16,
+    /// `Licenses`: how many there are of each, as `license/NAME`.
+    #[serde(default)]
+    pub licenses: TresWeights,
     /// The partitions, in the order of the file.
     pub partitions: Vec<Partition>,
     /// The values of the priority family as written, by lower-case name.
@@ -216,6 +225,7 @@ impl Default for SlurmConf {
             weights: Weights::default(),
             tres_weights: TresWeights::default(),
             dampening: 1,
+            licenses: TresWeights::default(),
             partitions: Vec::new(),
             written: BTreeMap::new(),
         }
@@ -385,7 +395,7 @@ impl ConfReader<'_> {
         {
             for (key, value) in pairs {
                 self.check_name(key, FAMILY.map(|(name, _)| name), &place);
-                if is_family(key) {
+                if is_family(key) || key.eq_ignore_ascii_case(LICENSES.0) {
                     let (written, value) = (key.to_owned(), value.to_owned());
                     let written = WrittenOption { key: written, value, place: place.clone() };
                     self.values.insert(key.to_ascii_lowercase(), written);
@@ -443,7 +453,7 @@ impl ConfReader<'_> {
         let mut conf = SlurmConf::default();
         let values = std::mem::take(&mut self.values);
         for (key, WrittenOption { key: shown, value, place }) in &values {
-            let setter = FAMILY.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
+            let setter = FAMILY.iter().chain([&LICENSES]).find(|(name, _)| name.eq_ignore_ascii_case(key));
             if let Some(Err(expected)) = setter.map(|(_, set)| set(&mut conf, value)) {
                 let message = format!("`{shown}` is `{value}`, expected {expected}");
                 self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
@@ -472,7 +482,8 @@ impl ConfReader<'_> {
             let message = format!("the sum of the weights is {sum}, more than 4294967295, so priorities are truncated");
             self.defects.warnings.push(Diagnostic::warning_at(message, place));
         }
-        conf.written = values.into_iter().map(|(key, written)| (key, written.value)).collect();
+        let family = values.into_iter().filter(|(key, _)| is_family(key));
+        conf.written = family.map(|(key, written)| (key, written.value)).collect();
         self.partitions(&mut conf);
         self.defects.errors.sort_by_key(classmate::Diagnostic::line);
         (conf, self.defects)
@@ -543,6 +554,17 @@ fn included(line: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn licenses_of_the_cluster_are_resources() {
+        let read = |text: &str| SlurmConf::read("c", text.as_bytes(), &TextFiles::default());
+        let (conf, defects) = read("Licenses=Lic:20,ansys@server:5,one\n");
+        assert_eq!(defects, Defects::default());
+        let expected = [("license/lic", 20.0), ("license/ansys@server", 5.0), ("license/one", 1.0)];
+        assert_eq!(conf.licenses.0, expected.map(|(name, amount)| (name.to_owned(), amount)));
+        assert!(conf.written.is_empty());
+        assert_eq!(read("Licenses=lic:many\n").1.errors.len(), 1);
+    }
 
     #[test]
     fn resources_that_nobody_knows_are_told_with_their_lines() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
-use super::Defects;
+use super::{Defects, Qos};
 use crate::config::{Diagnostic, Location};
 use classmate::internal::builtin::near;
 
@@ -70,7 +70,7 @@ impl AssociationRow {
 }
 
 /// The associations of a cluster.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Associations {
     /// The name under which the file was handed in.
     pub file: String,
@@ -81,6 +81,12 @@ pub struct Associations {
     /// The accounts that lines `Parent` name, each with its first line, in their order.
     #[serde(default)]
     pub parents: Vec<(String, u32)>,
+    /// The priority of the root, if the line of the cluster gives one.
+    #[serde(default)]
+    pub root_priority: Option<u32>,
+    /// Qualities of service, which dumps list since 25.05.
+    #[serde(default)]
+    pub qos: Vec<Qos>,
 }
 
 impl Associations {
@@ -127,7 +133,22 @@ impl Associations {
                 continue;
             }
             match kind.trim().to_ascii_lowercase().as_str() {
-                "cluster" | "machine" => dump.cluster = Some(name),
+                "cluster" | "machine" => {
+                    let mut root = AssociationRow::account(&name, "", Shares::Own(1));
+                    // What else is wrong with the options of the root has no effect on priorities.
+                    for field in fields.iter().skip(1).filter(|field| is_priority(field)) {
+                        if let Err(message) = root.set(field) {
+                            let message = format!("`{name}`: {message}");
+                            defects.errors.push(Diagnostic::error_at(message, Some(place())));
+                        }
+                    }
+                    dump.root_priority = root.priority;
+                    dump.cluster = Some(name);
+                }
+                "qos" => match quality(name, &fields[1.min(fields.len())..]) {
+                    Ok(qos) => dump.qos.push(qos),
+                    Err(message) => defects.errors.push(Diagnostic::error_at(message, Some(place()))),
+                },
                 "parent" => {
                     if parents.insert(name.clone()) {
                         dump.parents.push((name.clone(), number));
@@ -155,7 +176,7 @@ impl Associations {
                 _ => {
                     let kind = kind.trim();
                     let message = format!(
-                        "unknown kind of entry `{kind}`: expected Cluster, Parent, Account or User: skipped the line"
+                        "unknown kind of entry `{kind}`: expected QOS, Cluster, Parent, Account or User: skipped the line"
                     );
                     defects.warnings.push(Diagnostic::warning_at(message, place()));
                 }
@@ -200,8 +221,27 @@ impl AssociationRow {
     }
 }
 
+/// The quality of service of a line `QOS`; options other than its priority and its usage factor do not count here.
+fn quality(name: String, items: &[&str]) -> Result<Qos, String> {
+    let mut qos = Qos { name, priority: 0, usage_factor: 1.0 };
+    for item in items {
+        let (key, value) = item.split_once('=').unwrap_or((item, ""));
+        let value = unquoted(value);
+        if abbreviates(key.trim(), "Priority", 3) {
+            qos.priority = value.parse().map_err(|_| {
+                format!("the priority of QOS `{}` is `{value}`, expected a whole number from 0 on", qos.name)
+            })?;
+        } else if key.trim().eq_ignore_ascii_case("UsageFactor") {
+            let factor = value.parse().ok().filter(|factor: &f64| factor.is_finite() && *factor >= 0.0);
+            qos.usage_factor = factor
+                .ok_or_else(|| format!("the usage factor of QOS `{}` is `{value}`, expected 0 or more", qos.name))?;
+        }
+    }
+    Ok(qos)
+}
+
 /// The kinds of lines that have a name.
-const KINDS: [&str; 6] = ["Cluster", "Machine", "Parent", "Account", "Project", "User"];
+const KINDS: [&str; 7] = ["QOS", "Cluster", "Machine", "Parent", "Account", "Project", "User"];
 
 /// Options that count for priorities.
 const USED: [&str; 6] = ["FairShare", "Shares", "Priority", "Partition", "DefaultAccount", "GrpTRESMins"];
@@ -236,6 +276,11 @@ fn unknown(name: &str, item: &str, place: Location) -> Diagnostic {
     let key = item.split('=').next().unwrap_or_default().trim();
     let warning = Diagnostic::warning_at(format!("`{name}`: `{key}` is not an option of an association"), place);
     warning.did_you_mean(near::closest(key.as_bytes(), USED))
+}
+
+/// Returns true if an item `Option=value` is a priority.
+fn is_priority(item: &str) -> bool {
+    item.split_once('=').is_some_and(|(key, _)| abbreviates(key.trim(), "Priority", 2))
 }
 
 /// Returns true if a key is a beginning of a name, of so many letters at least.
@@ -327,6 +372,19 @@ mod tests {
             ..AssociationRow::user("bin", "cms", Shares::Parent)
         };
         assert_eq!(dump.rows, [account, user]);
+    }
+
+    #[test]
+    fn dumps_since_25_05_begin_with_qualities_of_service() {
+        let text =
+            b"QOS - 'normal':Description='Normal QOS default'\nQOS - 'Vast':Priority=1000:UsageFactor=2.000000\n\
+                     Cluster - 'lab':Fairshare=1:QOS='vast':Priority=7\n";
+        let (dump, defects) = Associations::read("d", text);
+        assert_eq!((defects, dump.root_priority), (Defects::default(), Some(7)));
+        let qos = |name: &str, priority, usage_factor| Qos { name: name.to_owned(), priority, usage_factor };
+        assert_eq!(dump.qos, [qos("normal", 0, 1.0), qos("vast", 1000, 2.0)]);
+        let (_, defects) = Associations::read("d", b"QOS - 'a':Priority=x\nQOS - 'b':UsageFactor=-1\n");
+        assert_eq!(defects.errors.len(), 2);
     }
 
     #[test]

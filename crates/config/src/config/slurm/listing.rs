@@ -1,4 +1,5 @@
-//! Listings with `|` between the columns, as `sshare -a -m -P` and `sacctmgr -P show qos` print them.
+//! Listings with `|` between the columns, as `sshare -a -m -P` and `sacctmgr -P show qos` print them, and the records of
+//! `scontrol show assoc_mgr`.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,14 @@ pub struct UsageRow {
     pub partition: Option<String>,
     /// Decayed billing × seconds, not negative.
     pub usage: f64,
+    /// The value of its last digit: 1 for a whole number, 0.01 with two decimals; 0 if nothing was cut off.
+    #[serde(default)]
+    pub digit: f64,
     /// `GrpTRESRaw`, as listed.
     pub by_resource: Option<String>,
+    /// Its place among all associations (`Lft`), where records have it.
+    #[serde(default)]
+    pub place: Option<u64>,
     /// The line, from 1; 0 if it comes from no file.
     #[serde(default)]
     pub line: u32,
@@ -73,7 +80,8 @@ fn cell(row: &[String], column: Option<usize>) -> &str {
 }
 
 /// Reads usage from the output of `sshare -a -m -P`: the columns `Account`, `User`, `RawUsage`, and `Partition` and
-/// `GrpTRESRaw` if there are any.
+/// `GrpTRESRaw` if there are any; or from the records of `scontrol show assoc_mgr flags=assoc`, whose usage is not cut to a
+/// whole number.
 ///
 /// # Errors
 /// A column is missing, or a number is none.
@@ -85,13 +93,16 @@ fn cell(row: &[String], column: Option<usize>) -> &str {
 /// ```
 pub fn read_usage(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError> {
     const COMMAND: &str = "sshare -a -m -P";
+    if memchr::memmem::find(text, USAGE).is_some() {
+        return read_records(file, text);
+    }
     let listing = Listing::read(file, text);
     let (account, user) = (listing.needed("Account", COMMAND)?, listing.needed("User", COMMAND)?);
-    let usage = listing.needed("RawUsage", COMMAND)?;
+    let usage_at = listing.needed("RawUsage", COMMAND)?;
     let (partition, resources) = (listing.column("Partition"), listing.column("GrpTRESRaw"));
     let named = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let rows = listing.rows.iter().map(|(line, row)| {
-        let usage: f64 = listing.number(*line, "RawUsage", cell(row, Some(usage)))?;
+        let usage: f64 = listing.number(*line, "RawUsage", cell(row, Some(usage_at)))?;
         if !usage.is_finite() || usage < 0.0 {
             return Err(listing.error(*line, format!("`RawUsage` is `{usage}`, expected 0 or more")));
         }
@@ -100,11 +111,57 @@ pub fn read_usage(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError>
             user: named(&cell(row, Some(user)).to_lowercase()),
             partition: named(cell(row, partition)),
             usage,
+            digit: last_digit(cell(row, Some(usage_at))),
             by_resource: named(cell(row, resources)),
+            place: None,
             line: *line,
         })
     });
     rows.collect()
+}
+
+/// The value of the last digit of a number.
+fn last_digit(number: &str) -> f64 {
+    number.split_once('.').map_or(1.0, |(_, decimals)| 0.1f64.powi(decimals.len() as i32))
+}
+
+/// The usage in a record of `scontrol show assoc_mgr`.
+const USAGE: &[u8] = b"UsageRaw/Norm/Efctv=";
+
+/// Reads usage from the records of `scontrol show assoc_mgr`, each on a line of its own (`-o`) or on several.
+fn read_records(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError> {
+    let text = String::from_utf8_lossy(text);
+    let mut rows: Vec<UsageRow> = Vec::new();
+    let words = (1..).zip(text.lines()).flat_map(|(line, text)| text.split_whitespace().map(move |word| (line, word)));
+    for (line, word) in words {
+        let Some((key, value)) = word.split_once('=') else { continue };
+        let named = || Some(value.to_owned()).filter(|text| !text.is_empty());
+        let Some(row) = rows.last_mut().filter(|_| key != "ClusterName") else {
+            if key == "ClusterName" {
+                let (account, user, partition, by_resource, place) = (String::new(), None, None, None, None);
+                rows.push(UsageRow { account, user, partition, usage: 0.0, digit: 0.0, by_resource, place, line });
+            }
+            continue;
+        };
+        match key {
+            "Account" => row.account = value.to_lowercase(),
+            // The number of the user follows its name.
+            "UserName" => row.user = named().map(|name| name.split('(').next().unwrap_or_default().to_lowercase()),
+            "Partition" => row.partition = named(),
+            "UsageRaw/Norm/Efctv" => {
+                let written = value.split('/').next().unwrap_or_default();
+                row.digit = last_digit(written);
+                let usage = written.parse().ok();
+                row.usage = usage.filter(|usage: &f64| usage.is_finite() && *usage >= 0.0).ok_or_else(|| {
+                    let place = Location { file: file.into(), line, column: 1 };
+                    Diagnostic::error_at(format!("`UsageRaw` is `{value}`, expected 0 or more"), Some(place))
+                })?;
+            }
+            "Lft" => row.place = value.parse().ok(),
+            _ => {}
+        }
+    }
+    Ok(rows)
 }
 
 /// Reads qualities of service from the output of `sacctmgr -P show qos`: the columns `Name`, `Priority`, and
@@ -143,6 +200,26 @@ pub fn read_qos(file: &str, text: &[u8]) -> Result<Vec<Qos>, ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn records_of_associations_have_decimals_and_places() {
+        let text = "Current Association Manager state\n\nAssociation Records\n\n\
+            ClusterName=c Account=phys UserName= Partition= Priority=0 ID=3\n    UsageRaw/Norm/Efctv=12.75/1.00/1.00\n\
+            ClusterName=c Account=phys UserName=Ann(3001) Partition=gpu UsageRaw/Norm/Efctv=2.50/0.20/0.20 Lft=7 DefAssoc=No\n";
+        let rows = read_usage("u", text.as_bytes()).unwrap();
+        let row = |user: Option<&str>, partition: Option<&str>, usage, place, line| UsageRow {
+            account: "phys".to_owned(),
+            user: user.map(str::to_owned),
+            partition: partition.map(str::to_owned),
+            usage,
+            digit: 0.1 * 0.1,
+            by_resource: None,
+            place,
+            line,
+        };
+        assert_eq!(rows, [row(None, None, 12.75, None, 5), row(Some("ann"), Some("gpu"), 2.5, Some(7), 7)]);
+        assert_eq!(read_usage("u", b"ClusterName=c UsageRaw/Norm/Efctv=x/1/1\n").unwrap_err().line(), 1);
+    }
 
     #[test]
     fn a_missing_column_tells_what_was_expected() {

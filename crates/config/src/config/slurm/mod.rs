@@ -11,6 +11,7 @@ mod hosts;
 mod line;
 mod listing;
 mod partition;
+mod release;
 mod weights;
 
 pub use conf::{Defects, PriorityType, ResetPeriod, SlurmConf};
@@ -20,4 +21,5 @@ pub use flags::{BillingSum, FairShare, PriorityFlags};
 pub use hosts::HostList;
 pub use listing::{Qos, UsageRow, read_qos, read_usage};
 pub use partition::Partition;
+pub use release::Release;
 pub use weights::{TresWeights, Weights};

@@ -56,6 +56,44 @@ impl TresWeights {
         Ok(Self(weights))
     }
 
+    /// Reads the licenses of a cluster, `name[:count],…`; one of each without a count.
+    pub fn licenses(text: &str) -> Option<Self> {
+        let mut licenses = Vec::new();
+        for item in text.split([',', ';']).map(str::trim).filter(|item| !item.is_empty()) {
+            let (name, count) = item.split_once([':', '=']).unwrap_or((item, "1"));
+            let count: u32 = count.trim().parse().ok()?;
+            licenses.push((format!("license/{}", name.trim().to_ascii_lowercase()), f64::from(count)));
+        }
+        Some(Self(licenses))
+    }
+
+    /// Reads amounts of resources, `name=amount[unit],…`, as Slurm prints those of a job: a unit multiplies the amount,
+    /// and memory is in MB.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::slurm::TresWeights;
+    /// let amounts = TresWeights::amounts("cpu=2,mem=1.5G,license/lic=4").unwrap();
+    /// assert_eq!((amounts.of("mem"), amounts.of("license/lic")), (1536.0, 4.0));
+    /// ```
+    pub fn amounts(text: &str) -> Option<Self> {
+        let mut amounts = Vec::new();
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            let (name, amount) = item.split_once('=')?;
+            let name = name.trim().to_ascii_lowercase();
+            let end = amount.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(amount.len());
+            let (number, unit) = amount.split_at(end);
+            let number: f64 = number.trim().parse().ok().filter(|number| f64::is_finite(*number) && *number >= 0.0)?;
+            let unit = multiplier(&name, unit)?;
+            amounts.push((name, number * unit));
+        }
+        Some(Self(amounts))
+    }
+
+    /// Returns true if a resource is among them.
+    pub fn has(&self, resource: &str) -> bool {
+        self.0.iter().any(|(name, _)| name == resource)
+    }
+
     /// The number of a resource, 0 if it has none.
     pub fn of(&self, resource: &str) -> f64 {
         self.0.iter().rev().find(|(name, _)| name == resource).map_or(0.0, |(_, number)| *number)
@@ -85,6 +123,12 @@ pub(super) const RESOURCES: [&str; 9] =
 
 /// Prefixes of other resources.
 const KINDS: [&str; 5] = ["gres/", "license/", "bb/", "ic/", "fs/"];
+
+/// The factor of the unit of an amount.
+fn multiplier(resource: &str, unit: &str) -> Option<f64> {
+    let below = resource == "mem" && unit.trim().eq_ignore_ascii_case("K");
+    if below { Some(1.0 / 1024.0) } else { divisor(resource, unit) }
+}
 
 /// The divisor of a unit: 1024 for each step above that of the resource (MB for memory, one for the others).
 fn divisor(resource: &str, unit: &str) -> Option<f64> {

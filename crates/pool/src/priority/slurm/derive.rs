@@ -48,7 +48,7 @@ pub fn associations(config: &Config, jobs: &[ClassAd], settings: &EvalOptions) -
     }
     let mut rows = derived.account_rows;
     rows.append(&mut derived.user_rows);
-    Ok(Associations { file: "the accounting groups".to_owned(), cluster: None, rows, parents: Vec::new() })
+    Ok(Associations { file: "the accounting groups".to_owned(), rows, ..Associations::default() })
 }
 
 #[derive(Default)]

@@ -42,6 +42,9 @@ pub(super) fn figures(tree: &AssociationTree, ties: Ties) -> Vec<Figures> {
     Walk::new(tree, ties, figures).run()
 }
 
+/// The largest part of a usage that digits which were cut off may be for two to count as tied.
+const NEGLIGIBLE: f64 = 1e-5;
+
 /// A list of siblings during traversal.
 struct SiblingLevel {
     /// Best first.
@@ -57,6 +60,8 @@ struct Walk<'t> {
     tree: &'t AssociationTree,
     ties: Ties,
     figures: Vec<Figures>,
+    /// The level fair shares by which siblings are ordered.
+    values: Vec<f64>,
     users: usize,
     /// The rank given last.
     rank: usize,
@@ -67,7 +72,8 @@ struct Walk<'t> {
 impl<'t> Walk<'t> {
     fn new(tree: &'t AssociationTree, ties: Ties, figures: Vec<Figures>) -> Self {
         let users = tree.users();
-        Self { tree, ties, figures, users, rank: users, next_rank: users }
+        let values = figures.iter().map(level_value).collect();
+        Self { tree, ties, figures, values, users, rank: users, next_rank: users }
     }
 
     fn run(mut self) -> Vec<Figures> {
@@ -78,7 +84,7 @@ impl<'t> Walk<'t> {
                 open.pop();
                 continue;
             };
-            let value = level_value(&self.figures[at]);
+            let value = self.values[at];
             let tied = if level.next == 0 && level.tied_in { true } else { level.before == value };
             level.next += 1;
             level.before = value;
@@ -90,7 +96,7 @@ impl<'t> Walk<'t> {
             if self.ties == Ties::Documented {
                 while let Some(&other) = level.order.get(level.next)
                     && !self.tree.nodes()[other].is_user()
-                    && level_value(&self.figures[other]) == value
+                    && self.values[other] == value
                 {
                     members.extend(&self.tree.nodes()[other].children);
                     level.next += 1;
@@ -103,14 +109,38 @@ impl<'t> Walk<'t> {
     }
 
     /// Siblings, the highest level fair share first, then users before accounts, then in their given order.
-    fn level(&self, mut members: Vec<usize>, tied_in: bool) -> SiblingLevel {
+    fn level(&mut self, mut members: Vec<usize>, tied_in: bool) -> SiblingLevel {
+        self.tie(&members);
         let nodes = self.tree.nodes();
         members.sort_by(|&a, &b| {
-            let (one, other) = (level_value(&self.figures[a]), level_value(&self.figures[b]));
+            let (one, other) = (self.values[a], self.values[b]);
             let by_value = other.partial_cmp(&one).unwrap_or(Ordering::Equal);
             by_value.then(nodes[b].is_user().cmp(&nodes[a].is_user()))
         });
         SiblingLevel { order: members, next: 0, before: NO_VALUE, tied_in }
+    }
+
+    /// Ties siblings whose level fair shares differ by no more than the digits that a listing cuts off their usage: with two
+    /// shares, 1996153.67 is to be as good as 998076.84 with one.
+    fn tie(&mut self, members: &[usize]) {
+        let digit = self.tree.digit();
+        if digit == 0.0 {
+            return;
+        }
+        let nodes = self.tree.nodes();
+        let mut order: Vec<usize> = members.to_vec();
+        order.sort_by(|&a, &b| self.values[b].partial_cmp(&self.values[a]).unwrap_or(Ordering::Equal));
+        let mut above: Option<(usize, f64)> = None;
+        for at in order {
+            let value = self.values[at];
+            if let Some((before, raw)) = above {
+                let room = digit / nodes[at].usage.min(nodes[before].usage);
+                if room < NEGLIGIBLE && value > 0.0 && raw.is_finite() && raw - value <= raw * room {
+                    self.values[at] = self.values[before];
+                }
+            }
+            above = Some((at, value));
+        }
     }
 
     /// Ranks a user.

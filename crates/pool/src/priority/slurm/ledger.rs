@@ -241,7 +241,9 @@ mod tests {
             user: Some("x".to_owned()),
             partition: None,
             usage,
+            digit: 0.0,
             by_resource: None,
+            place: None,
             line: 0,
         };
         let files = SlurmFiles { conf, associations, usage: vec![row], qos: Vec::new(), options: Options::default() };

@@ -28,7 +28,7 @@ pub struct Association {
     pub partition: Option<String>,
     /// Its shares.
     pub shares: Shares,
-    /// Its priority, 0 if it has none.
+    /// Its priority, its own or that of the account above it; 0 if there is none.
     pub priority: u32,
     /// `GrpTRESMins`, as written.
     pub group_minutes: Option<String>,
@@ -36,7 +36,8 @@ pub struct Association {
     pub parent: usize,
     /// Its nearest ancestor that has shares of its own.
     pub fair_share_parent: usize,
-    /// Those whose nearest ancestor with shares of its own this is, in the order of the file.
+    /// Those whose nearest ancestor with shares of its own this is, in the order of Slurm's database: depth first, users
+    /// before accounts, by name; or as records of associations place them.
     pub children: Vec<usize>,
     /// The sum of the shares on its level.
     pub level_shares: u64,
@@ -44,6 +45,8 @@ pub struct Association {
     pub usage: f64,
     /// `GrpTRESRaw` as a listing has it: usage by resource, which is only shown.
     pub by_resource: Option<String>,
+    /// Its place in the database, or in the listing of its usage.
+    pub place: Option<u64>,
 }
 
 impl Association {
@@ -80,6 +83,8 @@ pub struct AssociationTree {
     default_accounts: HashMap<String, (String, bool)>,
     /// The first association of a user in an account that is for a partition alone.
     partial: HashMap<(String, String), usize>,
+    /// The value of the last digit of the listed usage; 0 if nothing was cut off.
+    digit: f64,
 }
 
 impl AssociationTree {
@@ -110,8 +115,14 @@ impl AssociationTree {
         &self.nodes
     }
 
+    /// The value of the last digit of the usage while it is that of a listing; 0 if nothing was cut off.
+    pub fn digit(&self) -> f64 {
+        self.digit
+    }
+
     /// Changes what one has used, and its ancestors with it.
     pub fn charge(&mut self, at: usize, usage: f64) {
+        self.digit = 0.0;
         let mut node = at;
         loop {
             self.nodes[node].usage += usage;
@@ -124,6 +135,7 @@ impl AssociationTree {
 
     /// Multiplies all usage.
     pub fn decay(&mut self, factor: f64) {
+        self.digit = 0.0;
         for node in &mut self.nodes {
             node.usage *= factor;
         }
@@ -136,8 +148,9 @@ impl AssociationTree {
     pub fn set_usage<'u>(&mut self, rows: &'u [UsageRow]) -> Vec<&'u UsageRow> {
         let mut unmatched = Vec::new();
         let mut said = vec![0.0f64; self.nodes.len()];
+        self.digit = rows.iter().map(|row| row.digit).fold(0.0, f64::max);
         let mut unnamed = self.unnamed(rows);
-        for row in rows {
+        for (line, row) in (0..).zip(rows) {
             let key = (row.account.clone(), row.user.clone(), row.partition.clone());
             let of_user = row.user.clone().filter(|_| row.partition.is_none());
             let at = match of_user.and_then(|user| unnamed.get_mut(&(row.account.clone(), user))) {
@@ -148,8 +161,16 @@ impl AssociationTree {
                 Some(at) => {
                     said[at] = row.usage;
                     self.nodes[at].by_resource.clone_from(&row.by_resource);
+                    self.nodes[at].place = row.place.or(Some(line));
                 }
                 None => unmatched.push(row),
+            }
+        }
+        if rows.iter().any(|row| row.place.is_some()) {
+            for at in 0..self.nodes.len() {
+                let mut children = std::mem::take(&mut self.nodes[at].children);
+                children.sort_by_key(|&child| self.nodes[child].place);
+                self.nodes[at].children = children;
             }
         }
         let mut below = vec![0.0; self.nodes.len()];
@@ -239,6 +260,9 @@ impl AssociationTree {
                 Shares::Own(_) => parent,
             };
             self.nodes[at].fair_share_parent = above;
+        }
+        for at in self.by_lineage() {
+            let above = self.nodes[at].fair_share_parent;
             self.nodes[above].children.push(at);
         }
         for at in 0..self.nodes.len() {
@@ -254,6 +278,42 @@ impl AssociationTree {
             self.nodes[at].children = children;
         }
         self
+    }
+}
+
+impl AssociationTree {
+    /// The associations below the root in the order of their lineage, `/account/…/0-user/partition/`: since 23.11 the
+    /// database returns them so, and Fair Tree visits those that are tied in this order.
+    fn by_lineage(&self) -> Vec<usize> {
+        let order = self.depth_first(|node| {
+            let name = node.user.as_ref().map_or_else(|| node.account.clone(), |user| format!("0-{user}"));
+            let partition = node.partition.as_ref().map(|name| format!("{}/", name.to_lowercase()));
+            format!("{name}/{}", partition.unwrap_or_default())
+        });
+        order.into_iter().skip(1).map(|(at, _)| at).collect()
+    }
+
+    /// Numbers and depths as `sshare` lists them: in each account users before accounts, both by name.
+    pub fn listed(&self) -> Vec<(usize, usize)> {
+        self.depth_first(|node| {
+            (!node.is_user(), node.user.clone(), node.account.clone(), node.place, node.partition.clone())
+        })
+    }
+
+    /// Numbers and depths, each association before those below it, siblings by a key.
+    fn depth_first<K: Ord>(&self, key: impl Fn(&Association) -> K) -> Vec<(usize, usize)> {
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate().skip(1) {
+            below[node.parent].push(at);
+        }
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut open = vec![(ROOT, 0)];
+        while let Some((at, depth)) = open.pop() {
+            order.push((at, depth));
+            below[at].sort_by_cached_key(|&child| key(&self.nodes[child]));
+            open.extend(below[at].iter().rev().map(|&child| (child, depth + 1)));
+        }
+        order
     }
 }
 
@@ -315,7 +375,7 @@ impl<'a> Builder<'a> {
             user: None,
             partition: None,
             shares: Shares::Own(1),
-            priority: 0,
+            priority: associations.root_priority.unwrap_or(0),
             group_minutes: None,
             parent: ROOT,
             fair_share_parent: ROOT,
@@ -323,12 +383,14 @@ impl<'a> Builder<'a> {
             level_shares: 0,
             usage: 0.0,
             by_resource: None,
+            place: None,
         };
         let tree = AssociationTree {
             nodes: vec![root],
             index: [(("root".to_owned(), None, None), ROOT)].into_iter().collect(),
             default_accounts: HashMap::new(),
             partial: HashMap::new(),
+            digit: 0.0,
         };
         let mut declared = HashMap::new();
         for (at, row) in associations.rows.iter().enumerate().filter(|(_, row)| row.user.is_none()) {
@@ -424,7 +486,8 @@ impl<'a> Builder<'a> {
             user: row.user.clone(),
             partition: row.partition.clone(),
             shares: row.shares,
-            priority: row.priority.unwrap_or(0),
+            // One without a priority inherits that of the account above it, as the database hands it out.
+            priority: row.priority.unwrap_or(self.tree.nodes[parent].priority),
             group_minutes: row.group_minutes.clone(),
             parent,
             fair_share_parent: ROOT,
@@ -432,6 +495,7 @@ impl<'a> Builder<'a> {
             level_shares: 0,
             usage: 0.0,
             by_resource: None,
+            place: None,
         });
     }
 
@@ -580,7 +644,9 @@ mod tests {
             user: user.map(str::to_owned),
             partition: None,
             usage,
+            digit: 0.0,
             by_resource: None,
+            place: None,
             line: 0,
         };
         let rows = [row("a", Some("x"), 3.0), row("a", None, 10.0), row("gone", None, 1.0)];
@@ -607,7 +673,9 @@ User - 'u'
                 user: Some("u".to_owned()),
                 partition: partition.map(str::to_owned),
                 usage,
+                digit: 0.0,
                 by_resource: None,
+                place: None,
                 line: 0,
             };
             let rows: Vec<UsageRow> = rows.iter().map(row).collect();
@@ -622,6 +690,15 @@ User - 'u'
         assert_eq!(used(&[(None, 4.0), (Some("y"), 2.0), (Some("x"), 1.0)]), (vec![1.0, 2.0, 4.0], 7.0, 0));
         // Any two of the three: the data does not identify them.
         assert_eq!(used(&[(None, 1.0), (None, 2.0)]), (vec![0.0; 3], 0.0, 2));
+    }
+
+    #[test]
+    fn associations_inherit_the_priority_of_the_account_above() {
+        let text = "Cluster - 'c':Priority=5\nAccount - 'a'\nAccount - 'b':Priority=9\nParent - 'a'\nUser - 'x'\n\
+                    Parent - 'b'\nUser - 'y'\nUser - 'z':Priority=0\n";
+        let (_, tree, _) = read("d", text.as_bytes()).unwrap();
+        let priorities: Vec<u32> = tree.nodes().iter().map(|node| node.priority).collect();
+        assert_eq!(priorities, [5, 5, 9, 5, 9, 0]);
     }
 
     #[test]
