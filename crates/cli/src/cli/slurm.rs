@@ -8,7 +8,7 @@ use crate::cli::settings::contents;
 use crate::cli::{Failure, words};
 use classmate::{ClassAd, EvalOptions};
 use classmate_config::internal::config::Disk;
-use classmate_config::internal::config::slurm::{Associations, read_qos, read_usage};
+use classmate_config::internal::config::slurm::{Associations, Release, read_qos, read_usage};
 use classmate_config::{Config, ConfigError, SlurmConf};
 use classmate_pool::JobId;
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -26,10 +26,11 @@ pub(super) struct SlurmArguments {
     /// Output of `sacctmgr dump`, instead of POOL/sacctmgr.dump; without it, accounts are the accounting groups
     #[arg(long, value_name = "FILE")]
     associations: Option<PathBuf>,
-    /// Output of `sshare -a -m -P`, instead of POOL/sshare.usage; without it, all usage is 0
+    /// Output of `scontrol -o show assoc_mgr flags=assoc` or `sshare -a -m -P`, instead of `POOL/scontrol.assoc_mgr` or
+    /// POOL/sshare.usage; without it, all usage is 0
     #[arg(long, value_name = "FILE")]
     usage: Option<PathBuf>,
-    /// Output of `sacctmgr -P show qos`, instead of POOL/sacctmgr.qos; without it, all QOS priorities are 0
+    /// Output of `sacctmgr -P show qos`, instead of POOL/sacctmgr.qos; without it, the QOS lines of the dump count
     #[arg(long, value_name = "FILE")]
     qos: Option<PathBuf>,
     /// Compute fair share like Slurm 2.0, (S - U + 1) / 2, regardless of the priority flags
@@ -38,6 +39,12 @@ pub(super) struct SlurmArguments {
     /// How Fair Tree breaks ties between accounts [default: observed]
     #[arg(long, value_parser = words(&TIES), value_name = "HOW")]
     ties: Option<Ties>,
+    /// Slurm release whose output to print [default: what the files show, else the newest]
+    #[arg(long, value_name = "YY.MM", value_parser = release)]
+    release: Option<Release>,
+    /// Under `DEPTH_OBLIVIOUS`, compute what Slurm shows before `sshare` is called for the first time
+    #[arg(long)]
+    first_look: bool,
     /// How usage decays [default: linearized]
     #[arg(long, value_parser = words(&DECAYS), value_name = "HOW")]
     decay: Option<Decay>,
@@ -49,6 +56,7 @@ pub(super) struct SlurmArguments {
 /// The names of the files in a pool.
 const CONF: &str = "slurm.conf";
 const ASSOCIATIONS: &str = "sacctmgr.dump";
+const RECORDS: &str = "scontrol.assoc_mgr";
 const USAGE: &str = "sshare.usage";
 const QOS: &str = "sacctmgr.qos";
 
@@ -80,6 +88,8 @@ impl SlurmArguments {
             ("--qos", self.qos.is_some()),
             ("--linear", self.linear),
             ("--ties", self.ties.is_some()),
+            ("--release", self.release.is_some()),
+            ("--first-look", self.first_look),
             ("--decay", self.decay.is_some()),
         ])
     }
@@ -141,10 +151,12 @@ impl SlurmArguments {
             (None, None) => Associations::default(),
         };
         let mut listing = String::new();
-        let usage = match found(&self.usage, USAGE) {
+        let mut release = None;
+        let usage = match self.usage.clone().or_else(|| own(pool, RECORDS)).or_else(|| own(pool, USAGE)) {
             Some(path) => {
                 let (name, text) = text(&path)?;
                 listing.clone_from(&name);
+                release = Release::of_associations(&text);
                 read_usage(&name, &text)?
             }
             None => Vec::new(),
@@ -152,14 +164,17 @@ impl SlurmArguments {
         let qos = match found(&self.qos, QOS) {
             Some(path) => {
                 let (name, text) = text(&path)?;
+                release = release.or_else(|| Release::of_qos(&text));
                 read_qos(&name, &text)?
             }
-            None => Vec::new(),
+            None => associations.qos.clone(),
         };
         let options = Options {
             linear: self.linear,
             ties: self.ties.unwrap_or(Ties::Observed),
             decay: self.decay.unwrap_or(Decay::Linearized),
+            first_look: self.first_look,
+            release: self.release.or(release).unwrap_or_default(),
         };
         for warning in warnings {
             let help = warning.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
@@ -182,6 +197,11 @@ impl SlurmArguments {
         }
         Ok(settings)
     }
+}
+
+/// Reads `--release`.
+fn release(text: &str) -> Result<Release, String> {
+    Release::parse(text).ok_or_else(|| "expected a release such as `22.05`".to_owned())
 }
 
 /// Jobs with names that are in no file: their number, and the first of them with its name.

@@ -11,6 +11,7 @@ use crate::cli::slurm::{SlurmArguments, Stand};
 use crate::cli::{Failure, Streams, print};
 use crate::report::sprio::{Format, Line, Shown, Sort};
 use classmate_config::SlurmConf;
+use classmate_config::internal::config::slurm::PriorityFlags;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::machines::enlist;
@@ -19,7 +20,8 @@ use classmate_pool::internal::priority::slurm::{SlurmJob, SlurmNodes, SlurmSetti
 /// Show job priorities and their factors, like Slurm's `sprio`.
 ///
 /// POOL is a directory as for `classmate negotiate`, with optional Slurm files: `slurm.conf`, `sacctmgr.dump`,
-/// `sshare.usage` and `sacctmgr.qos`. An idle job has one line per partition. Running and held jobs are not listed.
+/// `sshare.usage` and `sacctmgr.qos`. An idle job has one line per partition. Held jobs are not listed,
+/// and others only with the flag `CALCULATE_RUNNING`.
 #[expect(clippy::struct_excessive_bools, reason = "one field is one option of the command")]
 #[derive(clap::Args, Debug)]
 #[command(disable_help_flag = true)]
@@ -101,27 +103,40 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     enlist(&mut snapshot.slots, slurm.conf(), &settings);
     let slots = snapshot.slots.iter().filter(|ad| is_slot(ad));
     let machines = SlurmNodes::of(slots, slurm.conf(), &settings);
-    let figures = Standpoint::figures(&slurm, &machines);
+    let figures = Standpoint::figures_of(&slurm, &machines, &snapshot.jobs, &settings);
     let standpoint = Standpoint::new(&slurm, &machines, slurm.tree(), &figures);
     let conf = slurm.conf();
-    let shown = Shown { long: arguments.long, normal: arguments.norm, user: !arguments.user.is_empty() };
+    let shown = Shown {
+        long: arguments.long,
+        normal: arguments.norm,
+        user: !arguments.user.is_empty(),
+        release: slurm.files().options.release,
+    };
     let format = given.unwrap_or_else(|| Format::default_of(shown, conf.weights, !conf.tres_weights.is_empty()));
     print(None, |out| {
         if !arguments.noheader {
             writeln!(out, "{}", format.header())?;
         }
         if arguments.weights {
-            let tres = conf.written.get("priorityweighttres").map_or("", String::as_str);
+            // Slurm prints a string that is not set.
+            let tres = conf.written.get("priorityweighttres").map_or("(null)", String::as_str);
             return writeln!(out, "{}", format.weights(conf.weights, tres));
         }
-        let waits = snapshot.jobs.iter().filter(|ad| AdReader::of(ad, &settings).integer("JobStatus") == Some(1));
-        let candidates: Vec<SlurmJob> = waits.flat_map(|ad| standpoint.candidates(ad, &settings)).collect();
+        let listed = snapshot.jobs.iter().filter(|ad| is_listed(AdReader::of(ad, &settings), conf.flags, settings.now));
+        let jobs: Vec<Vec<SlurmJob>> = listed.map(|ad| standpoint.candidates(ad, &settings)).collect();
         // A cluster of several jobs shows `7_2`, otherwise `7`.
-        let several = candidates.iter().filter(|candidate| candidate.id.process != 0);
+        let several = jobs.iter().flatten().filter(|candidate| candidate.id.process != 0);
         let several: BTreeSet<i64> = several.map(|candidate| candidate.id.cluster).collect();
-        let shown = candidates.iter().filter(|candidate| arguments.shows(candidate, &wanted));
-        let mut lines: Vec<Line> =
-            shown.map(|job| line(job, &standpoint, &slurm, several.contains(&job.id.cluster))).collect();
+        let mut lines = Vec::new();
+        for job in &jobs {
+            let row = |one: &SlurmJob| line(one, &standpoint, &slurm, several.contains(&one.id.cluster));
+            let mut of_job: Vec<Line> = job.iter().map(row).collect();
+            if let Some(primary) = job.iter().position(|one| one.primary).filter(|_| job.len() > 1) {
+                confuse(&mut of_job, primary, conf.flags);
+            }
+            let shown = job.iter().zip(of_job).filter(|(candidate, _)| arguments.shows(candidate, &wanted));
+            lines.extend(shown.map(|(_, line)| line));
+        }
         sort.sort(&mut lines);
         lines.iter().try_for_each(|line| writeln!(out, "{}", format.row(line)))
     })
@@ -140,6 +155,53 @@ impl Arguments {
     }
 }
 
+/// Repeats the mistakes of Slurm in the lines of a job in several partitions; its real priorities there are others.
+///
+/// The factors of each line start as the weighted ones of the partition that the job names first: those of resources that
+/// another partition does not have stay, and are weighted again. Before 23.02 a priority set by hand does not show, and the
+/// lines have their partition factors only.
+fn confuse(lines: &mut [Line], primary: usize, flags: PriorityFlags) {
+    let of_primary = lines[primary].weighted.tres.clone();
+    for (at, line) in lines.iter_mut().enumerate() {
+        if line.direct {
+            if !line.release.prints_zeros() {
+                line.weighted.partition = line.partition_weighted;
+                (line.direct, line.site, line.nice) = (false, UNSET, UNSET);
+                line.sum = line.total();
+            }
+        } else if at != primary && !flags.raw_tres {
+            for ((name, value), (_, before)) in line.weighted.tres.iter_mut().zip(&of_primary) {
+                if *value == 0.0 {
+                    *value = before * line.tres_weights.of(name);
+                }
+            }
+            line.sum = line.total();
+        }
+    }
+}
+
+/// A site factor or nice value that is not set, around the offset of 2^31.
+const UNSET: i64 = -2_147_483_648;
+
+/// Slurm lists idle jobs, and with `CALCULATE_RUNNING` those that run or ran; held ones and those that may not begin yet are
+/// left out, the latter only until their submission with `ACCRUE_ALWAYS`.
+fn is_listed(job: AdReader<'_>, flags: PriorityFlags, now: i64) -> bool {
+    let status = match job.integer("JobStatus") {
+        Some(IDLE) => true,
+        Some(RUNNING | COMPLETED | TRANSFERRING | SUSPENDED) => flags.calculate_running,
+        _ => false,
+    };
+    let begins = job.integer(if flags.accrue_always { "QDate" } else { "SlurmBeginTime" });
+    status && begins.is_none_or(|begins| begins <= now) && job.integer("SlurmPriority") != Some(0)
+}
+
+/// The values of `JobStatus`.
+const IDLE: i64 = 1;
+const RUNNING: i64 = 2;
+const COMPLETED: i64 = 4;
+const TRANSFERRING: i64 = 6;
+const SUSPENDED: i64 = 7;
+
 /// The cluster and the process of `7`, `7_2` or `7.2`.
 fn wanted(text: &str) -> Result<(i64, Option<i64>), Failure> {
     let number = |digits: &str| digits.parse::<u64>().ok().and_then(|number| i64::try_from(number).ok());
@@ -155,7 +217,8 @@ fn wanted(text: &str) -> Result<(i64, Option<i64>), Failure> {
 fn line(candidate: &SlurmJob, standpoint: &Standpoint<'_>, slurm: &SlurmSettings, process: bool) -> Line {
     let (id, terms) = (candidate.id, standpoint.terms(candidate));
     let SlurmConf { weights, tres_weights, .. } = slurm.conf();
-    Line {
+    let direct = candidate.facts.direct.is_some();
+    let mut line = Line {
         id: if process { format!("{}_{}", id.cluster, id.process) } else { id.cluster.to_string() },
         partition: candidate.partition.clone(),
         user: candidate.user.clone(),
@@ -164,11 +227,18 @@ fn line(candidate: &SlurmJob, standpoint: &Standpoint<'_>, slurm: &SlurmSettings
         cluster: slurm.files().associations.cluster.clone().unwrap_or_default(),
         weighted: terms.weighted,
         sum: terms.sum,
-        site: candidate.facts.site,
-        nice: candidate.facts.nice,
+        site: if direct { 0 } else { candidate.facts.site },
+        nice: if direct { 0 } else { candidate.facts.nice },
+        direct,
+        release: slurm.files().options.release,
+        partition_weighted: standpoint.partition_term(candidate),
         weights: *weights,
         tres_weights: tres_weights.clone(),
+    };
+    if !direct {
+        line.sum = line.total();
     }
+    line
 }
 
 fn wrong_letters(message: String) -> Failure {

@@ -118,7 +118,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         return Err(Failure::input("--linear divides by the capacity of the cluster, which is 0")
             .help("add slots.ads with Cpus, and a PriorityDecayHalfLife"));
     }
-    let figures = Standpoint::figures(&slurm, &machines);
+    let figures = Standpoint::figures_of(&slurm, &machines, &snapshot.jobs, &settings);
     let shown = Shown {
         long: arguments.long,
         partitions: arguments.partition,
@@ -133,9 +133,15 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         );
     }
     let accounts = lower(&arguments.accounts);
+    let computed = match algorithm {
+        Algorithm::Exponential { damping } | Algorithm::DepthOblivious { damping } => Some(damping),
+        Algorithm::Linear { .. } | Algorithm::FairTree { .. } => None,
+    };
     let listing = Listing {
         tree: slurm.tree(),
         figures: &figures,
+        fair_tree: shown.levels,
+        computed: computed.filter(|_| slurm.files().options.release.rates_accounts()),
         cluster: slurm.files().associations.cluster.as_deref().unwrap_or_default(),
         run_minutes: &minutes_left(&snapshot.jobs, slurm.tree(), slurm.conf(), &settings),
         resources: &RESOURCES,

@@ -354,6 +354,7 @@ fn line(job: &Json) -> Result<Line, String> {
         nice: nice as i64,
         weights: job.get("weights").map_or(Ok(Weights::default()), weights)?,
         tres_weights: TresWeights(job.get("tres_weights").map_or(Ok(Vec::new()), amounts)?),
+        ..Line::default()
     })
 }
 

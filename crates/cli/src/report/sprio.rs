@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-use classmate_config::internal::config::slurm::{TresWeights, Weights};
+use classmate_config::internal::config::slurm::{Release, TresWeights, Weights};
 use classmate_pool::internal::priority::slurm::Factors;
 
 /// The widest column.
@@ -34,10 +34,25 @@ pub struct Line {
     pub site: i64,
     /// Taken from the sum.
     pub nice: i64,
+    /// True if its priority was set by hand, so that it has no factors.
+    pub direct: bool,
+    /// The weighted factor of its partition, however its priority was set.
+    pub partition_weighted: f64,
+    /// The release whose listing it is.
+    pub release: Release,
     /// The weights of the factors.
     pub weights: Weights,
     /// The weights of resources.
     pub tres_weights: TresWeights,
+}
+
+impl Line {
+    /// The sum of its terms, added as `sprio` adds them: resources one by one at the end.
+    pub fn total(&self) -> f64 {
+        let Factors { age, association, fair_share, job_size, partition, qos, tres } = &self.weighted;
+        let plain = age + association + fair_share + job_size + partition + qos + self.site as f64 - self.nice as f64;
+        tres.iter().fold(plain, |sum, (_, value)| sum + value)
+    }
 }
 
 /// A column.
@@ -131,10 +146,13 @@ impl Field {
             Self::Cluster => line.cluster.clone(),
             Self::Sluid => String::new(),
             Self::Priority => format!("{}", line.sum.max(1.0).trunc()),
+            // What was set by hand is not divided.
+            Self::NormalPriority if line.direct => format!("{:16.14}", line.sum),
             Self::NormalPriority => format!("{:16.14}", line.sum.max(1.0) / f64::from(u32::MAX)),
             Self::Site => line.site.to_string(),
             Self::Nice => line.nice.to_string(),
             Self::Weighted(factor) => format!("{:.0}", FACTORS[factor].2(&line.weighted)),
+            Self::Normal(_) if line.direct && line.release.prints_zeros() => "0".to_owned(),
             Self::Normal(factor) => format!("{:.7}", normal(factor, line)),
             Self::WeightedTres => tres(line, |_, value| format!("{value:.0}")),
             Self::NormalTres => tres(line, |name, value| format!("{:.2}", value / line.tres_weights.of(name))),
@@ -155,10 +173,10 @@ impl Field {
     fn compare(self, one: &Line, other: &Line) -> Ordering {
         match self {
             Self::JobId => numbers(&one.id).cmp(&numbers(&other.id)),
-            Self::Priority | Self::NormalPriority => one.sum.total_cmp(&other.sum),
+            Self::Priority | Self::NormalPriority => compare(one.sum.max(1.0), other.sum.max(1.0)),
             Self::Site => one.site.cmp(&other.site),
             Self::Nice => one.nice.cmp(&other.nice),
-            Self::Weighted(factor) => FACTORS[factor].2(&one.weighted).total_cmp(&FACTORS[factor].2(&other.weighted)),
+            Self::Weighted(factor) => compare(FACTORS[factor].2(&one.weighted), FACTORS[factor].2(&other.weighted)),
             Self::Normal(factor) => normal(factor, one).total_cmp(&normal(factor, other)),
             Self::WeightedTres | Self::NormalTres => {
                 let sum = |line: &Line| line.weighted.tres.iter().map(|(_, value)| value).sum::<f64>();
@@ -167,6 +185,12 @@ impl Field {
             text => text.value(one).cmp(&text.value(other)),
         }
     }
+}
+
+/// Compares two numbers as `sprio` does, to which differences below a millionth are none.
+fn compare(one: f64, other: f64) -> Ordering {
+    let millionths = |number: f64| (number * 1e6).round();
+    millionths(one).total_cmp(&millionths(other))
 }
 
 /// The numbers in the text of a job's number.
@@ -215,6 +239,8 @@ pub struct Shown {
     pub normal: bool,
     /// True if the user is shown.
     pub user: bool,
+    /// The release whose columns are shown.
+    pub release: Release,
 }
 
 impl Format {
@@ -228,13 +254,14 @@ impl Format {
     /// assert_eq!(format, Format::parse("%.15i %9r %.10Y %.10S %.10A").unwrap());
     /// ```
     pub fn default_of(shown: Shown, weights: Weights, tres: bool) -> Self {
-        let Shown { long, normal, user } = shown;
+        let Shown { long, normal, user, release } = shown;
+        let accounts = long && release.names_accounts();
         let either = |factor: &str, weighted: &str| if normal { factor.to_owned() } else { weighted.to_owned() };
         let column = |letter: char| either(&format!("%10{letter}"), &format!("%.10{}", letter.to_ascii_uppercase()));
         let mut fields: Vec<String> = vec!["%.15i".to_owned(), "%9r".to_owned()];
         let mut add = |when: bool, field: String| fields.extend(when.then_some(field));
         add(long || user, "%.8u".to_owned());
-        add(long, "%.8o".to_owned());
+        add(accounts, "%.8o".to_owned());
         add(true, column('y'));
         add(!normal, "%.10S".to_owned());
         add(long || weights.age > 0, column('a'));
@@ -242,7 +269,7 @@ impl Format {
         add(long || weights.fair_share > 0, column('f'));
         add(long || weights.job_size > 0, column('j'));
         add(long || weights.partition > 0, column('p'));
-        add(long, either("%10n", "%.10n"));
+        add(accounts, either("%10n", "%.10n"));
         add(long || weights.qos > 0, column('q'));
         add(long && !normal, "%.11N".to_owned());
         add(long || tres, either("%20t", "%.20T"));

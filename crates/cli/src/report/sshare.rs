@@ -153,6 +153,10 @@ pub struct Listing<'a> {
     pub figures: &'a [Figures],
     /// The cluster.
     pub cluster: &'a str,
+    /// True under Fair Tree.
+    pub fair_tree: bool,
+    /// The dampening factor, if `sshare` computes the factors of all rows itself: before 25.11, except under Fair Tree.
+    pub computed: Option<f64>,
     /// Remaining usage, by association: resources and their minutes.
     pub run_minutes: &'a [Vec<(String, f64)>],
     /// Resources that are counted, in their order.
@@ -181,31 +185,12 @@ impl Listing<'_> {
                 lines.push(self.line(|_, _, width| Cell::Text("-".repeat(width.unsigned_abs() as usize))));
             }
         }
-        for (at, depth) in self.order() {
+        for (at, depth) in self.tree.listed() {
             if self.shows(&self.tree.nodes()[at]) {
                 lines.push(self.row(at, depth));
             }
         }
         lines
-    }
-
-    /// Numbers and depths, in each account users before accounts, both by name.
-    fn order(&self) -> Vec<(usize, usize)> {
-        let nodes = self.tree.nodes();
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
-        for (at, node) in nodes.iter().enumerate().skip(1) {
-            children[node.parent].push(at);
-        }
-        let mut order = Vec::with_capacity(nodes.len());
-        let mut open = vec![(ROOT, 0)];
-        while let Some((at, depth)) = open.pop() {
-            order.push((at, depth));
-            let mut below = std::mem::take(&mut children[at]);
-            let key = |&at: &usize| (!nodes[at].is_user(), &nodes[at].user, &nodes[at].account, &nodes[at].partition);
-            below.sort_by(|one, other| key(other).cmp(&key(one)));
-            open.extend(below.into_iter().map(|child| (child, depth + 1)));
-        }
-        order
     }
 
     fn shows(&self, node: &Association) -> bool {
@@ -216,6 +201,17 @@ impl Listing<'_> {
             None => !self.users_only,
         };
         user && among(self.accounts, &node.account)
+    }
+
+    /// The factor that a row shows: that of a user, or the one that old releases compute from the usage and the shares of the
+    /// row, with a dampening factor.
+    fn factor(&self, at: usize) -> Option<f64> {
+        let figures = &self.figures[at];
+        match self.computed {
+            None => figures.factor.filter(|_| self.tree.nodes()[at].is_user()),
+            Some(_) if figures.norm_shares <= 0.0 => Some(0.0),
+            Some(damping) => Some((-(figures.effective_usage / figures.norm_shares) / damping).exp2()),
+        }
     }
 
     fn row(&self, at: usize, depth: usize) -> String {
@@ -238,7 +234,9 @@ impl Listing<'_> {
             Field::NormUsage if at == ROOT => text(""),
             Field::NormUsage => Cell::Real(figures.norm_usage),
             Field::EffectiveUsage => Cell::Real(figures.effective_usage),
-            Field::FairShare => figures.factor.filter(|_| node.is_user()).map_or(text(""), Cell::Real),
+            Field::FairShare => self.factor(at).map_or(text(""), Cell::Real),
+            // The classic algorithms leave it at 0.
+            Field::LevelFairShare if !self.fair_tree && !parent => Cell::Real(0.0),
             Field::LevelFairShare => {
                 figures.level_fair_share.filter(|_| !parent && at != ROOT).map_or(text(""), Cell::Real)
             }

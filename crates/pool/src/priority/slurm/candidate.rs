@@ -3,16 +3,18 @@
 //! In: ads of jobs. Out: a candidate for each partition a job names. Formula source:
 //! `docs/reference/slurm-multifactor.md` 10.2.
 
+use super::billing::billing;
 use super::factor::{FactorTerms, JobFacts, Maxima, Scale};
-use super::machines::{PartitionNodes, SlurmNodes, named_partitions};
+use super::machines::{GENERIC, PLAIN, PartitionNodes, SlurmNodes, generic_resources, given_tres, named_partitions};
 use super::order::JobOrderKey;
+use super::running::RESOURCES;
 use super::settings::SlurmSettings;
-use super::{AssociationTree, Figures, figures};
+use super::{AssociationTree, Figures, figures, figures_at_first};
 use crate::pool::ad_reader::AdReader;
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
-use classmate_config::internal::config::slurm::{Duration, INFINITE, Partition, TresWeights};
+use classmate_config::internal::config::slurm::{Duration, INFINITE, Partition, SlurmConf, TresWeights};
 
 /// `JobStatus` of jobs that wait, and of those that are held.
 const IDLE: i64 = 1;
@@ -37,6 +39,8 @@ pub struct SlurmJob {
     pub qos: String,
     /// The number of its association, if it has one.
     pub association: Option<usize>,
+    /// True in the partition that the job names first.
+    pub primary: bool,
     /// The inputs of its factors.
     pub facts: JobFacts,
 }
@@ -142,19 +146,55 @@ impl<'a> Standpoint<'a> {
         figures(settings.tree(), settings.algorithm(machines.cluster))
     }
 
-    /// A job in each of its partitions; none if it has no number.
+    /// The figures of the settings' tree in a cluster with these jobs, as the options want them.
+    pub fn figures_of(
+        settings: &SlurmSettings,
+        machines: &SlurmNodes,
+        jobs: &[ClassAd],
+        evaluation: &EvalOptions,
+    ) -> Vec<Figures> {
+        if !settings.files().options.first_look {
+            return Self::figures(settings, machines);
+        }
+        let tree = settings.tree();
+        let mut asked = vec![false; tree.nodes().len()];
+        for ad in jobs {
+            let facts = AdReader::of(ad, evaluation);
+            let looked_at = facts.integer("JobStatus") == Some(IDLE) && facts.integer("SlurmPriority") != Some(0);
+            let partition = partitions(ad, settings, evaluation).into_iter().next();
+            let association = Requester::of_job(facts, tree).association(tree, partition.as_deref());
+            if let Some(at) = association.filter(|_| looked_at) {
+                asked[at] = true;
+            }
+        }
+        figures_at_first(tree, settings.algorithm(machines.cluster), &asked)
+    }
+
+    /// A job in each of its partitions, those of a higher tier first; none if it has no number.
     pub fn candidates(&self, ad: &ClassAd, settings: &EvalOptions) -> Vec<SlurmJob> {
         let facts = AdReader::of(ad, settings);
         let Some(cluster) = facts.integer("ClusterId") else { return Vec::new() };
         let id = JobId { cluster, process: facts.integer("ProcId").unwrap_or(0) };
         let partitions = partitions(ad, self.settings, settings);
-        if partitions.is_empty() {
-            return vec![self.candidate(id, None, facts, settings.now)];
-        }
-        partitions.iter().map(|name| self.candidate(id, Some(name), facts, settings.now)).collect()
+        let Some(primary) = partitions.first() else {
+            return vec![self.candidate(id, (None, None), facts, settings.now)];
+        };
+        // The partition it names first decides its size and its bill in all of them.
+        let primary = self.machines.partition(primary).map(|division| &division.partition);
+        let in_one = |name: &String| self.candidate(id, (Some(name), primary), facts, settings.now);
+        let mut candidates: Vec<SlurmJob> = partitions.iter().map(in_one).collect();
+        candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.tier));
+        candidates
     }
 
-    fn candidate(&self, id: JobId, partition: Option<&str>, facts: AdReader<'_>, now: i64) -> SlurmJob {
+    fn candidate(
+        &self,
+        id: JobId,
+        (partition, primary): (Option<&str>, Option<&Partition>),
+        facts: AdReader<'_>,
+        now: i64,
+    ) -> SlurmJob {
+        let conf = self.settings.conf();
         let asker = Requester::of_job(facts, self.tree);
         let named = partition.and_then(|name| self.machines.partition(name));
         let unknown =
@@ -163,15 +203,22 @@ impl<'a> Standpoint<'a> {
         let partition_tres = if partition.is_some() { tres.clone() } else { self.machines.tres.clone() };
         let association = asker.association(self.tree, partition);
         let status = facts.integer("JobStatus");
-        let flags = self.settings.conf().flags;
         let submitted = facts.integer("QDate").unwrap_or(0);
-        let since = if flags.accrue_always {
+        let begins = facts.integer("SlurmBeginTime");
+        let since = if conf.flags.accrue_always {
             Some(submitted)
         } else {
-            facts.integer("EnteredCurrentStatus").filter(|_| status == Some(IDLE))
+            accrues_since(facts, status, submitted).map(|since| since.max(begins.unwrap_or(since)))
         };
         let qos = qos_of(facts);
-        let amounts = Amounts::of(facts);
+        let amounts = Amounts::of(facts, conf);
+        let mut tres = amounts.tres();
+        if conf.tres_weights.has("billing") && !tres.iter().any(|(name, _)| name == "billing") {
+            let prices = primary.and_then(|partition| partition.billing.as_ref());
+            tres.push(("billing".to_owned(), billing(&tres, prices, conf.flags.billing).trunc()));
+        }
+        tres.sort_by_key(|(name, _)| RESOURCES.iter().position(|known| known == name).unwrap_or(RESOURCES.len()));
+        let direct = facts.integer("SlurmPriority").map(|priority| priority.clamp(0, i64::from(u32::MAX)) as u32);
         let limit = facts.number("AllowedJobDuration").filter(|seconds| *seconds > 0.0);
         SlurmJob {
             id,
@@ -180,22 +227,24 @@ impl<'a> Standpoint<'a> {
             partition: settings.name.clone(),
             account: asker.account(self.tree).to_owned(),
             association,
+            primary: primary.is_none_or(|primary| primary.name == settings.name),
             facts: JobFacts {
                 now,
                 accrues_since: since,
                 nodes: amounts.nodes,
-                cpus: amounts.cpus,
-                time_limit: limit.map_or_else(|| minutes(settings.max_time), |seconds| (seconds / 60.0).ceil()),
+                cpus: amounts.size_cpus,
+                time_limit: limit
+                    .map_or_else(|| minutes(primary.unwrap_or(settings).max_time), |seconds| (seconds / 60.0).ceil()),
                 fair_share: association.and_then(|at| self.figures[at].factor).unwrap_or(0.0),
                 association_priority: association.map_or(0.0, |at| f64::from(self.tree.nodes()[at].priority)),
                 qos_priority: self.settings.qos(&qos).map_or(0.0, |qos| f64::from(qos.priority)),
                 partition_factor: f64::from(settings.job_factor),
-                tres: amounts.tres(),
+                tres,
                 partition_tres,
                 site: bounded(facts.integer("SiteFactor").unwrap_or(0)),
                 nice: bounded(facts.integer("JobPrio").unwrap_or(0).saturating_neg()),
-                held: status == Some(HELD),
-                direct: None,
+                held: status == Some(HELD) || direct == Some(0) || begins.is_some_and(|begins| begins > now),
+                direct,
             },
             user: asker.user,
             qos,
@@ -205,6 +254,11 @@ impl<'a> Standpoint<'a> {
     /// The priority of a candidate and what it is made of.
     pub fn terms(&self, candidate: &SlurmJob) -> FactorTerms {
         candidate.facts.terms(&self.scale())
+    }
+
+    /// The weighted factor of the partition of a candidate, however its priority was set.
+    pub fn partition_term(&self, candidate: &SlurmJob) -> f64 {
+        candidate.facts.partition_term(&self.scale())
     }
 
     fn scale(&self) -> Scale<'_> {
@@ -238,8 +292,24 @@ pub fn partitions(ad: &ClassAd, slurm: &SlurmSettings, settings: &EvalOptions) -
     named
 }
 
+/// The second from which the age of a job counts, if it does.
+///
+/// A running job keeps its age. When it entered its status is when it began to wait if that is before its start; else it is
+/// its start, and it waited from its submission.
+fn accrues_since(facts: AdReader<'_>, status: Option<i64>, submitted: i64) -> Option<i64> {
+    let entered = facts.integer("EnteredCurrentStatus")?;
+    match status? {
+        IDLE => Some(entered),
+        HELD => None,
+        _ => {
+            let waited = facts.integer("JobCurrentStartDate").is_some_and(|start| entered < start);
+            Some(if waited { entered } else { submitted })
+        }
+    }
+}
+
 /// The resources that a job requests.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Amounts {
     /// Nodes, at least 1.
     pub nodes: f64,
@@ -249,18 +319,38 @@ pub struct Amounts {
     pub memory: f64,
     /// GPUs on all of them.
     pub gpus: f64,
+    /// CPUs that its size counts: those of whole nodes once Slurm has looked for nodes for an exclusive job.
+    pub size_cpus: f64,
+    /// Other resources, by name.
+    pub others: Vec<(String, f64)>,
 }
 
 impl Amounts {
-    /// The amounts of a job's ad.
-    pub fn of(facts: AdReader<'_>) -> Self {
+    /// The amounts of a job's ad: those in `SlurmTres`, and for others what it requests of each node.
+    pub fn of(facts: AdReader<'_>, conf: &SlurmConf) -> Self {
         let positive = |name: &str| facts.number(name).filter(|amount| amount.is_finite() && *amount > 0.0);
-        let nodes = positive("MinHosts").or_else(|| positive("RequestNodes")).unwrap_or(1.0).max(1.0);
+        let given = given_tres(facts);
+        let whole = |name: &str| given.has(name).then(|| given.of(name));
+        let nodes = whole("node").or_else(|| positive("MinHosts")).or_else(|| positive("RequestNodes"));
+        let nodes = nodes.unwrap_or(1.0).max(1.0);
+        let amount = |name: &str, request: &str, least: f64| {
+            whole(name).unwrap_or_else(|| positive(request).unwrap_or(least) * nodes)
+        };
+        let generic = generic_resources(conf).into_iter().filter(|name| !given.has(name)).filter_map(|name| {
+            let request = format!("Request{}", name.strip_prefix(GENERIC)?);
+            Some((name.to_owned(), positive(&request)? * nodes))
+        });
+        let mut others: Vec<(String, f64)> = generic.collect();
+        others.extend(given.0.iter().filter(|(name, _)| !PLAIN.contains(&name.as_str())).cloned());
+        others.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let cpus = amount("cpu", "RequestCpus", 1.0);
         Self {
             nodes,
-            cpus: positive("RequestCpus").unwrap_or(1.0) * nodes,
-            memory: positive("RequestMemory").unwrap_or(0.0) * nodes,
-            gpus: positive("RequestGpus").unwrap_or(0.0) * nodes,
+            cpus,
+            memory: amount("mem", "RequestMemory", 0.0),
+            gpus: amount("gres/gpu", "RequestGpus", 0.0),
+            size_cpus: positive("SlurmCpus").unwrap_or(cpus),
+            others,
         }
     }
 
@@ -268,7 +358,7 @@ impl Amounts {
     pub fn tres(&self) -> Vec<(String, f64)> {
         let all = [("cpu", self.cpus), ("mem", self.memory), ("node", self.nodes), ("gres/gpu", self.gpus)];
         let asked = all.into_iter().filter(|(name, amount)| *amount > 0.0 || *name != "gres/gpu");
-        asked.map(|(name, amount)| (name.to_owned(), amount)).collect()
+        asked.map(|(name, amount)| (name.to_owned(), amount)).chain(self.others.iter().cloned()).collect()
     }
 }
 
@@ -353,5 +443,53 @@ mod tests {
         let seen: Vec<_> = both.iter().map(|one| (&*one.partition, one.tier, one.facts.partition_factor)).collect();
         assert_eq!(seen, [("debug", 3, 400.0), ("batch", 1, 100.0), ("other", 1, 1.0)]);
         assert_eq!(candidates("PartitionName = \"debug,batch\"").len(), 2);
+    }
+
+    #[test]
+    fn resources_come_from_attributes_or_as_slurm_prints_them() {
+        let settings = settings(
+            "PriorityWeightTRES=CPU=1,GRES/shard=2,License/lic=3,Billing=4\nLicenses=lic:20\n\
+             PartitionName=a Default=YES TRESBillingWeights=CPU=0.5,GRES/shard=2 Nodes=ALL\n",
+            "",
+        );
+        let evaluation = EvalOptions { now: 1000, ..EvalOptions::default() };
+        let slots = [ClassAd::parse(b"[Machine = \"m\"; Cpus = 9; Shard = 4; SlurmTres = \"gres/x=1\"]").unwrap()];
+        let machines = SlurmNodes::of(&slots, settings.conf(), &evaluation);
+        let tres = &machines.partition("a").unwrap().tres;
+        let amounts = ["cpu", "gres/shard", "gres/x", "license/lic", "billing"].map(|name| tres.of(name));
+        assert_eq!(amounts, [9.0, 4.0, 1.0, 20.0, 12.0]);
+        let figures = Standpoint::figures(&settings, &machines);
+        let standpoint = Standpoint::new(&settings, &machines, settings.tree(), &figures);
+        let candidate = |more: &str| {
+            let text = format!("[ClusterId = 1; JobStatus = 1; QDate = 5; {more}]");
+            standpoint.candidates(&ClassAd::parse(text.as_bytes()).unwrap(), &evaluation).remove(0)
+        };
+        let shown = |job: &SlurmJob| {
+            let items = job.facts.tres.iter().map(|(name, amount)| format!("{name}={amount}"));
+            items.collect::<Vec<_>>().join(",")
+        };
+        let plain = candidate("RequestNodes = 2; RequestCpus = 3; RequestMemory = 10; RequestShard = 1");
+        assert_eq!(shown(&plain), "cpu=6,mem=20,node=2,billing=7,gres/shard=2");
+        let given = candidate("RequestCpus = 3; SlurmTres = \"cpu=7,mem=1G,node=3,license/lic=4\"; SlurmCpus = 16");
+        assert_eq!(shown(&given), "cpu=7,mem=1024,node=3,billing=3,license/lic=4");
+        assert_eq!((given.facts.cpus, given.facts.nodes, given.facts.held), (16.0, 3.0, false));
+        // Set by hand, held by hand, not yet to begin.
+        assert_eq!(standpoint.terms(&candidate("SlurmPriority = 77")).priority, 77);
+        assert!(candidate("SlurmPriority = 0").facts.held);
+        assert!(candidate("SlurmBeginTime = 1001").facts.held && !candidate("SlurmBeginTime = 1000").facts.held);
+    }
+
+    #[test]
+    fn running_jobs_keep_the_age_they_had() {
+        let settings = settings("PriorityFlags=CALCULATE_RUNNING\n", "");
+        let machines = SlurmNodes::of([], settings.conf(), &EvalOptions::default());
+        let figures = Standpoint::figures(&settings, &machines);
+        let standpoint = Standpoint::new(&settings, &machines, settings.tree(), &figures);
+        let since = |more: &str| {
+            let text = format!("[ClusterId = 1; JobStatus = 2; QDate = 5; JobCurrentStartDate = 50; {more}]");
+            let ad = ClassAd::parse(text.as_bytes()).unwrap();
+            standpoint.candidates(&ad, &EvalOptions::default())[0].facts.accrues_since
+        };
+        assert_eq!(["EnteredCurrentStatus = 9", "EnteredCurrentStatus = 50", ""].map(since), [Some(9), Some(5), None]);
     }
 }

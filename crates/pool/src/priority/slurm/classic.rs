@@ -47,6 +47,40 @@ pub(super) fn figures(tree: &AssociationTree, formula: &Formula) -> Vec<Figures>
     figures
 }
 
+/// The figures under `DEPTH_OBLIVIOUS` while `sshare` was never called: only accounts and the associations of jobs have been
+/// visited, and the usage of all others counts as 4294967294 times the whole, Slurm's number for "not set". The listing then
+/// visits them one by one.
+pub(super) fn figures_at_first(tree: &AssociationTree, damping: f64, asked: &[bool]) -> Vec<Figures> {
+    const UNKNOWN: f64 = 4_294_967_294.0;
+    let formula = Formula::DepthOblivious { damping };
+    let mut all = figures(tree, &formula);
+    let nodes = tree.nodes();
+    let known: Vec<f64> = all.iter().map(|figures| figures.norm_usage).collect();
+    for (at, node) in nodes.iter().enumerate() {
+        if node.is_user() && !asked[at] {
+            all[at].norm_usage = UNKNOWN;
+        }
+    }
+    let own = |at: usize| if nodes[at].shares == Shares::Parent { 0.0 } else { 1.0 };
+    let mut sums = usage_below(tree, &all);
+    let early = |&at: &usize| !nodes[at].is_user() || asked[at];
+    for at in (1..nodes.len()).filter(early) {
+        all[at].effective_usage = effective(tree, &all, &sums, at, &formula);
+    }
+    for at in tree.listed().into_iter().map(|(at, _)| at).filter(|at| !early(at)) {
+        let parent = nodes[at].fair_share_parent;
+        all[at].norm_usage = known[at];
+        // Not the difference, in which the known usage of the others would be lost.
+        let children = nodes[parent].children.iter();
+        sums[parent] = children.map(|&child| own(child) * all[child].norm_usage).sum();
+        all[at].effective_usage = effective(tree, &all, &sums, at, &formula);
+    }
+    for at in 0..nodes.len() {
+        all[at].factor = Some(factor(tree, &all, at, &formula));
+    }
+    all
+}
+
 /// The sum of U over those below with shares of their own.
 fn usage_below(tree: &AssociationTree, figures: &[Figures]) -> Vec<f64> {
     let nodes = tree.nodes();

@@ -230,6 +230,11 @@ impl JobFacts {
         }
     }
 
+    /// The weighted factor of the partition.
+    pub fn partition_term(&self, scale: &Scale<'_>) -> f64 {
+        self.plain_factors(scale).partition * f64::from(scale.weights.partition)
+    }
+
     fn tres_factor(&self, name: &str, amount: f64, scale: &Scale<'_>) -> f64 {
         normal(amount, self.partition_tres.of(name), scale.flags.raw_tres)
     }

@@ -58,6 +58,15 @@ pub struct Figures {
     pub factor: Option<f64>,
 }
 
+/// The figures of every association under `DEPTH_OBLIVIOUS` before `sshare` was called for the first time, with those that
+/// are associations of jobs marked; under the other algorithms the usual ones.
+pub fn figures_at_first(tree: &AssociationTree, algorithm: Algorithm, asked: &[bool]) -> Vec<Figures> {
+    match algorithm {
+        Algorithm::DepthOblivious { damping } => classic::figures_at_first(tree, damping, asked),
+        _ => figures(tree, algorithm),
+    }
+}
+
 /// The figures of every association, by its number.
 ///
 /// ```

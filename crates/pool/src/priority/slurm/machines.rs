@@ -5,6 +5,7 @@
 use hashbrown::HashSet;
 
 use super::ClusterSize;
+use super::billing::billing;
 use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
@@ -16,7 +17,8 @@ use classmate_config::internal::config::slurm::{Partition, SlurmConf, TresWeight
 pub struct PartitionNodes {
     /// Its configuration.
     pub partition: Partition,
-    /// Resources of its slots: `cpu`, `mem` (MB), `node`, `gres/gpu`.
+    /// Resources of its slots: `cpu`, `mem` (MB), `node`, `gres/gpu` and others that have a weight; the licenses of the
+    /// cluster; what all of it bills.
     pub tres: TresWeights,
 }
 
@@ -38,10 +40,12 @@ struct Sums {
     cpus: f64,
     memory: f64,
     gpus: f64,
+    /// Other resources, by name.
+    others: Vec<(String, f64)>,
 }
 
 impl Sums {
-    fn add(&mut self, facts: AdReader<'_>) {
+    fn add(&mut self, facts: AdReader<'_>, conf: &SlurmConf) {
         let machine = facts.string("Machine").or_else(|| {
             let name = facts.string("Name")?;
             let host = memchr::memrchr(b'@', &name).map_or(0, |at| at + 1);
@@ -57,12 +61,22 @@ impl Sums {
         self.cpus += amount("Cpus");
         self.memory += amount("Memory");
         self.gpus += amount("GPUs");
+        let given = given_tres(facts);
+        for name in generic_resources(conf).into_iter().filter(|name| !given.has(name)) {
+            add(&mut self.others, name, name.strip_prefix(GENERIC).map_or(0.0, amount));
+        }
+        let others = given.0.iter().filter(|(name, _)| !PLAIN.contains(&name.as_str()));
+        others.for_each(|(name, amount)| add(&mut self.others, name, *amount));
     }
 
-    fn tres(&self) -> TresWeights {
+    fn tres(&self, prices: Option<&TresWeights>, conf: &SlurmConf) -> TresWeights {
         let all =
             [("cpu", self.cpus), ("mem", self.memory), ("node", self.machines.len() as f64), ("gres/gpu", self.gpus)];
-        TresWeights(all.map(|(name, amount)| (name.to_owned(), amount)).to_vec())
+        let mut tres: Vec<(String, f64)> = all.map(|(name, amount)| (name.to_owned(), amount)).to_vec();
+        tres.extend(self.others.iter().chain(&conf.licenses.0).cloned());
+        let bill = billing(&tres, prices, conf.flags.billing).trunc();
+        tres.push(("billing".to_owned(), bill));
+        TresWeights(tres)
     }
 }
 
@@ -77,22 +91,25 @@ impl SlurmNodes {
             if is_dynamic(facts) {
                 continue;
             }
-            whole.add(facts);
+            whole.add(facts, conf);
             for name in partitions_of(ad, conf, settings) {
                 let known = divisions.iter().position(|(partition, _)| partition.name.eq_ignore_ascii_case(&name));
                 let at = known.unwrap_or_else(|| {
                     divisions.push((Partition::named(&name), Sums::default()));
                     divisions.len() - 1
                 });
-                divisions[at].1.add(facts);
+                divisions[at].1.add(facts, conf);
             }
         }
         Self {
             cluster: ClusterSize { nodes: whole.machines.len() as f64, cpus: whole.cpus },
-            tres: whole.tres(),
+            tres: whole.tres(None, conf),
             partitions: divisions
                 .into_iter()
-                .map(|(partition, sums)| PartitionNodes { partition, tres: sums.tres() })
+                .map(|(partition, sums)| {
+                    let tres = sums.tres(partition.billing.as_ref(), conf);
+                    PartitionNodes { partition, tres }
+                })
                 .collect(),
         }
     }
@@ -100,6 +117,36 @@ impl SlurmNodes {
     /// A partition by name, in any case.
     pub fn partition(&self, name: &str) -> Option<&PartitionNodes> {
         self.partitions.iter().find(|division| division.partition.name.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Resources that plain attributes of ads give.
+pub(super) const PLAIN: [&str; 4] = ["cpu", "mem", "node", "gres/gpu"];
+
+/// The beginning of the names of generic resources: `gres/shard` is `Shard` of a slot and `RequestShard` of a job.
+pub(super) const GENERIC: &str = "gres/";
+
+/// The generic resources other than GPUs that have a weight, such as `gres/shard`.
+pub(super) fn generic_resources(conf: &SlurmConf) -> Vec<&str> {
+    let prices = conf.partitions.iter().filter_map(|partition| partition.billing.as_ref());
+    let weighed = std::iter::once(&conf.tres_weights).chain(prices).flat_map(|weights| &weights.0);
+    let mut names: Vec<&str> = weighed.map(|(name, _)| name.as_str()).collect();
+    names.retain(|name| name.starts_with(GENERIC) && *name != "gres/gpu");
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The resources in `SlurmTres`, as Slurm prints them: `cpu=2,mem=1G,license/lic=4`.
+pub(super) fn given_tres(facts: AdReader<'_>) -> TresWeights {
+    let text = facts.string("SlurmTres");
+    text.and_then(|text| TresWeights::amounts(&String::from_utf8_lossy(&text))).unwrap_or_default()
+}
+
+fn add(amounts: &mut Vec<(String, f64)>, name: &str, amount: f64) {
+    match amounts.iter_mut().find(|(known, _)| known == name) {
+        Some((_, sum)) => *sum += amount,
+        None => amounts.push((name.to_owned(), amount)),
     }
 }
 

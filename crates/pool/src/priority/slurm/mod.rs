@@ -23,7 +23,7 @@ pub mod usage;
 
 pub use candidate::{SlurmJob, Standpoint};
 pub use factor::{ClusterSize, FactorTerms, Factors, JobFacts, Maxima, Scale};
-pub use fair_share::{Algorithm, Figures, Ties, figures};
+pub use fair_share::{Algorithm, Figures, Ties, figures, figures_at_first};
 pub use machines::SlurmNodes;
 pub use policy::SlurmPriority;
 pub use settings::{Options, SlurmFiles, SlurmSettings};

@@ -37,9 +37,11 @@ pub fn minutes_left(
         let association = asker.association(tree, partition.map(|partition| partition.name.as_str()));
         let (Some(limit), Some(began), Some(mut at)) = (limit, began, association) else { continue };
         let minutes = (limit - settings.now.saturating_sub(began) as f64).max(0.0) / 60.0;
-        let mut tres = Amounts::of(facts).tres();
-        let cost = billing(&tres, partition.and_then(|partition| partition.billing.as_ref()), conf.flags.billing);
-        tres.push(("billing".to_owned(), cost));
+        let mut tres = Amounts::of(facts, conf).tres();
+        if !tres.iter().any(|(name, _)| name == "billing") {
+            let cost = billing(&tres, partition.and_then(|partition| partition.billing.as_ref()), conf.flags.billing);
+            tres.push(("billing".to_owned(), cost));
+        }
         loop {
             for (name, amount) in &tres {
                 match sums[at].iter_mut().find(|(known, _)| known == name) {

@@ -6,7 +6,7 @@ use super::usage::{Decay, capacity};
 use super::{Algorithm, AssociationTree, ClusterSize, Ties};
 use classmate_config::internal::config::ConfigError;
 use classmate_config::internal::config::slurm::{
-    Associations, FairShare, PriorityType, Qos, SlurmConf, UsageRow, Weights,
+    Associations, FairShare, PriorityType, Qos, Release, SlurmConf, UsageRow, Weights,
 };
 
 /// The files, as they are written down.
@@ -33,6 +33,12 @@ pub struct Options {
     pub ties: Ties,
     /// The decay of usage.
     pub decay: Decay,
+    /// Under `DEPTH_OBLIVIOUS`, what Slurm computes before `sshare` was called for the first time.
+    #[serde(default)]
+    pub first_look: bool,
+    /// The release whose listings are printed.
+    #[serde(default)]
+    pub release: Release,
 }
 
 /// The settings of the policy: files whose associations make a tree.
