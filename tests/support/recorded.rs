@@ -31,6 +31,13 @@ pub(crate) fn userprio() -> &'static Path {
     &FOLDER
 }
 
+/// The folder of clusters of real Slurm daemons, with one subfolder each.
+pub(crate) fn slurm_real() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> =
+        LazyLock::new(|| unpack("slurm-real", include_bytes!("../data/slurm-real.tar.gz")));
+    &FOLDER
+}
+
 /// Unpacks `archive`, which contains the folder `name`, unless an earlier run has already done so.
 ///
 /// The path depends on the content of the archive. The complete folder is moved there in one step, so processes that run

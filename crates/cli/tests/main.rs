@@ -14,6 +14,7 @@ mod quotas;
 mod report;
 mod simulate_page;
 mod slurm;
+mod slurm_real;
 mod terminal;
 mod transcripts;
 mod userprio;

@@ -174,7 +174,7 @@ impl<'c> ScanMatcher<'c> {
         let named = if rules.makes_room() { room::by_name(&slots) } else { HashMap::new() };
         let (left, given_up, handed_out) = (order.len(), HashMap::new(), HashMap::new());
         let (found, largest_tie) = (None, 0);
-        Self { slots, rules, settings, left, order, free, found, largest_tie, concurrency, named, given_up, handed_out }
+        Self { slots, rules, settings, order, free, left, found, largest_tie, concurrency, named, given_up, handed_out }
     }
 
     /// Counts the concurrency limits of slots that were handed out and are not claimed yet, which only the books know.
