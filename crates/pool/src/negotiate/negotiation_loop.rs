@@ -280,7 +280,9 @@ impl<'c> NegotiationLoop<'c> {
                     }
                     progress.reached.extend(std::mem::take(&mut refusal.reached));
                     refusal.reached = progress.reached.iter().cloned().collect();
-                    self.rejected(turn, &current, &refusal);
+                    let Request { first, count, .. } = current.request;
+                    let jobs = if count > 1 { count - current.served } else { self.queue.alike(turn.who, first) };
+                    self.rejected(turn, &current.request, jobs, &refusal);
                     progress.rejected.entry(current.request.autocluster).or_insert(progress.fetched);
                     if self.rules.knobs.significant.all_jobs_in_cluster {
                         progress.next = progress.next.max(current.request.first + 1);
@@ -503,11 +505,9 @@ impl<'c> NegotiationLoop<'c> {
         fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(least) as usize
     }
 
-    pub(super) fn rejected(&mut self, turn: &Turn, serving: &ServedRequest, refusal: &Refusal) {
-        let request = &serving.request;
+    /// Adds the rejection of so many jobs of a request to the outcome.
+    pub(super) fn rejected(&mut self, turn: &Turn, request: &Request, jobs: usize, refusal: &Refusal) {
         let list = &self.queue.lists[turn.who];
-        let jobs =
-            if request.count > 1 { request.count - serving.served } else { self.queue.alike(turn.who, request.first) };
         self.outcome.rejections.push(Rejected {
             job: self.queue.jobs[list[request.first].job].id,
             jobs,

@@ -226,7 +226,7 @@ impl NegotiationLoop<'_> {
                 if refusal.rejection != Rejection::SubmitterLimit {
                     singles.refused.insert(like, self.outcome.rejections.len());
                 }
-                self.rejected(turn, &serving, &refusal);
+                self.rejected(turn, &serving.request, 1, &refusal);
             }
         }
         session.spent(true, self.offers.left())
