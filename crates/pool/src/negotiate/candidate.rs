@@ -1,4 +1,4 @@
-//! How candidates for a job are compared.
+//! The comparison of candidates for a job.
 //!
 //! In: a slot and a request. Out: a key; the largest wins, ties go to the slot that comes first.
 //! Formula source: `docs/reference/negotiation.md` 10.5, 10.6.
@@ -12,15 +12,15 @@ use classmate::internal::eval::matching;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 
-/// Whom a match would displace, and why it may. Larger is better.
+/// The ground on which a match takes a slot. Larger is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PreemptState {
-    /// Somebody with a worse priority.
+    /// Its user has a worse priority.
     Priority,
-    /// Somebody whose job the slot likes less.
+    /// It prefers the job to the one it runs.
     Rank,
-    /// Nobody.
+    /// It is unclaimed.
     None,
 }
 
@@ -37,18 +37,18 @@ pub struct Ranking {
     pub ignore_jobs: bool,
 }
 
-/// What candidates are compared by, most important first.
+/// The sort key of candidates, most important part first.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankKey {
-    /// `NEGOTIATOR_PRE_JOB_RANK`; the lowest number if it is no number.
+    /// `NEGOTIATOR_PRE_JOB_RANK`; the lowest number if it is not a number.
     pub before_job: f64,
-    /// The job's `Rank`; 0 if it is no number.
+    /// The job's `Rank`; 0 if it is not a number.
     pub job: f64,
-    /// `NEGOTIATOR_POST_JOB_RANK`; the lowest number if it is no number.
+    /// `NEGOTIATOR_POST_JOB_RANK`; the lowest number if it is not a number.
     pub after_job: f64,
-    /// Whom the match would displace.
+    /// The ground on which the match takes the slot.
     pub preempt_state: PreemptState,
-    /// `PREEMPTION_RANK`, if somebody is displaced.
+    /// `PREEMPTION_RANK`, if a job is preempted.
     pub preemption: f64,
 }
 
@@ -74,20 +74,15 @@ impl Ranking {
         }
     }
 
-    /// The key of a slot whatever the job: its ranks are asked of a job that says nothing
+    /// The key of a slot for all jobs: its ranks are evaluated with an empty job
     /// (`docs/reference/negotiation.md` 10.8).
     pub fn of_slot(&self, slot: &ClassAd, settings: &EvalOptions) -> RankKey {
-        let nobody = ClassAd::new();
-        RankKey {
-            before_job: value(self.before_job.as_ref(), slot, &nobody, settings),
-            job: 1.0,
-            after_job: value(self.after_job.as_ref(), slot, &nobody, settings),
-            preempt_state: PreemptState::None,
-            preemption: NOBODY,
-        }
+        let empty = ClassAd::new();
+        let rank = |expr: Option<&Expr>| value(expr, slot, &empty, settings);
+        of_unclaimed(rank(self.before_job.as_ref()), 1.0, rank(self.after_job.as_ref()))
     }
 
-    /// The last key: `PREEMPTION_RANK` if somebody is displaced.
+    /// The last key: `PREEMPTION_RANK` if a job is preempted.
     pub fn preemption_of(
         &self,
         slot: &ClassAd,
@@ -96,15 +91,15 @@ impl Ranking {
         settings: &EvalOptions,
     ) -> f64 {
         if preempt_state == PreemptState::None {
-            NOBODY
+            UNCLAIMED
         } else {
             value(self.preemption.as_ref(), slot, request, settings)
         }
     }
 }
 
-/// The last key of a slot nobody uses.
-const NOBODY: f64 = f32::MIN as f64;
+/// The last key of an unclaimed slot.
+const UNCLAIMED: f64 = f32::MIN as f64;
 
 /// The value of a rank of the negotiator; the lowest number if it is none.
 fn value(expr: Option<&Expr>, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> f64 {
@@ -118,9 +113,9 @@ pub(crate) fn of_negotiator(value: Option<f64>) -> f64 {
     value.map_or(f64::MIN, |number| f64::from(number as f32))
 }
 
-/// The key of a slot that nobody uses.
-pub(crate) fn of_nobody(before_job: f64, job: f64, after_job: f64) -> RankKey {
-    RankKey { before_job, job, after_job, preempt_state: PreemptState::None, preemption: NOBODY }
+/// The key of an unclaimed slot.
+pub(crate) fn of_unclaimed(before_job: f64, job: f64, after_job: f64) -> RankKey {
+    RankKey { before_job, job, after_job, preempt_state: PreemptState::None, preemption: UNCLAIMED }
 }
 
 impl RankKey {

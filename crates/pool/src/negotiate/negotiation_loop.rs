@@ -1,4 +1,4 @@
-//! The deal: serving one turn after another until nobody can be served.
+//! The negotiation loop: serves one turn after another until no submitter can be served.
 //!
 //! In: turns of a policy, requests, slots. Out: matches and rejections. Formula source: `docs/reference/negotiation.md` 7.5,
 //! 8.3, 9.1.
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::GroupOf;
-use crate::negotiate::offer::{Offer, Refusal, RequestingSubmitter, VARIOUS};
+use crate::negotiate::offer::{Offer, Refusal, SlotSearch, VARIOUS};
 use crate::negotiate::outcome::{Candidacy, Match, Negotiation, Outcome, Pie, Rejected, Tally};
 use crate::negotiate::preemption::LiveUsage;
 use crate::negotiate::rules::Rules;
@@ -30,7 +30,7 @@ use classmate::internal::value::Value;
 /// The name of the group negotiated for when there are no groups.
 const NO_GROUP: &str = "<none>";
 
-/// A deal while it lasts.
+/// The state of the negotiation loop.
 pub struct NegotiationLoop<'c> {
     /// Submitters, in order of arrival.
     pub submitters: &'c [Submitter],
@@ -42,11 +42,11 @@ pub struct NegotiationLoop<'c> {
     pub queue: Queue<'c>,
     /// Slots that are not taken yet.
     pub offers: Box<dyn SlotMatcher + 'c>,
-    /// What is in use, for expressions that ask.
+    /// Current usage, for expressions that refer to it.
     pub live: &'c LiveUsage,
     /// Priorities and usage.
     pub policy: &'c mut dyn PriorityPolicy,
-    /// What was decided so far.
+    /// The decisions so far.
     pub outcome: Outcome,
     /// The group that is negotiated for; none without groups.
     pub group: Option<NegotiatedGroup>,
@@ -60,12 +60,12 @@ pub struct NegotiationLoop<'c> {
     schedds: Vec<usize>,
 }
 
-/// The group that is negotiated for, as requests are told.
+/// The group that is negotiated for, as request ads show it.
 #[derive(Debug, Clone, Default)]
 pub struct NegotiatedGroup {
     /// Its name.
     pub name: String,
-    /// Whether members of groups compete here once more.
+    /// True if members of groups negotiate here once more.
     pub autoregroup: bool,
     /// The quota of each group at this moment.
     pub quotas: Arc<Vec<f64>>,
@@ -91,19 +91,18 @@ impl ServedRequest {
 struct PassedRun {
     first: usize,
     autocluster: u32,
-    /// They may fit a slot that runs a job, or one that does not.
-    fits_in_use: bool,
+    /// True if they may fit a slot that runs no job; all of them may fit one that does.
     fits_unclaimed: bool,
 }
 
-/// What has happened in a turn.
+/// The events of a turn so far.
 #[derive(Default)]
 pub(super) struct TurnProgress {
     /// Lists of requests that were fetched from the access point.
     fetched: usize,
     /// Requests of the last list that were not looked at yet.
     unread: i64,
-    /// Where the next request is looked for in the submitter's list.
+    /// The place in the submitter's list at which the search for the next request begins.
     next: usize,
     /// Autoclusters that got no slot, with the list in which they were rejected: they are not offered again in this turn.
     rejected: HashMap<u32, usize>,
@@ -116,7 +115,7 @@ pub(super) struct TurnProgress {
 }
 
 impl<'c> NegotiationLoop<'c> {
-    /// A deal in which nothing was decided yet.
+    /// A loop without decisions yet.
     pub fn new(
         submitters: &'c [Submitter],
         rules: &'c Rules,
@@ -157,7 +156,7 @@ impl<'c> NegotiationLoop<'c> {
         }
     }
 
-    /// Deals to some of the submitters. Returns those who stay in the list, in the order in which they were served, and the
+    /// Negotiates with some of the submitters. Returns those that stay in the list, in the order in which they were served, and the
     /// number of the next pie.
     pub fn negotiate_submitters(&mut self, members: &[usize], deal: &PieInput) -> (Vec<usize>, u32) {
         let claimant = |&who: &usize| Claimant {
@@ -180,7 +179,7 @@ impl<'c> NegotiationLoop<'c> {
         (kept.collect(), deal.first_pie + history.pies)
     }
 
-    /// Notes what the turns have to tell.
+    /// Appends the turn history to the outcome.
     fn record(&mut self, members: &[usize], history: &PieHistory) {
         let group = self.group.as_ref().map(|group| group.name.clone());
         for visit in &history.visits {
@@ -258,8 +257,7 @@ impl<'c> NegotiationLoop<'c> {
         let mut progress = TurnProgress::default();
         let mut serving: Option<ServedRequest> = None;
         let out_of_jobs = loop {
-            let serve = session.serve();
-            if serve == Serve::Nothing {
+            if session.serve() == Serve::Nothing {
                 break false;
             }
             let Some(mut current) = self.next(turn.who, serving.take(), &mut progress) else { break true };
@@ -267,7 +265,7 @@ impl<'c> NegotiationLoop<'c> {
             if self.offers.needs_ad(current.request.autocluster) {
                 self.insert_submitter_attributes(turn.who, &mut current.request);
             }
-            match self.find(turn, serve, &current.request, &session) {
+            match self.offers.best(&self.search(turn.who, &current.request, &session)) {
                 Ok(offer) => {
                     progress.reached.clear();
                     self.matched(turn, &mut current, offer, &mut session, &mut progress);
@@ -280,22 +278,20 @@ impl<'c> NegotiationLoop<'c> {
                     }
                     progress.reached.extend(std::mem::take(&mut refusal.reached));
                     refusal.reached = progress.reached.iter().cloned().collect();
-                    let Request { first, count, .. } = current.request;
+                    let Request { first, count, autocluster, .. } = current.request;
                     let jobs = if count > 1 { count - current.served } else { self.queue.alike(turn.who, first) };
                     self.rejected(turn, &current.request, jobs, &refusal);
-                    progress.rejected.entry(current.request.autocluster).or_insert(progress.fetched);
+                    progress.rejected.entry(autocluster).or_insert(progress.fetched);
                     if self.rules.knobs.significant.all_jobs_in_cluster {
-                        progress.next = progress.next.max(current.request.first + 1);
+                        progress.next = progress.next.max(first + 1);
                     }
                     let Tally { over_limit, beyond_share, preemption_not_required, prefers_its_job, .. } =
                         refusal.tally;
-                    let (first, autocluster) = (current.request.first, current.request.autocluster);
-                    let fits_in_use = beyond_share + preemption_not_required + prefers_its_job + over_limit > 0;
                     let fits_unclaimed = beyond_share + over_limit > 0;
-                    if fits_in_use {
-                        progress.passed.push(PassedRun { first, autocluster, fits_in_use, fits_unclaimed });
+                    if fits_unclaimed || preemption_not_required + prefers_its_job > 0 {
+                        progress.passed.push(PassedRun { first, autocluster, fits_unclaimed });
                     }
-                    // Whatever the reason that is told, and with no slot looked at, whatever became of those before.
+                    // The verdicts on slots count, not the reason of the rejection; without any, those of the search before.
                     let passed_over = refusal.untested && self.offers.passed_over(turn.who);
                     if passed_over || refusal.tally.over_limit > 0 {
                         session.refused_for_limit();
@@ -311,7 +307,7 @@ impl<'c> NegotiationLoop<'c> {
         session.spent(out_of_jobs, self.offers.left())
     }
 
-    /// The request to serve next: the same again while it stands for more jobs, then the next one.
+    /// The request to serve next: the same again while it has more jobs, then the next one.
     fn next(&self, who: usize, serving: Option<ServedRequest>, progress: &mut TurnProgress) -> Option<ServedRequest> {
         if let Some(serving) = serving {
             let Request { first, count, autocluster, .. } = serving.request;
@@ -319,7 +315,7 @@ impl<'c> NegotiationLoop<'c> {
                 return Some(serving);
             }
             if (serving.idle_from..first + count).any(|place| !progress.matched.contains(&place)) {
-                progress.passed.push(PassedRun { first, autocluster, fits_in_use: true, fits_unclaimed: true });
+                progress.passed.push(PassedRun { first, autocluster, fits_unclaimed: true });
             }
         }
         let mut request = self.next_request(who, progress)?;
@@ -342,7 +338,7 @@ impl<'c> NegotiationLoop<'c> {
             if progress.unread == 0 {
                 progress.fetched += 1;
                 progress.unread = knobs.request_list_size;
-                // Asked for each job by itself, the access point knows no like jobs: it goes on behind the rejected one.
+                // An access point that sends each job by itself has no equal jobs: it continues behind the rejected one.
                 if progress.fetched == 2 && knobs.prefetch && !(one_by_one && knobs.all_jobs_in_cluster) {
                     progress.next = 0;
                 }
@@ -353,12 +349,12 @@ impl<'c> NegotiationLoop<'c> {
                 let before = |list: &usize| !knobs.all_jobs_in_cluster && *list < progress.fetched;
                 progress.rejected.get(&autocluster).is_some_and(before) || progress.matched.contains(&place)
             };
-            // Asked for one job at a time, the access point lists jobs singly, but has readied the second of a conversation
-            // before, which may stand for several.
+            // With lists of one job, the access point lists jobs singly, but has readied the second of a conversation
+            // before, which may be a run of several.
             let singly = one_by_one && !(knobs.request_counts && knobs.prefetch && progress.fetched == 2);
             let request = self.queue.run(who, progress.next, is_skipped, singly)?;
             progress.unread -= 1;
-            // Jobs that get no claim are offered again by an access point that is asked for one job after another.
+            // Jobs that get no claim are offered again by an access point that sends one job after another.
             progress.next = if one_by_one { request.first } else { request.first + request.count };
             if one_by_one || !progress.rejected.contains_key(&request.autocluster) {
                 return Some(request);
@@ -366,32 +362,26 @@ impl<'c> NegotiationLoop<'c> {
         }
     }
 
-    /// Tells the request who asks and how they stand at this moment.
+    /// Adds the current attributes of the submitter to a request.
     pub(super) fn insert_submitter_attributes(&self, who: usize, request: &mut Request) {
         let submitter = &self.submitters[who].name;
         insert_submitter_attributes(&mut request.ad, submitter, &*self.policy, self.rules, self.group.as_ref());
     }
 
-    pub(super) fn find(
-        &mut self,
-        turn: &Turn,
-        serve: Serve,
-        request: &Request,
-        session: &Session,
-    ) -> Result<Offer, Refusal> {
-        let requester = self.requester(turn.who, serve);
-        self.offers.best(request, &requester, session)
-    }
-
-    /// Who asks for a slot.
-    pub(super) fn requester(&self, who: usize, serve: Serve) -> RequestingSubmitter<'c> {
+    /// The search of a slot for a request of a submitter, with what is left of its turn.
+    pub(super) fn search<'s>(&self, who: usize, request: &'s Request, session: &'s Session) -> SlotSearch<'s>
+    where
+        'c: 's,
+    {
         let submitter = &self.submitters[who];
-        RequestingSubmitter {
+        SlotSearch {
+            request,
+            session,
             submitter: who,
             name: &submitter.name,
             schedd: &submitter.schedd,
             protocols: Protocols::of(&submitter.address),
-            serve,
+            serve: session.serve(),
         }
     }
 
@@ -410,8 +400,8 @@ impl<'c> NegotiationLoop<'c> {
             _ if offer.makes_room => Some(VARIOUS.to_owned()),
             user => user.as_ref().filter(|_| self.rules.trim.preemption).map(ToString::to_string),
         };
-        let offline = slot.is_offline(self.settings);
         let without_claim = slot.is_without_claim(self.settings);
+        let offline = without_claim && slot.is_offline(self.settings);
         let user = if without_claim { None } else { self.job_for(turn.who, serving, slot, progress) };
         let place = user.unwrap_or(serving.request.first);
         // One that gets no claim stays idle, too; but if the slot stays in the list, it would be matched to it for ever.
@@ -467,7 +457,7 @@ impl<'c> NegotiationLoop<'c> {
             return Some(first);
         }
         let chosen = |place: &usize| is_idle(place) && self.uses(who, *place, request, slot);
-        let may_fit = |run: &&PassedRun| if slot.user.is_some() { run.fits_in_use } else { run.fits_unclaimed };
+        let may_fit = |run: &&PassedRun| slot.user.is_some() || run.fits_unclaimed;
         for run in progress.passed.iter().filter(may_fit) {
             let alike = list[run.first..].iter().take_while(|queued| queued.autocluster == run.autocluster).count();
             if let Some(place) = (run.first..run.first + alike).find(is_idle).filter(chosen) {
@@ -492,7 +482,7 @@ impl<'c> NegotiationLoop<'c> {
         slot.suits_other_job(ad(place), ad(request.first), self.settings)
     }
 
-    /// How many jobs of a request the access point is expected to pack into a slot.
+    /// The number of jobs of a request that the access point is expected to pack into a slot.
     fn packed(&self, request: &Request, slot: &Slot) -> usize {
         if !self.rules.knobs.matching.depth_first {
             return 1;
@@ -522,7 +512,7 @@ impl<'c> NegotiationLoop<'c> {
     }
 }
 
-/// Tells a request who asks and how they stand before the first turn.
+/// Adds the attributes that the submitter has before the first turn to a request.
 pub(super) fn insert_submitter_attributes_at_start(
     ad: &mut ClassAd,
     submitter: &[u8],
@@ -533,7 +523,7 @@ pub(super) fn insert_submitter_attributes_at_start(
     insert_submitter_attributes(ad, submitter, policy, rules, negotiating.as_ref());
 }
 
-/// Tells a request who asks and how they stand.
+/// Adds the attributes of the submitter to a request.
 fn insert_submitter_attributes(
     ad: &mut ClassAd,
     submitter: &[u8],

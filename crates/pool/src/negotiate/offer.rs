@@ -1,6 +1,7 @@
-//! Choosing the slot for one request.
+//! The choice of a slot for one request.
 //!
-//! In: a request and what its submitter may still take. Out: a slot, or why there is none.
+//! In: a request and the rest of its submitter's turn. Out: a slot, or the reason why there is none.
+//! One file: the matcher that is the authority, read from top to bottom.
 //! Formula source: `docs/reference/negotiation.md` 10.
 
 mod room;
@@ -33,19 +34,30 @@ pub use room::VARIOUS;
 /// Slots a thread looks at before another one helps.
 const GRAIN: usize = 256;
 
-/// Who asks for a slot.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RequestingSubmitter<'a> {
+/// A search of a slot for a request.
+#[derive(Debug, Clone, Copy)]
+pub struct SlotSearch<'a> {
+    /// The request.
+    pub request: &'a Request,
+    /// The rest of the turn.
+    pub session: &'a Session,
     /// Number of the submitter.
     pub submitter: usize,
     /// Its name.
     pub name: &'a [u8],
     /// Name of its access point; empty if unknown.
     pub schedd: &'a [u8],
-    /// How that can be reached.
+    /// The protocols that reach it.
     pub protocols: Protocols,
-    /// What the turn allows at this moment.
+    /// The slots that the turn permits at this moment.
     pub serve: Serve,
+}
+
+impl SlotSearch<'_> {
+    /// Returns whether only slots that prefer the job to the one they run are permitted.
+    pub(super) fn only_preferring(&self) -> bool {
+        self.serve != Serve::Any
+    }
 }
 
 /// A slot for a request.
@@ -53,24 +65,24 @@ pub struct RequestingSubmitter<'a> {
 pub struct Offer {
     /// Index of the slot.
     pub slot: usize,
-    /// Whom it displaces.
+    /// The ground on which it takes the slot.
     pub preempt_state: PreemptState,
     /// Weight to be charged.
     pub cost: f64,
-    /// Whether dynamic slots of it are given up first, so that there is room.
+    /// True if dynamic slots of it are given up first to make room.
     pub makes_room: bool,
 }
 
-/// Why there is none, and what became of the slots.
+/// The reason why there is no slot, with the verdicts on all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     /// The reason.
     pub rejection: Rejection,
-    /// What became of the slots.
+    /// The verdicts on slots, counted.
     pub tally: Tally,
     /// Concurrency limits that are reached, alphabetically.
     pub reached: Vec<String>,
-    /// Whether a concurrency limit refused it before any slot was looked at.
+    /// True if a concurrency limit refused it before any slot was evaluated.
     pub untested: bool,
 }
 
@@ -82,30 +94,30 @@ impl Refusal {
     }
 }
 
-/// What became of one slot.
+/// The verdict on one slot.
 enum SlotVerdict {
     Unreachable,
     RefusedByJob,
     RefusedBySlot,
-    /// Its user may not be displaced.
+    /// Its job may not be preempted.
     InUse(PreemptionRefusal),
-    /// Nobody uses it, but the submitter has its share.
+    /// It is unclaimed, but the submitter has its share.
     BeyondShare,
     OverLimit,
     /// A concurrency limit is reached.
     Limited(Vec<u8>),
     Suitable(RankKey, Offer),
-    /// What became of it once these dynamic slots were given up, by number.
+    /// The verdict with these dynamic slots given up, by number.
     WithRoom(Vec<usize>, Box<SlotVerdict>),
 }
 
-/// The slots of a cycle that are still to be had, and the candidates found last.
+/// The slots of a cycle that are not taken yet, and the candidates found last.
 #[derive(Debug)]
 pub struct ScanMatcher<'c> {
     slots: Vec<Slot>,
     rules: &'c Rules,
     settings: &'c EvalOptions,
-    /// Slots in the order in which they are looked at; those that are not free are skipped.
+    /// Slots in the order of evaluation; those that are not free are skipped.
     order: Vec<usize>,
     free: Vec<bool>,
     left: usize,
@@ -114,8 +126,8 @@ pub struct ScanMatcher<'c> {
     concurrency: ConcurrencyLimits,
     /// Slots by name, if dynamic ones may be given up to make room.
     named: HashMap<Box<[u8]>, usize>,
-    /// Dynamic slots that are not to be given up any more, by the slot they were carved from. As in the reference, where their
-    /// claims are dropped when the slot is looked at, these are all that a request could have had, whatever it took.
+    /// Dynamic slots that cannot be given up any more, by the slot they were carved from. As in the reference, where their
+    /// claims are dropped when the slot is evaluated, these are all that a request could have had, whatever it took.
     given_up: HashMap<usize, HashSet<usize>>,
     /// Number of claims handed out of slots that stay in the list after a match.
     handed_out: HashMap<usize, usize>,
@@ -138,17 +150,17 @@ struct ScannedCandidates {
     /// Best last.
     candidates: Vec<(RankKey, Offer)>,
     tally: Tally,
-    /// Whether a slot was too heavy when the candidates were looked for.
+    /// True if a slot was over the limit when the candidates were searched.
     passed_over: bool,
-    /// Slots that a concurrency limit kept out when the candidates were looked for.
+    /// Slots that a concurrency limit kept out when the candidates were searched.
     limited: usize,
-    /// Which dynamic slots are given up where room is made.
+    /// The dynamic slots to give up where room is made.
     rooms: HashMap<usize, Vec<usize>>,
     reached: BTreeSet<Vec<u8>>,
 }
 
 impl<'c> ScanMatcher<'c> {
-    /// The slots that are looked at, in their order.
+    /// The slots to evaluate, in their order.
     pub fn new(mut slots: Vec<Slot>, rules: &'c Rules, settings: &'c EvalOptions) -> Self {
         let mut order: Vec<usize> = (0..slots.len()).filter(|&at| rules.trim.keeps(&slots[at], settings)).collect();
         for &at in &order {
@@ -205,7 +217,7 @@ impl<'c> ScanMatcher<'c> {
         &self.slots[at]
     }
 
-    /// The slots that are looked at, in their order.
+    /// The slots to evaluate, in their order.
     pub(super) fn order(&self) -> &[usize] {
         &self.order
     }
@@ -258,12 +270,8 @@ impl SlotMatcher for ScanMatcher<'_> {
         self.order.retain(|&at| free[at]);
     }
 
-    fn best(
-        &mut self,
-        request: &Request,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> Result<Offer, Refusal> {
+    fn best(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal> {
+        let request = search.request;
         let limited = self.limited(request);
         if let Limited::Everywhere(Some(text)) = &limited
             && let Some(name) = self.concurrency.reached(text)
@@ -274,15 +282,15 @@ impl SlotMatcher for ScanMatcher<'_> {
             let kept = self.found.take().filter(|found| {
                 self.rules.knobs.matching.match_list_caching
                     && (found.autocluster, found.submitter, found.serve)
-                        == (request.autocluster, requester.submitter, requester.serve)
+                        == (request.autocluster, search.submitter, search.serve)
                     && self.still_holds(found, request)
             });
             let mut reached = BTreeSet::new();
             let (found, offer) = if let Some(mut found) = kept {
-                let offer = self.pop(&mut found, request, &limited, session, &mut reached);
+                let offer = self.pop(&mut found, search, &limited, &mut reached);
                 (found, offer)
             } else {
-                let mut found = self.scan(request, &limited, requester, session);
+                let mut found = self.scan(search, &limited);
                 let offer = found.candidates.pop().map(|(_, offer)| offer);
                 (found, offer)
             };
@@ -314,31 +322,25 @@ impl SlotMatcher for ScanMatcher<'_> {
         self.found.as_ref().is_some_and(|found| found.submitter == submitter && found.passed_over)
     }
 
-    fn of_slot(
-        &self,
-        at: usize,
-        request: &Request,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> Result<Offer, Tally> {
+    fn of_slot(&self, at: usize, search: &SlotSearch<'_>) -> Result<Offer, Tally> {
         if !self.free.get(at).copied().unwrap_or(false) {
             return Err(Tally::default());
         }
-        let limited = self.limited(request);
+        let limited = self.limited(search.request);
         let reached = match &limited {
             Limited::Everywhere(Some(text)) => self.concurrency.reached(text),
             _ => None,
         };
-        // How good it is, nobody asks.
+        // The rank is not needed.
         let offer = match reached {
             Some(name) => Err(SlotVerdict::Limited(name.to_vec())),
-            None => self.fit(at, request, &limited, requester, session),
+            None => self.fit(at, search, &limited),
         };
         match offer {
             Ok(offer) if offer.preempt_state == PreemptState::None => Ok(offer),
             Ok(_) => Err(Tally { considered: 1, ..Tally::default() }),
             Err(refused) => {
-                let mut found = ScannedCandidates::new(request.autocluster, requester);
+                let mut found = ScannedCandidates::new(search);
                 found.tally.considered = 1;
                 found.note(refused);
                 Err(found.tally)
@@ -393,8 +395,8 @@ impl ScanMatcher<'_> {
         self.concurrency.reached(&text).map(<[u8]>::to_vec)
     }
 
-    /// Whether the best of the candidates found last may still be relied on, where the configuration says that what
-    /// is asked about preemption changes with time.
+    /// Returns whether the best of the candidates found last is still valid, where the configuration says that the
+    /// expressions of preemption change with time.
     fn still_holds(&self, found: &ScannedCandidates, request: &Request) -> bool {
         let knobs = &self.rules.knobs.matching;
         if knobs.preemption_requirements_stable && knobs.preemption_rank_stable {
@@ -418,7 +420,7 @@ impl ScanMatcher<'_> {
         required && ranked
     }
 
-    /// Takes what a request was offered under these concurrency limits.
+    /// Takes the offer of a request under these concurrency limits.
     pub(super) fn take_under(&mut self, offer: &Offer, request: &Request, held: Option<Vec<u8>>) -> Option<Vec<u8>> {
         self.concurrency.hold(held.as_deref().unwrap_or_default());
         let slot = &mut self.slots[offer.slot];
@@ -455,17 +457,11 @@ impl ScanMatcher<'_> {
             .insert(place, (key, Offer { slot: at, preempt_state: PreemptState::None, cost, makes_room: false }));
     }
 
-    /// Looks at every slot.
-    fn scan(
-        &mut self,
-        request: &Request,
-        limited: &Limited,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> ScannedCandidates {
+    /// Evaluates every slot.
+    fn scan(&mut self, search: &SlotSearch<'_>, limited: &Limited) -> ScannedCandidates {
         let free = self.order.par_iter().with_min_len(GRAIN).filter(|&&at| self.free[at]);
-        let verdicts: Vec<SlotVerdict> = free.map(|&at| self.test(at, request, limited, requester, session)).collect();
-        let mut found = ScannedCandidates::new(request.autocluster, requester);
+        let verdicts: Vec<SlotVerdict> = free.map(|&at| self.test(at, search, limited)).collect();
+        let mut found = ScannedCandidates::new(search);
         found.tally.considered = verdicts.len();
         let mut weight = 0.0;
         let looked_at: Vec<usize> = self.order.iter().copied().filter(|&at| self.free[at]).collect();
@@ -484,7 +480,7 @@ impl ScanMatcher<'_> {
             // suits ends the search: with a limit below zero it is found all the same.
             if self.rules.ranking.ignore_jobs && suits {
                 weight += AdReader::of(&self.slots[at].ad, self.settings).number("SlotWeight").unwrap_or(1.0);
-                if weight > session.limit() {
+                if weight > search.session.limit() {
                     break;
                 }
             }
@@ -500,75 +496,46 @@ impl ScanMatcher<'_> {
         found
     }
 
-    /// Whether a slot will do, and how good it is.
-    fn test(
-        &self,
-        at: usize,
-        request: &Request,
-        limited: &Limited,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> SlotVerdict {
-        match self.fit(at, request, limited, requester, session) {
-            Ok(offer) => SlotVerdict::Suitable(self.key(&self.slots[at].ad, &offer, request), offer),
-            Err(verdict) => verdict,
-        }
+    /// The verdict on a slot, with the rank of its offer if it is suitable.
+    fn test(&self, at: usize, search: &SlotSearch<'_>, limited: &Limited) -> SlotVerdict {
+        self.ranked(&self.slots[at].ad, self.fit(at, search, limited), search.request)
     }
 
-    /// What a slot that will do offers; what became of it otherwise, or once room was made in it.
-    fn fit(
-        &self,
-        at: usize,
-        request: &Request,
-        limited: &Limited,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> Result<Offer, SlotVerdict> {
-        let slot = &self.slots[at];
-        if slot.is_elsewhere(requester.schedd)
-            || !slot.protocols.meet(requester.protocols)
-            || self.is_reached_through(slot)
-        {
+    /// The offer of a suitable slot.
+    ///
+    /// # Errors
+    /// The verdict on a slot that is not suitable, or is only with room made in it.
+    fn fit(&self, at: usize, search: &SlotSearch<'_>, limited: &Limited) -> Result<Offer, SlotVerdict> {
+        let (slot, request) = (&self.slots[at], search.request);
+        if slot.is_elsewhere(search.schedd) || !slot.protocols.meet(search.protocols) || self.is_reached_through(slot) {
             return Err(SlotVerdict::Unreachable);
         }
         let draw = match self.accepted(slot, request) {
             Ok(draw) => draw,
-            Err(refused) => return Err(self.with_room(at, request, limited, requester, session).unwrap_or(refused)),
+            Err(refused) => return Err(self.with_room(at, search, limited).unwrap_or(refused)),
         };
-        let preempt_state = self.displacing(slot, request, requester)?;
+        let preempt_state = self.displacing(slot, search)?;
         let cost = cost(slot, draw.as_ref(), self.settings);
         let offer = Offer { slot: at, preempt_state, cost, makes_room: false };
-        self.permitted(offer, request, limited, session)
+        self.permitted(offer, search, limited)
     }
 
-    /// Whether an offer of a slot that fits is allowed, and how good it is.
-    fn judge(
-        &self,
-        slot: &ClassAd,
-        offer: Offer,
-        request: &Request,
-        limited: &Limited,
-        session: &Session,
-    ) -> SlotVerdict {
-        match self.permitted(offer, request, limited, session) {
+    /// A verdict with the rank of the offer, if there is one.
+    fn ranked(&self, slot: &ClassAd, offer: Result<Offer, SlotVerdict>, request: &Request) -> SlotVerdict {
+        match offer {
             Ok(offer) => SlotVerdict::Suitable(self.key(slot, &offer, request), offer),
             Err(verdict) => verdict,
         }
     }
 
-    /// How good an offer is.
+    /// The rank of an offer.
     fn key(&self, slot: &ClassAd, offer: &Offer, request: &Request) -> RankKey {
         self.rules.ranking.key(slot, &request.ad, offer.preempt_state, self.settings)
     }
 
-    /// The offer of a slot that fits, if it is allowed.
-    fn permitted(
-        &self,
-        offer: Offer,
-        request: &Request,
-        limited: &Limited,
-        session: &Session,
-    ) -> Result<Offer, SlotVerdict> {
+    /// The offer of a slot that fits, if it is permitted.
+    fn permitted(&self, offer: Offer, search: &SlotSearch<'_>, limited: &Limited) -> Result<Offer, SlotVerdict> {
+        let session = search.session;
         let permitted = match offer.preempt_state {
             PreemptState::None => session.permits_unclaimed(offer.cost),
             PreemptState::Priority => session.permits_preempting(offer.cost),
@@ -577,14 +544,16 @@ impl ScanMatcher<'_> {
         if !permitted {
             return Err(SlotVerdict::OverLimit);
         }
-        match self.reached_in(offer.slot, request, limited) {
+        match self.reached_in(offer.slot, search.request, limited) {
             Some(name) => Err(SlotVerdict::Limited(name)),
             None => Ok(offer),
         }
     }
 
-    /// What the request would take, if slot and request accept each other and the slot says what is taken; who refuses,
-    /// if they do not.
+    /// The resources that the request would draw from a slot with a consumption policy, if both accept each other.
+    ///
+    /// # Errors
+    /// The side that does not.
     fn accepted(&self, slot: &Slot, request: &Request) -> Result<Option<Draw>, SlotVerdict> {
         let draw = draw(slot, request, self.settings);
         if slot.consumption.is_some() && draw.is_none() {
@@ -600,19 +569,17 @@ impl ScanMatcher<'_> {
         Ok(draw)
     }
 
-    /// Whom a match with a slot would displace; an objection, if it may not be had.
-    fn displacing(
-        &self,
-        slot: &Slot,
-        request: &Request,
-        requester: &RequestingSubmitter<'_>,
-    ) -> Result<PreemptState, SlotVerdict> {
-        let only_preferring = requester.serve != Serve::Any;
+    /// The preemption that a match with a slot would take.
+    ///
+    /// # Errors
+    /// The reason why its job may not be preempted.
+    fn displacing(&self, slot: &Slot, search: &SlotSearch<'_>) -> Result<PreemptState, SlotVerdict> {
+        let only_preferring = search.only_preferring();
         match slot.user.as_deref().filter(|_| self.rules.trim.preemption) {
             Some(user) => {
-                let users = (user, requester.name);
+                let users = (user, search.name);
                 let preemption = &self.rules.preemption;
-                let ground = preemption.verdict(&slot.ad, &request.ad, users, only_preferring, self.settings);
+                let ground = preemption.verdict(&slot.ad, &search.request.ad, users, only_preferring, self.settings);
                 ground.map_err(SlotVerdict::InUse)
             }
             None if only_preferring => Err(SlotVerdict::BeyondShare),
@@ -620,20 +587,20 @@ impl ScanMatcher<'_> {
         }
     }
 
-    /// The best candidate that is still to be had and allowed; those passed over are gone.
+    /// The best candidate that is free and permitted; those passed over are removed.
     fn pop(
         &self,
         found: &mut ScannedCandidates,
-        request: &Request,
+        search: &SlotSearch<'_>,
         limited: &Limited,
-        session: &Session,
         reached: &mut BTreeSet<Vec<u8>>,
     ) -> Option<Offer> {
+        let session = search.session;
         while let Some((_, offer)) = found.candidates.pop() {
             if !self.free[offer.slot] {
                 continue;
             }
-            if let Some(name) = self.reached_in(offer.slot, request, limited) {
+            if let Some(name) = self.reached_in(offer.slot, search.request, limited) {
                 // No reason for a rejection: as in the reference, those are of the search, except for limits on weight.
                 found.tally.over_concurrency_limit += 1;
                 reached.insert(name);
@@ -650,15 +617,15 @@ impl ScanMatcher<'_> {
 }
 
 impl ScannedCandidates {
-    fn new(autocluster: u32, requester: &RequestingSubmitter<'_>) -> Self {
-        let RequestingSubmitter { submitter, serve, .. } = *requester;
+    fn new(search: &SlotSearch<'_>) -> Self {
+        let SlotSearch { request: Request { autocluster, .. }, submitter, serve, .. } = *search;
         let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
         let rooms = HashMap::new();
         let (passed_over, limited) = (false, 0);
-        Self { autocluster, submitter, serve, candidates, tally, passed_over, limited, rooms, reached }
+        Self { autocluster: *autocluster, submitter, serve, candidates, tally, passed_over, limited, rooms, reached }
     }
 
-    /// Counts what became of a slot, and keeps it if it will do.
+    /// Counts the verdict on a slot, and keeps it if it is suitable.
     fn note(&mut self, verdict: SlotVerdict) {
         let tally = &mut self.tally;
         match verdict {

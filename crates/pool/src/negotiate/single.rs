@@ -140,8 +140,8 @@ impl NegotiationLoop<'_> {
                 let limit = f64::MAX;
                 let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
                 let session = Session::new(anything);
-                let requester = self.requester(who, session.serve());
-                let answer = match self.offers.of_slot(slot, &asked.request, &requester, &session) {
+                let search = self.search(who, &asked.request, &session);
+                let answer = match self.offers.of_slot(slot, &search) {
                     Ok(_) => Tally { considered: 1, suitable: 1, ..Tally::default() },
                     Err(refused) => refused,
                 };
@@ -208,15 +208,15 @@ impl NegotiationLoop<'_> {
         let mut serving = ServedRequest::new(request);
         self.insert_submitter_attributes(turn.who, &mut serving.request);
         if let Some(slot) = turn.slot {
-            let requester = self.requester(turn.who, session.serve());
-            if let Ok(offer) = self.offers.of_slot(slot, &serving.request, &requester, &session) {
+            let search = self.search(turn.who, &serving.request, &session);
+            if let Ok(offer) = self.offers.of_slot(slot, &search) {
                 self.matched(turn, &mut serving, offer, &mut session, &mut TurnProgress::default());
                 singles.taken.insert(key);
                 singles.answers.clear();
             }
             return session.spent(true, self.offers.left());
         }
-        match self.find(turn, session.serve(), &serving.request, &session) {
+        match self.offers.best(&self.search(turn.who, &serving.request, &session)) {
             Ok(offer) => {
                 self.matched(turn, &mut serving, offer, &mut session, &mut TurnProgress::default());
                 singles.taken.insert(key);

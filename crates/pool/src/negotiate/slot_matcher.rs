@@ -1,48 +1,36 @@
-//! Where requests look for slots: one question, two answers that must be the same.
+//! The search of slots for requests: one interface, two matchers that must agree.
 
-use crate::negotiate::offer::{Offer, Refusal, RequestingSubmitter};
+use crate::negotiate::offer::{Offer, Refusal, SlotSearch};
 use crate::negotiate::outcome::Tally;
 use crate::pool::Slot;
-use crate::priority::Session;
 use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
 
-/// The slots of a cycle that are still to be had.
+/// The slots of a cycle that are not taken yet.
 pub trait SlotMatcher {
-    /// Whether the ad of a request of this autocluster is looked at; otherwise it may be empty.
+    /// Returns whether the ad of a request of this autocluster is needed; otherwise it may be empty.
     fn needs_ad(&self, autocluster: u32) -> bool;
 
-    /// The best slot for a request, from the candidates of its like if there are any left.
+    /// The best slot for a request, from the candidates of equal requests if there are any left.
     ///
     /// # Errors
-    /// Why no slot will do.
-    fn best(
-        &mut self,
-        request: &Request,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> Result<Offer, Refusal>;
+    /// The reason why no slot is suitable.
+    fn best(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal>;
 
-    /// Whether a slot was too heavy for a submitter when candidates were last looked for in its turn.
+    /// Returns whether a slot was over the limit of a submitter when candidates were last searched in its turn.
     fn passed_over(&mut self, submitter: usize) -> bool;
 
-    /// What one slot offers to a request, if it is still to be had, nobody is displaced, and it will do.
+    /// The offer of one slot to a request, if it is free and suitable, and no job is preempted.
     ///
     /// # Errors
-    /// What became of the slot; nothing is counted if it is not to be had.
-    fn of_slot(
-        &self,
-        at: usize,
-        request: &Request,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> Result<Offer, Tally>;
+    /// The verdict on the slot, counted; no count if it is not free.
+    fn of_slot(&self, at: usize, search: &SlotSearch<'_>) -> Result<Offer, Tally>;
 
-    /// Takes what a request was offered: the slot leaves the list, unless it stays to be had. Gives the concurrency limits
+    /// Takes the offer of a request: the slot leaves the list, unless it stays offered. Returns the concurrency limits
     /// that are held from now on, in lower case.
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>>;
 
-    /// Gives up the dynamic slots that are in the way of an offer that makes room, and names them.
+    /// Preempts the dynamic slots in the way of an offer that makes room, and returns their names.
     fn make_room(&mut self, _: &Offer) -> Vec<String> {
         Vec::new()
     }
@@ -50,28 +38,28 @@ pub trait SlotMatcher {
     /// A slot as it is now.
     fn slot(&self, at: usize) -> &Slot;
 
-    /// All slots as they are now; the market is closed.
+    /// All slots as they are now.
     fn into_slots(self: Box<Self>) -> Vec<Slot>;
 
-    /// How many slots are left.
+    /// Number of slots that are left.
     fn left(&self) -> usize;
 
-    /// Most candidates that were equal on every key when one was chosen.
+    /// The largest number of candidates that were equal on every key when one was chosen.
     fn largest_tie(&self) -> usize;
 
     /// Forgets the candidates found last; at the beginning of a pass over the submitters.
     fn forget(&mut self);
 
-    /// Whether any slot would do for a request of this autocluster, whoever has it; before the first is taken.
+    /// Returns whether any slot matches a request of this autocluster, claimed or not; before the first is taken.
     fn is_feasible(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool;
 
-    /// Into how many classes slots and requests fall; none if each is looked at by itself.
+    /// Number of classes of slots and requests; none if each is evaluated by itself.
     fn classes(&self) -> Option<ClassCounts> {
         None
     }
 }
 
-/// How a pool was taken together, and how it was evaluated.
+/// The classes of a pool, and the way in which it was evaluated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClassCounts {
     /// Classes of slots.
@@ -82,6 +70,6 @@ pub struct ClassCounts {
     pub batched: u64,
     /// Atoms evaluated by the evaluator, once for each combination of values.
     pub scalar: u64,
-    /// Autoclusters that were asked slot by slot.
+    /// Autoclusters that were matched slot by slot.
     pub by_slot: usize,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 
-use crate::negotiate::candidate::{PreemptState, RankKey, of_negotiator, of_nobody};
+use crate::negotiate::candidate::{PreemptState, RankKey, of_negotiator, of_unclaimed};
 use crate::negotiate::engine::plan::{ConditionPart, MatchPlans};
 use crate::negotiate::engine::table::{Block, ClassTable};
 use crate::negotiate::engine::vocabulary::Vocabulary;
@@ -202,7 +202,7 @@ impl Evaluator<'_> {
         let mut last: Option<RankKey> = None;
         for at in sorted {
             let (at, entry) = (at as usize, first.entries[at as usize]);
-            let key = of_nobody(first.before[at], job[at], after[at]);
+            let key = of_unclaimed(first.before[at], job[at], after[at]);
             if last.replace(key).is_none_or(|last| last.compare(&key).is_ne()) {
                 order.keys.extend(Some(key).filter(|_| in_use));
                 order.sizes.push(0);
@@ -288,7 +288,7 @@ mod tests {
         let ranks = [f64::MAX, 7.5, 1e-300, 0.0, -0.0, -1.0, f64::MIN, f64::NEG_INFINITY, f64::NAN];
         for (at, a) in ranks.iter().enumerate() {
             for b in &ranks[at..] {
-                let (first, second) = (of_nobody(*a, 0.0, 0.0), of_nobody(*b, 0.0, 0.0));
+                let (first, second) = (of_unclaimed(*a, 0.0, 0.0), of_unclaimed(*b, 0.0, 0.0));
                 assert_eq!(descending(*a).cmp(&descending(*b)), second.compare(&first), "{a} {b}");
             }
         }

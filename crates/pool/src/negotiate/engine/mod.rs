@@ -1,4 +1,4 @@
-//! The fast path to the best slot: requests against classes of slots.
+//! The fast path to the best slot: requests against classes of slots. One file: the matcher and its state.
 //!
 //! In: the slots of a cycle and its requests. Out: the same offers and refusals as [`ScanMatcher`], which evaluates slots one by
 //! one and remains the authority: `crates/pool/tests/agree.rs` compares the two match by match. Slots that no request can
@@ -26,7 +26,7 @@ use crate::negotiate::engine::compiled::{CompiledCycle, SlotAds};
 use crate::negotiate::engine::evaluate::{Evaluator, RequestKey};
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::verdict::{Interner, Signature, all};
-use crate::negotiate::offer::{Limited, Offer, Refusal, RequestingSubmitter, ScanMatcher, rejection};
+use crate::negotiate::offer::{Limited, Offer, Refusal, ScanMatcher, SlotSearch, rejection};
 use crate::negotiate::outcome::{MAX_TIED, Tally};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::SlotMatcher;
@@ -274,14 +274,14 @@ impl<'c> ClassMatcher<'c> {
     }
 
     /// The rows that can be reached; none if all can.
-    fn reachable(&self, requester: &RequestingSubmitter<'_>) -> Option<Mask> {
+    fn reachable(&self, search: &SlotSearch<'_>) -> Option<Mask> {
         let rows = &self.rows;
-        let everywhere = rows.unclaimed && rows.protocols.is_some_and(|protocols| protocols.meet(requester.protocols));
+        let everywhere = rows.unclaimed && rows.protocols.is_some_and(|protocols| protocols.meet(search.protocols));
         (!everywhere).then(|| {
             Mask::of(self.compiled.table.len(), |row| match self.compiled.table.slots(row as u32).first() {
                 Some(place) => {
                     let slot = self.offers.slot_at(self.compiled.order[*place as usize]);
-                    !slot.is_elsewhere(requester.schedd) && slot.protocols.meet(requester.protocols)
+                    !slot.is_elsewhere(search.schedd) && slot.protocols.meet(search.protocols)
                 }
                 None => false,
             })
@@ -289,49 +289,36 @@ impl<'c> ClassMatcher<'c> {
     }
 
     /// Searches the candidates of a request.
-    fn scan(
-        &mut self,
-        class: usize,
-        request: &Request,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> CandidateList {
-        let reach = self.reachable(requester);
-        let only_preferring = requester.serve != Serve::Any;
+    fn scan(&mut self, class: usize, search: &SlotSearch<'_>) -> CandidateList {
+        let reach = self.reachable(search);
         let mut found = CandidateList {
-            autocluster: request.autocluster,
-            submitter: requester.submitter,
-            serve: requester.serve,
+            autocluster: search.request.autocluster,
+            submitter: search.submitter,
+            serve: search.serve,
             class,
-            session: *session,
+            session: *search.session,
             left: self.offers.left(),
             in_use: Vec::new(),
             tally: Tally::default(),
             made_in_use: 0,
             made: HashMap::new(),
         };
-        self.scan_in_use(&mut found, reach.as_ref(), requester, session);
+        self.scan_in_use(&mut found, reach.as_ref(), search);
         let ties = found.in_use.chunk_by(|a, b| a.0.compare(&b.0).is_eq()).map(<[_]>::len);
         self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MAX_TIED);
         let state = &mut self.classes[class];
         state.begin_turn(reach);
-        if !only_preferring {
-            self.largest_tie = state.largest_tie(&self.rows, &self.compiled.table, session, self.largest_tie);
+        if !search.only_preferring() {
+            self.largest_tie = state.largest_tie(&self.rows, &self.compiled.table, search.session, self.largest_tie);
         }
         found
     }
 
     /// Adds the candidates among slots in use, and counts the others.
-    fn scan_in_use(
-        &self,
-        found: &mut CandidateList,
-        reach: Option<&Mask>,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) {
+    fn scan_in_use(&self, found: &mut CandidateList, reach: Option<&Mask>, search: &SlotSearch<'_>) {
         let class = &self.classes[found.class];
         let Some(verdict) = &class.verdict.preemption else { return };
-        let only_preferring = requester.serve != Serve::Any;
+        let only_preferring = search.only_preferring();
         for row in self.rows.in_use.rows() {
             let free = self.rows.free[row] as usize;
             if free == 0 || !class.verdict.both.contains(row) || reach.is_some_and(|reach| !reach.contains(row)) {
@@ -344,7 +331,7 @@ impl<'c> ClassMatcher<'c> {
             } else if only_preferring {
                 found.tally.beyond_share += free;
                 continue;
-            } else if user == requester.name {
+            } else if user == search.name {
                 found.tally.used_by_submitter += free;
                 continue;
             } else if !verdict.required[row] {
@@ -353,7 +340,7 @@ impl<'c> ClassMatcher<'c> {
             } else if !verdict.likes_as_well[row] {
                 found.tally.prefers_its_job += free;
                 continue;
-            } else if !session.permits_preempting(cost) {
+            } else if !search.session.permits_preempting(cost) {
                 found.tally.over_limit += free;
                 continue;
             } else {
@@ -374,13 +361,8 @@ impl<'c> ClassMatcher<'c> {
     }
 
     /// Evaluates slots one by one.
-    fn by_slot(
-        &mut self,
-        request: &Request,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> Result<Offer, Refusal> {
-        let answer = self.offers.best(request, requester, session);
+    fn by_slot(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal> {
+        let answer = self.offers.best(search);
         if !matches!(&answer, Err(refusal) if refusal.untested) {
             self.found = None;
         }
@@ -464,20 +446,16 @@ impl SlotMatcher for ClassMatcher<'_> {
         self.rules.knobs.matching.depth_first || !matches!(self.routes.get(&autocluster), Some(Route::RequestClass(..)))
     }
 
-    fn best(
-        &mut self,
-        request: &Request,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> Result<Offer, Refusal> {
+    fn best(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal> {
+        let request = search.request;
         let route = self.routes.get(&request.autocluster).cloned().unwrap_or(Route::Slots);
         let (class, text) = match route {
             Route::RequestClass(class, text) => (Some(class), text),
             Route::Request => match self.offers.limited(request) {
                 Limited::Everywhere(text) => (None, text),
-                Limited::BySlot => return self.by_slot(request, requester, session),
+                Limited::BySlot => return self.by_slot(search),
             },
-            Route::Slots => return self.by_slot(request, requester, session),
+            Route::Slots => return self.by_slot(search),
         };
         if let Some(name) = text.as_deref().and_then(|text| self.offers.reached(text)) {
             return Err(Refusal::untested(&name));
@@ -485,17 +463,17 @@ impl SlotMatcher for ClassMatcher<'_> {
         let kept = self.found.take_if(|found| {
             self.rules.knobs.matching.match_list_caching
                 && (found.autocluster, found.submitter, found.serve)
-                    == (request.autocluster, requester.submitter, requester.serve)
+                    == (request.autocluster, search.submitter, search.serve)
         });
         let mut found = match kept {
             Some(found) => found,
             None => match class.or_else(|| self.class_of(&request.ad)) {
-                Some(class) => self.scan(class, request, requester, session),
-                None => return self.by_slot(request, requester, session),
+                Some(class) => self.scan(class, search),
+                None => return self.by_slot(search),
             },
         };
         self.offers.forget_candidates();
-        let offer = self.pop(&mut found, session);
+        let offer = self.pop(&mut found, search.session);
         let answer = offer.ok_or_else(|| self.refusal(&found));
         self.found = Some(found);
         answer
@@ -527,14 +505,8 @@ impl SlotMatcher for ClassMatcher<'_> {
         passed_over
     }
 
-    fn of_slot(
-        &self,
-        at: usize,
-        request: &Request,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> Result<Offer, Tally> {
-        self.offers.of_slot(at, request, requester, session)
+    fn of_slot(&self, at: usize, search: &SlotSearch<'_>) -> Result<Offer, Tally> {
+        self.offers.of_slot(at, search)
     }
 
     fn slot(&self, at: usize) -> &Slot {

@@ -5,16 +5,13 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Limited, Offer, RequestingSubmitter, ScanMatcher, SlotVerdict};
+use super::{Limited, Offer, ScanMatcher, SlotSearch, SlotVerdict};
 use crate::negotiate::candidate::PreemptState;
 use crate::negotiate::preemption::Preemption;
 use crate::pool::Slot;
 use crate::pool::ad_reader::AdReader;
 use crate::pool::resource::resources;
 use crate::pool::slot::weight;
-use crate::priority::Session;
-use crate::priority::session::Serve;
-use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
@@ -146,27 +143,21 @@ impl ScanMatcher<'_> {
     }
 
     /// What a slot that does not fit offers once room was made in it; none if there cannot be room.
-    pub(super) fn with_room(
-        &self,
-        at: usize,
-        request: &Request,
-        limited: &Limited,
-        requester: &RequestingSubmitter<'_>,
-        session: &Session,
-    ) -> Option<SlotVerdict> {
-        let (slot, room) = (&self.slots[at], self.room(at, request, requester)?);
+    pub(super) fn with_room(&self, at: usize, search: &SlotSearch<'_>, limited: &Limited) -> Option<SlotVerdict> {
+        let (slot, room, request) = (&self.slots[at], self.room(at, search)?, search.request);
         let draw = slot.consumption.as_ref().and_then(|taken| taken.draw(&room.ad, &request.ad, self.settings));
         let cost = match (&slot.consumption, &draw) {
             (Some(consumption), Some(draw)) => consumption.cost(&room.ad, draw, self.settings),
             _ => weight(AdReader::of(&room.ad, self.settings), self.rules.weighing.weighted),
         };
         let offer = Offer { slot: at, preempt_state: room.preempt_state, cost, makes_room: true };
-        let verdict = self.judge(&room.ad, offer, request, limited, session);
+        let verdict = self.ranked(&room.ad, self.permitted(offer, search, limited), request);
         Some(SlotVerdict::WithRoom(room.given_up, Box::new(verdict)))
     }
 
     /// Room in a partitionable slot for a request that does not fit.
-    pub(super) fn room(&self, at: usize, request: &Request, requester: &RequestingSubmitter<'_>) -> Option<Room> {
+    pub(super) fn room(&self, at: usize, search: &SlotSearch<'_>) -> Option<Room> {
+        let request = search.request;
         let wants = || AdReader::of(&request.ad, self.settings).truth("WantPslotPreemption") == Some(true);
         let slot = &self.slots[at];
         if !self.rules.makes_room() || !slot.partitionable || !wants() {
@@ -184,15 +175,15 @@ impl ScanMatcher<'_> {
                 None => accept(&request.ad),
             }
         };
-        let search = RoomSearch {
+        let room = RoomSearch {
             preemption: &self.rules.preemption,
-            submitter: requester.name,
-            only_preferring: requester.serve != Serve::Any,
+            submitter: search.name,
+            only_preferring: search.only_preferring(),
             settings: self.settings,
             named: &|name| self.named.get(name).map(|&at| &self.slots[at]),
             fits: &fits,
         };
-        search.room(slot, &request.ad, self.given_up.get(&at))
+        room.room(slot, &request.ad, self.given_up.get(&at))
     }
 }
 
