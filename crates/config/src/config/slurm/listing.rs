@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::{ConfigError, Diagnostic, Location};
 
 /// The usage of an association.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct UsageRow {
     /// The account, lower case.
     pub account: String,
@@ -138,8 +138,7 @@ fn read_records(file: &str, text: &[u8]) -> Result<Vec<UsageRow>, ConfigError> {
         let named = || Some(value.to_owned()).filter(|text| !text.is_empty());
         let Some(row) = rows.last_mut().filter(|_| key != "ClusterName") else {
             if key == "ClusterName" {
-                let (account, user, partition, by_resource, place) = (String::new(), None, None, None, None);
-                rows.push(UsageRow { account, user, partition, usage: 0.0, digit: 0.0, by_resource, place, line });
+                rows.push(UsageRow { line, ..UsageRow::default() });
             }
             continue;
         };

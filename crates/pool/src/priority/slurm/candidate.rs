@@ -14,7 +14,7 @@ use crate::pool::ad_reader::AdReader;
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
-use classmate_config::internal::config::slurm::{Duration, INFINITE, Partition, SlurmConf, TresWeights};
+use classmate_config::internal::config::slurm::{Duration, INFINITE, Partition, TresWeights};
 
 /// `JobStatus` of jobs that wait, and of those that are held.
 const IDLE: i64 = 1;
@@ -121,6 +121,8 @@ pub struct Standpoint<'a> {
     tree: &'a AssociationTree,
     figures: &'a [Figures],
     maxima: Maxima,
+    /// Generic resources that have a weight.
+    generic: Vec<&'a str>,
 }
 
 impl<'a> Standpoint<'a> {
@@ -138,7 +140,8 @@ impl<'a> Standpoint<'a> {
             qos: f64::from(qos),
             association: f64::from(tree.max_priority()),
         };
-        Self { settings, machines, tree, figures, maxima }
+        let generic = generic_resources(settings.conf());
+        Self { settings, machines, tree, figures, maxima, generic }
     }
 
     /// The figures of the settings' tree in a cluster.
@@ -211,7 +214,7 @@ impl<'a> Standpoint<'a> {
             accrues_since(facts, status, submitted).map(|since| since.max(begins.unwrap_or(since)))
         };
         let qos = qos_of(facts);
-        let amounts = Amounts::of(facts, conf);
+        let amounts = Amounts::of(facts, &self.generic);
         let mut tres = amounts.tres();
         if conf.tres_weights.has("billing") && !tres.iter().any(|(name, _)| name == "billing") {
             let prices = primary.and_then(|partition| partition.billing.as_ref());
@@ -326,8 +329,9 @@ pub struct Amounts {
 }
 
 impl Amounts {
-    /// The amounts of a job's ad: those in `SlurmTres`, and for others what it requests of each node.
-    pub fn of(facts: AdReader<'_>, conf: &SlurmConf) -> Self {
+    /// The amounts of a job's ad: those in `SlurmTres`, and for others what it requests of each node. Of `generic`
+    /// resources there are those that have a weight.
+    pub(super) fn of(facts: AdReader<'_>, generic: &[&str]) -> Self {
         let positive = |name: &str| facts.number(name).filter(|amount| amount.is_finite() && *amount > 0.0);
         let given = given_tres(facts);
         let whole = |name: &str| given.has(name).then(|| given.of(name));
@@ -336,9 +340,9 @@ impl Amounts {
         let amount = |name: &str, request: &str, least: f64| {
             whole(name).unwrap_or_else(|| positive(request).unwrap_or(least) * nodes)
         };
-        let generic = generic_resources(conf).into_iter().filter(|name| !given.has(name)).filter_map(|name| {
+        let generic = generic.iter().filter(|name| !given.has(name)).filter_map(|name| {
             let request = format!("Request{}", name.strip_prefix(GENERIC)?);
-            Some((name.to_owned(), positive(&request)? * nodes))
+            Some(((*name).to_owned(), positive(&request)? * nodes))
         });
         let mut others: Vec<(String, f64)> = generic.collect();
         others.extend(given.0.iter().filter(|(name, _)| !PLAIN.contains(&name.as_str())).cloned());

@@ -45,7 +45,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, facts: AdReader<'_>, conf: &SlurmConf) {
+    fn add(&mut self, facts: AdReader<'_>, generic: &[&str]) {
         let machine = facts.string("Machine").or_else(|| {
             let name = facts.string("Name")?;
             let host = memchr::memrchr(b'@', &name).map_or(0, |at| at + 1);
@@ -62,7 +62,7 @@ impl Sums {
         self.memory += amount("Memory");
         self.gpus += amount("GPUs");
         let given = given_tres(facts);
-        for name in generic_resources(conf).into_iter().filter(|name| !given.has(name)) {
+        for name in generic.iter().filter(|name| !given.has(name)) {
             add(&mut self.others, name, name.strip_prefix(GENERIC).map_or(0.0, amount));
         }
         let others = given.0.iter().filter(|(name, _)| !PLAIN.contains(&name.as_str()));
@@ -83,6 +83,7 @@ impl Sums {
 impl SlurmNodes {
     /// The machines that slots are on; dynamic slots are part of those they were carved from.
     pub fn of<'a>(slots: impl IntoIterator<Item = &'a ClassAd>, conf: &SlurmConf, settings: &EvalOptions) -> Self {
+        let generic = generic_resources(conf);
         let mut whole = Sums::default();
         let mut divisions: Vec<(Partition, Sums)> =
             conf.partitions.iter().map(|partition| (partition.clone(), Sums::default())).collect();
@@ -91,14 +92,14 @@ impl SlurmNodes {
             if is_dynamic(facts) {
                 continue;
             }
-            whole.add(facts, conf);
+            whole.add(facts, &generic);
             for name in partitions_of(ad, conf, settings) {
                 let known = divisions.iter().position(|(partition, _)| partition.name.eq_ignore_ascii_case(&name));
                 let at = known.unwrap_or_else(|| {
                     divisions.push((Partition::named(&name), Sums::default()));
                     divisions.len() - 1
                 });
-                divisions[at].1.add(facts, conf);
+                divisions[at].1.add(facts, &generic);
             }
         }
         Self {

@@ -4,7 +4,7 @@
 
 use super::billing::billing;
 use super::candidate::{Amounts, Requester};
-use super::machines::named_partitions;
+use super::machines::{generic_resources, named_partitions};
 use super::{AssociationTree, ROOT};
 use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
@@ -22,6 +22,7 @@ pub fn minutes_left(
     settings: &EvalOptions,
 ) -> Vec<Vec<(String, f64)>> {
     let mut sums: Vec<Vec<(String, f64)>> = vec![Vec::new(); tree.nodes().len()];
+    let generic = generic_resources(conf);
     for ad in jobs {
         let facts = AdReader::of(ad, settings);
         if facts.integer("JobStatus") != Some(2) {
@@ -37,7 +38,7 @@ pub fn minutes_left(
         let association = asker.association(tree, partition.map(|partition| partition.name.as_str()));
         let (Some(limit), Some(began), Some(mut at)) = (limit, began, association) else { continue };
         let minutes = (limit - settings.now.saturating_sub(began) as f64).max(0.0) / 60.0;
-        let mut tres = Amounts::of(facts, conf).tres();
+        let mut tres = Amounts::of(facts, &generic).tres();
         if !tres.iter().any(|(name, _)| name == "billing") {
             let cost = billing(&tres, partition.and_then(|partition| partition.billing.as_ref()), conf.flags.billing);
             tres.push(("billing".to_owned(), cost));
