@@ -1,4 +1,4 @@
-//! What is said about jobs that do not run is so.
+//! Every claim about jobs that do not run is true. One file, because all tests check claims on the same kinds of pools.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use classmate::internal::ad::ClassAd;

@@ -1,4 +1,4 @@
-//! The fast cycle and the slow one agree, match by match.
+//! The fast cycle and the slow one agree, match by match. One file, because all tests share the comparison.
 //!
 //! The slow one, request by request and slot by slot through the evaluator, is the authority. Both are run over random
 //! pools with every feature of the negotiator, over the recorded scenarios and over made pools of real shape.

@@ -1,4 +1,4 @@
-//! Small cycles, each about one rule of the negotiator.
+//! Small cycles, each about one rule of the negotiator. One file, because all use the same small pools.
 
 #![expect(clippy::unwrap_used, reason = "a test whose data is wrong has failed")]
 

@@ -1,4 +1,5 @@
-//! What theory says of long simulations: shares, decay, evenness, no starvation, no chance.
+//! Long simulations against theory: shares, decay, evenness, no starvation, no chance. One file, because all use the
+//! same workloads.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fmt::Write;

@@ -2,6 +2,8 @@
 //!
 //! In: associations in the order of a file. Out: a tree in which each association comes after its parent, or the
 //! errors. Formula source: `docs/reference/slurm-multifactor.md` 1, 4.1, 6.2.
+//!
+//! The tree and its builder are one file, because the builder looks rows up in the unfinished tree.
 
 use std::sync::Arc;
 

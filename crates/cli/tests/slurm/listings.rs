@@ -1,0 +1,81 @@
+//! The listings of a cluster that was constructed to give those of the specification, to the character.
+
+use std::process::Command;
+
+fn lines(arguments: &[&str]) -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
+        .args(arguments)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap().lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Every line of the specification stands in the listing, in its order (it leaves some out); blanks at the end aside.
+fn holds(expected: &str, arguments: &[&str]) {
+    let found = lines(arguments);
+    let mut rest = found.iter();
+    for line in expected.lines().skip(1) {
+        assert!(rest.any(|found| found == line.trim_end()), "not found: {line}\nin {found:#?}");
+    }
+}
+
+#[test]
+fn sprio_is_that_of_the_specification() {
+    let expected = r"
+          JOBID PARTITION   PRIORITY       SITE        AGE      ASSOC  FAIRSHARE    JOBSIZE  PARTITION        QOS                 TRES
+              1 batch           4111          0          0          0       3636         78        250          0        cpu=31,mem=16
+              2 batch           7245          0          0        700       4545        500        250        500      cpu=500,mem=250
+              3 debug           3903          0          0          0       2727        133       1000          0        cpu=62,mem=31
+              4 zero            1896          0          0          0       1818         66          0          0          cpu=8,mem=4
+              5 batch           7019          0          0          0       6364        125        250        125       cpu=125,mem=31
+              5 debug           8238          0          0          0       6364        125       1000        125      cpu=500,mem=125
+              6 batch           9937          0          0        233       5455       1000        250          0    cpu=1000,mem=2000
+";
+    assert_eq!(lines(&["sprio", "examples/slurm"]), expected.lines().skip(1).collect::<Vec<_>>());
+    let expected = r"
+          JOBID PARTITION PRIORITY   AGE        ASSOC      FAIRSHARE  JOBSIZE    PARTITION  QOS        TRES
+              1 batch     0.00000095 0.0000025  0.0000000  0.3636364  0.0781250  0.2500000  0.0000000  cpu=0.03,mem=0.01
+              2 batch     0.00000168 0.0000000  1.0000000  0.4545455  0.5000000  0.2500000  1.0000000  cpu=0.50,mem=0.12
+";
+    holds(expected, &["sprio", "examples/slurm", "-n"]);
+    let expected = r"
+          JOBID PARTITION   PRIORITY       SITE        AGE      ASSOC  FAIRSHARE    JOBSIZE  PARTITION        QOS                 TRES
+        Weights                               1       1000        700      10000       1000       1000        500    CPU=1000,Mem=2000
+";
+    holds(expected, &["sprio", "examples/slurm", "-w"]);
+    let expected = "\n3|   games|1000 |      3903|0.00000090893247|cpu=62,mem=31|cpu=0.06,mem=0.02\n";
+    holds(expected, &["sprio", "examples/slurm", "-h", "-o", "%i|%.8u|%5P|%.10Y|%y|%T|%t"]);
+}
+
+#[test]
+fn sshare_is_that_of_the_specification() {
+    let expected = r"
+Account                    User  RawShares  NormShares    RawUsage  EffectvUsage  FairShare
+-------------------- ---------- ---------- ----------- ----------- ------------- ----------
+root                                          0.000000        7700      1.000000
+ root                      root          1    0.090909           0      0.000000   1.000000
+ chem                                    3    0.272727        2600      0.337662
+  chem                     news          1    1.000000        2500      0.961538   0.181818
+";
+    holds(expected, &["sshare", "examples/slurm", "-a"]);
+    let expected = r"
+ phys||5|0.454545|4200|0.545455|0.545455||0.833333
+  phys|bin|parent|0.454545|500|0.064935|0.119048|0.818182|
+  phys|daemon|2|0.200000|1000|0.129870|0.238095|0.363636|0.840000
+";
+    let columns = "Account,User,RawShares,NormShares,RawUsage,NormUsage,Eff,FairShare,LevelFS";
+    holds(expected, &["sshare", "examples/slurm", "-a", "-P", "-o", columns]);
+    let expected = r"
+Account                    User  RawShares  NormShares    RawUsage   NormUsage  EffectvUsage  FairShare    LevelFS                    GrpTRESMins                    TRESRunMins
+-------------------- ---------- ---------- ----------- ----------- ----------- ------------- ---------- ---------- ------------------------------ ------------------------------
+root                                          0.000000        7700                  1.000000                                                      cpu=0,mem=0,energy=0,node=0,b+
+ root                      root          1    0.090909           0    0.000000      0.000000   1.000000        inf                                cpu=0,mem=0,energy=0,node=0,b+
+ phys                                    5    0.454545        4200    0.545455      0.545455              0.833333                                cpu=0,mem=0,energy=0,node=0,b+
+  phys                      bin     parent    0.454545         500    0.064935      0.119048   0.818182                                           cpu=0,mem=0,energy=0,node=0,b+
+  phys                   daemon          2    0.200000        1000    0.129870      0.238095   0.363636   0.840000                                cpu=0,mem=0,energy=0,node=0,b+
+  hep                               parent    0.454545        1200    0.155844      0.285714                                                      cpu=0,mem=0,energy=0,node=0,b+
+";
+    holds(expected, &["sshare", "examples/slurm", "-a", "-l"]);
+}
