@@ -76,7 +76,7 @@ pub mod internal {
 
     modules! {
         ad analysis builtin diagnostic error eval format name pcre
-        plural program random span syntax text value
+        plural program random span syntax text threads value
     }
 }
 

@@ -123,7 +123,7 @@ pub fn read_long<K: Default>(
             parts.lock().unwrap_or_else(PoisonError::into_inner).push((number, ads, report));
         }
     };
-    on_all(|| {
+    on_all(&|| {
         if let Err(error) = work() {
             *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }

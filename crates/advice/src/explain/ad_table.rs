@@ -3,7 +3,6 @@
 //! In: ads, such as slots, and one, such as a job. Out: blocks of ads of one structure, and values of expressions for ads.
 
 use indexmap::IndexMap;
-use rayon::prelude::*;
 
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::eval::scope::EvalOptions;
@@ -13,6 +12,7 @@ use classmate::internal::program::partition::Partition;
 use classmate::internal::program::table::{Reach, Table, redefines_scopes};
 use classmate::internal::program::view::{TableView, Values};
 use classmate::internal::syntax::expr::Expr;
+use classmate::internal::threads;
 
 /// Many ads by column.
 pub(super) struct AdTable<'a> {
@@ -36,7 +36,7 @@ impl<'a> AdTable<'a> {
         let mut reach = Reach::new(vec![requirements], |mentions| {
             !(mentions.opaque || mentions.random || mentions.bound) && mentions.selectors.is_empty()
         });
-        reach.foreseen = !redefines_scopes(one) && !ads.par_iter().any(|ad| redefines_scopes(ad));
+        reach.foreseen = !redefines_scopes(one) && !threads::any(&ads, |ad| redefines_scopes(ad));
         for expr in exprs {
             reach.foreseen &= reach.add(expr.tree());
         }
@@ -105,7 +105,7 @@ impl<'a> AdTable<'a> {
         if let [(_, ads)] = parts.as_slice() {
             return of(ads);
         }
-        let found: Vec<Values> = parts.par_iter().map(|(_, ads)| of(ads)).collect();
+        let found: Vec<Values> = threads::map_all(&parts, |(_, ads)| of(ads));
         let mut all = Values { of: vec![0; some.len()], values: Vec::new() };
         for ((places, _), found) in parts.iter().zip(found) {
             let first = all.values.len() as u32;

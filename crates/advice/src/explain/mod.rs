@@ -22,13 +22,12 @@ pub mod values;
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use crate::explain::cycle::order::ServiceOrder;
 pub use crate::explain::explanation::{Explanation, SlotPolicy};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
+use classmate::internal::threads;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 use classmate_pool::internal::pool::Slot;
@@ -80,7 +79,7 @@ impl<'p> PoolFacts<'p> {
             weight: slot.weight,
             is_considered: rules.trim.keeps(slot, &settings),
         };
-        let of_slots = slots.par_iter().map(facts).collect();
+        let of_slots = threads::map_all(slots, facts);
         PoolFacts { slots, of_slots, left_out: &[], unkept: &[], order, rules, settings }
     }
 

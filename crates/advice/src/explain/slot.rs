@@ -1,7 +1,6 @@
 //! The reason a slot is idle, or its match: the jobs that it accepts, those that accept it, and their results in the cycle.
 
 use classmate::internal::plural;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::explain::PoolFacts;
@@ -20,6 +19,7 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::view::Reference;
+use classmate::internal::threads;
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
@@ -90,7 +90,7 @@ pub fn explain(prepared: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Op
         let job = Job::new(ad, domain, settings).filter(|job| job.activity == Activity::Idle)?;
         Some(IdleJob { ad, submitter: job.submitter.to_string(), id: job.id })
     };
-    let idle: Vec<IdleJob<'_>> = snapshot.jobs.par_iter().filter_map(idle).collect();
+    let idle: Vec<IdleJob<'_>> = threads::map_all(&snapshot.jobs, idle).into_iter().flatten().collect();
     let conditions = conditions_of(&slot.ad, Name::new("Requirements"));
     let table = AdTable::of(idle.iter().map(|job| job.ad).collect(), &slot.ad, &[], settings);
     let classes = SlotClasses::of(&table, &slot.ad, &conditions);

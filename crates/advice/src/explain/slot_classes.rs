@@ -6,7 +6,6 @@
 //! say when `&&`, `||` and `?:` of the parts give the outcome of the whole.
 
 use hashbrown::HashSet;
-use rayon::prelude::*;
 
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdCondition, AdConditions, conditions_of, truth_of};
@@ -18,6 +17,7 @@ use classmate::internal::program::atom::{AtomKind, Atoms};
 use classmate::internal::program::mask::Truths;
 use classmate::internal::program::partition::Partition;
 use classmate::internal::program::view::TableView;
+use classmate::internal::threads;
 use classmate::internal::value::logic::Truth;
 
 /// Ads of one block for which all conditions have the same outcomes.
@@ -80,7 +80,7 @@ impl SlotClasses {
     /// The classes of the ads of a table, opposite to an ad with these conditions.
     pub(super) fn of(table: &AdTable<'_>, one: &ClassAd, conditions: &AdConditions) -> Self {
         let requirements = Name::new("Requirements");
-        let policy = |ads: Vec<u32>| {
+        let policy = |ads: &Vec<u32>| {
             let first = ads[0] as usize;
             Policy {
                 first,
@@ -89,12 +89,12 @@ impl SlotClasses {
                 classes: Vec::new(),
             }
         };
-        let mut policies: Vec<Policy> = table.policies.members().into_par_iter().map(policy).collect();
+        let mut policies: Vec<Policy> = threads::map_all(&table.policies.members(), policy);
         let split = |ads: &Vec<u32>| {
             let policy = table.policies.of[ads[0] as usize] as usize;
             split(&table.view(ads, one), policy, [conditions, &policies[policy].conditions])
         };
-        let parts: Vec<(Partition, Vec<SlotClass>)> = table.blocks.par_iter().map(split).collect();
+        let parts: Vec<(Partition, Vec<SlotClass>)> = threads::map_all(&table.blocks, split);
         let mut all: Vec<SlotClass> = Vec::new();
         let mut of = vec![0; table.ads.len()];
         for (ads, (part, classes)) in table.blocks.iter().zip(parts) {

@@ -4,8 +4,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use crate::explain::ad_table::AdTable;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::eval::matching::symmetric;
@@ -16,6 +14,7 @@ use classmate::internal::program::cache::{CachedView, EvalCache};
 use classmate::internal::program::condition::{Clause, requirements};
 use classmate::internal::program::mask::Mask;
 use classmate::internal::program::view::TableView;
+use classmate::internal::threads;
 
 /// The sides whose Requirements must be true.
 const SIDES: [Side; 2] = [Side::Other, Side::Row];
@@ -71,7 +70,8 @@ impl<'p, 'a> Trials<'p, 'a> {
     /// Trials for the ads of a table and the one opposite as it is.
     pub(super) fn new(table: &'p AdTable<'a>, job: &'p ClassAd) -> Self {
         let cache = EvalCache::default();
-        let block = |(number, ads): (usize, &'p Vec<u32>)| {
+        let block = |number: usize| {
+            let ads: &'p [u32] = &table.blocks[number];
             let (view, number) = (table.view(ads, job), number as u32);
             let compiled = view.table.is_by_column(ads).then(|| Compiled::new(&view));
             let matching =
@@ -81,7 +81,7 @@ impl<'p, 'a> Trials<'p, 'a> {
                 None => Block { number, ads, compiled: None, matching: one_by_one(view) },
             }
         };
-        let blocks = table.blocks.par_iter().enumerate().map(block).collect();
+        let blocks = threads::map_range(table.blocks.len(), block);
         Trials { table, job, blocks, cache }
     }
 
@@ -108,7 +108,7 @@ impl<'p, 'a> Trials<'p, 'a> {
             both.keep(&block.matching);
             ([after, before, both.count()], first.map(|row| block.ads[row] as usize))
         };
-        let found: Vec<([usize; 3], Option<usize>)> = self.blocks.par_iter().map(tried).collect();
+        let found: Vec<([usize; 3], Option<usize>)> = threads::map_all(&self.blocks, tried);
         let first = found.iter().filter_map(|(_, first)| *first).min()?;
         let sum = |which: usize| found.iter().map(|(counts, _)| counts[which]).sum::<usize>();
         let (matching, before, both) = (sum(0), sum(1), sum(2));

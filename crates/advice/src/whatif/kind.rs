@@ -5,7 +5,6 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashSet;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use classmate::internal::ad::ClassAd;
@@ -14,6 +13,7 @@ use classmate::internal::name::Name;
 use classmate::internal::program::column::{Column, Entry};
 use classmate::internal::program::partition::Partition;
 use classmate::internal::text::Text;
+use classmate::internal::threads;
 use classmate_pool::internal::negotiate::{Outcome, Snapshot};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 
@@ -67,19 +67,19 @@ impl SlotKinds {
             kinds.split(|at| if apart { at as u32 } else { column.ids[at] });
         }
         let names = kinds.firsts().into_iter().map(|at| kind(AdReader::of(&slots[at as usize], settings))).collect();
-        let slot = |(ad, number): (&ClassAd, u32)| {
-            let facts = AdReader::of(ad, settings);
+        let slot = |at: usize| {
+            let facts = AdReader::of(&slots[at], settings);
             let is_in_use = facts.string("State").is_some_and(|state| state.eq_ignore_ascii_case(b"Claimed"));
-            Some((facts.string("Name")?, number, is_in_use))
+            Some((facts.string("Name")?, kinds.of[at], is_in_use))
         };
-        SlotKinds { slots: slots.par_iter().zip(kinds.of).filter_map(slot).collect(), names }
+        SlotKinds { slots: threads::map_range(slots.len(), slot).into_iter().flatten().collect(), names }
     }
 
     /// The kinds of slots with names, by the name of the kind, with their slots that a cycle matched.
     fn counts(&self, outcome: &Outcome) -> BTreeMap<&str, SlotKind> {
         let got: HashSet<&str> = outcome.matches.iter().map(|made| made.slot.as_str()).collect();
         let is_matched = |(name, ..): &(Text, u32, bool)| got.contains(String::from_utf8_lossy(name).as_ref());
-        let matched: Vec<bool> = self.slots.par_iter().map(is_matched).collect();
+        let matched: Vec<bool> = threads::map_all(&self.slots, is_matched);
         let mut counts = vec![[0; 3]; self.names.len()];
         for ((_, number, is_in_use), is_matched) in self.slots.iter().zip(matched) {
             let [slots, in_use, matched] = &mut counts[*number as usize];

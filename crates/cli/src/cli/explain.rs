@@ -1,13 +1,12 @@
 //! `classmate explain POOL`
 
-use rayon::prelude::*;
-
 use crate::cli::input::Notes;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, complain, leaked, parsed, print_result, words};
 use crate::report::explain::{self as report, Layout};
 use classmate::internal::builtin::near::{allowance, distance};
+use classmate::internal::threads;
 use classmate::{ClassAd, Scope};
 use classmate_advice::internal::explain::cycle::{group, submitter};
 use classmate_advice::internal::explain::replay::{self, ExplainedJob};
@@ -156,7 +155,7 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Explai
             let settings = snapshot.settings();
             let holds = |ad: &ClassAd| Scope::new(ad, &settings).holds(&expr);
             let found = find(snapshot, |_, ad| holds(ad));
-            let all = snapshot.jobs.par_iter().filter(|ad| holds(ad)).count();
+            let all = threads::map_all(&snapshot.jobs, holds).into_iter().filter(|holds| *holds).count();
             if let Some((job, _)) = found.as_ref().filter(|_| all > 1) {
                 complain(&format!("note: {all} jobs satisfy `{text}`; the first one is {}", job.id));
             }

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use rayon::prelude::*;
 use serde_json::json;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Form, Streams, World, print, words};
 use crate::report::{counted, printable};
 use classmate::internal::eval::matching::{is_true, requirements};
+use classmate::internal::threads;
 use classmate::{ClassAd, EvalError, EvalOptions, Value, rank};
 use classmate_pool::internal::pool::slot::is_slot;
 
@@ -125,7 +125,7 @@ fn write(
     }
     let mut summaries = Vec::with_capacity(jobs.len());
     for (job, name) in jobs.iter().zip(&job_names) {
-        let pairs: Vec<Pair> = slots.par_iter().map(|slot| Pair::of(job, slot, settings)).collect();
+        let pairs = threads::map_all(slots, |slot| Pair::of(job, slot, settings));
         let mut counts = Counts::default();
         for (pair, slot) in pairs.iter().zip(&slot_names) {
             counts.job += usize::from(is_true(&pair.job));

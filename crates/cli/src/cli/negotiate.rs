@@ -9,6 +9,7 @@ use crate::cli::stats::{Measured, Report, Stopwatch};
 use crate::cli::{Failure, Form, Streams, TABLE_OR_JSON, leaked, parsed, print, print_result, words, write_json};
 use crate::report::{self, outcome};
 use classmate::internal::format::long::LongWriter;
+use classmate::internal::threads::set_number;
 use classmate_config::Config;
 use classmate_pool::internal::negotiate::Purpose;
 use classmate_pool::internal::negotiate::advertisement::advertisement;
@@ -109,7 +110,7 @@ fn parse_matches(text: &str) -> Result<usize, String> {
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     if let Some(threads) = arguments.threads {
         // A pool of threads that is there already stays: then this process has run a cycle before.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
+        set_number(usize::from(threads));
     }
     let mut watch = Stopwatch::start();
     let mut notes = Notes::default();

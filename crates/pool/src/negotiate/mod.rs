@@ -33,7 +33,6 @@ pub use prepared::{PreparedJob, PreparedPool, Purpose, advertised};
 pub use snapshot::Snapshot;
 
 use hashbrown::HashSet;
-use rayon::prelude::*;
 
 use crate::negotiate::engine::{CLASS_MEMORY, ClassMatcher, SampleRequest, VARYING_ATTRIBUTES};
 use crate::negotiate::negotiation_loop::NegotiationLoop;
@@ -46,6 +45,7 @@ use crate::queue::request::{CARRIED, Queue, Request};
 use crate::queue::{Submitter, significant};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::{Key, Name};
+use classmate::internal::threads;
 use classmate_config::internal::config::ConfigError;
 
 pub(crate) use prepared::{ChargedPool, IgnoredAds, slots};
@@ -213,7 +213,7 @@ fn market<'c>(
         Matcher::Reference => return (Box::new(offers), Some("the reference path was requested")),
     };
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
-    let ads: Vec<ClassAd> = firsts.par_iter().map(|(who, request)| queue.request_ad(*who, request)).collect();
+    let ads: Vec<ClassAd> = threads::map_all(&firsts, |(who, request)| queue.request_ad(*who, request));
     let marked = |((who, request), mut ad): (&(usize, Request), ClassAd)| {
         negotiation_loop::insert_submitter_attributes_at_start(&mut ad, &submitters[*who].name, policy, rules);
         SampleRequest { autocluster: request.autocluster, ad }

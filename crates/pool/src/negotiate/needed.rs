@@ -3,10 +3,10 @@
 //! In: the configuration and the job ads. Out: a selection, by which slots may be read; none if everything is needed. A
 //! cycle over slots of the selection decides what one over whole slots decides (`crates/cli/tests/projection.rs`).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use rayon::prelude::*;
 
 use crate::negotiate::Snapshot;
 use crate::negotiate::rules::Rules;
@@ -18,6 +18,7 @@ use classmate::internal::format::selection::{Chooser, Selection};
 use classmate::internal::name::Name;
 use classmate::internal::program::mentions::Mentions;
 use classmate::internal::syntax::expr::Tree;
+use classmate::internal::threads;
 use classmate_config::internal::config::Config;
 
 /// Jobs per task of a thread.
@@ -112,11 +113,10 @@ impl<'a> AdContents<'a> {
 }
 
 fn contents(ads: &[ClassAd]) -> AdContents<'_> {
-    let of_chunk = |ads| {
+    let of_part = |part: Range<usize>| {
         let mut found = AdContents::default();
         let mut last: Option<&Arc<ClassAd>> = None;
-        for ad in ads {
-            let ad: &ClassAd = ad;
+        for ad in &ads[part] {
             found.add(ad);
             let mut above = ad.chained();
             if above.map(Arc::as_ptr) == last.map(Arc::as_ptr) {
@@ -130,7 +130,8 @@ fn contents(ads: &[ClassAd]) -> AdContents<'_> {
         }
         found
     };
-    ads.par_chunks(JOBS_PER_TASK).map(of_chunk).reduce(AdContents::default, AdContents::join)
+    let parts = threads::map_parts(ads.len(), JOBS_PER_TASK, of_part);
+    parts.into_iter().fold(AdContents::default(), AdContents::join)
 }
 
 impl Snapshot {

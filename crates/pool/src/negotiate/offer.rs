@@ -9,7 +9,6 @@ mod room;
 use std::collections::BTreeSet;
 
 use hashbrown::{HashMap, HashSet};
-use rayon::prelude::*;
 
 use crate::accountant::Log;
 use crate::negotiate::candidate::{PreemptState, RankKey};
@@ -28,6 +27,7 @@ use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching;
 use classmate::internal::eval::scope::EvalOptions;
+use classmate::internal::threads;
 
 pub use room::VARIOUS;
 
@@ -261,7 +261,7 @@ impl SlotMatcher for ScanMatcher<'_> {
 
     fn is_feasible(&self, _: u32, ad: &dyn Fn() -> ClassAd) -> bool {
         let ad = ad();
-        self.slots.par_iter().any(|slot| matching::symmetric(&ad, &slot.ad, self.settings))
+        threads::any(&self.slots, |slot| matching::symmetric(&ad, &slot.ad, self.settings))
     }
 
     fn forget(&mut self) {
@@ -459,13 +459,14 @@ impl ScanMatcher<'_> {
 
     /// Evaluates every slot.
     fn scan(&mut self, search: &SlotSearch<'_>, limited: &Limited) -> ScannedCandidates {
-        let free = self.order.par_iter().with_min_len(GRAIN).filter(|&&at| self.free[at]);
-        let verdicts: Vec<SlotVerdict> = free.map(|&at| self.test(at, search, limited)).collect();
+        let free: Vec<usize> = self.order.iter().copied().filter(|&at| self.free[at]).collect();
+        let verdicts = threads::map_parts(free.len(), GRAIN, |part| {
+            free[part].iter().map(|&at| self.test(at, search, limited)).collect::<Vec<SlotVerdict>>()
+        });
         let mut found = ScannedCandidates::new(search);
-        found.tally.considered = verdicts.len();
+        found.tally.considered = free.len();
         let mut weight = 0.0;
-        let looked_at: Vec<usize> = self.order.iter().copied().filter(|&at| self.free[at]).collect();
-        for (at, verdict) in looked_at.into_iter().zip(verdicts) {
+        for (at, verdict) in free.into_iter().zip(verdicts.into_iter().flatten()) {
             let verdict = match verdict {
                 SlotVerdict::WithRoom(room, verdict) => {
                     self.given_up.entry(at).or_default().extend(&room);

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use rayon::prelude::*;
 
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::negotiate::groups::KnownQuotas;
@@ -30,6 +29,7 @@ use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::print::Style;
+use classmate::internal::threads;
 use classmate_config::internal::config::ConfigError;
 
 /// What a prepared pool is for.
@@ -106,8 +106,9 @@ impl IgnoredAds {
     /// Counts them.
     fn among(slots: &[ClassAd]) -> Self {
         let name = Name::new("Name");
-        let not_slots = slots.par_iter().filter(|ad| !is_slot(ad)).count();
-        Self { not_slots, unnamed: slots.par_iter().filter(|ad| is_slot(ad) && !ad.contains(name)).count() }
+        let ignored = threads::map_all(slots, |ad| (!is_slot(ad), is_slot(ad) && !ad.contains(name)));
+        let count = |of: fn(&(bool, bool)) -> bool| ignored.iter().filter(|ad| of(ad)).count();
+        Self { not_slots: count(|ad| ad.0), unnamed: count(|ad| ad.1) }
     }
 }
 
@@ -271,9 +272,9 @@ impl Explained {
     fn of(snapshot: &Snapshot, slots: &[ClassAd], rules: &Rules, settings: &EvalOptions) -> Self {
         let order = Arc::new(snapshot.policy.ranking(slots, &snapshot.jobs, settings));
         let out = |constraint| {
-            let is_out = |ad: &&ClassAd| is_slot(ad) && !Scope::new(ad, settings).holds(constraint);
-            let out = slots.par_iter().filter(is_out);
-            out.filter_map(|ad| Slot::new(ad.clone(), &rules.weighing, settings)).collect()
+            let is_out = |ad: &ClassAd| is_slot(ad) && !Scope::new(ad, settings).holds(constraint);
+            let slot = |ad: &ClassAd| is_out(ad).then(|| Slot::new(ad.clone(), &rules.weighing, settings)).flatten();
+            threads::map_all(slots, slot).into_iter().flatten().collect()
         };
         let whole = (!rules.trim.preemption).then(|| {
             let slots = participating(copies(slots), rules, settings, |ad| ad);
@@ -343,7 +344,7 @@ fn participating(
         is_slot(ad) && rules.slots.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint))
     };
     let view = |ad: ClassAd| if takes_part(&ad) { Slot::new(projected(ad), &rules.weighing, settings) } else { None };
-    let views: Vec<Option<Slot>> = ads.into_par_iter().map(view).collect();
+    let views: Vec<Option<Slot>> = threads::map_into(ads, view);
     // Nearly all take part: they move up within the same memory.
     views.into_iter().flatten().collect()
 }

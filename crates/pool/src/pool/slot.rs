@@ -4,8 +4,6 @@
 
 use std::sync::LazyLock;
 
-use rayon::prelude::*;
-
 use crate::pool::ad_reader::AdReader;
 use crate::pool::address::Protocols;
 use crate::pool::consumption::{Consumption, Draw};
@@ -15,6 +13,7 @@ use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::text::Text;
+use classmate::internal::threads;
 use classmate::internal::value::Value;
 
 /// The state of a slot, as far as the negotiator tells states apart.
@@ -154,7 +153,7 @@ const ADDED: usize = 2;
 
 /// Copies of the ads of slots, with room for what the negotiator adds.
 pub fn copies(ads: &[ClassAd]) -> Vec<ClassAd> {
-    ads.par_iter().map(|ad| ad.copy_with_room(ADDED)).collect()
+    threads::map_all(ads, |ad| ad.copy_with_room(ADDED))
 }
 
 impl Slot {

@@ -9,7 +9,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::LazyLock;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::pool::ad_reader::AdReader;
@@ -18,6 +17,7 @@ use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::text::Text;
+use classmate::internal::threads;
 
 /// `JobStatus` of an idle job.
 const IDLE: i64 = 1;
@@ -203,15 +203,17 @@ impl<'a> Job<'a> {
     /// The views of ads, without those that have no number.
     pub fn all(ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &EvalOptions) -> Vec<Self> {
         // The jobs of a cluster follow each other; where threads meet, one more of them is looked at in full.
-        let view = |before: &mut Option<Self>, ad: &'a ClassAd| {
-            let like = before.as_ref().and_then(|before| before.sibling(ad, settings));
-            let job = like.or_else(|| Self::new(ad, domain, settings));
-            *before = job.clone().filter(|_| is_shared(ad));
-            job
-        };
-        let views: Vec<Option<Self>> = ads.par_iter().with_min_len(GRAIN).map_init(|| None, view).collect();
-        // Jobs without an ID are rare: the others move up in place.
-        views.into_iter().flatten().collect()
+        let views = threads::map_parts(ads.len(), GRAIN, |part| {
+            let mut before: Option<Self> = None;
+            let view = |ad: &'a ClassAd| {
+                let like = before.as_ref().and_then(|before| before.sibling(ad, settings));
+                let job = like.or_else(|| Self::new(ad, domain, settings));
+                before = job.clone().filter(|_| is_shared(ad));
+                job
+            };
+            ads[part].iter().filter_map(view).collect::<Vec<Self>>()
+        });
+        views.concat()
     }
 
     /// The view of an ad that has all but its numbers from the same chained parent as this one's.

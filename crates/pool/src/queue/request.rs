@@ -3,10 +3,10 @@
 //! In: jobs and submitters. Out: for each submitter its idle jobs in order, and requests made of them.
 //! Formula source: `docs/reference/negotiation.md` 8.3.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use rayon::prelude::*;
 
 use crate::queue::autocluster::{Autoclusters, Neighbours, relevant, signature};
 use crate::queue::job::{Activity, Job, JobId};
@@ -16,6 +16,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::expr::Expr;
+use classmate::internal::threads;
 
 /// Attributes of its first job that a request carries besides the significant ones.
 pub const CARRIED: [&str; 5] = ["Owner", "ClusterId", "ProcId", "GlobalJobId", "WantMatchDiagnostics"];
@@ -298,9 +299,9 @@ const GRAIN: usize = 4096;
 /// signature. Nearly all jobs of a cluster are equal, and need no signature.
 fn changes(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<(usize, Vec<u8>)> {
     let keys: HashSet<Key> = significant.names().map(Name::key).collect();
-    let of_chunk = |(chunk, members): (usize, &[usize])| {
+    let of_part = |part: Range<usize>| {
         let mut neighbours = Neighbours::new(&keys);
-        let first = chunk * GRAIN;
+        let first = part.start;
         let mut before = first.checked_sub(1).map(|before| order[before]);
         let change = |(at, &job): (usize, &usize)| {
             let before = before.replace(job);
@@ -308,9 +309,9 @@ fn changes(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<
             let alike = before.is_some_and(|before| neighbours.alike(&jobs[before].ad, ad));
             (!alike).then(|| (first + at, signature(ad, significant)))
         };
-        members.iter().enumerate().filter_map(change).collect::<Vec<_>>()
+        order[part].iter().enumerate().filter_map(change).collect::<Vec<_>>()
     };
-    order.par_chunks(GRAIN).enumerate().flat_map_iter(of_chunk).collect()
+    threads::map_parts(order.len(), GRAIN, of_part).concat()
 }
 
 #[cfg(test)]

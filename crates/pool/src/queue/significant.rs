@@ -3,15 +3,16 @@
 //! In: slot ads and the negotiator's expressions. Out: a set of names. Formula source: `docs/reference/negotiation.md` 8.1.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::HashSet;
-use rayon::prelude::*;
 
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::name::{Key, Name, known};
 use classmate::internal::program::table::closure;
 use classmate::internal::syntax::expr::{Expr, Node, Tree};
+use classmate::internal::threads;
 
 /// Attributes that are never significant: they change by themselves or belong to the slot.
 const NEVER_SIGNIFICANT: [&str; 24] = [
@@ -191,11 +192,11 @@ const ADS_PER_TASK: usize = 2048;
 /// External references depend on nothing else.
 fn distinct<'a>(ads: &[&'a ClassAd]) -> Vec<&'a ClassAd> {
     type AdShape = Vec<(Key, usize)>;
-    let of_chunk = |chunk: &[&'a ClassAd]| {
+    let of_part = |part: Range<usize>| {
         let mut known: HashSet<AdShape> = HashSet::new();
         let mut found: Vec<(AdShape, &'a ClassAd)> = Vec::new();
         let mut shape: AdShape = Vec::new();
-        for ad in chunk {
+        for &ad in &ads[part] {
             shape.clear();
             shape.extend(ad.attributes().map(|(name, value)| match value {
                 Attribute::Literal(_) => (name.key(), 0),
@@ -209,7 +210,7 @@ fn distinct<'a>(ads: &[&'a ClassAd]) -> Vec<&'a ClassAd> {
         found
     };
     let mut known: HashSet<AdShape> = HashSet::new();
-    let all: Vec<(AdShape, &ClassAd)> = ads.par_chunks(ADS_PER_TASK).flat_map_iter(of_chunk).collect();
+    let all: Vec<(AdShape, &ClassAd)> = threads::map_parts(ads.len(), ADS_PER_TASK, of_part).concat();
     all.into_iter().filter_map(|(shape, ad)| (known.insert(shape) || ad.chained().is_some()).then_some(ad)).collect()
 }
 

@@ -2,8 +2,6 @@
 //!
 //! In: slots in use that match a job. Out: sentences, with the numbers. Formula source: `docs/reference/negotiation.md` 10.4.
 
-use rayon::prelude::*;
-
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::values::{range, verb};
@@ -11,6 +9,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::program::view::Values;
+use classmate::internal::threads;
 use classmate::internal::value::Value;
 use classmate_pool::internal::negotiate::preemption::PreemptionRefusal;
 
@@ -54,7 +53,7 @@ pub(crate) fn keeping(pool: &PoolFacts, job: &ClassAd, submitter: &str, matching
         let ground = pool.rules.preemption.verdict(slot, job, pair, false, &pool.settings);
         (ground == Err(PreemptionRefusal::Rank)).then(|| RankObjection::of(slot, job, &pool.settings))
     };
-    let found: Vec<RankObjection> = matching.par_iter().filter_map(keeps).collect();
+    let found: Vec<RankObjection> = threads::map_all(matching, keeps).into_iter().flatten().collect();
     let mut causes: Vec<(usize, String)> = Vec::new();
     for name in ["Rank", "CurrentRank"] {
         let count =

@@ -17,7 +17,6 @@ mod verdict;
 mod vocabulary;
 
 use hashbrown::{HashMap, HashSet};
-use rayon::prelude::*;
 
 use crate::negotiate::CycleObserver;
 use crate::negotiate::candidate::{PreemptState, RankKey};
@@ -39,6 +38,7 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::name::Key;
 use classmate::internal::program::cache::EvalCache;
 use classmate::internal::program::mask::Mask;
+use classmate::internal::threads;
 
 /// Attributes in which requests of one autocluster may differ.
 pub(super) const VARYING_ATTRIBUTES: [&str; 14] = [
@@ -536,9 +536,10 @@ impl SlotMatcher for ClassMatcher<'_> {
             // The slots that the table lacks are those that the cycle does not consider.
             Some(Route::RequestClass(..)) => {
                 let ad = ad();
-                let others = self.offers.slots().par_iter().enumerate();
-                let others = others.filter(|(at, _)| self.place_of[*at] as usize >= self.compiled.order.len());
-                others.any(|(_, slot)| symmetric(&ad, &slot.ad, self.offers.settings()))
+                let others = self.offers.slots().iter().zip(&self.place_of);
+                let others = others.filter(|(_, place)| **place as usize >= self.compiled.order.len());
+                let others: Vec<&Slot> = others.map(|(slot, _)| slot).collect();
+                threads::any(&others, |slot| symmetric(&ad, &slot.ad, self.offers.settings()))
             }
             _ => self.offers.is_feasible(autocluster, ad),
         }
@@ -592,7 +593,7 @@ impl ClassMatcher<'_> {
         if !self.routes.values().any(|route| matches!(route, Route::Request)) {
             // No request is evaluated any more. To free so many pieces takes a while.
             let results = (std::mem::take(&mut self.cache), std::mem::take(&mut self.interner));
-            rayon::spawn(move || drop(results));
+            threads::drop_later(results);
         }
     }
 }

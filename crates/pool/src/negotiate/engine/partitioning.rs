@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
-use rayon::prelude::*;
 
 use crate::negotiate::engine::evaluate::RequestKey;
 use crate::negotiate::engine::plan::MatchPlans;
@@ -19,6 +18,7 @@ use classmate::internal::program::atom::Atom;
 use classmate::internal::program::column::Column;
 use classmate::internal::program::partition::Partition;
 use classmate::internal::program::view::{AdSource, Groups, TableView};
+use classmate::internal::threads;
 use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
 
@@ -158,7 +158,7 @@ impl Partitioner<'_> {
         }
         // Slots of different structures are in different classes already: the codes of all structures are applied at once.
         let alone: Vec<Vec<Vec<u32>>> =
-            members.par_iter().enumerate().map(|(structure, members)| self.by_themselves(structure, members)).collect();
+            threads::map_range(members.len(), |structure| self.by_themselves(structure, &members[structure]));
         for at in 0..alone.iter().map(Vec::len).max().unwrap_or(0) {
             let codes = alone.iter().zip(members).filter_map(|(codes, members)| Some((codes.get(at)?, members)));
             apply(groups, codes);
@@ -166,13 +166,13 @@ impl Partitioner<'_> {
         let by_outcome: Vec<&Column> =
             columns.iter().filter(|column| self.partitioning.by_outcome.contains(&column.name.key())).collect();
         let of_column = |column: &&Column| {
-            let of_structure = |(structure, members): (usize, &Vec<u32>)| {
-                let codes = self.codes(structure, column, members);
-                members.iter().map(|place| codes[column.ids[*place as usize] as usize]).collect()
+            let of_structure = |structure: usize| {
+                let codes = self.codes(structure, column, &members[structure]);
+                members[structure].iter().map(|place| codes[column.ids[*place as usize] as usize]).collect()
             };
-            members.par_iter().enumerate().map(of_structure).collect()
+            threads::map_range(members.len(), of_structure)
         };
-        let codes: Vec<Vec<Vec<u32>>> = by_outcome.par_iter().map(of_column).collect();
+        let codes: Vec<Vec<Vec<u32>>> = threads::map_all(&by_outcome, of_column);
         for codes in codes {
             apply(groups, codes.iter().zip(members));
         }
@@ -194,7 +194,7 @@ impl Partitioner<'_> {
         let number: fn(&Value) -> Option<u64> = |value| value.as_number().map(f64::to_bits);
         let asked: Vec<(&Atom, _)> =
             conditions.map(|atom| (&**atom, truth)).chain(ranks.map(|atom| (&**atom, number))).collect();
-        asked.par_iter().map(|(atom, of)| self.outcomes(atom, *of, members)).collect()
+        threads::map_all(&asked, |(atom, of)| self.outcomes(atom, *of, members))
     }
 
     /// The values of an atom for slots alone, as numbers, member by member.

@@ -7,7 +7,6 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
-use rayon::prelude::*;
 use smallvec::SmallVec;
 
 use crate::negotiate::engine::evaluate::{BEFORE, Evaluator, FirstRankOrder, PreemptionVerdict, RequestKey, SlotOrder};
@@ -16,6 +15,7 @@ use crate::negotiate::engine::plan::ConditionPart;
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use classmate::internal::program::atom::Atom;
 use classmate::internal::program::mask::Mask;
+use classmate::internal::threads;
 
 /// The result of the evaluation of a request for all rows.
 #[derive(Debug)]
@@ -202,8 +202,8 @@ impl BlockInterner {
 
 /// Maps all things by all threads; by one thread for a request that comes alone, during the negotiation loop, because waking
 /// the others would take longer than the work.
-pub(super) fn all<T: Sync, R: Send>(things: &[T], alone: bool, make: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    if alone { things.iter().map(make).collect() } else { things.par_iter().map(make).collect() }
+pub(super) fn all<T: Sync, R: Send + Sync>(things: &[T], alone: bool, make: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    if alone { things.iter().map(make).collect() } else { threads::map_all(things, make) }
 }
 
 /// Some atoms, and the attributes they look at.
@@ -313,11 +313,11 @@ impl Interner {
     /// The signature of each request; none if it has to be evaluated slot by slot.
     pub(super) fn sign(&mut self, evaluator: &Evaluator<'_>, requests: &[&RequestKey<'_>]) -> Vec<Option<Signature>> {
         let signed = |(block, interner): (usize, &mut BlockInterner)| interner.signed(evaluator, block, requests);
-        let alone = requests.len() == 1;
-        let sets: Vec<_> = if alone {
-            self.blocks.iter_mut().enumerate().map(signed).collect()
+        let blocks = self.blocks.iter_mut().enumerate();
+        let sets: Vec<_> = if requests.len() == 1 {
+            blocks.map(signed).collect()
         } else {
-            self.blocks.par_iter_mut().enumerate().map(signed).collect()
+            threads::map_into(blocks.collect(), signed)
         };
         let orders = self.orders(evaluator, requests);
         let preemption = self.preemption(evaluator, requests);

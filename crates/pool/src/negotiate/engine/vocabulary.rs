@@ -4,7 +4,6 @@
 //! expressions names, directly or through others; or nothing, if an expression can look at anything else.
 
 use hashbrown::{HashMap, HashSet};
-use rayon::prelude::*;
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::{Key, Name};
@@ -12,6 +11,7 @@ use classmate::internal::program::column::{Dictionary, Entry};
 use classmate::internal::program::table::{Reach, Table, redefines_scopes, structure_of};
 use classmate::internal::program::view::AdSource;
 use classmate::internal::syntax::expr::Expr;
+use classmate::internal::threads;
 use classmate::internal::value::Value;
 
 /// One attribute of the requests.
@@ -52,7 +52,9 @@ impl Vocabulary {
         exprs: &[&Expr],
     ) -> Result<Self, &'static str> {
         let plain = |ad: &ClassAd| ad.chained().is_none() && !redefines_scopes(ad);
-        if !(0..count as u32).into_par_iter().all(|at| plain(slots.ad(at))) || !requests.iter().copied().all(plain) {
+        if !threads::map_range(count, |at| plain(slots.ad(at as u32))).into_iter().all(|plain| plain)
+            || !requests.iter().copied().all(plain)
+        {
             return Err("an ad has a parent, or an attribute named like a scope");
         }
         let roots = roots.iter().map(|name| Name::new(*name)).collect();
@@ -73,7 +75,7 @@ impl Vocabulary {
 
     /// Adds attributes of requests.
     fn add_requests(&mut self, names: &[Name], requests: &[&ClassAd], reach: &mut Reach) {
-        let columns: Vec<_> = names.par_iter().map(|name| Dictionary::of(*name, requests)).collect();
+        let columns: Vec<_> = threads::map_all(names, |name| Dictionary::of(*name, requests));
         for (name, (dictionary, of_queue)) in names.iter().zip(columns) {
             for (id, entry) in dictionary.entries().iter().enumerate() {
                 if let Entry::Tree(tree) = entry
@@ -111,7 +113,7 @@ impl Vocabulary {
     pub(super) fn take_queue(&mut self, requests: usize) -> Vec<Vec<u32>> {
         let columns: Vec<Vec<u32>> =
             self.requests.iter_mut().map(|column| std::mem::take(&mut column.of_queue)).collect();
-        (0..requests).into_par_iter().map(|at| columns.iter().map(|column| column[at]).collect()).collect()
+        threads::map_range(requests, |at| columns.iter().map(|column| column[at]).collect())
     }
 
     /// The entry of each attribute in the ad of a request.
