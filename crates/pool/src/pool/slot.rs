@@ -60,62 +60,32 @@ pub struct Weighing {
     pub forced: bool,
 }
 
-/// Attributes that are asked of every slot.
-struct SlotAttributeNames {
-    name: Name,
-    my_type: Name,
-    negotiator_requirements: Name,
-    saved_requirements: Name,
-    requirements: Name,
-    machine_match_count: Name,
-    offline_matches: Name,
-    slot_weight: Name,
-    state: Name,
-    activity: Name,
-    accounting_group: Name,
-    remote_user: Name,
-    preempting_accounting_group: Name,
-    preempting_user: Name,
-    ghost_multiplier: Name,
-    partitionable_slot: Name,
-    remote_schedd_name: Name,
-    my_address: Name,
-    startd_ip_addr: Name,
-    want_ad_revaluate: Name,
-    want_claiming: Name,
-    offline: Name,
-    rank: Name,
-    current_rank: Name,
-    concurrency_limits: Name,
-}
-
-static NAMES: LazyLock<SlotAttributeNames> = LazyLock::new(|| SlotAttributeNames {
-    name: Name::new("Name"),
-    my_type: Name::new("MyType"),
-    negotiator_requirements: Name::new("NegotiatorRequirements"),
-    saved_requirements: Name::new("SavedRequirements"),
-    requirements: Name::new("Requirements"),
-    machine_match_count: Name::new("MachineMatchCount"),
-    offline_matches: Name::new("OfflineMatches"),
-    slot_weight: Name::new("SlotWeight"),
-    state: Name::new("State"),
-    activity: Name::new("Activity"),
-    accounting_group: Name::new("AccountingGroup"),
-    remote_user: Name::new("RemoteUser"),
-    preempting_accounting_group: Name::new("PreemptingAccountingGroup"),
-    preempting_user: Name::new("PreemptingUser"),
-    ghost_multiplier: Name::new("GhostMultiplier"),
-    partitionable_slot: Name::new("PartitionableSlot"),
-    remote_schedd_name: Name::new("RemoteScheddName"),
-    my_address: Name::new("MyAddress"),
-    startd_ip_addr: Name::new("StartdIpAddr"),
-    want_ad_revaluate: Name::new("WantAdRevaluate"),
-    want_claiming: Name::new("WantClaiming"),
-    offline: Name::new("Offline"),
-    rank: Name::new("Rank"),
-    current_rank: Name::new("CurrentRank"),
-    concurrency_limits: Name::new("ConcurrencyLimits"),
-});
+// Attributes that are asked of every slot.
+static NAME: LazyLock<Name> = LazyLock::new(|| Name::new("Name"));
+static MY_TYPE: LazyLock<Name> = LazyLock::new(|| Name::new("MyType"));
+static NEGOTIATOR_REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("NegotiatorRequirements"));
+static SAVED_REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("SavedRequirements"));
+static REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("Requirements"));
+static MACHINE_MATCH_COUNT: LazyLock<Name> = LazyLock::new(|| Name::new("MachineMatchCount"));
+static OFFLINE_MATCHES: LazyLock<Name> = LazyLock::new(|| Name::new("OfflineMatches"));
+static SLOT_WEIGHT: LazyLock<Name> = LazyLock::new(|| Name::new("SlotWeight"));
+static STATE: LazyLock<Name> = LazyLock::new(|| Name::new("State"));
+static ACTIVITY: LazyLock<Name> = LazyLock::new(|| Name::new("Activity"));
+static ACCOUNTING_GROUP: LazyLock<Name> = LazyLock::new(|| Name::new("AccountingGroup"));
+static REMOTE_USER: LazyLock<Name> = LazyLock::new(|| Name::new("RemoteUser"));
+static PREEMPTING_ACCOUNTING_GROUP: LazyLock<Name> = LazyLock::new(|| Name::new("PreemptingAccountingGroup"));
+static PREEMPTING_USER: LazyLock<Name> = LazyLock::new(|| Name::new("PreemptingUser"));
+static GHOST_MULTIPLIER: LazyLock<Name> = LazyLock::new(|| Name::new("GhostMultiplier"));
+static PARTITIONABLE_SLOT: LazyLock<Name> = LazyLock::new(|| Name::new("PartitionableSlot"));
+static REMOTE_SCHEDD_NAME: LazyLock<Name> = LazyLock::new(|| Name::new("RemoteScheddName"));
+static MY_ADDRESS: LazyLock<Name> = LazyLock::new(|| Name::new("MyAddress"));
+static STARTD_IP_ADDR: LazyLock<Name> = LazyLock::new(|| Name::new("StartdIpAddr"));
+static WANT_AD_REVALUATE: LazyLock<Name> = LazyLock::new(|| Name::new("WantAdRevaluate"));
+static WANT_CLAIMING: LazyLock<Name> = LazyLock::new(|| Name::new("WantClaiming"));
+static OFFLINE: LazyLock<Name> = LazyLock::new(|| Name::new("Offline"));
+static RANK: LazyLock<Name> = LazyLock::new(|| Name::new("Rank"));
+static CURRENT_RANK: LazyLock<Name> = LazyLock::new(|| Name::new("CurrentRank"));
+static CONCURRENCY_LIMITS: LazyLock<Name> = LazyLock::new(|| Name::new("ConcurrencyLimits"));
 
 /// A slot.
 #[derive(Debug, Clone)]
@@ -162,43 +132,43 @@ impl Slot {
     /// `NegotiatorRequirements` replaces `Requirements`; a weight that is no number is replaced by the
     /// negotiator's.
     pub fn new(mut ad: ClassAd, weighing: &Weighing, settings: &EvalOptions) -> Option<Self> {
-        let name = AdReader::of(&ad, settings).string(NAMES.name)?;
-        if let Some(requirements) = ad.get(NAMES.negotiator_requirements) {
-            if let Some(saved) = ad.get(NAMES.requirements) {
-                ad.insert_expr(NAMES.saved_requirements, &saved);
+        let name = AdReader::of(&ad, settings).string(*NAME)?;
+        if let Some(requirements) = ad.get(*NEGOTIATOR_REQUIREMENTS) {
+            if let Some(saved) = ad.get(*REQUIREMENTS) {
+                ad.insert_expr(*SAVED_REQUIREMENTS, &saved);
             }
-            ad.insert_expr(NAMES.requirements, &requirements);
+            ad.insert_expr(*REQUIREMENTS, &requirements);
         }
         ad.reserve(ADDED);
-        ad.insert(NAMES.machine_match_count, 0i64);
-        ad.remove(NAMES.offline_matches);
+        ad.insert(*MACHINE_MATCH_COUNT, 0i64);
+        ad.remove(*OFFLINE_MATCHES);
         if let Some(default) = &weighing.default
-            && (weighing.forced || AdReader::of(&ad, settings).number(NAMES.slot_weight).is_none())
+            && (weighing.forced || AdReader::of(&ad, settings).number(*SLOT_WEIGHT).is_none())
         {
-            ad.insert_expr(NAMES.slot_weight, default);
+            ad.insert_expr(*SLOT_WEIGHT, default);
         }
         let facts = AdReader::of(&ad, settings);
-        let state = facts.string(NAMES.state).map_or(State::Other, |state| State::named(&state));
-        let suspended = facts.string(NAMES.activity).is_some_and(|a| a.eq_ignore_ascii_case(b"Suspended"));
-        let group = facts.string(NAMES.accounting_group);
-        let user = facts.string(NAMES.remote_user);
+        let state = facts.string(*STATE).map_or(State::Other, |state| State::named(&state));
+        let suspended = facts.string(*ACTIVITY).is_some_and(|a| a.eq_ignore_ascii_case(b"Suspended"));
+        let group = facts.string(*ACCOUNTING_GROUP);
+        let user = facts.string(*REMOTE_USER);
         let charged = group.clone().or_else(|| user.clone());
-        let preemptor = facts.string(NAMES.preempting_accounting_group).or_else(|| facts.string(NAMES.preempting_user));
+        let preemptor = facts.string(*PREEMPTING_ACCOUNTING_GROUP).or_else(|| facts.string(*PREEMPTING_USER));
         Some(Self {
             state,
             suspended,
             weight: weight(facts, weighing.weighted),
-            ghosts: facts.integer(NAMES.ghost_multiplier).unwrap_or(1) as f64,
-            partitionable: facts.truth(NAMES.partitionable_slot) == Some(true),
+            ghosts: facts.integer(*GHOST_MULTIPLIER).unwrap_or(1) as f64,
+            partitionable: facts.truth(*PARTITIONABLE_SLOT) == Some(true),
             user: preemptor.or(group).or(user),
             charged,
             consumption: Consumption::of(&ad, settings),
-            claimed_by: facts.string(NAMES.remote_schedd_name),
+            claimed_by: facts.string(*REMOTE_SCHEDD_NAME),
             protocols: {
-                let address = facts.string(NAMES.my_address).or_else(|| facts.string(NAMES.startd_ip_addr));
+                let address = facts.string(*MY_ADDRESS).or_else(|| facts.string(*STARTD_IP_ADDR));
                 Protocols::of(address.as_deref().unwrap_or_default())
             },
-            stays: facts.truth(NAMES.want_ad_revaluate) == Some(true),
+            stays: facts.truth(*WANT_AD_REVALUATE) == Some(true),
             name,
             ad,
         })
@@ -206,18 +176,18 @@ impl Slot {
 
     /// Returns whether it is offline: a match only wakes it.
     pub fn is_offline(&self, settings: &EvalOptions) -> bool {
-        AdReader::of(&self.ad, settings).truth(NAMES.offline) == Some(true)
+        AdReader::of(&self.ad, settings).truth(*OFFLINE) == Some(true)
     }
 
     /// Returns whether a match hands out no claim, so that the access point does not use it: the slot is offline, or its
     /// `WantClaiming` is false.
     pub fn is_without_claim(&self, settings: &EvalOptions) -> bool {
-        self.is_offline(settings) || AdReader::of(&self.ad, settings).truth(NAMES.want_claiming) == Some(false)
+        self.is_offline(settings) || AdReader::of(&self.ad, settings).truth(*WANT_CLAIMING) == Some(false)
     }
 
     /// Returns whether the access point accepts the slot for a job that is equal to the one it was matched for.
     pub fn suits_equal_job(&self, job: &ClassAd, settings: &EvalOptions) -> bool {
-        if self.ad.contains(NAMES.saved_requirements) {
+        if self.ad.contains(*SAVED_REQUIREMENTS) {
             return self.suits_other_job(job, job, settings);
         }
         self.rank_is_enough(job, settings)
@@ -232,26 +202,26 @@ impl Slot {
         {
             return false;
         }
-        match self.ad.get(NAMES.saved_requirements) {
+        match self.ad.get(*SAVED_REQUIREMENTS) {
             None => symmetric(job, &self.ad, settings),
             Some(requirements) => {
                 let mut sent = self.ad.clone();
-                sent.insert_expr(NAMES.requirements, &requirements);
+                sent.insert_expr(*REQUIREMENTS, &requirements);
                 symmetric(job, &sent, settings)
             }
         }
     }
 
     fn rank_is_enough(&self, job: &ClassAd, settings: &EvalOptions) -> bool {
-        let Some(current) = AdReader::of(&self.ad, settings).number(NAMES.current_rank) else { return true };
-        let rank = Scope::new(&self.ad, settings).with_target(job).eval_attr(NAMES.rank).ok();
+        let Some(current) = AdReader::of(&self.ad, settings).number(*CURRENT_RANK) else { return true };
+        let rank = Scope::new(&self.ad, settings).with_target(job).eval_attr(*RANK).ok();
         rank.and_then(|rank| rank.as_number()).is_none_or(|rank| rank >= current)
     }
 
     /// The concurrency limits of a job in the slot: its own, or those that the slot holds already if it has none, because
     /// the reference evaluates the attribute in the job, or else in the slot.
     pub fn limits_of(&self, job: &ClassAd, settings: &EvalOptions) -> Option<Text> {
-        let limits = NAMES.concurrency_limits;
+        let limits = *CONCURRENCY_LIMITS;
         let (ad, other) = if job.contains(limits) { (job, &self.ad) } else { (&self.ad, job) };
         if !ad.contains(limits) {
             return None;
@@ -293,7 +263,7 @@ impl Slot {
 
 /// Whether an ad is that of a slot, as far as it says what it is.
 pub fn is_slot(ad: &ClassAd) -> bool {
-    match ad.constant(NAMES.my_type) {
+    match ad.constant(*MY_TYPE) {
         Some(Value::Str(kind)) => [&b"Machine"[..], b"Slot"].iter().any(|known| kind.eq_ignore_ascii_case(known)),
         _ => true,
     }
@@ -301,7 +271,7 @@ pub fn is_slot(ad: &ClassAd) -> bool {
 
 /// The weight of a slot: 1 if weights are off, or if it is missing, no number, negative or infinite.
 pub(crate) fn weight(facts: AdReader<'_>, weighted: bool) -> f64 {
-    let said = if weighted { facts.number(NAMES.slot_weight) } else { None };
+    let said = if weighted { facts.number(*SLOT_WEIGHT) } else { None };
     said.filter(|weight| *weight >= 0.0 && weight.is_finite()).unwrap_or(1.0)
 }
 

@@ -26,45 +26,22 @@ const RUNNING: [i64; 2] = [2, 6];
 /// Job universes that are not matched to slots: scheduler, grid, local.
 const UNMATCHED_UNIVERSES: [i64; 3] = [7, 9, 12];
 
-/// Attributes that are read of every job.
-struct ReadAttributes {
-    cluster: Name,
-    process: Name,
-    priorities: [Name; 5],
-    global: Name,
-    universe: Name,
-    status: Name,
-    user: Name,
-    owner: Name,
-    group: Name,
-    /// All but the numbers.
-    of_clusters: Vec<Key>,
-}
+// Attributes that are read of every job.
+static CLUSTER: LazyLock<Name> = LazyLock::new(|| Name::new("ClusterId"));
+static PROCESS: LazyLock<Name> = LazyLock::new(|| Name::new("ProcId"));
+static PRIORITIES: LazyLock<[Name; 5]> =
+    LazyLock::new(|| ["PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2"].map(Name::new));
+static GLOBAL: LazyLock<Name> = LazyLock::new(|| Name::new("GlobalJobId"));
+static UNIVERSE: LazyLock<Name> = LazyLock::new(|| Name::new("JobUniverse"));
+static STATUS: LazyLock<Name> = LazyLock::new(|| Name::new("JobStatus"));
+static USER: LazyLock<Name> = LazyLock::new(|| Name::new("User"));
+static OWNER: LazyLock<Name> = LazyLock::new(|| Name::new("Owner"));
+static GROUP: LazyLock<Name> = LazyLock::new(|| Name::new("AccountingGroup"));
 
-static READ_ATTRIBUTES: LazyLock<ReadAttributes> = LazyLock::new(|| ReadAttributes {
-    cluster: Name::new("ClusterId"),
-    process: Name::new("ProcId"),
-    priorities: ["PreJobPrio1", "PreJobPrio2", "JobPrio", "PostJobPrio1", "PostJobPrio2"].map(Name::new),
-    global: Name::new("GlobalJobId"),
-    universe: Name::new("JobUniverse"),
-    status: Name::new("JobStatus"),
-    user: Name::new("User"),
-    owner: Name::new("Owner"),
-    group: Name::new("AccountingGroup"),
-    of_clusters: [
-        "PreJobPrio1",
-        "PreJobPrio2",
-        "JobPrio",
-        "PostJobPrio1",
-        "PostJobPrio2",
-        "JobUniverse",
-        "JobStatus",
-        "User",
-        "Owner",
-        "AccountingGroup",
-    ]
-    .map(|name| Name::new(name).key())
-    .to_vec(),
+/// All but the numbers.
+static OF_CLUSTERS: LazyLock<Vec<Key>> = LazyLock::new(|| {
+    let others = [*UNIVERSE, *STATUS, *USER, *OWNER, *GROUP];
+    PRIORITIES.iter().copied().chain(others).map(Name::key).collect()
 });
 
 /// Jobs a thread looks at before another one helps.
@@ -77,6 +54,13 @@ pub struct JobId {
     pub cluster: i64,
     /// `ProcId`: counts within the cluster.
     pub process: i64,
+}
+
+impl JobId {
+    /// The number in the ad of a job; none without `ClusterId`.
+    pub(crate) fn of(facts: AdReader<'_>) -> Option<Self> {
+        Some(Self { cluster: facts.integer(*CLUSTER)?, process: facts.integer(*PROCESS).unwrap_or(0) })
+    }
 }
 
 impl fmt::Display for JobId {
@@ -187,15 +171,12 @@ impl<'a> Job<'a> {
     /// `domain` is the domain of submitter names; without it the one in the job's `User` is taken.
     pub fn new(ad: &'a ClassAd, domain: Option<&[u8]>, settings: &EvalOptions) -> Option<Self> {
         let facts = AdReader::of(ad, settings);
-        let id = JobId {
-            cluster: facts.integer(READ_ATTRIBUTES.cluster)?,
-            process: facts.integer(READ_ATTRIBUTES.process).unwrap_or(0),
-        };
+        let id = JobId::of(facts)?;
         let traits = Traits {
             submitter: submitter(facts, domain),
             schedd: schedd(facts),
             activity: activity(facts),
-            priorities: READ_ATTRIBUTES.priorities.map(|name| facts.integer(name).unwrap_or(0)),
+            priorities: PRIORITIES.map(|name| facts.integer(name).unwrap_or(0)),
         };
         Some(Self { id, traits: Arc::new(traits), ad: JobAd::Read(ad) })
     }
@@ -218,16 +199,13 @@ impl<'a> Job<'a> {
 
     /// The view of an ad that has all but its numbers from the same chained parent as this one's.
     fn sibling(&self, ad: &'a ClassAd, settings: &EvalOptions) -> Option<Self> {
-        let own = |ad: &ClassAd| ad.names().all(|name| !READ_ATTRIBUTES.of_clusters.contains(&name.key()));
+        let own = |ad: &ClassAd| ad.names().all(|name| !OF_CLUSTERS.contains(&name.key()));
         if !Arc::ptr_eq(self.ad.chained()?, ad.chained()?) || !own(&self.ad) || !own(ad) {
             return None;
         }
         let facts = AdReader::of(ad, settings);
-        let id = JobId {
-            cluster: facts.integer(READ_ATTRIBUTES.cluster)?,
-            process: facts.integer(READ_ATTRIBUTES.process).unwrap_or(0),
-        };
-        let here = match (&self.schedd, ad.lookup(READ_ATTRIBUTES.global)) {
+        let id = JobId::of(facts)?;
+        let here = match (&self.schedd, ad.lookup(*GLOBAL)) {
             (Some(known), Some(Attribute::Literal(Literal::Str(text)))) => {
                 text.get(known.len()) == Some(&b'#') && text.starts_with(known) && !known.contains(&b'#')
             }
@@ -252,7 +230,7 @@ impl<'a> Job<'a> {
 fn is_shared(ad: &ClassAd) -> bool {
     let constant = |parent: &ClassAd| {
         let tree = |(name, value): (Name, &Attribute)| {
-            matches!(value, Attribute::Tree(_)) && READ_ATTRIBUTES.of_clusters.contains(&name.key())
+            matches!(value, Attribute::Tree(_)) && OF_CLUSTERS.contains(&name.key())
         };
         parent.chained().is_none() && !parent.attributes().any(tree)
     };
@@ -261,16 +239,16 @@ fn is_shared(ad: &ClassAd) -> bool {
 
 /// The access point, from the number that no other job has.
 fn schedd(facts: AdReader<'_>) -> Option<Text> {
-    let id = facts.string(READ_ATTRIBUTES.global)?;
+    let id = facts.string(*GLOBAL)?;
     let end = memchr::memchr(b'#', &id)?;
     Some(Text::new(&id[..end]))
 }
 
 fn activity(facts: AdReader<'_>) -> Activity {
-    if facts.integer(READ_ATTRIBUTES.universe).is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
+    if facts.integer(*UNIVERSE).is_some_and(|universe| UNMATCHED_UNIVERSES.contains(&universe)) {
         return Activity::Neither;
     }
-    match facts.integer(READ_ATTRIBUTES.status) {
+    match facts.integer(*STATUS) {
         Some(IDLE) => Activity::Idle,
         Some(status) if RUNNING.contains(&status) => Activity::Running,
         _ => Activity::Neither,
@@ -279,13 +257,13 @@ fn activity(facts: AdReader<'_>) -> Activity {
 
 /// `<AccountingGroup or owner>@<domain>`.
 fn submitter(facts: AdReader<'_>, domain: Option<&[u8]>) -> Text {
-    let user = facts.string(READ_ATTRIBUTES.user).or_else(|| facts.string(READ_ATTRIBUTES.owner));
+    let user = facts.string(*USER).or_else(|| facts.string(*OWNER));
     let user: &[u8] = user.as_deref().unwrap_or_default();
     let (owner, own_domain) = match memchr::memrchr(b'@', user) {
         Some(at) => (&user[..at], &user[at + 1..]),
         None => (user, b"".as_slice()),
     };
-    let account = facts.string(READ_ATTRIBUTES.group).filter(|group| !group.is_empty());
+    let account = facts.string(*GROUP).filter(|group| !group.is_empty());
     Text::from([account.as_deref().unwrap_or(owner), b"@", domain.unwrap_or(own_domain)].concat())
 }
 

@@ -176,8 +176,7 @@ impl<'a> Standpoint<'a> {
     /// A job in each of its partitions, those of a higher tier first; none if it has no number.
     pub fn candidates(&self, ad: &ClassAd, settings: &EvalOptions) -> Vec<SlurmJob> {
         let facts = AdReader::of(ad, settings);
-        let Some(cluster) = facts.integer("ClusterId") else { return Vec::new() };
-        let id = JobId { cluster, process: facts.integer("ProcId").unwrap_or(0) };
+        let Some(id) = JobId::of(facts) else { return Vec::new() };
         let partitions = partitions(ad, self.settings, settings);
         let Some(primary) = partitions.first() else {
             return vec![self.candidate(id, (None, None), facts, settings.now)];
