@@ -36,6 +36,9 @@ mod quota;
 mod simulate;
 mod workload;
 
+/// A map that keeps the order in which its keys came.
+pub(crate) type OrderedMap<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;
+
 pub use accountant::{Journal, Log as AccountantLog, LogError};
 pub use generate::{Pool as GeneratedPool, Shape};
 pub use negotiate::commit::{CommitError, commit};

@@ -5,7 +5,7 @@
 //!
 //! HTCondor writes one transaction per match; here a cycle is one, so that a crash never leaves half of it.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 use super::entry::{Entry, Unwritable};
 use super::factor::FactorRules;
@@ -15,6 +15,7 @@ use super::record::Record;
 use super::store::{changes, real_text};
 use super::usage::{Accountant, SlotInUse};
 use super::{GroupOf, ROOT_GROUP};
+use crate::OrderedMap;
 use classmate::internal::syntax::quote::quoted;
 
 const RESOURCE: &[u8] = b"Resource.";
@@ -121,7 +122,7 @@ pub fn charges(
 }
 
 /// The record of a slot in use.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct SlotRecord {
     user: Vec<u8>,
     weight: f64,
@@ -144,16 +145,14 @@ impl SlotRecord {
 }
 
 /// The slots in use by key, in order.
-struct Resources {
-    keys: Vec<Vec<u8>>,
-    by_key: HashMap<Vec<u8>, SlotRecord>,
-}
+#[derive(Default)]
+struct Resources(OrderedMap<Vec<u8>, SlotRecord>);
 
 impl Resources {
     /// The slots in use now. A record of the same user gets the weight of today; a record of another user, or of a slot that is
     /// no longer in use, is dropped.
     fn new(log: &Log, cycle: &ChargeCycle<'_>) -> Self {
-        let mut resources = Self { keys: Vec::new(), by_key: HashMap::new() };
+        let mut resources = Self::default();
         for slot in cycle.slots {
             let before = log.get(&[RESOURCE, &slot.key].concat()).map(SlotRecord::read);
             let resource = match (slot.in_use, before) {
@@ -161,25 +160,16 @@ impl Resources {
                 (Some(used), Some(before)) if before.user == used.submitter => {
                     SlotRecord { weight: used.weight, ..before }
                 }
-                (Some(used), _) => SlotRecord {
-                    user: used.submitter.to_vec(),
-                    weight: used.weight,
-                    start: cycle.now,
-                    limits: None,
-                    count: None,
-                },
+                (Some(used), _) => {
+                    let user = used.submitter.to_vec();
+                    SlotRecord { user, weight: used.weight, start: cycle.now, ..SlotRecord::default() }
+                }
                 (None, Some(before)) if slot.matched && !before.user.is_empty() => before,
                 (None, _) => continue,
             };
-            resources.set(slot.key.clone(), resource);
+            resources.0.insert(slot.key.clone(), resource);
         }
         resources
-    }
-
-    fn set(&mut self, key: Vec<u8>, resource: SlotRecord) {
-        if self.by_key.insert(key.clone(), resource).is_none() {
-            self.keys.push(key);
-        }
     }
 
     /// Records a match. The previous user of the slot stays charged for it until the next cycle sees the slot
@@ -194,30 +184,24 @@ impl Resources {
         };
         let mut key = charge.key.clone();
         if charge.shared {
-            let count = self.by_key.get(&key).and_then(|slot| slot.count).unwrap_or(0);
-            match self.by_key.get_mut(&key) {
-                Some(slot) => slot.count = Some(count + 1),
-                None => {
-                    let slot =
-                        SlotRecord { user: Vec::new(), limits: None, count: Some(count + 1), ..resource.clone() };
-                    self.set(key.clone(), slot);
-                }
-            }
+            let blank = || SlotRecord { user: Vec::new(), limits: None, ..resource.clone() };
+            let slot = self.0.entry(key.clone()).or_insert_with(blank);
+            let count = slot.count.unwrap_or(0);
+            slot.count = Some(count + 1);
             key.extend_from_slice(format!("_cp_match_{count:03}").as_bytes());
         }
         accountant.add_match(charge.submitter, charge.weight, now, groups);
-        self.set(key, resource);
+        self.0.insert(key, resource);
     }
 
     /// Adds to a transaction what differs from the log.
     fn write(&self, log: &Log, transaction: &mut Transaction) -> Result<(), Unwritable> {
         for (key, _) in log.table("Resource") {
-            if !self.by_key.contains_key(key) {
+            if !self.0.contains_key(key) {
                 transaction.push(Entry::Destroy { key: &[RESOURCE, key].concat() })?;
             }
         }
-        for name in &self.keys {
-            let Some(resource) = self.by_key.get(name) else { continue };
+        for (name, resource) in &self.0 {
             let key = [RESOURCE, name.as_slice()].concat();
             match log.get(&key).map(SlotRecord::read) {
                 Some(before) if before == *resource => continue,

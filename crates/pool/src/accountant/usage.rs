@@ -9,6 +9,7 @@ use super::customer::Customer;
 use super::factor::FactorRules;
 use super::log::Log;
 use super::{GroupOf, ROOT_GROUP};
+use crate::OrderedMap;
 
 /// The account of a policy that is charged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,9 +52,7 @@ struct Places {
 /// Customers by name, in the order in which they were first seen.
 #[derive(Debug, Clone)]
 pub struct Accountant {
-    names: Vec<Box<[u8]>>,
-    customers: Vec<Customer>,
-    index: HashMap<Box<[u8]>, usize>,
+    customers: OrderedMap<Box<[u8]>, Customer>,
     last_update: i64,
     rules: FactorRules,
 }
@@ -61,8 +60,7 @@ pub struct Accountant {
 impl Accountant {
     /// An accountant without records: each submitter has priority 0.5 × its default factor.
     pub fn new(rules: FactorRules) -> Self {
-        let (names, customers, index) = (Vec::new(), Vec::new(), HashMap::new());
-        Self { names, customers, index, last_update: 0, rules }
+        Self { customers: OrderedMap::default(), last_update: 0, rules }
     }
 
     /// The customers of a log.
@@ -71,8 +69,7 @@ impl Accountant {
         let clock = log.get(b"Accountant.").and_then(|record| record.integer("LastUpdateTime"));
         accountant.last_update = clock.unwrap_or(0);
         for (name, record) in log.table("Customer") {
-            let at = accountant.entry(name);
-            accountant.customers[at] = Customer::from(record);
+            accountant.customers.insert(name.into(), Customer::from(record));
         }
         accountant
     }
@@ -84,12 +81,12 @@ impl Accountant {
 
     /// The record of a customer, if there is one.
     pub fn get(&self, name: &[u8]) -> Option<&Customer> {
-        self.index.get(name).map(|&at| &self.customers[at])
+        self.customers.get(name)
     }
 
     /// Names and records in the order in which they were first seen.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Customer)> {
-        self.names.iter().map(|name| &**name).zip(&self.customers)
+        self.customers.iter().map(|(name, customer)| (&**name, customer))
     }
 
     /// The priority factor: the stored one, else the default of the name and its group.
@@ -125,14 +122,14 @@ impl Accountant {
     pub fn update_priorities(&mut self, now: i64, half_life: f64) {
         let dt = now.saturating_sub(self.last_update);
         self.last_update = now;
-        for customer in &mut self.customers {
+        for customer in self.customers.values_mut() {
             customer.expire_leases(now);
         }
         if dt <= 0 {
             return;
         }
         let beta = 0.5_f64.powf(dt as f64 / half_life);
-        for customer in &mut self.customers {
+        for customer in self.customers.values_mut() {
             customer.update(now, dt as f64, beta);
         }
     }
@@ -160,7 +157,7 @@ impl Accountant {
         groups: &dyn GroupOf,
         known: &mut RecordPlaces,
     ) {
-        self.customers.iter_mut().for_each(Customer::reset_use);
+        self.customers.values_mut().for_each(Customer::reset_use);
         let late = now.saturating_sub(self.last_update);
         for slot in slots {
             if !(slot.suspended && discount_suspended) {
@@ -207,10 +204,9 @@ impl Accountant {
 
     /// Gives every customer without a factor the one that holds for it.
     pub fn store_factors(&mut self, groups: &dyn GroupOf) {
-        for at in 0..self.names.len() {
-            if FactorRules::stored(self.customers[at].factor).is_none() {
-                self.customers[at].factor =
-                    Some(self.rules.default_factor(&self.names[at], groups.group_of(&self.names[at])));
+        for (name, customer) in &mut self.customers {
+            if FactorRules::stored(customer.factor).is_none() {
+                customer.factor = Some(self.rules.default_factor(name, groups.group_of(name)));
             }
         }
     }
@@ -223,47 +219,27 @@ impl Accountant {
 
     /// Resets the accumulated usage of all customers, as of `now`.
     pub(super) fn reset_accumulated(&mut self, now: i64) {
-        self.customers.iter_mut().for_each(|customer| customer.reset_accumulated(now));
+        self.customers.values_mut().for_each(|customer| customer.reset_accumulated(now));
     }
 
     /// Forgets a customer; whether there was one.
     pub fn remove(&mut self, name: &[u8]) -> bool {
-        let known = self.index.contains_key(name);
-        if known {
-            self.retain(|other, _| other != name);
-        }
-        known
+        self.customers.shift_remove(name).is_some()
     }
 
     /// Forgets customers of which nothing would be lost: submitters at the best priority that use nothing, never used
     /// anything and were never set; groups and those `kept` stay.
     pub fn remove_blank(&mut self, groups: &dyn GroupOf, kept: impl Fn(&[u8]) -> bool) {
-        let rules = self.rules.clone();
-        self.retain(|name, customer| {
+        let rules = &self.rules;
+        self.customers.retain(|name, customer| {
             let default = || rules.default_factor(name, groups.group_of(name));
             !name.contains(&b'@') || kept(name) || !customer.is_blank(default())
         });
     }
 
-    fn retain(&mut self, mut keep: impl FnMut(&[u8], &Customer) -> bool) {
-        let kept: Vec<bool> = self.iter().map(|(name, customer)| keep(name, customer)).collect();
-        if kept.iter().all(|keep| *keep) {
-            return;
-        }
-        let (mut names, mut customers) = (kept.iter(), kept.iter());
-        self.names.retain(|_| names.next().copied().unwrap_or(true));
-        self.customers.retain(|_| customers.next().copied().unwrap_or(true));
-        self.index = self.names.iter().cloned().enumerate().map(|(at, name)| (name, at)).collect();
-    }
-
     fn entry(&mut self, name: &[u8]) -> usize {
-        if let Some(&at) = self.index.get(name) {
-            return at;
-        }
-        self.index.insert(name.into(), self.names.len());
-        self.names.push(name.into());
-        self.customers.push(Customer::default());
-        self.names.len() - 1
+        let known = self.customers.get_index_of(name);
+        known.unwrap_or_else(|| self.customers.insert_full(name.into(), Customer::default()).0)
     }
 }
 

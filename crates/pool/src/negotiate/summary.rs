@@ -2,10 +2,10 @@
 //!
 //! In: the visits and matches of a cycle. Out: a line per submitter, in the order in which they were served.
 
-use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::negotiate::outcome::{Outcome, Rejection};
+use crate::OrderedMap;
+use crate::negotiate::outcome::{Negotiation, Outcome, Rejection};
 use crate::priority::{End, Passed};
 use crate::queue::Submitter;
 
@@ -79,53 +79,49 @@ impl Stopped {
 /// A line per submitter, from what each had in the queue when the cycle began: those that were served in the order of their first turn, then the others in the order
 /// of arrival. Several access points of one submitter are one line.
 pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize]) -> Vec<SubmitterSummary> {
-    let mut lines: Vec<SubmitterSummary> = Vec::new();
-    let mut index: HashMap<String, usize> = HashMap::new();
-    let visited = outcome.negotiations.iter().map(|visit| visit.submitter.clone());
-    for name in visited.chain(submitters.iter().map(|submitter| submitter.name.to_string())) {
-        index.entry(name.clone()).or_insert_with(|| {
-            lines.push(SubmitterSummary {
-                submitter: name,
-                priority: None,
-                share: None,
-                limit: None,
-                running: 0,
-                idle: 0,
-                matched: 0,
-                weight: 0.0,
-                stopped: Stopped::NoIdleJobs,
-            });
-            lines.len() - 1
-        });
+    // Each line with the number of its jobs in the queue.
+    let mut lines: OrderedMap<String, (SubmitterSummary, usize)> = OrderedMap::default();
+    let blank = |submitter: &String| {
+        let summary = SubmitterSummary {
+            submitter: submitter.clone(),
+            priority: None,
+            share: None,
+            limit: None,
+            running: 0,
+            idle: 0,
+            matched: 0,
+            weight: 0.0,
+            stopped: Stopped::NoIdleJobs,
+        };
+        (summary, 0)
+    };
+    for Negotiation { submitter, .. } in &outcome.negotiations {
+        lines.entry(submitter.clone()).or_insert_with(|| blank(submitter));
     }
-    let mut in_queue = vec![0; lines.len()];
     for (submitter, offered) in submitters.iter().zip(offered) {
-        if let Some(&at) = index.get(&submitter.name.to_string()) {
-            in_queue[at] += offered;
-        }
-    }
-    for submitter in submitters.iter().filter(|submitter| !submitter.again) {
-        if let Some(&at) = index.get(&submitter.name.to_string()) {
-            lines[at].running = lines[at].running.saturating_add(submitter.running);
-            lines[at].idle = lines[at].idle.saturating_add(submitter.idle);
+        let name = submitter.name.to_string();
+        let (line, in_queue) = lines.entry(name).or_insert_with_key(blank);
+        *in_queue += offered;
+        if !submitter.again {
+            line.running = line.running.saturating_add(submitter.running);
+            line.idle = line.idle.saturating_add(submitter.idle);
         }
     }
     for made in &outcome.matches {
-        if let Some(&at) = index.get(&made.submitter) {
-            lines[at].matched += 1;
-            lines[at].weight += made.weight;
+        if let Some((line, _)) = lines.get_mut(&made.submitter) {
+            line.matched += 1;
+            line.weight += made.weight;
         }
     }
     let slots_left = outcome.statistics.trimmed_slots.saturating_sub(outcome.matches.len());
     for visit in &outcome.negotiations {
-        let Some(&at) = index.get(&visit.submitter) else { continue };
-        let line = &mut lines[at];
+        let Some((line, in_queue)) = lines.get_mut(&visit.submitter) else { continue };
         line.priority = line.priority.or(Some(visit.priority));
         line.share = line.share.or(Some(visit.share));
         line.limit = line.limit.or(Some(visit.limit));
         line.stopped = match (visit.passed, visit.end) {
             _ if i64::try_from(line.matched).is_ok_and(|matched| matched >= line.idle) => Stopped::AllMatched,
-            _ if in_queue[at] == 0 => Stopped::NoJobsInQueue,
+            _ if *in_queue == 0 => Stopped::NoJobsInQueue,
             _ if outcome.statistics.trimmed_slots == 0 => Stopped::NoSlotsLeft,
             (Some(Passed::AtCeiling), _) => Stopped::AtCeiling,
             (Some(Passed::LessThanASlot), _) | (None, End::Resume) => Stopped::ShareUsed,
@@ -138,14 +134,12 @@ pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
         let last = outcome.rejections.iter().rev().find(|one| one.submitter == line.submitter);
         last.is_some_and(|one| one.rejection == Rejection::ConcurrencyLimit)
     };
-    for line in lines.iter_mut().filter(|line| line.stopped == Stopped::NoSlotMatches) {
-        if limited(line) {
+    for (line, _) in lines.values_mut() {
+        if line.stopped == Stopped::NoSlotMatches && limited(line) {
             line.stopped = Stopped::ConcurrencyLimit;
+        } else if line.priority.is_none() && line.idle > 0 && !outcome.groups.is_empty() {
+            line.stopped = Stopped::GroupQuota;
         }
     }
-    let passed_by = |line: &&mut SubmitterSummary| line.priority.is_none() && line.idle > 0;
-    for line in lines.iter_mut().filter(passed_by).filter(|_| !outcome.groups.is_empty()) {
-        line.stopped = Stopped::GroupQuota;
-    }
-    lines
+    lines.into_values().map(|(line, _)| line).collect()
 }

@@ -3,8 +3,7 @@
 //! In: submitter ads, or the queue if there are none. Out: submitters in the order in which they reach the
 //! negotiator. Formula source: `docs/reference/negotiation.md` 4.3.
 
-use hashbrown::HashMap;
-
+use crate::OrderedMap;
 use crate::pool::ad_reader::AdReader;
 use crate::queue::job::{Activity, Job};
 use classmate::internal::ad::ClassAd;
@@ -103,35 +102,26 @@ impl Submitter {
 
     /// The submitters of a queue, as their access points would advertise them.
     pub fn of_jobs(jobs: &[Job<'_>], settings: &EvalOptions) -> Vec<Self> {
-        let mut index: HashMap<(&[u8], &[u8]), usize> = HashMap::new();
-        let mut submitters: Vec<Self> = Vec::new();
+        let mut submitters: OrderedMap<(&[u8], &[u8]), Self> = OrderedMap::default();
         for job in jobs {
             let schedd: &[u8] = job.schedd.as_deref().unwrap_or_default();
-            let at = *index.entry((&job.submitter, schedd)).or_insert_with(|| {
+            let submitter = submitters.entry((&job.submitter, schedd)).or_insert_with(|| {
                 let (name, original) = named(job.submitter.clone(), settings);
-                let schedd = Text::new(schedd);
-                let address = schedd.clone();
-                let (idle, running, last_heard) = (0, 0, 0);
-                let (job_prio, again) = (None, false);
-                let (weighted_idle, weighted_running) = (0, 0);
-                let one = Self {
+                Self {
                     name,
                     original,
-                    schedd,
-                    address,
+                    schedd: Text::new(schedd),
+                    address: Text::new(schedd),
                     reachable: true,
-                    idle,
-                    running,
-                    weighted_idle,
-                    weighted_running,
-                    last_heard,
-                    job_prio,
-                    again,
-                };
-                submitters.push(one);
-                submitters.len() - 1
+                    idle: 0,
+                    running: 0,
+                    weighted_idle: 0,
+                    weighted_running: 0,
+                    last_heard: 0,
+                    job_prio: None,
+                    again: false,
+                }
             });
-            let submitter = &mut submitters[at];
             let cores = AdReader::of(&job.ad, settings).integer("RequestCpus").unwrap_or(1);
             match job.activity {
                 Activity::Idle => {
@@ -145,8 +135,7 @@ impl Submitter {
                 Activity::Neither => {}
             }
         }
-        submitters.retain(|submitter| submitter.idle.saturating_add(submitter.running) > 0);
-        submitters
+        submitters.into_values().filter(|submitter| submitter.idle.saturating_add(submitter.running) > 0).collect()
     }
 
     /// Its submitter ad, as far as it is known: `MyType`, `Name`, `ScheddName`, `ScheddIpAddr`, `IdleJobs`,
