@@ -44,12 +44,7 @@ impl Record {
 
     /// A numeric attribute, as HTCondor looks it up: booleans are 1 and 0.
     pub fn real(&self, name: &str) -> Option<f64> {
-        match value(self.get(name)?)? {
-            Value::Int(number) => Some(number as f64),
-            Value::Real(number) => Some(number),
-            Value::Bool(truth) => Some(f64::from(u8::from(truth))),
-            _ => None,
-        }
+        value(self.get(name)?)?.as_number()
     }
 
     /// A string attribute, without its quotes and with its escapes resolved as in the language.

@@ -29,26 +29,15 @@ impl StoredNumber {
         }
     }
 
-    /// Returns whether the record has this number, or does not need it: `absent` is the meaning of a missing one.
-    fn stands(self, record: Option<&Record>, name: &str, absent: Absent) -> bool {
+    /// Returns whether the record has this number, or does not need it: `absent` is the meaning of a missing one; none: it is
+    /// written in any case.
+    fn stands(self, record: Option<&Record>, name: &str, absent: Option<Self>) -> bool {
         match (self, record.filter(|record| record.get(name).is_some())) {
             (Self::Int(number), Some(record)) => record.integer(name) == Some(number),
             (Self::Real(number), Some(record)) => record.real(name) == Some(number),
-            (number, None) => match absent {
-                Absent::Written => false,
-                Absent::Means(value) => number == value,
-            },
+            (number, None) => absent == Some(number),
         }
     }
-}
-
-/// The meaning of a missing attribute.
-#[derive(Debug, Clone, Copy)]
-enum Absent {
-    /// Nothing: it is written in any case.
-    Written,
-    /// This value.
-    Means(StoredNumber),
 }
 
 /// A real as the log writes it.
@@ -71,7 +60,7 @@ pub(super) fn real_text(number: f64) -> String {
 pub fn changes(accountant: &Accountant, log: &Log) -> Result<Transaction, Unwritable> {
     let mut transaction = Transaction::new();
     let clock = StoredNumber::Int(accountant.last_update());
-    if !clock.stands(log.get(CLOCK), "LastUpdateTime", Absent::Means(StoredNumber::Int(0))) {
+    if !clock.stands(log.get(CLOCK), "LastUpdateTime", Some(StoredNumber::Int(0))) {
         if log.get(CLOCK).is_none() {
             transaction.push(Entry::Create { key: CLOCK })?;
         }
@@ -100,15 +89,15 @@ pub fn changes(accountant: &Accountant, log: &Log) -> Result<Transaction, Unwrit
 }
 
 /// The attributes of a customer's record, in the order in which HTCondor writes them.
-fn attributes(customer: &Customer, record: Option<&Record>) -> Vec<(&'static str, StoredNumber, Absent)> {
+fn attributes(customer: &Customer, record: Option<&Record>) -> Vec<(&'static str, StoredNumber, Option<StoredNumber>)> {
     use StoredNumber::{Int, Real};
-    let zero = Absent::Means(Int(0));
-    let zero_real = Absent::Means(Real(0.0));
+    let zero = Some(Int(0));
+    let zero_real = Some(Real(0.0));
     // An update and a count write these whatever they are.
-    let counted = |absent| if customer.counted { Absent::Written } else { absent };
-    let mut all = vec![("Priority", Real(customer.priority), Absent::Means(Real(super::customer::BEST_PRIORITY)))];
+    let counted = |absent| if customer.counted { None } else { absent };
+    let mut all = vec![("Priority", Real(customer.priority), Some(Real(super::customer::BEST_PRIORITY)))];
     if let Some(factor) = customer.factor {
-        all.push(("PriorityFactor", Real(factor), Absent::Written));
+        all.push(("PriorityFactor", Real(factor), None));
     }
     all.push(("ResourcesUsed", Int(customer.resources), counted(zero)));
     all.push(("WeightedResourcesUsed", Real(customer.weighted_resources), counted(zero_real)));
@@ -118,11 +107,11 @@ fn attributes(customer: &Customer, record: Option<&Record>) -> Vec<(&'static str
     all.push(("AccumulatedUsage", Real(customer.accumulated), zero_real));
     if let Some(weighted) = customer.weighted_accumulated {
         let before = record.and_then(|record| record.real("AccumulatedUsage")).unwrap_or(0.0);
-        all.push(("WeightedAccumulatedUsage", Real(weighted), Absent::Means(Real(before))));
+        all.push(("WeightedAccumulatedUsage", Real(weighted), Some(Real(before))));
     }
     all.push(("BeginUsageTime", Int(customer.begin_usage), zero));
     all.push(("LastUsageTime", Int(customer.last_usage), zero));
-    all.push(("Ceiling", Int(customer.ceiling), Absent::Means(Int(-1))));
+    all.push(("Ceiling", Int(customer.ceiling), Some(Int(-1))));
     all.push(("Floor", Int(customer.floor), zero));
     for kind in LeaseKind::ALL {
         let (before, expires) = kind.attributes();
@@ -133,7 +122,7 @@ fn attributes(customer: &Customer, record: Option<&Record>) -> Vec<(&'static str
         };
         // Once a lease has ended, what was before it means nothing.
         if lease.expires != 0 {
-            all.push((before, value, Absent::Written));
+            all.push((before, value, None));
         }
         all.push((expires, Int(lease.expires), zero));
     }
