@@ -8,8 +8,8 @@
 //! renames it, so that the name always refers to a complete log.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::{File, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::entry::{Entry, Unwritable};
@@ -135,10 +135,7 @@ impl Journal {
     pub fn open(path: &Path, now: i64) -> Result<Self, JournalError> {
         let lock = lock(path)?;
         let failed = |what| move |source| JournalError::File { what, path: path.to_owned(), source };
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        private(&mut options);
-        let mut file = options.open(path).map_err(failed("open"))?;
+        let mut file = open_private(path, false).map_err(failed("open"))?;
         if !file.metadata().map_err(failed("open"))?.is_file() {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "expected a regular file");
             return Err(failed("open")(source));
@@ -210,9 +207,7 @@ impl Journal {
     /// # Errors
     /// A file that cannot be written or renamed; the log is as before.
     pub fn compact(&mut self, now: i64) -> Result<(), JournalError> {
-        let mut name = OsString::from(self.path.as_os_str());
-        name.push(".tmp");
-        let new = PathBuf::from(name);
+        let new = with_suffix(&self.path, ".tmp");
         let before = (self.log.sequence(), self.log.created());
         let sequence = before.0.map_or(1, |sequence| sequence.saturating_add(1));
         self.log.set_header(sequence, before.1.unwrap_or(now));
@@ -285,35 +280,17 @@ impl Log {
 /// let (log, length) = classmate_pool::internal::accountant::journal::read_log(&b"101 K * *\n103 K A 1\n"[..]).unwrap();
 /// assert_eq!((log.iter().count(), length), (1, 20));
 /// ```
-pub fn read_log(mut reader: impl Read) -> io::Result<(Log, u64)> {
+pub fn read_log(reader: impl Read) -> io::Result<(Log, u64)> {
     let mut replay = Replay::default();
-    let mut buffer = vec![0; 1 << 16];
-    // What follows the last newline of the pieces read so far.
-    let (mut rest, mut length) = (Vec::new(), 0);
-    loop {
-        let read = match reader.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        length += read as u64;
-        let mut piece = &buffer[..read];
-        while let Some(end) = memchr::memchr(b'\n', piece) {
-            let line = if rest.is_empty() {
-                replay.line(&piece[..end])
-            } else {
-                rest.extend_from_slice(&piece[..end]);
-                let taken = replay.line(&rest);
-                rest.clear();
-                taken
-            };
-            line.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-            piece = &piece[end + 1..];
-        }
-        rest.extend_from_slice(piece);
+    let mut reader = BufReader::with_capacity(1 << 16, reader);
+    let (mut line, mut length) = (Vec::new(), 0);
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        length += line.len() as u64;
+        let Some(whole) = line.strip_suffix(b"\n") else { break };
+        replay.line(whole).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        line.clear();
     }
-    Ok((replay.finish(&rest), length))
+    Ok((replay.finish(&line), length))
 }
 
 fn recover(file: &mut File, path: &Path) -> Result<(Log, u64), JournalError> {
@@ -328,17 +305,12 @@ fn recover(file: &mut File, path: &Path) -> Result<(Log, u64), JournalError> {
 
 /// Takes the lock of a log: a file of its own, because compacting replaces the log.
 fn lock(path: &Path) -> Result<File, JournalError> {
-    let mut name = OsString::from(path.as_os_str());
-    name.push(".lock");
-    let name = PathBuf::from(name);
+    let name = with_suffix(path, ".lock");
     let failed = |what| {
         let path = name.clone();
         move |source| JournalError::File { what, path, source }
     };
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    private(&mut options);
-    let file = options.open(&name).map_err(failed("open"))?;
+    let file = open_private(&name, false).map_err(failed("open"))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
@@ -348,10 +320,7 @@ fn lock(path: &Path) -> Result<File, JournalError> {
 
 /// Writes a compacted log to a new file and onto the disk.
 fn write_whole(path: &Path, log: &Log) -> Result<(File, u64), (&'static str, io::Error)> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(true);
-    private(&mut options);
-    let file = options.open(path).map_err(|error| ("open", error))?;
+    let file = open_private(path, true).map_err(|error| ("open", error))?;
     let mut out = BufWriter::new(file);
     let text = log.to_text();
     let written = out.write_all(&text).and_then(|()| out.flush()).and_then(|()| out.get_ref().sync_all());
@@ -366,15 +335,20 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(parent)?.sync_all() } else { Ok(()) }
 }
 
-/// Files are private to their owner, as in HTCondor.
-fn private(options: &mut OpenOptions) {
+/// A file beside another one, with a longer name.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+/// Opens a file, creating it if there is none. Files are private to their owner, as in HTCondor.
+fn open_private(path: &Path, truncate: bool) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(truncate);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    #[cfg(not(unix))]
-    let _ = options;
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 #[cfg(test)]
@@ -502,7 +476,7 @@ mod tests {
         let (_folder, path) = folder();
         let mut journal = Journal::open(&path, 7).unwrap();
         journal.commit(&set(b"K", 1)).unwrap();
-        let file = std::mem::replace(&mut journal.file, OpenOptions::new().write(true).open("/dev/full").unwrap());
+        let file = std::mem::replace(&mut journal.file, File::options().write(true).open("/dev/full").unwrap());
         let error = journal.commit(&set(b"K", 2)).unwrap_err();
         assert!(error.to_string().starts_with("cannot write to"), "{error}");
         assert!(error.help().starts_with("free disk space"), "{}", error.help());
