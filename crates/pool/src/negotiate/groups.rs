@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::accountant::GroupOf;
 use crate::negotiate::negotiation_loop::{NegotiatedGroup, NegotiationLoop};
-use crate::negotiate::preemption::GroupQuotas;
+use crate::negotiate::preemption::KnownQuotas;
 use crate::pool::PoolSize;
 use crate::priority::{GroupShare, PieInput, PriorityPolicy};
 use crate::queue::Submitter;
@@ -48,6 +48,15 @@ impl GroupRules {
         }
     }
 
+    /// The quotas of the groups in a pool; none without groups.
+    pub fn quotas(&self, size: &PoolSize) -> Option<KnownQuotas> {
+        if self.tree.is_empty() {
+            return None;
+        }
+        let quotas = assign::assign(&self.tree, &self.rules, self.total(size));
+        Some(KnownQuotas { tree: self.tree.clone(), quotas: quotas.iter().map(|quota| quota.quota).collect() })
+    }
+
     /// The slots that quotas are shares of: weighted, or counted with the cores of partitionable slots.
     fn total(&self, size: &PoolSize) -> f64 {
         if self.rules.weighted { size.weight } else { size.effective }
@@ -80,36 +89,6 @@ impl GroupRules {
 impl GroupOf for Arc<GroupTree> {
     fn group_of(&self, name: &[u8]) -> &[u8] {
         GroupTree::group_of(self, name)
-    }
-}
-
-/// The groups and their quotas at the beginning of a cycle.
-#[derive(Debug)]
-pub struct KnownQuotas {
-    tree: Arc<GroupTree>,
-    quotas: Vec<f64>,
-}
-
-impl KnownQuotas {
-    /// The quotas of the groups in a pool; none without groups.
-    pub fn of(groups: &GroupRules, size: &PoolSize) -> Option<Self> {
-        if groups.tree.is_empty() {
-            return None;
-        }
-        let quotas = assign::assign(&groups.tree, &groups.rules, groups.total(size));
-        Some(Self { tree: groups.tree.clone(), quotas: quotas.iter().map(|quota| quota.quota).collect() })
-    }
-}
-
-impl GroupOf for KnownQuotas {
-    fn group_of(&self, name: &[u8]) -> &[u8] {
-        self.tree.group_of(name)
-    }
-}
-
-impl GroupQuotas for KnownQuotas {
-    fn quota(&self, submitter: &[u8]) -> Option<f64> {
-        self.quotas.get(self.tree.of(submitter)).copied()
     }
 }
 

@@ -3,7 +3,6 @@
 //! In: a slot in use and a request. Out: on what ground the request may have the slot, or who objects.
 //! Formula source: `docs/reference/negotiation.md` 9.2, 10.3, 10.4.
 
-use std::fmt;
 use std::sync::{Arc, RwLock};
 
 use hashbrown::HashMap;
@@ -13,6 +12,7 @@ use crate::negotiate::candidate::PreemptState;
 use crate::pool::Slot;
 use crate::pool::ad_reader::AdReader;
 use crate::priority::PriorityPolicy;
+use crate::quota::GroupTree;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::in_use::Usage;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
@@ -76,17 +76,14 @@ impl Preemption {
         only_preferring: bool,
         settings: &EvalOptions,
     ) -> Result<PreemptState, PreemptionRefusal> {
-        let is_true = |expr: &Expr| {
-            let value = Scope::new(slot, settings).with_target(request).eval(expr);
-            matches!(value, Ok(Value::Bool(true)))
-        };
+        let is_true = |expr: &Expr| is_true(expr, slot, request, settings);
         if is_true(&self.prefers) {
             Ok(PreemptState::Rank)
         } else if only_preferring {
             Err(PreemptionRefusal::NotPreferred)
         } else if user == submitter {
             Err(PreemptionRefusal::SameSubmitter)
-        } else if !self.requirements.as_ref().is_none_or(is_true) {
+        } else if !self.is_required(slot, request, settings) {
             Err(PreemptionRefusal::Requirements)
         } else if !is_true(&self.likes_as_well) {
             Err(PreemptionRefusal::Rank)
@@ -97,34 +94,34 @@ impl Preemption {
 
     /// Whether `PREEMPTION_REQUIREMENTS` is true of a slot and a request.
     pub fn is_required(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> bool {
-        self.requirements.as_ref().is_none_or(|expr| {
-            let value = Scope::new(slot, settings).with_target(request).eval(expr);
-            matches!(value, Ok(Value::Bool(true)))
-        })
+        self.requirements.as_ref().is_none_or(|expr| is_true(expr, slot, request, settings))
     }
 }
 
-/// Group quotas as the ads of slots speak of them: whose group is which, and what is its quota.
-pub trait GroupQuotas: GroupOf + Send + Sync {
-    /// The quota of the group a submitter belongs to, in weighted slots; none if it has none.
-    fn quota(&self, submitter: &[u8]) -> Option<f64>;
+/// Returns whether an expression is true, no number, of a slot and a request.
+fn is_true(expr: &Expr, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> bool {
+    matches!(Scope::new(slot, settings).with_target(request).eval(expr), Ok(Value::Bool(true)))
+}
+
+/// The groups and their quotas at the beginning of a cycle, as the ads of slots speak of them.
+#[derive(Debug)]
+pub struct KnownQuotas {
+    /// The groups.
+    pub tree: Arc<GroupTree>,
+    /// The quota of each, in weighted slots.
+    pub quotas: Vec<f64>,
 }
 
 /// What is in use at this moment, matches of the cycle included.
+#[derive(Debug)]
 pub struct LiveUsage {
     users: RwLock<HashMap<Box<[u8]>, f64>>,
-    groups: Option<Arc<dyn GroupQuotas>>,
-}
-
-impl fmt::Debug for LiveUsage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LiveUsage").finish_non_exhaustive()
-    }
+    groups: Option<Arc<KnownQuotas>>,
 }
 
 impl LiveUsage {
     /// Nobody uses anything yet.
-    pub fn new(groups: Option<Arc<dyn GroupQuotas>>) -> Self {
+    pub fn new(groups: Option<Arc<KnownQuotas>>) -> Self {
         Self { users: RwLock::default(), groups }
     }
 
@@ -142,7 +139,7 @@ impl Usage for LiveUsage {
     }
 
     fn of_group(&self, submitter: &[u8]) -> Option<f64> {
-        Some(self.of_submitter(self.groups.as_ref()?.group_of(submitter)))
+        Some(self.of_submitter(self.groups.as_ref()?.tree.group_of(submitter)))
     }
 }
 
@@ -153,7 +150,7 @@ pub struct SlotAnnotator<'a> {
     /// Priorities and floors.
     pub policy: &'a dyn PriorityPolicy,
     /// Group quotas, if there are any.
-    pub groups: Option<&'a dyn GroupQuotas>,
+    pub groups: Option<&'a KnownQuotas>,
     /// `NEGOTIATOR_CROSS_SLOT_PRIOS` with `STARTD_RESOURCE_PREFIX`: also the users of the slots beside it.
     pub siblings: Option<&'a [u8]>,
     /// Clock and seed.
@@ -186,12 +183,13 @@ impl SlotAnnotator<'_> {
         if let Some(usage) = usage_of("ResourcesInUseByUser", user) {
             ad.insert_expr(named("RemoteUserResourcesInUse"), &usage);
         }
-        let Some((groups, quota)) = self.groups.and_then(|groups| Some((groups, groups.quota(user)?))) else { return };
-        ad.insert(named("RemoteGroup"), Value::Str(Text::new(groups.group_of(user))));
+        let Some(KnownQuotas { tree, quotas }) = self.groups else { return };
+        let group = tree.of(user);
+        ad.insert(named("RemoteGroup"), Value::Str(Text::new(&tree.groups()[group].name)));
         if let Some(usage) = usage_of("ResourcesInUseByUsersGroup", user) {
             ad.insert_expr(named("RemoteGroupResourcesInUse"), &usage);
         }
-        ad.insert(named("RemoteGroupQuota"), quota);
+        ad.insert(named("RemoteGroupQuota"), quotas[group]);
     }
 }
 

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::accountant::usage::{Account, SlotInUse};
-use crate::negotiate::groups::KnownQuotas;
 use crate::negotiate::negotiation_loop::insert_submitter_attributes_at_start;
-use crate::negotiate::preemption::{GroupQuotas, LiveUsage, SlotAnnotator};
+use crate::negotiate::preemption::{KnownQuotas, LiveUsage, SlotAnnotator};
 use crate::negotiate::quotas::{Division, divided};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::single::{self, SubmitterJobs};
@@ -298,7 +297,7 @@ impl<'s> ChargedPool<'s> {
         let all = || PoolSize::of(&slots, rules.pool_size.as_ref(), rules.weighing.weighted, &settings);
         let size = size.unwrap_or_else(all);
         rules.groups.fit(&size)?;
-        let quotas = KnownQuotas::of(&rules.groups, &size).map(Arc::new);
+        let quotas = rules.groups.quotas(&size).map(Arc::new);
         observer.phase_started("introduce");
         // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
         let live = Arc::new(usage_now(&*policy, quotas.clone()));
@@ -351,7 +350,7 @@ fn participating(
 
 /// The usage under a policy at this moment.
 fn usage_now(policy: &dyn PriorityPolicy, quotas: Option<Arc<KnownQuotas>>) -> LiveUsage {
-    let live = LiveUsage::new(quotas.map(|quotas| quotas as Arc<dyn GroupQuotas>));
+    let live = LiveUsage::new(quotas);
     for (name, usage) in policy.in_use() {
         live.set(name, usage);
     }
@@ -373,8 +372,7 @@ fn annotate_slots(
     }
     if rules.trim.preemption {
         let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
-        let groups = quotas.map(|quotas| quotas as &dyn GroupQuotas);
-        let introduction = SlotAnnotator { policy, groups, siblings, settings };
+        let introduction = SlotAnnotator { policy, groups: quotas, siblings, settings };
         for slot in slots {
             introduction.of(slot);
         }
