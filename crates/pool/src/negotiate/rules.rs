@@ -12,14 +12,12 @@ use crate::pool::slot::Weighing;
 use crate::pool::trim::Trim;
 use crate::queue::request::Offering;
 use crate::queue::significant::Significant;
+use crate::quota::settings::expression;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::error::SyntaxError;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::program::mentions::Mentions;
 use classmate::internal::syntax::expr::Expr;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
-use classmate::internal::syntax::token::Quoting;
 use classmate::internal::value::Value;
 use classmate_config::internal::config::FoundValue;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
@@ -94,7 +92,8 @@ impl Rules {
             jobs: expression("NEGOTIATOR_JOB_CONSTRAINT", filter.jobs.as_ref())?,
             pool_size: expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", filter.pool_size.as_ref())?,
             // What does not parse replaces, whatever it says: as if it were undefined.
-            newer_ad: filter.newer_ad.as_ref().map(|text| parsed(&text.text).unwrap_or_else(|_| undefined())),
+            newer_ad: expression("STARTD_AD_REEVAL_EXPR", filter.newer_ad.as_ref())
+                .unwrap_or_else(|_| Some(Value::Undefined.to_expr())),
             preemption: Preemption::new(expression(
                 "PREEMPTION_REQUIREMENTS",
                 matching.preemption_requirements.as_ref(),
@@ -173,25 +172,6 @@ impl Rules {
             }
         }
         set
-    }
-}
-
-fn parsed(text: &[u8]) -> Result<Expr, SyntaxError> {
-    parse_expr(text, &ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() })
-}
-
-fn undefined() -> Expr {
-    Value::Undefined.to_expr()
-}
-
-fn expression(knob: &str, text: Option<&FoundValue>) -> Result<Option<Expr>, ConfigError> {
-    let Some(FoundValue { text, place }) = text else { return Ok(None) };
-    match parsed(text) {
-        Ok(expr) => Ok(Some(expr)),
-        Err(error) => {
-            let shown = String::from_utf8_lossy(text);
-            Err(Diagnostic::error_at(format!("`{knob}` is `{shown}`: {error}"), place.clone()))
-        }
     }
 }
 

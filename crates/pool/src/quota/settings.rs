@@ -194,8 +194,8 @@ fn group(config: &Config, name: Vec<u8>, place: Option<Location>, faults: &mut V
 
 fn rules(config: &Config, faults: &mut Vec<ConfigError>) -> QuotaRules {
     let default = QuotaRules::default();
-    let order = config.expression("GROUP_SORT_EXPR").and_then(|order| order.map(parsed).transpose());
-    let order = or(order, None, faults);
+    let order = config.expression("GROUP_SORT_EXPR");
+    let order = or(order.and_then(|found| expression("GROUP_SORT_EXPR", found.as_ref())), None, faults);
     let rounds = config.integer("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", 3, 1, 1_000_000_000);
     let rate = config.real("GROUP_QUOTA_ROUND_ROBIN_RATE", default.rate, 1.0, 1e100);
     let mut truth = |knob: &str, default: bool| or(config.boolean(knob, default), default, faults);
@@ -212,11 +212,16 @@ fn rules(config: &Config, faults: &mut Vec<ConfigError>) -> QuotaRules {
     }
 }
 
-fn parsed(FoundValue { text, place }: FoundValue) -> Result<Expr, ConfigError> {
+/// The expression of a configuration variable, if it has one.
+///
+/// # Errors
+/// A text that does not parse, with its place.
+pub(crate) fn expression(knob: &str, found: Option<&FoundValue>) -> Result<Option<Expr>, ConfigError> {
+    let Some(FoundValue { text, place }) = found else { return Ok(None) };
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
-    parse_expr(&text, &options).map_err(|error| {
-        let shown = String::from_utf8_lossy(&text);
-        Diagnostic::error_at(format!("`GROUP_SORT_EXPR` is `{shown}`: {error}"), place)
+    parse_expr(text, &options).map(Some).map_err(|error| {
+        let shown = String::from_utf8_lossy(text);
+        Diagnostic::error_at(format!("`{knob}` is `{shown}`: {error}"), place.clone())
     })
 }
 
