@@ -55,14 +55,7 @@ pub fn assign(tree: &GroupTree, rules: &QuotaRules, total: f64) -> Vec<Assigned>
             assigned[at].subtree_quota = 0.0;
             continue;
         }
-        let (mut static_sum, mut dynamic_sum) = (0.0, 0.0);
-        for child in group.children.clone() {
-            match groups[child].configured {
-                Configured::Static(quota) => static_sum += quota,
-                Configured::Dynamic(fraction) => dynamic_sum += fraction,
-                Configured::Pool => {}
-            }
-        }
+        let (static_sum, dynamic_sum) = tree.sums_below(group);
         let static_available = if rules.oversubscription { static_sum } else { static_sum.min(quota) };
         let dynamic_available = (quota - static_available).max(0.0);
         let mut handed_down = 0.0;

@@ -79,14 +79,7 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnost
         }
     }
     for (at, group) in tree.groups().iter().enumerate() {
-        let (mut fixed, mut dynamic) = (0.0, 0.0);
-        for child in group.children.clone() {
-            match tree.groups()[child].configured {
-                Configured::Static(quota) => fixed += quota,
-                Configured::Dynamic(quota) => dynamic += quota,
-                Configured::Pool => {}
-            }
-        }
+        let (fixed, dynamic) = tree.sums_below(group);
         let (fixed, dynamic) = (decimal(fixed), decimal(dynamic));
         let whose = if at == ROOT { "at the top level".to_owned() } else { format!("below `{}`", tree.display(at)) };
         let place = || tree.place(settings, at);

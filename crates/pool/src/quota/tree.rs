@@ -234,6 +234,16 @@ impl GroupTree {
         (group, true)
     }
 
+    /// The sums of the static and of the dynamic quotas directly below a group, as they are configured.
+    pub(super) fn sums_below(&self, group: &Group) -> (f64, f64) {
+        let below = group.children.clone().map(|child| self.groups[child].configured);
+        below.fold((0.0, 0.0), |(fixed, dynamic), configured| match configured {
+            Configured::Static(quota) => (fixed + quota, dynamic),
+            Configured::Dynamic(fraction) => (fixed, dynamic + fraction),
+            Configured::Pool => (fixed, dynamic),
+        })
+    }
+
     /// A group and those above it, the root last.
     pub fn upwards(&self, group: usize) -> impl Iterator<Item = usize> {
         let next = |&at: &usize| (at != ROOT).then(|| self.groups[at].parent);
