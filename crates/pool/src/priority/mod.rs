@@ -170,7 +170,7 @@ pub struct Claimant {
 }
 
 /// The input of a deal.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PieInput {
     /// Weighted slots of the whole pool, busy ones included.
     pub weight: f64,

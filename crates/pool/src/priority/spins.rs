@@ -28,7 +28,7 @@ pub struct Entrant {
 }
 
 /// Constants of a deal.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SpinTerms {
     /// The pool.
     pub deal: PieInput,
@@ -39,7 +39,7 @@ pub struct SpinTerms {
 }
 
 /// The turns of a deal: a floor round if any submitter is below its floor, then the spins.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Spins {
     terms: SpinTerms,
     entrants: Vec<Entrant>,
@@ -68,8 +68,9 @@ pub struct Spins {
     served: Option<usize>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum SpinStage {
+    #[default]
     FloorRound,
     Rounds,
     Spinning,
@@ -82,24 +83,14 @@ impl Spins {
     pub fn new(terms: SpinTerms, entrants: Vec<Entrant>, usage: Vec<f64>, group_usage: f64) -> Self {
         let pie = terms.deal.first_pie;
         Self {
-            merged: Vec::new(),
-            served: None,
             terms,
             entrants,
             usage,
             group_usage,
             group_usage_before: group_usage,
-            history: PieHistory::default(),
-            stage: SpinStage::FloorRound,
             pie,
-            floor_round: false,
-            spin: 0,
-            list: Vec::new(),
-            cursor: 0,
-            kept: Vec::new(),
-            pie_left: 0.0,
-            before: (0.0, 0),
             slots_left: usize::MAX,
+            ..Self::default()
         }
     }
 

@@ -4,7 +4,7 @@
 pub(super) const MAX_STEPS: i64 = 10_000;
 
 /// Equal steps of time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Steps {
     /// Start of the first, epoch seconds.
     pub start: i64,
@@ -35,7 +35,7 @@ impl Steps {
 /// assert_eq!(level.total(), 40.0);
 /// assert_eq!(level.steps(), [(0, 10.0), (1, 20.0), (2, 10.0)]);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Integral {
     by: Steps,
     level: f64,
@@ -47,7 +47,7 @@ pub struct Integral {
 impl Integral {
     /// A level of 0.
     pub fn new(by: Steps) -> Self {
-        Self { by, level: 0.0, since: by.start, total: 0.0, steps: Vec::new() }
+        Self { by, since: by.start, ..Self::default() }
     }
 
     /// Changes the level at a moment, not earlier than the last one.

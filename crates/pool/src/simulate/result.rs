@@ -162,7 +162,7 @@ pub struct WaitBin {
 }
 
 /// A step of time.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TimeStep {
     /// Start time, epoch seconds.
     pub start: i64,

@@ -49,6 +49,7 @@ struct JobState {
 }
 
 /// Results of a submitter.
+#[derive(Default)]
 struct SubmitterTally {
     use_: Integral,
     lost: f64,
@@ -72,18 +73,7 @@ impl<'w> SimulationTally<'w> {
         // The expected time has a limited number of steps.
         let length = plan.step.unwrap_or(hours * 3600).max((last - start) / MAX_STEPS + 1);
         let steps = Steps { start, length };
-        let tally = |_| SubmitterTally {
-            use_: Integral::new(steps),
-            lost: 0.0,
-            preemptions: 0,
-            jobs: 0,
-            too_large: 0,
-            completed: 0,
-            waits: Vec::new(),
-            slowdowns: Vec::new(),
-            longest: 0,
-            due: Mean::default(),
-        };
+        let tally = |_| SubmitterTally { use_: Integral::new(steps), ..SubmitterTally::default() };
         let names: BTreeSet<&[u8]> = workload.submitters.iter().map(|one| one.group.as_slice()).collect();
         let groups: Vec<&[u8]> = names.into_iter().collect();
         let group_of = workload.submitters.iter().map(|one| groups.binary_search(&&one.group[..]).unwrap_or(0));
@@ -301,15 +291,7 @@ impl<'w> SimulationTally<'w> {
 
     /// Use, queue and shares, step by step.
     fn over_time(&self, end: i64, cores: f64) -> Vec<TimeStep> {
-        let empty = |number| TimeStep {
-            start: self.steps.start + number * self.steps.length,
-            utilisation: 0.0,
-            waiting: 0.0,
-            shares: BTreeMap::new(),
-            due: BTreeMap::new(),
-            group_shares: BTreeMap::new(),
-            group_due: BTreeMap::new(),
-        };
+        let empty = |number| TimeStep { start: self.steps.start + number * self.steps.length, ..TimeStep::default() };
         let several = self.groups.len() > 1;
         let mut found: BTreeMap<i64, TimeStep> = BTreeMap::new();
         for (who, tally) in self.tallies.iter().enumerate() {
