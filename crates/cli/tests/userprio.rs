@@ -14,11 +14,11 @@ use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
 use classmate_pool::internal::accountant::edit::Edit;
 use classmate_pool::internal::accountant::factor::FactorRules;
-use classmate_pool::internal::accountant::groups::GroupNames;
 use classmate_pool::internal::accountant::report::accounting_ads;
 use classmate_pool::internal::accountant::{Journal, Log};
 use classmate_pool::internal::negotiate::directory::read_ad_file;
 use classmate_pool::internal::negotiate::{Snapshot, commit, negotiate};
+use classmate_pool::internal::quota::GroupTree;
 
 fn folder(name: &str) -> PathBuf {
     recorded::userprio().join(name)
@@ -92,7 +92,7 @@ fn the_ads_of_a_recorded_log_are_those_the_negotiator_answered() {
     let recorded = read_ad_file(folder.join("userprio.negotiator.long.ads")).unwrap();
     let log = Log::read(&std::fs::read(folder.join("Accountantnew.log")).unwrap()).unwrap();
     let config = Config::parse("config", b"GROUP_NAMES = group_bio, group_phys, group_phys.hep").unwrap();
-    let groups = GroupNames::configured(&config).unwrap();
+    let groups = GroupTree::named_in(&config).unwrap();
     let found = accounting_ads(&log, rules(&config), &groups, &|_| None);
     assert_eq!(found.len(), recorded.len());
     let computed = [
@@ -168,7 +168,7 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
         drop(journal);
         let log = Log::read(&std::fs::read(&path).unwrap()).unwrap();
         assert_eq!(log.warnings(), [], "{name}");
-        let found = accounting_ads(&log, rules(&snapshot.config), &GroupNames::default(), &|_| None);
+        let found = accounting_ads(&log, rules(&snapshot.config), &GroupTree::of_names([]), &|_| None);
         let found = listed(&listing(Columns::ALL), &found);
         let recorded = std::fs::read_to_string(recorded.join("userprio.txt")).unwrap();
         assert_eq!(sorted(&found), sorted(&recorded), "{name}:\n{found}\n{recorded}");
@@ -295,7 +295,7 @@ fn the_accounting_group_of_the_manual_can_be_deleted() {
     std::fs::write(&path, log).unwrap();
     let mut journal = Journal::open(&path, 7).unwrap();
     let edit = Edit::Delete(b"group_physics@example.com".to_vec());
-    let groups = GroupNames::configured(&Config::default()).unwrap();
+    let groups = GroupTree::named_in(&Config::default()).unwrap();
     let edited = edit.apply(journal.log(), rules(&Config::default()), &groups, 7).unwrap();
     assert_eq!(edited.message, "The accountant record named group_physics@example.com was deleted");
     journal.commit(&edited.transaction).unwrap();

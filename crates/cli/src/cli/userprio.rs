@@ -17,13 +17,15 @@ use classmate::{ClassAd, EvalOptions, Format, Scope, Writer, Zone};
 use classmate_config::{Config, NegotiatorKnobs};
 use classmate_pool::internal::accountant::edit::{Edit, EditError};
 use classmate_pool::internal::accountant::factor::FactorRules;
-use classmate_pool::internal::accountant::groups::{GroupNames, configured_share};
 use classmate_pool::internal::accountant::lease::{LeaseError, LeaseKind};
-use classmate_pool::internal::accountant::report::{GroupReport, accounting_ads, numbered, roll_up, split_numbered};
+use classmate_pool::internal::accountant::report::{
+    GroupReport, accounting_ads, configured_share, numbered, roll_up, split_numbered,
+};
 use classmate_pool::internal::accountant::{Log, ROOT_GROUP};
 use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::negotiate::quotas::ExplainedGroup;
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::quota::GroupTree;
 use classmate_pool::{Journal, PreparedPool};
 
 /// Show and change user priorities and usage.
@@ -294,9 +296,9 @@ fn config_of(arguments: &Arguments) -> Result<Config, Failure> {
     settings::pool(arguments.config.as_deref(), arguments.pool.as_deref(), arguments.allow_commands, Color::Off)
 }
 
-fn rules_of(config: &Config) -> Result<(FactorRules, GroupNames), Failure> {
+fn rules_of(config: &Config) -> Result<(FactorRules, GroupTree), Failure> {
     let knobs = NegotiatorKnobs::read(config)?;
-    let groups = GroupNames::configured(config)?;
+    let groups = GroupTree::named_in(config)?;
     Ok((FactorRules::new(&knobs.accountant), groups))
 }
 
@@ -396,16 +398,17 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
             let name = config.string("NEGOTIATOR_NAME")?;
             of_negotiator(arguments, name.as_deref())?;
             let (rules, mut groups) = rules_of(&config)?;
-            if groups.iter().next().is_none() {
+            if groups.is_empty() {
                 // Without settings the groups are those that have records.
                 let recorded = log.table("Customer").map(|(name, _)| name.to_vec());
-                groups = GroupNames::new(recorded.filter(|name| !name.contains(&b'@')));
+                groups = GroupTree::of_names(recorded.filter(|name| !name.contains(&b'@')));
                 return chosen(accounting_ads(&log, rules, &groups, &|_| None), arguments);
             }
             let computed = division(arguments, notes)?;
             // An invalid setting is reported by the command that needs it; here it leaves a cell empty.
             let share = |name: &[u8]| {
-                let share = groups.contains(name).then(|| configured_share(&config, &groups, name).ok()).flatten()?;
+                let share =
+                    groups.find(name).is_some().then(|| configured_share(&config, &groups, name).ok()).flatten()?;
                 let own = |group: &&ExplainedGroup| group.summary.name.as_bytes().eq_ignore_ascii_case(name);
                 Some(match computed.iter().find(own) {
                     None => share,
@@ -429,8 +432,8 @@ fn legacy(arguments: &Arguments, ads: &[ClassAd]) -> Result<ClassAd, Failure> {
     let config = config_of(arguments)?;
     let knobs = NegotiatorKnobs::read(&config)?;
     let (_, groups) = rules_of(&config)?;
-    let any = groups.iter().next().is_some();
-    let known = |group: &[u8]| group == ROOT_GROUP || !any || groups.contains(group);
+    let any = !groups.is_empty();
+    let known = |group: &[u8]| group == ROOT_GROUP || !any || groups.find(group).is_some();
     let factor = |group: &[u8]| {
         let own = knobs.accountant.group_factors.iter().find(|(name, _)| name.eq_ignore_ascii_case(group));
         own.map_or(0.0, |(_, factor)| *factor)

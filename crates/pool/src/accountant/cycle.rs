@@ -241,9 +241,9 @@ fn string_text(text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::super::Ungrouped;
-    use super::super::groups::GroupNames;
     use super::super::usage::Account;
     use super::*;
+    use crate::quota::GroupTree;
     use classmate_config::internal::config::Config;
     use classmate_config::internal::config::knobs::NegotiatorKnobs;
 
@@ -328,7 +328,7 @@ mod tests {
     /// Matched at 1000 with weight 4, claimed from then on: 100 s later 400 weighted seconds are charged.
     #[test]
     fn a_match_is_charged_until_its_slot_is_released() {
-        let groups = GroupNames::new([b"g".to_vec()]);
+        let groups = GroupTree::of_names([b"g".to_vec()]);
         let matches = [charge("s1@<a>", b"g.bob@x", 4.0)];
         let mut log = posted(&Log::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &groups);
         let slots = [claimed("s1@<a>", b"g.bob@x", 4.0)];
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn groups_and_submitters_of_a_cycle_have_records() {
-        let groups = GroupNames::new([b"g".to_vec()]);
+        let groups = GroupTree::of_names([b"g".to_vec()]);
         let cycle = ChargeCycle { groups: &[b"g"], submitters: &[b"g.idle@x"], ..cycle(1000) };
         let log = posted(&Log::default(), &cycle, &groups);
         let names: Vec<_> = log.table("Customer").map(|(name, _)| name.to_vec()).collect();

@@ -7,7 +7,6 @@ pub mod cycle;
 pub mod edit;
 pub mod entry;
 pub mod factor;
-pub mod groups;
 pub mod journal;
 pub mod lease;
 pub mod log;

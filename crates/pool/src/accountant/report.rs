@@ -5,19 +5,20 @@
 use hashbrown::HashMap;
 
 use super::factor::FactorRules;
-use super::groups::GroupNames;
 use super::log::Log;
 use super::record::Record;
 use super::store::CLOCK;
 use super::usage::Accountant;
 use super::{GroupOf, ROOT_GROUP};
 use crate::pool::ad_reader::AdReader;
+use crate::quota::GroupTree;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
+use classmate_config::internal::config::{Config, ConfigError};
 
 /// The results of group quotas for a group, filled in by their owner.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,18 +37,49 @@ pub struct GroupReport {
     pub requested: Option<f64>,
 }
 
+/// The configured quota of a group, before any computation.
+///
+/// # Errors
+/// A setting that is not a number or not a truth value.
+pub fn configured_share(config: &Config, groups: &GroupTree, name: &[u8]) -> Result<GroupReport, ConfigError> {
+    let accepts = config.boolean("GROUP_ACCEPT_SURPLUS", false)?;
+    let regroups = config.boolean("GROUP_AUTOREGROUP", false)?;
+    // Names of the configuration language are ASCII.
+    let of = |knob: &str, group: &[u8]| format!("{knob}_{}", String::from_utf8_lossy(group));
+    let blank =
+        GroupReport { effective: None, configured: 0.0, subtree: None, sort_key: None, surplus: "no", requested: None };
+    if name == ROOT_GROUP {
+        let mut regroup = regroups;
+        for group in groups.names() {
+            regroup |= config.boolean(&of("GROUP_AUTOREGROUP", group), regroups)?;
+        }
+        return Ok(GroupReport { surplus: if regroup { "regroup" } else { "byquota" }, ..blank });
+    }
+    let fixed = config.real(&of("GROUP_QUOTA", name), -1.0, f64::MIN, f64::MAX)?;
+    let configured =
+        if fixed >= 0.0 { fixed } else { config.real(&of("GROUP_QUOTA_DYNAMIC", name), 0.0, f64::MIN, f64::MAX)? };
+    let surplus = if config.boolean(&of("GROUP_AUTOREGROUP", name), regroups)? {
+        "regroup"
+    } else if config.boolean(&of("GROUP_ACCEPT_SURPLUS", name), accepts)? {
+        "byquota"
+    } else {
+        "no"
+    };
+    Ok(GroupReport { configured, surplus, ..blank })
+}
+
 /// The ads of all customers of a log: the groups breadth first, then the submitters as the log has them.
 ///
 /// `share` is what is known of the quota of a group.
 pub fn accounting_ads(
     log: &Log,
     rules: FactorRules,
-    groups: &GroupNames,
+    groups: &GroupTree,
     share: &dyn Fn(&[u8]) -> Option<GroupReport>,
 ) -> Vec<ClassAd> {
     let accountant = Accountant::from_log(log, rules);
     let order: HashMap<&[u8], usize> =
-        std::iter::once(ROOT_GROUP).chain(groups.iter()).enumerate().map(|(at, name)| (name, at)).collect();
+        std::iter::once(ROOT_GROUP).chain(groups.names()).enumerate().map(|(at, name)| (name, at)).collect();
     let mut records: Vec<(&[u8], &Record)> = log.table("Customer").collect();
     // Stable: submitters, and groups that are not configured any more, keep the order of the log.
     records.sort_by_key(|(name, _)| (name.contains(&b'@'), order.get(name).copied().unwrap_or(usize::MAX)));
@@ -60,7 +92,7 @@ fn ad(
     record: &Record,
     last_update: i64,
     accountant: &Accountant,
-    groups: &GroupNames,
+    groups: &GroupTree,
     share: &dyn Fn(&[u8]) -> Option<GroupReport>,
 ) -> ClassAd {
     let mut ad = ClassAd::new();
@@ -253,12 +285,22 @@ mod tests {
 
     fn ads() -> Vec<ClassAd> {
         let rules = FactorRules::new(&NegotiatorKnobs::read(&Config::default()).unwrap().accountant);
-        let groups = GroupNames::new([b"g".to_vec(), b"g.b".to_vec()]);
+        let groups = GroupTree::of_names([b"g".to_vec(), b"g.b".to_vec()]);
         accounting_ads(&Log::read(LOG.as_bytes()).unwrap(), rules, &groups, &|_| None)
     }
 
     fn fact(ad: &ClassAd, name: &str) -> String {
         ad.get(name).map(|expr| expr.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_settings_say_quota_and_surplus() {
+        let text =
+            b"GROUP_NAMES = a, b\nGROUP_QUOTA_a = 10\nGROUP_QUOTA_DYNAMIC_b = 0.25\nGROUP_ACCEPT_SURPLUS_b = true\n";
+        let config = Config::parse("c", text).unwrap();
+        let groups = GroupTree::named_in(&config).unwrap();
+        let share = |name: &[u8]| configured_share(&config, &groups, name).map(|s| (s.configured, s.surplus)).unwrap();
+        assert_eq!((share(b"a"), share(b"b"), share(b"<none>")), ((10.0, "no"), (0.25, "byquota"), (0.0, "byquota")));
     }
 
     #[test]

@@ -4,13 +4,13 @@ use hashbrown::HashMap;
 
 use crate::accountant::cycle::{Charge, ChargeCycle, SlotUse, post, posted};
 use crate::accountant::factor::FactorRules;
-use crate::accountant::groups::GroupNames;
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::accountant::{Journal, JournalError, Log};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{Outcome, Snapshot, slots};
 use crate::pool::ad_reader::AdReader;
 use crate::pool::{Slot, State};
+use crate::quota::GroupTree;
 use classmate_config::internal::config::ConfigError;
 
 /// Why the charges of a cycle were not written.
@@ -49,11 +49,11 @@ pub fn charged(snapshot: &Snapshot, outcome: &Outcome) -> Result<Log, CommitErro
 fn with_cycle<R>(
     snapshot: &Snapshot,
     outcome: &Outcome,
-    then: impl FnOnce(&ChargeCycle<'_>, FactorRules, &GroupNames) -> R,
+    then: impl FnOnce(&ChargeCycle<'_>, FactorRules, &GroupTree) -> R,
 ) -> Result<R, ConfigError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
-    let groups = GroupNames::configured(&snapshot.config)?;
+    let groups = GroupTree::named_in(&snapshot.config)?;
     let keyed = |slot: Slot| {
         let address = AdReader::of(&slot.ad, &settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
         let key = [&*slot.name, b"@", &*address].concat();
@@ -90,7 +90,7 @@ fn with_cycle<R>(
         })
         .collect();
     let submitters: Vec<&[u8]> = outcome.submitters.iter().map(|summary| summary.submitter.as_bytes()).collect();
-    let names: Vec<&[u8]> = groups.iter().collect();
+    let names: Vec<&[u8]> = groups.names();
     let cycle = ChargeCycle {
         now: snapshot.now,
         half_life: rules.knobs.accountant.half_life,

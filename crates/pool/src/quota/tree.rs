@@ -8,9 +8,9 @@ use std::ops::Range;
 use hashbrown::HashMap;
 
 use super::check;
-use super::settings::QuotaSettings;
+use super::settings::{GroupSetting, QuotaSettings};
 use crate::accountant::{GroupOf, ROOT_GROUP};
-use classmate_config::internal::config::{Diagnostic, Location};
+use classmate_config::internal::config::{Config, ConfigError, Diagnostic, Location};
 
 /// The index of the root, the group of all submitters without one.
 pub const ROOT: usize = 0;
@@ -122,6 +122,37 @@ impl GroupTree {
         warnings.extend(check::quotas(&tree, settings));
         tree.warnings = warnings;
         tree
+    }
+
+    /// The tree of groups with these names and without quotas.
+    ///
+    /// ```
+    /// use classmate_pool::internal::accountant::GroupOf;
+    /// use classmate_pool::internal::quota::GroupTree;
+    /// let groups = GroupTree::of_names([b"physics".to_vec(), b"physics.hep".to_vec()]);
+    /// assert_eq!(groups.group_of(b"physics.hep.eve@x"), b"physics.hep");
+    /// assert_eq!(groups.group_of(b"physics.other.eve@x"), b"physics");
+    /// assert_eq!(groups.group_of(b"physics@x"), b"<none>");
+    /// ```
+    pub fn of_names(names: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        let named = names.into_iter().filter(|name| !name.is_empty());
+        let groups = named.map(|name| GroupSetting { name, ..GroupSetting::default() }).collect();
+        Self::new(&QuotaSettings { groups, ..QuotaSettings::default() })
+    }
+
+    /// The tree of the groups that a configuration names in `GROUP_NAMES`, without their quotas.
+    ///
+    /// # Errors
+    /// A setting that cannot be expanded.
+    pub fn named_in(config: &Config) -> Result<Self, ConfigError> {
+        Ok(Self::of_names(config.list("GROUP_NAMES")?))
+    }
+
+    /// The names of the groups without the root: those with fewer components first, then without regard to case.
+    pub fn names(&self) -> Vec<&[u8]> {
+        let mut names: Vec<&[u8]> = self.groups.iter().skip(1).map(|group| &*group.name).collect();
+        names.sort_by_cached_key(|name| (memchr::memchr_iter(b'.', name).count(), name.to_ascii_lowercase()));
+        names
     }
 
     /// The groups breadth first.
@@ -296,6 +327,7 @@ mod tests {
             ("nosuch.bob@d", "<none>"),
             ("john.doe@d", "<none>"),
             ("g.john.doe@d", "g"),
+            ("group_physics.john.doe@d", "group_physics"),
             ("group_physics@d", "<none>"),
             ("GROUP_BIO.eve@d", "Group_Bio"),
             ("g.eve@home@d", "g"),
@@ -308,6 +340,16 @@ mod tests {
         ] {
             assert_eq!(tree.group_of(submitter.as_bytes()), group.as_bytes(), "{submitter}");
         }
+    }
+
+    /// Example 19 of the quota description: `b` is a duplicate of `B`, `a.b` has no parent.
+    #[test]
+    fn duplicates_and_orphans_are_no_groups() {
+        let groups = GroupTree::of_names(["B", "b", "a.b", "B.z", "C", "<none>"].map(|name| name.as_bytes().to_vec()));
+        assert_eq!(groups.names(), [b"B".as_slice(), b"C", b"B.z"]);
+        // By the bytes of the whole name, level by level.
+        let groups = GroupTree::of_names(["a", "a-b", "a.x", "a-b.y"].map(|name| name.as_bytes().to_vec()));
+        assert_eq!(groups.names(), [b"a".as_slice(), b"a-b", b"a-b.y", b"a.x"]);
     }
 
     #[test]
