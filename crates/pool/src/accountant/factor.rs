@@ -9,24 +9,12 @@ const MIN_FACTOR: f64 = 1.0;
 
 /// Default factors, from the configuration.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FactorRules {
-    nice_user: f64,
-    remote: f64,
-    default: f64,
-    local_domain: Option<Vec<u8>>,
-    groups: Vec<(Vec<u8>, f64)>,
-}
+pub struct FactorRules(AccountantKnobs);
 
 impl FactorRules {
     /// The rules a configuration sets.
     pub fn new(knobs: &AccountantKnobs) -> Self {
-        Self {
-            nice_user: knobs.nice_user_factor,
-            remote: knobs.remote_factor,
-            default: knobs.default_factor,
-            local_domain: knobs.local_domain.clone(),
-            groups: knobs.group_factors.clone(),
-        }
+        Self(knobs.clone())
     }
 
     /// The factor of a name of this group if none was set: that of nice users, the group's own, that of remote users,
@@ -42,15 +30,15 @@ impl FactorRules {
 
     fn chosen(&self, name: &[u8], group: &[u8]) -> f64 {
         if name.starts_with(b"nice-user") {
-            return self.nice_user;
+            return self.0.nice_user_factor;
         }
         // The exact group only: ancestors are not consulted.
-        if let Some((_, factor)) = self.groups.iter().find(|(known, _)| known.eq_ignore_ascii_case(group)) {
+        if let Some((_, factor)) = self.0.group_factors.iter().find(|(known, _)| known.eq_ignore_ascii_case(group)) {
             return *factor;
         }
-        match &self.local_domain {
-            Some(local) if local != domain(name) => self.remote,
-            _ => self.default,
+        match &self.0.local_domain {
+            Some(local) if local != domain(name) => self.0.remote_factor,
+            _ => self.0.default_factor,
         }
     }
 }
