@@ -2,21 +2,13 @@
 //!
 //! Formula source: `docs/reference/slurm-multifactor.md` 4.
 
-use super::{AssociationTree, Figures, ROOT};
+use super::{Algorithm, AssociationTree, Figures, ROOT};
 use classmate_config::internal::config::slurm::Shares;
 
-/// A classic formula.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Formula {
-    Linear { capacity: f64 },
-    Exponential { damping: f64 },
-    DepthOblivious { damping: f64 },
-}
-
-pub(super) fn figures(tree: &AssociationTree, formula: &Formula) -> Vec<Figures> {
+pub(super) fn figures(tree: &AssociationTree, algorithm: Algorithm) -> Vec<Figures> {
     let nodes = tree.nodes();
-    let whole = match formula {
-        Formula::Linear { capacity } => *capacity,
+    let whole = match algorithm {
+        Algorithm::Linear { capacity } => capacity,
         _ => nodes[ROOT].usage,
     };
     let mut figures = vec![Figures::default(); nodes.len()];
@@ -37,12 +29,13 @@ pub(super) fn figures(tree: &AssociationTree, formula: &Formula) -> Vec<Figures>
     figures[ROOT].effective_usage = 1.0;
     // Parents come before their children; the usage of all is known by now, as the third formula needs that of
     // siblings.
-    let sums = if matches!(formula, Formula::DepthOblivious { .. }) { usage_below(tree, &figures) } else { Vec::new() };
+    let sums =
+        if matches!(algorithm, Algorithm::DepthOblivious { .. }) { usage_below(tree, &figures) } else { Vec::new() };
     for at in 1..nodes.len() {
-        figures[at].effective_usage = effective(tree, &figures, &sums, at, formula);
+        figures[at].effective_usage = effective(tree, &figures, &sums, at, algorithm);
     }
     for at in 0..nodes.len() {
-        figures[at].factor = Some(factor(tree, &figures, at, formula));
+        figures[at].factor = Some(factor(tree, &figures, at, algorithm));
     }
     figures
 }
@@ -52,8 +45,8 @@ pub(super) fn figures(tree: &AssociationTree, formula: &Formula) -> Vec<Figures>
 /// visits them one by one.
 pub(super) fn figures_at_first(tree: &AssociationTree, damping: f64, asked: &[bool]) -> Vec<Figures> {
     const UNKNOWN: f64 = 4_294_967_294.0;
-    let formula = Formula::DepthOblivious { damping };
-    let mut all = figures(tree, &formula);
+    let algorithm = Algorithm::DepthOblivious { damping };
+    let mut all = figures(tree, algorithm);
     let nodes = tree.nodes();
     let known: Vec<f64> = all.iter().map(|figures| figures.norm_usage).collect();
     for (at, node) in nodes.iter().enumerate() {
@@ -65,7 +58,7 @@ pub(super) fn figures_at_first(tree: &AssociationTree, damping: f64, asked: &[bo
     let mut sums = usage_below(tree, &all);
     let early = |&at: &usize| !nodes[at].is_user() || asked[at];
     for at in (1..nodes.len()).filter(early) {
-        all[at].effective_usage = effective(tree, &all, &sums, at, &formula);
+        all[at].effective_usage = effective(tree, &all, &sums, at, algorithm);
     }
     for at in tree.listed().into_iter().map(|(at, _)| at).filter(|at| !early(at)) {
         let parent = nodes[at].fair_share_parent;
@@ -73,10 +66,10 @@ pub(super) fn figures_at_first(tree: &AssociationTree, damping: f64, asked: &[bo
         // Not the difference, in which the known usage of the others would be lost.
         let children = nodes[parent].children.iter();
         sums[parent] = children.map(|&child| own(child) * all[child].norm_usage).sum();
-        all[at].effective_usage = effective(tree, &all, &sums, at, &formula);
+        all[at].effective_usage = effective(tree, &all, &sums, at, algorithm);
     }
     for at in 0..nodes.len() {
-        all[at].factor = Some(factor(tree, &all, at, &formula));
+        all[at].factor = Some(factor(tree, &all, at, algorithm));
     }
     all
 }
@@ -90,7 +83,7 @@ fn usage_below(tree: &AssociationTree, figures: &[Figures]) -> Vec<f64> {
 }
 
 /// `U_E`, usage after that of siblings was mixed in (`docs/reference/slurm-multifactor.md` 4.2 to 4.4).
-fn effective(tree: &AssociationTree, figures: &[Figures], sums: &[f64], at: usize, formula: &Formula) -> f64 {
+fn effective(tree: &AssociationTree, figures: &[Figures], sums: &[f64], at: usize, algorithm: Algorithm) -> f64 {
     let node = &tree.nodes()[at];
     let parent = node.fair_share_parent;
     let (own, above) = (figures[at], figures[parent]);
@@ -101,7 +94,7 @@ fn effective(tree: &AssociationTree, figures: &[Figures], sums: &[f64], at: usiz
     if node.shares == Shares::Parent {
         return above.effective_usage;
     }
-    if !matches!(formula, Formula::DepthOblivious { .. }) {
+    if !matches!(algorithm, Algorithm::DepthOblivious { .. }) {
         return match node.level_shares {
             0 => above.effective_usage,
             _ => usage + (above.effective_usage - usage) * node.share_of_level(),
@@ -118,13 +111,13 @@ fn effective(tree: &AssociationTree, figures: &[Figures], sums: &[f64], at: usiz
     of_parent * local.powf(exponent) * own.norm_shares
 }
 
-fn factor(tree: &AssociationTree, figures: &[Figures], at: usize, formula: &Formula) -> f64 {
+fn factor(tree: &AssociationTree, figures: &[Figures], at: usize, algorithm: Algorithm) -> f64 {
     let node = &tree.nodes()[at];
-    let damping = match formula {
-        Formula::Linear { .. } => {
+    let damping = match algorithm {
+        Algorithm::Linear { .. } | Algorithm::FairTree { .. } => {
             return f64::midpoint(figures[at].norm_shares - figures[at].effective_usage, 1.0);
         }
-        Formula::Exponential { damping } | Formula::DepthOblivious { damping } => damping,
+        Algorithm::Exponential { damping } | Algorithm::DepthOblivious { damping } => damping,
     };
     let standing = match node.shares {
         Shares::Parent => figures[node.fair_share_parent],

@@ -80,9 +80,7 @@ pub fn figures_at_first(tree: &AssociationTree, algorithm: Algorithm, asked: &[b
 /// ```
 pub fn figures(tree: &AssociationTree, algorithm: Algorithm) -> Vec<Figures> {
     match algorithm {
-        Algorithm::Linear { capacity } => classic::figures(tree, &classic::Formula::Linear { capacity }),
-        Algorithm::Exponential { damping } => classic::figures(tree, &classic::Formula::Exponential { damping }),
-        Algorithm::DepthOblivious { damping } => classic::figures(tree, &classic::Formula::DepthOblivious { damping }),
         Algorithm::FairTree { ties } => fair_tree::figures(tree, ties),
+        _ => classic::figures(tree, algorithm),
     }
 }
