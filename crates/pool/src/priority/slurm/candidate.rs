@@ -5,7 +5,9 @@
 
 use super::billing::billing;
 use super::factor::{FactorTerms, JobFacts, Maxima, Scale};
-use super::machines::{GENERIC, PLAIN, PartitionNodes, SlurmNodes, generic_resources, given_tres, named_partitions};
+use super::machines::{
+    GENERIC, PLAIN, PartitionNodes, SlurmNodes, generic_resources, given_tres, named_partitions, plain_tres,
+};
 use super::order::JobOrderKey;
 use super::running::RESOURCES;
 use super::settings::SlurmSettings;
@@ -359,9 +361,8 @@ impl Amounts {
 
     /// The amounts as resources; GPUs only if there are any.
     pub fn tres(&self) -> Vec<(String, f64)> {
-        let all = [("cpu", self.cpus), ("mem", self.memory), ("node", self.nodes), ("gres/gpu", self.gpus)];
-        let asked = all.into_iter().filter(|(name, amount)| *amount > 0.0 || *name != "gres/gpu");
-        asked.map(|(name, amount)| (name.to_owned(), amount)).chain(self.others.iter().cloned()).collect()
+        let all = plain_tres([self.cpus, self.memory, self.nodes, self.gpus]).into_iter();
+        all.filter(|(name, amount)| *amount > 0.0 || name != "gres/gpu").chain(self.others.iter().cloned()).collect()
     }
 }
 

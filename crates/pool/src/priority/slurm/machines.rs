@@ -70,9 +70,7 @@ impl Sums {
     }
 
     fn tres(&self, prices: Option<&TresWeights>, conf: &SlurmConf) -> TresWeights {
-        let all =
-            [("cpu", self.cpus), ("mem", self.memory), ("node", self.machines.len() as f64), ("gres/gpu", self.gpus)];
-        let mut tres: Vec<(String, f64)> = all.map(|(name, amount)| (name.to_owned(), amount)).to_vec();
+        let mut tres = plain_tres([self.cpus, self.memory, self.machines.len() as f64, self.gpus]);
         tres.extend(self.others.iter().chain(&conf.licenses.0).cloned());
         let bill = billing(&tres, prices, conf.flags.billing).trunc();
         tres.push(("billing".to_owned(), bill));
@@ -124,6 +122,11 @@ impl SlurmNodes {
 /// Resources that plain attributes of ads give.
 pub(super) const PLAIN: [&str; 4] = ["cpu", "mem", "node", "gres/gpu"];
 
+/// Amounts of those resources, in their order.
+pub(super) fn plain_tres(amounts: [f64; 4]) -> Vec<(String, f64)> {
+    PLAIN.map(str::to_owned).into_iter().zip(amounts).collect()
+}
+
 /// The beginning of the names of generic resources: `gres/shard` is `Shard` of a slot and `RequestShard` of a job.
 pub(super) const GENERIC: &str = "gres/";
 
@@ -144,7 +147,8 @@ pub(super) fn given_tres(facts: AdReader<'_>) -> TresWeights {
     text.and_then(|text| TresWeights::amounts(&String::from_utf8_lossy(&text))).unwrap_or_default()
 }
 
-fn add(amounts: &mut Vec<(String, f64)>, name: &str, amount: f64) {
+/// Adds an amount to that of a resource.
+pub(super) fn add(amounts: &mut Vec<(String, f64)>, name: &str, amount: f64) {
     match amounts.iter_mut().find(|(known, _)| known == name) {
         Some((_, sum)) => *sum += amount,
         None => amounts.push((name.to_owned(), amount)),

@@ -2,10 +2,10 @@
 //!
 //! Formula source: `docs/reference/slurm-multifactor.md` 7.2 (the column `TRESRunMins`).
 
+use super::AssociationTree;
 use super::billing::billing;
 use super::candidate::{Amounts, Requester};
-use super::machines::{generic_resources, named_partitions};
-use super::{AssociationTree, ROOT};
+use super::machines::{add, generic_resources, named_partitions};
 use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -36,24 +36,17 @@ pub fn minutes_left(
         let began = facts.integer("JobCurrentStartDate").or_else(|| facts.integer("EnteredCurrentStatus"));
         let asker = Requester::of_job(facts, tree);
         let association = asker.association(tree, partition.map(|partition| partition.name.as_str()));
-        let (Some(limit), Some(began), Some(mut at)) = (limit, began, association) else { continue };
+        let (Some(limit), Some(began), Some(association)) = (limit, began, association) else { continue };
         let minutes = (limit - settings.now.saturating_sub(began) as f64).max(0.0) / 60.0;
         let mut tres = Amounts::of(facts, &generic).tres();
         if !tres.iter().any(|(name, _)| name == "billing") {
             let cost = billing(&tres, partition.and_then(|partition| partition.billing.as_ref()), conf.flags.billing);
             tres.push(("billing".to_owned(), cost));
         }
-        loop {
+        for at in tree.upwards(association) {
             for (name, amount) in &tres {
-                match sums[at].iter_mut().find(|(known, _)| known == name) {
-                    Some((_, sum)) => *sum += amount * minutes,
-                    None => sums[at].push((name.clone(), amount * minutes)),
-                }
+                add(&mut sums[at], name, amount * minutes);
             }
-            if at == ROOT {
-                break;
-            }
-            at = tree.nodes()[at].parent;
         }
     }
     sums

@@ -52,6 +52,31 @@ pub struct Association {
 }
 
 impl Association {
+    /// The association of a row. One without a priority inherits that of the account above it, as the database hands it
+    /// out.
+    fn new(row: &AssociationRow, parent: usize, inherited: u32) -> Self {
+        Self {
+            account: row.account.clone(),
+            user: row.user.clone(),
+            partition: row.partition.clone(),
+            shares: row.shares,
+            priority: row.priority.unwrap_or(inherited),
+            group_minutes: row.group_minutes.clone(),
+            parent,
+            fair_share_parent: ROOT,
+            children: Vec::new(),
+            level_shares: 0,
+            usage: 0.0,
+            by_resource: None,
+            place: None,
+        }
+    }
+
+    /// Its user and account, if it is a user.
+    fn account_and_user(&self) -> Option<(String, String)> {
+        Some((self.account.clone(), self.user.clone()?))
+    }
+
     /// True if it is a user.
     pub fn is_user(&self) -> bool {
         self.user.is_some()
@@ -115,6 +140,11 @@ impl AssociationTree {
     /// All of them, the root first.
     pub fn nodes(&self) -> &[Association] {
         &self.nodes
+    }
+
+    /// An association and those above it, the root last.
+    pub fn upwards(&self, at: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(at), |&at| (at != ROOT).then(|| self.nodes[at].parent))
     }
 
     /// The value of the last digit of the usage while it is that of a listing; 0 if nothing was cut off.
@@ -201,8 +231,7 @@ impl AssociationTree {
             }
         }
         for (at, node) in self.nodes.iter().enumerate() {
-            let key = node.user.clone().map(|user| (node.account.clone(), user));
-            if let Some((_, associations)) = key.and_then(|key| found.get_mut(&key)) {
+            if let Some((_, associations)) = node.account_and_user().and_then(|key| found.get_mut(&key)) {
                 associations.push(at);
             }
         }
@@ -372,21 +401,8 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn new(associations: &'a Associations) -> Self {
-        let root = Association {
-            account: "root".to_owned(),
-            user: None,
-            partition: None,
-            shares: Shares::Own(1),
-            priority: associations.root_priority.unwrap_or(0),
-            group_minutes: None,
-            parent: ROOT,
-            fair_share_parent: ROOT,
-            children: Vec::new(),
-            level_shares: 0,
-            usage: 0.0,
-            by_resource: None,
-            place: None,
-        };
+        let row = AssociationRow::account("root", "root", Shares::Own(1));
+        let root = Association::new(&row, ROOT, associations.root_priority.unwrap_or(0));
         let tree = AssociationTree {
             nodes: vec![root],
             index: [(("root".to_owned(), None, None), ROOT)].into_iter().collect(),
@@ -427,13 +443,11 @@ impl<'a> Builder<'a> {
             return None;
         }
         let mut path = vec![row.account.clone()];
-        let mut at = parent;
-        while at != ROOT {
+        for at in self.tree.upwards(parent).filter(|at| *at != ROOT) {
             path.push(self.tree.nodes[at].account.clone());
             if at == first {
                 return Some(path);
             }
-            at = self.tree.nodes[at].parent;
         }
         None
     }
@@ -483,22 +497,7 @@ impl<'a> Builder<'a> {
                 *default = (account, true);
             }
         }
-        self.tree.nodes.push(Association {
-            account: row.account.clone(),
-            user: row.user.clone(),
-            partition: row.partition.clone(),
-            shares: row.shares,
-            // One without a priority inherits that of the account above it, as the database hands it out.
-            priority: row.priority.unwrap_or(self.tree.nodes[parent].priority),
-            group_minutes: row.group_minutes.clone(),
-            parent,
-            fair_share_parent: ROOT,
-            children: Vec::new(),
-            level_shares: 0,
-            usage: 0.0,
-            by_resource: None,
-            place: None,
-        });
+        self.tree.nodes.push(Association::new(row, parent, self.tree.nodes[parent].priority));
     }
 
     /// Reports why the parent of a row does not exist yet.
