@@ -221,14 +221,14 @@ impl<'c> NegotiationLoop<'c> {
         while let Some(turn) =
             turns.next_suited(&mut |who, job, slot| self.suits(members[who], job, slot, &mut singles))
         {
-            if turn.why.pie != spin.0 {
+            if turn.pie != spin.0 {
                 joined.clear();
             }
             for (into, from) in turns.merged() {
                 joined.entry(members[into]).or_default().push(members[from]);
             }
             let turn = Turn { who: members[turn.who], ..turn };
-            if std::mem::replace(&mut spin, (turn.why.pie, turn.why.spin)) != spin {
+            if std::mem::replace(&mut spin, (turn.pie, turn.spin)) != spin {
                 self.offers.forget();
             }
             let spent = match turn.job {
@@ -440,8 +440,8 @@ impl<'c> NegotiationLoop<'c> {
             limits: limits.map(|limits| String::from_utf8_lossy(&limits).into_owned()),
             weight: offer.cost,
             candidacy: Candidacy(ad.made()),
-            pie: turn.why.pie,
-            spin: turn.why.spin,
+            pie: turn.pie,
+            spin: turn.spin,
             group: self.group.as_ref().map(|group| group.name.clone()),
         });
     }
@@ -505,8 +505,8 @@ impl<'c> NegotiationLoop<'c> {
             reason: refusal.rejection.reason(&refusal.reached),
             rejection: refusal.rejection,
             slots: refusal.tally,
-            pie: turn.why.pie,
-            spin: turn.why.spin,
+            pie: turn.pie,
+            spin: turn.spin,
             group: self.group.as_ref().map(|group| group.name.clone()),
         });
     }

@@ -137,9 +137,7 @@ impl NegotiationLoop<'_> {
             Some(known) => *known,
             None => {
                 self.insert_submitter_attributes(who, &mut asked.request);
-                let limit = f64::MAX;
-                let anything = Allowance { limit, limit_unclaimed: limit, ceiling: limit, preferring_is_free: false };
-                let session = Session::new(anything);
+                let session = Session::new(Allowance::UNLIMITED);
                 let search = self.search(who, &asked.request, &session);
                 let answer = match self.offers.of_slot(slot, &search) {
                     Ok(_) => Tally { considered: 1, suitable: 1, ..Tally::default() },
@@ -207,21 +205,19 @@ impl NegotiationLoop<'_> {
         self.outcome.statistics.jobs_considered += 1;
         let mut serving = ServedRequest::new(request);
         self.insert_submitter_attributes(turn.who, &mut serving.request);
-        if let Some(slot) = turn.slot {
-            let search = self.search(turn.who, &serving.request, &session);
-            if let Ok(offer) = self.offers.of_slot(slot, &search) {
+        let search = self.search(turn.who, &serving.request, &session);
+        let found = match turn.slot {
+            Some(slot) => self.offers.of_slot(slot, &search).map_err(|_| None),
+            None => self.offers.best(&search).map_err(Some),
+        };
+        match found {
+            Ok(offer) => {
                 self.matched(turn, &mut serving, offer, &mut session, &mut TurnProgress::default());
                 singles.taken.insert(key);
                 singles.answers.clear();
             }
-            return session.spent(true, self.offers.left());
-        }
-        match self.offers.best(&self.search(turn.who, &serving.request, &session)) {
-            Ok(offer) => {
-                self.matched(turn, &mut serving, offer, &mut session, &mut TurnProgress::default());
-                singles.taken.insert(key);
-            }
-            Err(refusal) => {
+            Err(None) => {}
+            Err(Some(refusal)) => {
                 // What is too heavy in this turn may be light enough in another.
                 if refusal.rejection != Rejection::SubmitterLimit {
                     singles.refused.insert(like, self.outcome.rejections.len());

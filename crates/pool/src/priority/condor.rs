@@ -143,8 +143,9 @@ mod tests {
             &[SlotInUse { submitter: b"a@x", account: Account::Submitter, weight: 5.0, suspended: false }],
             100,
         );
-        let turn = policy.begin(&[claimant("a@x"), claimant("b@x")], &(), &POOL).next_turn().unwrap();
-        assert_eq!((turn.who, turn.allowance.limit, turn.why.priority), (1, 6.0, 500.0));
+        let mut turns = policy.begin(&[claimant("a@x"), claimant("b@x")], &(), &POOL);
+        let turn = turns.next_turn().unwrap();
+        assert_eq!((turn.who, turn.allowance.limit, turns.history().visits[0].priority), (1, 6.0, 500.0));
         policy.matched(b"a@x", Account::Submitter, 2.0, 100);
         assert_eq!(policy.standing(b"a@x"), Standing { priority: 500.0, usage: 7.0, floor: 0 });
         assert_eq!(policy.group_usage(b"<none>"), 7.0);

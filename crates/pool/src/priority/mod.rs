@@ -1,6 +1,6 @@
 //! Order of service: one trait, and one policy chosen by configuration.
 //!
-//! In: claimants, usage, and the slots to deal. Out: turns, each with a claimant, a limit and its derivation. A policy
+//! In: claimants, usage, and the slots to deal. Out: turns, each with a claimant and a limit. A policy
 //! receives the result of each turn and decides on the next. Only [`policy`] knows the choice of policies; everything
 //! else knows the trait.
 
@@ -202,7 +202,7 @@ pub struct Standing {
     pub floor: i64,
 }
 
-/// A turn: claimant, limit and derivation.
+/// A turn: claimant and limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turn {
     /// Index of the claimant.
@@ -217,8 +217,10 @@ pub struct Turn {
     pub slot: Option<usize>,
     /// The limit of the turn.
     pub allowance: Allowance,
-    /// The derivation of the limit.
-    pub why: Why,
+    /// Number of the pie in the cycle, from 1.
+    pub pie: u32,
+    /// Number of the pass over all claimants, from 1.
+    pub spin: u32,
 }
 
 /// The limit of one turn, in weighted slots.
@@ -234,19 +236,10 @@ pub struct Allowance {
     pub preferring_is_free: bool,
 }
 
-/// Derivation of an allowance.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Why {
-    /// Number of the pie in the cycle, from 1.
-    pub pie: u32,
-    /// Number of the pass over all claimants, from 1.
-    pub spin: u32,
-    /// The claimant's priority; lower is better.
-    pub priority: f64,
-    /// Its fraction of what is dealt, 0 to 1.
-    pub share: f64,
-    /// Weighted slots by which the limit was cut because the pie is used up.
-    pub starved: f64,
+impl Allowance {
+    /// No limit.
+    pub const UNLIMITED: Self =
+        Self { limit: f64::MAX, limit_unclaimed: f64::MAX, ceiling: f64::MAX, preferring_is_free: false };
 }
 
 /// Result of a turn.
@@ -288,6 +281,14 @@ pub struct PieHistory {
     pub begun: u32,
 }
 
+impl PieHistory {
+    /// The history of a deal that serves jobs, not claimants, in a single pass.
+    pub(crate) fn of_jobs(deal: &PieInput, visits: Vec<Visit>) -> Self {
+        let spins = vec![Spin { pie: deal.first_pie, spin: 1, pie_left: deal.weight }];
+        Self { spins, visits, pies: 1, begun: 1, ..Self::default() }
+    }
+}
+
 /// A pass over all claimants.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spin {
@@ -320,6 +321,14 @@ pub struct Visit {
     pub passed: Option<Passed>,
     /// End of the visit.
     pub end: End,
+}
+
+impl Visit {
+    /// The only visit to a claimant in a deal that serves jobs.
+    pub(crate) fn of_jobs(who: usize, deal: &PieInput, priority: f64, share: f64) -> Self {
+        let (pie, limit) = (deal.first_pie, deal.weight);
+        Self { who, pie, spin: 1, priority, share, limit, starved: 0.0, passed: None, end: End::Done }
+    }
 }
 
 /// The reason for which a claimant was visited but passed over.

@@ -4,7 +4,7 @@
 //! The limits on wall-clock time of the reference have no place here: a deal is a pure function.
 
 use super::pie::{Bounds, SubmitterLimits, SubmitterOrderKey, below_ceiling, limits, shares, starvation};
-use super::{Allowance, End, Passed, PieHistory, PieInput, Spin, Turn, TurnResult, Turns, Visit, Why};
+use super::{Allowance, End, Passed, PieHistory, PieInput, Spin, Turn, TurnResult, Turns, Visit};
 
 /// A claimant in numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -250,8 +250,7 @@ impl Spins {
         }
         let preferring_is_free = self.ignores_limit();
         let allowance = Allowance { limit, limit_unclaimed: unclaimed, ceiling, preferring_is_free };
-        let why = Why { pie, spin, priority, share, starved };
-        Some(Turn { who, job: None, place: None, slot: None, allowance, why })
+        Some(Turn { who, job: None, place: None, slot: None, allowance, pie, spin })
     }
 
     /// Goes on to the next claimant; one that is done leaves the deal.

@@ -21,8 +21,8 @@ use crate::pool::Slot;
 use crate::pool::ad_reader::AdReader;
 use crate::priority::policy::Opening;
 use crate::priority::{
-    Allowance, Claimant, End, EquivalentJobs, Fits, PieInput, PriorityPolicy, Spin, Standing, Turn, TurnResult, Turns,
-    Visit, Waiting, Why,
+    Allowance, Claimant, EquivalentJobs, Fits, PieHistory, PieInput, PriorityPolicy, Standing, Turn, TurnResult, Turns,
+    Visit, Waiting,
 };
 use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::dirac::{DiracSettings, Word};
@@ -102,7 +102,7 @@ impl DiracPriority {
                 }
             }
         }
-        let mut alike: HashMap<Vec<u8>, Arc<SiteResource>> = HashMap::new();
+        let mut alike: HashMap<(u64, [Vec<Word>; 6]), Arc<SiteResource>> = HashMap::new();
         let free = opening.slots.iter().enumerate().filter(|(_, slot)| !slot.is_in_use());
         let slots = free.map(|(at, slot)| {
             let resource = resource(&slot.ad, opening.settings);
@@ -163,25 +163,10 @@ pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s EvalOptions) 
     JobReader { settings: evaluation, segments, memory_tags: settings.options.memory_tags }
 }
 
-/// Bytes that are the same for resources that are.
-fn signature(resource: &SiteResource) -> Vec<u8> {
-    let mut bytes = resource.cpu_time.to_bits().to_le_bytes().to_vec();
-    let lists = [
-        &resource.sites,
-        &resource.ces,
-        &resource.platforms,
-        &resource.job_types,
-        &resource.tags,
-        &resource.required_tags,
-    ];
-    for list in lists {
-        bytes.extend_from_slice(&(list.len() as u64).to_le_bytes());
-        for word in list {
-            bytes.extend_from_slice(&(word.len() as u64).to_le_bytes());
-            bytes.extend_from_slice(word);
-        }
-    }
-    bytes
+/// What is the same for slots that are.
+fn signature(slot: &SiteResource) -> (u64, [Vec<Word>; 6]) {
+    let lists = [&slot.sites, &slot.ces, &slot.platforms, &slot.job_types, &slot.tags, &slot.required_tags];
+    (slot.cpu_time.to_bits(), lists.map(Clone::clone))
 }
 
 impl PriorityPolicy for DiracPriority {
@@ -237,16 +222,13 @@ struct Draws {
     order: Option<Vec<i64>>,
     /// Queue and job of the last turn.
     offered: Option<(i64, i64)>,
-    history: crate::priority::PieHistory,
-    /// The sum of all priorities.
-    total: f64,
+    history: PieHistory,
     pie: u32,
 }
 
 impl Draws {
     fn new(policy: &DiracPriority, waiters: WaitingQueues, claimants: &[Claimant], deal: &PieInput) -> Self {
         let priorities: Vec<f64> = waiters.table.rows().iter().map(|row| row.priority).collect();
-        let total: f64 = priorities.iter().sum();
         let chances = chances(&priorities, policy.settings.options);
         // What a claimant is due is what its queues are.
         let mut due = vec![(0.0, 0.0); claimants.len()];
@@ -266,20 +248,8 @@ impl Draws {
         });
         let alike = alike.collect();
         let numbers = waiters.queues.iter().enumerate().map(|(at, queue)| (queue.id, at)).collect();
-        let pie = deal.first_pie;
-        let visit = |(who, (priority, share)): (usize, (f64, f64))| Visit {
-            who,
-            pie,
-            spin: 1,
-            priority,
-            share,
-            limit: deal.weight,
-            starved: 0.0,
-            passed: None,
-            end: End::Done,
-        };
+        let visit = |(who, (priority, share)): (usize, (f64, f64))| Visit::of_jobs(who, deal, priority, share);
         let visits = due.into_iter().enumerate().filter(|(who, _)| claimants[*who].idle_jobs > 0).map(visit).collect();
-        let spins = vec![Spin { pie, spin: 1, pie_left: deal.weight }];
         Self {
             waiters,
             settings: Arc::clone(&policy.settings),
@@ -293,15 +263,8 @@ impl Draws {
             numbers,
             order: None,
             offered: None,
-            history: crate::priority::PieHistory {
-                spins,
-                visits,
-                pies: 1,
-                begun: 1,
-                ..crate::priority::PieHistory::default()
-            },
-            total,
-            pie,
+            history: PieHistory::of_jobs(deal, visits),
+            pie: deal.first_pie,
         }
     }
 
@@ -362,11 +325,8 @@ impl Turns for Draws {
             let Some(Drawn { job, place }) = drawn else { continue };
             self.offered = Some((id, job));
             let WaitingJob { who, job } = self.waiters.jobs[job as usize];
-            let allowance =
-                Allowance { limit: f64::MAX, limit_unclaimed: f64::MAX, ceiling: f64::MAX, preferring_is_free: false };
-            let priority = self.waiters.table.priority(id);
-            let why = Why { pie: self.pie, spin: 1, priority, share: priority / self.total, starved: 0.0 };
-            return Some(Turn { who, job: Some(job), place, slot: Some(asking.slot), allowance, why });
+            let (job, slot) = (Some(job), Some(asking.slot));
+            return Some(Turn { who, job, place, slot, allowance: Allowance::UNLIMITED, pie: self.pie, spin: 1 });
         }
     }
 
@@ -387,7 +347,7 @@ impl Turns for Draws {
         }
     }
 
-    fn history(&self) -> &crate::priority::PieHistory {
+    fn history(&self) -> &PieHistory {
         &self.history
     }
 

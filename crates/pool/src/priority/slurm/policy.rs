@@ -11,15 +11,15 @@ use super::billing::billing;
 use super::candidate::{Requester, Standpoint, partitions, qos_of};
 use super::factor::recomputed;
 use super::ledger::{Running, UsageLedger};
-use super::machines::partitions_of;
+use super::machines::{partitions_of, plain_tres};
 use super::settings::SlurmSettings;
 use super::{Figures, ROOT, SlurmNodes, figures};
 use crate::accountant::GroupOf;
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::pool::ad_reader::AdReader;
 use crate::priority::{
-    Allowance, Claimant, End, Opening, PieHistory, PieInput, PriorityPolicy, Spin, Standing, Turn, TurnResult, Turns,
-    Visit, Waiting, Why,
+    Allowance, Claimant, Opening, PieHistory, PieInput, PriorityPolicy, Standing, Turn, TurnResult, Turns, Visit,
+    Waiting,
 };
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
@@ -203,9 +203,7 @@ impl PriorityPolicy for SlurmPriority {
         let factor = name.and_then(|name| self.settings.qos(&name)).map_or(1.0, |qos| qos.usage_factor);
         let Some(prices) = prices else { return weight * factor };
         let amount = |name: &str| facts.number(name).filter(|amount| amount.is_finite()).unwrap_or(0.0);
-        let provided =
-            [("cpu", amount("Cpus")), ("mem", amount("Memory")), ("node", 1.0), ("gres/gpu", amount("GPUs"))];
-        let provided = provided.map(|(name, amount)| (name.to_owned(), amount));
+        let provided = plain_tres([amount("Cpus"), amount("Memory"), 1.0, amount("GPUs")]);
         billing(&provided, Some(prices), conf.flags.billing) * factor
     }
 
@@ -271,22 +269,14 @@ impl PriorityPolicy for SlurmPriority {
             }
             if jobs.len() > before {
                 let best = associations.iter().map(|&at| self.factor(at)).fold(0.0, f64::max);
-                visits.push(Visit {
-                    who,
-                    pie: deal.first_pie,
-                    spin: 1,
-                    priority: 1.0 - best,
-                    share: associations.iter().map(|&at| self.share_of_tree(at)).sum(),
-                    limit: deal.weight,
-                    starved: 0.0,
-                    passed: None,
-                    end: End::Done,
-                });
+                let share = associations.iter().map(|&at| self.share_of_tree(at)).sum();
+                visits.push(Visit::of_jobs(who, deal, 1.0 - best, share));
             }
         }
         jobs.sort_by(|(one, _, _), (other, _, _)| one.compare(other));
         let jobs = jobs.into_iter().map(|(_, who, number)| (who, number)).collect();
-        Box::new(InOrder::new(jobs, visits, claimants.len(), deal))
+        let history = PieHistory { left: (0..claimants.len()).collect(), ..PieHistory::of_jobs(deal, visits) };
+        Box::new(InOrder { jobs, next: 0, pie: deal.first_pie, history })
     }
 }
 
@@ -313,44 +303,22 @@ struct InOrder {
     /// Claimants and numbers of jobs.
     jobs: Vec<(usize, usize)>,
     next: usize,
-    /// The place of the visit of each claimant.
-    visit_of: Vec<Option<usize>>,
     pie: u32,
     history: PieHistory,
-}
-
-impl InOrder {
-    fn new(jobs: Vec<(usize, usize)>, visits: Vec<Visit>, claimants: usize, deal: &PieInput) -> Self {
-        let mut visit_of = vec![None; claimants];
-        for (at, visit) in visits.iter().enumerate() {
-            visit_of[visit.who] = Some(at);
-        }
-        let history = PieHistory {
-            spins: vec![Spin { pie: deal.first_pie, spin: 1, pie_left: deal.weight }],
-            visits,
-            left: (0..claimants).collect(),
-            pies: 1,
-            begun: 1,
-            ..PieHistory::default()
-        };
-        Self { jobs, next: 0, visit_of, pie: deal.first_pie, history }
-    }
 }
 
 impl Turns for InOrder {
     fn next_turn(&mut self) -> Option<Turn> {
         let &(who, job) = self.jobs.get(self.next)?;
         self.next += 1;
-        let visit = self.visit_of[who].map(|at| self.history.visits[at]);
-        let (priority, share) = visit.map_or((1.0, 0.0), |visit| (visit.priority, visit.share));
-        let most = f64::MAX;
         Some(Turn {
             slot: None,
             who,
             job: Some(job),
             place: None,
-            allowance: Allowance { limit: most, limit_unclaimed: most, ceiling: most, preferring_is_free: false },
-            why: Why { pie: self.pie, spin: 1, priority, share, starved: 0.0 },
+            allowance: Allowance::UNLIMITED,
+            pie: self.pie,
+            spin: 1,
         })
     }
 
