@@ -48,7 +48,7 @@ use classmate::internal::name::{Key, Name};
 use classmate::internal::threads;
 use classmate_config::internal::config::ConfigError;
 
-pub(crate) use prepared::{ChargedPool, IgnoredAds, slots};
+pub(crate) use prepared::{ChargedPool, IgnoredAds, opening, slots};
 
 /// Runs one cycle with default options. [`PreparedPool::negotiate`] has options.
 ///
@@ -152,8 +152,8 @@ impl PreparedPool<'_> {
         let (slots, mut queue) = (std::mem::take(&mut self.slots), std::mem::take(&mut self.queue));
         let (snapshot, rules, size, settings) = (self.snapshot, &*self.rules, &self.size, &self.settings);
         let (submitters, policy) = (self.submitters.as_slice(), &mut *self.policy);
-        if queue.sends_whole_ads() && !uses_insignificant(&queue, rules) {
-            queue.send_significant();
+        if queue.whole && !uses_insignificant(&queue, rules) {
+            queue.whole = false;
         }
         let total_slots = slots.len();
         let offered = single::offered(&queue, self.known_jobs);
@@ -206,7 +206,7 @@ fn market<'c>(
     observer: &mut dyn CycleObserver,
 ) -> (Box<dyn SlotMatcher + 'c>, Option<&'static str>) {
     let memory = match matcher {
-        _ if queue.sends_whole_ads() => {
+        _ if queue.whole => {
             return (Box::new(offers), Some("requests are whole job ads, and insignificant attributes may be used"));
         }
         Matcher::Columnar { memory } => memory,
@@ -236,7 +236,7 @@ fn uses_insignificant(queue: &Queue<'_>, rules: &Rules) -> bool {
 /// What requests of the queue say that others of their autocluster need not.
 fn varying(queue: &Queue<'_>) -> HashSet<Key> {
     let carried = CARRIED.map(Name::new);
-    let varies = |name: &Name| !(carried.contains(name) && queue.is_significant(*name));
+    let varies = |name: &Name| !(carried.contains(name) && queue.significant.contains(*name));
     VARYING_ATTRIBUTES.map(Name::new).into_iter().filter(varies).map(Name::key).collect()
 }
 

@@ -114,11 +114,11 @@ enum SlotVerdict {
 /// The slots of a cycle that are not taken yet, and the candidates found last.
 #[derive(Debug)]
 pub struct ScanMatcher<'c> {
-    slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     rules: &'c Rules,
-    settings: &'c EvalOptions,
+    pub(super) settings: &'c EvalOptions,
     /// Slots in the order of evaluation; those that are not free are skipped.
-    order: Vec<usize>,
+    pub(super) order: Vec<usize>,
     free: Vec<bool>,
     left: usize,
     found: Option<ScannedCandidates>,
@@ -202,31 +202,6 @@ impl<'c> ScanMatcher<'c> {
         self
     }
 
-    /// All slots as they are now.
-    pub(super) fn give_back(self) -> Vec<Slot> {
-        self.slots
-    }
-
-    /// All slots.
-    pub(super) fn slots(&self) -> &[Slot] {
-        &self.slots
-    }
-
-    /// A slot as it is now.
-    pub(super) fn slot_at(&self, at: usize) -> &Slot {
-        &self.slots[at]
-    }
-
-    /// The slots to evaluate, in their order.
-    pub(super) fn order(&self) -> &[usize] {
-        &self.order
-    }
-
-    /// Clock and seed.
-    pub(super) fn settings(&self) -> &'c EvalOptions {
-        self.settings
-    }
-
     /// The first concurrency limit of a text that is reached.
     pub(super) fn reached(&self, text: &[u8]) -> Option<Vec<u8>> {
         self.concurrency.reached(text).map(<[u8]>::to_vec)
@@ -248,7 +223,7 @@ impl SlotMatcher for ScanMatcher<'_> {
     }
 
     fn into_slots(self: Box<Self>) -> Vec<Slot> {
-        self.give_back()
+        self.slots
     }
 
     fn left(&self) -> usize {
@@ -272,7 +247,7 @@ impl SlotMatcher for ScanMatcher<'_> {
 
     fn best(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal> {
         let request = search.request;
-        let limited = self.limited(request);
+        let limited = self.limited(&request.ad);
         if let Limited::Everywhere(Some(text)) = &limited
             && let Some(name) = self.concurrency.reached(text)
         {
@@ -326,7 +301,7 @@ impl SlotMatcher for ScanMatcher<'_> {
         if !self.free.get(at).copied().unwrap_or(false) {
             return Err(Tally::default());
         }
-        let limited = self.limited(search.request);
+        let limited = self.limited(&search.request.ad);
         let reached = match &limited {
             Limited::Everywhere(Some(text)) => self.concurrency.reached(text),
             _ => None,
@@ -360,13 +335,8 @@ impl SlotMatcher for ScanMatcher<'_> {
 }
 
 impl ScanMatcher<'_> {
-    /// The concurrency limits of a request, as far as they are known without a slot.
-    pub(super) fn limited(&self, request: &Request) -> Limited {
-        self.limited_ad(&request.ad)
-    }
-
-    /// As [`ScanMatcher::limited`], from the ad of a request.
-    pub(super) fn limited_ad(&self, ad: &ClassAd) -> Limited {
+    /// The concurrency limits of a request with this ad, as far as they are known without a slot.
+    pub(super) fn limited(&self, ad: &ClassAd) -> Limited {
         if !ad.contains("ConcurrencyLimits") {
             return Limited::Everywhere(None);
         }
@@ -524,14 +494,12 @@ impl ScanMatcher<'_> {
     /// A verdict with the rank of the offer, if there is one.
     fn ranked(&self, slot: &ClassAd, offer: Result<Offer, SlotVerdict>, request: &Request) -> SlotVerdict {
         match offer {
-            Ok(offer) => SlotVerdict::Suitable(self.key(slot, &offer, request), offer),
+            Ok(offer) => {
+                let key = self.rules.ranking.key(slot, &request.ad, offer.preempt_state, self.settings);
+                SlotVerdict::Suitable(key, offer)
+            }
             Err(verdict) => verdict,
         }
-    }
-
-    /// The rank of an offer.
-    fn key(&self, slot: &ClassAd, offer: &Offer, request: &Request) -> RankKey {
-        self.rules.ranking.key(slot, &request.ad, offer.preempt_state, self.settings)
     }
 
     /// The offer of a slot that fits, if it is permitted.

@@ -465,7 +465,7 @@ pub fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOpti
 }
 
 /// Calls a function with what policies see of a pool.
-fn opening<T>(
+pub(crate) fn opening<T>(
     snapshot: &Snapshot,
     slots: &[Slot],
     rules: &Rules,

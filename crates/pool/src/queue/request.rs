@@ -37,7 +37,8 @@ pub struct Queue<'a> {
     pub jobs: Vec<Job<'a>>,
     /// For each submitter its idle jobs that are not matched yet.
     pub lists: Vec<Vec<Queued>>,
-    significant: Significant,
+    /// Attributes that have one value for all jobs of any autocluster.
+    pub significant: Significant,
     /// Number of autoclusters.
     pub autoclusters: usize,
     /// Number of idle jobs without any of the submitters.
@@ -46,8 +47,8 @@ pub struct Queue<'a> {
     pub unlisted: HashMap<JobId, usize>,
     /// True if every job is its own request.
     singly: bool,
-    /// True if requests are whole job ads.
-    whole: bool,
+    /// True if requests are whole job ads, and not only their significant part.
+    pub whole: bool,
 }
 
 /// Submitter, access point, and the priority of the requested jobs.
@@ -189,26 +190,11 @@ impl<'a> Queue<'a> {
         rest.iter().take_while(|queued| queued.autocluster == rest[0].autocluster).count()
     }
 
-    /// Requests show the significant part of job ads only, because the rest makes no difference.
-    pub fn send_significant(&mut self) {
-        self.whole = false;
-    }
-
-    /// Returns whether requests are whole job ads.
-    pub fn sends_whole_ads(&self) -> bool {
-        self.whole
-    }
-
     /// The request of one job alone, given by its place in the submitter's list.
     pub fn single(&self, submitter: usize, place: usize) -> Option<Request> {
         let autocluster = self.lists.get(submitter)?.get(place)?.autocluster;
         let request = Request { first: place, count: 1, autocluster, ad: ClassAd::new() };
         Some(Request { ad: self.request_ad(submitter, &request), ..request })
-    }
-
-    /// Returns whether an attribute has one value for all jobs of any autocluster.
-    pub fn is_significant(&self, name: Name) -> bool {
-        self.significant.contains(name)
     }
 
     /// Number of requests: runs of like jobs.

@@ -10,10 +10,10 @@ use hashbrown::{HashMap, HashSet};
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::negotiate::outcome::{Match, Negotiation, Outcome, Rejected};
 use crate::negotiate::rules::Rules;
-use crate::negotiate::{ChargedPool, CycleOptions, IgnoredAds, Snapshot};
+use crate::negotiate::{ChargedPool, CycleOptions, IgnoredAds, Snapshot, opening};
 use crate::pool::ad_reader::AdReader;
 use crate::pool::{PoolSize, Slot};
-use crate::priority::{Opening, Past, PriorityPolicy, seed_of_cycle};
+use crate::priority::{Past, PriorityPolicy, seed_of_cycle};
 use crate::queue::submitter::named;
 use crate::queue::{Job, JobId};
 use crate::workload::Workload;
@@ -290,17 +290,8 @@ impl<'w> Ledger<'w> {
     }
 
     fn open(&self, slots: &[Slot], settings: &EvalOptions) -> Box<dyn PriorityPolicy> {
-        let rules = self.rules;
-        let opening = Opening {
-            log: self.snapshot.log.as_ref(),
-            knobs: &rules.knobs,
-            groups: rules.groups.tree.clone(),
-            quota: &|group| rules.groups.quota(group),
-            slots,
-            jobs: &self.snapshot.jobs,
-            settings,
-        };
-        self.snapshot.policy.open_after(&opening, self.past.as_ref())
+        let (policy, past) = (&self.snapshot.policy, self.past.as_ref());
+        opening(&self.snapshot, slots, self.rules, settings, |opening| policy.open_after(opening, past))
     }
 
     /// Entitled shares of the submitters: their parts of the first spin in which each is visited, and of the allocation

@@ -11,6 +11,7 @@ use crate::negotiate::engine::table::ClassTable;
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::negotiate::offer::ScanMatcher;
 use crate::negotiate::rules::Rules;
+use crate::negotiate::slot_matcher::SlotMatcher;
 use crate::pool::Slot;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Key;
@@ -40,14 +41,14 @@ pub(super) struct SlotAds<'e, 'c> {
 
 impl AdSource for SlotAds<'_, '_> {
     fn ad(&self, place: u32) -> &ClassAd {
-        &self.offers.slot_at(self.order[place as usize]).ad
+        &self.offers.slot(self.order[place as usize]).ad
     }
 }
 
 /// The property of settings or slots because of which a cycle has to be evaluated slot by slot.
 fn obstacle(offers: &ScanMatcher<'_>, rules: &Rules) -> Option<&'static str> {
     let matching = &rules.knobs.matching;
-    let any = |of: fn(&Slot) -> bool| offers.slots().iter().any(of);
+    let any = |of: fn(&Slot) -> bool| offers.slots.iter().any(of);
     let obstacles = [
         (!matching.preemption_requirements_stable, "PREEMPTION_REQUIREMENTS is declared unstable"),
         (!matching.preemption_rank_stable, "PREEMPTION_RANK is declared unstable"),
@@ -55,7 +56,7 @@ fn obstacle(offers: &ScanMatcher<'_>, rules: &Rules) -> Option<&'static str> {
         (matching.allow_pslot_preemption, "ALLOW_PSLOT_PREEMPTION is set"),
         (any(|slot| slot.consumption.is_some()), "a slot has a consumption policy"),
         (any(|slot| slot.stays), "a slot has WantAdRevaluate"),
-        (offers.order().is_empty(), "there are no slots"),
+        (offers.order.is_empty(), "there are no slots"),
     ];
     obstacles.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
 }
@@ -72,8 +73,8 @@ impl CompiledCycle {
         varying: &HashSet<Key>,
         observer: &mut dyn CycleObserver,
     ) -> Result<(Self, Vec<RequestKey<'s>>), &'static str> {
-        let order = offers.order().to_vec();
-        let slot = |place: u32| offers.slot_at(order[place as usize]);
+        let order = offers.order.clone();
+        let slot = |place: u32| offers.slot(order[place as usize]);
         if let Some(obstacle) = obstacle(offers, rules) {
             return Err(obstacle);
         }
@@ -119,7 +120,7 @@ impl CompiledCycle {
             partitioning: &partitioning,
             combinations: &combinations,
             requests: &requests,
-            settings: offers.settings(),
+            settings: offers.settings,
         };
         let table = ClassTable::new(&slot, &slot_structures, &partitioner);
         let unpartitioned = partitioning.unpartitioned;

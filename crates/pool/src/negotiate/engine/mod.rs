@@ -161,11 +161,11 @@ impl<'c> ClassMatcher<'c> {
             Err(obstacle) => return Err((Box::new(offers), obstacle)),
         };
         observer.phase_started("evaluate");
-        let mut place_of = vec![u32::MAX; offers.slots().len()];
+        let mut place_of = vec![u32::MAX; offers.slots.len()];
         for (place, slot) in compiled.order.iter().enumerate() {
             place_of[*slot] = place as u32;
         }
-        let slot = |place: u32| offers.slot_at(compiled.order[place as usize]);
+        let slot = |place: u32| offers.slot(compiled.order[place as usize]);
         let rows = RowState::new(&compiled.table, &slot, rules.trim.preemption);
         let mut matcher = Self {
             offers,
@@ -241,7 +241,7 @@ impl<'c> ClassMatcher<'c> {
             plans: &self.compiled.plans,
             table: &self.compiled.table,
             source: &SlotAds { offers: &self.offers, order: &self.compiled.order },
-            settings: self.offers.settings(),
+            settings: self.offers.settings,
             unpartitioned: &self.compiled.unpartitioned,
             cache: &self.cache,
         })
@@ -280,7 +280,7 @@ impl<'c> ClassMatcher<'c> {
         (!everywhere).then(|| {
             Mask::of(self.compiled.table.len(), |row| match self.compiled.table.slots(row as u32).first() {
                 Some(place) => {
-                    let slot = self.offers.slot_at(self.compiled.order[*place as usize]);
+                    let slot = self.offers.slot(self.compiled.order[*place as usize]);
                     !slot.is_elsewhere(search.schedd) && slot.protocols.meet(search.protocols)
                 }
                 None => false,
@@ -370,7 +370,7 @@ impl<'c> ClassMatcher<'c> {
     }
 
     fn slot_of(&self, place: u32) -> &Slot {
-        self.offers.slot_at(self.compiled.order[place as usize])
+        self.offers.slot(self.compiled.order[place as usize])
     }
 
     /// Takes the best candidate that is permitted; those passed over are removed.
@@ -451,7 +451,7 @@ impl SlotMatcher for ClassMatcher<'_> {
         let route = self.routes.get(&request.autocluster).cloned().unwrap_or(Route::Slots);
         let (class, text) = match route {
             Route::RequestClass(class, text) => (Some(class), text),
-            Route::Request => match self.offers.limited(request) {
+            Route::Request => match self.offers.limited(&request.ad) {
                 Limited::Everywhere(text) => (None, text),
                 Limited::BySlot => return self.by_slot(search),
             },
@@ -510,11 +510,11 @@ impl SlotMatcher for ClassMatcher<'_> {
     }
 
     fn slot(&self, at: usize) -> &Slot {
-        self.offers.slot_at(at)
+        self.offers.slot(at)
     }
 
     fn into_slots(self: Box<Self>) -> Vec<Slot> {
-        self.offers.give_back()
+        self.offers.slots
     }
 
     fn left(&self) -> usize {
@@ -536,10 +536,10 @@ impl SlotMatcher for ClassMatcher<'_> {
             // The slots that the table lacks are those that the cycle does not consider.
             Some(Route::RequestClass(..)) => {
                 let ad = ad();
-                let others = self.offers.slots().iter().zip(&self.place_of);
+                let others = self.offers.slots.iter().zip(&self.place_of);
                 let others = others.filter(|(_, place)| **place as usize >= self.compiled.order.len());
                 let others: Vec<&Slot> = others.map(|(slot, _)| slot).collect();
-                threads::any(&others, |slot| symmetric(&ad, &slot.ad, self.offers.settings()))
+                threads::any(&others, |slot| symmetric(&ad, &slot.ad, self.offers.settings))
             }
             _ => self.offers.is_feasible(autocluster, ad),
         }
@@ -580,7 +580,7 @@ impl ClassMatcher<'_> {
             classes.extend(self.classes_of(firsts));
         }
         for (sample, number) in samples.iter().zip(numbers) {
-            let route = match (number.map(|number| classes.get(number)), self.offers.limited_ad(&sample.ad)) {
+            let route = match (number.map(|number| classes.get(number)), self.offers.limited(&sample.ad)) {
                 (None | Some(Some(None)), _) | (_, Limited::BySlot) => Route::Slots,
                 // What is held may be another text, once the slot is known.
                 (_, Limited::Everywhere(Some(_))) if sample.ad.constant("ConcurrencyLimits").is_none() => Route::Slots,

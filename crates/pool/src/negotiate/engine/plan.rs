@@ -109,20 +109,21 @@ impl MatchPlans {
         &self.by_structure[request * self.slot_structures + slot]
     }
 
+    /// The plans for slots of a structure, one for each structure of a request.
+    fn of_slots(&self, structure: usize) -> impl Iterator<Item = &MatchPlan> {
+        self.by_structure.iter().skip(structure).step_by(self.slot_structures.max(1))
+    }
+
     /// The atoms of conditions that look only at slots of a structure, each once.
     pub(super) fn closed(&self, structure: usize) -> impl Iterator<Item = &Arc<Atom>> {
         let mut seen = HashSet::new();
-        self.by_structure
-            .iter()
-            .skip(structure)
-            .step_by(self.slot_structures.max(1))
-            .flat_map(MatchPlan::conditions)
-            .filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
+        let conditions = self.of_slots(structure).flat_map(MatchPlan::conditions);
+        conditions.filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
     }
 
     /// The atoms of conditions that look at slots of a structure and at a request, with the structure of the request.
     pub(super) fn open(&self, structure: usize) -> impl Iterator<Item = (usize, &Arc<Atom>)> {
-        let of_slots = self.by_structure.iter().skip(structure).step_by(self.slot_structures.max(1));
+        let of_slots = self.of_slots(structure);
         let conditions =
             of_slots.enumerate().flat_map(|(request, plan)| plan.conditions().map(move |atom| (request, atom)));
         conditions.filter(|(_, atom)| !atom.other.is_empty())
@@ -151,8 +152,7 @@ impl MatchPlans {
     /// The ranks that look only at slots of a structure, each once.
     pub(super) fn closed_ranks(&self, structure: usize) -> impl Iterator<Item = &Arc<Atom>> {
         let mut seen = HashSet::new();
-        let of_slots = self.by_structure.iter().skip(structure).step_by(self.slot_structures.max(1));
-        let ranks = of_slots.flat_map(|plan| plan.ranks.iter().flatten());
+        let ranks = self.of_slots(structure).flat_map(|plan| plan.ranks.iter().flatten());
         ranks.filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
     }
 

@@ -223,14 +223,9 @@ impl AtomSet {
         vocabulary: &Vocabulary,
         known: &mut HashMap<(bool, Vec<Option<u32>>), u32>,
     ) -> Self {
-        let (mut ids, mut places) = (Vec::new(), Vec::new());
-        for atom in atoms {
-            ids.push(atom.map(|atom| atom.id));
-            let names = atom.into_iter().flat_map(|atom| &atom.other);
-            places.extend(names.filter_map(|name| vocabulary.place_of(name.key())));
-        }
-        places.sort_unstable();
-        places.dedup();
+        let atoms: Vec<_> = atoms.collect();
+        let ids = atoms.iter().map(|atom| atom.map(|atom| atom.id)).collect();
+        let places = vocabulary.places(atoms.iter().copied().flatten().flat_map(|atom| &atom.other));
         let next = known.len() as u32;
         Self { id: *known.entry((by_slot, ids)).or_insert(next), places }
     }
