@@ -3,6 +3,7 @@
 //! In: lines. Out: the records by key, in the order in which they were created, and warnings. Formula source:
 //! `docs/reference/accountant.md` 8.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use hashbrown::HashMap;
@@ -79,8 +80,9 @@ impl LogWarning {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Log {
-    records: Vec<Option<(Box<[u8]>, Record)>>,
-    index: HashMap<Box<[u8]>, usize>,
+    /// Keys and records by their numbers, which are in the order of their creation.
+    records: BTreeMap<u64, (Box<[u8]>, Record)>,
+    index: HashMap<Box<[u8]>, u64>,
     sequence: Option<i64>,
     created: Option<i64>,
     transactions: u64,
@@ -104,13 +106,12 @@ impl Log {
 
     /// A record by its key, such as `Customer.alice@example.org`; keys are case-sensitive.
     pub fn get(&self, key: &[u8]) -> Option<&Record> {
-        let at = *self.index.get(key)?;
-        self.records[at].as_ref().map(|(_, record)| record)
+        self.records.get(self.index.get(key)?).map(|(_, record)| record)
     }
 
     /// Keys and records in the order of their creation.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &Record)> {
-        self.records.iter().flatten().map(|(key, record)| (&**key, record))
+        self.records.values().map(|(key, record)| (&**key, record))
     }
 
     /// The records of one table, such as `Customer`, by the rest of their keys.
@@ -173,14 +174,14 @@ impl Log {
         match entry {
             Entry::Create { key } => {
                 if !self.index.contains_key(key) {
-                    self.index.insert(key.into(), self.records.len());
-                    self.records.push(Some((key.into(), Record::default())));
+                    let next = self.records.last_key_value().map_or(0, |(last, _)| last + 1);
+                    self.index.insert(key.into(), next);
+                    self.records.insert(next, (key.into(), Record::default()));
                 }
             }
             Entry::Destroy { key } => {
                 if let Some(at) = self.index.remove(key) {
-                    self.records[at] = None;
-                    self.forget_destroyed();
+                    self.records.remove(&at);
                 }
             }
             Entry::Set { key, name, value } => match self.record(key) {
@@ -197,21 +198,8 @@ impl Log {
         true
     }
 
-    /// Gives back the room of destroyed records once they are the greater part: memory is bounded by what lives.
-    fn forget_destroyed(&mut self) {
-        if self.records.len() > 64 && self.index.len() * 2 < self.records.len() {
-            self.records.retain(Option::is_some);
-            for (at, (key, _)) in self.records.iter().flatten().enumerate() {
-                if let Some(place) = self.index.get_mut(key) {
-                    *place = at;
-                }
-            }
-        }
-    }
-
     fn record(&mut self, key: &[u8]) -> Option<&mut Record> {
-        let at = *self.index.get(key)?;
-        self.records[at].as_mut().map(|(_, record)| record)
+        self.records.get_mut(self.index.get(key)?).map(|(_, record)| record)
     }
 }
 
