@@ -150,26 +150,19 @@ impl Rules {
     pub fn significant<'a>(&self, slots: impl IntoIterator<Item = &'a ClassAd>) -> Significant {
         let knobs = &self.knobs.significant;
         let names = |list: &[Vec<u8>]| list.iter().map(Name::new).collect::<Vec<_>>();
-        let mut set = Significant::default();
-        if knobs.replaced_by.is_empty() {
-            let Ranking { before_job, after_job, preemption, ignore_jobs: _ } = &self.ranking;
-            let exprs = [before_job, after_job, preemption, &self.preemption.requirements, &self.jobs];
-            let exprs: Vec<&Expr> = exprs.into_iter().flatten().collect();
-            set = Significant::of_pool(slots, &exprs, &names(&knobs.slot_side));
-            if let Some(pattern) = &self.removed {
-                set.retain(|name| !pattern.is_match(name.as_bytes()).unwrap_or(false));
-            }
-            set.add_schedd_minimum();
-            for name in names(&knobs.added) {
-                set.insert(name);
-            }
-            for name in names(&knobs.removed) {
-                set.remove(name);
-            }
-        } else {
-            for name in names(&knobs.replaced_by) {
-                set.insert(name);
-            }
+        if self.replaces_significant() {
+            return names(&knobs.replaced_by).into_iter().collect();
+        }
+        let Ranking { before_job, after_job, preemption, ignore_jobs: _ } = &self.ranking;
+        let exprs = [before_job, after_job, preemption, &self.preemption.requirements, &self.jobs];
+        let exprs: Vec<&Expr> = exprs.into_iter().flatten().collect();
+        let mut set = Significant::of_pool(slots, &exprs, &names(&knobs.slot_side));
+        if let Some(pattern) = &self.removed {
+            set.retain(|name| !pattern.is_match(name.as_bytes()).unwrap_or(false));
+        }
+        set.extend(Significant::schedd_minimum().chain(names(&knobs.added)));
+        for name in names(&knobs.removed) {
+            set.remove(name);
         }
         set
     }

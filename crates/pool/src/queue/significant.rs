@@ -104,11 +104,6 @@ impl Significant {
         SCHEDD_MINIMUM.into_iter().map(Name::new)
     }
 
-    /// Adds the attributes that the access point itself uses.
-    pub fn add_schedd_minimum(&mut self) {
-        self.extend(Self::schedd_minimum());
-    }
-
     /// Adds a name.
     pub fn insert(&mut self, name: Name) {
         self.0.entry(name.folded()).or_insert(name);
