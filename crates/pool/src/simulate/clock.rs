@@ -1,7 +1,7 @@
 //! Expressions whose values may change although no ad changes: those that look at the clock, at priorities, or at
 //! random numbers.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hashbrown::{HashMap, HashSet};
 
@@ -28,6 +28,14 @@ const MOMENT_ATTRIBUTES: [&str; 9] = [
     "RemoteGroupQuota",
 ];
 
+/// The keys of all time-dependent attributes.
+static OF_THE_MOMENT: LazyLock<HashSet<Key>> = LazyLock::new(|| {
+    let added = MOMENT_ATTRIBUTES.into_iter().map(|name| Name::new(name).key());
+    added.chain([known::CURRENT_TIME]).collect()
+});
+
+static REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("Requirements"));
+
 /// References of an expression, and whether its value may change by itself.
 #[derive(Debug, Clone, Default)]
 struct Looks {
@@ -36,15 +44,14 @@ struct Looks {
 }
 
 impl Looks {
-    fn of(tree: &Tree, of_the_moment: &HashSet<Key>) -> Self {
+    fn of(tree: &Tree) -> Self {
         let found = Mentions::of(tree);
-        let names = found.names.iter().map(|name| name.key());
         let clock = found.opaque
             || found.random
             || found.live
             || !found.selectors.is_empty()
             || tree.calls.iter().any(|call| CLOCK_FUNCTIONS.contains(&call.name.folded()))
-            || names.into_iter().any(|key| key == known::CURRENT_TIME || of_the_moment.contains(&key));
+            || found.names.iter().any(|name| OF_THE_MOMENT.contains(&name.key()));
         Self { names: found.names, clock }
     }
 }
@@ -52,16 +59,13 @@ impl Looks {
 /// Finds out which jobs and slots look at the clock when they are matched.
 #[derive(Debug)]
 pub(super) struct Clock {
-    of_the_moment: HashSet<Key>,
     /// References of slot attributes, all slots together.
     slots: HashMap<Key, Looks>,
-    requirements: Name,
 }
 
 impl Clock {
     /// The clock of slots with these ads.
     pub(super) fn new<'a>(slots: impl Iterator<Item = &'a ClassAd>) -> Self {
-        let of_the_moment = MOMENT_ATTRIBUTES.into_iter().map(|name| Name::new(name).key()).collect();
         let mut found: HashMap<Key, Looks> = HashMap::new();
         let mut seen: HashSet<(Key, usize)> = HashSet::new();
         for ad in slots {
@@ -70,7 +74,7 @@ impl Clock {
                 if !seen.insert((name.key(), Arc::as_ptr(tree) as usize)) {
                     continue;
                 }
-                let looks = Looks::of(tree, &of_the_moment);
+                let looks = Looks::of(tree);
                 let own = found.entry(name.key()).or_default();
                 own.clock |= looks.clock;
                 own.names.extend(looks.names);
@@ -78,19 +82,19 @@ impl Clock {
                 own.names.dedup();
             }
         }
-        Self { of_the_moment, slots: found, requirements: Name::new("Requirements") }
+        Self { slots: found }
     }
 
     /// Returns whether any slot's own requirements look at the clock.
     pub(super) fn of_slots(&self) -> bool {
-        self.reaches(vec![self.requirements], None)
+        self.reaches(vec![*REQUIREMENTS], None)
     }
 
     /// Returns whether the requirements of a job look at the clock, in its own ad or through slots.
     pub(super) fn of_job(&self, job: &ClassAd) -> bool {
-        match job.lookup(self.requirements) {
+        match job.lookup(*REQUIREMENTS) {
             Some(Attribute::Tree(tree)) => {
-                let looks = Looks::of(tree, &self.of_the_moment);
+                let looks = Looks::of(tree);
                 looks.clock || self.reaches(looks.names, Some(job))
             }
             _ => false,
@@ -105,7 +109,7 @@ impl Clock {
             if !seen.insert(name.key()) {
                 continue;
             }
-            if self.of_the_moment.contains(&name.key()) || name.key() == known::CURRENT_TIME {
+            if OF_THE_MOMENT.contains(&name.key()) {
                 return true;
             }
             if let Some(looks) = self.slots.get(&name.key()) {
@@ -115,7 +119,7 @@ impl Clock {
                 open.extend(&looks.names);
             }
             if let Some(Attribute::Tree(tree)) = job.and_then(|job| job.lookup(name)) {
-                let looks = Looks::of(tree, &self.of_the_moment);
+                let looks = Looks::of(tree);
                 if looks.clock {
                     return true;
                 }
@@ -130,7 +134,7 @@ impl Clock {
     pub(super) fn of_rules(&self, rules: &Rules, workload: &Workload) -> bool {
         let look = |rule: &Option<Expr>, ads: &dyn Fn(Vec<Name>) -> bool| {
             rule.as_ref().is_some_and(|expr| {
-                let looks = Looks::of(expr.tree(), &self.of_the_moment);
+                let looks = Looks::of(expr.tree());
                 looks.clock || ads(looks.names)
             })
         };
