@@ -52,37 +52,19 @@ impl ClassTable {
 
     /// Numbers the rows, block by block; in a block, rows of one cost are adjacent.
     fn of_groups(groups: &Partition, structures: &Partition, cost: &dyn Fn(u32) -> u64) -> Self {
-        let (groups, count) = (&groups.of, groups.count);
-        let mut ends = vec![0_usize; count + 1];
-        for group in groups {
-            ends[*group as usize + 1] += 1;
+        let members = groups.members();
+        let mut of_block: Vec<Vec<&[u32]>> = vec![Vec::new(); structures.count];
+        for places in &members {
+            of_block[structures.of[places[0] as usize] as usize].push(places);
         }
-        for group in 0..count {
-            ends[group + 1] += ends[group];
-        }
-        // Each group is filled from its start, which is where the one before it ends.
-        let mut by_group = vec![0; groups.len()];
-        for (place, group) in groups.iter().enumerate() {
-            by_group[ends[*group as usize]] = place as u32;
-            ends[*group as usize] += 1;
-        }
-        let places = |group: u32| {
-            let group = group as usize;
-            &by_group[if group == 0 { 0 } else { ends[group - 1] }..ends[group]]
-        };
-        let mut of_block: Vec<Vec<u32>> = vec![Vec::new(); structures.count];
-        for group in 0..count as u32 {
-            of_block[structures.of[places(group)[0] as usize] as usize].push(group);
-        }
-        let mut table = Self { row_of: vec![NO_ROW; groups.len()], classes: count, ..Self::default() };
+        let mut table = Self { row_of: vec![NO_ROW; groups.of.len()], classes: groups.count, ..Self::default() };
         for mut groups in of_block {
-            groups.sort_by_cached_key(|group| cost(places(*group)[0]));
+            groups.sort_by_cached_key(|places| cost(places[0]));
             let first = table.starts.len();
             let mut block = Block { first, slots: Vec::with_capacity(groups.len()), members: Vec::new() };
-            for group in groups {
+            for places in groups {
                 let row = table.starts.len() as u32;
                 table.starts.push(table.members.len() as u32);
-                let places = places(group);
                 for place in places {
                     table.row_of[*place as usize] = row;
                 }
