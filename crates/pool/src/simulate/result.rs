@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::spread::Spread;
 use crate::workload::Fault;
+use crate::workload::arrival::Counts;
 
 /// Input, settings and results of a run: it can be kept and compared with others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,14 +76,9 @@ pub struct SimulationResult {
 /// Numbers of jobs of a workload: each record is in one of the counts from `bad` to `waiting`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobCounts {
-    /// Lines or ads that should be jobs.
-    pub records: u64,
-    /// Lines that were not understood; those of the header too.
-    pub bad: u64,
-    /// Jobs that were cancelled before they ran.
-    pub cancelled: u64,
-    /// Lines about parts of jobs that have a line of their own.
-    pub partial: u64,
+    /// Records of the source.
+    #[serde(flatten)]
+    pub source: Counts,
     /// Jobs that request more cores than there are.
     pub too_large: u64,
     /// Jobs that come after the end.

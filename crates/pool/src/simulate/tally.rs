@@ -201,7 +201,6 @@ impl<'w> SimulationTally<'w> {
         let groups = (0..self.groups.len()).map(|at| self.group(at, used)).collect();
         let parts: Vec<f64> =
             self.tallies.iter().filter(|tally| tally.jobs > tally.too_large).map(|tally| tally.use_.total()).collect();
-        let source = self.workload.counts;
         let seconds = (end - self.steps.start) as f64;
         let arrived: u64 = self.tallies.iter().map(|tally| tally.jobs).sum();
         let all = self.line("all".to_owned(), &all_submitters, None, used);
@@ -211,10 +210,7 @@ impl<'w> SimulationTally<'w> {
             cores,
             cycles: self.cycles,
             jobs: JobCounts {
-                records: source.records,
-                bad: source.bad,
-                cancelled: source.cancelled,
-                partial: source.partial,
+                source: self.workload.counts,
                 too_large: self.too_large.len() as u64,
                 yet_to_come: self.workload.arrivals.len() as u64 - arrived,
                 completed: all.completed,

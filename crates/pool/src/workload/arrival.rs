@@ -1,7 +1,7 @@
 //! A job of a workload: arrival, requested resources, and run time.
 
 use hashbrown::HashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Fault, Header};
 use crate::queue::job::JobId;
@@ -96,7 +96,7 @@ pub struct WorkloadSubmitter {
 }
 
 /// Numbers of records in a source.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Lines or ads that should be jobs.
     pub records: u64,

@@ -66,11 +66,11 @@ fn counts(simulated: &SimulationResult) -> Vec<String> {
         ),
         format!(
             "{}; skipped: {} too large, {} malformed, {} canceled before they ran, {}",
-            counted(jobs.records, "record"),
+            counted(jobs.source.records, "record"),
             jobs.too_large,
-            jobs.bad,
-            jobs.cancelled,
-            counted(jobs.partial, "partial execution")
+            jobs.source.bad,
+            jobs.source.cancelled,
+            counted(jobs.source.partial, "partial execution")
         ),
         format!(
             "utilization {:.1}%, Jain's index {:.3}, longest wait {}, {}, {:.0} core-seconds lost",
