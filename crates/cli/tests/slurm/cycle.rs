@@ -165,7 +165,7 @@ fn priorities_that_would_sink_stay_under_that_flag() {
             jobs: &[],
             settings: &evaluation,
         };
-        let mut policy = Policy::Slurm(Box::new(settings(&conf, TWO, &[]))).open(&opening);
+        let mut policy = Policy::Slurm(Box::new(settings(&conf, TWO, &[]))).open(&opening, None);
         let name = |name: &[u8]| Claimant {
             submitter: name.to_vec(),
             idle_jobs: 1,
@@ -225,7 +225,7 @@ fn long_run_shares_are_those_of_the_tree() {
             jobs: &[],
             settings: &evaluation,
         };
-        let mut policy = Policy::Slurm(Box::new(settings)).open(&opening);
+        let mut policy = Policy::Slurm(Box::new(settings)).open(&opening, None);
         let claimants: Vec<Claimant> = names
             .iter()
             .map(|name| Claimant {

@@ -485,7 +485,7 @@ pub(crate) fn opening<T>(
 
 /// The policy over the pool of a snapshot, as its files left it.
 fn open(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &EvalOptions) -> Box<dyn PriorityPolicy> {
-    opening(snapshot, slots, rules, settings, |opening| snapshot.policy.open(opening))
+    opening(snapshot, slots, rules, settings, |opening| snapshot.policy.open(opening, None))
 }
 
 /// Priorities and usage, brought up to the moment of the snapshot.

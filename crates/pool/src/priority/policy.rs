@@ -183,14 +183,9 @@ impl Policy {
         }
     }
 
-    /// The policy over a pool.
-    pub fn open(&self, opening: &Opening<'_>) -> Box<dyn PriorityPolicy> {
-        self.open_after(opening, None)
-    }
-
     /// The policy over a pool, with a recorded history of jobs that ran; without it, the history is read from their
     /// ads.
-    pub fn open_after(&self, opening: &Opening<'_>, past: Option<&Past>) -> Box<dyn PriorityPolicy> {
+    pub fn open(&self, opening: &Opening<'_>, past: Option<&Past>) -> Box<dyn PriorityPolicy> {
         match self {
             Self::Condor => {
                 let factors = FactorRules::new(&opening.knobs.accountant);

@@ -291,7 +291,7 @@ impl<'w> Ledger<'w> {
 
     fn open(&self, slots: &[Slot], settings: &EvalOptions) -> Box<dyn PriorityPolicy> {
         let (policy, past) = (&self.snapshot.policy, self.past.as_ref());
-        opening(&self.snapshot, slots, self.rules, settings, |opening| policy.open_after(opening, past))
+        opening(&self.snapshot, slots, self.rules, settings, |opening| policy.open(opening, past))
     }
 
     /// Entitled shares of the submitters: their parts of the first spin in which each is visited, and of the allocation
