@@ -235,9 +235,8 @@ fn uses_insignificant(queue: &Queue<'_>, rules: &Rules) -> bool {
 
 /// What requests of the queue say that others of their autocluster need not.
 fn varying(queue: &Queue<'_>) -> HashSet<Key> {
-    let carried = CARRIED.map(Name::new);
-    let varies = |name: &Name| !(carried.contains(name) && queue.significant.contains(*name));
-    VARYING_ATTRIBUTES.map(Name::new).into_iter().filter(varies).map(Name::key).collect()
+    let carried = CARRIED.map(Name::new).into_iter().filter(|name| !queue.significant.contains(*name));
+    carried.chain(VARYING_ATTRIBUTES.map(Name::new)).map(Name::key).collect()
 }
 
 /// A fault of the settings that stops nothing, in words.

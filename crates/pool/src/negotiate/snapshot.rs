@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::accountant::Log;
 use crate::pool::ad_reader::AdReader;
@@ -19,7 +19,8 @@ use classmate::internal::syntax::print::Style;
 use classmate_config::internal::config::{Config, Location};
 
 /// A pool at one moment.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(try_from = "RecordedSnapshot")]
 pub struct Snapshot {
     /// The configuration.
     pub config: Config,
@@ -198,11 +199,5 @@ impl TryFrom<RecordedSnapshot> for Snapshot {
 impl Serialize for Snapshot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         RecordedSnapshot::from(self).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Snapshot {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::try_from(RecordedSnapshot::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }

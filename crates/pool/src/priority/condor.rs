@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
 use super::spins::{Entrant, SpinTerms, Spins};
 use super::{Claimant, PieInput, PriorityPolicy, Standing, Turns, Waiting};
+use crate::OrderedMap;
 use crate::accountant::usage::{Account, RecordPlaces, SlotInUse};
 use crate::accountant::{Accountant, GroupOf};
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
@@ -72,15 +71,13 @@ impl PriorityPolicy for CondorPriority {
     }
 
     fn begin(&self, claimants: &[Claimant], _: &dyn Waiting, deal: &PieInput) -> Box<dyn Turns> {
-        let mut names: HashMap<&[u8], usize> = HashMap::new();
-        let mut usage = Vec::new();
+        let mut usage: OrderedMap<&[u8], f64> = OrderedMap::default();
         let mut entrants = Vec::with_capacity(claimants.len());
         for claimant in claimants {
             let submitter = claimant.submitter.as_slice();
-            let name = *names.entry(submitter).or_insert_with(|| {
-                usage.push(self.accountant.usage(submitter));
-                usage.len() - 1
-            });
+            let own = usage.entry(submitter);
+            let name = own.index();
+            own.or_insert_with(|| self.accountant.usage(submitter));
             entrants.push(Entrant {
                 name,
                 priority: self.accountant.effective_priority(submitter, &*self.groups),
@@ -95,7 +92,7 @@ impl PriorityPolicy for CondorPriority {
         let group_usage = deal.group.as_ref().map_or(0.0, |group| self.accountant.usage(&group.name));
         let terms =
             SpinTerms { deal: deal.clone(), preemption: self.preemption, ignore_priorities: self.ignore_priorities };
-        Box::new(Spins::new(terms, entrants, usage, group_usage))
+        Box::new(Spins::new(terms, entrants, usage.into_values().collect(), group_usage))
     }
 }
 

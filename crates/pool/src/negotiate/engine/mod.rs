@@ -40,8 +40,8 @@ use classmate::internal::program::cache::EvalCache;
 use classmate::internal::program::mask::Mask;
 use classmate::internal::threads;
 
-/// Attributes in which requests of one autocluster may differ.
-pub(super) const VARYING_ATTRIBUTES: [&str; 14] = [
+/// Attributes in which requests of one autocluster may differ, besides those they carry of their first job.
+pub(super) const VARYING_ATTRIBUTES: [&str; 9] = [
     "SubmitterNegotiatingGroup",
     "SubmitterAutoregroup",
     "SubmitterGroup",
@@ -50,11 +50,6 @@ pub(super) const VARYING_ATTRIBUTES: [&str; 14] = [
     "SubmittorPrio",
     "SubmitterUserPrio",
     "SubmitterUserResourcesInUse",
-    "Owner",
-    "ClusterId",
-    "ProcId",
-    "GlobalJobId",
-    "WantMatchDiagnostics",
     "_condor_RESOURCE_COUNT",
 ];
 
@@ -135,12 +130,6 @@ struct PinnedClasses {
     orders: usize,
     /// Their memory, bytes.
     bytes: usize,
-}
-
-impl std::fmt::Debug for ClassMatcher<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ClassMatcher").field("classes", &self.compiled.table.classes).finish_non_exhaustive()
-    }
 }
 
 impl<'c> ClassMatcher<'c> {

@@ -50,15 +50,9 @@ impl RunHistory {
         if !at.is_finite() {
             return;
         }
-        if !self.groups.contains_key(group) {
-            self.groups.insert(group.clone(), GroupHistory::default());
-        }
-        let Some(group) = self.groups.get_mut(group) else { return };
+        let group = self.groups.entry(group.clone()).or_default();
         group.all.change(at, by);
-        match group.users.get_mut(user) {
-            Some(track) => track.change(at, by),
-            None => group.users.entry(user.clone()).or_default().change(at, by),
-        }
+        group.users.entry(user.clone()).or_default().change(at, by);
     }
 
     /// Running jobs of each group on average over the last `span` seconds; groups without any are absent.
