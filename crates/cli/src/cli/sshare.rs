@@ -10,7 +10,7 @@ use crate::cli::pool::expect_directory;
 use crate::cli::settings::pool;
 use crate::cli::slurm::{SlurmArguments, Stand};
 use crate::cli::{Failure, Now, Streams, parse_now, print};
-use crate::report::sshare::{Columns, Layout, Listing, Shown};
+use crate::report::sshare::{Separator, ShareColumns, ShareListing};
 use classmate::{ClassAd, EvalOptions};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
@@ -94,7 +94,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
-    let given = arguments.format.as_deref().map(Columns::parse).transpose();
+    let given = arguments.format.as_deref().map(ShareColumns::parse).transpose();
     let given = given.map_err(|message| Failure::input(message).help("`classmate sshare --help` lists the columns"))?;
     let mut notes = Notes::default();
     let directory = arguments.pool.as_deref();
@@ -119,12 +119,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             .help("add slots.ads with Cpus, and a PriorityDecayHalfLife"));
     }
     let figures = Standpoint::figures_of(&slurm, &machines, &snapshot.jobs, &settings);
-    let shown = Shown {
-        long: arguments.long,
-        partitions: arguments.partition,
-        levels: matches!(algorithm, Algorithm::FairTree { .. }),
-    };
-    let columns = given.unwrap_or_else(|| Columns::default_of(shown));
+    let fair_tree = matches!(algorithm, Algorithm::FairTree { .. });
+    let columns = given.unwrap_or_else(|| ShareColumns::default_of(arguments.long, arguments.partition, fair_tree));
     let lower = |names: &[String]| names.iter().map(|name| name.to_lowercase()).collect::<Vec<_>>();
     let mut users = lower(&arguments.users);
     if users.is_empty() && !arguments.all {
@@ -137,19 +133,19 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         Algorithm::Exponential { damping } | Algorithm::DepthOblivious { damping } => Some(damping),
         Algorithm::Linear { .. } | Algorithm::FairTree { .. } => None,
     };
-    let listing = Listing {
+    let listing = ShareListing {
         tree: slurm.tree(),
         figures: &figures,
-        fair_tree: shown.levels,
+        fair_tree,
         computed: computed.filter(|_| slurm.files().options.release.rates_accounts()),
         cluster: slurm.files().associations.cluster.as_deref().unwrap_or_default(),
         run_minutes: &minutes_left(&snapshot.jobs, slurm.tree(), slurm.conf(), &settings),
         resources: &RESOURCES,
         columns: &columns,
-        layout: match (arguments.parsable, arguments.parsable2) {
-            (true, _) => Layout::Parsable,
-            (_, true) => Layout::Bare,
-            _ => Layout::Padded,
+        separator: match (arguments.parsable, arguments.parsable2) {
+            (true, _) => Separator::Parsable,
+            (_, true) => Separator::Bare,
+            _ => Separator::Padded,
         },
         header: !arguments.noheader,
         users: if arguments.all && users.is_empty() { None } else { Some(&users) },

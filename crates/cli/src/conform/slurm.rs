@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::field::{answer_operation, as_number, flag, list, number, numbers, object, real, text};
 use super::lenient_choice;
-use crate::report::sprio::{Format, Line};
+use crate::report::sprio::{Format, PriorityLine};
 use classmate_config::internal::config::slurm::{
     AssociationRow, Associations, BillingSum, Duration, INFINITE, PriorityFlags, ResetPeriod, Shares, TresWeights,
     Weights,
@@ -328,7 +328,7 @@ fn evaluation_order(input: &Json) -> Result<Json, String> {
 }
 
 /// A job as a line of `sprio` shows it.
-fn line(job: &Json) -> Result<Line, String> {
+fn line(job: &Json) -> Result<PriorityLine, String> {
     let terms = object(job, "terms")?;
     let word = |key: &str| job.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
     let weighted = Factors {
@@ -341,7 +341,7 @@ fn line(job: &Json) -> Result<Line, String> {
         tres: terms.get("tres").map_or(Ok(Vec::new()), amounts)?,
     };
     let (site, nice) = (number(job, "site")?.unwrap_or(0.0), number(job, "nice")?.unwrap_or(0.0));
-    Ok(Line {
+    Ok(PriorityLine {
         id: job.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned)).unwrap_or_default(),
         partition: word("partition_name"),
         user: word("user"),
@@ -354,7 +354,7 @@ fn line(job: &Json) -> Result<Line, String> {
         nice: nice as i64,
         weights: job.get("weights").map_or(Ok(Weights::default()), weights)?,
         tres_weights: TresWeights(job.get("tres_weights").map_or(Ok(Vec::new()), amounts)?),
-        ..Line::default()
+        ..PriorityLine::default()
     })
 }
 
