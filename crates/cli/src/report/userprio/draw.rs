@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::column::{COLUMNS, Column, Columns};
-use super::row::{Row, Surplus};
+use super::column::{COLUMNS, UserColumn, Columns};
+use super::row::{UserRow, Surplus};
 use super::{Listing, View};
 use classmate::Zone;
 use classmate::internal::syntax::calendar::Civil;
@@ -16,7 +16,7 @@ const LAST_KEY: f64 = 3.402_820_01e38;
 
 /// Everything a listing is drawn from.
 pub(super) struct Drawing<'a> {
-    pub(super) rows: &'a [Row],
+    pub(super) rows: &'a [UserRow],
     pub(super) view: &'a View,
     pub(super) surplus: Surplus,
     /// Time of the last update of priorities, epoch seconds.
@@ -57,8 +57,8 @@ impl Drawing<'_> {
             }
             self.line(out, width, &self.name(row), |column| self.cell(row, column))?;
             if !row.is_group {
-                in_use += row.in_use;
-                accumulated += row.accumulated;
+                in_use += row.value(Columns::IN_USE);
+                accumulated += row.value(Columns::TOTAL);
             }
         }
         dashes(out)?;
@@ -72,7 +72,7 @@ impl Drawing<'_> {
         out: &mut impl Write,
         width: usize,
         name: &[u8],
-        cell: impl Fn(&Column) -> String,
+        cell: impl Fn(&UserColumn) -> String,
     ) -> io::Result<()> {
         let mut line = name[..name.len().min(width)].to_vec();
         line.resize(width, b' ');
@@ -88,8 +88,8 @@ impl Drawing<'_> {
     }
 
     fn name_width(&self) -> usize {
-        let shown = |row: &&Row| row.last >= self.listing.active_since;
-        let length = |row: &Row| {
+        let shown = |row: &&UserRow| row.last >= self.listing.active_since;
+        let length = |row: &UserRow| {
             let indented = self.view.hierarchical && !row.is_group;
             let prefix = if indented && row.group_id != 0 { row.group.len() } else { 0 };
             (row.name.len() + if indented { 2 } else { 0 }).saturating_sub(prefix)
@@ -99,7 +99,7 @@ impl Drawing<'_> {
         longest.max(count.len()) + if self.view.hierarchical { 2 } else { 0 }
     }
 
-    fn name(&self, row: &Row) -> Vec<u8> {
+    fn name(&self, row: &UserRow) -> Vec<u8> {
         if !self.view.hierarchical || row.is_group {
             return row.name.clone();
         }
@@ -107,40 +107,31 @@ impl Drawing<'_> {
         [b"  ", &row.name[skipped..]].concat()
     }
 
-    fn cell(&self, row: &Row, column: &Column) -> String {
-        let (is, width) = (column.is, column.width);
+    fn cell(&self, row: &UserRow, column: &UserColumn) -> String {
+        let (is, width, value) = (column.is, column.width, row.value(column.is));
         if !row.has.any(is) {
             let expected = row.is_group && is.any(Columns::QUOTAS.with(Columns::SORT_KEY));
             return if expected { right("n/d", width) } else { String::new() };
         }
         let two = |value: f64| real(value, width, 2);
-        let positive = |holds: bool, value: f64| if holds { two(value) } else { String::new() };
+        let positive = |holds: bool| if holds { two(value) } else { String::new() };
         match is {
             Columns::GROUP => real(row.group_id as f64, width, 0),
-            Columns::ORDER => two(row.order),
-            Columns::SORT_KEY if row.sort_key >= LAST_KEY => right("<last>", width),
-            Columns::SORT_KEY => two(row.sort_key),
-            Columns::EFFECTIVE_QUOTA => two(row.effective_quota),
-            Columns::CONFIG_QUOTA => two(row.config_quota),
+            Columns::SORT_KEY if value >= LAST_KEY => right("<last>", width),
             Columns::SURPLUS if row.group_id == 0 => "yes".to_owned(),
             Columns::SURPLUS => row.surplus.as_str().to_owned(),
-            Columns::SUBTREE_QUOTA => two(row.subtree_quota),
-            Columns::PRIORITY => two(row.priority),
-            Columns::REAL_PRIORITY => two(if row.factor > 0.0 { row.priority / row.factor } else { 0.0 }),
-            Columns::FACTOR => positive(row.factor > 0.0, row.factor),
-            Columns::IN_USE => real(row.in_use, width, 0),
-            Columns::TOTAL => two(row.accumulated / 3600.0),
-            Columns::BEGIN => self.date_year(row.begin, width),
+            Columns::FACTOR | Columns::FLOOR => positive(value > 0.0),
+            Columns::CEILING => positive(value > -1.0),
+            Columns::IN_USE | Columns::REQUESTED => real(value, width, 0),
+            Columns::TOTAL => two(value / 3600.0),
+            Columns::BEGIN => self.date_year(value as i64, width),
             Columns::LAST => self.date_year(row.last, width),
             Columns::SINCE => duration(self.updated.saturating_sub(row.last), width),
-            Columns::REQUESTED => real(row.requested, width, 0),
-            Columns::FLOOR => positive(row.floor > 0.0, row.floor),
-            Columns::CEILING => positive(row.ceiling > -1.0, row.ceiling),
-            _ => String::new(),
+            _ => two(value),
         }
     }
 
-    fn total(&self, column: &Column, in_use: f64, accumulated: f64) -> String {
+    fn total(&self, column: &UserColumn, in_use: f64, accumulated: f64) -> String {
         let (since, width) = (self.listing.active_since, column.width);
         match column.is {
             Columns::SURPLUS => self.surplus.as_str().to_owned(),

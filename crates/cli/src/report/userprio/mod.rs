@@ -18,7 +18,7 @@ pub use values::Setting;
 use classmate::{ClassAd, EvalOptions, Zone};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use draw::Drawing;
-use row::{Found, Row, Surplus};
+use row::{Found, UserRow, Surplus};
 
 /// Layout of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -90,7 +90,7 @@ impl Listing {
     }
 
     /// Decides what is shown, and sorts the rows.
-    fn arrange(&self, rows: &mut [Row], found: &mut Found, count: usize) -> View {
+    fn arrange(&self, rows: &mut [UserRow], found: &mut Found, count: usize) -> View {
         let mut columns = if self.columns.is_empty() { Columns::MOST } else { self.columns };
         let mut hierarchical = matches!(self.layout, Layout::Automatic | Layout::Hierarchical);
         let mut hide_groups = false;
@@ -105,7 +105,7 @@ impl Listing {
             sort(rows, &Order { by: By::GroupsByName, columns, root_last: true });
             row::number_groups(rows, columns, found);
         }
-        let visible = |row: &Row| row.last >= self.active_since;
+        let visible = |row: &UserRow| row.last >= self.active_since;
         let all_in_root = !rows.iter().any(|row| visible(row) && row.group_id > 0);
         if !found.has.any(Columns::GROUP) || all_in_root {
             hierarchical = false;
@@ -183,7 +183,7 @@ struct Order {
 }
 
 impl Order {
-    fn compare(&self, a: &Row, b: &Row) -> Ordering {
+    fn compare(&self, a: &UserRow, b: &UserRow) -> Ordering {
         let groups_first = b.is_group.cmp(&a.is_group);
         let root_last = || match (self.root_last, a.group_id == 0, b.group_id == 0) {
             (true, true, false) => Ordering::Greater,
@@ -195,7 +195,7 @@ impl Order {
             By::GroupsFirst if a.is_group || b.is_group => a.index.cmp(&b.index),
             By::GroupsFirst => self.column(a, b),
             By::GroupNumber | By::GroupPlace if a.group_id != b.group_id => {
-                let place = if self.by == By::GroupPlace { number(a.order, b.order) } else { Ordering::Equal };
+                let place = if self.by == By::GroupPlace { number(a.value(Columns::ORDER), b.value(Columns::ORDER)) } else { Ordering::Equal };
                 root_last().then(place).then(a.group_id.cmp(&b.group_id))
             }
             By::GroupNumber | By::GroupPlace => groups_first.then_with(|| self.column(a, b)),
@@ -204,11 +204,11 @@ impl Order {
         }
     }
 
-    fn column(&self, a: &Row, b: &Row) -> Ordering {
+    fn column(&self, a: &UserRow, b: &UserRow) -> Ordering {
         if self.columns.any(Columns::PRIORITY) {
-            number(a.priority, b.priority)
+            number(a.value(Columns::PRIORITY), b.value(Columns::PRIORITY))
         } else if self.columns.any(Columns::USED) {
-            number(a.accumulated, b.accumulated)
+            number(a.value(Columns::TOTAL), b.value(Columns::TOTAL))
         } else {
             a.name.cmp(&b.name)
         }
@@ -222,7 +222,7 @@ fn number(a: f64, b: f64) -> Ordering {
 
 /// Sorts like HTCondor's library as far as its order is defined: equal rows keep their order up to sixteen rows. More
 /// rows are sorted stably too; HTCondor's order of equal rows is accidental there.
-fn sort(rows: &mut [Row], order: &Order) {
+fn sort(rows: &mut [UserRow], order: &Order) {
     if order.by == By::GroupsFirst {
         // Not an order: a group compares with users by its place among the ads, users among themselves by columns.
         // Inserting one after another, as the library does with so few, is defined all the same.
