@@ -44,8 +44,9 @@ pub(crate) use output::{Form, Streams, columns, complain, output, print, print_r
 use output::{TABLE_OR_JSON, TEXT_OR_JSON, write_file};
 use words::words;
 
-use crate::report::{Color, Origin, render};
+use crate::report::{Color, Origin, render_diagnostic};
 use classmate::internal::builtin::user_map::{Homes, UserMap, UserMaps};
+use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::time::parse_instant;
 use classmate::{EvalOptions, Expr, Mode, ParseOptions, SyntaxError, Zone};
@@ -286,5 +287,6 @@ fn parsed_with(text: &[u8], name: &str, options: &ParseOptions, color: Color) ->
 
 /// The failure of a text that does not parse.
 fn unparsed(error: &SyntaxError, text: &[u8], name: &str, color: Color) -> Failure {
-    Failure::rendered(render(error, text, &Origin::whole(name), None, color))
+    let finding = diagnose(text, error, &ParseOptions::default());
+    Failure::rendered(render_diagnostic(&finding, text, &Origin::whole(name), color))
 }
