@@ -7,7 +7,7 @@ use clap::ArgAction;
 
 use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
-use crate::cli::slurm::{SlurmArguments, Stand};
+use crate::cli::slurm::SlurmArguments;
 use crate::cli::{Failure, Streams, print};
 use crate::report::sprio::{DefaultColumns, Format, PriorityLine, Sort};
 use classmate_config::SlurmConf;
@@ -96,8 +96,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let wanted = arguments.job.iter().map(|text| wanted(text)).collect::<Result<Vec<_>, _>>()?;
     let mut notes = Notes::default();
     let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
-    let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
-    let slurm = arguments.slurm.read(arguments.files.directory(), Some(&stand), &mut notes)?;
+    let directory = arguments.files.directory();
+    let slurm = arguments.slurm.read(directory, &snapshot.config, &snapshot.jobs, &mut notes)?;
     notes.show(streams.err);
     let settings = snapshot.settings();
     enlist(&mut snapshot.slots, slurm.conf(), &settings);

@@ -8,13 +8,13 @@ use clap::ArgAction;
 use crate::cli::input::{self, Notes};
 use crate::cli::pool::expect_directory;
 use crate::cli::settings::pool;
-use crate::cli::slurm::{SlurmArguments, Stand};
+use crate::cli::slurm::SlurmArguments;
 use crate::cli::{Failure, Now, Streams, parse_now, print};
 use crate::report::sshare::{Separator, ShareColumns, ShareListing};
 use classmate::{ClassAd, EvalOptions};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
-use classmate_pool::internal::priority::slurm::running::{RESOURCES, minutes_left};
+use classmate_pool::internal::priority::slurm::running::minutes_left;
 use classmate_pool::internal::priority::slurm::{Algorithm, SlurmNodes, Standpoint};
 
 /// Show shares, usage and fair share, like Slurm's `sshare`.
@@ -106,8 +106,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut snapshot = Snapshot { slots: ads("slots.ads")?, jobs: ads("jobs.ads")?, ..Snapshot::default() };
     snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
     let config = pool(None, directory, arguments.allow_commands, streams.err)?;
-    let stand = Stand { config: &config, jobs: &snapshot.jobs };
-    let slurm = arguments.slurm.read(directory, Some(&stand), &mut notes)?;
+    let slurm = arguments.slurm.read(directory, &config, &snapshot.jobs, &mut notes)?;
     notes.show(streams.err);
     let settings = snapshot.settings();
     let machines = SlurmNodes::of(snapshot.slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), &settings);
@@ -140,7 +139,6 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         computed: computed.filter(|_| slurm.files().options.release.rates_accounts()),
         cluster: slurm.files().associations.cluster.as_deref().unwrap_or_default(),
         run_minutes: &minutes_left(&snapshot.jobs, slurm.tree(), slurm.conf(), &settings),
-        resources: &RESOURCES,
         columns: &columns,
         separator: match (arguments.parsable, arguments.parsable2) {
             (true, _) => Separator::Parsable,

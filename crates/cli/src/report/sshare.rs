@@ -5,6 +5,7 @@
 
 use crate::report::template::exponential;
 use classmate_config::internal::config::slurm::Shares;
+use classmate_pool::internal::priority::slurm::running::RESOURCES;
 use classmate_pool::internal::priority::slurm::{Association, AssociationTree, Figures, ROOT};
 
 /// The widest column.
@@ -133,8 +134,6 @@ pub struct ShareListing<'a> {
     pub computed: Option<f64>,
     /// Remaining usage, by association: resources and their minutes.
     pub run_minutes: &'a [Vec<(String, f64)>],
-    /// Resources that are counted, in their order.
-    pub resources: &'a [&'a str],
     /// The columns.
     pub columns: &'a ShareColumns,
     /// Separators of columns.
@@ -192,8 +191,7 @@ impl ShareListing<'_> {
             let found = self.run_minutes.get(at).and_then(|all| all.iter().find(|(name, _)| name == resource));
             found.map_or(0.0, |(_, minutes)| minutes.trunc())
         };
-        let items: Vec<String> =
-            self.resources.iter().map(|resource| format!("{resource}={}", amount(resource))).collect();
+        let items: Vec<String> = RESOURCES.iter().map(|resource| format!("{resource}={}", amount(resource))).collect();
         items.join(",")
     }
 
