@@ -223,24 +223,22 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     }
 }
 
-/// A change of a value of a user.
-type Setter<T> = fn(Vec<u8>, T) -> Edit;
-
 /// A change of a user.
 type UserEdit = fn(Vec<u8>) -> Edit;
 
+/// A change of a value of a user; none if the text is not such a value.
+type ValueEdit = fn(Vec<u8>, &str) -> Option<Edit>;
+
 /// The requested change; at most one option of a change is given.
 fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
-    let reals: [(_, Setter<f64>); 3] = [
-        (&arguments.setprio, Edit::Priority),
-        (&arguments.setfactor, Edit::Factor),
-        (&arguments.setaccum, Edit::Accumulated),
-    ];
-    let integers: [(_, Setter<i64>); 4] = [
-        (&arguments.setceiling, Edit::Ceiling),
-        (&arguments.setfloor, Edit::Floor),
-        (&arguments.setbegin, Edit::Begin),
-        (&arguments.setlast, Edit::Last),
+    let values: [(_, &str, ValueEdit); 7] = [
+        (&arguments.setprio, "a number", |user, text| Some(Edit::Priority(user, text.parse().ok()?))),
+        (&arguments.setfactor, "a number", |user, text| Some(Edit::Factor(user, text.parse().ok()?))),
+        (&arguments.setaccum, "a number", |user, text| Some(Edit::Accumulated(user, text.parse().ok()?))),
+        (&arguments.setceiling, "a whole number", |user, text| Some(Edit::Ceiling(user, text.parse().ok()?))),
+        (&arguments.setfloor, "a whole number", |user, text| Some(Edit::Floor(user, text.parse().ok()?))),
+        (&arguments.setbegin, "a whole number", |user, text| Some(Edit::Begin(user, text.parse().ok()?))),
+        (&arguments.setlast, "a whole number", |user, text| Some(Edit::Last(user, text.parse().ok()?))),
     ];
     let users: [(_, UserEdit); 5] = [
         (&arguments.cancelceilinglease, |user| Edit::CancelLease(LeaseKind::Ceiling, user)),
@@ -250,11 +248,10 @@ fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
         (&arguments.delete, Edit::Delete),
     ];
     let mut edit = arguments.resetall.then_some(Edit::ResetAll);
-    for (given, change) in reals {
-        edit = valued(given.as_ref(), "a number")?.map(|(user, value)| change(user, value)).or(edit);
-    }
-    for (given, change) in integers {
-        edit = valued(given.as_ref(), "a whole number")?.map(|(user, value)| change(user, value)).or(edit);
+    for (given, expected, change) in values {
+        let Some([user, value]) = given.as_deref() else { continue };
+        let wrong = || Failure::input(format!("invalid value `{value}` for `{user}`: expected {expected}"));
+        edit = Some(change(user.clone().into_bytes(), value).ok_or_else(wrong)?);
     }
     for (given, change) in users {
         edit = given.as_ref().map(|user| change(user.clone().into_bytes())).or(edit);
@@ -270,17 +267,6 @@ fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
         }
     };
     Ok(Some(Edit::Lease(kind, user, value, seconds)))
-}
-
-/// A user and a value.
-fn valued<T: std::str::FromStr>(given: Option<&Vec<String>>, expected: &str) -> Result<Option<(Vec<u8>, T)>, Failure> {
-    match given.map(Vec::as_slice) {
-        Some([name, value]) => match value.parse() {
-            Ok(value) => Ok(Some((name.clone().into_bytes(), value))),
-            Err(_) => Err(Failure::input(format!("invalid value `{value}` for `{name}`: expected {expected}"))),
-        },
-        _ => Ok(None),
-    }
 }
 
 /// The accountant's log of the pool.

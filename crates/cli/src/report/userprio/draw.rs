@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::column::{COLUMNS, UserColumn, Columns};
-use super::row::{UserRow, Surplus};
+use super::column::{COLUMNS, Columns, UserColumn};
+use super::row::{Surplus, UserRow};
 use super::{Listing, View};
 use classmate::Zone;
 use classmate::internal::syntax::calendar::Civil;

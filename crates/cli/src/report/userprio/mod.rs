@@ -18,7 +18,7 @@ pub use values::Setting;
 use classmate::{ClassAd, EvalOptions, Zone};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use draw::Drawing;
-use row::{Found, UserRow, Surplus};
+use row::{Found, Surplus, UserRow};
 
 /// Layout of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -195,7 +195,11 @@ impl Order {
             By::GroupsFirst if a.is_group || b.is_group => a.index.cmp(&b.index),
             By::GroupsFirst => self.column(a, b),
             By::GroupNumber | By::GroupPlace if a.group_id != b.group_id => {
-                let place = if self.by == By::GroupPlace { number(a.value(Columns::ORDER), b.value(Columns::ORDER)) } else { Ordering::Equal };
+                let place = if self.by == By::GroupPlace {
+                    number(a.value(Columns::ORDER), b.value(Columns::ORDER))
+                } else {
+                    Ordering::Equal
+                };
                 root_last().then(place).then(a.group_id.cmp(&b.group_id))
             }
             By::GroupNumber | By::GroupPlace => groups_first.then_with(|| self.column(a, b)),

@@ -104,14 +104,17 @@ pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<UserRow>, Found) {
     let mut found = Found::default();
     let mut rows: Vec<UserRow> = Vec::with_capacity(ads.len());
     let mut before = UserRow::default();
-    [Columns::TOTAL, Columns::CEILING, Columns::FLOOR].map(|missing| before.set(missing, -1.0));
+    for missing in [Columns::TOTAL, Columns::CEILING, Columns::FLOOR] {
+        before.set(missing, -1.0);
+    }
     let mut used = 0;
     for (at, ad) in ads.iter().enumerate() {
         let facts = AdReader::of(ad, &settings);
         let (Some(name), Some(priority)) = (facts.string("Name"), facts.number("Priority")) else { continue };
         let mut row = UserRow { name: name.to_vec(), index: at + 1, has: Columns::PRIORITY, ..before.clone() };
         (row.surplus, row.group_id) = (Surplus::Unset, 0);
-        [Columns::ORDER, Columns::SORT_KEY].map(|reset| row.set(reset, 0.0));
+        row.set(Columns::ORDER, 0.0);
+        row.set(Columns::SORT_KEY, 0.0);
         row.set(Columns::PRIORITY, priority);
         if let Some(time) = facts.integer("BeginUsageTime") {
             row.set(Columns::BEGIN, time as f64);
@@ -219,8 +222,11 @@ pub(super) fn number_groups(rows: &mut [UserRow], columns: Columns, found: &mut 
     if groups > 0 {
         found.has = found.has.with(Columns::ORDER);
     }
-    let places: hashbrown::HashMap<Vec<u8>, (i64, f64, Columns)> =
-        rows[..groups].iter().rev().map(|row| (row.name.clone(), (row.group_id, row.value(Columns::ORDER), row.has))).collect();
+    let places: hashbrown::HashMap<Vec<u8>, (i64, f64, Columns)> = rows[..groups]
+        .iter()
+        .rev()
+        .map(|row| (row.name.clone(), (row.group_id, row.value(Columns::ORDER), row.has)))
+        .collect();
     let of_root = rows.get(root).map_or((0.0, Columns::NONE), |row| (row.value(Columns::ORDER), row.has));
     for row in &mut rows[groups..] {
         let (order, has) = if row.group_id >= 0 {
