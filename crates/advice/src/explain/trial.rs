@@ -5,9 +5,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::explain::ad_table::AdTable;
-use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::ad::Attribute;
 use classmate::internal::eval::matching::symmetric;
-use classmate::internal::name::{Key, Name};
+use classmate::internal::name::Key;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::Atoms;
 use classmate::internal::program::cache::{CachedView, EvalCache};
@@ -15,6 +15,7 @@ use classmate::internal::program::condition::{Clause, requirements};
 use classmate::internal::program::mask::Mask;
 use classmate::internal::program::view::TableView;
 use classmate::internal::threads;
+use classmate::{ClassAd, Name};
 
 /// The sides whose Requirements must be true.
 const SIDES: [Side; 2] = [Side::Other, Side::Row];

@@ -216,10 +216,7 @@ pub(super) fn is_of_jobs(name: &[u8]) -> bool {
 
 /// Returns true if an attribute (lower case) is one that HTCondor knows, whatever the ads have.
 pub(super) fn is_known(name: &[u8]) -> bool {
-    attribute(name).is_some()
-        || listed(OF_GROUP, name)
-        || NAMED.iter().any(|(attribute, _)| attribute.as_bytes() == name)
-        || is_numbered(name)
+    attribute(name).is_some() || listed(OF_GROUP, name) || is_numbered(name)
 }
 
 /// Returns true for the numbered attributes that past matches leave in a job: `LastMatchName0`, `MachineAttrCpus1`.

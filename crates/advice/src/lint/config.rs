@@ -16,18 +16,17 @@ use super::submit::lint_with_macros;
 use super::transforms::{self, TransformPart};
 use super::{LineIndex, beside_comment, certain_fix, is_slip, placed, unknowns};
 use classmate::internal::builtin::near;
-use classmate::internal::diagnostic::{Diagnostic, Excerpt, Fix};
-use classmate::internal::name::Name;
-use classmate::internal::span::Span;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::diagnostic::{Excerpt, Fix};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
+use classmate::{Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::{check, referenced};
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::origin;
 use classmate_config::internal::config::setting::list_items;
-use classmate_config::internal::config::{Config, ConfigError, Definition, Location, Source};
+use classmate_config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 
 /// Checks a configuration.

@@ -3,13 +3,11 @@
 use super::attributes::{Variety, is_known, is_text, is_value_of, variety};
 use super::expression::{LintContext, written};
 use super::versions::version_dependent;
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::name::Name;
-use classmate::internal::span::Span;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::RefScope;
+use classmate::{Diagnostic, Expr, Name, Span};
 
 /// Findings of one expression.
 const MAX_DIAGNOSTICS: usize = 50;

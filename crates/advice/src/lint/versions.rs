@@ -3,8 +3,8 @@
 
 use super::attributes::is_always_there;
 use super::expression::LintContext;
+use classmate::Diagnostic;
 use classmate::internal::builtin::pattern::{Options, Pattern};
-use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::UnaryOp;

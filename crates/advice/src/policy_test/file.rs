@@ -6,11 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::value::Datetime;
 
-use classmate::internal::ad::ClassAd;
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::format::Reader;
-use classmate::internal::span::Span;
-use classmate::internal::syntax::parse::ParseOptions;
+use classmate::{ClassAd, Diagnostic, ParseOptions, Reader, Span};
 
 /// A test file as it is written.
 #[derive(Debug, Deserialize)]

@@ -9,15 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::whatif::kind::SlotKinds;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::Expr;
-use classmate_config::internal::config::ConfigError;
+use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
+use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
-use classmate_pool::internal::negotiate::outcome::{Outcome, Rejection};
-use classmate_pool::internal::negotiate::{CycleOptions, Feasibility, PreparedPool, Snapshot};
-use classmate_pool::internal::queue::job::JobId;
+use classmate_pool::{CycleOptions, Feasibility, JobId, Outcome, PreparedPool, Rejection, Snapshot};
 
 /// The result of a pool, and the jobs that match any slot.
 #[derive(Debug, Default)]

@@ -1,13 +1,11 @@
 //! Single changes of a job: the place, and the replacement that a condition calls for.
 
 use crate::explain::repair::suggestion::{Change, Changed};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::leaf_count;
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
-use classmate::internal::value::Value;
+use classmate::{ClassAd, Expr, Name, Value};
 
 /// The bound that a value has to satisfy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,11 +16,10 @@ use crate::explain::repair::plan::{self, Repair, RepairMap, RepairPlan};
 use crate::explain::repair::policy_edit::{RejectingSlots, replaced};
 use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
 use crate::explain::trial::{Effect, Trials};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near;
-use classmate::internal::name::Name;
 use classmate::internal::program::view::TableView;
-use classmate::internal::syntax::expr::{Expr, NodeId};
+use classmate::internal::syntax::expr::NodeId;
+use classmate::{ClassAd, Expr, Name};
 
 /// Slots that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
