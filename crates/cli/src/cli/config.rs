@@ -11,7 +11,7 @@ use crate::cli::settings::{Sources, rendered};
 use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, complain, print, print_result, words, write_json};
 use crate::report::config::{Layout, diagnostic_json, json, origin, render, write};
 use crate::report::counted;
-use classmate::internal::diagnostic::Severity;
+use crate::report::lint::counts;
 use classmate_config::internal::config::check::{check, sort};
 use classmate_config::{Config, Definition};
 use classmate_pool::internal::quota::check::diagnostics;
@@ -208,8 +208,7 @@ fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
     found.extend(diagnostics(&reading.config, &found));
     sort(&reading.config, &mut found);
     found.extend(reading.error);
-    let count = |severity: Severity| found.iter().filter(|diagnostic| diagnostic.severity == severity).count() as u64;
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = counts(&found);
     let listed: Vec<_> = found.iter().map(diagnostic_json).collect();
     let whole = json!({ "errors": errors, "warnings": warnings, "diagnostics": listed });
     print_result(arguments.format, &whole, None, |out| {

@@ -4,7 +4,7 @@ use crate::cli::input::Notes;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, complain, leaked, parsed, print_result, words};
-use crate::report::explain::{self as report, Layout};
+use crate::report::explain as report;
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::threads;
 use classmate::{ClassAd, Scope};
@@ -86,8 +86,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let subject = subject(snapshot, wanted, streams)?;
         let pool = PreparedPool::for_explanation_taking(snapshot)?;
         let explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
-        let layout = Layout { policies: arguments.policies };
-        print_result(form, &explanation, columns(), |out| report::write(out, &explanation, layout, streams.out))
+        print_result(form, &explanation, columns(), |out| {
+            report::write(out, &explanation, arguments.policies, streams.out)
+        })
     } else if let Some(name) = &about.slot {
         let outcome = negotiate(snapshot)?;
         let pool = &*leaked(PreparedPool::for_explanation(snapshot)?);

@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 
 use super::{Color, Origin, render_diagnostic};
 use classmate::Diagnostic;
-use classmate_config::internal::config::{Location, knob};
-use classmate_config::{Config, Definition, Source};
+use classmate_config::internal::config::knob;
+use classmate_config::{Config, Definition, Location, Source};
 
 /// Renders a diagnostic of a configuration, with its line.
 pub fn render(diagnostic: &Diagnostic, sources: &[Source], color: Color) -> String {

@@ -16,22 +16,15 @@ use classmate_advice::internal::explain::prose::prose;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::slot::SlotExplanation;
 use classmate_advice::internal::explain::values::verb;
-use classmate_pool::internal::negotiate::outcome::Rejection;
+use classmate_pool::Rejection;
 use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::quota::derivation::slots;
 
-/// The amount of output.
-#[derive(Clone, Copy, Debug)]
-pub struct Layout {
-    /// Policies of slots that are shown with their conditions.
-    pub policies: usize,
-}
-
-/// Writes an explanation.
+/// Writes an explanation, with the conditions of so many policies of slots.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Write, found: &Explanation, policies: usize, color: Color) -> io::Result<()> {
     writeln!(
         out,
         "Job {} of {}: {} of {} {}",
@@ -57,7 +50,7 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
         clauses(out, &found.clauses, color)?;
     }
     writeln!(out, "\nRequirements of the slots, evaluated for the job")?;
-    for policy in found.policies.iter().take(layout.policies) {
+    for policy in found.policies.iter().take(policies) {
         let refusing = policy.slots - policy.accepting;
         let does = if refusing > 0 {
             format!("{refusing} {} the job", verb(refusing, "rejects", "reject"))
@@ -71,8 +64,8 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
             clauses(out, &policy.clauses, color)?;
         }
     }
-    if found.policies.len() > layout.policies {
-        writeln!(out, "… {} more (use --policies NUMBER)", found.policies.len() - layout.policies)?;
+    if found.policies.len() > policies {
+        writeln!(out, "… {} more (use --policies NUMBER)", found.policies.len() - policies)?;
     }
     near(out, found)?;
     match &found.cycle {
