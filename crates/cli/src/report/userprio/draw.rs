@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use super::Listing;
 use super::column::{COLUMNS, Columns, UserColumn};
 use super::row::{Surplus, UserRow};
-use super::{Listing, View};
 use classmate::Zone;
 use classmate::internal::syntax::calendar::Civil;
 use classmate::internal::syntax::number::write_general;
@@ -15,21 +15,28 @@ const LONGEST_NAME: usize = 99;
 const LAST_KEY: f64 = 3.402_820_01e38;
 
 /// Everything a listing is drawn from.
+#[expect(clippy::struct_excessive_bools, reason = "four independent decisions about what is shown")]
 pub(super) struct Drawing<'a> {
-    pub(super) rows: &'a [UserRow],
-    pub(super) view: &'a View,
+    pub(super) listing: &'a Listing,
+    pub(super) rows: Vec<UserRow>,
+    pub(super) columns: Columns,
+    pub(super) hierarchical: bool,
+    pub(super) hide_groups: bool,
+    pub(super) hide_users: bool,
+    /// The root is hidden as long as no other group is shown.
+    pub(super) hide_root: bool,
     pub(super) surplus: Surplus,
     /// Time of the last update of priorities, epoch seconds.
     pub(super) updated: i64,
-    pub(super) listing: &'a Listing,
+    /// Number of ads.
+    pub(super) count: usize,
 }
 
 impl Drawing<'_> {
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let width = self.name_width();
         writeln!(out, "Last Priority Update: {}", date(self.updated, &self.listing.zone))?;
-        let hierarchical = self.view.hierarchical;
-        let titles = match (self.view.hide_users, hierarchical) {
+        let titles = match (self.hide_users, self.hierarchical) {
             (true, true) => ["Group", "Name"],
             (true, false) => ["", "Group Name"],
             (false, true) => ["Group", "  User Name"],
@@ -41,17 +48,17 @@ impl Drawing<'_> {
         let dashes = |out: &mut _| self.line(out, width, &vec![b'-'; width], |column| "-".repeat(column.width));
         dashes(out)?;
         let (mut users, mut in_use, mut accumulated) = (0, 0.0, 0.0);
-        let mut hide_root = self.view.hide_root;
+        let mut hide_root = self.hide_root;
         for row in self.rows.iter().filter(|row| row.last >= self.listing.active_since) {
             if row.is_group {
-                if self.view.hide_groups || (!hierarchical && hide_root && row.group_id == 0) {
+                if self.hide_groups || (!self.hierarchical && hide_root && row.group_id == 0) {
                     continue;
                 }
                 // Where another group is shown, the root is shown too.
                 hide_root = false;
             } else {
                 users += 1;
-                if self.view.hide_users {
+                if self.hide_users {
                     continue;
                 }
             }
@@ -76,7 +83,7 @@ impl Drawing<'_> {
     ) -> io::Result<()> {
         let mut line = name[..name.len().min(width)].to_vec();
         line.resize(width, b' ');
-        for column in COLUMNS.iter().filter(|column| self.view.columns.any(column.is)) {
+        for column in COLUMNS.iter().filter(|column| self.columns.any(column.is)) {
             let cell = cell(column);
             let end = line.len() + 1 + column.width;
             line.push(b' ');
@@ -90,17 +97,17 @@ impl Drawing<'_> {
     fn name_width(&self) -> usize {
         let shown = |row: &&UserRow| row.last >= self.listing.active_since;
         let length = |row: &UserRow| {
-            let indented = self.view.hierarchical && !row.is_group;
+            let indented = self.hierarchical && !row.is_group;
             let prefix = if indented && row.group_id != 0 { row.group.len() } else { 0 };
             (row.name.len() + if indented { 2 } else { 0 }).saturating_sub(prefix)
         };
         let longest = self.rows.iter().filter(shown).map(length).max().unwrap_or(0).clamp(10, LONGEST_NAME);
-        let count = format!("Number of users: {}", self.view.count);
-        longest.max(count.len()) + if self.view.hierarchical { 2 } else { 0 }
+        let count = format!("Number of users: {}", self.count);
+        longest.max(count.len()) + if self.hierarchical { 2 } else { 0 }
     }
 
     fn name(&self, row: &UserRow) -> Vec<u8> {
-        if !self.view.hierarchical || row.is_group {
+        if !self.hierarchical || row.is_group {
             return row.name.clone();
         }
         let skipped = if row.group_id > 0 { (row.group.len() + 1).min(row.name.len()) } else { 0 };

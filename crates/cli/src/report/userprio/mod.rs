@@ -76,11 +76,10 @@ impl Listing {
         if ads.is_empty() {
             return Ok(());
         }
-        let (mut rows, mut found) = row::rows(ads, self.rollup);
-        let view = self.arrange(&mut rows, &mut found, ads.len());
         let settings = EvalOptions::default();
         let updated = AdReader::of(&ads[0], &settings).integer("LastUpdate").unwrap_or(0);
-        Drawing { rows: &rows, view: &view, surplus: found.surplus, updated, listing: self }.write(out)
+        let (rows, found) = row::rows(ads, self.rollup);
+        Drawing { updated, count: ads.len(), ..self.arranged(rows, found) }.write(out)
     }
 
     /// Number of ads left out because they were not active recently.
@@ -90,7 +89,7 @@ impl Listing {
     }
 
     /// Decides what is shown, and sorts the rows.
-    fn arrange(&self, rows: &mut [UserRow], found: &mut Found, count: usize) -> View {
+    fn arranged(&self, mut rows: Vec<UserRow>, mut found: Found) -> Drawing<'_> {
         let mut columns = if self.columns.is_empty() { Columns::MOST } else { self.columns };
         let mut hierarchical = matches!(self.layout, Layout::Automatic | Layout::Hierarchical);
         let mut hide_groups = false;
@@ -102,8 +101,8 @@ impl Listing {
         }
         columns = self.with_data(columns, found.has);
         if found.grouped {
-            sort(rows, &Order { by: By::GroupsByName, columns, root_last: true });
-            row::number_groups(rows, columns, found);
+            sort(&mut rows, &Order { by: By::GroupsByName, columns, root_last: true });
+            row::number_groups(&mut rows, columns, &mut found);
         }
         let visible = |row: &UserRow| row.last >= self.active_since;
         let all_in_root = !rows.iter().any(|row| visible(row) && row.group_id > 0);
@@ -122,14 +121,18 @@ impl Listing {
         };
         // By its sort key the root is last anyway; among numbered groups it has none.
         let root_last = found.surplus == Surplus::Regroup || by == By::GroupNumber;
-        sort(rows, &Order { by, columns, root_last });
-        View {
+        sort(&mut rows, &Order { by, columns, root_last });
+        Drawing {
+            listing: self,
+            rows,
             columns,
             hierarchical,
             hide_groups,
             hide_users: only_quotas && !found.users_have_quotas,
             hide_root: all_in_root,
-            count,
+            surplus: found.surplus,
+            updated: 0,
+            count: 0,
         }
     }
 
@@ -149,19 +152,6 @@ impl Listing {
         }
         columns
     }
-}
-
-/// The rows to show.
-#[expect(clippy::struct_excessive_bools, reason = "four independent decisions about what is shown")]
-#[derive(Debug)]
-struct View {
-    columns: Columns,
-    hierarchical: bool,
-    hide_groups: bool,
-    hide_users: bool,
-    /// The root is hidden as long as no other group is shown.
-    hide_root: bool,
-    count: usize,
 }
 
 /// Sort order of rows.
