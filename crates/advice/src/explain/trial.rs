@@ -65,7 +65,7 @@ pub(super) struct Effect {
 
 /// A change of the one ad: the attributes that differ, and a test if clauses that were made of some expressions have to be
 /// compiled again.
-type Change<'c> = (&'c [Name], &'c (dyn Fn(&[(Side, Key)]) -> bool + Sync));
+type AdChange<'c> = (&'c [Name], &'c (dyn Fn(&[(Side, Key)]) -> bool + Sync));
 
 impl<'p, 'a> Trials<'p, 'a> {
     /// Trials for the ads of a table and the one opposite as it is.
@@ -137,7 +137,7 @@ impl Compiled {
         &self,
         view: TableView<'_>,
         (block, cache): (u32, &EvalCache),
-        (names, rewrites): Change<'_>,
+        (names, rewrites): AdChange<'_>,
     ) -> Option<Mask> {
         let number = |name: &Name| (!names.contains(name)).then_some(0);
         let at = CachedView { view, block, number: &number };

@@ -13,12 +13,12 @@ use crate::conform::{Kind, answer, ascii};
 #[command(after_help = "\
 Example:
   echo '{\"id\": 1, \"expr\": \"1 + 1\"}' | classmate conform eval")]
-pub(super) struct Arguments {
+pub(super) struct ConformArguments {
     /// Kind of cases
     kind: Kind,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &ConformArguments) -> Result<(), Failure> {
     let mut output = BufWriter::new(std::io::stdout().lock());
     for line in std::io::stdin().lock().split(b'\n') {
         let line = line.map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;

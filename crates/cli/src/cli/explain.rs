@@ -33,7 +33,7 @@ Examples:
   classmate explain examples/groups --group chemistry
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid or the name is unknown.")]
-pub(super) struct Arguments {
+pub(super) struct ExplainArguments {
     #[command(flatten)]
     files: PoolFiles,
     #[command(flatten)]
@@ -70,7 +70,7 @@ struct About {
     group: Option<String>,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let (files, about) = (&arguments.files, &arguments.about);
     // Other policies need more attributes of slots than the negotiator; the explanation of a slot needs all.

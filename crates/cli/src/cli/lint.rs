@@ -45,7 +45,7 @@ Examples:
 docs/lint.md has an example for each code.
 
 Exit status: 0 without errors, 1 if a file cannot be read, 2 with errors (or with warnings under --deny-warnings).")]
-pub(super) struct Arguments {
+pub(super) struct LintArguments {
     /// Files to check (`-` for standard input)
     #[arg(value_name = "FILE", required_unless_present_any = ["expressions", "list"])]
     files: Vec<PathBuf>,
@@ -88,7 +88,7 @@ pub(super) enum FileKind {
 
 const FORMS: [(&str, &str, Form); 3] = [TEXT_OR_JSON[0], TEXT_OR_JSON[1], ("sarif", "A SARIF 2.1.0 log", Form::Sarif)];
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCode, Failure> {
     if arguments.list {
         print(columns(), report::list)?;
         return Ok(ExitCode::SUCCESS);
@@ -134,7 +134,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
 const MAX_FIX_ROUNDS: usize = 20;
 
 /// The diagnostics of all inputs.
-fn all(arguments: &Arguments) -> Result<Vec<Diagnostic>, Failure> {
+fn all(arguments: &LintArguments) -> Result<Vec<Diagnostic>, Failure> {
     let mut alarms = Vec::new();
     for (at, text) in arguments.expressions.iter().enumerate() {
         let name =
@@ -231,7 +231,7 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
 }
 
 /// The attributes of all ads that are named, standard input apart, which is read once.
-fn schema(arguments: &Arguments) -> Result<AdSchema, Failure> {
+fn schema(arguments: &LintArguments) -> Result<AdSchema, Failure> {
     let mut schema = AdSchema::default();
     for path in &arguments.files {
         if path.is_dir() {

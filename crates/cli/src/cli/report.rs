@@ -23,7 +23,7 @@ Examples:
   classmate report examples/pool -o - > cycle.html
 
 Exit status: 0 on success, 1 if a file cannot be read or written, 2 if a file or an option is invalid.")]
-pub(super) struct Arguments {
+pub(super) struct ReportArguments {
     #[command(flatten)]
     files: PoolFiles,
     /// Output file (`-` for standard output)
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     policy: PolicyArguments,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &ReportArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let directory = arguments.files.directory();
     let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;

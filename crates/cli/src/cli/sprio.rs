@@ -52,7 +52,7 @@ Examples:
   classmate sprio examples/slurm -h -o '%i %Y'
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
-pub(super) struct Arguments {
+pub(super) struct SprioArguments {
     #[command(flatten)]
     files: PoolFiles,
     /// Show all columns
@@ -90,7 +90,7 @@ pub(super) struct Arguments {
     slurm: SlurmArguments,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Failure> {
     let sort = Sort::parse(&arguments.sort).map_err(wrong_letters)?;
     let given = arguments.format.as_deref().map(Format::parse).transpose().map_err(wrong_letters)?;
     let wanted = arguments.job.iter().map(|text| wanted(text)).collect::<Result<Vec<_>, _>>()?;
@@ -142,7 +142,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     })
 }
 
-impl Arguments {
+impl SprioArguments {
     fn shows(&self, candidate: &SlurmJob, jobs: &[(i64, Option<i64>)]) -> bool {
         let among =
             |names: &[String], name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));

@@ -45,7 +45,7 @@ Examples:
   classmate sshare examples/slurm -a --linear                       factors of Slurm 2.0
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
-pub(super) struct Arguments {
+pub(super) struct SshareArguments {
     /// Directory with the files of a pool
     #[arg(required_unless_present = "associations")]
     pool: Option<PathBuf>,
@@ -93,7 +93,7 @@ pub(super) struct Arguments {
     slurm: SlurmArguments,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), Failure> {
     let given = arguments.format.as_deref().map(ShareColumns::parse).transpose();
     let given = given.map_err(|message| Failure::input(message).help("`classmate sshare --help` lists the columns"))?;
     let mut notes = Notes::default();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::report::counted;
-use crate::report::page::{Column, Page, escaped};
+use crate::report::page::{Page, PageColumn, escaped};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
 use classmate_advice::internal::explain::cycle::reasons::CommonCause;
 use classmate_advice::internal::whatif::kind::{SlotKind, kinds};
@@ -43,7 +43,7 @@ pub fn page(name: &str, snapshot: &Snapshot, outcome: &Outcome, common: &[Common
     submitters(&mut page, outcome);
     spins(&mut page, outcome);
     page.heading("Slots");
-    let columns: [Column<SlotKind>; 5] = [
+    let columns: [PageColumn<SlotKind>; 5] = [
         ("kind", |kind| kind.name.clone()),
         ("slots", |kind| kind.slots.to_string()),
         ("in use before", |kind| kind.in_use.to_string()),
@@ -147,7 +147,7 @@ fn in_order(groups: &[GroupSummary]) -> Vec<&GroupSummary> {
 
 fn submitters(page: &mut Page, outcome: &Outcome) {
     page.heading("Submitters");
-    let columns: [Column<SubmitterSummary>; 8] = [
+    let columns: [PageColumn<SubmitterSummary>; 8] = [
         ("submitter", |line| line.submitter.clone()),
         ("priority", |line| line.priority.map_or("–".to_owned(), |priority| format!("{priority:.2}"))),
         ("share", |line| line.share.map_or("–".to_owned(), |share| format!("{:.1}%", share * 100.0))),
@@ -252,7 +252,7 @@ fn audit(page: &mut Page, audit: &Audit) {
     for warning in &audit.warnings {
         page.paragraph(&format!("Warning: {warning}"));
     }
-    let columns: [Column<Significance>; 6] = [
+    let columns: [PageColumn<Significance>; 6] = [
         ("attribute", |one| one.name.clone()),
         ("values", |one| one.values.to_string()),
         ("autoclusters without", |one| one.autoclusters_without.to_string()),

@@ -36,7 +36,7 @@ Examples:
   condor_q -long | classmate ads - --attributes Owner --format values --unique
 
 Exit status: 0 if all input was read, 1 if a file cannot be read or some input was skipped, 2 on a usage error or an expression that does not parse.")]
-pub(super) struct Arguments {
+pub(super) struct AdsArguments {
     /// Files of ads, optionally compressed with gzip (`-` for standard input)
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -91,7 +91,7 @@ const OUTPUTS: [(&str, &str, (Format, Layout)); 7] = [
     ("xml-compact", "XML, one ad per line", (Format::Xml, Layout::Compact)),
 ];
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let constraint = expression(arguments.constraint.as_deref(), "--constraint", &settings, streams)?;
     let key = expression(arguments.sort.as_deref(), "--sort", &settings, streams)?;
