@@ -57,13 +57,9 @@ pub enum AdSource {
         /// The file.
         file: String,
         /// The number of the ad in it, from 1.
-        #[serde(default = "first")]
+        #[serde(default = "one")]
         at: u64,
     },
-}
-
-fn first() -> u64 {
-    1
 }
 
 /// The slots and jobs of a cycle.
@@ -98,8 +94,8 @@ pub struct Copies {
     pub set: BTreeMap<String, Spanned<String>>,
 }
 
-fn one() -> usize {
-    1
+fn one<T: From<u8>>() -> T {
+    T::from(1)
 }
 
 /// A test: what it looks at, and what is expected.
