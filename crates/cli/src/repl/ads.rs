@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::repl::command::{CommandInput, problem, text, usage};
-use crate::repl::draw::{excerpt, one_line, shortened};
+use crate::repl::draw::{excerpt, one_line};
 use crate::repl::{Output, Session, because};
-use crate::report::{counted, printable};
+use crate::report::{counted, printable, shortened};
 use classmate::internal::eval::clause::{Clause, clauses};
 use classmate::internal::eval::matching::{is_true, requirements};
 use classmate::internal::eval::walk::Side;

@@ -1,8 +1,7 @@
 //! The commands of a session: lines that begin with a colon.
 
-use crate::repl::draw::shortened;
 use crate::repl::{Output, Session, ads, expression};
-use crate::report::{functions, printable};
+use crate::report::{functions, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::walk::Side;
 use classmate::internal::syntax::time::{parse_instant, write_abs};

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use crate::report::outcome::{lines, table};
-use crate::report::{Color, counted};
+use crate::report::{Color, counted, shortened};
 use classmate::internal::eval::conditions::Connective;
 use classmate_advice::internal::explain::Explanation;
 use classmate_advice::internal::explain::causes::Cause;
@@ -116,7 +116,7 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     for (one, names) in notes {
         let absent = if one.of_job == one.is_of_own_ad() { "the job does not define" } else { "no slot advertises" };
         let side = if one.of_job { "the job requires" } else { "slots require" };
-        writeln!(out, "note: {absent} {}; {side} `{}`", names.join(", "), shortened(&prose(&one.clause)))?;
+        writeln!(out, "note: {absent} {}; {side} `{}`", names.join(", "), shortened(&prose(&one.clause), MAX_NOTED))?;
     }
     if found.matching == 0 && found.slots > 0 && !found.always.is_empty() {
         let texts: Vec<String> = found.always.iter().map(|text| format!("`{text}`")).collect();
@@ -125,14 +125,8 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     Ok(())
 }
 
-/// The beginning of a long condition, whose full text is in the table.
-fn shortened(text: &str) -> String {
-    const SHOWN: usize = 160;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
+/// Characters of a condition in a note; its full text is in the table.
+const MAX_NOTED: usize = 160;
 
 fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result<()> {
     let mut table = table(&["TRUE", "FALSE", "UNDEF", "ERROR", "TOGETHER", "CONDITION"], &[0, 1, 2, 3, 4], color);

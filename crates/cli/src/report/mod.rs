@@ -241,6 +241,14 @@ pub fn printable(bytes: &[u8]) -> String {
         .collect()
 }
 
+/// A text cut to a number of characters.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
 /// A duration in its two largest units.
 ///
 /// ```
