@@ -603,11 +603,10 @@ fn names_that_a_condition_does_without_are_no_cause_and_of_one_condition_there_i
     let names: Vec<&str> = found.absent.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["TARGET.Zap", "TARGET.Zip"]);
     let mut out = Vec::new();
-    let layout = classmate_cli::report::explain::Layout { policies: 1 };
     classmate_cli::report::explain::write(
         &mut out,
         &Explanation { causes: Vec::new(), ..found },
-        layout,
+        1,
         classmate_cli::report::Color::Off,
     )
     .unwrap();

@@ -316,7 +316,7 @@ proptest! {
         let _ = (read_usage("u", text.as_bytes()), read_qos("q", text.as_bytes()), Duration::parse(&text));
         let _ = HostList::parse(&text).contains("n1é");
         let _ = classmate_cli::report::sprio::Format::parse(&text).map(|format| format.header());
-        let _ = (classmate_cli::report::sprio::Sort::parse(&text), classmate_cli::report::sshare::Columns::parse(&text));
+        let _ = (classmate_cli::report::sprio::Sort::parse(&text), classmate_cli::report::sshare::ShareColumns::parse(&text));
     }
 
     /// The shares of a level add up to one, and those of the users to that of the root.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
-use classmate::internal::ad::{Attribute, ClassAd};
-use classmate::internal::name::{Key, Name};
+use classmate::internal::ad::Attribute;
+use classmate::internal::name::Key;
 use classmate::internal::syntax::expr::Tree;
 use classmate::internal::syntax::print::Style;
+use classmate::{ClassAd, Name};
 use classmate_pool::internal::queue::autocluster::{relevant, relevant_without};
 use classmate_pool::internal::queue::request::Queue;
 use classmate_pool::internal::queue::significant::{Significant, references};

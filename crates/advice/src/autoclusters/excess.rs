@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::Audit;
 use super::counting::JobValues;
-use classmate::internal::name::Name;
+use classmate::Name;
 
 /// Autoclusters up to which nothing needs to be done.
 pub(super) const FEW: usize = 10;

@@ -16,14 +16,14 @@ use serde::Serialize;
 
 use crate::autoclusters::counting::{JobValues, Pull};
 use crate::lint::attributes::is_per_job;
-use classmate::internal::ad::{Attribute, ClassAd};
-use classmate::internal::eval::matching::{rank, symmetric};
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::name::Name;
+use classmate::internal::ad::Attribute;
+use classmate::internal::eval::matching::symmetric;
 use classmate::internal::program::table::closure;
 use classmate::internal::syntax::expr::Node;
-use classmate_config::internal::config::{ConfigError, beginning};
-use classmate_pool::internal::negotiate::Snapshot;
+use classmate::{ClassAd, EvalOptions, Name, Scope, rank};
+use classmate_config::ConfigError;
+use classmate_config::internal::config::beginning;
+use classmate_pool::Snapshot;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::queue::request::Queue;
@@ -126,6 +126,10 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
     own.truncate(MAX_JOB_ONLY);
     let mut names: Vec<Name> = significant.names().chain(own).collect();
     names.sort_by_key(|name| name.folded());
+    let of_jobs = |pull: &Pull| {
+        let text = pull.text.as_ref().map_or_else(|| "…".to_owned(), |text| beginning(text, MAX_TEXT_CHARS));
+        SignificanceReason { source: pull.source.display().into_owned(), text, slots: 0, jobs: pull.jobs }
+    };
     let attributes = names
         .iter()
         .map(|name| {
@@ -133,10 +137,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
             let of_slots = reasons.get(name.folded()).cloned().unwrap_or_default();
             Significance {
                 name: name.display().into_owned(),
-                reasons: of_slots
-                    .into_iter()
-                    .chain(job_values.pulls(*name).into_iter().map(SignificanceReason::of_jobs))
-                    .collect(),
+                reasons: of_slots.into_iter().chain(job_values.pulls(*name).into_iter().map(of_jobs)).collect(),
                 significant: significant.contains(*name),
                 matters: matters.contains(*name),
                 values: job_values.values(*name),
@@ -161,14 +162,6 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, ConfigError> {
     };
     audit.warnings = warnings::of(&audit, &job_values, outcomes.as_ref());
     Ok(audit)
-}
-
-impl SignificanceReason {
-    /// An expression of jobs.
-    fn of_jobs(pull: &Pull) -> Self {
-        let text = pull.text.as_ref().map_or_else(|| "…".to_owned(), |text| beginning(text, MAX_TEXT_CHARS));
-        SignificanceReason { source: pull.source.display().into_owned(), text, slots: 0, jobs: pull.jobs }
-    }
 }
 
 /// The attributes that a match can depend on: those that are reached from slots and knobs, and what their expressions in

@@ -9,10 +9,9 @@ use std::sync::Arc;
 use hashbrown::HashSet;
 
 use super::knob_expressions;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::name::Name;
 use classmate::internal::program::table::closure;
 use classmate::internal::syntax::expr::Tree;
+use classmate::{ClassAd, Name};
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::significant::{Significant, references};

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use super::counting::JobValues;
 use super::excess::{self, Excess, FEW, is_condition, needed};
 use super::{Audit, Significance, SignificanceReason};
-use classmate::internal::name::Name;
+use classmate::Name;
 
 /// Other attributes that are taken out together with one that alone saves little.
 const TOGETHER: usize = 4;

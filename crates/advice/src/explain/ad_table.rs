@@ -4,15 +4,13 @@
 
 use indexmap::IndexMap;
 
-use classmate::internal::ad::{Attribute, ClassAd};
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::name::Name;
+use classmate::internal::ad::Attribute;
 use classmate::internal::program::Side;
 use classmate::internal::program::partition::Partition;
 use classmate::internal::program::table::{Reach, Table, redefines_scopes};
 use classmate::internal::program::view::{TableView, Values};
-use classmate::internal::syntax::expr::Expr;
 use classmate::internal::threads;
+use classmate::{ClassAd, EvalOptions, Expr, Name};
 
 /// Many ads by column.
 pub(super) struct AdTable<'a> {

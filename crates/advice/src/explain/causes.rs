@@ -18,13 +18,12 @@ use crate::explain::values::{Opposites, beside, range, verb};
 use classmate::internal::eval;
 use classmate::internal::eval::explain::explain;
 use classmate::internal::eval::matching::symmetric;
-use classmate::internal::eval::scope::Scope;
 use classmate::internal::eval::walk::{Side, Via};
 use classmate::internal::plural::counted;
 use classmate::internal::program::view::Values;
 use classmate::internal::syntax::view::{RefScope, Reference};
-use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
+use classmate::{Scope, Value};
 use classmate_pool::internal::pool::Slot;
 
 /// The kind of a cause.

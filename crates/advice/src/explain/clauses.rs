@@ -4,16 +4,13 @@
 
 use serde::{Serialize, Serializer};
 
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::conditions::{Condition, Conditions, Connective, SplitRules};
 #[cfg(test)]
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::eval::scope::Scope;
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::{Expr, NodeId, Tree};
+use classmate::EvalOptions;
+use classmate::internal::eval::conditions::{Condition, Conditions, Connective, SplitRules};
+use classmate::internal::syntax::expr::{NodeId, Tree};
 use classmate::internal::syntax::view::{RefScope, Reference};
-use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, Expr, Name, Scope, Value};
 
 /// A negation is one condition together with its operand.
 const RULES: SplitRules =

@@ -6,13 +6,12 @@
 use crate::explain::clauses::others;
 use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId};
+use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::view::View;
-use classmate::internal::text::Text;
+use classmate::{ClassAd, Expr, ParseOptions, Text};
 
 /// Parts of a condition with what to write there, and the condition that comes of it.
 pub(super) struct Correction {

@@ -8,13 +8,11 @@ use indexmap::IndexMap;
 
 use crate::explain::clauses::{AdCondition, AdConditions, Leaf, conditions_of, deciding_leaves, others, truth};
 use crate::explain::job_view::JobView;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Scope;
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::{Expr, Node};
+use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, Expr, Name, Scope};
 
 /// References to the ad opposite are followed for at most so many slots.
 const MAX_FOLLOWED_SLOTS: usize = 20_000;

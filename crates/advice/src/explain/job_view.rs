@@ -5,8 +5,7 @@ use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, conditions_of};
 use crate::explain::names::{self, MissingAttribute};
 use crate::explain::slot_classes::SlotClasses;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::name::Name;
+use classmate::{ClassAd, Name};
 
 /// A job evaluated against all slots.
 ///

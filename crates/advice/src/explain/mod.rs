@@ -24,14 +24,12 @@ use std::sync::Arc;
 
 use crate::explain::cycle::order::ServiceOrder;
 pub use crate::explain::explanation::{Explanation, SlotPolicy};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::name::Name;
 use classmate::internal::threads;
+use classmate::{ClassAd, EvalOptions, Name};
 use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::negotiate::{PreparedPool, Snapshot};
 use classmate_pool::internal::pool::Slot;
 use classmate_pool::internal::queue::Job;
+use classmate_pool::{PreparedPool, Snapshot};
 
 /// Facts about a slot that last through a cycle, which changes the slot.
 pub struct SlotFacts {

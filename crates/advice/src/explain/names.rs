@@ -7,14 +7,14 @@ use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdConditions, deciding_leaves};
 use crate::explain::slot_classes::SlotClasses;
-use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::conditions::Connective;
-use classmate::internal::name::{Key, Name, known};
+use classmate::internal::name::{Key, known};
 use classmate::internal::syntax::expr::{NodeId, Tree};
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, Name};
 
 /// An attribute that exists nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

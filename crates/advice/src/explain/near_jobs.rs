@@ -17,12 +17,11 @@ use crate::explain::repair::nearest::{is_identity, nearest};
 use crate::explain::repair::suggestion::{Change, Changed};
 use crate::explain::slot_classes::{SlotClass, SlotClasses};
 use crate::explain::values::Opposites;
-use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
-use classmate::internal::name::Name;
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, Name};
+use classmate_pool::JobId;
 use classmate_pool::internal::pool::Slot;
-use classmate_pool::internal::queue::job::JobId;
 
 /// Idle jobs that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -9,11 +9,11 @@ use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{JobInCycle, trace};
 use crate::explain::job_view::JobView;
 use crate::explain::{Explanation, PoolFacts, find};
-use classmate::internal::ad::ClassAd;
-use classmate_config::internal::config::ConfigError;
-use classmate_pool::internal::negotiate::{CycleOptions, PreparedPool, Snapshot};
+use classmate::ClassAd;
+use classmate_config::ConfigError;
 use classmate_pool::internal::queue::Job;
-use classmate_pool::internal::queue::job::{Activity, JobId};
+use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::{CycleOptions, JobId, PreparedPool, Snapshot};
 
 /// A job of a snapshot, by itself.
 #[derive(Debug, Clone)]

@@ -13,23 +13,19 @@ use crate::explain::near_jobs::{FailedCondition, IdleJob, NearJobs, NearMissJobs
 use crate::explain::prose::prose;
 use crate::explain::slot_classes::{SlotClass, SlotClasses};
 use crate::explain::values::{beside, tally, verb};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::Scope;
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::view::Reference;
 use classmate::internal::threads;
-use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, Expr, Name, Scope, Value};
+use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
-use classmate_pool::internal::negotiate::outcome::Match;
 use classmate_pool::internal::negotiate::preemption::PreemptionRefusal;
-use classmate_pool::internal::negotiate::{Outcome, PreparedJob, PreparedPool, Snapshot};
 use classmate_pool::internal::pool::Slot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
-use classmate_pool::internal::queue::job::{Activity, JobId};
+use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::{JobId, Match, Outcome, PreparedPool, Snapshot};
 
 /// The explanation of a slot that is idle, or of its match.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -9,9 +9,7 @@ use hashbrown::HashSet;
 
 use crate::explain::ad_table::AdTable;
 use crate::explain::clauses::{AdCondition, AdConditions, conditions_of, truth_of};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::Connective;
-use classmate::internal::name::Name;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::{AtomKind, Atoms};
 use classmate::internal::program::mask::Truths;
@@ -19,6 +17,7 @@ use classmate::internal::program::partition::Partition;
 use classmate::internal::program::view::TableView;
 use classmate::internal::threads;
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, Name};
 
 /// Ads of one block for which all conditions have the same outcomes.
 #[derive(Debug, Clone)]

@@ -5,9 +5,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::explain::ad_table::AdTable;
-use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::ad::Attribute;
 use classmate::internal::eval::matching::symmetric;
-use classmate::internal::name::{Key, Name};
+use classmate::internal::name::Key;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::Atoms;
 use classmate::internal::program::cache::{CachedView, EvalCache};
@@ -15,6 +15,7 @@ use classmate::internal::program::condition::{Clause, requirements};
 use classmate::internal::program::mask::Mask;
 use classmate::internal::program::view::TableView;
 use classmate::internal::threads;
+use classmate::{ClassAd, Name};
 
 /// The sides whose Requirements must be true.
 const SIDES: [Side; 2] = [Side::Other, Side::Row];
@@ -64,7 +65,7 @@ pub(super) struct Effect {
 
 /// A change of the one ad: the attributes that differ, and a test if clauses that were made of some expressions have to be
 /// compiled again.
-type Change<'c> = (&'c [Name], &'c (dyn Fn(&[(Side, Key)]) -> bool + Sync));
+type AdChange<'c> = (&'c [Name], &'c (dyn Fn(&[(Side, Key)]) -> bool + Sync));
 
 impl<'p, 'a> Trials<'p, 'a> {
     /// Trials for the ads of a table and the one opposite as it is.
@@ -136,7 +137,7 @@ impl Compiled {
         &self,
         view: TableView<'_>,
         (block, cache): (u32, &EvalCache),
-        (names, rewrites): Change<'_>,
+        (names, rewrites): AdChange<'_>,
     ) -> Option<Mask> {
         let number = |name: &Name| (!names.contains(name)).then_some(0);
         let at = CachedView { view, block, number: &number };

@@ -8,13 +8,9 @@ use hashbrown::HashSet;
 
 use crate::explain::ad_table::AdTable;
 use crate::explain::names::references;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::name::Name;
 use classmate::internal::program::view::Values;
-use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::view::{RefScope, Reference};
-use classmate::internal::value::Value;
+use classmate::{ClassAd, EvalOptions, Expr, Name, Scope, Value};
 
 /// Maximum number of attributes beside a condition.
 const MAX_ATTRIBUTES: usize = 4;

@@ -1,11 +1,10 @@
 //! Ads of the long format and of new syntax.
 
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::error::SyntaxError;
 use classmate::internal::format::new::parse_ad;
 use classmate::internal::syntax::layout::{Measure, layout};
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::{Quoting, is_space};
+use classmate::{Diagnostic, ParseOptions, SyntaxError};
 use classmate_config::internal::config::beginning;
 
 /// Characters of a line that are shown.

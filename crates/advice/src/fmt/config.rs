@@ -1,10 +1,10 @@
 //! Configurations: the values of knobs that are expressions.
 
 use crate::lint::knobs::is_expression;
-use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::syntax::layout::{Measure, layout};
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
+use classmate::{Diagnostic, ParseOptions};
 use classmate_config::internal::config::{is_name_byte, parenthesized};
 
 /// Columns by which the lines of a long value are indented.

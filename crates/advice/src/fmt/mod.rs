@@ -8,9 +8,8 @@ pub mod config;
 
 use std::sync::Arc;
 
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::error::SyntaxError;
-use classmate_config::internal::config::Location;
+use classmate::{Diagnostic, SyntaxError};
+use classmate_config::Location;
 
 /// A warning about a value that should be an expression and is none, or, without an error, about a line that should be
 /// an attribute: it stays as it is. The caller knows the file.

@@ -9,19 +9,16 @@ use super::knobs::{RELEASE, job_role};
 use super::rules::unquoted_text;
 use super::schema::AdSchema;
 use super::{certain_fix, placed};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::values::{Truths, Values};
-use classmate::internal::diagnostic::{Diagnostic, Excerpt, Severity};
-use classmate::internal::name::Name;
-use classmate::internal::span::Span;
-use classmate::internal::syntax::expr::{Expr, Node};
+use classmate::internal::diagnostic::{Excerpt, Severity};
+use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
+use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
 use classmate::internal::syntax::token::{Quoting, is_space};
 use classmate::internal::syntax::view::{RefScope, Reference};
-use classmate::internal::value::Value;
+use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Span, Value};
 
 /// Alarms of one file that are kept; those that say the same are counted.
 const MAX_DIAGNOSTICS: usize = 1000;

@@ -20,11 +20,11 @@ pub(super) enum Variety {
 /// Nothing but its name is known of an attribute: daemons add it to ads and take it away again.
 const KNOWN: u8 = 0;
 /// It is in all slots or in all jobs (`docs/reference/knobs.md` 8): a condition need not expect its absence.
-const ALWAYS: u8 = 1;
+pub(super) const ALWAYS: u8 = 1;
 /// It is a string wherever it is.
-const TEXT: u8 = 2;
+pub(super) const TEXT: u8 = 2;
 /// Jobs have it, and slots do not unless the configuration copies it.
-const OF_JOBS: u8 = 4;
+pub(super) const OF_JOBS: u8 = 4;
 
 /// Attributes, lower case: their properties, and how they differ from job to job or change while a job waits.
 const ATTRIBUTES: &[(&str, u8, Option<Variety>)] = &[
@@ -200,26 +200,14 @@ fn attribute(name: &[u8]) -> Option<(u8, Option<Variety>)> {
     Some((ATTRIBUTES[at].1, ATTRIBUTES[at].2))
 }
 
-fn has(name: &[u8], property: u8) -> bool {
+/// Returns true if an attribute (lower case) has a property, such as [`TEXT`].
+pub(super) fn has(name: &[u8], property: u8) -> bool {
     attribute(name).is_some_and(|(properties, _)| properties & property != 0)
-}
-
-/// Returns true if an attribute (lower case) is a text wherever it is.
-pub(super) fn is_text(name: &[u8]) -> bool {
-    has(name, TEXT)
-}
-
-/// Returns true if an attribute (lower case) is one of jobs that slots have not by themselves.
-pub(super) fn is_of_jobs(name: &[u8]) -> bool {
-    has(name, OF_JOBS)
 }
 
 /// Returns true if an attribute (lower case) is one that HTCondor knows, whatever the ads have.
 pub(super) fn is_known(name: &[u8]) -> bool {
-    attribute(name).is_some()
-        || listed(OF_GROUP, name)
-        || NAMED.iter().any(|(attribute, _)| attribute.as_bytes() == name)
-        || is_numbered(name)
+    attribute(name).is_some() || listed(OF_GROUP, name) || is_numbered(name)
 }
 
 /// Returns true for the numbered attributes that past matches leave in a job: `LastMatchName0`, `MachineAttrCpus1`.
@@ -227,11 +215,6 @@ fn is_numbered(name: &[u8]) -> bool {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let stem = &name[..name.len() - digits];
     digits > 0 && (stem == b"lastmatchname" || stem.len() > b"machineattr".len() && stem.starts_with(b"machineattr"))
-}
-
-/// Returns true if an attribute (lower case) is always there.
-pub(super) fn is_always_there(name: &[u8]) -> bool {
-    has(name, ALWAYS)
 }
 
 /// The condition on one attribute that implies another one exists.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::attributes::{OF_GROUP, is_known, is_of_jobs};
+use super::attributes::{OF_GROUP, OF_JOBS, has, is_known};
 use super::expression::{LintContext, Role, lint as lint_expression, quoted, written};
 use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
 use super::placing::SourceMap;
@@ -16,18 +16,17 @@ use super::submit::lint_with_macros;
 use super::transforms::{self, TransformPart};
 use super::{LineIndex, beside_comment, certain_fix, is_slip, placed, unknowns};
 use classmate::internal::builtin::near;
-use classmate::internal::diagnostic::{Diagnostic, Excerpt, Fix};
-use classmate::internal::name::Name;
-use classmate::internal::span::Span;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::diagnostic::{Excerpt, Fix};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
+use classmate::{Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::{check, referenced};
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::origin;
 use classmate_config::internal::config::setting::list_items;
-use classmate_config::internal::config::{Config, ConfigError, Definition, Location, Source};
+use classmate_config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 
 /// Checks a configuration.
@@ -477,7 +476,7 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool) -> Vec<Dia
         }
         let shown = written(text, span);
         let (message, help) = if knob == SLOT_WEIGHT {
-            let theirs = is_of_jobs(folded) && !slots_have(reference.name);
+            let theirs = has(folded, OF_JOBS) && !slots_have(reference.name);
             if reference.scope != RefScope::Target && !theirs {
                 continue;
             }

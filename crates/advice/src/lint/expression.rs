@@ -6,20 +6,18 @@ use std::sync::Arc;
 use super::schema::AdSchema;
 use super::{missing, rules};
 use classmate::internal::analysis::clauses::{Certainty, Claim, claims, is_value};
-use classmate::internal::analysis::evaluate::{Base, unknown};
+use classmate::internal::analysis::evaluate::unknown;
 use classmate::internal::analysis::values::Truths;
 use classmate::internal::builtin::check::check;
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::error::{SyntaxError, SyntaxErrorKind};
-use classmate::internal::name::Name;
-use classmate::internal::span::Span;
+use classmate::internal::error::SyntaxErrorKind;
 use classmate::internal::syntax::diagnose::diagnose;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree, copy_into};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::View;
+use classmate::{Diagnostic, Expr, Name, ParseOptions, Span, SyntaxError};
 
 /// The purpose of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -43,8 +41,6 @@ pub struct LintContext<'a> {
     pub role: Role,
     /// Returns true if the ad that contains it has an attribute.
     pub defined: &'a dyn Fn(Name) -> bool,
-    /// The possible values of references.
-    pub base: Base<'a>,
     /// The ads that are looked at together with it.
     pub schema: Option<&'a AdSchema>,
     /// Returns true if a word is probably not an attribute of any ad; `None` if that is not known.
@@ -56,16 +52,7 @@ pub struct LintContext<'a> {
 impl<'a> LintContext<'a> {
     /// An expression of whose surroundings nothing is known.
     pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
-        LintContext {
-            text,
-            quoting,
-            role,
-            defined: &|_| false,
-            base: &unknown,
-            schema: None,
-            unknown_word: None,
-            made: &[],
-        }
+        LintContext { text, quoting, role, defined: &|_| false, schema: None, unknown_word: None, made: &[] }
     }
 }
 
@@ -124,7 +111,7 @@ const MAX_CONSTANTS: usize = 500;
 
 /// The proven claims about the clauses. A claim that a clause is constant must hold for all values of the macros.
 fn certain_of(context: &LintContext<'_>, expr: &Expr) -> Vec<Claim> {
-    let mut now = claims(expr, context.base);
+    let mut now = claims(expr, &unknown);
     let is_made = |span: Span| {
         let range = span.range();
         context.made.iter().any(|made| made.start < range.end && range.start < made.end)
@@ -149,7 +136,7 @@ fn certain_of(context: &LintContext<'_>, expr: &Expr) -> Vec<Claim> {
     for (number, id) in made.into_iter().enumerate() {
         open.nodes[(id - first) as usize] = Node::Attr(Name::new(format!("\u{1}constant {number}").as_bytes()));
     }
-    let mut whatever = claims(&Expr::whole(Arc::new(open)), context.base);
+    let mut whatever = claims(&Expr::whole(Arc::new(open)), &unknown);
     if first > 0 {
         // Parts of trees are not looked at by themselves.
         whatever.clear();

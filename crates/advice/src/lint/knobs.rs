@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::Role;
-use classmate_config::internal::config::Config;
+use classmate_config::Config;
 use classmate_config::internal::config::knob::{self, Kind};
 use classmate_config::internal::config::setting::list_items;
 

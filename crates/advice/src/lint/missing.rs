@@ -1,16 +1,15 @@
 //! Conditions on attributes that may be missing.
 
-use super::attributes::{Witness, is_always_there, witnesses};
+use super::attributes::{ALWAYS, Witness, has, witnesses};
 use super::expression::{LintContext, written};
-use classmate::internal::analysis::evaluate::Analysis;
+use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::facts::Facts;
 use classmate::internal::analysis::values::{Truths, Values, kind};
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::syntax::view::{RefScope, Reference, View};
+use classmate::{Diagnostic, Expr, Name};
 
 /// Clauses that are looked at.
 const MAX_CLAUSES: usize = 200;
@@ -22,7 +21,7 @@ const ASKING: [&[u8]; 3] = [b"regexp", b"member", b"regexpmember"];
 /// which is true then.
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
     let tree = &**expr.tree();
-    let analysis = Analysis::new(tree, context.base);
+    let analysis = Analysis::new(tree, &unknown);
     let whole = analysis.truths(expr.root());
     let mut seen: Vec<Reference> = Vec::new();
     for clause in joined(&[BinaryOp::And, BinaryOp::Or], tree, expr.root()) {
@@ -75,7 +74,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
 /// Returns true if an attribute is there whenever the expression is asked.
 fn is_there(context: &LintContext<'_>, name: Name) -> bool {
     let folded = name.folded();
-    is_always_there(folded) || context.role.there.iter().any(|known| known.as_bytes() == folded)
+    has(folded, ALWAYS) || context.role.there.iter().any(|known| known.as_bytes() == folded)
 }
 
 /// Returns true if an attribute is there wherever the whole condition is true, for another attribute says so:

@@ -23,8 +23,9 @@ mod versions;
 
 use std::sync::Arc;
 
-use classmate::internal::diagnostic::{Diagnostic, Excerpt, Fix};
-use classmate_config::internal::config::Location;
+use classmate::Diagnostic;
+use classmate::internal::diagnostic::{Excerpt, Fix};
+use classmate_config::Location;
 
 /// A diagnostic of a text as one of the file that the text is in: its span counts in the excerpt, which begins on a
 /// line of the file, and its fix in the file.

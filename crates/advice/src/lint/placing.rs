@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::LineIndex;
-use classmate::internal::span::Span;
+use classmate::Span;
 use classmate_config::internal::config::origin::{self, Piece};
-use classmate_config::internal::config::{Config, Definition, Location, Source};
+use classmate_config::{Config, Definition, Location, Source};
 
 /// The value of a definition: as it is written, after expansion, and in its file.
 pub(super) struct SourceMap<'c> {

@@ -3,9 +3,8 @@
 use hashbrown::HashMap;
 
 use super::attributes::is_known;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::name::{Key, Name};
-use classmate::internal::value::Value;
+use classmate::internal::name::Key;
+use classmate::{ClassAd, Name, Value};
 
 /// The attributes of all ads in use. With slots and jobs among the ads, a name that none of them has does not exist.
 #[derive(Debug, Default)]

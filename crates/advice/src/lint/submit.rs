@@ -9,11 +9,10 @@ use super::knobs::RELEASE;
 use super::rules::unquoted_text;
 use super::{beside_comment, certain_fix, commands, is_slip, placed, unknowns};
 use classmate::internal::analysis::evaluate::OPEN;
-use classmate::internal::diagnostic::{Diagnostic, Excerpt};
-use classmate::internal::name::Name;
-use classmate::internal::span::Span;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::diagnostic::Excerpt;
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
+use classmate::{Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::{origin, parenthesized};
 
 /// Commands that are conditions, lower case.

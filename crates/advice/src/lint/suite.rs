@@ -10,12 +10,11 @@ use super::expression::{LintContext, Role, lint as lint_expression};
 use super::{LineIndex, config, placed};
 use crate::policy_test::file::{AdSource, PolicyFile, TestFileError};
 use crate::policy_test::run::ads_of;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::diagnostic::{Diagnostic, Excerpt};
-use classmate::internal::name::Name;
-use classmate::internal::span::{Position, Span};
+use classmate::internal::diagnostic::Excerpt;
+use classmate::internal::span::Position;
 use classmate::internal::syntax::token::Quoting;
-use classmate_config::internal::config::Config;
+use classmate::{ClassAd, Diagnostic, Name, Span};
+use classmate_config::Config;
 
 /// Codes that are not mistakes in a test, which may well contain constants.
 const ASKED: [&str; 6] =

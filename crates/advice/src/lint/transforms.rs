@@ -8,8 +8,7 @@ use std::ops::Range;
 use super::expression::Role;
 use super::knobs::{CONDITION, job_role};
 use classmate::internal::builtin::near;
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::span::Span;
+use classmate::{Diagnostic, Span};
 
 /// A part of a transform.
 #[derive(Debug)]

@@ -4,12 +4,11 @@
 //! byte is [`OPEN`], which makes the whole string unknown.
 
 use classmate::internal::analysis::evaluate::OPEN;
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
+use classmate::{Diagnostic, Name, ParseOptions};
 use classmate_config::internal::config::facts::UNKNOWN;
 
 /// Returns true if a name is in place of a fact that only a machine knows.

@@ -1,10 +1,10 @@
 //! Calls and subscripts whose value is a defect of this version, or differs between versions
 //! (`docs/reference/classad-language.md` 14).
 
-use super::attributes::is_always_there;
+use super::attributes::{ALWAYS, has};
 use super::expression::LintContext;
+use classmate::Diagnostic;
 use classmate::internal::builtin::pattern::{Options, Pattern};
-use classmate::internal::diagnostic::Diagnostic;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::UnaryOp;
@@ -34,7 +34,7 @@ const TABLE: &[Entry] = &[
     ),
     (
         b"stringlistmax",
-        always,
+        |_, _, arguments| arguments.first().copied(),
         "the maximum of negative numbers is wrong: it starts with 1.1754944e-38",
         "write `max({ a, b })` or `max(split(text))` if all values can be negative",
     ),
@@ -44,7 +44,7 @@ const TABLE: &[Entry] = &[
     (b"reltime", wide, TRUNCATED, WITHIN),
     (b"interval", wide, TRUNCATED, WITHIN),
     (b"random", wide, TRUNCATED, WITHIN),
-    (b"substr", wide_behind, TRUNCATED, WITHIN),
+    (b"substr", |context, tree, arguments| wide(context, tree, arguments.get(1..)?), TRUNCATED, WITHIN),
     (b"regexps", everywhere, AT_THE_END, MATCH_SOMETHING),
     (b"replaceall", all_of_them, AT_THE_END, MATCH_SOMETHING),
     (
@@ -96,16 +96,8 @@ fn is_wide(tree: &Tree, id: NodeId) -> bool {
     matches!(number(tree, id), Some(Literal::Int(value)) if i32::try_from(value).is_err())
 }
 
-fn always(_: &LintContext<'_>, _: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
-    arguments.first().copied()
-}
-
 fn wide(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
     arguments.iter().copied().find(|id| is_wide(tree, *id))
-}
-
-fn wide_behind(context: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
-    wide(context, tree, arguments.get(1..)?)
 }
 
 fn negative_result(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
@@ -176,7 +168,7 @@ fn optional_element(context: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]
         Node::Literal(literal) => matches!(literal, Literal::Undefined),
         _ => tree
             .reference(tree.bare(*id))
-            .is_some_and(|reference| !is_always_there(reference.name.folded()) && !(context.defined)(reference.name)),
+            .is_some_and(|reference| !has(reference.name.folded(), ALWAYS) && !(context.defined)(reference.name)),
     })
 }
 

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use classmate::internal::eval::clause::{Clause, clauses};
 use classmate::internal::eval::conditions::{Conditions, Connective, SplitRules};
-use classmate::internal::eval::scope::Scope;
 use classmate::internal::eval::walk::{Spot, Target, Walk};
-use classmate::internal::syntax::expr::{Expr, Node};
+use classmate::internal::syntax::expr::Node;
+use classmate::{Expr, Scope};
 
 /// A clause and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -6,11 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::value::Datetime;
 
-use classmate::internal::ad::ClassAd;
-use classmate::internal::diagnostic::Diagnostic;
-use classmate::internal::format::Reader;
-use classmate::internal::span::Span;
-use classmate::internal::syntax::parse::ParseOptions;
+use classmate::{ClassAd, Diagnostic, ParseOptions, Reader, Span};
 
 /// A test file as it is written.
 #[derive(Debug, Deserialize)]
@@ -61,13 +57,9 @@ pub enum AdSource {
         /// The file.
         file: String,
         /// The number of the ad in it, from 1.
-        #[serde(default = "first")]
+        #[serde(default = "one")]
         at: u64,
     },
-}
-
-fn first() -> u64 {
-    1
 }
 
 /// The slots and jobs of a cycle.
@@ -102,8 +94,8 @@ pub struct Copies {
     pub set: BTreeMap<String, Spanned<String>>,
 }
 
-fn one() -> usize {
-    1
+fn one<T: From<u8>>() -> T {
+    T::from(1)
 }
 
 /// A test: what it looks at, and what is expected.

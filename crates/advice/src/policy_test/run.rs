@@ -11,23 +11,19 @@ use super::coverage::{Coverage, Covered};
 use super::file::{AdSource, Copies, PolicyFile, PolicyTest, TestFileError};
 use crate::lint::expression::Role;
 use crate::lint::knobs::{advertised, job_conditions};
-use classmate::internal::ad::{Attribute, ClassAd};
+use classmate::internal::ad::Attribute;
 use classmate::internal::analysis::clauses::is_value;
-use classmate::internal::eval::EvalError;
-use classmate::internal::eval::matching::{rank, symmetric};
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::format::Reader;
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::{Expr, Node, Tree};
+use classmate::internal::eval::matching::symmetric;
+use classmate::internal::syntax::expr::{Node, Tree};
 use classmate::internal::syntax::literal::Literal;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::internal::value::Value;
-use classmate_config::internal::config::Config;
+use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, ParseOptions, Reader, Scope, Value, rank};
+use classmate_config::Config;
 use classmate_pool::internal::accountant::Log;
 use classmate_pool::internal::negotiate::quotas::Division;
-use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Snapshot, negotiate};
 use classmate_pool::internal::queue::job::{Activity, Job};
+use classmate_pool::{Outcome, PreparedPool, Snapshot, negotiate};
 
 /// The result of one test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

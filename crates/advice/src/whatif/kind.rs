@@ -7,15 +7,12 @@ use std::collections::BTreeMap;
 use hashbrown::HashSet;
 use serde::Serialize;
 
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
-use classmate::internal::name::Name;
 use classmate::internal::program::column::{Column, Entry};
 use classmate::internal::program::partition::Partition;
-use classmate::internal::text::Text;
 use classmate::internal::threads;
-use classmate_pool::internal::negotiate::{Outcome, Snapshot};
+use classmate::{ClassAd, EvalOptions, Name, Text};
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::{Outcome, Snapshot};
 
 /// The counts of slots of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

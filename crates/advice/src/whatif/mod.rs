@@ -9,15 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::whatif::kind::SlotKinds;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::Expr;
-use classmate_config::internal::config::ConfigError;
+use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
+use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
-use classmate_pool::internal::negotiate::outcome::{Outcome, Rejection};
-use classmate_pool::internal::negotiate::{CycleOptions, Feasibility, PreparedPool, Snapshot};
-use classmate_pool::internal::queue::job::JobId;
+use classmate_pool::{CycleOptions, Feasibility, JobId, Outcome, PreparedPool, Rejection, Snapshot};
 
 /// The result of a pool, and the jobs that match any slot.
 #[derive(Debug, Default)]
@@ -181,10 +176,8 @@ impl Difference {
         let slots = |jobs: &BTreeMap<String, String>| jobs.values().cloned().collect::<BTreeSet<String>>();
         let (old_slots, new_slots) = (slots(&old), slots(&new));
         let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| one.difference(other).cloned().collect();
-        let missing = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| -> Vec<String> {
-            one.keys().filter(|job| !other.contains_key(*job)).cloned().collect()
-        };
-        let (jobs_won, jobs_lost) = (missing(&new, &old), missing(&old, &new));
+        let jobs = |made: &BTreeMap<String, String>| made.keys().cloned().collect::<BTreeSet<String>>();
+        let (old_jobs, new_jobs) = (jobs(&old), jobs(&new));
         let weight = |outcome: &Outcome| outcome.matches.iter().fold(0.0, |sum, made| sum + made.weight);
         let preemptions =
             |outcome: &Outcome| outcome.matches.iter().filter(|made| made.preempting != PreemptState::None).count();
@@ -216,14 +209,14 @@ impl Difference {
             submitters: paired(&submitters(before), &submitters(after)),
             weights: paired(&weights(before), &weights(after)),
             groups: paired(&groups(before), &groups(after)),
+            jobs_won: only(&new_jobs, &old_jobs),
+            jobs_lost: only(&old_jobs, &new_jobs),
             jobs_moved: moved.collect(),
             slots_won: only(&new_slots, &old_slots),
             slots_lost: only(&old_slots, &new_slots),
             no_match_now: short(after, without(&matched_before, &matched_after)),
             no_match_before: short(before, without(&matched_after, &matched_before)),
             reasons: reasons(before, after),
-            jobs_won,
-            jobs_lost,
             ..Difference::default()
         }
     }

@@ -31,7 +31,7 @@ Examples:
   classmate autoclusters examples/pool --set-slot 'Cpus > 1' 'Start = TARGET.GlobalJobId =!= \"\"'
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
-pub(super) struct Arguments {
+pub(super) struct AutoclustersArguments {
     /// Directory with the files of a pool, or a file of slot ads
     pool: PathBuf,
     /// Job ads, instead of POOL/jobs.ads
@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     format: Form,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &AutoclustersArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let mut snapshot = snapshot(arguments, &mut notes, streams)?;
     notes.show(streams.err);
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     print_result(arguments.format, &both, columns(), |out| report::write_change(out, &before, &after))
 }
 
-fn snapshot(arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<Snapshot, Failure> {
+fn snapshot(arguments: &AutoclustersArguments, notes: &mut Notes, streams: Streams) -> Result<Snapshot, Failure> {
     let pool: &Path = &arguments.pool;
     let folder = pool.is_dir();
     let evaluation = Evaluation::default();

@@ -22,7 +22,7 @@ Examples:
   classmate compare runs/condor runs/slurm --format html > compared.html
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file is not a run.")]
-pub(super) struct Arguments {
+pub(super) struct CompareArguments {
     /// Two or more runs: directories or files
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 const FORMS: [(&str, &str, Form); 3] =
     [TABLE_OR_JSON[0], TABLE_OR_JSON[1], ("html", "HTML page with plots", Form::Html)];
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &CompareArguments, streams: Streams) -> Result<(), Failure> {
     let names: Vec<String> = arguments.runs.iter().map(|path| called(path)).collect();
     let mut runs = Vec::with_capacity(names.len());
     for (path, name) in arguments.runs.iter().zip(&names) {

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use crate::cli::settings::{Sources, rendered};
 use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, complain, print, print_result, words, write_json};
-use crate::report::config::{Layout, diagnostic_json, json, origin, render, write};
+use crate::report::config::{ConfigLayout, diagnostic_json, json, origin, render, write};
 use crate::report::counted;
-use classmate::internal::diagnostic::Severity;
+use crate::report::lint::counts;
 use classmate_config::internal::config::check::{check, sort};
 use classmate_config::{Config, Definition};
 use classmate_pool::internal::quota::check::diagnostics;
@@ -37,7 +37,7 @@ Examples:
   classmate config get NEGOTIATOR_INTERVAL --set 'NEGOTIATOR_INTERVAL = $INT(2 * 30)'
 
 Exit status: 0 on success, 1 if a name is not defined or a file cannot be read, 2 if a file is invalid.")]
-pub(super) struct Arguments {
+pub(super) struct ConfigArguments {
     #[command(subcommand)]
     action: Action,
 }
@@ -121,7 +121,7 @@ struct Check {
     format: Form,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &ConfigArguments, streams: Streams) -> Result<ExitCode, Failure> {
     match &arguments.action {
         Action::Dump(arguments) => dump(arguments, streams).map(|()| ExitCode::SUCCESS),
         Action::Get(arguments) => get(arguments, streams),
@@ -142,7 +142,7 @@ fn dump(arguments: &Dump, streams: Streams) -> Result<(), Failure> {
     };
     let all = config.all();
     let listed = all.iter().filter(|definition| wanted(definition));
-    let layout = Layout { expand: arguments.expand, verbose: arguments.verbose };
+    let layout = ConfigLayout { expand: arguments.expand, verbose: arguments.verbose };
     if arguments.format == Form::Json {
         let values: Vec<_> = listed.map(|definition| json(&config, definition)).collect();
         let whole = json!({
@@ -160,7 +160,7 @@ fn text<'d>(
     out: &mut impl Write,
     config: &Config,
     mut listed: impl Iterator<Item = &'d Definition<'d>>,
-    layout: Layout,
+    layout: ConfigLayout,
     changed: bool,
 ) -> std::io::Result<()> {
     writeln!(out, "# Configuration of {}", config.context().subsystem)?;
@@ -208,8 +208,7 @@ fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
     found.extend(diagnostics(&reading.config, &found));
     sort(&reading.config, &mut found);
     found.extend(reading.error);
-    let count = |severity: Severity| found.iter().filter(|diagnostic| diagnostic.severity == severity).count() as u64;
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let (errors, warnings) = counts(&found);
     let listed: Vec<_> = found.iter().map(diagnostic_json).collect();
     let whole = json!({ "errors": errors, "warnings": warnings, "diagnostics": listed });
     print_result(arguments.format, &whole, None, |out| {

@@ -13,23 +13,15 @@ use crate::conform::{Kind, answer, ascii};
 #[command(after_help = "\
 Example:
   echo '{\"id\": 1, \"expr\": \"1 + 1\"}' | classmate conform eval")]
-pub(super) struct Arguments {
+pub(super) struct ConformArguments {
     /// Kind of cases
     kind: Kind,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut input = std::io::stdin().lock();
+pub(super) fn run(arguments: &ConformArguments) -> Result<(), Failure> {
     let mut output = BufWriter::new(std::io::stdout().lock());
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = input
-            .read_until(b'\n', &mut line)
-            .map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;
-        if read == 0 {
-            return written(output.flush());
-        }
+    for line in std::io::stdin().lock().split(b'\n') {
+        let line = line.map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;
         let case = line.trim_ascii();
         if case.is_empty() {
             continue;
@@ -39,4 +31,5 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             return written(answered);
         }
     }
+    written(output.flush())
 }

@@ -29,7 +29,7 @@ Examples:
   classmate eval --now 2026-07-05T12:00:00Z 'formatTime(time(), \"%A\")'
 
 Exit status: 0 if there is a value (UNDEFINED and ERROR are values), 1 if the evaluation reached a limit, 2 if the expression does not parse.")]
-pub(super) struct Arguments {
+pub(super) struct EvalArguments {
     /// The expression, in new syntax
     #[arg(allow_hyphen_values = true)]
     expression: OsString,
@@ -59,7 +59,7 @@ const FORMS: [(&str, &str, Form); 2] =
     [("text", "Canonical text", Form::Text), ("json", "An object with `type` and `text`", Form::Json)];
 
 #[expect(clippy::print_stderr, reason = "this is where explanations reach the user")]
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &EvalArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let source = arguments.expression.as_encoded_bytes();
     let options = ParseOptions { places: true, ..settings.parse_options() };

@@ -4,7 +4,7 @@ use crate::cli::input::Notes;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, complain, leaked, parsed, print_result, words};
-use crate::report::explain::{self as report, Layout};
+use crate::report::explain as report;
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::threads;
 use classmate::{ClassAd, Scope};
@@ -33,7 +33,7 @@ Examples:
   classmate explain examples/groups --group chemistry
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid or the name is unknown.")]
-pub(super) struct Arguments {
+pub(super) struct ExplainArguments {
     #[command(flatten)]
     files: PoolFiles,
     #[command(flatten)]
@@ -70,7 +70,7 @@ struct About {
     group: Option<String>,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let (files, about) = (&arguments.files, &arguments.about);
     // Other policies need more attributes of slots than the negotiator; the explanation of a slot needs all.
@@ -86,8 +86,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let subject = subject(snapshot, wanted, streams)?;
         let pool = PreparedPool::for_explanation_taking(snapshot)?;
         let explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
-        let layout = Layout { policies: arguments.policies };
-        print_result(form, &explanation, columns(), |out| report::write(out, &explanation, layout, streams.out))
+        print_result(form, &explanation, columns(), |out| {
+            report::write(out, &explanation, arguments.policies, streams.out)
+        })
     } else if let Some(name) = &about.slot {
         let outcome = negotiate(snapshot)?;
         let pool = &*leaked(PreparedPool::for_explanation(snapshot)?);

@@ -30,7 +30,7 @@ Examples:
   classmate fmt --as config - < condor_config
 
 Exit status: 0 on success, 1 if a file would change (--check, --diff) or cannot be read or written, 2 on an invalid expression.")]
-pub(super) struct Arguments {
+pub(super) struct FmtArguments {
     /// Files to format (`-` formats standard input to standard output)
     #[arg(value_name = "FILE", required_unless_present = "expression")]
     files: Vec<PathBuf>,
@@ -58,7 +58,7 @@ const KINDS: [(&str, &str, FileKind); 3] = [
     ("expression", "One expression per file", FileKind::Expression),
 ];
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &FmtArguments, streams: Streams) -> Result<ExitCode, Failure> {
     let mut out = output(None);
     if let Some(text) = &arguments.expression {
         let tidy = laid_out("expression", text.as_bytes(), FileKind::Expression, arguments.width, streams)?;

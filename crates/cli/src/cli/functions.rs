@@ -18,7 +18,7 @@ Examples:
   classmate functions --format json | jq -r '.name'
 
 Exit status: 0, or 2 if the function does not exist.")]
-pub(super) struct Arguments {
+pub(super) struct FunctionsArguments {
     /// Function name, in any case
     name: Option<String>,
     /// Output format
@@ -31,7 +31,7 @@ const FORMS: [(&str, &str, Form); 2] = [
     ("json", "JSON lines: `name`, `signature`, `least`, `most`, `pure`, `about`, `examples`", Form::Json),
 ];
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &FunctionsArguments) -> Result<(), Failure> {
     let json = arguments.format == Form::Json;
     let text = match &arguments.name {
         None if json => all().map(line).collect::<Vec<_>>().join("\n"),

@@ -34,7 +34,7 @@ Examples:
   classmate negotiate /tmp/pool --matches none --stats
 
 Exit status: 0 if the pool was written, 1 if a file cannot be written.")]
-pub(super) struct Arguments {
+pub(super) struct GenerateArguments {
     /// Output directory, created if it does not exist; existing files are replaced
     pool: PathBuf,
     /// Number of slots
@@ -81,7 +81,7 @@ const SHAPES: [(&str, &str, Shape); 4] = [
     ("distinct", "All slots and all autoclusters differ: the worst case", Shape::Distinct),
 ];
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &GenerateArguments) -> Result<(), Failure> {
     let pool = Pool {
         slots: arguments.slots,
         jobs: arguments.jobs,

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Failure, complain};
 use crate::report::{self, Color, counted};
-use classmate::{ClassAd, EvalOptions, Reader, Report};
+use classmate::{ClassAd, EvalOptions, Format, Reader, Report};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 use classmate_pool::internal::negotiate::directory::{AdInput, read_ads};
 
@@ -131,13 +131,29 @@ fn bar(size: u64, name: &str) -> ProgressBar {
     bar.with_message(format!("reading {name}"))
 }
 
+/// A reader of the ads of a file.
+type OpenReader = Reader<Box<dyn BufRead + Send>>;
+
+/// A reader of the ads of a file, in a format if it is given, and what to call the file.
+pub(crate) fn ad_reader(
+    path: &Path,
+    from: Option<Format>,
+    settings: &EvalOptions,
+) -> Result<(OpenReader, String), Failure> {
+    let input = open(path)?;
+    let options = settings.parse_options();
+    let reader = match from {
+        Some(format) => Reader::new(input.reader, format, &options),
+        None => Reader::detect(input.reader, &options).map_err(|error| Failure::reading(&input.name, &error))?,
+    };
+    Ok((reader, input.name))
+}
+
 /// Reads all ads of a file.
 pub(crate) fn ads(path: &Path, settings: &EvalOptions, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
-    let input = open(path)?;
-    let cannot = |error| Failure::reading(&input.name, &error);
-    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
-    let ads = reader.by_ref().collect::<Result<Vec<_>, _>>().map_err(cannot)?;
-    notes.add(&input.name, reader.report());
+    let (mut reader, name) = ad_reader(path, None, settings)?;
+    let ads = reader.by_ref().collect::<Result<Vec<_>, _>>().map_err(|error| Failure::reading(&name, &error))?;
+    notes.add(&name, reader.report());
     Ok(ads)
 }
 
@@ -155,21 +171,19 @@ pub(crate) fn many_ads(path: &Path, notes: &mut Notes) -> Result<Vec<ClassAd>, F
 
 /// Reads the Nth ad of a file, counted from 1.
 pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes) -> Result<ClassAd, Failure> {
-    let input = open(path)?;
-    let cannot = |error| Failure::reading(&input.name, &error);
-    let mut reader = Reader::detect(input.reader, &settings.parse_options()).map_err(cannot)?;
+    let (mut reader, name) = ad_reader(path, None, settings)?;
     let mut seen = 0;
     for ad in reader.by_ref() {
-        let ad = ad.map_err(cannot)?;
+        let ad = ad.map_err(|error| Failure::reading(&name, &error))?;
         seen += 1;
         if seen == at {
-            notes.add(&input.name, reader.report());
+            notes.add(&name, reader.report());
             return Ok(ad);
         }
     }
-    notes.add(&input.name, reader.report());
+    notes.add(&name, reader.report());
     let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
-    let mut failure = Failure::input(format!("`{}` contains {ads}: expected at least {at}", input.name));
+    let mut failure = Failure::input(format!("`{name}` contains {ads}: expected at least {at}"));
     if notes.any() {
         // Notes are not shown after a failure, and they give the reason.
         let reasons = notes.lines(Color::Off).join("\n");
@@ -227,7 +241,7 @@ impl Notes {
         let mut lines: Vec<String> = self.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
         for (name, report) in &self.files {
             for ignored in report.ignored.iter().take(SHOWN_IGNORED) {
-                lines.push(format!("{}\n", report::render_ignored(ignored, name, color)));
+                lines.push(format!("{}\n", report::render_fault(ignored, name, true, color)));
             }
             let hidden = report.ignored_texts.saturating_sub(SHOWN_IGNORED as u64);
             if hidden > 0 {
@@ -237,7 +251,7 @@ impl Notes {
                 continue;
             }
             for fault in report.faults.iter().take(SHOWN) {
-                lines.push(format!("{}\n", report::render_fault(fault, name, color)));
+                lines.push(format!("{}\n", report::render_fault(fault, name, false, color)));
             }
             let hidden = report.errors.saturating_sub(SHOWN as u64);
             if hidden > 0 {

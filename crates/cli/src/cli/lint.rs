@@ -45,7 +45,7 @@ Examples:
 docs/lint.md has an example for each code.
 
 Exit status: 0 without errors, 1 if a file cannot be read, 2 with errors (or with warnings under --deny-warnings).")]
-pub(super) struct Arguments {
+pub(super) struct LintArguments {
     /// Files to check (`-` for standard input)
     #[arg(value_name = "FILE", required_unless_present_any = ["expressions", "list"])]
     files: Vec<PathBuf>,
@@ -88,7 +88,7 @@ pub(super) enum FileKind {
 
 const FORMS: [(&str, &str, Form); 3] = [TEXT_OR_JSON[0], TEXT_OR_JSON[1], ("sarif", "A SARIF 2.1.0 log", Form::Sarif)];
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCode, Failure> {
     if arguments.list {
         print(columns(), report::list)?;
         return Ok(ExitCode::SUCCESS);
@@ -104,12 +104,9 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
     let mut alarms = all(arguments)?;
     if arguments.fix {
         let mut changed = 0;
-        for file in unwritable(&alarms)? {
-            complain(&file);
-        }
         // A change may make room for another.
-        for _ in 0..MAX_FIX_ROUNDS {
-            let edits = fix(&alarms)?;
+        for round in 0..MAX_FIX_ROUNDS {
+            let edits = fix(&alarms, round == 0)?;
             if edits == 0 {
                 break;
             }
@@ -137,7 +134,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, F
 const MAX_FIX_ROUNDS: usize = 20;
 
 /// The diagnostics of all inputs.
-fn all(arguments: &Arguments) -> Result<Vec<Diagnostic>, Failure> {
+fn all(arguments: &LintArguments) -> Result<Vec<Diagnostic>, Failure> {
     let mut alarms = Vec::new();
     for (at, text) in arguments.expressions.iter().enumerate() {
         let name =
@@ -234,7 +231,7 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
 }
 
 /// The attributes of all ads that are named, standard input apart, which is read once.
-fn schema(arguments: &Arguments) -> Result<AdSchema, Failure> {
+fn schema(arguments: &LintArguments) -> Result<AdSchema, Failure> {
     let mut schema = AdSchema::default();
     for path in &arguments.files {
         if path.is_dir() {
@@ -296,44 +293,24 @@ fn of_expression(name: &str, text: &[u8]) -> Vec<Diagnostic> {
     expression::lint(&LintContext::of(text, Quoting::New, role)).into_iter().map(alarm).collect()
 }
 
-/// A message for each input with fixes that cannot be written: standard input, or a compressed file.
-fn unwritable(alarms: &[Diagnostic]) -> Result<Vec<String>, Failure> {
-    let mut messages = Vec::new();
-    for file in with_fixes(alarms) {
-        let path = Path::new(file);
-        if !path.is_file() {
-            messages.push(format!("cannot write `{file}`: it is not a file"));
-            continue;
-        }
-        let mut start = [0; 2];
-        let cannot = |error| Failure::reading(file, &error);
-        let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut start)).map_err(cannot)?;
-        if start[..read] == COMPRESSED {
-            messages.push(format!("cannot write `{file}`: it is compressed"));
-        }
-    }
-    Ok(messages)
-}
-
-/// The names of the files for which there are fixes, each once.
-fn with_fixes(alarms: &[Diagnostic]) -> BTreeSet<&str> {
-    alarms.iter().filter(|alarm| alarm.fix.is_some()).map(Diagnostic::file).collect()
-}
-
 /// The first bytes of a compressed file.
 pub(super) const COMPRESSED: [u8; 2] = [0x1f, 0x8b];
 
-/// Writes the safe fixes into the files; returns their number.
-fn fix(alarms: &[Diagnostic]) -> Result<u64, Failure> {
+/// Writes the safe fixes into the files; returns their number. If it `complains`, it reports the inputs with fixes that
+/// cannot be written: standard input, and compressed files.
+fn fix(alarms: &[Diagnostic], complains: bool) -> Result<u64, Failure> {
     let mut changes = 0;
-    for file in with_fixes(alarms) {
+    let files: BTreeSet<&str> = alarms.iter().filter(|alarm| alarm.fix.is_some()).map(Diagnostic::file).collect();
+    for file in files {
         let path = Path::new(file);
-        if !path.is_file() {
-            continue;
-        }
-        let cannot = |error| Failure::writing(file, &error);
-        let text = std::fs::read(path).map_err(cannot)?;
-        if text.starts_with(&COMPRESSED) {
+        let text = if path.is_file() { std::fs::read(path) } else { Ok(Vec::new()) };
+        let text = text.map_err(|error| Failure::reading(file, &error))?;
+        let is_compressed = text.starts_with(&COMPRESSED);
+        if is_compressed || !path.is_file() {
+            if complains {
+                let why = if is_compressed { "compressed" } else { "not a file" };
+                complain(&format!("cannot write `{file}`: it is {why}"));
+            }
             continue;
         }
         let fixes: Vec<&Fix> =
@@ -345,7 +322,7 @@ fn fix(alarms: &[Diagnostic]) -> Result<u64, Failure> {
         if new == text {
             continue;
         }
-        std::fs::write(path, [mark, &new].concat()).map_err(cannot)?;
+        std::fs::write(path, [mark, &new].concat()).map_err(|error| Failure::writing(file, &error))?;
         changes += fixes.len() as u64;
     }
     Ok(changes)

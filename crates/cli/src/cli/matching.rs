@@ -24,7 +24,7 @@ Examples:
   classmate match --job jobs.ads --slots slots.ads
   classmate match --job job.ads --slots slots.ads.gz --pairs matches --now 2026-07-05T12:00:00Z
   condor_status -long | classmate match --job job.ads --slots - --pairs none")]
-pub(super) struct Arguments {
+pub(super) struct MatchArguments {
     /// File of job ads, in any format (`-` for standard input)
     #[arg(long, value_name = "FILE")]
     job: PathBuf,
@@ -84,7 +84,7 @@ struct Counts {
     both: usize,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let mut notes = Notes::default();
     let jobs = input::ads(&arguments.job, &settings, &mut notes)?;
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
 
 fn write(
     out: &mut impl Write,
-    arguments: &Arguments,
+    arguments: &MatchArguments,
     jobs: &[ClassAd],
     slots: &[ClassAd],
     settings: &EvalOptions,

@@ -44,8 +44,9 @@ pub(crate) use output::{Form, Streams, columns, complain, output, print, print_r
 use output::{TABLE_OR_JSON, TEXT_OR_JSON, write_file};
 use words::words;
 
-use crate::report::{Color, Origin, render};
+use crate::report::{Color, Origin, render_diagnostic};
 use classmate::internal::builtin::user_map::{Homes, UserMap, UserMaps};
+use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::time::parse_instant;
 use classmate::{EvalOptions, Expr, Mode, ParseOptions, SyntaxError, Zone};
@@ -101,30 +102,30 @@ impl ColorChoice {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Eval(eval::Arguments),
-    Match(matching::Arguments),
-    Repl(repl::Arguments),
-    Functions(functions::Arguments),
-    Negotiate(Box<negotiate::Arguments>),
-    Explain(Box<explain::Arguments>),
-    Whatif(Box<whatif::Arguments>),
+    Eval(eval::EvalArguments),
+    Match(matching::MatchArguments),
+    Repl(repl::ReplArguments),
+    Functions(functions::FunctionsArguments),
+    Negotiate(Box<negotiate::NegotiateArguments>),
+    Explain(Box<explain::ExplainArguments>),
+    Whatif(Box<whatif::WhatifArguments>),
     Diff(whatif::DiffArguments),
-    Report(Box<report::Arguments>),
-    Generate(generate::Arguments),
-    Simulate(Box<simulate::Arguments>),
-    Compare(compare::Arguments),
-    Quotas(quotas::Arguments),
-    Taskqueues(taskqueues::Arguments),
-    Userprio(Box<userprio::Arguments>),
-    Sprio(Box<sprio::Arguments>),
-    Sshare(Box<sshare::Arguments>),
-    Ads(ads::Arguments),
-    Config(config::Arguments),
-    Autoclusters(autoclusters::Arguments),
-    Lint(lint::Arguments),
-    Fmt(fmt::Arguments),
-    Test(test::Arguments),
-    Conform(conform::Arguments),
+    Report(Box<report::ReportArguments>),
+    Generate(generate::GenerateArguments),
+    Simulate(Box<simulate::SimulateArguments>),
+    Compare(compare::CompareArguments),
+    Quotas(quotas::QuotasArguments),
+    Taskqueues(taskqueues::TaskqueuesArguments),
+    Userprio(Box<userprio::UserprioArguments>),
+    Sprio(Box<sprio::SprioArguments>),
+    Sshare(Box<sshare::SshareArguments>),
+    Ads(ads::AdsArguments),
+    Config(config::ConfigArguments),
+    Autoclusters(autoclusters::AutoclustersArguments),
+    Lint(lint::LintArguments),
+    Fmt(fmt::FmtArguments),
+    Test(test::TestArguments),
+    Conform(conform::ConformArguments),
 }
 
 /// Clock and mode, for all commands that evaluate.
@@ -286,5 +287,6 @@ fn parsed_with(text: &[u8], name: &str, options: &ParseOptions, color: Color) ->
 
 /// The failure of a text that does not parse.
 fn unparsed(error: &SyntaxError, text: &[u8], name: &str, color: Color) -> Failure {
-    Failure::rendered(render(error, text, &Origin::whole(name), None, color))
+    let finding = diagnose(text, error, &ParseOptions::default());
+    Failure::rendered(render_diagnostic(&finding, text, &Origin::whole(name), color))
 }

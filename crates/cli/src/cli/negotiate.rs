@@ -38,7 +38,7 @@ Examples:
 
 Exit status: 0 if the cycle ran, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
-pub(super) struct Arguments {
+pub(super) struct NegotiateArguments {
     #[command(flatten)]
     files: PoolFiles,
     /// Charge the cycle to the accountant's log: decay, usage and matches in one transaction
@@ -107,7 +107,7 @@ fn parse_matches(text: &str) -> Result<usize, String> {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &NegotiateArguments, streams: Streams) -> Result<(), Failure> {
     if let Some(threads) = arguments.threads {
         // A pool of threads that is there already stays: then this process has run a cycle before.
         set_number(usize::from(threads));
@@ -167,7 +167,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
 
 /// Runs several cycles.
 fn play(
-    arguments: &Arguments,
+    arguments: &NegotiateArguments,
     cycles: u32,
     snapshot: Snapshot,
     mut journal: Option<Journal>,

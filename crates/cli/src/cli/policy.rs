@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use crate::cli::Failure;
 use crate::cli::dirac::DiracArguments;
 use crate::cli::input::Notes;
-use crate::cli::slurm::{SlurmArguments, Stand};
+use crate::cli::slurm::SlurmArguments;
 use classmate::{ClassAd, List, Value};
 use classmate_config::Config;
 use classmate_pool::internal::priority::slurm::machines::enlist;
@@ -124,8 +124,7 @@ impl PolicyArguments {
                 Ok(Policy::Dirac(self.dirac.read(pool, notes)?))
             }
             PolicyName::Slurm => {
-                let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
-                let settings = self.slurm.read(pool, Some(&stand), notes)?;
+                let settings = self.slurm.read(pool, &snapshot.config, &snapshot.jobs, notes)?;
                 let evaluation = snapshot.settings();
                 enlist(&mut snapshot.slots, settings.conf(), &evaluation);
                 Ok(Policy::Slurm(Box::new(settings)))

@@ -35,7 +35,7 @@ Examples:
   classmate quotas examples/pool --config other.conf       the effect of a change
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
-pub(super) struct Arguments {
+pub(super) struct QuotasArguments {
     #[command(flatten)]
     files: PoolFiles,
     /// Derive the quota and the allocation of this group, step by step
@@ -49,7 +49,7 @@ pub(super) struct Arguments {
     format: Form,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &QuotasArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
     if arguments.flat {

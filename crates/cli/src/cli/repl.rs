@@ -44,7 +44,7 @@ History is saved in the file named by CLASSMATE_HISTORY, or in classmate/history
 If CLASSMATE_HISTORY is empty, no history is saved.
 
 Exit status: 0; with --check, 1 if a line failed.")]
-pub(super) struct Arguments {
+pub(super) struct ReplArguments {
     /// Load the first ad of this file as MY
     #[arg(long, value_name = "FILE")]
     my: Option<PathBuf>,
@@ -87,7 +87,7 @@ impl Host for Process {
     }
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let now = match arguments.world.now {
         Now::Wall => None,

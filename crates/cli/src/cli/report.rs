@@ -7,10 +7,9 @@ use crate::cli::input::Notes;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::{Failure, Streams, print};
-use crate::report::cycle::{CycleReport, page};
+use crate::report::cycle::page;
 use classmate_advice::internal::autoclusters::audit;
 use classmate_advice::internal::explain::cycle::reasons::common;
-use classmate_advice::internal::whatif::kind::kinds;
 use classmate_pool::negotiate;
 
 /// Write an HTML report about a negotiation cycle.
@@ -24,7 +23,7 @@ Examples:
   classmate report examples/pool -o - > cycle.html
 
 Exit status: 0 on success, 1 if a file cannot be read or written, 2 if a file or an option is invalid.")]
-pub(super) struct Arguments {
+pub(super) struct ReportArguments {
     #[command(flatten)]
     files: PoolFiles,
     /// Output file (`-` for standard output)
@@ -35,7 +34,7 @@ pub(super) struct Arguments {
     policy: PolicyArguments,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &ReportArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let directory = arguments.files.directory();
     let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
@@ -45,17 +44,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let audit = audit(&snapshot)?;
     let reasons = common(&snapshot, &outcome)?;
     let name = directory.map_or_else(|| "a pool".to_owned(), shown);
-    let now = jiff::Timestamp::from_second(snapshot.now)
-        .map_or_else(|_| format!("second {}", snapshot.now), |now| now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
-    let kinds = kinds(&snapshot, &outcome);
-    let text = page(&CycleReport {
-        name: &name,
-        now: &now,
-        outcome: &outcome,
-        kinds: &kinds,
-        reasons: &reasons,
-        audit: &audit,
-    });
+    let text = page(&name, &snapshot, &outcome, &reasons, &audit);
     if arguments.output.as_os_str() == "-" {
         return print(None, |out| out.write_all(text.as_bytes()));
     }

@@ -52,7 +52,7 @@ Columns:
   ENTITLED  its entitled share while it had jobs queued, as a fraction of the pool: the mean over the cycles
 
 Exit status: 0 if the simulation ran, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
-pub(super) struct Arguments {
+pub(super) struct SimulateArguments {
     /// Trace or file of job ads (`-` for standard input)
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
@@ -105,7 +105,7 @@ const FORMS: [(&str, &str, Form); 3] = [
     ("csv", "One line for all submitters together, each group and each submitter", Form::Csv),
 ];
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let pool = arguments.pool.as_deref();
     if let Some(pool) = pool.filter(|pool| !pool.is_dir()) {
@@ -236,7 +236,7 @@ fn report(directory: &Path, run: &SimulationRun) -> Result<(), Failure> {
 
 /// Reads the workload, and notes what is wrong with it.
 fn workload(
-    arguments: &Arguments,
+    arguments: &SimulateArguments,
     rules: &Rules,
     evaluation: &EvalOptions,
     streams: Streams,

@@ -8,7 +8,7 @@ use crate::cli::settings::contents;
 use crate::cli::{Failure, words};
 use classmate::{ClassAd, EvalOptions};
 use classmate_config::internal::config::Disk;
-use classmate_config::internal::config::slurm::{Associations, Release, read_qos, read_usage};
+use classmate_config::internal::config::slurm::{Release, read_qos, read_usage};
 use classmate_config::{Config, ConfigError, SlurmConf};
 use classmate_pool::JobId;
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -70,14 +70,6 @@ const DECAYS: [(&str, &str, Decay); 2] = [
     ("exact", "Exactly half after each half-life", Decay::Exact),
 ];
 
-/// The source of associations without a dump.
-pub(super) struct Stand<'a> {
-    /// The negotiator's settings.
-    pub(super) config: &'a Config,
-    /// The jobs.
-    pub(super) jobs: &'a [ClassAd],
-}
-
 impl SlurmArguments {
     /// The first flag that is given.
     pub(super) fn given(&self) -> Option<&'static str> {
@@ -118,7 +110,8 @@ impl SlurmArguments {
     pub(super) fn read(
         &self,
         pool: Option<&Path>,
-        stand: Option<&Stand<'_>>,
+        config: &Config,
+        jobs: &[ClassAd],
         notes: &mut Notes,
     ) -> Result<SlurmSettings, Failure> {
         // A file that was named must exist; a file of the pool may be missing.
@@ -134,8 +127,8 @@ impl SlurmArguments {
         warnings.extend(defects.warnings);
         let associations = found(&self.associations, ASSOCIATIONS);
         let dump = associations.is_some();
-        let associations = match (associations, stand) {
-            (Some(path), _) => {
+        let associations = match associations {
+            Some(path) => {
                 let (name, text) = text(&path)?;
                 let (associations, _, found) = tree::read(&name, &text).map_err(|errors| {
                     let invalid = || Failure::input(format!("invalid associations in `{name}`"));
@@ -144,11 +137,10 @@ impl SlurmArguments {
                 warnings.extend(found);
                 associations
             }
-            (None, Some(stand)) => {
-                warn_of_dynamic_quotas(stand.config, notes);
-                derive::associations(stand.config, stand.jobs, &EvalOptions::default())?
+            None => {
+                warn_of_dynamic_quotas(config, notes);
+                derive::associations(config, jobs, &EvalOptions::default())?
             }
-            (None, None) => Associations::default(),
         };
         let mut listing = String::new();
         let mut release = None;
@@ -192,9 +184,7 @@ impl SlurmArguments {
                 row.line, row.account
             ));
         }
-        if let Some(stand) = stand {
-            Unknown::of(stand.jobs, &settings, dump).warn(notes);
-        }
+        Unknown::of(jobs, &settings, dump).warn(notes);
         Ok(settings)
     }
 }

@@ -7,9 +7,9 @@ use clap::ArgAction;
 
 use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
-use crate::cli::slurm::{SlurmArguments, Stand};
+use crate::cli::slurm::SlurmArguments;
 use crate::cli::{Failure, Streams, print};
-use crate::report::sprio::{Format, Line, Shown, Sort};
+use crate::report::sprio::{DefaultColumns, Format, PriorityLine, Sort};
 use classmate_config::SlurmConf;
 use classmate_config::internal::config::slurm::PriorityFlags;
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -52,7 +52,7 @@ Examples:
   classmate sprio examples/slurm -h -o '%i %Y'
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
-pub(super) struct Arguments {
+pub(super) struct SprioArguments {
     #[command(flatten)]
     files: PoolFiles,
     /// Show all columns
@@ -90,14 +90,14 @@ pub(super) struct Arguments {
     slurm: SlurmArguments,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Failure> {
     let sort = Sort::parse(&arguments.sort).map_err(wrong_letters)?;
     let given = arguments.format.as_deref().map(Format::parse).transpose().map_err(wrong_letters)?;
     let wanted = arguments.job.iter().map(|text| wanted(text)).collect::<Result<Vec<_>, _>>()?;
     let mut notes = Notes::default();
     let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
-    let stand = Stand { config: &snapshot.config, jobs: &snapshot.jobs };
-    let slurm = arguments.slurm.read(arguments.files.directory(), Some(&stand), &mut notes)?;
+    let directory = arguments.files.directory();
+    let slurm = arguments.slurm.read(directory, &snapshot.config, &snapshot.jobs, &mut notes)?;
     notes.show(streams.err);
     let settings = snapshot.settings();
     enlist(&mut snapshot.slots, slurm.conf(), &settings);
@@ -106,7 +106,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let figures = Standpoint::figures_of(&slurm, &machines, &snapshot.jobs, &settings);
     let standpoint = Standpoint::new(&slurm, &machines, slurm.tree(), &figures);
     let conf = slurm.conf();
-    let shown = Shown {
+    let shown = DefaultColumns {
         long: arguments.long,
         normal: arguments.norm,
         user: !arguments.user.is_empty(),
@@ -130,7 +130,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         let mut lines = Vec::new();
         for job in &jobs {
             let row = |one: &SlurmJob| line(one, &standpoint, &slurm, several.contains(&one.id.cluster));
-            let mut of_job: Vec<Line> = job.iter().map(row).collect();
+            let mut of_job: Vec<PriorityLine> = job.iter().map(row).collect();
             if let Some(primary) = job.iter().position(|one| one.primary).filter(|_| job.len() > 1) {
                 confuse(&mut of_job, primary, conf.flags);
             }
@@ -142,7 +142,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     })
 }
 
-impl Arguments {
+impl SprioArguments {
     fn shows(&self, candidate: &SlurmJob, jobs: &[(i64, Option<i64>)]) -> bool {
         let among =
             |names: &[String], name: &str| names.is_empty() || names.iter().any(|one| one.eq_ignore_ascii_case(name));
@@ -160,7 +160,7 @@ impl Arguments {
 /// The factors of each line start as the weighted ones of the partition that the job names first: those of resources that
 /// another partition does not have stay, and are weighted again. Before 23.02 a priority set by hand does not show, and the
 /// lines have their partition factors only.
-fn confuse(lines: &mut [Line], primary: usize, flags: PriorityFlags) {
+fn confuse(lines: &mut [PriorityLine], primary: usize, flags: PriorityFlags) {
     let of_primary = lines[primary].weighted.tres.clone();
     for (at, line) in lines.iter_mut().enumerate() {
         if line.direct {
@@ -214,11 +214,11 @@ fn wanted(text: &str) -> Result<(i64, Option<i64>), Failure> {
     })
 }
 
-fn line(candidate: &SlurmJob, standpoint: &Standpoint<'_>, slurm: &SlurmSettings, process: bool) -> Line {
+fn line(candidate: &SlurmJob, standpoint: &Standpoint<'_>, slurm: &SlurmSettings, process: bool) -> PriorityLine {
     let (id, terms) = (candidate.id, standpoint.terms(candidate));
     let SlurmConf { weights, tres_weights, .. } = slurm.conf();
     let direct = candidate.facts.direct.is_some();
-    let mut line = Line {
+    let mut line = PriorityLine {
         id: if process { format!("{}_{}", id.cluster, id.process) } else { id.cluster.to_string() },
         partition: candidate.partition.clone(),
         user: candidate.user.clone(),

@@ -8,13 +8,13 @@ use clap::ArgAction;
 use crate::cli::input::{self, Notes};
 use crate::cli::pool::expect_directory;
 use crate::cli::settings::pool;
-use crate::cli::slurm::{SlurmArguments, Stand};
+use crate::cli::slurm::SlurmArguments;
 use crate::cli::{Failure, Now, Streams, parse_now, print};
-use crate::report::sshare::{Columns, Layout, Listing, Shown};
+use crate::report::sshare::{Separator, ShareColumns, ShareListing};
 use classmate::{ClassAd, EvalOptions};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
-use classmate_pool::internal::priority::slurm::running::{RESOURCES, minutes_left};
+use classmate_pool::internal::priority::slurm::running::minutes_left;
 use classmate_pool::internal::priority::slurm::{Algorithm, SlurmNodes, Standpoint};
 
 /// Show shares, usage and fair share, like Slurm's `sshare`.
@@ -45,7 +45,7 @@ Examples:
   classmate sshare examples/slurm -a --linear                       factors of Slurm 2.0
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
-pub(super) struct Arguments {
+pub(super) struct SshareArguments {
     /// Directory with the files of a pool
     #[arg(required_unless_present = "associations")]
     pool: Option<PathBuf>,
@@ -93,8 +93,8 @@ pub(super) struct Arguments {
     slurm: SlurmArguments,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
-    let given = arguments.format.as_deref().map(Columns::parse).transpose();
+pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), Failure> {
+    let given = arguments.format.as_deref().map(ShareColumns::parse).transpose();
     let given = given.map_err(|message| Failure::input(message).help("`classmate sshare --help` lists the columns"))?;
     let mut notes = Notes::default();
     let directory = arguments.pool.as_deref();
@@ -106,8 +106,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut snapshot = Snapshot { slots: ads("slots.ads")?, jobs: ads("jobs.ads")?, ..Snapshot::default() };
     snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
     let config = pool(None, directory, arguments.allow_commands, streams.err)?;
-    let stand = Stand { config: &config, jobs: &snapshot.jobs };
-    let slurm = arguments.slurm.read(directory, Some(&stand), &mut notes)?;
+    let slurm = arguments.slurm.read(directory, &config, &snapshot.jobs, &mut notes)?;
     notes.show(streams.err);
     let settings = snapshot.settings();
     let machines = SlurmNodes::of(snapshot.slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), &settings);
@@ -119,12 +118,8 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
             .help("add slots.ads with Cpus, and a PriorityDecayHalfLife"));
     }
     let figures = Standpoint::figures_of(&slurm, &machines, &snapshot.jobs, &settings);
-    let shown = Shown {
-        long: arguments.long,
-        partitions: arguments.partition,
-        levels: matches!(algorithm, Algorithm::FairTree { .. }),
-    };
-    let columns = given.unwrap_or_else(|| Columns::default_of(shown));
+    let fair_tree = matches!(algorithm, Algorithm::FairTree { .. });
+    let columns = given.unwrap_or_else(|| ShareColumns::default_of(arguments.long, arguments.partition, fair_tree));
     let lower = |names: &[String]| names.iter().map(|name| name.to_lowercase()).collect::<Vec<_>>();
     let mut users = lower(&arguments.users);
     if users.is_empty() && !arguments.all {
@@ -137,19 +132,18 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
         Algorithm::Exponential { damping } | Algorithm::DepthOblivious { damping } => Some(damping),
         Algorithm::Linear { .. } | Algorithm::FairTree { .. } => None,
     };
-    let listing = Listing {
+    let listing = ShareListing {
         tree: slurm.tree(),
         figures: &figures,
-        fair_tree: shown.levels,
+        fair_tree,
         computed: computed.filter(|_| slurm.files().options.release.rates_accounts()),
         cluster: slurm.files().associations.cluster.as_deref().unwrap_or_default(),
         run_minutes: &minutes_left(&snapshot.jobs, slurm.tree(), slurm.conf(), &settings),
-        resources: &RESOURCES,
         columns: &columns,
-        layout: match (arguments.parsable, arguments.parsable2) {
-            (true, _) => Layout::Parsable,
-            (_, true) => Layout::Bare,
-            _ => Layout::Padded,
+        separator: match (arguments.parsable, arguments.parsable2) {
+            (true, _) => Separator::Parsable,
+            (_, true) => Separator::Bare,
+            _ => Separator::Padded,
         },
         header: !arguments.noheader,
         users: if arguments.all && users.is_empty() { None } else { Some(&users) },

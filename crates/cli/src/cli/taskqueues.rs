@@ -51,7 +51,7 @@ Examples:
   classmate negotiate examples/dirac --policy dirac          a cycle with these queues
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
-pub(super) struct Arguments {
+pub(super) struct TaskqueuesArguments {
     #[command(flatten)]
     files: PoolFiles,
     #[command(flatten)]
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     format: Form,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &TaskqueuesArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let choice = arguments.dirac.read(arguments.files.directory(), &mut notes)?;
     let settings = choice.settings().clone();

@@ -31,7 +31,7 @@ Examples:
   classmate test examples/policy/start.toml --coverage
 
 Exit status: 0 if all tests pass, 1 if a test fails or a file cannot be read, 2 if a file is invalid.")]
-pub(super) struct Arguments {
+pub(super) struct TestArguments {
     /// Test files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     coverage: bool,
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &TestArguments, streams: Streams) -> Result<ExitCode, Failure> {
     let mut out = output(columns());
     let mut all: Vec<(String, Vec<TestResult>)> = Vec::new();
     let mut wrong: Vec<(String, Failure)> = Vec::new();

@@ -51,7 +51,7 @@ The effective priority (lower is better) is the real priority times the priority
 with the half-life PRIORITY_HALFLIFE and is never below 0.5.
 
 Exit status: 0 on success, 1 on failure, 2 on a usage error or a damaged log.")]
-pub(super) struct Arguments {
+pub(super) struct UserprioArguments {
     /// Directory with Accountantnew.log, or the log itself
     #[arg(required_unless_present = "inputfile")]
     pool: Option<PathBuf>,
@@ -218,31 +218,29 @@ fn is_af(option: &str) -> bool {
     option == "af" || (option.len() >= 5 && "autoformat".starts_with(option))
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &UserprioArguments, streams: Streams) -> Result<(), Failure> {
     match edit(arguments)? {
         Some(edit) => change(arguments, &edit),
         None => list(arguments, streams),
     }
 }
 
-/// A change of a value of a user.
-type Setter<T> = fn(Vec<u8>, T) -> Edit;
-
 /// A change of a user.
 type UserEdit = fn(Vec<u8>) -> Edit;
 
+/// A change of a value of a user; none if the text is not such a value.
+type ValueEdit = fn(Vec<u8>, &str) -> Option<Edit>;
+
 /// The requested change; at most one option of a change is given.
-fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
-    let reals: [(_, Setter<f64>); 3] = [
-        (&arguments.setprio, Edit::Priority),
-        (&arguments.setfactor, Edit::Factor),
-        (&arguments.setaccum, Edit::Accumulated),
-    ];
-    let integers: [(_, Setter<i64>); 4] = [
-        (&arguments.setceiling, Edit::Ceiling),
-        (&arguments.setfloor, Edit::Floor),
-        (&arguments.setbegin, Edit::Begin),
-        (&arguments.setlast, Edit::Last),
+fn edit(arguments: &UserprioArguments) -> Result<Option<Edit>, Failure> {
+    let values: [(_, &str, ValueEdit); 7] = [
+        (&arguments.setprio, "a number", |user, text| Some(Edit::Priority(user, text.parse().ok()?))),
+        (&arguments.setfactor, "a number", |user, text| Some(Edit::Factor(user, text.parse().ok()?))),
+        (&arguments.setaccum, "a number", |user, text| Some(Edit::Accumulated(user, text.parse().ok()?))),
+        (&arguments.setceiling, "a whole number", |user, text| Some(Edit::Ceiling(user, text.parse().ok()?))),
+        (&arguments.setfloor, "a whole number", |user, text| Some(Edit::Floor(user, text.parse().ok()?))),
+        (&arguments.setbegin, "a whole number", |user, text| Some(Edit::Begin(user, text.parse().ok()?))),
+        (&arguments.setlast, "a whole number", |user, text| Some(Edit::Last(user, text.parse().ok()?))),
     ];
     let users: [(_, UserEdit); 5] = [
         (&arguments.cancelceilinglease, |user| Edit::CancelLease(LeaseKind::Ceiling, user)),
@@ -252,11 +250,10 @@ fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
         (&arguments.delete, Edit::Delete),
     ];
     let mut edit = arguments.resetall.then_some(Edit::ResetAll);
-    for (given, change) in reals {
-        edit = valued(given.as_ref(), "a number")?.map(|(user, value)| change(user, value)).or(edit);
-    }
-    for (given, change) in integers {
-        edit = valued(given.as_ref(), "a whole number")?.map(|(user, value)| change(user, value)).or(edit);
+    for (given, expected, change) in values {
+        let Some([user, value]) = given.as_deref() else { continue };
+        let wrong = || Failure::input(format!("invalid value `{value}` for `{user}`: expected {expected}"));
+        edit = Some(change(user.clone().into_bytes(), value).ok_or_else(wrong)?);
     }
     for (given, change) in users {
         edit = given.as_ref().map(|user| change(user.clone().into_bytes())).or(edit);
@@ -274,25 +271,14 @@ fn edit(arguments: &Arguments) -> Result<Option<Edit>, Failure> {
     Ok(Some(Edit::Lease(kind, user, value, seconds)))
 }
 
-/// A user and a value.
-fn valued<T: std::str::FromStr>(given: Option<&Vec<String>>, expected: &str) -> Result<Option<(Vec<u8>, T)>, Failure> {
-    match given.map(Vec::as_slice) {
-        Some([name, value]) => match value.parse() {
-            Ok(value) => Ok(Some((name.clone().into_bytes(), value))),
-            Err(_) => Err(Failure::input(format!("invalid value `{value}` for `{name}`: expected {expected}"))),
-        },
-        _ => Ok(None),
-    }
-}
-
 /// The accountant's log of the pool.
-fn log_of(arguments: &Arguments) -> Option<PathBuf> {
+fn log_of(arguments: &UserprioArguments) -> Option<PathBuf> {
     let pool = arguments.pool.as_ref()?;
     Some(if pool.is_dir() { pool.join("Accountantnew.log") } else { pool.clone() })
 }
 
 /// The settings of the pool; the defaults without any.
-fn config_of(arguments: &Arguments) -> Result<Config, Failure> {
+fn config_of(arguments: &UserprioArguments) -> Result<Config, Failure> {
     settings::pool(arguments.config.as_deref(), arguments.pool.as_deref(), arguments.allow_commands, Color::Off)
 }
 
@@ -302,7 +288,7 @@ fn rules_of(config: &Config) -> Result<(FactorRules, GroupTree), Failure> {
     Ok((FactorRules::new(&knobs.accountant), groups))
 }
 
-fn change(arguments: &Arguments, edit: &Edit) -> Result<(), Failure> {
+fn change(arguments: &UserprioArguments, edit: &Edit) -> Result<(), Failure> {
     let Some(path) = log_of(arguments) else {
         return Err(Failure::input("there is no log to change: expected POOL"));
     };
@@ -328,7 +314,7 @@ fn change(arguments: &Arguments, edit: &Edit) -> Result<(), Failure> {
     print(None, |out| writeln!(out, "{}", edited.message))
 }
 
-fn list(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+fn list(arguments: &UserprioArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     if let Some(user) = &arguments.getreslist {
         if !user.contains('@') {
@@ -365,7 +351,7 @@ fn list(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
     print(None, |out| listing.write(out, &ads))
 }
 
-fn read_log(arguments: &Arguments, notes: &mut Notes) -> Result<Log, Failure> {
+fn read_log(arguments: &UserprioArguments, notes: &mut Notes) -> Result<Log, Failure> {
     let Some(path) = log_of(arguments) else {
         return Err(Failure::input("there is no log to read: expected POOL"));
     };
@@ -376,7 +362,7 @@ fn read_log(arguments: &Arguments, notes: &mut Notes) -> Result<Log, Failure> {
 }
 
 /// The ads to list.
-fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
+fn ads(arguments: &UserprioArguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
     let settings = EvalOptions::default();
     let collected = || arguments.pool.as_ref().map(|pool| pool.join("accounting.ads"));
     let without_log = log_of(arguments).is_some_and(|log| !log.exists());
@@ -428,7 +414,7 @@ fn ads(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure
 }
 
 /// The ads as one, with the limits that the log knows of.
-fn legacy(arguments: &Arguments, ads: &[ClassAd]) -> Result<ClassAd, Failure> {
+fn legacy(arguments: &UserprioArguments, ads: &[ClassAd]) -> Result<ClassAd, Failure> {
     let config = config_of(arguments)?;
     let knobs = NegotiatorKnobs::read(&config)?;
     let (_, groups) = rules_of(&config)?;
@@ -454,7 +440,7 @@ fn legacy(arguments: &Arguments, ads: &[ClassAd]) -> Result<ClassAd, Failure> {
 }
 
 /// Returns whether the log is that of the requested negotiator.
-fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failure> {
+fn of_negotiator(arguments: &UserprioArguments, name: Option<&[u8]>) -> Result<(), Failure> {
     match (&arguments.name, name) {
         (Some(asked), Some(name)) if !name.eq_ignore_ascii_case(asked.as_bytes()) => {
             let name = String::from_utf8_lossy(name);
@@ -465,7 +451,7 @@ fn of_negotiator(arguments: &Arguments, name: Option<&[u8]>) -> Result<(), Failu
 }
 
 /// The quotas of the groups of a pool, computed if the pool's slots and jobs are available.
-fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ExplainedGroup>, Failure> {
+fn division(arguments: &UserprioArguments, notes: &mut Notes) -> Result<Vec<ExplainedGroup>, Failure> {
     let there = |pool: &&PathBuf| ["slots.ads", "jobs.ads"].iter().all(|file| pool.join(file).exists());
     let Some(pool) = arguments.pool.as_ref().filter(there) else { return Ok(Vec::new()) };
     let files = PoolFiles {
@@ -481,7 +467,7 @@ fn division(arguments: &Arguments, notes: &mut Notes) -> Result<Vec<ExplainedGro
 }
 
 /// The ads that are asked for.
-fn chosen(mut ads: Vec<ClassAd>, arguments: &Arguments) -> Result<Vec<ClassAd>, Failure> {
+fn chosen(mut ads: Vec<ClassAd>, arguments: &UserprioArguments) -> Result<Vec<ClassAd>, Failure> {
     let settings = EvalOptions::default();
     if arguments.grouprollup {
         roll_up(&mut ads);
@@ -507,12 +493,12 @@ fn chosen(mut ads: Vec<ClassAd>, arguments: &Arguments) -> Result<Vec<ClassAd>, 
 }
 
 /// The users named; with saved ads there is no POOL before them.
-fn users(arguments: &Arguments) -> Vec<String> {
+fn users(arguments: &UserprioArguments) -> Vec<String> {
     let first = arguments.pool.iter().filter(|_| arguments.inputfile.is_some());
     first.map(|name| name.display().to_string()).chain(arguments.users.iter().cloned()).collect()
 }
 
-fn listing(arguments: &Arguments, ads: &[ClassAd]) -> Listing {
+fn listing(arguments: &UserprioArguments, ads: &[ClassAd]) -> Listing {
     let asked = [
         (arguments.priority, Columns::PRIORITIES),
         (arguments.usage, Columns::USAGE),

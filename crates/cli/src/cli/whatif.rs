@@ -45,7 +45,7 @@ Examples:
   classmate whatif examples/pool --drain 'Machine == \"m01.pool.test\"' --expect 'JobsLost <= 1'
 
 Exit status: 0 on success, 1 if an --expect is not true or a file cannot be read, 2 if a file or an option is invalid.")]
-pub(super) struct Arguments {
+pub(super) struct WhatifArguments {
     #[command(flatten)]
     files: PoolFiles,
     /// A line to add to the configuration of the negotiator or the policy: `PriorityWeightAge = 1000` or
@@ -185,7 +185,12 @@ fn computes_a_name(line: &[u8]) -> bool {
     })
 }
 
-fn change(snapshot: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
+fn change(
+    snapshot: &mut Snapshot,
+    arguments: &WhatifArguments,
+    notes: &mut Notes,
+    streams: Streams,
+) -> Result<(), Failure> {
     let settings = snapshot.settings();
     for pair in arguments.set_job.chunks_exact(2) {
         some(edit(pair, "--set-job", streams)?.apply(&mut snapshot.jobs, &settings), &pair[0], "job")?;
@@ -223,7 +228,7 @@ fn new_names(slots: &[ClassAd], added: &[ClassAd], path: &Path, settings: &EvalO
 }
 
 /// Runs one cycle, which takes the slots, or several.
-fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Result<PoolRun, Failure> {
+fn ran(snapshot: &mut Snapshot, arguments: &WhatifArguments, streams: Streams) -> Result<PoolRun, Failure> {
     let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
     let once = arguments.cycles == 1;
     let slots = if once { std::mem::take(&mut snapshot.slots) } else { copies(&snapshot.slots) };
@@ -241,7 +246,12 @@ fn ran(snapshot: &mut Snapshot, arguments: &Arguments, streams: Streams) -> Resu
 }
 
 /// The settings after the change, if a file has others.
-fn configure(after: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, streams: Streams) -> Result<(), Failure> {
+fn configure(
+    after: &mut Snapshot,
+    arguments: &WhatifArguments,
+    notes: &mut Notes,
+    streams: Streams,
+) -> Result<(), Failure> {
     let Some(path) = &arguments.files.config else { return Ok(()) };
     after.config =
         settings::pool(Some(path), arguments.files.directory(), arguments.files.allow_commands, streams.err)?;
@@ -249,7 +259,7 @@ fn configure(after: &mut Snapshot, arguments: &Arguments, notes: &mut Notes, str
     Ok(())
 }
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<ExitCode, Failure> {
+pub(super) fn run(arguments: &WhatifArguments, streams: Streams) -> Result<ExitCode, Failure> {
     let mut notes = Notes::default();
     let directory = arguments.files.directory();
     expectations(&arguments.shown, streams)?;

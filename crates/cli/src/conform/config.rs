@@ -17,13 +17,9 @@ pub(super) fn answers(case: &Json) -> Result<Json, String> {
     context.environment =
         texts(case, "env")?.unwrap_or_default().into_iter().map(|(name, value)| (bytes(&name), value)).collect();
     let files = texts(case, "files")?.ok_or("`files` is missing")?;
-    let names = match case.get("names") {
-        Some(Json::Array(names)) => names
-            .iter()
-            .map(|name| name.as_str().ok_or_else(|| "`names` must be a list of strings".to_owned()))
-            .collect::<Result<Vec<_>, _>>()?,
-        _ => return Err("`names` must be a list of strings".to_owned()),
-    };
+    let names = case.get("names").and_then(Json::as_array);
+    let names = names.and_then(|names| names.iter().map(Json::as_str).collect::<Option<Vec<_>>>());
+    let names = names.ok_or("`names` must be a list of strings")?;
     let root = files.first().map(|(name, _)| name.clone()).ok_or("`files` holds no file")?;
     let mut config = Config::new(context);
     let mut values = Map::new();

@@ -21,7 +21,7 @@ const MAX_DRAWS: u64 = 1_000_000;
 
 pub(super) fn answers(case: &Json) -> Answer {
     answer_operation(case, |op, input| match op {
-        "fit_cpu" => fit_cpu(input),
+        "fit_cpu" => Ok(json!({ "segment": segments(input)?.fit(real(input, "cpu_time")?) })),
         "real_priority" => Ok(json!({ "real": number(real_priority(real(input, "user_priority")?)) })),
         "task_queues" => task_queues(input),
         "entity_priorities" => entity(input),
@@ -35,10 +35,6 @@ pub(super) fn answers(case: &Json) -> Answer {
         "draw_job" => jobs_drawn(input),
         other => Err(format!("unknown operation `{other}` of `dirac`")),
     })
-}
-
-fn fit_cpu(input: &Json) -> Answer {
-    Ok(json!({ "segment": segments(input)?.fit(real(input, "cpu_time")?) }))
 }
 
 fn task_queues(input: &Json) -> Answer {

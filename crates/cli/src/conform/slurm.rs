@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::field::{answer_operation, as_number, flag, list, number, numbers, object, real, text};
 use super::lenient_choice;
-use crate::report::sprio::{Format, Line};
+use crate::report::sprio::{Format, PriorityLine};
 use classmate_config::internal::config::slurm::{
     AssociationRow, Associations, BillingSum, Duration, INFINITE, PriorityFlags, ResetPeriod, Shares, TresWeights,
     Weights,
@@ -60,12 +60,10 @@ fn run(op: &str, input: &Json) -> Result<Json, String> {
         }
         "priority" => priority(input)?,
         "billing" => {
-            let weights = match input.get("weights") {
-                None | Some(Json::Null) => None,
-                Some(weights) => Some(TresWeights(amounts(weights)?)),
-            };
-            let sum = flags(input)?.billing;
-            json!({ "billing": billing(&amounts(object(input, "tres")?)?, weights.as_ref(), sum) })
+            let weights = input.get("weights").filter(|weights| !weights.is_null());
+            let weights = weights.map(|_| amounts(input, "weights").map(TresWeights)).transpose()?;
+            let tres = object(input, "tres").and_then(|_| amounts(input, "tres"))?;
+            json!({ "billing": billing(&tres, weights.as_ref(), flags(input)?.billing) })
         }
         "evaluation_order" => evaluation_order(input)?,
         "sprio_row" => {
@@ -262,7 +260,6 @@ fn parse_conf(text: &str) -> Json {
 fn priority(input: &Json) -> Result<Json, String> {
     let (job, cfg) = (object(input, "job")?, object(input, "cfg")?);
     let partition = job.get("partition").unwrap_or(&Json::Null);
-    let tres = |of: &Json| of.get("tres").map_or(Ok(Vec::new()), amounts);
     let facts = JobFacts {
         now: number(job, "now")?.unwrap_or(0.0) as i64,
         accrues_since: number(job, "accrue_time")?.map(|since| since as i64),
@@ -273,14 +270,14 @@ fn priority(input: &Json) -> Result<Json, String> {
         association_priority: number(job, "assoc_priority")?.unwrap_or(0.0),
         qos_priority: number(job, "qos_priority")?.unwrap_or(0.0),
         partition_factor: number(partition, "job_factor")?.unwrap_or(0.0),
-        tres: tres(job)?,
-        partition_tres: TresWeights(tres(partition)?),
+        tres: amounts(job, "tres")?,
+        partition_tres: TresWeights(amounts(partition, "tres")?),
         site: number(job, "site")?.unwrap_or(0.0) as i64,
         nice: number(job, "nice")?.unwrap_or(0.0) as i64,
         held: flag(job, "held")?,
         direct: number(job, "direct_priority")?.map(|priority| priority as u32).filter(|&priority| priority > 0),
     };
-    let tres_weights = TresWeights(cfg.get("tres_weights").map_or(Ok(Vec::new()), amounts)?);
+    let tres_weights = TresWeights(amounts(cfg, "tres_weights")?);
     let scale = Scale {
         weights: weights(object(cfg, "weights")?)?,
         tres_weights: &tres_weights,
@@ -313,22 +310,22 @@ fn priority(input: &Json) -> Result<Json, String> {
 }
 
 fn evaluation_order(input: &Json) -> Result<Json, String> {
-    let mut keys = Vec::new();
-    for job in list(input, "jobs")? {
-        keys.push(JobOrderKey {
+    let key = |job: &Json| {
+        Ok(JobOrderKey {
             tier: number(job, "tier")?.unwrap_or(1.0) as u16,
             priority: real(job, "priority")? as u32,
             submitted: real(job, "submit")? as i64,
             id: real(job, "id")? as i64,
-        });
-    }
+        })
+    };
+    let mut keys = list(input, "jobs")?.iter().map(key).collect::<Result<Vec<_>, String>>()?;
     keys.retain(|key| key.priority > 0);
     keys.sort_by(JobOrderKey::compare);
     Ok(json!({ "order": keys.iter().map(|key| key.id).collect::<Vec<_>>() }))
 }
 
 /// A job as a line of `sprio` shows it.
-fn line(job: &Json) -> Result<Line, String> {
+fn line(job: &Json) -> Result<PriorityLine, String> {
     let terms = object(job, "terms")?;
     let word = |key: &str| job.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
     let weighted = Factors {
@@ -338,10 +335,10 @@ fn line(job: &Json) -> Result<Line, String> {
         job_size: real(terms, "jobsize")?,
         partition: real(terms, "partition")?,
         qos: real(terms, "qos")?,
-        tres: terms.get("tres").map_or(Ok(Vec::new()), amounts)?,
+        tres: amounts(terms, "tres")?,
     };
     let (site, nice) = (number(job, "site")?.unwrap_or(0.0), number(job, "nice")?.unwrap_or(0.0));
-    Ok(Line {
+    Ok(PriorityLine {
         id: job.get("id").map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned)).unwrap_or_default(),
         partition: word("partition_name"),
         user: word("user"),
@@ -353,8 +350,8 @@ fn line(job: &Json) -> Result<Line, String> {
         site: site as i64,
         nice: nice as i64,
         weights: job.get("weights").map_or(Ok(Weights::default()), weights)?,
-        tres_weights: TresWeights(job.get("tres_weights").map_or(Ok(Vec::new()), amounts)?),
-        ..Line::default()
+        tres_weights: TresWeights(amounts(job, "tres_weights")?),
+        ..PriorityLine::default()
     })
 }
 
@@ -384,16 +381,17 @@ fn flags(of: &Json) -> Result<PriorityFlags, String> {
     Ok(PriorityFlags::parse(&words.join(",")))
 }
 
-fn amounts(of: &Json) -> Result<Vec<(String, f64)>, String> {
-    match of {
-        Json::Null => Ok(Vec::new()),
-        Json::Object(amounts) => {
+/// The numbers of an object by name; none if it is missing.
+fn amounts(of: &Json, key: &str) -> Result<Vec<(String, f64)>, String> {
+    match of.get(key) {
+        None | Some(Json::Null) => Ok(Vec::new()),
+        Some(Json::Object(amounts)) => {
             let amount = |(name, amount): (&String, &Json)| {
                 let amount = as_number(amount).ok_or_else(|| format!("expected a number, found `{amount}`"))?;
                 Ok((name.clone(), amount))
             };
             amounts.iter().map(amount).collect()
         }
-        other => Err(format!("expected an object of numbers, found `{other}`")),
+        Some(other) => Err(format!("expected an object of numbers, found `{other}`")),
     }
 }

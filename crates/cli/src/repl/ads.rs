@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::repl::command::{Input, problem, text, usage};
-use crate::repl::draw::{excerpt, one_line, shortened};
+use crate::repl::command::{CommandInput, problem, text, usage};
+use crate::repl::draw::{excerpt, one_line};
 use crate::repl::{Output, Session, because};
-use crate::report::{counted, printable};
+use crate::report::{counted, printable, shortened};
 use classmate::internal::eval::clause::{Clause, clauses};
 use classmate::internal::eval::matching::{is_true, requirements};
 use classmate::internal::eval::walk::Side;
@@ -20,7 +20,7 @@ fn side_of(word: &str) -> Option<Side> {
     }
 }
 
-pub(super) fn load(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+pub(super) fn load(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     let argument = input.text();
     let Some((side, whole)) =
         argument.split_once(char::is_whitespace).and_then(|(side, file)| Some((side_of(side)?, file.trim())))
@@ -59,7 +59,7 @@ fn name_of(ad: &ClassAd) -> Option<String> {
     }
 }
 
-pub(super) fn save(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+pub(super) fn save(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     let argument = input.text();
     let (side, file) = match argument.split_once(char::is_whitespace) {
         Some((word, file)) if side_of(word).is_some() => (side_of(word).unwrap_or(Side::My), file.trim()),
@@ -86,7 +86,7 @@ fn no_target() -> Vec<Output> {
     problem("there is no TARGET\n  = help: load one with `:load target FILE`, or define `TARGET.Name = value`")
 }
 
-pub(super) fn show(session: &mut Session, side: Side, input: Input<'_>) -> Vec<Output> {
+pub(super) fn show(session: &mut Session, side: Side, input: CommandInput<'_>) -> Vec<Output> {
     let wanted = input.text().to_ascii_lowercase();
     let Some(ad) = session.ad(side) else { return no_target() };
     let shown = ad.iter().filter(|(name, _)| name.display().to_ascii_lowercase().contains(&wanted));
@@ -100,7 +100,7 @@ pub(super) fn show(session: &mut Session, side: Side, input: Input<'_>) -> Vec<O
     }
 }
 
-pub(super) fn unset(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+pub(super) fn unset(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     let argument = input.text();
     let (side, name) = match argument.split_once('.') {
         Some((word, name)) if side_of(word).is_some() => (side_of(word).unwrap_or(Side::My), name.to_owned()),
@@ -119,7 +119,7 @@ pub(super) fn unset(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     }
 }
 
-pub(super) fn match_ads(session: &mut Session, _: Input<'_>) -> Vec<Output> {
+pub(super) fn match_ads(session: &mut Session, _: CommandInput<'_>) -> Vec<Output> {
     let Some(target) = session.target.as_ref() else { return no_target() };
     let settings = session.settings();
     let my = &session.my;

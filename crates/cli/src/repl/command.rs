@@ -1,16 +1,15 @@
 //! The commands of a session: lines that begin with a colon.
 
-use crate::repl::draw::shortened;
 use crate::repl::{Output, Session, ads, expression};
-use crate::report::{functions, printable};
+use crate::report::{functions, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::walk::Side;
 use classmate::internal::syntax::time::{parse_instant, write_abs};
 use classmate::{AbsTime, Mode};
 
-type Run = fn(&mut Session, Input<'_>) -> Vec<Output>;
+type Run = fn(&mut Session, CommandInput<'_>) -> Vec<Output>;
 
-struct Command {
+struct ReplCommand {
     name: &'static str,
     arguments: &'static str,
     about: &'static str,
@@ -20,32 +19,32 @@ struct Command {
 
 /// The argument of a command.
 #[derive(Clone, Copy)]
-pub(super) struct Input<'l> {
+pub(super) struct CommandInput<'l> {
     /// The whole line.
     pub(super) line: &'l [u8],
     /// The offset of the argument.
     pub(super) begins: usize,
 }
 
-impl Input<'_> {
+impl CommandInput<'_> {
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(&self.line[self.begins..]).trim().to_owned()
     }
 }
 
 /// A command without further help.
-const fn command(name: &'static str, arguments: &'static str, about: &'static str, run: Run) -> Command {
-    Command { name, arguments, about, more: "", run }
+const fn command(name: &'static str, arguments: &'static str, about: &'static str, run: Run) -> ReplCommand {
+    ReplCommand { name, arguments, about, more: "", run }
 }
 
-impl Command {
+impl ReplCommand {
     /// Adds sentences to the help of the command.
     const fn more(self, more: &'static str) -> Self {
         Self { more, ..self }
     }
 }
 
-const COMMANDS: &[Command] = &[
+const COMMANDS: &[ReplCommand] = &[
     command("help", "[COMMAND|FUNCTION]", "List the commands, or describe a command or a function", help),
     command("load", "my|target FILE [N]", "Read MY or TARGET from a file", ads::load)
         .more("Reads the first ad of the file, or the Nth."),
@@ -101,17 +100,17 @@ pub(super) fn run(session: &mut Session, line: &[u8]) -> Vec<Output> {
     let end = line[colon..].iter().position(u8::is_ascii_whitespace).map_or(line.len(), |at| colon + at);
     let name = String::from_utf8_lossy(&line[colon..end]).into_owned();
     match found(&name) {
-        Ok(command) => (command.run)(session, Input { line, begins: end }),
+        Ok(command) => (command.run)(session, CommandInput { line, begins: end }),
         Err(message) => problem(message),
     }
 }
 
 /// The command of a name, or of the beginning of one.
-fn found(name: &str) -> Result<&'static Command, String> {
+fn found(name: &str) -> Result<&'static ReplCommand, String> {
     if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
         return Ok(command);
     }
-    let begun: Vec<&Command> = COMMANDS.iter().filter(|command| command.name.starts_with(name)).collect();
+    let begun: Vec<&ReplCommand> = COMMANDS.iter().filter(|command| command.name.starts_with(name)).collect();
     let list = |names: &[&str]| names.iter().map(|name| format!("`:{name}`")).collect::<Vec<_>>().join(" or ");
     match begun.as_slice() {
         [only] => return Ok(only),
@@ -146,7 +145,7 @@ pub(super) fn usage(name: &str) -> Vec<Output> {
     problem(format!("expected `:{name} {arguments}`"))
 }
 
-fn help(_: &mut Session, input: Input<'_>) -> Vec<Output> {
+fn help(_: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     let name = input.text();
     if !name.is_empty() {
         return match found(name.trim_start_matches(':')) {
@@ -170,11 +169,11 @@ fn help(_: &mut Session, input: Input<'_>) -> Vec<Output> {
     text(lines)
 }
 
-fn call(command: &Command) -> String {
+fn call(command: &ReplCommand) -> String {
     format!(":{} {}", command.name, command.arguments).trim_end().to_owned()
 }
 
-fn strict(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+fn strict(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     session.start.options.mode = match input.text().to_ascii_lowercase().as_str() {
         "" => return text(if session.start.options.mode == Mode::Strict { "on" } else { "off" }),
         "on" => Mode::Strict,
@@ -184,7 +183,7 @@ fn strict(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     Vec::new()
 }
 
-fn now(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+fn now(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     let argument = input.text();
     let zone = session.start.options.zone.clone();
     match argument.as_str() {
@@ -211,14 +210,14 @@ fn now(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     }
 }
 
-fn list_functions(_: &mut Session, input: Input<'_>) -> Vec<Output> {
+fn list_functions(_: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     match input.text().as_str() {
         "" => text(functions::list(100)),
         name => functions::describe(name).map_or_else(problem, text),
     }
 }
 
-fn quit(session: &mut Session, _: Input<'_>) -> Vec<Output> {
+fn quit(session: &mut Session, _: CommandInput<'_>) -> Vec<Output> {
     session.finished = true;
     Vec::new()
 }

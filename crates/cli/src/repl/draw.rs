@@ -1,6 +1,6 @@
 //! Trees as text: the parts of an expression and their values.
 
-use crate::report::printable;
+use crate::report::{printable, shortened};
 use classmate::Expr;
 use classmate::internal::eval::trace::{Outcome, Step};
 use classmate::internal::eval::walk::Side;
@@ -57,14 +57,6 @@ fn branches(rows: &[Row]) -> Vec<String> {
     }
     out.reverse();
     out
-}
-
-/// A text cut to a number of characters.
-pub fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
-        None => text.to_owned(),
-    }
 }
 
 /// An expression on one line.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::repl::command::{Input, problem, text, usage};
+use crate::repl::command::{CommandInput, problem, text, usage};
 use crate::repl::draw;
 use crate::repl::{Output, Session};
 use crate::report::{counted, printable};
@@ -19,7 +19,7 @@ const LONGEST: Duration = Duration::from_millis(300);
 
 fn with_expression(
     session: &mut Session,
-    input: Input<'_>,
+    input: CommandInput<'_>,
     name: &str,
     run: impl FnOnce(&Session, &Expr, &EvalOptions) -> Vec<Output>,
 ) -> Vec<Output> {
@@ -37,7 +37,7 @@ fn with_expression(
     }
 }
 
-pub(super) fn trace_expression(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+pub(super) fn trace_expression(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     with_expression(session, input, "trace", |session, expr, settings| {
         let steps = trace(session.scope(settings), expr, PARTS);
         let mut drawn = draw::trace(&steps);
@@ -48,11 +48,11 @@ pub(super) fn trace_expression(session: &mut Session, input: Input<'_>) -> Vec<O
     })
 }
 
-pub(super) fn ast(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+pub(super) fn ast(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     with_expression(session, input, "ast", |_, expr, _| text(draw::nodes(expr, PARTS)))
 }
 
-pub(super) fn refs(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+pub(super) fn refs(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     with_expression(session, input, "refs", |session, expr, settings| {
         let list = |names: Vec<Text>| match names.as_slice() {
             [] => "none".to_owned(),
@@ -67,7 +67,7 @@ pub(super) fn refs(session: &mut Session, input: Input<'_>) -> Vec<Output> {
     })
 }
 
-pub(super) fn flatten_expression(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+pub(super) fn flatten_expression(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     with_expression(session, input, "flatten", |session, expr, settings| {
         match flatten(&session.my, expr, Inlining::Inline, settings) {
             Ok(Flattened::Value(value)) => vec![Output::Value(session.shown(&value))],
@@ -79,14 +79,14 @@ pub(super) fn flatten_expression(session: &mut Session, input: Input<'_>) -> Vec
     })
 }
 
-pub(super) fn type_of(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+pub(super) fn type_of(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     with_expression(session, input, "type", |session, expr, settings| match session.scope(settings).eval(expr) {
         Ok(value) => text(value.type_of().as_str()),
         Err(failed) => problem(format!("evaluation stopped: {failed}")),
     })
 }
 
-pub(super) fn time(session: &mut Session, input: Input<'_>) -> Vec<Output> {
+pub(super) fn time(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     with_expression(session, input, "time", |session, expr, settings| {
         let scope = session.scope(settings);
         let begin = session.host.elapsed();

@@ -93,14 +93,6 @@ pub struct Session {
     finished: bool,
 }
 
-/// The name of an attribute and the text of its expression, for lines such as `Cpus = 4`.
-struct Definition {
-    side: Side,
-    name: Name,
-    /// The offset of the expression in the line.
-    begins: usize,
-}
-
 impl Session {
     /// A session with an empty MY and no TARGET.
     pub fn new(host: Box<dyn Host>, start: Start) -> Self {
@@ -138,10 +130,13 @@ impl Session {
             Some(b'?') if text.len() == 1 => {
                 command::problem("expected an expression\n  = help: `:help` lists the commands")
             }
-            _ => match self.definition(source) {
-                Some(definition) => self.define(source, &definition),
-                None => self.evaluate(source, 0),
-            },
+            _ => {
+                let outputs = match self.definition(source) {
+                    Some(definition) => self.define(source, definition),
+                    None => self.evaluate(source),
+                };
+                outputs.unwrap_or_else(|problem| vec![problem])
+            }
         };
         self.line += memchr::memchr_iter(b'\n', source).count() as u64 + 1;
         outputs
@@ -194,8 +189,9 @@ impl Session {
         Ok((expr, warnings.map(Output::Warning).collect()))
     }
 
-    /// The attribute that a line defines, if it does.
-    fn definition(&self, source: &[u8]) -> Option<Definition> {
+    /// The attribute that a line such as `Cpus = 4` defines, if it does: the side, the name, and the offset of the
+    /// expression in the line.
+    fn definition(&self, source: &[u8]) -> Option<(Side, Name, usize)> {
         let options = self.options();
         let tokens: Vec<(Token, usize)> = Lexer::new(source, options.mode, options.quoting)
             .map_while(Result::ok)
@@ -203,48 +199,39 @@ impl Session {
             .map(|(_, token, end)| (token, end))
             .collect();
         match tokens.as_slice() {
-            [(Token::Name(name), _), (Token::Assign, begins), ..] => {
-                Some(Definition { side: Side::My, name: *name, begins: *begins })
-            }
+            [(Token::Name(name), _), (Token::Assign, begins), ..] => Some((Side::My, *name, *begins)),
             [(Token::Name(scope), _), (Token::Dot, _), (Token::Name(name), _), (Token::Assign, begins)] => {
                 let side = match scope.folded() {
                     b"my" => Side::My,
                     b"target" => Side::Target,
                     _ => return None,
                 };
-                Some(Definition { side, name: *name, begins: *begins })
+                Some((side, *name, *begins))
             }
             _ => None,
         }
     }
 
-    fn define(&mut self, source: &[u8], definition: &Definition) -> Vec<Output> {
-        let name = definition.name;
+    fn define(&mut self, source: &[u8], (side, name, begins): (Side, Name, usize)) -> Result<Vec<Output>, Output> {
         // `a =! b` and `a => b` are slips, not definitions; `a =!b` means what it says.
-        let negated = matches!(source.get(definition.begins..), Some([b'!', next, ..]) if !is_space(*next));
-        if !negated && matches!(source.get(definition.begins), Some(b'!' | b'<' | b'>' | b'=' | b'~')) {
-            return self.evaluate(source, 0);
+        let negated = matches!(source.get(begins..), Some([b'!', next, ..]) if !is_space(*next));
+        if !negated && matches!(source.get(begins), Some(b'!' | b'<' | b'>' | b'=' | b'~')) {
+            return self.evaluate(source);
         }
         if name.as_bytes().is_empty() {
-            return vec![Output::Problem("error: an attribute name cannot be empty".to_owned())];
+            return Err(Output::Problem("error: an attribute name cannot be empty".to_owned()));
         }
-        let (expr, warnings) = match self.parse(source, definition.begins) {
-            Ok(parsed) => parsed,
-            Err(problem) => return vec![problem],
-        };
-        match definition.side {
+        let (expr, warnings) = self.parse(source, begins)?;
+        match side {
             Side::Target => self.target.get_or_insert_default().insert_expr(name, &expr),
             _ => self.my.insert_expr(name, &expr),
         }
-        warnings
+        Ok(warnings)
     }
 
-    /// Evaluates the rest of a line from an offset on; an undefined value or an error comes with its causes.
-    pub(crate) fn evaluate(&mut self, source: &[u8], begins: usize) -> Vec<Output> {
-        let (expr, warnings) = match self.parse(source, begins) {
-            Ok(parsed) => parsed,
-            Err(problem) => return vec![problem],
-        };
+    /// Evaluates a line; an undefined value or an error comes with its causes.
+    fn evaluate(&self, source: &[u8]) -> Result<Vec<Output>, Output> {
+        let (expr, warnings) = self.parse(source, 0)?;
         let settings = self.settings();
         let scope = self.scope(&settings);
         let value = scope.eval(&expr);
@@ -263,7 +250,7 @@ impl Session {
             outputs.extend(command::meant(source).map(|command| Output::Text(format!("  help: or `:{command}`?"))));
         }
         outputs.extend(warnings);
-        outputs
+        Ok(outputs)
     }
 
     /// A value as text, coloured if outputs are.

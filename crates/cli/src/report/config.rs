@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 
 use super::{Color, Origin, render_diagnostic};
 use classmate::Diagnostic;
-use classmate_config::internal::config::{Location, knob};
-use classmate_config::{Config, Definition, Source};
+use classmate_config::internal::config::knob;
+use classmate_config::{Config, Definition, Location, Source};
 
 /// Renders a diagnostic of a configuration, with its line.
 pub fn render(diagnostic: &Diagnostic, sources: &[Source], color: Color) -> String {
@@ -31,7 +31,7 @@ fn line_of(text: &[u8], line: u32) -> Option<&[u8]> {
 
 /// The form in which values are listed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Layout {
+pub struct ConfigLayout {
     /// Values after expansion, not as they are written.
     pub expand: bool,
     /// With where each comes from, how it is written, and its default.
@@ -69,7 +69,12 @@ fn assignment(out: &mut impl Write, name: &[u8], value: &[u8]) -> io::Result<()>
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, config: &Config, definition: &Definition<'_>, layout: Layout) -> io::Result<()> {
+pub fn write(
+    out: &mut impl Write,
+    config: &Config,
+    definition: &Definition<'_>,
+    layout: ConfigLayout,
+) -> io::Result<()> {
     let value =
         if layout.expand || layout.verbose { expanded(config, definition) } else { Ok(definition.raw.to_vec()) };
     match &value {
@@ -149,7 +154,7 @@ pub fn diagnostic_json(diagnostic: &Diagnostic) -> Json {
 mod tests {
     use super::*;
 
-    fn listed(source: &str, name: &str, layout: Layout) -> String {
+    fn listed(source: &str, name: &str, layout: ConfigLayout) -> String {
         let config = Config::parse("c", source.as_bytes()).unwrap();
         let mut out = Vec::new();
         write(&mut out, &config, &config.definition(name.as_bytes()).unwrap(), layout).unwrap();
@@ -158,7 +163,7 @@ mod tests {
 
     #[test]
     fn values_of_several_lines_are_written_to_be_read_again() {
-        let text = listed("A @=x\none\n@end\ntwo\n@x", "A", Layout::default());
+        let text = listed("A @=x\none\n@end\ntwo\n@x", "A", ConfigLayout::default());
         assert_eq!(text, "A @=end_\none\n@end\ntwo\n@end_\n");
         let again = Config::parse("c", text.as_bytes()).unwrap();
         assert_eq!(again.get("A").unwrap().unwrap().text, b"one\n@end\ntwo");
@@ -166,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_verbose_layout_tells_place_raw_value_and_default() {
-        let layout = Layout { verbose: true, ..Layout::default() };
+        let layout = ConfigLayout { verbose: true, ..ConfigLayout::default() };
         assert_eq!(
             listed("X = 2\nNEGOTIATOR_INTERVAL = $(X)0", "NEGOTIATOR_INTERVAL", layout),
             "NEGOTIATOR_INTERVAL = 20\n # at: c, line 2\n # raw: NEGOTIATOR_INTERVAL = $(X)0\n # default: 60\n \

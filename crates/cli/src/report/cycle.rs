@@ -4,44 +4,28 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::report::counted;
-use crate::report::page::{Column, Page, escaped};
+use crate::report::page::{Page, PageColumn, escaped};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
 use classmate_advice::internal::explain::cycle::reasons::CommonCause;
-use classmate_advice::internal::whatif::kind::SlotKind;
+use classmate_advice::internal::whatif::kind::{SlotKind, kinds};
 use classmate_pool::internal::negotiate::summary::SubmitterSummary;
 use classmate_pool::internal::quota::derivation::slots;
-use classmate_pool::{GroupSummary, Outcome};
-
-/// The content of a page.
-#[derive(Debug)]
-pub struct CycleReport<'a> {
-    /// The name of the pool.
-    pub name: &'a str,
-    /// The clock, in words.
-    pub now: &'a str,
-    /// The outcome of the cycle.
-    pub outcome: &'a Outcome,
-    /// Slots by their kind.
-    pub kinds: &'a [SlotKind],
-    /// The reasons why jobs did not run.
-    pub reasons: &'a [CommonCause],
-    /// The effects of the significant attributes.
-    pub audit: &'a Audit,
-}
+use classmate_pool::{GroupSummary, Outcome, Snapshot};
 
 /// Rows of a table, at most.
 const MAX_ROWS: usize = 200;
 const BAR: &str = "position:relative;height:1.1rem;border:1px solid var(--line);overflow:hidden";
 const FACTS: &str = "margin:.7rem 0 .15rem;color:var(--faint);font-size:.875rem";
 
-/// The page.
-pub fn page(report: &CycleReport<'_>) -> String {
-    let outcome = report.outcome;
-    let mut page = Page::new(&format!("Negotiation cycle: {}", report.name));
+/// The page of a cycle of the pool with this name, with the reasons why jobs did not run, and the effects of the significant
+/// attributes.
+pub fn page(name: &str, snapshot: &Snapshot, outcome: &Outcome, common: &[CommonCause], effects: &Audit) -> String {
+    let mut page = Page::new(&format!("Negotiation cycle: {name}"));
+    let now = jiff::Timestamp::from_second(snapshot.now)
+        .map_or_else(|_| format!("second {}", snapshot.now), |now| now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
     let statistics = &outcome.statistics;
     page.paragraph(&format!(
-        "As of {}: {}, {}, {} with {}, {} with weight {} ({} considered), {} in {}.",
-        report.now,
+        "As of {now}: {}, {}, {} with {}, {} with weight {} ({} considered), {} in {}.",
         counted(statistics.matches as u64, "match"),
         counted(statistics.rejections as u64, "rejection"),
         counted(statistics.active_submitters as u64, "submitter"),
@@ -59,21 +43,21 @@ pub fn page(report: &CycleReport<'_>) -> String {
     submitters(&mut page, outcome);
     spins(&mut page, outcome);
     page.heading("Slots");
-    let columns: [Column<SlotKind>; 5] = [
+    let columns: [PageColumn<SlotKind>; 5] = [
         ("kind", |kind| kind.name.clone()),
         ("slots", |kind| kind.slots.to_string()),
         ("in use before", |kind| kind.in_use.to_string()),
         ("free before", |kind| (kind.slots - kind.in_use.min(kind.slots)).to_string()),
         ("matched", |kind| kind.matched.to_string()),
     ];
-    page.columns("by kind", &columns, report.kinds.iter().take(MAX_ROWS));
+    page.columns("by kind", &columns, kinds(snapshot, outcome).iter().take(MAX_ROWS));
     page.heading("Why jobs stayed idle");
-    if report.reasons.is_empty() {
+    if common.is_empty() {
         page.paragraph("No request was rejected.");
     } else {
-        page.figures(&[reasons(report.reasons)]);
+        page.figures(&[reasons(common)]);
     }
-    audit(&mut page, report.audit);
+    audit(&mut page, effects);
     if !outcome.quirks.is_empty() {
         page.heading("Notes");
         outcome.quirks.iter().for_each(|quirk| page.paragraph(quirk));
@@ -163,7 +147,7 @@ fn in_order(groups: &[GroupSummary]) -> Vec<&GroupSummary> {
 
 fn submitters(page: &mut Page, outcome: &Outcome) {
     page.heading("Submitters");
-    let columns: [Column<SubmitterSummary>; 8] = [
+    let columns: [PageColumn<SubmitterSummary>; 8] = [
         ("submitter", |line| line.submitter.clone()),
         ("priority", |line| line.priority.map_or("–".to_owned(), |priority| format!("{priority:.2}"))),
         ("share", |line| line.share.map_or("–".to_owned(), |share| format!("{:.1}%", share * 100.0))),
@@ -268,7 +252,7 @@ fn audit(page: &mut Page, audit: &Audit) {
     for warning in &audit.warnings {
         page.paragraph(&format!("Warning: {warning}"));
     }
-    let columns: [Column<Significance>; 6] = [
+    let columns: [PageColumn<Significance>; 6] = [
         ("attribute", |one| one.name.clone()),
         ("values", |one| one.values.to_string()),
         ("autoclusters without", |one| one.autoclusters_without.to_string()),

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use crate::report::outcome::{lines, table};
-use crate::report::{Color, counted};
+use crate::report::{Color, counted, shortened};
 use classmate::internal::eval::conditions::Connective;
 use classmate_advice::internal::explain::Explanation;
 use classmate_advice::internal::explain::causes::Cause;
@@ -16,22 +16,15 @@ use classmate_advice::internal::explain::prose::prose;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::slot::SlotExplanation;
 use classmate_advice::internal::explain::values::verb;
-use classmate_pool::internal::negotiate::outcome::Rejection;
+use classmate_pool::Rejection;
 use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::quota::derivation::slots;
 
-/// The amount of output.
-#[derive(Clone, Copy, Debug)]
-pub struct Layout {
-    /// Policies of slots that are shown with their conditions.
-    pub policies: usize,
-}
-
-/// Writes an explanation.
+/// Writes an explanation, with the conditions of so many policies of slots.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Write, found: &Explanation, policies: usize, color: Color) -> io::Result<()> {
     writeln!(
         out,
         "Job {} of {}: {} of {} {}",
@@ -57,7 +50,7 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
         clauses(out, &found.clauses, color)?;
     }
     writeln!(out, "\nRequirements of the slots, evaluated for the job")?;
-    for policy in found.policies.iter().take(layout.policies) {
+    for policy in found.policies.iter().take(policies) {
         let refusing = policy.slots - policy.accepting;
         let does = if refusing > 0 {
             format!("{refusing} {} the job", verb(refusing, "rejects", "reject"))
@@ -71,8 +64,8 @@ pub fn write(out: &mut impl Write, found: &Explanation, layout: Layout, color: C
             clauses(out, &policy.clauses, color)?;
         }
     }
-    if found.policies.len() > layout.policies {
-        writeln!(out, "… {} more (use --policies NUMBER)", found.policies.len() - layout.policies)?;
+    if found.policies.len() > policies {
+        writeln!(out, "… {} more (use --policies NUMBER)", found.policies.len() - policies)?;
     }
     near(out, found)?;
     match &found.cycle {
@@ -123,7 +116,7 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     for (one, names) in notes {
         let absent = if one.of_job == one.is_of_own_ad() { "the job does not define" } else { "no slot advertises" };
         let side = if one.of_job { "the job requires" } else { "slots require" };
-        writeln!(out, "note: {absent} {}; {side} `{}`", names.join(", "), shortened(&prose(&one.clause)))?;
+        writeln!(out, "note: {absent} {}; {side} `{}`", names.join(", "), shortened(&prose(&one.clause), MAX_NOTED))?;
     }
     if found.matching == 0 && found.slots > 0 && !found.always.is_empty() {
         let texts: Vec<String> = found.always.iter().map(|text| format!("`{text}`")).collect();
@@ -132,14 +125,8 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     Ok(())
 }
 
-/// The beginning of a long condition, whose full text is in the table.
-fn shortened(text: &str) -> String {
-    const SHOWN: usize = 160;
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
+/// Characters of a condition in a note; its full text is in the table.
+const MAX_NOTED: usize = 160;
 
 fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result<()> {
     let mut table = table(&["TRUE", "FALSE", "UNDEF", "ERROR", "TOGETHER", "CONDITION"], &[0, 1, 2, 3, 4], color);

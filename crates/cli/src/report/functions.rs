@@ -1,5 +1,6 @@
 //! The builtin functions as text.
 
+use super::shortened;
 use classmate::Name;
 use classmate::internal::builtin::near::{foreign, nearest};
 use classmate::internal::builtin::{Function, all, find};
@@ -16,14 +17,10 @@ pub fn list(width: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// A text in at most `width` columns.
 fn cut(text: &str, width: usize) -> String {
-    match text.char_indices().nth(width) {
-        Some(_) => {
-            let end = text.char_indices().nth(width.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
-            format!("{}…", &text[..end])
-        }
-        None => text.to_owned(),
-    }
+    let most = if text.chars().count() > width { width.saturating_sub(1) } else { width };
+    shortened(text, most)
 }
 
 /// One function: what a call looks like, what it does, examples.

@@ -33,8 +33,8 @@ use classmate::internal::diagnostic::Severity;
 use classmate::internal::format::report::Fault;
 pub use classmate::internal::plural::counted;
 use classmate::internal::span::Position;
-use classmate::internal::syntax::diagnose::{diagnose, diagnose_part};
-use classmate::{Diagnostic, Name, ParseOptions, Span, SyntaxError};
+use classmate::internal::syntax::diagnose::diagnose_part;
+use classmate::{Diagnostic, Name, ParseOptions, Span};
 
 /// True if output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,48 +49,28 @@ pub enum Color {
 /// The number of bytes of a long line that are shown on either side of a place.
 const CONTEXT: usize = 160;
 
-/// Renders an error in a source text.
-///
-/// `origin` names the source (`job.ad`, or what the text is called) and the position in it at which the source
-/// text begins. `help` says what to do; without it, what people usually mean by such a text is said.
-pub fn render(error: &SyntaxError, source: &[u8], origin: &Origin<'_>, help: Option<&str>, color: Color) -> String {
-    let finding = match help {
-        Some(help) => Diagnostic::from(error).help(help),
-        None => diagnose(source, error, &ParseOptions::default()),
-    };
-    render_diagnostic(&finding, source, origin, color)
-}
-
-/// Renders what a reader of ads found wrong in a file.
-pub fn render_fault(fault: &Fault, file: &str, color: Color) -> String {
-    rendered_fault(fault, file, color, |finding| finding)
-}
-
-/// Renders what a reader of ads left out behind a value, as the reference does.
-pub fn render_ignored(fault: &Fault, file: &str, color: Color) -> String {
-    rendered_fault(fault, file, color, |finding| Diagnostic {
-        severity: Severity::Warning,
-        message: format!("the rest of this line is ignored: {}", finding.message),
-        ..finding
-    })
-}
-
-fn rendered_fault(fault: &Fault, file: &str, color: Color, change: impl Fn(Diagnostic) -> Diagnostic) -> String {
+/// Renders what a reader of ads found wrong in a file, or left out behind a value, as the reference does.
+pub fn render_fault(fault: &Fault, file: &str, is_left_out: bool, color: Color) -> String {
     let within = Position::of(&fault.excerpt, fault.error.span.start as usize);
     // The excerpt may begin inside the line.
     let column = fault.position.column.saturating_sub(within.column) + 1;
     let origin = Origin { name: file, line: fault.position.line, column };
-    let finding = match fault.quoting {
+    let mut finding = match fault.quoting {
         Some(quoting) if column == 1 => {
             let options = ParseOptions { quoting, ..ParseOptions::default() };
             diagnose_part(&fault.excerpt, &fault.error, &options)
         }
         _ => Diagnostic::from(&fault.error),
     };
-    render_diagnostic(&change(finding), &fault.excerpt, &origin, color)
+    if is_left_out {
+        finding.severity = Severity::Warning;
+        finding.message = format!("the rest of this line is ignored: {}", finding.message);
+    }
+    render_diagnostic(&finding, &fault.excerpt, &origin, color)
 }
 
-/// Renders a finding about a source text; see [`render`].
+/// Renders a finding about a source text; `origin` names the source (`job.ad`, or what the text is called) and the position
+/// in it at which the source text begins.
 pub fn render_diagnostic(finding: &Diagnostic, source: &[u8], origin: &Origin<'_>, color: Color) -> String {
     render_within(finding, None, source, origin, (color, None))
 }
@@ -261,6 +241,14 @@ pub fn printable(bytes: &[u8]) -> String {
         .collect()
 }
 
+/// A text cut to a number of characters.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}
+
 /// A duration in its two largest units.
 ///
 /// ```
@@ -318,13 +306,8 @@ mod tests {
 
     fn rendered(source: &str) -> String {
         let error = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap_err();
-        render(
-            &error,
-            source.as_bytes(),
-            &Origin { name: "job.ad", line: 3, column: 1 },
-            Some("`*` needs a value on both sides"),
-            Color::Off,
-        )
+        let finding = Diagnostic::from(&error).help("`*` needs a value on both sides");
+        render_diagnostic(&finding, source.as_bytes(), &Origin { name: "job.ad", line: 3, column: 1 }, Color::Off)
     }
 
     #[test]

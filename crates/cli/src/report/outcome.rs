@@ -63,12 +63,12 @@ pub(super) fn lines(out: &mut impl Write, table: &Table) -> io::Result<()> {
 }
 
 /// A column of a table: its heading, its alignment, and its text for a row.
-pub(super) type Column<R> = (&'static str, CellAlignment, fn(&R) -> String);
+pub(super) type TableColumn<R> = (&'static str, CellAlignment, fn(&R) -> String);
 
 /// Writes a table with a line for each row.
 pub(super) fn write_table<'r, R: 'r>(
     out: &mut impl Write,
-    columns: &[Column<R>],
+    columns: &[TableColumn<R>],
     rows: impl IntoIterator<Item = &'r R>,
     color: Color,
 ) -> io::Result<()> {
@@ -85,7 +85,7 @@ fn submitters(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
     if outcome.submitters.is_empty() {
         return writeln!(out, "no submitters: there are no idle or running jobs");
     }
-    let columns: [Column<SubmitterSummary>; 9] = [
+    let columns: [TableColumn<SubmitterSummary>; 9] = [
         ("SUBMITTER", Left, |line| line.submitter.clone()),
         ("PRIORITY", Right, |line| line.priority.map_or("-".to_owned(), |priority| format!("{priority:.2}"))),
         ("SHARE", Right, |line| line.share.map_or("-".to_owned(), |share| format!("{:.1}%", share * 100.0))),
@@ -100,7 +100,7 @@ fn submitters(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
 }
 
 fn groups(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
-    let columns: [Column<GroupSummary>; 7] = [
+    let columns: [TableColumn<GroupSummary>; 7] = [
         ("GROUP", Left, |group| group.name.clone()),
         ("QUOTA", Right, |group| number(group.quota)),
         ("REQUESTED", Right, |group| number(group.demand)),
@@ -125,7 +125,7 @@ fn made(out: &mut impl Write, outcome: &Outcome, most: usize, color: Color) -> i
     if outcome.matches.is_empty() {
         return writeln!(out, "no matches");
     }
-    let columns: [Column<(usize, &Match)>; 8] = [
+    let columns: [TableColumn<(usize, &Match)>; 8] = [
         ("#", Right, |(at, _)| (at + 1).to_string()),
         ("JOB", Left, |(_, made)| made.job.to_string()),
         ("SUBMITTER", Left, |(_, made)| made.submitter.clone()),

@@ -34,7 +34,7 @@ svg .axis { stroke: var(--faint); stroke-width: 1; fill: none; }
 ";
 
 /// A column of a table: its heading, and its text for a row.
-pub type Column<R> = (&'static str, fn(&R) -> String);
+pub type PageColumn<R> = (&'static str, fn(&R) -> String);
 
 /// A page that grows from top to bottom.
 ///
@@ -97,7 +97,12 @@ impl Page {
     }
 
     /// A table of columns, each with its heading and its text for a row.
-    pub fn columns<'r, R: 'r>(&mut self, caption: &str, columns: &[Column<R>], rows: impl IntoIterator<Item = &'r R>) {
+    pub fn columns<'r, R: 'r>(
+        &mut self,
+        caption: &str,
+        columns: &[PageColumn<R>],
+        rows: impl IntoIterator<Item = &'r R>,
+    ) {
         let headings: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
         let rows = rows.into_iter().map(|row| columns.iter().map(|(_, text)| text(row)).collect());
         self.table(caption, &headings, &rows.collect::<Vec<_>>());

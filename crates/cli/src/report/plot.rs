@@ -13,14 +13,12 @@ const MARGIN: (f64, f64, f64, f64) = (68.0, 12.0, 10.0, 44.0);
 /// Colours there are; the last one is grey.
 pub const COLORS: usize = 7;
 
-/// An axis: what it shows, in which unit, from where to where, and where it is marked.
+/// An axis from 0: what it shows, in which unit, up to where, and where it is marked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// Its quantity, and the unit.
     pub label: String,
-    /// The lowest value.
-    pub min: f64,
-    /// The highest value, more than the lowest.
+    /// The highest value, above 0.
     pub max: f64,
     /// Marked values with their texts.
     pub ticks: Vec<(f64, String)>,
@@ -39,13 +37,13 @@ impl Axis {
         let max = believed(max);
         let step = step(max);
         let count = (max / step - 1e-9).ceil().max(1.0);
-        Self { max: count * step, ..Self::marked(label, 0.0, count * step, step) }
+        Self::marked(label, count * step, step)
     }
 
     /// An axis that ends with its last value, marked at round numbers.
     pub fn ending(label: impl Into<String>, max: f64) -> Self {
         let max = believed(max);
-        Self::marked(label, 0.0, max, step(max))
+        Self::marked(label, max, step(max))
     }
 
     /// An axis in percent, of fractions 0 to 1.
@@ -55,16 +53,16 @@ impl Axis {
         Self { max: axis.max / 100.0, ticks, ..axis }
     }
 
-    fn marked(label: impl Into<String>, min: f64, max: f64, step: f64) -> Self {
-        let count = ((max - min) / step + 1e-9).floor() as usize;
-        let last = min + count as f64 * step;
-        let ticks = (0..=count).map(|at| min + at as f64 * step).map(|at| (at, short(at, last))).collect();
-        Self { label: label.into(), min, max, ticks }
+    fn marked(label: impl Into<String>, max: f64, step: f64) -> Self {
+        let count = (max / step + 1e-9).floor() as usize;
+        let last = count as f64 * step;
+        let ticks = (0..=count).map(|at| at as f64 * step).map(|at| (at, short(at, last))).collect();
+        Self { label: label.into(), max, ticks }
     }
 
     /// Position of a value, 0 to 1.
     fn place(&self, value: f64) -> f64 {
-        ((value - self.min) / (self.max - self.min)).clamp(0.0, 1.0)
+        (value / self.max).clamp(0.0, 1.0)
     }
 }
 

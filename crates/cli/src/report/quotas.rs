@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::CellAlignment::{Left, Right};
 
 use crate::report::Color;
-use crate::report::outcome::{Column, write_table};
+use crate::report::outcome::{TableColumn, write_table};
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::internal::quota::summary::{QuotaKind, SurplusPolicy};
@@ -18,7 +18,7 @@ const MAX_INDENT: usize = 10;
 /// # Errors
 /// The output cannot be written.
 pub fn write(out: &mut impl Write, division: &Division, color: Color) -> io::Result<()> {
-    let columns: [Column<ExplainedGroup>; 12] = [
+    let columns: [TableColumn<ExplainedGroup>; 12] = [
         ("GROUP", Left, |group| format!("{}{}", "  ".repeat(group.depth.min(MAX_INDENT)), group.summary.name)),
         ("CONFIGURED", Right, configured),
         ("QUOTA", Right, |group| slots(group.summary.quota)),

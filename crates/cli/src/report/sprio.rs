@@ -13,7 +13,7 @@ const MAX_WIDTH: usize = 4096;
 
 /// A job in a partition.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Line {
+pub struct PriorityLine {
     /// The number of the job, as shown.
     pub id: String,
     /// The partition.
@@ -46,48 +46,13 @@ pub struct Line {
     pub tres_weights: TresWeights,
 }
 
-impl Line {
+impl PriorityLine {
     /// The sum of its terms, added as `sprio` adds them: resources one by one at the end.
     pub fn total(&self) -> f64 {
         let Factors { age, association, fair_share, job_size, partition, qos, tres } = &self.weighted;
         let plain = age + association + fair_share + job_size + partition + qos + self.site as f64 - self.nice as f64;
         tres.iter().fold(plain, |sum, (_, value)| sum + value)
     }
-}
-
-/// A column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Field {
-    /// `i`
-    JobId,
-    /// `r`
-    Partition,
-    /// `u`
-    User,
-    /// `o`
-    Account,
-    /// `n`
-    Qos,
-    /// `c`
-    Cluster,
-    /// `s`
-    Sluid,
-    /// `Y`
-    Priority,
-    /// `y`
-    NormalPriority,
-    /// `S`
-    Site,
-    /// `N`
-    Nice,
-    /// `A`, `B`, `F`, `J`, `P`, `Q`, by their index
-    Weighted(usize),
-    /// `a`, `b`, `f`, `j`, `p`, `q`, by their index
-    Normal(usize),
-    /// `T`
-    WeightedTres,
-    /// `t`
-    NormalTres,
 }
 
 /// A factor of a job: its letter, its header, its value and its weight.
@@ -102,27 +67,37 @@ const FACTORS: [Factor; 6] = [
     Factor('Q', "QOS", |factors| factors.qos, |weights| weights.qos),
 ];
 
-/// Letters, columns and headers of fields other than factors.
-const PLAIN: [(char, Field, &str); 13] = [
-    ('i', Field::JobId, "JOBID"),
-    ('r', Field::Partition, "PARTITION"),
-    ('u', Field::User, "USER"),
-    ('o', Field::Account, "ACCOUNT"),
-    ('n', Field::Qos, "QOSNAME"),
-    ('c', Field::Cluster, "CLUSTER"),
-    ('s', Field::Sluid, "SLUID"),
-    ('Y', Field::Priority, "PRIORITY"),
-    ('y', Field::NormalPriority, "PRIORITY"),
-    ('S', Field::Site, "SITE"),
-    ('N', Field::Nice, "NICE"),
-    ('T', Field::WeightedTres, "TRES"),
-    ('t', Field::NormalTres, "TRES"),
+/// A field other than a factor: its letter, its header, its value and its order.
+struct Plain(char, &'static str, fn(&PriorityLine) -> String, fn(&PriorityLine, &PriorityLine) -> Ordering);
+
+const PLAIN: [Plain; 13] = [
+    Plain('i', "JOBID", |line| line.id.clone(), |one, other| numbers(&one.id).cmp(&numbers(&other.id))),
+    Plain('r', "PARTITION", |line| line.partition.clone(), |one, other| one.partition.cmp(&other.partition)),
+    Plain('u', "USER", |line| line.user.clone(), |one, other| one.user.cmp(&other.user)),
+    Plain('o', "ACCOUNT", |line| line.account.clone(), |one, other| one.account.cmp(&other.account)),
+    Plain('n', "QOSNAME", |line| line.qos.clone(), |one, other| one.qos.cmp(&other.qos)),
+    Plain('c', "CLUSTER", |line| line.cluster.clone(), |one, other| one.cluster.cmp(&other.cluster)),
+    Plain('s', "SLUID", |_| String::new(), |_, _| Ordering::Equal),
+    Plain('Y', "PRIORITY", |line| format!("{}", line.sum.max(1.0).trunc()), by_priority),
+    Plain('y', "PRIORITY", normal_priority, by_priority),
+    Plain('S', "SITE", |line| line.site.to_string(), |one, other| one.site.cmp(&other.site)),
+    Plain('N', "NICE", |line| line.nice.to_string(), |one, other| one.nice.cmp(&other.nice)),
+    Plain('T', "TRES", |line| tres(line, |_, value| format!("{value:.0}")), by_tres),
+    Plain('t', "TRES", |line| tres(line, |name, value| format!("{:.2}", value / line.tres_weights.of(name))), by_tres),
 ];
 
-impl Field {
-    /// The column of a letter.
-    pub fn of_letter(letter: char) -> Option<Self> {
-        let plain = PLAIN.iter().find(|(known, ..)| *known == letter).map(|(_, field, _)| *field);
+/// The content of a column: a plain field, a weighted factor (capital letter) or a factor, each by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PriorityField {
+    Plain(usize),
+    Weighted(usize),
+    Normal(usize),
+}
+
+impl PriorityField {
+    /// The field of a letter.
+    fn of_letter(letter: char) -> Option<Self> {
+        let plain = PLAIN.iter().position(|plain| plain.0 == letter).map(Self::Plain);
         plain.or_else(|| {
             let factor = FACTORS.iter().position(|factor| factor.0.eq_ignore_ascii_case(&letter))?;
             Some(if letter.is_ascii_uppercase() { Self::Weighted(factor) } else { Self::Normal(factor) })
@@ -131,60 +106,55 @@ impl Field {
 
     fn header(self) -> &'static str {
         match self {
+            Self::Plain(plain) => PLAIN[plain].1,
             Self::Weighted(factor) | Self::Normal(factor) => FACTORS[factor].1,
-            plain => PLAIN.iter().find(|(_, known, _)| *known == plain).map_or("", |(.., header)| header),
         }
     }
 
-    fn value(self, line: &Line) -> String {
+    fn value(self, line: &PriorityLine) -> String {
         match self {
-            Self::JobId => line.id.clone(),
-            Self::Partition => line.partition.clone(),
-            Self::User => line.user.clone(),
-            Self::Account => line.account.clone(),
-            Self::Qos => line.qos.clone(),
-            Self::Cluster => line.cluster.clone(),
-            Self::Sluid => String::new(),
-            Self::Priority => format!("{}", line.sum.max(1.0).trunc()),
-            // What was set by hand is not divided.
-            Self::NormalPriority if line.direct => format!("{:16.14}", line.sum),
-            Self::NormalPriority => format!("{:16.14}", line.sum.max(1.0) / f64::from(u32::MAX)),
-            Self::Site => line.site.to_string(),
-            Self::Nice => line.nice.to_string(),
+            Self::Plain(plain) => PLAIN[plain].2(line),
             Self::Weighted(factor) => format!("{:.0}", FACTORS[factor].2(&line.weighted)),
             Self::Normal(_) if line.direct && line.release.prints_zeros() => "0".to_owned(),
             Self::Normal(factor) => format!("{:.7}", normal(factor, line)),
-            Self::WeightedTres => tres(line, |_, value| format!("{value:.0}")),
-            Self::NormalTres => tres(line, |name, value| format!("{:.2}", value / line.tres_weights.of(name))),
         }
     }
 
     /// Content of the line of weights.
     fn weight(self, weights: Weights, tres: &str) -> String {
         match self {
-            Self::JobId => "Weights".to_owned(),
-            Self::Site => "1".to_owned(),
             Self::Weighted(factor) | Self::Normal(factor) => FACTORS[factor].3(&weights).to_string(),
-            Self::WeightedTres | Self::NormalTres => tres.to_owned(),
-            _ => String::new(),
+            Self::Plain(plain) => match PLAIN[plain].0 {
+                'i' => "Weights",
+                'S' => "1",
+                'T' | 't' => tres,
+                _ => "",
+            }
+            .to_owned(),
         }
     }
 
-    fn compare(self, one: &Line, other: &Line) -> Ordering {
+    fn compare(self, one: &PriorityLine, other: &PriorityLine) -> Ordering {
         match self {
-            Self::JobId => numbers(&one.id).cmp(&numbers(&other.id)),
-            Self::Priority | Self::NormalPriority => compare(one.sum.max(1.0), other.sum.max(1.0)),
-            Self::Site => one.site.cmp(&other.site),
-            Self::Nice => one.nice.cmp(&other.nice),
+            Self::Plain(plain) => PLAIN[plain].3(one, other),
             Self::Weighted(factor) => compare(FACTORS[factor].2(&one.weighted), FACTORS[factor].2(&other.weighted)),
             Self::Normal(factor) => normal(factor, one).total_cmp(&normal(factor, other)),
-            Self::WeightedTres | Self::NormalTres => {
-                let sum = |line: &Line| line.weighted.tres.iter().map(|(_, value)| value).sum::<f64>();
-                sum(one).total_cmp(&sum(other))
-            }
-            text => text.value(one).cmp(&text.value(other)),
         }
     }
+}
+
+fn by_priority(one: &PriorityLine, other: &PriorityLine) -> Ordering {
+    compare(one.sum.max(1.0), other.sum.max(1.0))
+}
+
+fn by_tres(one: &PriorityLine, other: &PriorityLine) -> Ordering {
+    let sum = |line: &PriorityLine| line.weighted.tres.iter().map(|(_, value)| value).sum::<f64>();
+    sum(one).total_cmp(&sum(other))
+}
+
+/// The priority as a fraction of the highest; what was set by hand is not divided.
+fn normal_priority(line: &PriorityLine) -> String {
+    format!("{:16.14}", if line.direct { line.sum } else { line.sum.max(1.0) / f64::from(u32::MAX) })
 }
 
 /// Compares two numbers as `sprio` does, to which differences below a millionth are none.
@@ -199,14 +169,14 @@ fn numbers(id: &str) -> Vec<u64> {
     digits.map(|digits| digits.parse().unwrap_or(u64::MAX)).collect()
 }
 
-fn normal(factor: usize, line: &Line) -> f64 {
+fn normal(factor: usize, line: &PriorityLine) -> f64 {
     match FACTORS[factor].3(&line.weights) {
         0 => 0.0,
         weight => FACTORS[factor].2(&line.weighted) / f64::from(weight),
     }
 }
 
-fn tres(line: &Line, shown: impl Fn(&str, f64) -> String) -> String {
+fn tres(line: &PriorityLine, shown: impl Fn(&str, f64) -> String) -> String {
     let counted = line.weighted.tres.iter().filter(|(_, value)| *value != 0.0);
     let items: Vec<String> = counted.map(|(name, value)| format!("{name}={}", shown(name, *value))).collect();
     items.join(",")
@@ -217,12 +187,12 @@ fn tres(line: &Line, shown: impl Fn(&str, f64) -> String) -> String {
 pub struct Format {
     /// Text before the first column.
     before: String,
-    columns: Vec<Column>,
+    columns: Vec<FormatColumn>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Column {
-    field: Field,
+struct FormatColumn {
+    field: PriorityField,
     /// 0: as wide as the value.
     width: usize,
     right: bool,
@@ -232,7 +202,7 @@ struct Column {
 
 /// The default columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct DefaultColumns {
     /// `-l`: all of them.
     pub long: bool,
     /// `-n`: factors, not what they weigh.
@@ -248,13 +218,13 @@ impl Format {
     ///
     /// ```
     /// use classmate_config::internal::config::slurm::Weights;
-    /// use classmate_cli::report::sprio::{Format, Shown};
+    /// use classmate_cli::report::sprio::{Format, DefaultColumns};
     /// let weights = Weights { age: 5, ..Weights::default() };
-    /// let format = Format::default_of(Shown::default(), weights, false);
+    /// let format = Format::default_of(DefaultColumns::default(), weights, false);
     /// assert_eq!(format, Format::parse("%.15i %9r %.10Y %.10S %.10A").unwrap());
     /// ```
-    pub fn default_of(shown: Shown, weights: Weights, tres: bool) -> Self {
-        let Shown { long, normal, user, release } = shown;
+    pub fn default_of(shown: DefaultColumns, weights: Weights, tres: bool) -> Self {
+        let DefaultColumns { long, normal, user, release } = shown;
         let accounts = long && release.names_accounts();
         let either = |factor: &str, weighted: &str| if normal { factor.to_owned() } else { weighted.to_owned() };
         let column = |letter: char| either(&format!("%10{letter}"), &format!("%.10{}", letter.to_ascii_uppercase()));
@@ -292,18 +262,18 @@ impl Format {
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             let (width, rest) = rest.split_at(digits);
             let letter = rest.chars().next().ok_or_else(wrong)?;
-            let field = Field::of_letter(letter).ok_or_else(wrong)?;
+            let field = PriorityField::of_letter(letter).ok_or_else(wrong)?;
             let width = if width.is_empty() { 0 } else { width.parse().unwrap_or(usize::MAX) };
             if width > MAX_WIDTH {
                 return Err(format!("a column is at most {MAX_WIDTH} wide, found `%{part}`"));
             }
-            Ok(Column { field, width, right, after: rest[letter.len_utf8()..].to_owned() })
+            Ok(FormatColumn { field, width, right, after: rest[letter.len_utf8()..].to_owned() })
         };
         Ok(Self { before, columns: parts.map(column).collect::<Result<_, String>>()? })
     }
 
     /// The line of a job.
-    pub fn row(&self, line: &Line) -> String {
+    pub fn row(&self, line: &PriorityLine) -> String {
         self.cells(|field| field.value(line))
     }
 
@@ -317,9 +287,9 @@ impl Format {
         self.cells(|field| field.weight(weights, tres))
     }
 
-    fn cells(&self, value: impl Fn(Field) -> String) -> String {
+    fn cells(&self, value: impl Fn(PriorityField) -> String) -> String {
         let mut line = self.before.clone();
-        for Column { field, width, right, after } in &self.columns {
+        for FormatColumn { field, width, right, after } in &self.columns {
             let value = value(*field);
             match (*width, *right) {
                 (0, _) => line.push_str(&value),
@@ -334,7 +304,7 @@ impl Format {
 
 /// An order of jobs: columns, each rising or falling.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sort(Vec<(Field, bool)>);
+pub struct Sort(Vec<(PriorityField, bool)>);
 
 impl Sort {
     /// Reads letters with `+` or `-` before them, with commas between or none.
@@ -355,7 +325,8 @@ impl Sort {
                 '+' | '-' => falling = letter == '-',
                 ',' | ' ' | '%' => {}
                 letter => {
-                    let field = Field::of_letter(letter).ok_or_else(|| format!("`{letter}` is not a column"))?;
+                    let field =
+                        PriorityField::of_letter(letter).ok_or_else(|| format!("`{letter}` is not a column"))?;
                     keys.push((field, std::mem::take(&mut falling)));
                 }
             }
@@ -364,9 +335,9 @@ impl Sort {
     }
 
     /// Sorts jobs; equal ones keep their order.
-    pub fn sort(&self, lines: &mut [Line]) {
+    pub fn sort(&self, lines: &mut [PriorityLine]) {
         lines.sort_by(|one, other| {
-            let by = |&(field, falling): &(Field, bool)| {
+            let by = |&(field, falling): &(PriorityField, bool)| {
                 let order = field.compare(one, other);
                 if falling { order.reverse() } else { order }
             };
@@ -379,13 +350,13 @@ impl Sort {
 mod tests {
     use super::*;
 
-    fn line(id: &str, sum: f64) -> Line {
-        Line { id: id.to_owned(), sum, ..Line::default() }
+    fn line(id: &str, sum: f64) -> PriorityLine {
+        PriorityLine { id: id.to_owned(), sum, ..PriorityLine::default() }
     }
 
     #[test]
     fn columns_are_padded_and_cut_and_the_dot_is_to_the_right() {
-        let job = Line { user: "longest".to_owned(), ..line("7", 12.9) };
+        let job = PriorityLine { user: "longest".to_owned(), ..line("7", 12.9) };
         let row = |format: &str| Format::parse(format).unwrap().row(&job);
         assert_eq!(row("<%i|%4i|%.4i|%.4u|%4u>"), "<7|7   |   7|long|long>");
         assert_eq!(row("%Y %y"), "12 0.00000000300352");
@@ -394,7 +365,7 @@ mod tests {
     #[test]
     fn amounts_are_rounded_half_to_even() {
         let values = [0.5, 1.5, 2.5, 62.5].map(|value| ("x".to_owned(), value)).to_vec();
-        let job = Line { weighted: Factors { tres: values, ..Factors::default() }, ..line("1", 1.0) };
+        let job = PriorityLine { weighted: Factors { tres: values, ..Factors::default() }, ..line("1", 1.0) };
         assert_eq!(Format::parse("%T").unwrap().row(&job), "x=0,x=2,x=2,x=62");
     }
 
@@ -409,7 +380,7 @@ mod tests {
     #[test]
     fn jobs_are_sorted_by_number_not_by_text() {
         let mut lines = [line("10", 1.0), line("9", 1.0), line("2_10", 2.0), line("2_9", 2.0)];
-        let ids = |lines: &[Line]| lines.iter().map(|line| line.id.clone()).collect::<Vec<_>>();
+        let ids = |lines: &[PriorityLine]| lines.iter().map(|line| line.id.clone()).collect::<Vec<_>>();
         Sort::parse("i").unwrap().sort(&mut lines);
         assert_eq!(ids(&lines), ["2_9", "2_10", "9", "10"]);
         Sort::parse("+Y,-i").unwrap().sort(&mut lines);

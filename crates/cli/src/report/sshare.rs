@@ -5,68 +5,54 @@
 
 use crate::report::template::exponential;
 use classmate_config::internal::config::slurm::Shares;
+use classmate_pool::internal::priority::slurm::running::RESOURCES;
 use classmate_pool::internal::priority::slurm::{Association, AssociationTree, Figures, ROOT};
 
 /// The widest column.
 const MAX_WIDTH: usize = 4096;
 
-/// A column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
-    /// `Account`
-    Account,
-    /// `Cluster`
-    Cluster,
-    /// `EffectvUsage`
-    EffectiveUsage,
-    /// `FairShare`
-    FairShare,
-    /// `GrpTRESMins`
-    GroupMinutes,
-    /// `GrpTRESRaw`
-    GroupRaw,
-    /// `ID`
-    Id,
-    /// `LevelFS`
-    LevelFairShare,
-    /// `NormShares`
-    NormShares,
-    /// `NormUsage`
-    NormUsage,
-    /// `Partition`
-    Partition,
-    /// `RawShares`
-    RawShares,
-    /// `RawUsage`
-    RawUsage,
-    /// `TRESRunMins`
-    RunMinutes,
-    /// `User`
-    User,
-}
+/// A column: its name, its width (negative: to the left), and its content for an association.
+type ShareColumn = (&'static str, i64, fn(&ShareListing<'_>, &ListedAssociation<'_>) -> Cell);
 
-/// Columns by name with their widths; negative: to the left.
-const FIELDS: [(&str, Field, i64); 15] = [
-    ("Account", Field::Account, -20),
-    ("Cluster", Field::Cluster, 10),
-    ("EffectvUsage", Field::EffectiveUsage, 13),
-    ("FairShare", Field::FairShare, 10),
-    ("GrpTRESMins", Field::GroupMinutes, 30),
-    ("GrpTRESRaw", Field::GroupRaw, 30),
-    ("ID", Field::Id, 6),
-    ("LevelFS", Field::LevelFairShare, 10),
-    ("NormShares", Field::NormShares, 11),
-    ("NormUsage", Field::NormUsage, 11),
-    ("Partition", Field::Partition, 12),
-    ("RawShares", Field::RawShares, 10),
-    ("RawUsage", Field::RawUsage, 11),
-    ("TRESRunMins", Field::RunMinutes, 30),
-    ("User", Field::User, 10),
+/// All columns, by name.
+const COLUMNS: [ShareColumn; 15] = [
+    ("Account", -20, |_, row| Cell::Text(format!("{}{}", " ".repeat(row.depth), row.node.account))),
+    ("Cluster", 10, |listing, _| text(Some(listing.cluster))),
+    ("EffectvUsage", 13, |_, row| Cell::Real(row.figures.effective_usage)),
+    ("FairShare", 10, |listing, row| listing.factor(row).map_or(text(None), Cell::Real)),
+    ("GrpTRESMins", 30, |_, row| text(row.node.group_minutes.as_deref())),
+    ("GrpTRESRaw", 30, |_, row| text(row.node.by_resource.as_deref())),
+    ("ID", 6, |_, row| Cell::Text((row.at + 1).to_string())),
+    ("LevelFS", 10, |listing, row| match row.figures.level_fair_share {
+        _ if row.node.shares == Shares::Parent => text(None),
+        // The classic algorithms leave it at 0.
+        _ if !listing.fair_tree => Cell::Real(0.0),
+        level => level.filter(|_| row.at != ROOT).map_or(text(None), Cell::Real),
+    }),
+    ("NormShares", 11, |_, row| Cell::Real(row.figures.norm_shares)),
+    ("NormUsage", 11, |_, row| if row.at == ROOT { text(None) } else { Cell::Real(row.figures.norm_usage) }),
+    ("Partition", 12, |_, row| text(row.node.partition.as_deref())),
+    ("RawShares", 10, |_, row| match row.node.shares {
+        _ if row.at == ROOT => text(None),
+        Shares::Own(shares) => Cell::Text(shares.to_string()),
+        Shares::Parent => text(Some("parent")),
+    }),
+    ("RawUsage", 11, |_, row| Cell::Text(format!("{}", row.node.usage.trunc()))),
+    ("TRESRunMins", 30, |listing, row| Cell::Text(listing.minutes(row.at))),
+    ("User", 10, |_, row| text(row.node.user.as_deref())),
 ];
+
+/// An association in a listing.
+struct ListedAssociation<'a> {
+    at: usize,
+    depth: usize,
+    node: &'a Association,
+    figures: &'a Figures,
+}
 
 /// Separators of columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Layout {
+pub enum Separator {
     /// Padded and cut to their widths.
     #[default]
     Padded,
@@ -76,41 +62,30 @@ pub enum Layout {
     Bare,
 }
 
-/// The default columns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shown {
-    /// `-l`: all of them.
-    pub long: bool,
-    /// `-m`: partitions too.
-    pub partitions: bool,
-    /// True if there are level fair shares: only under Fair Tree.
-    pub levels: bool,
-}
+/// The columns of a listing by their numbers, each with its width.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ShareColumns(Vec<(usize, i64)>);
 
-/// The columns of a listing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Columns(Vec<(&'static str, Field, i64)>);
-
-impl Columns {
-    /// The columns by default.
-    pub fn default_of(shown: Shown) -> Self {
-        let Shown { long, partitions, levels } = shown;
+impl ShareColumns {
+    /// The columns by default: all of them if it is `long`, partitions too, and level fair shares, which only Fair Tree
+    /// has.
+    pub fn default_of(long: bool, partitions: bool, levels: bool) -> Self {
         let all = [
-            (Field::Account, true),
-            (Field::User, true),
-            (Field::Partition, partitions),
-            (Field::RawShares, true),
-            (Field::NormShares, true),
-            (Field::RawUsage, true),
-            (Field::NormUsage, long),
-            (Field::EffectiveUsage, true),
-            (Field::FairShare, true),
-            (Field::LevelFairShare, long && levels),
-            (Field::GroupMinutes, long),
-            (Field::RunMinutes, long),
+            ("Account", true),
+            ("User", true),
+            ("Partition", partitions),
+            ("RawShares", true),
+            ("NormShares", true),
+            ("RawUsage", true),
+            ("NormUsage", long),
+            ("EffectvUsage", true),
+            ("FairShare", true),
+            ("LevelFS", long && levels),
+            ("GrpTRESMins", long),
+            ("TRESRunMins", long),
         ];
-        let wanted = all.into_iter().filter(|(_, wanted)| *wanted);
-        Self(wanted.filter_map(|(field, _)| FIELDS.iter().find(|(_, known, _)| *known == field).copied()).collect())
+        let names: Vec<&str> = all.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
+        Self::parse(&names.join(",")).unwrap_or_default()
     }
 
     /// Reads a list of names, which may be shortened, each with `%` and a width if it has another.
@@ -119,26 +94,26 @@ impl Columns {
     /// An invalid column, in words.
     ///
     /// ```
-    /// use classmate_cli::report::sshare::Columns;
-    /// assert_eq!(Columns::parse("acc,Eff%8"), Columns::parse("Account,EffectvUsage%8"));
-    /// assert_eq!(Columns::parse("Usage"), Err("`Usage` is not a column".to_owned()));
+    /// use classmate_cli::report::sshare::ShareColumns;
+    /// assert_eq!(ShareColumns::parse("acc,Eff%8"), ShareColumns::parse("Account,EffectvUsage%8"));
+    /// assert_eq!(ShareColumns::parse("Usage"), Err("`Usage` is not a column".to_owned()));
     /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut columns = Vec::new();
         for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             let (name, width) = item.split_once('%').map_or((item, None), |(name, width)| (name, Some(width)));
             let starts = |full: &str| full.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
-            let found = FIELDS.iter().find(|(full, ..)| !name.is_empty() && starts(full));
-            let &(full, field, usual) = found.ok_or_else(|| format!("`{item}` is not a column"))?;
+            let found = COLUMNS.iter().position(|(full, ..)| !name.is_empty() && starts(full));
+            let column = found.ok_or_else(|| format!("`{item}` is not a column"))?;
             let width = match width {
-                None => usual,
+                None => COLUMNS[column].1,
                 Some(width) => width
                     .parse()
                     .ok()
                     .filter(|width: &i64| *width != 0 && width.unsigned_abs() as usize <= MAX_WIDTH)
                     .ok_or_else(|| format!("expected a width from 1 to {MAX_WIDTH}, found `{width}`"))?,
             };
-            columns.push((full, field, width));
+            columns.push((column, width));
         }
         Ok(Self(columns))
     }
@@ -146,7 +121,7 @@ impl Columns {
 
 /// A tree and what is shown of it.
 #[derive(Debug, Clone)]
-pub struct Listing<'a> {
+pub struct ShareListing<'a> {
     /// The associations.
     pub tree: &'a AssociationTree,
     /// Their figures.
@@ -159,12 +134,10 @@ pub struct Listing<'a> {
     pub computed: Option<f64>,
     /// Remaining usage, by association: resources and their minutes.
     pub run_minutes: &'a [Vec<(String, f64)>],
-    /// Resources that are counted, in their order.
-    pub resources: &'a [&'a str],
     /// The columns.
-    pub columns: &'a Columns,
+    pub columns: &'a ShareColumns,
     /// Separators of columns.
-    pub layout: Layout,
+    pub separator: Separator,
     /// True if columns have headers.
     pub header: bool,
     /// Users that are shown; none: all.
@@ -175,21 +148,21 @@ pub struct Listing<'a> {
     pub users_only: bool,
 }
 
-impl Listing<'_> {
+impl ShareListing<'_> {
     /// The lines of the listing.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.header {
-            lines.push(self.line(|name, _, _| Cell::Text(name.to_owned())));
-            if self.layout == Layout::Padded {
-                lines.push(self.line(|_, _, width| Cell::Text("-".repeat(width.unsigned_abs() as usize))));
+            lines.push(self.line(|column, _| text(Some(column.0))));
+            if self.separator == Separator::Padded {
+                lines.push(self.line(|_, width| Cell::Text("-".repeat(width.unsigned_abs() as usize))));
             }
         }
-        for (at, depth) in self.tree.listed() {
-            if self.shows(&self.tree.nodes()[at]) {
-                lines.push(self.row(at, depth));
-            }
-        }
+        let rows = self.tree.listed().into_iter().map(|(at, depth)| {
+            let (node, figures) = (&self.tree.nodes()[at], &self.figures[at]);
+            ListedAssociation { at, depth, node, figures }
+        });
+        lines.extend(rows.filter(|row| self.shows(row.node)).map(|row| self.line(|column, _| column.2(self, &row))));
         lines
     }
 
@@ -205,45 +178,12 @@ impl Listing<'_> {
 
     /// The factor that a row shows: that of a user, or the one that old releases compute from the usage and the shares of the
     /// row, with a dampening factor.
-    fn factor(&self, at: usize) -> Option<f64> {
-        let figures = &self.figures[at];
+    fn factor(&self, ListedAssociation { node, figures, .. }: &ListedAssociation<'_>) -> Option<f64> {
         match self.computed {
-            None => figures.factor.filter(|_| self.tree.nodes()[at].is_user()),
+            None => figures.factor.filter(|_| node.is_user()),
             Some(_) if figures.norm_shares <= 0.0 => Some(0.0),
             Some(damping) => Some((-(figures.effective_usage / figures.norm_shares) / damping).exp2()),
         }
-    }
-
-    fn row(&self, at: usize, depth: usize) -> String {
-        let (node, figures) = (&self.tree.nodes()[at], &self.figures[at]);
-        let text = |text: &str| Cell::Text(text.to_owned());
-        let parent = node.shares == Shares::Parent;
-        self.line(|_, field, _| match field {
-            Field::Account => Cell::Text(format!("{}{}", " ".repeat(depth), node.account)),
-            Field::User => text(node.user.as_deref().unwrap_or_default()),
-            Field::Partition => text(node.partition.as_deref().unwrap_or_default()),
-            Field::Cluster => text(self.cluster),
-            Field::Id => Cell::Text((at + 1).to_string()),
-            Field::RawShares if at == ROOT => text(""),
-            Field::RawShares => match node.shares {
-                Shares::Own(shares) => Cell::Text(shares.to_string()),
-                Shares::Parent => text("parent"),
-            },
-            Field::NormShares => Cell::Real(figures.norm_shares),
-            Field::RawUsage => Cell::Text(format!("{}", node.usage.trunc())),
-            Field::NormUsage if at == ROOT => text(""),
-            Field::NormUsage => Cell::Real(figures.norm_usage),
-            Field::EffectiveUsage => Cell::Real(figures.effective_usage),
-            Field::FairShare => self.factor(at).map_or(text(""), Cell::Real),
-            // The classic algorithms leave it at 0.
-            Field::LevelFairShare if !self.fair_tree && !parent => Cell::Real(0.0),
-            Field::LevelFairShare => {
-                figures.level_fair_share.filter(|_| !parent && at != ROOT).map_or(text(""), Cell::Real)
-            }
-            Field::GroupMinutes => text(node.group_minutes.as_deref().unwrap_or_default()),
-            Field::GroupRaw => text(node.by_resource.as_deref().unwrap_or_default()),
-            Field::RunMinutes => Cell::Text(self.minutes(at)),
-        })
     }
 
     fn minutes(&self, at: usize) -> String {
@@ -251,23 +191,27 @@ impl Listing<'_> {
             let found = self.run_minutes.get(at).and_then(|all| all.iter().find(|(name, _)| name == resource));
             found.map_or(0.0, |(_, minutes)| minutes.trunc())
         };
-        let items: Vec<String> =
-            self.resources.iter().map(|resource| format!("{resource}={}", amount(resource))).collect();
+        let items: Vec<String> = RESOURCES.iter().map(|resource| format!("{resource}={}", amount(resource))).collect();
         items.join(",")
     }
 
-    fn line(&self, cell: impl Fn(&'static str, Field, i64) -> Cell) -> String {
-        let cells = self.columns.0.iter().map(|&(name, field, width)| {
-            let cell = cell(name, field, width);
-            if self.layout == Layout::Padded { cell.padded(width) + " " } else { cell.plain() }
+    fn line(&self, cell: impl Fn(&ShareColumn, i64) -> Cell) -> String {
+        let cells = self.columns.0.iter().map(|&(column, width)| {
+            let cell = cell(&COLUMNS[column], width);
+            if self.separator == Separator::Padded { cell.padded(width) + " " } else { cell.plain() }
         });
         let cells: Vec<String> = cells.collect();
-        match self.layout {
-            Layout::Padded => cells.concat(),
-            Layout::Parsable => cells.iter().flat_map(|cell| [cell.as_str(), "|"]).collect(),
-            Layout::Bare => cells.join("|"),
+        match self.separator {
+            Separator::Padded => cells.concat(),
+            Separator::Parsable => cells.iter().flat_map(|cell| [cell.as_str(), "|"]).collect(),
+            Separator::Bare => cells.join("|"),
         }
     }
+}
+
+/// A text that may be missing, as a cell.
+fn text(text: Option<&str>) -> Cell {
+    Cell::Text(text.unwrap_or_default().to_owned())
 }
 
 /// Content of a cell.
@@ -328,10 +272,11 @@ mod tests {
 
     #[test]
     fn names_of_columns_may_be_shortened_and_widths_set() {
-        let columns = Columns::parse("User%-4,levelfs%8").unwrap();
-        assert_eq!(columns.0, [("User", Field::User, -4), ("LevelFS", Field::LevelFairShare, 8)]);
+        let columns = ShareColumns::parse("User%-4,levelfs%8").unwrap().0;
+        let named: Vec<(&str, i64)> = columns.into_iter().map(|(column, width)| (COLUMNS[column].0, width)).collect();
+        assert_eq!(named, [("User", -4), ("LevelFS", 8)]);
         for wrong in ["x", "User%", "User%0", "User%99999"] {
-            assert!(Columns::parse(wrong).is_err(), "{wrong}");
+            assert!(ShareColumns::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

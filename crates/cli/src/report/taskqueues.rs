@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::CellAlignment::{Left, Right};
 
-use crate::report::outcome::{Column, write_table};
+use crate::report::outcome::{TableColumn, write_table};
 use crate::report::{Color, counted};
 use classmate_pool::internal::priority::dirac::Listing;
 use classmate_pool::internal::priority::dirac::listing::TaskQueueRow;
@@ -23,7 +23,7 @@ pub fn write(out: &mut impl Write, listing: &Listing, color: Color) -> io::Resul
             _ => writeln!(out, "no task queues: there are no waiting jobs"),
         };
     }
-    let columns: [Column<TaskQueueRow>; 12] = [
+    let columns: [TableColumn<TaskQueueRow>; 12] = [
         ("TQ", Right, |line| line.row.queue.to_string()),
         ("JOBS", Right, |line| line.jobs.to_string()),
         ("OWNER", Left, |line| line.owner.clone()),

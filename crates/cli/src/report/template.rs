@@ -25,11 +25,11 @@ struct Directive {
     plus: bool,
     width: usize,
     precision: Option<usize>,
-    kind: Kind,
+    kind: DirectiveKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
+enum DirectiveKind {
     /// `%s`, `%v`: strings as they are, other values in canonical text.
     Text,
     /// `%V`: canonical text, strings in quotes.
@@ -150,12 +150,12 @@ fn directive(text: &[u8]) -> Result<(Directive, usize), String> {
         at += 1;
     }
     let kind = match text.get(at) {
-        Some(b's' | b'v') => Kind::Text,
-        Some(b'V') => Kind::Canonical,
-        Some(b'd' | b'i') => Kind::Integer,
-        Some(b'f') => Kind::Fixed,
-        Some(b'e') => Kind::Exponent,
-        Some(b'g') => Kind::General,
+        Some(b's' | b'v') => DirectiveKind::Text,
+        Some(b'V') => DirectiveKind::Canonical,
+        Some(b'd' | b'i') => DirectiveKind::Integer,
+        Some(b'f') => DirectiveKind::Fixed,
+        Some(b'e') => DirectiveKind::Exponent,
+        Some(b'g') => DirectiveKind::General,
         Some(other) => {
             return Err(format!("unknown directive `%{}`: expected one of s v V d i f e g", char::from(*other)));
         }
@@ -168,14 +168,14 @@ impl Directive {
     fn write(&self, out: &mut Vec<u8>, value: &Value) {
         let mut text = Vec::new();
         let number = match self.kind {
-            Kind::Text | Kind::Canonical => None,
-            Kind::Integer => to_int(value).ok().map(|value| write_integer(&mut text, value)),
+            DirectiveKind::Text | DirectiveKind::Canonical => None,
+            DirectiveKind::Integer => to_int(value).ok().map(|value| write_integer(&mut text, value)),
             kind => to_real(value).ok().map(|value| self.write_real(&mut text, value, kind)),
         };
         if number.is_none() {
             // What is no number is shown as it is, like `undefined`.
-            text = if self.kind == Kind::Canonical { value.to_text(Style::New) } else { plain(value) };
-            if let Some(precision) = self.precision.filter(|_| self.kind == Kind::Text) {
+            text = if self.kind == DirectiveKind::Canonical { value.to_text(Style::New) } else { plain(value) };
+            if let Some(precision) = self.precision.filter(|_| self.kind == DirectiveKind::Text) {
                 text.truncate(precision);
             }
         } else if self.plus && text.first() != Some(&b'-') {
@@ -197,12 +197,12 @@ impl Directive {
         }
     }
 
-    fn write_real(&self, text: &mut Vec<u8>, value: f64, kind: Kind) {
+    fn write_real(&self, text: &mut Vec<u8>, value: f64, kind: DirectiveKind) {
         let precision = self.precision.unwrap_or(6);
         match kind {
-            Kind::General => write_general(text, value, precision.max(1), false),
+            DirectiveKind::General => write_general(text, value, precision.max(1), false),
             _ if !value.is_finite() => write_general(text, value, 6, false),
-            Kind::Exponent => text.extend_from_slice(exponential(value, precision).as_bytes()),
+            DirectiveKind::Exponent => text.extend_from_slice(exponential(value, precision).as_bytes()),
             _ => text.extend_from_slice(format!("{value:.precision$}").as_bytes()),
         }
     }

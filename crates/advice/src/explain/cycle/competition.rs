@@ -9,11 +9,9 @@ use crate::explain::cycle::order::precedence_of_policy;
 use crate::explain::cycle::trace::JobInCycle;
 use crate::explain::values::tally;
 use classmate::internal::plural::counted;
-use classmate_pool::internal::negotiate::Outcome;
-use classmate_pool::internal::negotiate::outcome::Match;
 use classmate_pool::internal::priority::pie::starvation;
-use classmate_pool::internal::queue::JobId;
 use classmate_pool::internal::quota::derivation::slots;
+use classmate_pool::{JobId, Match, Outcome};
 
 /// Slots that a submitter got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

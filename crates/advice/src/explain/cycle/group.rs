@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::explain::cycle::group_status::{capped, group_of, is_full, within};
 use classmate::internal::plural::counted;
-use classmate_pool::internal::negotiate::Outcome;
+use classmate_pool::Outcome;
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
 

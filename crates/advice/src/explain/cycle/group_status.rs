@@ -4,10 +4,10 @@ use std::iter;
 
 use serde::Serialize;
 
-use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::quota::derivation::slots;
-use classmate_pool::internal::quota::summary::{GroupSummary, SurplusPolicy};
+use classmate_pool::internal::quota::summary::SurplusPolicy;
+use classmate_pool::{GroupSummary, Outcome};
 
 /// Quota and use of the group.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -4,12 +4,12 @@
 
 use crate::explain::clauses::truth;
 use crate::explain::values::of_ad;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::plural::counted;
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, EvalOptions, Scope};
+use classmate_pool::Snapshot;
+use classmate_pool::internal::negotiate::advertised;
 use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::negotiate::{Snapshot, advertised};
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::queue::{Job, Submitter};
 

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
-use classmate::internal::ad::ClassAd;
-use classmate_pool::internal::negotiate::Outcome;
+use classmate::ClassAd;
+use classmate_pool::Outcome;
 use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::quota::derivation::slots;

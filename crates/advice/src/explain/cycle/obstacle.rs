@@ -9,16 +9,15 @@ use crate::explain::cycle::limit_status::reached;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::values::verb;
+use classmate::Scope;
 use classmate::internal::eval::conditions::Connective;
-use classmate::internal::eval::scope::Scope;
 use classmate::internal::value::logic::Truth;
-use classmate_pool::internal::negotiate::Outcome;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
-use classmate_pool::internal::negotiate::outcome::{Match, Rejection};
 use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::quota::derivation::slots;
+use classmate_pool::{Match, Outcome, Rejection};
 
 /// The sentence about a group whose allocation leaves no room for the lightest matching slot.
 fn group_quota(group: &GroupStatus, lightest: f64) -> String {

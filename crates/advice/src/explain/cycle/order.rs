@@ -2,9 +2,8 @@
 //!
 //! In: a snapshot. Out: the priority of every waiting job and what it is made of, if the policy orders jobs; and sentences.
 
-use classmate_pool::internal::negotiate::outcome::Negotiation;
-use classmate_pool::internal::queue::JobId;
 use classmate_pool::internal::quota::derivation::slots;
+use classmate_pool::{JobId, Negotiation};
 
 pub use classmate_pool::internal::priority::ranking::{JobRank, ServiceOrder};
 

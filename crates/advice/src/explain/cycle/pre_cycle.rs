@@ -9,10 +9,9 @@ use crate::explain::cycle::limit_status::{LimitStatus, limits};
 use crate::explain::cycle::slot_rank::keeping;
 use crate::explain::job_view::JobView;
 use crate::explain::slot_classes::SlotClass;
-use classmate::internal::ad::ClassAd;
-use classmate::internal::name::Name;
 use classmate::internal::program::Side;
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, Name};
 
 /// The slots a job could use, and the obstacles to them.
 #[derive(Debug, Clone)]

@@ -11,11 +11,11 @@ use crate::explain::cycle::obstacle::of_cycle;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{JobInCycle, trace};
 use crate::explain::job_view::JobView;
-use classmate_config::internal::config::ConfigError;
-use classmate_pool::internal::negotiate::outcome::Outcome;
-use classmate_pool::internal::negotiate::{PreparedJob, PreparedPool, Snapshot};
+use classmate_config::ConfigError;
+use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::queue::Job;
-use classmate_pool::internal::queue::job::{Activity, JobId};
+use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::{JobId, Outcome, PreparedPool, Snapshot};
 
 /// A cause with the jobs it keeps waiting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

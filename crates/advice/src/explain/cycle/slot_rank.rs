@@ -5,12 +5,9 @@
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::values::{range, verb};
-use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::{EvalOptions, Scope};
-use classmate::internal::name::Name;
 use classmate::internal::program::view::Values;
 use classmate::internal::threads;
-use classmate::internal::value::Value;
+use classmate::{ClassAd, EvalOptions, Name, Scope, Value};
 use classmate_pool::internal::negotiate::preemption::PreemptionRefusal;
 
 /// The reason the `Rank` of a slot in use keeps its present job.

@@ -9,13 +9,12 @@ use crate::explain::cycle::left_out;
 use crate::explain::cycle::turn::{Turn, ceiling, turns};
 use crate::explain::prose::prose;
 use crate::explain::values::tally;
-use classmate_pool::internal::negotiate::outcome::Rejection;
 use classmate_pool::internal::negotiate::summary::{Stopped, SubmitterSummary};
-use classmate_pool::internal::negotiate::{Outcome, PreparedPool};
 use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::priority::ranking::OrderedBy;
 use classmate_pool::internal::queue::Submitter;
 use classmate_pool::internal::quota::derivation::slots;
+use classmate_pool::{Outcome, PreparedPool, Rejection};
 
 /// The derivation of a share and its use.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -13,12 +13,12 @@ use crate::explain::cycle::limit_status::{LimitStatus, at_the_end};
 use crate::explain::cycle::order::{JobRank, standing};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::turn::{Turn, ceiling, turns};
-use classmate::internal::ad::ClassAd;
-use classmate_pool::internal::negotiate::outcome::{Match, Rejected};
+use classmate::ClassAd;
+use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::negotiate::summary::Stopped;
-use classmate_pool::internal::negotiate::{Outcome, PreparedJob, Snapshot};
-use classmate_pool::internal::queue::job::{Activity, JobId};
+use classmate_pool::internal::queue::job::Activity;
+use classmate_pool::{JobId, Match, Outcome, Rejected, Snapshot};
 
 /// The part of a job in a cycle.
 #[derive(Debug, Clone, PartialEq, Serialize)]

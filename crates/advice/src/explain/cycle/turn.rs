@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use classmate_pool::internal::negotiate::{Outcome, Snapshot};
 use classmate_pool::internal::priority::Passed;
+use classmate_pool::{Outcome, Snapshot};
 
 /// A visit to the submitter.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,13 +1,11 @@
 //! Single changes of a job: the place, and the replacement that a condition calls for.
 
 use crate::explain::repair::suggestion::{Change, Changed};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::leaf_count;
-use classmate::internal::name::Name;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
-use classmate::internal::value::Value;
+use classmate::{ClassAd, Expr, Name, Value};
 
 /// The bound that a value has to satisfy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,22 +58,16 @@ impl Edit {
         Edit { bound: Some(bound), ..Self::part(Changed::Constant, holder, part, id, Expr::literal(value)) }
     }
 
-    /// The attribute, the node and the kind of an edit: two edits of one place exclude each other.
-    pub(crate) fn place(&self) -> (char, Name, Option<NodeId>) {
+    /// The kind, the attribute and the node of an edit as a text: two edits of one place exclude each other.
+    pub(crate) fn place(&self) -> String {
         let kind = match (self.of, self.bound) {
             (Changed::Condition, _) => 'c',
             _ if self.part.is_none() => 'a',
             (_, Some(_)) => 'b',
             (_, None) => 'd',
         };
-        (kind, self.name, self.part.as_ref().map(|(_, id)| *id))
-    }
-
-    /// The place as a text by which edits are sorted.
-    pub(crate) fn key(&self) -> String {
-        let (kind, name, id) = self.place();
-        let id = id.map(|id| format!(" {id}")).unwrap_or_default();
-        format!("{kind} {}{id}", name.display().to_ascii_lowercase())
+        let id = self.part.as_ref().map(|(_, id)| format!(" {id}")).unwrap_or_default();
+        format!("{kind} {}{id}", self.name.display().to_ascii_lowercase())
     }
 
     /// The value that a condition wants, and its bound.

@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 
 use crate::explain::repair::boundary::{around, beyond, nearest, outward, toward};
 use crate::explain::repair::edit::{Bound, bound, constant, number};
+use classmate::Value;
 use classmate::internal::eval::operate;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
-use classmate::internal::value::Value;
 use classmate::internal::value::arith::unary;
 
 /// An operation between a node and the side of a comparison that contains it.

@@ -2,10 +2,10 @@
 
 use crate::explain::repair::edit::{constant, number};
 use classmate::internal::builtin::near;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
-use classmate::internal::value::{List, Value};
+use classmate::{Expr, List, Value};
 
 /// A question whether something is in a list.
 pub(crate) struct Membership {

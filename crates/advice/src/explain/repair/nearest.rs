@@ -2,7 +2,6 @@
 //!
 //! A change is constructed from the conditions that fail, and reported only after a test on all slots.
 
-use hashbrown::HashMap;
 use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 
@@ -16,11 +15,9 @@ use crate::explain::repair::plan::{self, Repair, RepairMap, RepairPlan};
 use crate::explain::repair::policy_edit::{RejectingSlots, replaced};
 use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
 use crate::explain::trial::{Effect, Trials};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::near;
-use classmate::internal::name::Name;
 use classmate::internal::program::view::TableView;
-use classmate::internal::syntax::expr::{Expr, NodeId};
+use classmate::{ClassAd, Expr, Name};
 
 /// Slots that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -190,34 +187,28 @@ fn of_edits(
     })
 }
 
-/// Edits by number: the same of one place and value is one.
+/// Edits by number, each with its place and the text that is written there: the same of both is one.
 #[derive(Default)]
-struct EditTable {
-    known: HashMap<(usize, String), u32>,
-    /// The places with the texts by which they are sorted.
-    places: IndexMap<(char, Name, Option<NodeId>), String>,
-    /// Each with the number of its place.
-    all: Vec<(usize, Edit)>,
-}
+struct EditTable(IndexMap<(String, String), Edit>);
 
 impl EditTable {
     fn number(&mut self, edit: &Edit) -> u32 {
-        let entry = self.places.entry(edit.place());
-        let place = entry.index();
-        entry.or_insert_with(|| edit.key());
-        *self.known.entry((place, edit.written())).or_insert_with(|| {
-            self.all.push((place, edit.clone()));
-            self.all.len() as u32 - 1
-        })
+        let entry = self.0.entry((edit.place(), edit.written()));
+        let number = entry.index() as u32;
+        entry.or_insert_with(|| edit.clone());
+        number
+    }
+
+    fn place(&self, number: u32) -> &str {
+        self.0.get_index(number as usize).map_or("", |((place, _), _)| place)
     }
 
     /// Adds an edit to others, unless there is one of its place that satisfies as much.
     fn add(&self, found: &mut Vec<u32>, new: u32) {
-        let (place, edit) = &self.all[new as usize];
-        let Some(at) = found.iter().position(|old| self.all[*old as usize].0 == *place) else {
+        let Some(at) = found.iter().position(|old| self.place(*old) == self.place(new)) else {
             return found.push(new);
         };
-        let tighter = match (self.all[found[at] as usize].1.value(), edit.value()) {
+        let tighter = match (self.0[found[at] as usize].value(), self.0[new as usize].value()) {
             (Some((old, Bound::AtMost)), Some((new, Bound::AtMost))) => number(new) < number(old),
             (Some((old, Bound::AtLeast)), Some((new, Bound::AtLeast))) => number(new) > number(old),
             (Some((_, Bound::Exactly)), _) | (Some(_), Some((_, Bound::Any))) => false,
@@ -232,27 +223,26 @@ impl EditTable {
 /// Changes of the job that the nearest slots want: the sets of edits worth trying, those of few attributes first.
 fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]) -> Vec<Vec<Edit>> {
     let mut edits = EditTable::default();
-    // By the changed places: the values, and how many slots need each.
-    let mut signatures: IndexMap<Vec<usize>, IndexMap<Vec<u32>, usize>> = IndexMap::new();
+    // The sets of edits, and how many slots need each.
+    let mut sets: IndexMap<Vec<u32>, usize> = IndexMap::new();
     for failure in failures.iter().take(MAX_TRIED_CLASSES) {
         let slots = view.classes.ads_of(&failure.classes);
         let wanted = wanted(view, table, failure, &slots, &mut edits);
         for mut set in wanted.into_iter().flatten().flatten().filter(|set| !set.is_empty()) {
-            set.sort_unstable_by(|a, b| {
-                let key = |number: &u32| edits.places.get_index(edits.all[*number as usize].0).map(|(_, text)| text);
-                key(a).cmp(&key(b))
-            });
-            let places: Vec<usize> = set.iter().map(|number| edits.all[*number as usize].0).collect();
-            *signatures.entry(places).or_default().entry(set).or_default() += 1;
+            set.sort_unstable_by(|a, b| edits.place(*a).cmp(edits.place(*b)));
+            *sets.entry(set).or_default() += 1;
         }
     }
-    let mut signatures: Vec<_> = signatures.into_iter().collect();
-    signatures.sort_by_key(|(places, _): &(Vec<usize>, _)| places.len());
-    let made = |set: &Vec<u32>| set.iter().map(|number| edits.all[*number as usize].1.clone()).collect();
+    let mut signatures: IndexMap<Vec<&str>, Vec<(Vec<Edit>, usize)>> = IndexMap::new();
+    for (set, count) in &sets {
+        let places = set.iter().map(|number| edits.place(*number)).collect();
+        let made = set.iter().map(|number| edits.0[*number as usize].clone()).collect();
+        signatures.entry(places).or_default().push((made, *count));
+    }
+    signatures.sort_by(|one, _, other, _| one.len().cmp(&other.len()));
     let mut found: Vec<Vec<Edit>> = Vec::new();
-    for (_, variants) in signatures.iter().take(MAX_SIGNATURES) {
-        let variants: Vec<(Vec<Edit>, usize)> = variants.iter().map(|(set, count)| (made(set), *count)).collect();
-        found.extend(chosen(view.job, &variants).into_iter().map(|at| variants[at].0.clone()));
+    for variants in signatures.values().take(MAX_SIGNATURES) {
+        found.extend(chosen(view.job, variants).into_iter().map(|at| variants[at].0.clone()));
     }
     found
 }

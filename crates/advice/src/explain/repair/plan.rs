@@ -11,18 +11,16 @@ use crate::explain::repair::edit::{Bound, Edit, bound, comparison, unnegated};
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
 use crate::explain::repair::suggestion::Changed;
-use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::conditions::Connective;
-use classmate::internal::name::Name;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::MentionsCache;
 use classmate::internal::program::partition::Partition;
 use classmate::internal::program::view::{TableView, Values};
-use classmate::internal::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
-use classmate::internal::value::Value;
 use classmate::internal::value::logic::Truth;
+use classmate::{ClassAd, Expr, Name, Value};
 
 /// The repair for a slot.
 #[derive(Clone, Copy, PartialEq)]

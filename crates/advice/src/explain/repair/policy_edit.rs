@@ -12,16 +12,15 @@ use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
 use crate::explain::repair::plan::{self, Branch};
 use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChange};
-use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::symmetric;
-use classmate::internal::eval::scope::Scope;
-use classmate::internal::name::{Key, Name};
+use classmate::internal::name::Key;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::MentionsCache;
 use classmate::internal::program::view::TableView;
-use classmate::internal::syntax::expr::{Expr, Node, NodeId};
+use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
+use classmate::{ClassAd, Expr, Name, Scope};
 
 /// Classes of slots that only their own conditions keep away.
 pub(crate) struct RejectingSlots<'c> {

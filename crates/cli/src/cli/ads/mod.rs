@@ -5,8 +5,8 @@ mod seen;
 mod sink;
 mod wanted;
 
-use std::io::{BufRead, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use crate::cli::ads::meter::Meter;
 use crate::cli::ads::seen::Seen;
@@ -19,7 +19,7 @@ use crate::report::{self};
 use classmate::internal::format::Layout;
 use classmate::internal::format::json::JsonWriter;
 use classmate::internal::value::compare::folded_order;
-use classmate::{ClassAd, EvalOptions, Expr, Format, Name, ParseOptions, Reader, Value};
+use classmate::{ClassAd, EvalOptions, Expr, Format, Name, ParseOptions, Value};
 
 /// Convert, filter and project ads.
 ///
@@ -36,7 +36,7 @@ Examples:
   condor_q -long | classmate ads - --attributes Owner --format values --unique
 
 Exit status: 0 if all input was read, 1 if a file cannot be read or some input was skipped, 2 on a usage error or an expression that does not parse.")]
-pub(super) struct Arguments {
+pub(super) struct AdsArguments {
     /// Files of ads, optionally compressed with gzip (`-` for standard input)
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -91,7 +91,7 @@ const OUTPUTS: [(&str, &str, (Format, Layout)); 7] = [
     ("xml-compact", "XML, one ad per line", (Format::Xml, Layout::Compact)),
 ];
 
-pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure> {
+pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let constraint = expression(arguments.constraint.as_deref(), "--constraint", &settings, streams)?;
     let key = expression(arguments.sort.as_deref(), "--sort", &settings, streams)?;
@@ -122,7 +122,7 @@ pub(super) fn run(arguments: &Arguments, streams: Streams) -> Result<(), Failure
     let mut unread: Vec<Failure> = Vec::new();
     for path in &arguments.files {
         // A file that cannot be read does not keep the others from being read.
-        let (mut reader, name) = match open(path, arguments.from, &settings) {
+        let (mut reader, name) = match input::ad_reader(path, arguments.from, &settings) {
             Ok(opened) => opened,
             Err(failure) => {
                 unread.push(failure);
@@ -233,21 +233,6 @@ fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
         Ok(Name::new(text))
     };
     given.iter().map(name).collect()
-}
-
-/// A reader of a file, and what to call the file.
-fn open(
-    path: &Path,
-    from: Option<Format>,
-    settings: &EvalOptions,
-) -> Result<(Reader<Box<dyn BufRead + Send>>, String), Failure> {
-    let input = input::open(path)?;
-    let options = settings.parse_options();
-    let reader = match from {
-        Some(format) => Reader::new(input.reader, format, &options),
-        None => Reader::detect(input.reader, &options).map_err(|error| Failure::reading(&input.name, &error))?,
-    };
-    Ok((reader, input.name))
 }
 
 /// The result of the command: the last failure is returned, those before it are shown.

@@ -87,7 +87,12 @@ impl<W: Write> Sink<'_, W> {
                         }
                         return Ok(());
                     }
-                    Values::Line => line(&values),
+                    // As `condor_status -af` prints them.
+                    Values::Line => {
+                        let mut text = values.iter().map(plain).collect::<Vec<_>>().join(&b' ');
+                        text.push(b'\n');
+                        text
+                    }
                     Values::Json => {
                         let mut text = Vec::new();
                         self.json.write_values(&mut text, self.attributes.iter().copied().zip(values));
@@ -160,17 +165,4 @@ fn projected<'a>(ad: &'a ClassAd, attributes: &[Name]) -> Cow<'a, ClassAd> {
 /// True if a text was not seen before, or nothing is remembered.
 fn is_new(seen: &mut Option<Seen>, text: &[u8]) -> bool {
     seen.as_mut().is_none_or(|seen| seen.insert(text))
-}
-
-/// Values separated by blanks, as `condor_status -af` prints them.
-fn line(values: &[Value]) -> Vec<u8> {
-    let mut text = Vec::new();
-    for (at, value) in values.iter().enumerate() {
-        if at > 0 {
-            text.push(b' ');
-        }
-        text.extend_from_slice(&plain(value));
-    }
-    text.push(b'\n');
-    text
 }

@@ -22,10 +22,13 @@ impl Wanted {
         }
     }
 
-    /// The attributes that no ad had, and what they may have meant; none if there was no ad.
+    /// The attributes that no ad had, and the known ones similar to those of at least three letters; none if there was no
+    /// ad.
     pub(super) fn missing(&self, known: &[Name]) -> Vec<(Name, Option<&'static str>)> {
+        let known = known.iter().filter_map(|known| std::str::from_utf8(known.as_bytes()).ok());
+        let near = |name: &[u8]| (name.len() > 2).then(|| closest(name, known.clone())).flatten();
         let missing = self.names.iter().filter(|(_, met)| self.any && !met);
-        missing.map(|(name, _)| (*name, closest_name(*name, known))).collect()
+        missing.map(|(name, _)| (*name, near(name.as_bytes()))).collect()
     }
 }
 
@@ -41,10 +44,4 @@ pub(super) fn names_in(expr: &Expr) -> Vec<Name> {
         }
     }
     names
-}
-
-/// The known attribute similar to a name of at least three letters.
-fn closest_name(name: Name, known: &[Name]) -> Option<&'static str> {
-    let known = known.iter().filter_map(|known| std::str::from_utf8(known.as_bytes()).ok());
-    (name.as_bytes().len() > 2).then(|| closest(name.as_bytes(), known)).flatten()
 }

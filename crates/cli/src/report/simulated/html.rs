@@ -3,7 +3,7 @@
 use super::plots::{self, Named, Whose};
 use super::{compared, counts, figure, percent};
 use crate::report::duration;
-use crate::report::page::{Column, Page};
+use crate::report::page::{Page, PageColumn};
 use crate::report::plot::Plot;
 use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison};
 use classmate_pool::internal::simulate::result::{EntityRow, SimulationRun};
@@ -43,7 +43,7 @@ fn largest(all: &[EntityRow]) -> Vec<String> {
 }
 
 fn lines(page: &mut Page, what: &str, all: &[EntityRow]) {
-    let columns: [Column<EntityRow>; 12] = [
+    let columns: [PageColumn<EntityRow>; 12] = [
         ("", |line| line.name.clone()),
         ("jobs", |line| line.jobs.to_string()),
         ("completed", |line| line.completed.to_string()),

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use comfy_table::CellAlignment::{Left, Right};
 
-use crate::report::outcome::{Column, write_table};
+use crate::report::outcome::{TableColumn, write_table};
 use crate::report::{Color, counted, duration, page};
 use classmate_pool::SimulationResult;
 use classmate_pool::internal::simulate::result::EntityRow;
@@ -26,7 +26,7 @@ pub fn write(out: &mut impl Write, simulated: &SimulationResult, color: Color) -
         writeln!(out, "{line}")?;
     }
     writeln!(out)?;
-    let columns: [Column<EntityRow>; 10] = [
+    let columns: [TableColumn<EntityRow>; 10] = [
         ("", Left, |line| line.name.clone()),
         ("JOBS", Right, |line| line.jobs.to_string()),
         ("DONE", Right, |line| line.completed.to_string()),
@@ -98,7 +98,7 @@ fn figure(number: f64) -> String {
 /// # Errors
 /// The output cannot be written.
 pub fn write_csv(out: &mut impl Write, simulated: &SimulationResult) -> io::Result<()> {
-    let columns: [page::Column<EntityRow>; 16] = [
+    let columns: [page::PageColumn<EntityRow>; 16] = [
         ("name", |line| quoted(&line.name)),
         ("jobs", |line| line.jobs.to_string()),
         ("completed", |line| line.completed.to_string()),

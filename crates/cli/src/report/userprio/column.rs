@@ -86,6 +86,11 @@ impl Columns {
         self.0 & other.0 != 0
     }
 
+    /// The number of the first column.
+    pub(super) const fn index(self) -> usize {
+        self.0.trailing_zeros() as usize
+    }
+
     /// Returns whether there is no column.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -94,7 +99,7 @@ impl Columns {
 
 /// A column as it is drawn.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Column {
+pub(super) struct UserColumn {
     /// The column.
     pub(super) is: Columns,
     /// Width in characters.
@@ -103,12 +108,12 @@ pub(super) struct Column {
     pub(super) heading: [&'static str; 2],
 }
 
-const fn column(is: Columns, width: usize, first: &'static str, second: &'static str) -> Column {
-    Column { is, width, heading: [first, second] }
+const fn column(is: Columns, width: usize, first: &'static str, second: &'static str) -> UserColumn {
+    UserColumn { is, width, heading: [first, second] }
 }
 
 /// All columns in the order in which they are drawn.
-pub(super) const COLUMNS: [Column; 18] = [
+pub(super) const COLUMNS: [UserColumn; 18] = [
     column(Columns::GROUP, 5, "Group", "Id"),
     column(Columns::ORDER, 9, "Group", "Order"),
     column(Columns::SORT_KEY, 9, "Group", "Sort Key"),

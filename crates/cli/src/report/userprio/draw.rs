@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::column::{COLUMNS, Column, Columns};
-use super::row::{Row, Surplus};
-use super::{Listing, View};
+use super::Listing;
+use super::column::{COLUMNS, Columns, UserColumn};
+use super::row::{Surplus, UserRow};
 use classmate::Zone;
 use classmate::internal::syntax::calendar::Civil;
 use classmate::internal::syntax::number::write_general;
@@ -15,21 +15,28 @@ const LONGEST_NAME: usize = 99;
 const LAST_KEY: f64 = 3.402_820_01e38;
 
 /// Everything a listing is drawn from.
+#[expect(clippy::struct_excessive_bools, reason = "four independent decisions about what is shown")]
 pub(super) struct Drawing<'a> {
-    pub(super) rows: &'a [Row],
-    pub(super) view: &'a View,
+    pub(super) listing: &'a Listing,
+    pub(super) rows: Vec<UserRow>,
+    pub(super) columns: Columns,
+    pub(super) hierarchical: bool,
+    pub(super) hide_groups: bool,
+    pub(super) hide_users: bool,
+    /// The root is hidden as long as no other group is shown.
+    pub(super) hide_root: bool,
     pub(super) surplus: Surplus,
     /// Time of the last update of priorities, epoch seconds.
     pub(super) updated: i64,
-    pub(super) listing: &'a Listing,
+    /// Number of ads.
+    pub(super) count: usize,
 }
 
 impl Drawing<'_> {
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let width = self.name_width();
         writeln!(out, "Last Priority Update: {}", date(self.updated, &self.listing.zone))?;
-        let hierarchical = self.view.hierarchical;
-        let titles = match (self.view.hide_users, hierarchical) {
+        let titles = match (self.hide_users, self.hierarchical) {
             (true, true) => ["Group", "Name"],
             (true, false) => ["", "Group Name"],
             (false, true) => ["Group", "  User Name"],
@@ -41,24 +48,24 @@ impl Drawing<'_> {
         let dashes = |out: &mut _| self.line(out, width, &vec![b'-'; width], |column| "-".repeat(column.width));
         dashes(out)?;
         let (mut users, mut in_use, mut accumulated) = (0, 0.0, 0.0);
-        let mut hide_root = self.view.hide_root;
+        let mut hide_root = self.hide_root;
         for row in self.rows.iter().filter(|row| row.last >= self.listing.active_since) {
             if row.is_group {
-                if self.view.hide_groups || (!hierarchical && hide_root && row.group_id == 0) {
+                if self.hide_groups || (!self.hierarchical && hide_root && row.group_id == 0) {
                     continue;
                 }
                 // Where another group is shown, the root is shown too.
                 hide_root = false;
             } else {
                 users += 1;
-                if self.view.hide_users {
+                if self.hide_users {
                     continue;
                 }
             }
             self.line(out, width, &self.name(row), |column| self.cell(row, column))?;
             if !row.is_group {
-                in_use += row.in_use;
-                accumulated += row.accumulated;
+                in_use += row.value(Columns::IN_USE);
+                accumulated += row.value(Columns::TOTAL);
             }
         }
         dashes(out)?;
@@ -72,11 +79,11 @@ impl Drawing<'_> {
         out: &mut impl Write,
         width: usize,
         name: &[u8],
-        cell: impl Fn(&Column) -> String,
+        cell: impl Fn(&UserColumn) -> String,
     ) -> io::Result<()> {
         let mut line = name[..name.len().min(width)].to_vec();
         line.resize(width, b' ');
-        for column in COLUMNS.iter().filter(|column| self.view.columns.any(column.is)) {
+        for column in COLUMNS.iter().filter(|column| self.columns.any(column.is)) {
             let cell = cell(column);
             let end = line.len() + 1 + column.width;
             line.push(b' ');
@@ -88,59 +95,50 @@ impl Drawing<'_> {
     }
 
     fn name_width(&self) -> usize {
-        let shown = |row: &&Row| row.last >= self.listing.active_since;
-        let length = |row: &Row| {
-            let indented = self.view.hierarchical && !row.is_group;
+        let shown = |row: &&UserRow| row.last >= self.listing.active_since;
+        let length = |row: &UserRow| {
+            let indented = self.hierarchical && !row.is_group;
             let prefix = if indented && row.group_id != 0 { row.group.len() } else { 0 };
             (row.name.len() + if indented { 2 } else { 0 }).saturating_sub(prefix)
         };
         let longest = self.rows.iter().filter(shown).map(length).max().unwrap_or(0).clamp(10, LONGEST_NAME);
-        let count = format!("Number of users: {}", self.view.count);
-        longest.max(count.len()) + if self.view.hierarchical { 2 } else { 0 }
+        let count = format!("Number of users: {}", self.count);
+        longest.max(count.len()) + if self.hierarchical { 2 } else { 0 }
     }
 
-    fn name(&self, row: &Row) -> Vec<u8> {
-        if !self.view.hierarchical || row.is_group {
+    fn name(&self, row: &UserRow) -> Vec<u8> {
+        if !self.hierarchical || row.is_group {
             return row.name.clone();
         }
         let skipped = if row.group_id > 0 { (row.group.len() + 1).min(row.name.len()) } else { 0 };
         [b"  ", &row.name[skipped..]].concat()
     }
 
-    fn cell(&self, row: &Row, column: &Column) -> String {
-        let (is, width) = (column.is, column.width);
+    fn cell(&self, row: &UserRow, column: &UserColumn) -> String {
+        let (is, width, value) = (column.is, column.width, row.value(column.is));
         if !row.has.any(is) {
             let expected = row.is_group && is.any(Columns::QUOTAS.with(Columns::SORT_KEY));
             return if expected { right("n/d", width) } else { String::new() };
         }
         let two = |value: f64| real(value, width, 2);
-        let positive = |holds: bool, value: f64| if holds { two(value) } else { String::new() };
+        let positive = |holds: bool| if holds { two(value) } else { String::new() };
         match is {
             Columns::GROUP => real(row.group_id as f64, width, 0),
-            Columns::ORDER => two(row.order),
-            Columns::SORT_KEY if row.sort_key >= LAST_KEY => right("<last>", width),
-            Columns::SORT_KEY => two(row.sort_key),
-            Columns::EFFECTIVE_QUOTA => two(row.effective_quota),
-            Columns::CONFIG_QUOTA => two(row.config_quota),
+            Columns::SORT_KEY if value >= LAST_KEY => right("<last>", width),
             Columns::SURPLUS if row.group_id == 0 => "yes".to_owned(),
             Columns::SURPLUS => row.surplus.as_str().to_owned(),
-            Columns::SUBTREE_QUOTA => two(row.subtree_quota),
-            Columns::PRIORITY => two(row.priority),
-            Columns::REAL_PRIORITY => two(if row.factor > 0.0 { row.priority / row.factor } else { 0.0 }),
-            Columns::FACTOR => positive(row.factor > 0.0, row.factor),
-            Columns::IN_USE => real(row.in_use, width, 0),
-            Columns::TOTAL => two(row.accumulated / 3600.0),
-            Columns::BEGIN => self.date_year(row.begin, width),
+            Columns::FACTOR | Columns::FLOOR => positive(value > 0.0),
+            Columns::CEILING => positive(value > -1.0),
+            Columns::IN_USE | Columns::REQUESTED => real(value, width, 0),
+            Columns::TOTAL => two(value / 3600.0),
+            Columns::BEGIN => self.date_year(value as i64, width),
             Columns::LAST => self.date_year(row.last, width),
             Columns::SINCE => duration(self.updated.saturating_sub(row.last), width),
-            Columns::REQUESTED => real(row.requested, width, 0),
-            Columns::FLOOR => positive(row.floor > 0.0, row.floor),
-            Columns::CEILING => positive(row.ceiling > -1.0, row.ceiling),
-            _ => String::new(),
+            _ => two(value),
         }
     }
 
-    fn total(&self, column: &Column, in_use: f64, accumulated: f64) -> String {
+    fn total(&self, column: &UserColumn, in_use: f64, accumulated: f64) -> String {
         let (since, width) = (self.listing.active_since, column.width);
         match column.is {
             Columns::SURPLUS => self.surplus.as_str().to_owned(),

@@ -18,7 +18,7 @@ pub use values::Setting;
 use classmate::{ClassAd, EvalOptions, Zone};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use draw::Drawing;
-use row::{Found, Row, Surplus};
+use row::{Found, Surplus, UserRow};
 
 /// Layout of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,11 +76,10 @@ impl Listing {
         if ads.is_empty() {
             return Ok(());
         }
-        let (mut rows, mut found) = row::rows(ads, self.rollup);
-        let view = self.arrange(&mut rows, &mut found, ads.len());
         let settings = EvalOptions::default();
         let updated = AdReader::of(&ads[0], &settings).integer("LastUpdate").unwrap_or(0);
-        Drawing { rows: &rows, view: &view, surplus: found.surplus, updated, listing: self }.write(out)
+        let (rows, found) = row::rows(ads, self.rollup);
+        Drawing { updated, count: ads.len(), ..self.arranged(rows, found) }.write(out)
     }
 
     /// Number of ads left out because they were not active recently.
@@ -90,7 +89,7 @@ impl Listing {
     }
 
     /// Decides what is shown, and sorts the rows.
-    fn arrange(&self, rows: &mut [Row], found: &mut Found, count: usize) -> View {
+    fn arranged(&self, mut rows: Vec<UserRow>, mut found: Found) -> Drawing<'_> {
         let mut columns = if self.columns.is_empty() { Columns::MOST } else { self.columns };
         let mut hierarchical = matches!(self.layout, Layout::Automatic | Layout::Hierarchical);
         let mut hide_groups = false;
@@ -102,10 +101,10 @@ impl Listing {
         }
         columns = self.with_data(columns, found.has);
         if found.grouped {
-            sort(rows, &Order { by: By::GroupsByName, columns, root_last: true });
-            row::number_groups(rows, columns, found);
+            sort(&mut rows, &Order { by: By::GroupsByName, columns, root_last: true });
+            row::number_groups(&mut rows, columns, &mut found);
         }
-        let visible = |row: &Row| row.last >= self.active_since;
+        let visible = |row: &UserRow| row.last >= self.active_since;
         let all_in_root = !rows.iter().any(|row| visible(row) && row.group_id > 0);
         if !found.has.any(Columns::GROUP) || all_in_root {
             hierarchical = false;
@@ -122,14 +121,18 @@ impl Listing {
         };
         // By its sort key the root is last anyway; among numbered groups it has none.
         let root_last = found.surplus == Surplus::Regroup || by == By::GroupNumber;
-        sort(rows, &Order { by, columns, root_last });
-        View {
+        sort(&mut rows, &Order { by, columns, root_last });
+        Drawing {
+            listing: self,
+            rows,
             columns,
             hierarchical,
             hide_groups,
             hide_users: only_quotas && !found.users_have_quotas,
             hide_root: all_in_root,
-            count,
+            surplus: found.surplus,
+            updated: 0,
+            count: 0,
         }
     }
 
@@ -151,19 +154,6 @@ impl Listing {
     }
 }
 
-/// The rows to show.
-#[expect(clippy::struct_excessive_bools, reason = "four independent decisions about what is shown")]
-#[derive(Debug)]
-struct View {
-    columns: Columns,
-    hierarchical: bool,
-    hide_groups: bool,
-    hide_users: bool,
-    /// The root is hidden as long as no other group is shown.
-    hide_root: bool,
-    count: usize,
-}
-
 /// Sort order of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
@@ -183,7 +173,7 @@ struct Order {
 }
 
 impl Order {
-    fn compare(&self, a: &Row, b: &Row) -> Ordering {
+    fn compare(&self, a: &UserRow, b: &UserRow) -> Ordering {
         let groups_first = b.is_group.cmp(&a.is_group);
         let root_last = || match (self.root_last, a.group_id == 0, b.group_id == 0) {
             (true, true, false) => Ordering::Greater,
@@ -195,7 +185,11 @@ impl Order {
             By::GroupsFirst if a.is_group || b.is_group => a.index.cmp(&b.index),
             By::GroupsFirst => self.column(a, b),
             By::GroupNumber | By::GroupPlace if a.group_id != b.group_id => {
-                let place = if self.by == By::GroupPlace { number(a.order, b.order) } else { Ordering::Equal };
+                let place = if self.by == By::GroupPlace {
+                    number(a.value(Columns::ORDER), b.value(Columns::ORDER))
+                } else {
+                    Ordering::Equal
+                };
                 root_last().then(place).then(a.group_id.cmp(&b.group_id))
             }
             By::GroupNumber | By::GroupPlace => groups_first.then_with(|| self.column(a, b)),
@@ -204,11 +198,11 @@ impl Order {
         }
     }
 
-    fn column(&self, a: &Row, b: &Row) -> Ordering {
+    fn column(&self, a: &UserRow, b: &UserRow) -> Ordering {
         if self.columns.any(Columns::PRIORITY) {
-            number(a.priority, b.priority)
+            number(a.value(Columns::PRIORITY), b.value(Columns::PRIORITY))
         } else if self.columns.any(Columns::USED) {
-            number(a.accumulated, b.accumulated)
+            number(a.value(Columns::TOTAL), b.value(Columns::TOTAL))
         } else {
             a.name.cmp(&b.name)
         }
@@ -222,7 +216,7 @@ fn number(a: f64, b: f64) -> Ordering {
 
 /// Sorts like HTCondor's library as far as its order is defined: equal rows keep their order up to sixteen rows. More
 /// rows are sorted stably too; HTCondor's order of equal rows is accidental there.
-fn sort(rows: &mut [Row], order: &Order) {
+fn sort(rows: &mut [UserRow], order: &Order) {
     if order.by == By::GroupsFirst {
         // Not an order: a group compares with users by its place among the ads, users among themselves by columns.
         // Inserting one after another, as the library does with so few, is defined all the same.

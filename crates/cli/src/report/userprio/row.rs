@@ -6,7 +6,7 @@
 use classmate::{ClassAd, EvalOptions};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 
-use super::column::Columns;
+use super::column::{COLUMNS, Columns};
 
 /// The surplus policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,30 +33,40 @@ impl Surplus {
 
 /// One line of the listing.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Row {
+pub(super) struct UserRow {
     pub(super) name: Vec<u8>,
     pub(super) group: Vec<u8>,
     pub(super) is_group: bool,
     /// 0 for the root and those in it, or the number of the group by name.
     pub(super) group_id: i64,
     pub(super) index: usize,
-    pub(super) order: f64,
     /// Attributes present in its ad.
     pub(super) has: Columns,
-    pub(super) priority: f64,
-    pub(super) factor: f64,
-    pub(super) in_use: f64,
-    pub(super) accumulated: f64,
-    pub(super) requested: f64,
-    pub(super) begin: i64,
     pub(super) last: i64,
-    pub(super) effective_quota: f64,
-    pub(super) config_quota: f64,
-    pub(super) subtree_quota: f64,
-    pub(super) ceiling: f64,
-    pub(super) floor: f64,
-    pub(super) sort_key: f64,
     pub(super) surplus: Surplus,
+    /// The numbers of the columns.
+    values: [f64; COLUMNS.len()],
+}
+
+impl UserRow {
+    /// The number of a column.
+    pub(super) fn value(&self, of: Columns) -> f64 {
+        self.values[of.index()]
+    }
+
+    fn set(&mut self, of: Columns, value: f64) {
+        self.values[of.index()] = value;
+    }
+
+    /// Reads the numbers of columns, each with the columns that its attribute stands for.
+    fn read(&mut self, facts: AdReader<'_>, attributes: &[(&str, Columns, Columns)]) {
+        for (attribute, of, has) in attributes {
+            if let Some(number) = facts.number(*attribute) {
+                self.set(*of, number);
+                self.has = self.has.with(*has);
+            }
+        }
+    }
 }
 
 /// Attributes present in any of the ads.
@@ -70,56 +80,60 @@ pub(super) struct Found {
     pub(super) grouped: bool,
 }
 
+/// Attributes with the columns that they are the numbers of, and those that they stand for.
+const ATTRIBUTES: [(&str, Columns, Columns); 8] = [
+    ("PriorityFactor", Columns::FACTOR, Columns::FACTOR),
+    ("WeightedAccumulatedUsage", Columns::TOTAL, Columns::USED),
+    ("WeightedResourcesUsed", Columns::IN_USE, Columns::TOTAL),
+    ("Ceiling", Columns::CEILING, Columns::CEILING),
+    ("Floor", Columns::FLOOR, Columns::FLOOR),
+    ("Requested", Columns::REQUESTED, Columns::REQUESTED),
+    ("EffectiveQuota", Columns::EFFECTIVE_QUOTA, Columns::EFFECTIVE_QUOTA),
+    ("ConfigQuota", Columns::CONFIG_QUOTA, Columns::CONFIG_QUOTA),
+];
+
+/// As [`ATTRIBUTES`], of groups alone.
+const OF_GROUPS: [(&str, Columns, Columns); 2] = [
+    ("GroupSortKey", Columns::SORT_KEY, Columns::SORT_KEY),
+    ("SubtreeQuota", Columns::SUBTREE_QUOTA, Columns::SUBTREE_QUOTA),
+];
+
 /// Reads the rows; ads without a name or priority are left out.
-pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<Row>, Found) {
+pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<UserRow>, Found) {
     let settings = EvalOptions::default();
     let mut found = Found::default();
-    let mut rows: Vec<Row> = Vec::with_capacity(ads.len());
-    let mut before = Row { accumulated: -1.0, ceiling: -1.0, floor: -1.0, ..Row::default() };
+    let mut rows: Vec<UserRow> = Vec::with_capacity(ads.len());
+    let mut before = UserRow::default();
+    for missing in [Columns::TOTAL, Columns::CEILING, Columns::FLOOR] {
+        before.set(missing, -1.0);
+    }
     let mut used = 0;
     for (at, ad) in ads.iter().enumerate() {
         let facts = AdReader::of(ad, &settings);
         let (Some(name), Some(priority)) = (facts.string("Name"), facts.number("Priority")) else { continue };
-        let mut row = Row { name: name.to_vec(), priority, index: at + 1, ..before.clone() };
-        (row.order, row.sort_key, row.surplus, row.group_id) = (0.0, 0.0, Surplus::Unset, 0);
-        row.has = Columns::PRIORITY;
-        let mut has = |columns: Columns| row.has = row.has.with(columns);
-        if let Some(factor) = facts.number("PriorityFactor") {
-            row.factor = factor;
-            has(if factor > 0.0 { Columns::FACTOR.with(Columns::REAL_PRIORITY) } else { Columns::FACTOR });
-        }
-        let numbers = [
-            ("WeightedAccumulatedUsage", &mut row.accumulated, Columns::USED),
-            ("Ceiling", &mut row.ceiling, Columns::CEILING),
-            ("Floor", &mut row.floor, Columns::FLOOR),
-            ("Requested", &mut row.requested, Columns::REQUESTED),
-            ("EffectiveQuota", &mut row.effective_quota, Columns::EFFECTIVE_QUOTA),
-            ("ConfigQuota", &mut row.config_quota, Columns::CONFIG_QUOTA),
-        ];
-        for (attribute, place, columns) in numbers {
-            if let Some(number) = facts.number(attribute) {
-                *place = number;
-                has(columns);
-            }
-        }
+        let mut row = UserRow { name: name.to_vec(), index: at + 1, has: Columns::PRIORITY, ..before.clone() };
+        (row.surplus, row.group_id) = (Surplus::Unset, 0);
+        row.set(Columns::ORDER, 0.0);
+        row.set(Columns::SORT_KEY, 0.0);
+        row.set(Columns::PRIORITY, priority);
         if let Some(time) = facts.integer("BeginUsageTime") {
-            row.begin = time;
-            has(Columns::BEGIN);
+            row.set(Columns::BEGIN, time as f64);
+            row.has = row.has.with(Columns::BEGIN);
         }
         if let Some(time) = facts.integer("LastUsageTime") {
             row.last = time;
-            has(Columns::LAST.with(Columns::SINCE));
+            row.has = row.has.with(Columns::LAST.with(Columns::SINCE));
         }
         if let Some(slots) = facts.integer("ResourcesUsed") {
             used = slots;
-            has(Columns::USED);
+            row.has = row.has.with(Columns::USED);
         }
-        match facts.number("WeightedResourcesUsed") {
-            Some(weighted) => {
-                row.in_use = weighted;
-                has(Columns::TOTAL);
-            }
-            None => row.in_use = used as f64,
+        row.set(Columns::IN_USE, used as f64);
+        row.read(facts, &ATTRIBUTES);
+        let factor = row.value(Columns::FACTOR);
+        row.set(Columns::REAL_PRIORITY, if factor > 0.0 { priority / factor } else { 0.0 });
+        if factor > 0.0 && row.has.any(Columns::FACTOR) {
+            row.has = row.has.with(Columns::REAL_PRIORITY);
         }
         row.group = facts.string("AccountingGroup").map_or_else(|| b"<none>".to_vec(), |group| group.to_vec());
         row.is_group = facts.truth("IsAccountingGroup").unwrap_or(false);
@@ -146,7 +160,7 @@ pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<Row>, Found) {
 }
 
 /// Values that only groups have.
-fn group(row: &mut Row, facts: AdReader<'_>, rollup: bool, found: &mut Found) {
+fn group(row: &mut UserRow, facts: AdReader<'_>, rollup: bool, found: &mut Found) {
     row.group_id = if row.name == b"<none>" || row.name == b"." { 0 } else { -1 };
     let regroup = facts.truth("GroupAutoRegroup");
     row.surplus = if regroup == Some(true) { Surplus::Regroup } else { Surplus::No };
@@ -168,14 +182,7 @@ fn group(row: &mut Row, facts: AdReader<'_>, rollup: bool, found: &mut Found) {
             found.surplus = row.surplus;
         }
     }
-    if let Some(key) = facts.number("GroupSortKey") {
-        row.sort_key = key;
-        row.has = row.has.with(Columns::SORT_KEY);
-    }
-    if let Some(quota) = facts.number("SubtreeQuota") {
-        row.subtree_quota = quota;
-        row.has = row.has.with(Columns::SUBTREE_QUOTA);
-    }
+    row.read(facts, &OF_GROUPS);
     if rollup && !row.has.any(Columns::EFFECTIVE_QUOTA) {
         row.has = row.has.without(Columns::PRIORITIES);
     }
@@ -184,7 +191,7 @@ fn group(row: &mut Row, facts: AdReader<'_>, rollup: bool, found: &mut Found) {
 }
 
 /// Numbers the groups by name and gives every row the place of its group. Rows must be sorted groups first.
-pub(super) fn number_groups(rows: &mut [Row], columns: Columns, found: &mut Found) {
+pub(super) fn number_groups(rows: &mut [UserRow], columns: Columns, found: &mut Found) {
     let groups = rows.iter().take_while(|row| row.is_group).count();
     let mut root = 0;
     for (at, row) in rows.iter_mut().enumerate().take(groups) {
@@ -194,29 +201,33 @@ pub(super) fn number_groups(rows: &mut [Row], columns: Columns, found: &mut Foun
             root = at;
         }
         let last = f64::from(f32::MAX);
-        row.order = if columns.any(Columns::PRIORITY) {
+        let order = if columns.any(Columns::PRIORITY) {
             if found.has.any(Columns::SORT_KEY) {
-                row.sort_key
+                row.value(Columns::SORT_KEY)
             } else if row.group_id != 0 {
-                row.priority
+                row.value(Columns::PRIORITY)
             } else {
                 last
             }
         } else if columns.any(Columns::USED) {
-            row.accumulated / 3600.0
+            row.value(Columns::TOTAL) / 3600.0
         } else if row.group_id != 0 {
             row.group_id as f64
         } else {
             last
         };
+        row.set(Columns::ORDER, order);
         row.has = row.has.with(Columns::ORDER);
     }
     if groups > 0 {
         found.has = found.has.with(Columns::ORDER);
     }
-    let places: hashbrown::HashMap<Vec<u8>, (i64, f64, Columns)> =
-        rows[..groups].iter().rev().map(|row| (row.name.clone(), (row.group_id, row.order, row.has))).collect();
-    let of_root = rows.get(root).map_or((0.0, Columns::NONE), |row| (row.order, row.has));
+    let places: hashbrown::HashMap<Vec<u8>, (i64, f64, Columns)> = rows[..groups]
+        .iter()
+        .rev()
+        .map(|row| (row.name.clone(), (row.group_id, row.value(Columns::ORDER), row.has)))
+        .collect();
+    let of_root = rows.get(root).map_or((0.0, Columns::NONE), |row| (row.value(Columns::ORDER), row.has));
     for row in &mut rows[groups..] {
         let (order, has) = if row.group_id >= 0 {
             of_root
@@ -226,7 +237,7 @@ pub(super) fn number_groups(rows: &mut [Row], columns: Columns, found: &mut Foun
         } else {
             continue;
         };
-        row.order = order;
+        row.set(Columns::ORDER, order);
         if has.any(Columns::ORDER) {
             row.has = row.has.with(Columns::ORDER);
         }
