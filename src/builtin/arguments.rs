@@ -1,6 +1,6 @@
 //! Command lines in one string: the old syntax (V1, split at white space) and the quoting one (V2).
 
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::EvalError;
 use crate::text::Text;
 use crate::value::Value;
@@ -174,7 +174,7 @@ fn is_v2(call: &mut Call<'_, '_>) -> Result<Option<bool>, EvalError> {
     })
 }
 
-fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
     let text = call.argument(0)?;
     let Some(text) = text.as_bytes() else { return Ok(Value::Error) };
@@ -190,7 +190,7 @@ fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     call.list(arguments)
 }
 
-fn list_to_args(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn list_to_args(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
     let Value::List(list) = call.argument(0)? else { return Ok(Value::Error) };
     let mut arguments: Vec<Text> = Vec::new();

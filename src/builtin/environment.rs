@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::builtin::arguments::{UnbalancedQuote, is_blank, push_v2, split_v2};
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::EvalError;
 use crate::value::Value;
 
@@ -143,7 +143,7 @@ fn charge_for(call: &mut Call<'_, '_>, text: &[u8]) -> Result<(), EvalError> {
     call.reserve(text.len() * 2 + entries * VARIABLE_SIZE)
 }
 
-fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     match call.argument(0)? {
         Value::Undefined => Ok(Value::Undefined),
         Value::Str(text) => {
@@ -154,7 +154,7 @@ fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     }
 }
 
-fn merge_environment(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn merge_environment(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let mut environment = Environment::default();
     for at in 0..call.len() {
         match call.argument(at)? {
