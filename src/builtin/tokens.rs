@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 
 use crate::syntax::number::{real_prefix, real_to_integer};
+use crate::syntax::token::is_space;
 
 /// Default delimiters of the tokens of a list.
 pub const DELIMITERS: &[u8] = b" ,";
@@ -29,11 +30,6 @@ impl ByteSet {
     fn contains(&self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
     }
-}
-
-/// White space as C `isspace` knows it in the C locale.
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 /// The tokens of a list: cut at any delimiter, white space around them removed, empty ones left out.

@@ -13,7 +13,7 @@ use crate::span::Span;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::print::{Style, write_indented, write_line, write_literal, write_name};
 use crate::syntax::quote::unquote;
-use crate::syntax::token::{Quoting, is_space, joined_strings};
+use crate::syntax::token::{Quoting, is_space, joined_strings, new_string};
 
 /// Reads the ad that a text begins with; what follows it is ignored. Also returns how many bytes the ad takes, what
 /// precedes it included.
@@ -224,15 +224,8 @@ fn constant(text: &[u8], start: usize) -> Option<(Attribute, usize)> {
 }
 
 /// The length of a string with its quotes; adjacent strings are not considered.
-pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
+fn string_length(text: &[u8]) -> Option<usize> {
+    new_string(&text[1..], b'"').map(|length| 1 + length)
 }
 
 /// An error: something else was expected at `at`.

@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use crate::syntax::token::is_space;
+
 /// Longest mantissa kept by [`write_general`]; a double has at most 767 significant decimal digits, the rest are zeros.
 const MAX_PRECISION: usize = 1100;
 
@@ -212,11 +214,6 @@ pub fn real_prefix(text: &[u8]) -> Option<(f64, usize)> {
     let (magnitude, length) = hexadecimal(body).or_else(|| decimal(body)).or_else(|| named(body))?;
     let value = if negative { -magnitude } else { magnitude };
     Some((value, blank + usize::from(signed) + length))
-}
-
-/// White space as C `isspace` knows it in the C locale.
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 /// The longest unsigned decimal number at the start.

@@ -169,7 +169,8 @@ pub(crate) fn joined_strings(rest: &[u8], quote: u8) -> Option<usize> {
     }
 }
 
-fn new_string(rest: &[u8], quote: u8) -> Option<usize> {
+/// The length of one string behind its opening quote, with the closing one.
+pub(crate) fn new_string(rest: &[u8], quote: u8) -> Option<usize> {
     let mut at = 0;
     loop {
         at += memchr::memchr2(quote, b'\\', &rest[at..])?;
@@ -197,7 +198,7 @@ fn old_string(rest: &[u8], quote: u8) -> Option<usize> {
     }
 }
 
-/// White space of the language: space, tab, newline, vertical tab, form feed, carriage return.
+/// White space of the language, that of C `isspace`: space, tab, newline, vertical tab, form feed, carriage return.
 pub fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
