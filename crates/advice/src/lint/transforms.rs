@@ -9,6 +9,7 @@ use super::expression::Role;
 use super::knobs::{CONDITION, job_role};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Diagnostic;
+use classmate::internal::pcre::{self, Options};
 use classmate::internal::span::Span;
 
 /// A part of a transform.
@@ -167,7 +168,7 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
 fn pattern(text: &[u8]) -> Option<String> {
     let body = text.strip_prefix(b"/")?;
     let end = memchr::memrchr(b'/', body)?;
-    classmate::internal::pcre::Regex::new(&String::from_utf8_lossy(&body[..end])).err().map(|error| error.to_string())
+    pcre::compile(&String::from_utf8_lossy(&body[..end]), Options::default()).err().map(|error| error.to_string())
 }
 
 /// The words of a line.

@@ -72,7 +72,7 @@ impl Config {
             let excluded = self.get("LOCAL_CONFIG_DIR_EXCLUDE_REGEXP")?.map(|found| found.text).unwrap_or_default();
             if !excluded.is_empty() {
                 let pattern =
-                    classmate::internal::pcre::Regex::new(&String::from_utf8_lossy(&excluded)).map_err(|error| {
+                    pcre::compile(&String::from_utf8_lossy(&excluded), Options::default()).map_err(|error| {
                         let message = format!("`LOCAL_CONFIG_DIR_EXCLUDE_REGEXP` is `{}`: {error}", shown(&excluded));
                         Diagnostic::without_place(message)
                     })?;
