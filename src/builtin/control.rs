@@ -71,7 +71,7 @@ const PARSED_PER_STEP: usize = 4;
 
 fn eval(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let value = call.argument(0)?;
-    let text = call.text(&value).map_err(Exit::as_error)?;
+    let text = call.text(&value).map_err(Exit::into_error)?;
     call.charge(text.len() / PARSED_PER_STEP)?;
     let Ok(expr) = parse_full(&text, &call.settings().parse_options()) else { return Ok(Value::Error) };
     call.reserve(expr.tree().nodes.len() * size_of::<Node>())?;

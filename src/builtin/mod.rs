@@ -115,10 +115,10 @@ pub enum Exit {
 
 impl Exit {
     /// An error, also for undefined.
-    pub(crate) fn as_error(self) -> Self {
+    pub(crate) fn into_error(self) -> Self {
         match self {
             Exit::Value(_) => Exit::Value(Value::Error),
-            abandoned => abandoned,
+            abandoned @ Exit::Abandoned(_) => abandoned,
         }
     }
 }

@@ -72,7 +72,7 @@ fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     if least.is_undefined() || most.is_undefined() {
         return Ok(Value::Undefined);
     }
-    let mut text = |value: &Value| call.text(value).map_err(Exit::as_error);
+    let mut text = |value: &Value| call.text(value).map_err(Exit::into_error);
     let (version, least, most) = (text(&version)?, text(&least)?, text(&most)?);
     call.charge(2 * version.len() / COMPARED_PER_STEP)?;
     Ok(Value::Bool(natural_compare(&least, &version) <= 0 && natural_compare(&version, &most) <= 0))
