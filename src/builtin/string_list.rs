@@ -1,9 +1,7 @@
 //! Lists in one string: `stringListSize` … `stringListsIntersect`.
 
 use crate::builtin::pattern::Options;
-use crate::builtin::tokens::{
-    DELIMITERS, MEMBER_DELIMITERS, Number, Reduction, intersect, member, reduce, subset, tokens,
-};
+use crate::builtin::tokens::{DELIMITERS, MEMBER_DELIMITERS, Reduction, intersect, member, reduce, subset, tokens};
 use crate::builtin::{Call, Exit, Function, regex};
 use crate::eval::EvalError;
 use crate::text::Text;
@@ -122,12 +120,7 @@ fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, Exit>
     let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
     // Reading numbers takes longer than looking for delimiters.
     charge_for(call, list.len().saturating_mul(16))?;
-    Ok(match reduce(&list, delimiters.as_deref().unwrap_or(DELIMITERS), reduction) {
-        Ok(Some(Number::Integer(value))) => Value::Int(value),
-        Ok(Some(Number::Real(value))) => Value::Real(value),
-        Ok(None) => Value::Undefined,
-        Err(_) => Value::Error,
-    })
+    Ok(reduce(&list, delimiters.as_deref().unwrap_or(DELIMITERS), reduction))
 }
 
 /// Asks about an item, or several, and a list. Undefined counts as empty, but not both.
