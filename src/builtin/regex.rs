@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::builtin::pattern::{Effort, MatchError, Options, Pattern, QUICK_LENGTH};
-use crate::builtin::substitute::{LONGEST_RESULT, SubstituteError, Substitution, substitute_with};
+use crate::builtin::substitute::{LONGEST_RESULT, SubstituteError, Substitution, substitute};
 use crate::builtin::{Call, Exit, Function};
 use crate::eval::{EvalError, as_error_value};
 use crate::value::Value;
@@ -195,7 +195,7 @@ fn substituted(call: &mut Call<'_, '_>, added: Substitution) -> Result<Value, Ex
     let asked = Substitution::from_letters(options);
     let how = Substitution { every: asked.every || added.every, full: asked.full || added.full };
     let Some(pattern) = compiled(call, pattern, Options::from_letters(options))? else { return Ok(Value::Error) };
-    let substituted = searched(call, text.len(), |effort| substitute_with(effort, &pattern, text, replacement, how))?;
+    let substituted = searched(call, text.len(), |effort| substitute(effort, &pattern, text, replacement, how))?;
     let made = match &substituted {
         Ok(result) => result.len(),
         Err(SubstituteError::TooLong) => LONGEST_RESULT,
