@@ -6,7 +6,6 @@ use crate::format::extent::{Brackets, skip_blank, value_end};
 use crate::format::list::ParseAd;
 use crate::format::literal::new_literal;
 use crate::format::order::Order;
-use crate::format::report::Report;
 use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::name::Name;
 use crate::span::Span;
@@ -73,6 +72,7 @@ pub(crate) struct AdParser {
 impl ParseAd for AdParser {
     const BRACKETS: Brackets = Brackets::Square;
     const EXPECTED: Expected = Expected::Ad;
+    const QUOTING: Option<Quoting> = Some(Quoting::New);
 
     fn new(options: &ParseOptions) -> Self {
         let options = ParseOptions { quoting: Quoting::New, ..options.clone() };
@@ -80,10 +80,6 @@ impl ParseAd for AdParser {
             names: Names::default(),
             expressions: Expressions::new(options, |text, options| whole(parse_expr, text, options)),
         }
-    }
-
-    fn report() -> Report {
-        Report::on(Quoting::New)
     }
 
     fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
@@ -300,6 +296,7 @@ fn write_attribute(out: &mut Vec<u8>, name: Name, value: &Attribute, style: Styl
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::report::Report;
     use crate::format::{Format, Reader};
 
     fn read(text: &[u8]) -> (Vec<String>, Report) {
