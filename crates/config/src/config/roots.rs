@@ -9,6 +9,7 @@ use super::condor::{Config, Site, checked_name};
 use super::files::{FileError, Files, beside};
 use super::read::{MAX_FILES, Reader};
 use super::{ConfigError, Diagnostic, Location, shown};
+use classmate::internal::pcre::{self, Options};
 
 impl Config {
     /// Reads a root file as a daemon does, with what its `LOCAL_CONFIG_DIR` and `LOCAL_CONFIG_FILE` name and the
