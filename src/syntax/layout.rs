@@ -9,6 +9,7 @@ use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::lexer::{Lexer, Token};
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::token::Mark;
 
 /// The width and the start of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,32 +103,31 @@ fn pieces(source: &[u8], options: &ParseOptions) -> Result<Vec<Piece>, SyntaxErr
         let (start, token, end) = token?;
         between(source, at, start, &mut found);
         at = end;
-        let kind = match &token {
-            Token::Literal(_) if source[start].is_ascii_digit() || source[end - 1].is_ascii_digit() => Kind::Number,
-            Token::Literal(_) | Token::Name(_) => Kind::Token,
-            Token::Binary(_) | Token::Default | Token::Question | Token::Colon | Token::Assign => Kind::Infix,
-            Token::Plus | Token::Minus if operand => Kind::Infix,
-            Token::Plus | Token::Minus | Token::Prefix(_) => Kind::Prefix,
-            Token::Dot if operand => Kind::Dot,
-            Token::Dot => Kind::Root,
-            Token::Comma | Token::Semicolon => Kind::Comma,
-            Token::OpenParen => {
-                lists.push(false);
-                Kind::Open
-            }
-            Token::OpenBracket | Token::OpenBrace => {
-                let list = !operand || matches!(token, Token::OpenBrace);
-                lists.push(list);
-                if list { Kind::OpenList } else { Kind::Open }
-            }
-            Token::CloseParen | Token::CloseBracket | Token::CloseBrace => {
-                if lists.pop().unwrap_or(false) {
-                    Kind::CloseList
-                } else {
-                    Kind::Close
+        let kind =
+            match &token {
+                Token::Literal(_) if source[start].is_ascii_digit() || source[end - 1].is_ascii_digit() => Kind::Number,
+                Token::Literal(_) | Token::Name(_) => Kind::Token,
+                Token::Binary(_) | Token::Mark(Mark::Default | Mark::Question | Mark::Colon | Mark::Assign) => {
+                    Kind::Infix
                 }
-            }
-        };
+                Token::Mark(Mark::Plus | Mark::Minus) if operand => Kind::Infix,
+                Token::Mark(Mark::Plus | Mark::Minus) | Token::Prefix(_) => Kind::Prefix,
+                Token::Mark(Mark::Dot) if operand => Kind::Dot,
+                Token::Mark(Mark::Dot) => Kind::Root,
+                Token::Mark(Mark::Comma | Mark::Semicolon) => Kind::Comma,
+                Token::Mark(Mark::OpenParen) => {
+                    lists.push(false);
+                    Kind::Open
+                }
+                Token::Mark(Mark::OpenBracket | Mark::OpenBrace) => {
+                    let list = !operand || matches!(token, Token::Mark(Mark::OpenBrace));
+                    lists.push(list);
+                    if list { Kind::OpenList } else { Kind::Open }
+                }
+                Token::Mark(Mark::CloseParen | Mark::CloseBracket | Mark::CloseBrace) => {
+                    if lists.pop().unwrap_or(false) { Kind::CloseList } else { Kind::Close }
+                }
+            };
         operand = matches!(kind, Kind::Token | Kind::Number | Kind::Close | Kind::CloseList);
         found.push(Piece { start, end, kind });
     }

@@ -203,10 +203,15 @@ impl Session {
             .map(|(_, token, end)| (token, end))
             .collect();
         match tokens.as_slice() {
-            [(Token::Name(name), _), (Token::Assign, begins), ..] => {
+            [(Token::Name(name), _), (Token::Mark(Mark::Assign), begins), ..] => {
                 Some(Definition { side: Side::My, name: *name, begins: *begins })
             }
-            [(Token::Name(scope), _), (Token::Dot, _), (Token::Name(name), _), (Token::Assign, begins)] => {
+            [
+                (Token::Name(scope), _),
+                (Token::Mark(Mark::Dot), _),
+                (Token::Name(name), _),
+                (Token::Mark(Mark::Assign), begins),
+            ] => {
                 let side = match scope.folded() {
                     b"my" => Side::My,
                     b"target" => Side::Target,
