@@ -8,7 +8,7 @@ use crate::explain::values::{range, verb};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
-use classmate::internal::program::view::Values;
+use classmate::internal::program::view::RowValues;
 use classmate::internal::threads;
 use classmate::internal::value::Value;
 use classmate_pool::internal::negotiate::preemption::PreemptionRefusal;
@@ -78,7 +78,7 @@ pub(crate) fn keeping(pool: &PoolFacts, job: &ClassAd, submitter: &str, matching
         };
         let (ranks, currents): (Vec<Value>, Vec<Value>) = pairs.into_iter().unzip();
         let [rank, current] =
-            [ranks, currents].map(|values| range(&Values { of: (0..count as u32).collect(), values }));
+            [ranks, currents].map(|values| range(&RowValues { of: (0..count as u32).collect(), values }));
         let text = format!(
             "{count} {who}: `MY.Rank >= MY.CurrentRank` is not true (Rank for this job is {rank}, CurrentRank is {current})"
         );
