@@ -168,10 +168,7 @@ fn decimal_digits(magnitude: f64, count: usize) -> (Vec<u8>, i32) {
 
 /// The value of the short exponent that Rust's formatting writes.
 fn signed(text: &[u8]) -> i32 {
-    let (negative, digits) =
-        text.split_first().filter(|(first, _)| **first == b'-').map_or((false, text), |(_, d)| (true, d));
-    let value = digits.iter().fold(0, |sum, &d| sum * 10 + i32::from(d - b'0'));
-    if negative { -value } else { value }
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
 /// Writes digits with a point after the first `whole` of them; without a point when nothing follows it.

@@ -4,7 +4,7 @@ use classmate::Mode;
 use classmate::internal::builtin::find;
 use classmate::internal::syntax::lexer::{Lexer, Token};
 use classmate::internal::syntax::literal::Literal;
-use classmate::internal::syntax::token::Quoting;
+use classmate::internal::syntax::token::{Mark, Quoting};
 
 const RESET: &str = "\x1b[0m";
 const STRING: &str = "\x1b[32m";

@@ -20,7 +20,7 @@ use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::lexer::{Lexer, Token};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
-use classmate::internal::syntax::token::is_space;
+use classmate::internal::syntax::token::{Mark, is_space};
 use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, ParseOptions, Scope, SyntaxError, Value};
 
 /// The environment of a session.

@@ -349,30 +349,26 @@ impl ConfReader<'_> {
         for Line { number, text } in lines(text) {
             let place = Location { file: Arc::clone(&shown), line: number, column: 1 };
             match included(&text) {
-                Some(path) => self.include(name, path, place, depth),
+                Some(path) => self.include(name, path, &place, depth),
                 None => self.line(&text, place),
             }
         }
     }
 
-    fn include(&mut self, from: &str, path: &str, place: Location, depth: usize) {
+    fn include(&mut self, from: &str, path: &str, place: &Location, depth: usize) {
         let whole = beside(from, path);
         self.included += 1;
-        if depth >= MAX_INCLUDE_DEPTH || self.included > MAX_FILES {
-            let message = if depth >= MAX_INCLUDE_DEPTH {
-                format!("files include one another more than {MAX_INCLUDE_DEPTH} deep")
-            } else {
-                format!("more than {MAX_FILES} files are included")
-            };
-            self.defects.error(&place, message);
-            return;
-        }
-        match self.files.read(&whole) {
-            Ok(text) => self.file(&whole, &text, depth + 1),
-            Err(error) => {
-                self.defects.error(&place, format!("cannot include `{path}`: {error}"));
+        let message = if depth >= MAX_INCLUDE_DEPTH {
+            format!("files include one another more than {MAX_INCLUDE_DEPTH} deep")
+        } else if self.included > MAX_FILES {
+            format!("more than {MAX_FILES} files are included")
+        } else {
+            match self.files.read(&whole) {
+                Ok(text) => return self.file(&whole, &text, depth + 1),
+                Err(error) => format!("cannot include `{path}`: {error}"),
             }
-        }
+        };
+        self.defects.error(place, message);
     }
 
     fn line(&mut self, text: &str, place: Location) {
