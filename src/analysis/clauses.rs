@@ -2,13 +2,15 @@
 //!
 //! One file, because each kind of claim excludes the ones after it.
 
+use std::sync::Arc;
+
 use hashbrown::{HashMap, HashSet};
 
 use super::evaluate::{Analysis, Base, not};
 use super::facts::Facts;
 use super::values::{Truths, Values, kind};
 use crate::builtin;
-use crate::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::view::{Reference, View};
 
@@ -70,9 +72,8 @@ const MAX_STEPS: usize = 2000;
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
-    let tree = expr.to_tree();
-    let root = tree.root();
-    let mut finder = Finder { analysis: Analysis::new(&tree, base), found: Vec::new(), compared: 0 };
+    let (tree, root) = (expr.tree(), expr.root());
+    let mut finder = Finder { analysis: Analysis::new(tree, base), found: Vec::new(), compared: 0 };
     finder.condition(root);
     finder.analysis.renew();
     let truths = finder.analysis.truths(root);
@@ -82,24 +83,10 @@ pub fn claims(expr: &Expr, base: Base<'_>) -> Vec<Claim> {
         _ => false,
     };
     let impossible = !truths.has(Truths::TRUE) && truths != Truths::NONE;
-    if impossible && !is_constant(&tree, root) && !finder.found.iter().any(explained) {
+    if impossible && !is_constant(tree, root) && !finder.found.iter().any(explained) {
         finder.found.push(Claim { clause: root, certainty: Certainty::Never });
     }
-    // The nodes of a part of a tree are numbered from its first one.
-    let first = if expr.root() == expr.tree().root() { 0 } else { expr.tree().first_of(expr.root()) };
-    let mut found = finder.found;
-    for claim in &mut found {
-        claim.clause += first;
-        match &mut claim.certainty {
-            Certainty::Contradicts(other)
-            | Certainty::Repeats(other)
-            | Certainty::Follows(other)
-            | Certainty::Covered(other)
-            | Certainty::Within(other) => *other += first,
-            Certainty::Always(_) | Certainty::Never | Certainty::Splice(_) => {}
-        }
-    }
-    found
+    finder.found
 }
 
 /// Tests whether a part is a value rather than a condition: not made of logic or comparisons.
@@ -211,7 +198,7 @@ impl Finder<'_> {
             }
             let impure = impure(tree, later);
             if operands.len() > MAX_CLAUSES_IN_PAIRS && !impure {
-                let first = *written.entry(part(tree, tree.bare(later)).to_string()).or_insert(later);
+                let first = *written.entry(Expr::at(Arc::clone(tree), tree.bare(later)).to_string()).or_insert(later);
                 if pairs >= MAX_PAIRS && first != later && !gone.contains(&first) && same(tree, first, later) {
                     self.claim(later, Certainty::Repeats(first));
                 }
@@ -428,19 +415,12 @@ fn is_constant(tree: &Tree, id: NodeId) -> bool {
 }
 
 /// Tests whether two parts are written alike.
-fn same(tree: &Tree, one: NodeId, two: NodeId) -> bool {
+fn same(tree: &Arc<Tree>, one: NodeId, two: NodeId) -> bool {
     let (one, two) = (tree.bare(one), tree.bare(two));
     if tree.first_of(one) + two != tree.first_of(two) + one {
         return false;
     }
-    part(tree, one).same_as(&part(tree, two))
-}
-
-/// A part as an expression of its own.
-fn part(tree: &Tree, id: NodeId) -> Expr {
-    let mut copy = Tree::default();
-    copy_into(&mut copy, tree, id);
-    Expr::whole(std::sync::Arc::new(copy))
+    Expr::at(Arc::clone(tree), one).same_as(&Expr::at(Arc::clone(tree), two))
 }
 
 /// The references in a part, each once; `None` if there are none.

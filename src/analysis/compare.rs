@@ -16,21 +16,14 @@ pub fn compare(op: BinaryOp, left: &Values, right: &Values) -> Truths {
     if !left.has_defined() || !right.has_defined() {
         return result;
     }
-    let number_and_other = |one: &Values, two: &Values| {
-        one.has_number() && (two.has_text() || two.has(kind::ABS_TIME | kind::REL_TIME | AGGREGATE))
+    let fails = |one: &Values, two: &Values| {
+        let has_time = two.has(kind::ABS_TIME | kind::REL_TIME);
+        one.has(AGGREGATE)
+            || one.has_number() && (two.has_text() || has_time)
+            || one.has_text() && has_time
+            || one.has(kind::ABS_TIME | kind::REL_TIME) && has_time
     };
-    let text_and_other = |one: &Values, two: &Values| {
-        one.has_text() && (two.has_number() || two.has(kind::ABS_TIME | kind::REL_TIME | AGGREGATE))
-    };
-    let times = kind::ABS_TIME | kind::REL_TIME;
-    let fails = left.has(AGGREGATE)
-        || right.has(AGGREGATE)
-        || number_and_other(left, right)
-        || number_and_other(right, left)
-        || text_and_other(left, right)
-        || text_and_other(right, left)
-        || (left.has(times) && right.has(times));
-    if fails {
+    if fails(left, right) || fails(right, left) {
         result = result.or(Truths::ERROR);
     }
     for time in [kind::ABS_TIME, kind::REL_TIME] {

@@ -11,11 +11,12 @@ use crate::ad::ClassAd;
 use crate::builtin;
 use crate::eval::scope::{EvalOptions, Limits, Scope};
 use crate::name::Name;
-use crate::syntax::expr::{Expr, Node, NodeId, Tree, copy_into};
+use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::view::{Reference, View};
 use crate::value::Value;
+use crate::value::logic::Truth;
 
 /// Deepest nesting that is followed; what is deeper can be anything.
 const MAX_DEPTH: u32 = 120;
@@ -48,19 +49,19 @@ pub fn unknown(_: Reference) -> Values {
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub struct Analysis<'a> {
-    tree: &'a Tree,
+    tree: &'a Arc<Tree>,
     base: Base<'a>,
     left: Cell<u32>,
 }
 
 impl<'a> Analysis<'a> {
     /// An analysis of a tree, given what its references can be.
-    pub fn new(tree: &'a Tree, base: Base<'a>) -> Self {
+    pub fn new(tree: &'a Arc<Tree>, base: Base<'a>) -> Self {
         Analysis { tree, base, left: Cell::new(MAX_NODES) }
     }
 
     /// The tree.
-    pub fn tree(&self) -> &'a Tree {
+    pub fn tree(&self) -> &'a Arc<Tree> {
         self.tree
     }
 
@@ -300,7 +301,7 @@ const SURROUNDED: [&[u8]; 17] = [
 const MAX_CONSTANT_NODES: NodeId = 64;
 
 /// The value of a call or an operation on numbers that depends on nothing but what is written; `None` for all others.
-fn constant(tree: &Tree, id: NodeId) -> Option<Value> {
+fn constant(tree: &Arc<Tree>, id: NodeId) -> Option<Value> {
     match *tree.node(id) {
         Node::Call(_) => {}
         Node::Binary(op, ..) if matches!(op.precedence(), 9 | 10) => {}
@@ -322,10 +323,7 @@ fn constant(tree: &Tree, id: NodeId) -> Option<Value> {
     }
     let settings =
         EvalOptions { limits: Limits { work: 10_000, bytes: 1 << 16, ..Limits::default() }, ..EvalOptions::default() };
-    let nothing = ClassAd::new();
-    let mut part = Tree::default();
-    copy_into(&mut part, tree, id);
-    Scope::new(&nothing, &settings).eval(&Expr::whole(Arc::new(part))).ok()
+    Scope::new(&ClassAd::new(), &settings).eval(&Expr::at(Arc::clone(tree), id)).ok()
 }
 
 /// Notes what a reference is; `None` if that leaves nothing.
@@ -358,30 +356,16 @@ fn turned(op: BinaryOp) -> BinaryOp {
 
 /// `!truths`
 pub fn not(truths: Truths) -> Truths {
-    let mut result = Truths(truths.0 & (Truths::UNDEFINED.0 | Truths::ERROR.0));
-    if truths.has(Truths::TRUE) {
-        result = result.or(Truths::FALSE);
-    }
-    if truths.has(Truths::FALSE) {
-        result = result.or(Truths::TRUE);
-    }
-    result
+    truths.map(Truth::not)
 }
 
 /// `left op right` where `left` is what lets the right operand count: what goes on, or undefined.
 fn combined(op: BinaryOp, left: Truths, right: Truths) -> Truths {
-    if left != Truths::UNDEFINED {
-        return right;
+    match (op, left) {
+        (_, left) if left != Truths::UNDEFINED => right,
+        (BinaryOp::And, _) => right.map(|right| Truth::Undefined.and(right)),
+        _ => right.map(|right| Truth::Undefined.or(right)),
     }
-    let mut result = Truths(right.0 & (Truths::UNDEFINED.0 | Truths::ERROR.0));
-    let (kept, lost) = if op == BinaryOp::And { (Truths::FALSE, Truths::TRUE) } else { (Truths::TRUE, Truths::FALSE) };
-    if right.has(kept) {
-        result = result.or(kept);
-    }
-    if right.has(lost) {
-        result = result.or(Truths::UNDEFINED);
-    }
-    result
 }
 
 /// The values that mean this as a condition.

@@ -4,6 +4,7 @@ use crate::syntax::literal::Literal;
 use crate::text::Text;
 use crate::value::Value;
 use crate::value::compare::folded_order;
+use crate::value::logic::Truth;
 
 /// Kinds of values that a set may hold beside numbers and strings; one bit each.
 pub mod kind {
@@ -94,6 +95,24 @@ impl Truths {
     #[must_use]
     pub fn and(self, other: Truths) -> Truths {
         Truths(self.0 & other.0)
+    }
+
+    /// The results of an operation on each.
+    #[must_use]
+    pub fn map(self, of: impl Fn(Truth) -> Truth) -> Truths {
+        let each = [Truth::True, Truth::False, Truth::Undefined, Truth::Error];
+        let possible = each.into_iter().filter(|truth| self.has(Truths::of(*truth)));
+        possible.fold(Truths::NONE, |found, truth| found.or(Truths::of(of(truth))))
+    }
+
+    /// The set of one.
+    pub fn of(truth: Truth) -> Truths {
+        match truth {
+            Truth::True => Truths::TRUE,
+            Truth::False => Truths::FALSE,
+            Truth::Undefined => Truths::UNDEFINED,
+            Truth::Error | Truth::NotBoolean => Truths::ERROR,
+        }
     }
 
     /// The set of logical values.

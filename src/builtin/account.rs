@@ -1,7 +1,7 @@
 //! Facts about users: `userMap`, `userHome`.
 
 use crate::builtin::tokens::tokens;
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::{EvalError, as_error_value};
 use crate::value::Value;
 
@@ -33,7 +33,7 @@ pub const FUNCTIONS: &[Function] = &[
 /// Steps that trying one rule of a map counts for.
 const RULE_STEPS: usize = 8;
 
-fn user_map(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn user_map(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let (map, user) = (call.argument(0)?, call.argument(1)?);
     let preferred = if call.len() > 2 { Some(call.argument(2)?) } else { None };
     let default = if call.len() > 3 { call.argument(3)? } else { Value::Undefined };
@@ -53,9 +53,9 @@ fn user_map(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     chosen.map_or(Ok(default), |item| call.string(item))
 }
 
-fn user_home(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn user_home(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     if !(1..=2).contains(&call.len()) {
-        return Err(EvalError::Function("userHome"));
+        return Err(EvalError::Function("userHome").into());
     }
     let default = if call.len() > 1 { as_error_value(call.argument(1))? } else { Value::Undefined };
     let default = Some(default).filter(|default| default.as_bytes().is_some_and(|text| !text.is_empty()));

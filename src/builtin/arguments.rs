@@ -1,6 +1,6 @@
 //! Command lines in one string: the old syntax (V1, split at white space) and the quoting one (V2).
 
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::EvalError;
 use crate::text::Text;
 use crate::value::Value;
@@ -29,11 +29,6 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// A quote that opens and never closes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a closing quote `'`, found the end of the string")]
-pub struct UnbalancedQuote;
-
 /// Tests whether a byte separates arguments, in both syntaxes.
 pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
@@ -49,16 +44,16 @@ pub fn split_v1(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|&byte| is_blank(byte)).filter(|part| !part.is_empty())
 }
 
-/// The arguments of a command line in raw V2 syntax.
+/// The arguments of a command line in raw V2 syntax; `None` if a quote does not close.
 ///
 /// White space separates, `'…'` quotes, `''` inside quotes is a quote, and quoted parts join with what touches them.
 ///
 /// ```
 /// # use classmate::internal::builtin::arguments::split_v2;
-/// assert_eq!(split_v2(b"a'b c'd 'it''s' ''"), Ok(vec![b"ab cd".to_vec(), b"it's".to_vec(), Vec::new()]));
-/// assert!(split_v2(b"a 'b").is_err());
+/// assert_eq!(split_v2(b"a'b c'd 'it''s' ''"), Some(vec![b"ab cd".to_vec(), b"it's".to_vec(), Vec::new()]));
+/// assert!(split_v2(b"a 'b").is_none());
 /// ```
-pub fn split_v2(text: &[u8]) -> Result<Vec<Vec<u8>>, UnbalancedQuote> {
+pub fn split_v2(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut found = Vec::new();
     let mut current: Option<Vec<u8>> = None;
     let mut rest = text;
@@ -67,7 +62,7 @@ pub fn split_v2(text: &[u8]) -> Result<Vec<Vec<u8>>, UnbalancedQuote> {
         if byte == b'\'' {
             let token = current.get_or_insert_default();
             loop {
-                let end = memchr::memchr(b'\'', rest).ok_or(UnbalancedQuote)?;
+                let end = memchr::memchr(b'\'', rest)?;
                 token.extend_from_slice(&rest[..end]);
                 rest = &rest[end + 1..];
                 if rest.first() != Some(&b'\'') {
@@ -83,7 +78,7 @@ pub fn split_v2(text: &[u8]) -> Result<Vec<Vec<u8>>, UnbalancedQuote> {
         }
     }
     found.extend(current);
-    Ok(found)
+    Some(found)
 }
 
 /// Writes one argument in raw V2 syntax, quoting no more than is needed.
@@ -174,7 +169,7 @@ fn is_v2(call: &mut Call<'_, '_>) -> Result<Option<bool>, EvalError> {
     })
 }
 
-fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
     let text = call.argument(0)?;
     let Some(text) = text.as_bytes() else { return Ok(Value::Error) };
@@ -182,7 +177,7 @@ fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     call.charge(text.len() / 16 + blanks)?;
     call.reserve(text.len() + (blanks + 1) * ARGUMENT_SIZE)?;
     let arguments: Vec<Value> = if v2 {
-        let Ok(arguments) = split_v2(text) else { return Ok(Value::Error) };
+        let Some(arguments) = split_v2(text) else { return Ok(Value::Error) };
         arguments.into_iter().map(Value::text).collect()
     } else {
         split_v1(text).map(Value::text).collect()
@@ -190,7 +185,7 @@ fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     call.list(arguments)
 }
 
-fn list_to_args(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn list_to_args(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
     let Value::List(list) = call.argument(0)? else { return Ok(Value::Error) };
     let mut arguments: Vec<Text> = Vec::new();
@@ -209,7 +204,7 @@ mod tests {
     use super::*;
 
     fn v2(text: &str) -> Option<Vec<String>> {
-        let found = split_v2(text.as_bytes()).ok()?;
+        let found = split_v2(text.as_bytes())?;
         Some(found.into_iter().map(|token| String::from_utf8(token).unwrap()).collect())
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function, list};
 use crate::eval::{EvalError, Found, as_error_value};
 use crate::syntax::expr::Expr;
 use crate::value::{FrameId, List, Value};
@@ -43,12 +43,7 @@ fn prepared<'a>(call: &mut Call<'_, 'a>) -> Result<(Subject<'a>, FrameId, Result
         Some(located) => (located.found.map_or(Subject::Argument, Subject::Found), located.at),
         None => (Subject::Argument, call.frame),
     };
-    let list = match as_error_value(call.argument(1))? {
-        Value::List(list) => Ok(list),
-        Value::Undefined => Err(Value::Undefined),
-        _ => Err(Value::Error),
-    };
-    Ok((subject, at, list))
+    Ok((subject, at, list(as_error_value(call.argument(1))?)))
 }
 
 /// The value of the subject in the ad that is an element of the list: undefined for an undefined element, error for
@@ -70,12 +65,9 @@ fn in_context<'a>(
     }))
 }
 
-fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let (subject, found_at, list) = prepared(call)?;
-    let list = match list {
-        Ok(list) => list,
-        Err(other) => return Ok(other),
-    };
+    let list = list?;
     let mut values = Vec::new();
     for at in 0..list.len() {
         let value = in_context(call, (&subject, found_at), (&list, at))?;
@@ -85,7 +77,7 @@ fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     call.list(values)
 }
 
-fn count_matches(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn count_matches(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let (subject, found_at, list) = prepared(call)?;
     let list = match list {
         Ok(list) => list,

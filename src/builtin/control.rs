@@ -1,7 +1,7 @@
 //! Choice, and expressions as data: `ifThenElse`, `eval`, `unparse`, `unresolved`, `debug`.
 
 use crate::builtin::pattern::{Effort, MatchError, Options, Pattern};
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::EvalError;
 use crate::eval::references::{self, Naming};
 use crate::name::Name;
@@ -51,16 +51,16 @@ pub const FUNCTIONS: &[Function] = &[
     ),
     Function::new(
         "debug(value)",
-        |call| call.argument(0),
+        |call| Ok(call.argument(0)?),
         "Returns its argument; HTCondor also logs the evaluation.",
         &[("debug(1 + 1)", "2")],
     ),
 ];
 
-fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     match Truth::of(&call.argument(0)?) {
-        Truth::True => call.unread(1),
-        Truth::False => call.unread(2),
+        Truth::True => Ok(call.unread(1)?),
+        Truth::False => Ok(call.unread(2)?),
         Truth::Undefined => Ok(Value::Undefined),
         Truth::Error | Truth::NotBoolean => Ok(Value::Error),
     }
@@ -69,51 +69,47 @@ fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
 /// Bytes of source text that are parsed in about the time of one node evaluation.
 const PARSED_PER_STEP: usize = 4;
 
-fn eval(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn eval(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let value = call.argument(0)?;
-    let Ok(text) = call.text(&value)? else { return Ok(Value::Error) };
+    let text = call.text(&value).map_err(Exit::into_error)?;
     call.charge(text.len() / PARSED_PER_STEP)?;
     let Ok(expr) = parse_full(&text, &call.settings().parse_options()) else { return Ok(Value::Error) };
     call.reserve(expr.tree().nodes.len() * size_of::<Node>())?;
     let frame = call.evaluator.current(call.frame);
-    call.evaluator.deeper(|evaluator| evaluator.eval(expr.tree(), expr.root(), frame))
+    Ok(call.evaluator.deeper(|evaluator| evaluator.eval(expr.tree(), expr.root(), frame))?)
 }
 
 fn is_reference(node: &Node) -> bool {
     matches!(node, Node::Attr(_) | Node::Absolute(_) | Node::Select(_))
 }
 
-fn unparse(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn unparse(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     if !is_reference(call.written(0)) {
         return Ok(Value::Error);
     }
     // The text of the whole reference is taken for a name, so only plain names can be found.
     let reference = Expr::at(call.tree.clone(), call.node(0));
-    let Some(text) = reference.to_text_within(Style::New, call.evaluator.bytes_left()) else {
-        return Err(call.evaluator.too_many_bytes());
-    };
+    let text = reference.to_text_within(Style::New, call.evaluator.bytes_left());
+    let text = text.ok_or_else(|| call.evaluator.too_many_bytes())?;
     call.charge(text.len() / 64)?;
     let Some(expr) =
         Name::known(&text).and_then(|name| call.evaluator.expression(name, call.evaluator.current(call.frame)))
     else {
         return call.string("");
     };
-    match expr.to_text_within(Style::Pretty, call.evaluator.bytes_left()) {
-        Some(text) => {
-            call.charge(text.len() / 64)?;
-            call.string(text)
-        }
-        None => Err(call.evaluator.too_many_bytes()),
-    }
+    let text = expr.to_text_within(Style::Pretty, call.evaluator.bytes_left());
+    let text = text.ok_or_else(|| call.evaluator.too_many_bytes())?;
+    call.charge(text.len() / 64)?;
+    call.string(text)
 }
 
-fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let Some(located) = call.evaluator.locate(call.tree, call.node(0), call.frame)? else { return Ok(Value::Error) };
     let Some(found) = located.found else { return Ok(Value::Undefined) };
     let pattern = match (call.len() == 2).then(|| call.argument(1)).transpose()? {
         None => None,
         Some(Value::Str(pattern)) => Some(pattern),
-        Some(_) => return Err(EvalError::Function("unresolved")),
+        Some(_) => return Err(EvalError::Function("unresolved").into()),
     };
     let names = references::of_found(call.evaluator, &found, located.at, Naming::Full)?;
     let names = names.iter().map(|name| without_target(name));

@@ -1,7 +1,6 @@
 //! Types and conversions: `isUndefined` … `isRelTime`, `int`, `real`, `string`, `bool`, `floor` … `round`.
 
-use crate::builtin::{Call, Function};
-use crate::eval::EvalError;
+use crate::builtin::{Call, Exit, Function};
 use crate::syntax::number::real_to_integer;
 use crate::value::text::{to_int, to_real};
 use crate::value::{Type, Value};
@@ -118,26 +117,24 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     Ok(Value::Bool(call.unread(0)?.type_of() as u8 == TYPE))
 }
 
-fn int(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    let value = call.argument(0)?;
-    Ok(to_int(&value).map_or_else(|other| other, Value::Int))
+fn int(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
+    Ok(Value::Int(to_int(&call.argument(0)?)?))
 }
 
-fn real(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    let value = call.argument(0)?;
-    Ok(to_real(&value).map_or_else(|other| other, Value::Real))
+fn real(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
+    Ok(Value::Real(to_real(&call.argument(0)?)?))
 }
 
-fn string(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn string(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let value = call.argument(0)?;
-    Ok(call.text(&value)?.map_or_else(|other| other, Value::Str))
+    call.text(&value).map(Value::Str)
 }
 
-fn bool(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn bool(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     Ok(match call.argument(0)? {
         Value::RelTime(seconds) => Value::Bool(seconds.trunc() != 0.0),
         Value::Str(text) if text.eq_ignore_ascii_case(b"true") => Value::Bool(true),
@@ -147,7 +144,7 @@ fn bool(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     })
 }
 
-fn rounded(call: &mut Call<'_, '_>, round: fn(f64) -> f64) -> Result<Value, EvalError> {
+fn rounded(call: &mut Call<'_, '_>, round: fn(f64) -> f64) -> Result<Value, Exit> {
     Ok(match call.argument(0)? {
         Value::Int(value) => Value::Int(value),
         other => to_real(&other).map_or(Value::Error, |value| Value::Int(real_to_integer(round(value)))),

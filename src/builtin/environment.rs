@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::builtin::arguments::{UnbalancedQuote, is_blank, push_v2, split_v2};
-use crate::builtin::{Call, Function};
+use crate::builtin::arguments::{is_blank, push_v2, split_v2};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::EvalError;
 use crate::value::Value;
 
@@ -25,20 +25,6 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// Reasons that a text is not an environment.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidEnvironment {
-    /// An entry has no equals sign.
-    #[error("expected `NAME=value` in an environment, found `{}`", String::from_utf8_lossy(.0))]
-    NoValue(Vec<u8>),
-    /// An entry has no name.
-    #[error("expected a name before `=` in an environment, found `{}`", String::from_utf8_lossy(.0))]
-    NoName(Vec<u8>),
-    /// A quote of the V2 syntax is not closed.
-    #[error(transparent)]
-    Quote(#[from] UnbalancedQuote),
-}
-
 /// The variables of an environment, in byte order of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
@@ -50,8 +36,8 @@ impl Environment {
     /// Adds the entries of a text in V1 syntax; a variable that is named again takes the later value.
     ///
     /// The delimiter is `;`, or the first character if that is a punctuation mark that may delimit; a newline always is
-    /// one. White space before an entry is dropped, and so are empty entries.
-    pub fn merge_v1(&mut self, text: &[u8]) -> Result<(), InvalidEnvironment> {
+    /// one. White space before an entry is dropped, and so are empty entries. `None` if an entry is not valid.
+    pub fn merge_v1(&mut self, text: &[u8]) -> Option<()> {
         let (delimiter, text) = match text.split_first() {
             Some((&first, rest)) if may_delimit(first) => (first, rest),
             _ => (b';', text),
@@ -66,23 +52,24 @@ impl Environment {
                 self.insert(&entry[..end])?;
             }
         }
-        Ok(())
+        Some(())
     }
 
-    /// Adds the entries of a text in raw V2 syntax; a variable that is named again takes the later value.
-    pub fn merge_v2(&mut self, text: &[u8]) -> Result<(), InvalidEnvironment> {
+    /// Adds the entries of a text in raw V2 syntax; a variable that is named again takes the later value. `None` if an
+    /// entry is not valid.
+    pub fn merge_v2(&mut self, text: &[u8]) -> Option<()> {
         split_v2(text)?.iter().try_for_each(|entry| self.insert(entry))
     }
 
-    /// Adds one entry, `NAME=value`, or a macro `$$(…)` that is alone.
-    fn insert(&mut self, entry: &[u8]) -> Result<(), InvalidEnvironment> {
+    /// Adds one entry, `NAME=value`, or a macro `$$(…)` that is alone; `None` for anything else.
+    fn insert(&mut self, entry: &[u8]) -> Option<()> {
         match memchr::memchr(b'=', entry) {
-            Some(0) => return Err(InvalidEnvironment::NoName(entry.to_vec())),
+            Some(0) => return None,
             Some(at) => self.variables.insert(entry[..at].to_vec(), Some(entry[at + 1..].to_vec())),
             None if memchr::memmem::find(entry, b"$$").is_some() => self.variables.insert(entry.to_vec(), None),
-            None => return Err(InvalidEnvironment::NoValue(entry.to_vec())),
+            None => return None,
         };
-        Ok(())
+        Some(())
     }
 
     /// The environment in raw V2 syntax, sorted by name.
@@ -106,30 +93,16 @@ fn may_delimit(byte: u8) -> bool {
     b"!#$%&*+,-/:;<>?@^`|~\x1f".contains(&byte)
 }
 
-/// Rewrites a V1 environment in raw V2 syntax, sorted by name.
+/// Rewrites a V1 environment in raw V2 syntax, sorted by name; `None` if it is not valid.
 ///
 /// ```
 /// # use classmate::internal::builtin::environment::v1_to_v2;
-/// assert_eq!(v1_to_v2(b"B=x y;A=1"), Ok(b"A=1 B=x' 'y".to_vec()));
+/// assert_eq!(v1_to_v2(b"B=x y;A=1"), Some(b"A=1 B=x' 'y".to_vec()));
 /// ```
-pub fn v1_to_v2(text: &[u8]) -> Result<Vec<u8>, InvalidEnvironment> {
+pub fn v1_to_v2(text: &[u8]) -> Option<Vec<u8>> {
     let mut environment = Environment::default();
     environment.merge_v1(text)?;
-    Ok(environment.to_v2())
-}
-
-/// Merges raw V2 environments, the later values winning, sorted by name.
-///
-/// ```
-/// # use classmate::internal::builtin::environment::merge_v2;
-/// assert_eq!(merge_v2([&b"A=1 B=2"[..], b"A=3"]), Ok(b"A=3 B=2".to_vec()));
-/// ```
-pub fn merge_v2<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, InvalidEnvironment> {
-    let mut environment = Environment::default();
-    for text in texts {
-        environment.merge_v2(text)?;
-    }
-    Ok(environment.to_v2())
+    Some(environment.to_v2())
 }
 
 /// Bytes of a variable beside its text.
@@ -143,7 +116,7 @@ fn charge_for(call: &mut Call<'_, '_>, text: &[u8]) -> Result<(), EvalError> {
     call.reserve(text.len() * 2 + entries * VARIABLE_SIZE)
 }
 
-fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     match call.argument(0)? {
         Value::Undefined => Ok(Value::Undefined),
         Value::Str(text) => {
@@ -154,14 +127,14 @@ fn env_v1_to_v2(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     }
 }
 
-fn merge_environment(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn merge_environment(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let mut environment = Environment::default();
     for at in 0..call.len() {
         match call.argument(at)? {
             Value::Undefined => {}
             Value::Str(text) => {
                 charge_for(call, &text)?;
-                if environment.merge_v2(&text).is_err() {
+                if environment.merge_v2(&text).is_none() {
                     return Ok(Value::Error);
                 }
             }
@@ -176,11 +149,13 @@ mod tests {
     use super::*;
 
     fn old(text: &str) -> Option<String> {
-        v1_to_v2(text.as_bytes()).ok().map(|out| String::from_utf8(out).unwrap())
+        v1_to_v2(text.as_bytes()).map(|out| String::from_utf8(out).unwrap())
     }
 
     fn merged(texts: &[&str]) -> Option<String> {
-        merge_v2(texts.iter().map(|t| t.as_bytes())).ok().map(|out| String::from_utf8(out).unwrap())
+        let mut environment = Environment::default();
+        texts.iter().try_for_each(|text| environment.merge_v2(text.as_bytes()))?;
+        Some(String::from_utf8(environment.to_v2()).unwrap())
     }
 
     #[test]
@@ -232,13 +207,5 @@ mod tests {
         assert_eq!(merged(&["A=1 =2"]), None);
         assert_eq!(merged(&["A"]), None);
         assert_eq!(merged(&["A='x"]), None);
-    }
-
-    #[test]
-    fn errors_name_the_entry() {
-        let error = v1_to_v2(b"A=1;B").unwrap_err();
-        assert_eq!(error, InvalidEnvironment::NoValue(b"B".to_vec()));
-        assert_eq!(error.to_string(), "expected `NAME=value` in an environment, found `B`");
-        assert_eq!(merge_v2([&b"'"[..]]).unwrap_err(), InvalidEnvironment::Quote(UnbalancedQuote));
     }
 }

@@ -5,8 +5,7 @@
 
 use std::fmt;
 
-use crate::builtin::{Call, Function};
-use crate::eval::EvalError;
+use crate::builtin::{Call, Exit, Function};
 use crate::value::Value;
 
 /// The family's table.
@@ -36,7 +35,7 @@ pub trait Usage: fmt::Debug + Send + Sync {
     fn of_group(&self, submitter: &[u8]) -> Option<f64>;
 }
 
-fn in_use(call: &mut Call<'_, '_>, of: fn(&dyn Usage, &[u8]) -> Option<f64>) -> Result<Value, EvalError> {
+fn in_use(call: &mut Call<'_, '_>, of: fn(&dyn Usage, &[u8]) -> Option<f64>) -> Result<Value, Exit> {
     let submitter = call.argument(0)?;
     let (Value::Str(submitter), Some(usage)) = (&submitter, &call.settings().usage) else { return Ok(Value::Error) };
     Ok(of(&**usage, submitter).map_or(Value::Error, Value::Real))

@@ -1,6 +1,6 @@
 //! Lists: `sum`, `avg`, `min`, `max`, `member`, `identicalMember`, `anyCompare`, `allCompare`.
 
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function, list};
 use crate::eval::{EvalError, operate};
 use crate::syntax::operator::BinaryOp;
 use crate::value::compare::{compare, identical, integers};
@@ -67,12 +67,8 @@ pub const FUNCTIONS: &[Function] = &[
 fn folded(
     call: &mut Call<'_, '_>,
     mut step: impl FnMut(&Value, &Value) -> Value,
-) -> Result<Result<(Option<Value>, usize), Value>, EvalError> {
-    let list = match call.argument(0)? {
-        Value::List(list) => list,
-        Value::Undefined => return Ok(Err(Value::Undefined)),
-        _ => return Ok(Err(Value::Error)),
-    };
+) -> Result<(Option<Value>, usize), Exit> {
+    let list = list(call.argument(0)?)?;
     let (mut result, mut count) = (None, 0);
     for at in 0..list.len() {
         match call.element(&list, at)? {
@@ -84,41 +80,34 @@ fn folded(
                     Some(before) => step(&before, &number),
                 });
             }
-            _ => return Ok(Err(Value::Error)),
+            _ => return Err(Exit::Value(Value::Error)),
         }
     }
-    Ok(Ok((result, count)))
+    Ok((result, count))
 }
 
 fn plus(before: &Value, number: &Value) -> Value {
     operate(BinaryOp::Add, before, number)
 }
 
-fn sum(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn sum(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
+    Ok(folded(call, plus)?.0.unwrap_or(Value::Int(0)))
+}
+
+fn avg(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     Ok(match folded(call, plus)? {
-        Ok((sum, _)) => sum.unwrap_or(Value::Int(0)),
-        Err(other) => other,
+        (None, _) => Value::Int(0),
+        (Some(sum), count) => operate(BinaryOp::Divide, &sum, &Value::Real(count as f64)),
     })
 }
 
-fn avg(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    Ok(match folded(call, plus)? {
-        Ok((None, _)) => Value::Int(0),
-        Ok((Some(sum), count)) => operate(BinaryOp::Divide, &sum, &Value::Real(count as f64)),
-        Err(other) => other,
-    })
-}
-
-fn extreme(call: &mut Call<'_, '_>, better: BinaryOp) -> Result<Value, EvalError> {
-    let found = folded(call, |before, number| {
+fn extreme(call: &mut Call<'_, '_>, better: BinaryOp) -> Result<Value, Exit> {
+    let (found, _) = folded(call, |before, number| {
         // The comparison of the reference leaves both sides promoted to the same type.
         let (before, number) = promoted(before, number);
         if matches!(compare(better, &number, &before), Value::Bool(true)) { number } else { before }
     })?;
-    Ok(match found {
-        Ok((value, _)) => value.unwrap_or(Value::Undefined),
-        Err(other) => other,
-    })
+    Ok(found.unwrap_or(Value::Undefined))
 }
 
 fn promoted(a: &Value, b: &Value) -> (Value, Value) {
@@ -131,15 +120,6 @@ fn promoted(a: &Value, b: &Value) -> (Value, Value) {
     }
 }
 
-/// A list argument; undefined for undefined, error for anything else that is no list.
-fn list(value: Value) -> Result<List, Value> {
-    match value {
-        Value::List(list) => Ok(list),
-        Value::Undefined => Err(Value::Undefined),
-        _ => Err(Value::Error),
-    }
-}
-
 /// Counts the comparison of two strings of that size.
 fn charge_comparison(call: &mut Call<'_, '_>, a: &Value, b: &Value) -> Result<(), EvalError> {
     match (a, b) {
@@ -148,24 +128,22 @@ fn charge_comparison(call: &mut Call<'_, '_>, a: &Value, b: &Value) -> Result<()
     }
 }
 
-fn member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn member(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let value = call.argument(0)?;
     let list = match list(call.argument(1)?) {
         Ok(_) if matches!(value, Value::List(_) | Value::Ad(_) | Value::Error) => return Ok(Value::Error),
         Ok(_) | Err(Value::Error) if value.is_undefined() => return Ok(Value::Undefined),
-        Ok(list) => list,
-        Err(other) => return Ok(other),
+        list => list?,
     };
     search(call, &list, |element| compare(BinaryOp::Equal, element, &value), &value)
 }
 
-fn identical_member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn identical_member(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let value = call.argument(0)?;
-    let list = match list(call.argument(1)?) {
-        Ok(_) if matches!(value, Value::List(_) | Value::Ad(_)) => return Ok(Value::Error),
-        Ok(list) => list,
-        Err(other) => return Ok(other),
-    };
+    let list = list(call.argument(1)?)?;
+    if matches!(value, Value::List(_) | Value::Ad(_)) {
+        return Ok(Value::Error);
+    }
     search(call, &list, |element| identical(element, &value), &value)
 }
 
@@ -174,7 +152,7 @@ fn search(
     list: &List,
     matches: impl Fn(&Value) -> Value,
     value: &Value,
-) -> Result<Value, EvalError> {
+) -> Result<Value, Exit> {
     for at in 0..list.len() {
         let element = call.element(list, at)?;
         charge_comparison(call, &element, value)?;
@@ -200,19 +178,13 @@ fn operator(text: &[u8]) -> Option<BinaryOp> {
 }
 
 /// Compares element by element until one comparison decides: `any` is decided by true, all by false.
-fn compare_each(call: &mut Call<'_, '_>, any: bool) -> Result<Value, EvalError> {
+fn compare_each(call: &mut Call<'_, '_>, any: bool) -> Result<Value, Exit> {
     let op = match call.argument(0)? {
         Value::Undefined => return Ok(Value::Undefined),
-        Value::Str(text) => match operator(&text) {
-            Some(op) => op,
-            None => return Ok(Value::Error),
-        },
+        Value::Str(text) => operator(&text).ok_or(Value::Error)?,
         _ => return Ok(Value::Error),
     };
-    let list = match list(call.argument(1)?) {
-        Ok(list) => list,
-        Err(other) => return Ok(other),
-    };
+    let list = list(call.argument(1)?)?;
     let value = call.argument(2)?;
     for at in 0..list.len() {
         let element = call.element(&list, at)?;

@@ -1,6 +1,6 @@
 //! Numbers: `pow`, `quantize`, `random`.
 
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::EvalError;
 use crate::syntax::number::real_to_integer;
 use crate::value::Value;
@@ -36,7 +36,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-fn pow(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn pow(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let (base, exponent) = (call.argument(0)?, call.argument(1)?);
     if let (Value::Int(base), Value::Int(exponent)) = (&base, &exponent)
         && *exponent >= 0
@@ -53,7 +53,7 @@ fn pow(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
 /// Quanta that are this small leave a number as it is.
 const NO_QUANTUM: f64 = 1e-8;
 
-fn quantize(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn quantize(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let number = call.argument(0)?;
     let mut quantum = call.argument(1)?;
     let Ok(real) = to_real(&number) else { return Ok(Value::Error) };
@@ -86,15 +86,15 @@ fn quantize(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
 /// The largest number of the reference's generator, which has 31 bits.
 const MAX_RANDOM: u64 = (1 << 31) - 1;
 
-fn random(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn random(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let limit = if call.is_empty() { Value::Real(1.0) } else { call.argument(0)? };
     let draw = call.random() >> 33;
     match limit {
         Value::Int(limit) => match i64::from(limit as i32) {
             limit @ 1.. => Ok(Value::Int(draw as i64 % limit)),
-            _ => Err(EvalError::Function("random")),
+            _ => Err(EvalError::Function("random").into()),
         },
-        Value::Real(limit) if limit <= 0.0 => Err(EvalError::Function("random")),
+        Value::Real(limit) if limit <= 0.0 => Err(EvalError::Function("random").into()),
         Value::Real(limit) => Ok(Value::Real(limit * (draw as f64 / MAX_RANDOM as f64))),
         _ => Ok(Value::Error),
     }

@@ -60,7 +60,7 @@ pub struct Function {
     pub examples: Examples,
 }
 
-type RunCall = fn(&mut Call<'_, '_>) -> Result<Value, EvalError>;
+type RunCall = fn(&mut Call<'_, '_>) -> Result<Value, Exit>;
 type Examples = &'static [(&'static str, &'static str)];
 
 impl Function {
@@ -102,6 +102,45 @@ impl Function {
     /// Tests whether a call is about its first argument as an expression, not about its value here.
     pub(crate) fn quotes(&self) -> bool {
         matches!(self.name, "countMatches" | "evalInEachContext" | "unparse" | "unresolved")
+    }
+}
+
+/// An end of a call before the last line of its function.
+pub enum Exit {
+    /// The value of the call: undefined or an error.
+    Value(Value),
+    /// The evaluation was abandoned.
+    Abandoned(EvalError),
+}
+
+impl Exit {
+    /// An error, also for undefined.
+    pub(crate) fn into_error(self) -> Self {
+        match self {
+            Exit::Value(_) => Exit::Value(Value::Error),
+            abandoned @ Exit::Abandoned(_) => abandoned,
+        }
+    }
+}
+
+impl From<Value> for Exit {
+    fn from(value: Value) -> Self {
+        Exit::Value(value)
+    }
+}
+
+impl From<EvalError> for Exit {
+    fn from(error: EvalError) -> Self {
+        Exit::Abandoned(error)
+    }
+}
+
+/// A list argument; undefined for undefined, error for anything else that is no list.
+pub(crate) fn list(value: Value) -> Result<List, Value> {
+    match value {
+        Value::List(list) => Ok(list),
+        Value::Undefined => Err(Value::Undefined),
+        _ => Err(Value::Error),
     }
 }
 
@@ -240,27 +279,23 @@ impl<'m, 'a> Call<'m, 'a> {
         self.evaluator.attribute_of_ad(ad, name)
     }
 
-    /// The text of a value as [`to_text_within`] gives it: strings as they are, undefined and error as they are,
-    /// other values in canonical form, counted against the limit of bytes.
+    /// The text of a value as [`to_text_within`] gives it: strings as they are, other values in canonical form, counted
+    /// against the limit of bytes.
     ///
     /// # Errors
-    /// The text would be too long.
-    pub fn text(&mut self, value: &Value) -> Result<Result<Text, Value>, EvalError> {
+    /// The value is undefined or an error, or the text would be too long.
+    pub fn text(&mut self, value: &Value) -> Result<Text, Exit> {
         let own = match value {
             Value::List(_) | Value::Ad(_) => Some(self.evaluator.released(value.clone())),
             _ => None,
         };
-        match to_text_within(own.as_ref().unwrap_or(value), self.evaluator.bytes_left()) {
-            Ok(Some(text)) => {
-                if !matches!(value, Value::Str(_)) {
-                    self.charge(2 + text.len() / 64)?;
-                    self.reserve(text.len())?;
-                }
-                Ok(Ok(text))
-            }
-            Ok(None) => Err(self.evaluator.too_many_bytes()),
-            Err(other) => Ok(Err(other)),
+        let text = to_text_within(own.as_ref().unwrap_or(value), self.evaluator.bytes_left())?;
+        let text = text.ok_or_else(|| self.evaluator.too_many_bytes())?;
+        if !matches!(value, Value::Str(_)) {
+            self.charge(2 + text.len() / 64)?;
+            self.reserve(text.len())?;
         }
+        Ok(text)
     }
 
     /// The settings of the evaluation: mode, clock, zone.
@@ -285,7 +320,7 @@ impl<'m, 'a> Call<'m, 'a> {
     ///
     /// # Errors
     /// The evaluation makes too many bytes.
-    pub fn string(&mut self, bytes: impl AsRef<[u8]>) -> Result<Value, EvalError> {
+    pub fn string(&mut self, bytes: impl AsRef<[u8]>) -> Result<Value, Exit> {
         let bytes = bytes.as_ref();
         self.evaluator.charge_bytes(bytes.len())?;
         Ok(Value::text(bytes))
@@ -303,7 +338,7 @@ impl<'m, 'a> Call<'m, 'a> {
     ///
     /// # Errors
     /// The evaluation makes too many bytes.
-    pub fn list(&mut self, values: Vec<Value>) -> Result<Value, EvalError> {
+    pub fn list(&mut self, values: Vec<Value>) -> Result<Value, Exit> {
         Ok(Value::List(self.evaluator.made_list(values)?.temporary()))
     }
 }

@@ -7,37 +7,10 @@
 
 use std::sync::OnceLock;
 
-use crate::pcre::{Error, Regex, RegexBuilder};
+use crate::pcre::{self, Error, Regex, groups};
+pub use crate::pcre::{MatchGroups, Options};
 
 use super::dialect::translated;
-
-/// Options for reading a pattern.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(clippy::struct_excessive_bools, reason = "four independent letters")]
-pub struct Options {
-    /// Letters match in either case (`i`).
-    pub caseless: bool,
-    /// `^` and `$` match at every line (`m`).
-    pub multiline: bool,
-    /// A dot matches a newline (`s`).
-    pub dotall: bool,
-    /// White space and comments in the pattern do not count (`x`).
-    pub extended: bool,
-}
-
-impl Options {
-    /// The options of a text of letters; letters that mean nothing here are ignored, upper case ones are such.
-    ///
-    /// ```
-    /// # use classmate::internal::builtin::pattern::Options;
-    /// assert!(Options::from_letters(b"gi").caseless);
-    /// assert!(!Options::from_letters(b"I").caseless);
-    /// ```
-    pub fn from_letters(letters: &[u8]) -> Options {
-        let has = |letter: u8| letters.contains(&letter);
-        Options { caseless: has(b'i'), multiline: has(b'm'), dotall: has(b's'), extended: has(b'x') }
-    }
-}
 
 /// A text that is no regular expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -59,11 +32,6 @@ pub enum MatchError {
     #[error("the regular expression expects UTF-8")]
     NotUtf8,
 }
-
-/// The places of the groups of a match, the whole match first; a group that took no part is `None`.
-///
-/// Ends with the last group that took part, which is how the engine counts the groups of a match.
-pub type MatchGroups = Vec<Option<(usize, usize)>>;
 
 /// Maximum length of texts in bytes, with the number of steps of a search from each starting place.
 ///
@@ -211,13 +179,7 @@ impl Pattern {
 
     /// Compiles a complete text.
     fn build(&self, text: &str) -> Result<Regex, Error> {
-        RegexBuilder::new()
-            .caseless(self.options.caseless)
-            .multi_line(self.options.multiline)
-            .dotall(self.options.dotall)
-            .extended(self.options.extended)
-            .jit_if_available(true)
-            .build(text)
+        pcre::compile(text, self.options)
     }
 
     /// Searches with one limit for all starting places together.
@@ -276,18 +238,6 @@ impl Search<'_> {
 /// The tier for texts of this length.
 fn tier_of(length: usize) -> usize {
     TIERS.iter().position(|(longest, _)| length <= *longest).unwrap_or(TIERS.len() - 1)
-}
-
-/// One search of an engine.
-fn groups(engine: &Regex, text: &[u8], start: usize) -> Result<Option<MatchGroups>, Error> {
-    let mut locations = engine.capture_locations();
-    if engine.captures_read_at(&mut locations, text, start)?.is_none() {
-        return Ok(None);
-    }
-    let mut found: MatchGroups = (0..locations.len()).map(|index| locations.get(index)).collect();
-    let count = found.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-    found.truncate(count);
-    Ok(Some(found))
 }
 
 /// The meaning of an error of a search: a limit (steps, depth, memory, the stack of compiled code) or a text that is

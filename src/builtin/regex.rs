@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::builtin::pattern::{Effort, MatchError, Options, Pattern, QUICK_LENGTH};
-use crate::builtin::substitute::{LONGEST_RESULT, SubstituteError, Substitution, substitute_with};
-use crate::builtin::{Call, Function};
+use crate::builtin::substitute::{LONGEST_RESULT, SubstituteError, Substitution, substitute};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::{EvalError, as_error_value};
 use crate::value::Value;
 
@@ -147,7 +147,7 @@ pub(crate) fn is_match(call: &mut Call<'_, '_>, pattern: &Pattern, text: &[u8]) 
 
 /// All arguments, evaluated in order, with an empty string for options that are not given; or, instead, the error or
 /// undefined that one of them is.
-fn arguments<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Result<[Value; MOST], Value>, EvalError> {
+fn arguments<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<[Value; MOST], Exit> {
     let mut values = [const { Value::Undefined }; MOST];
     if call.len() < MOST {
         values[MOST - 1] = Value::text(b"");
@@ -156,26 +156,20 @@ fn arguments<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Result<[Value
         *value = call.argument(at)?;
     }
     if values.iter().any(Value::is_error) {
-        return Ok(Err(Value::Error));
+        return Err(Exit::Value(Value::Error));
     }
-    Ok(if values.iter().any(Value::is_undefined) { Err(Value::Undefined) } else { Ok(values) })
+    if values.iter().any(Value::is_undefined) { Err(Exit::Value(Value::Undefined)) } else { Ok(values) }
 }
 
-fn regexp(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    let values = match arguments::<3>(call)? {
-        Ok(values) => values,
-        Err(other) => return Ok(other),
-    };
+fn regexp(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
+    let values = arguments::<3>(call)?;
     let [Value::Str(pattern), Value::Str(text), Value::Str(options)] = &values else { return Ok(Value::Error) };
     let Some(pattern) = compiled(call, pattern, Options::from_letters(options))? else { return Ok(Value::Error) };
     Ok(is_match(call, &pattern, text)?.map_or(Value::Error, Value::Bool))
 }
 
-fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    let values = match arguments::<3>(call)? {
-        Ok(values) => values,
-        Err(other) => return Ok(other),
-    };
+fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
+    let values = arguments::<3>(call)?;
     let [Value::Str(pattern), Value::List(list), Value::Str(options)] = &values else { return Ok(Value::Error) };
     // What is no pattern is found in no string.
     let pattern = compiled(call, pattern, Options::from_letters(options))?;
@@ -193,18 +187,15 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(found)
 }
 
-fn substituted(call: &mut Call<'_, '_>, added: Substitution) -> Result<Value, EvalError> {
-    let values = match arguments::<4>(call)? {
-        Ok(values) => values,
-        Err(other) => return Ok(other),
-    };
+fn substituted(call: &mut Call<'_, '_>, added: Substitution) -> Result<Value, Exit> {
+    let values = arguments::<4>(call)?;
     let [Value::Str(pattern), Value::Str(text), Value::Str(replacement), Value::Str(options)] = &values else {
         return Ok(Value::Error);
     };
     let asked = Substitution::from_letters(options);
     let how = Substitution { every: asked.every || added.every, full: asked.full || added.full };
     let Some(pattern) = compiled(call, pattern, Options::from_letters(options))? else { return Ok(Value::Error) };
-    let substituted = searched(call, text.len(), |effort| substitute_with(effort, &pattern, text, replacement, how))?;
+    let substituted = searched(call, text.len(), |effort| substitute(effort, &pattern, text, replacement, how))?;
     let made = match &substituted {
         Ok(result) => result.len(),
         Err(SubstituteError::TooLong) => LONGEST_RESULT,

@@ -1,8 +1,7 @@
 //! Splitting strings into lists: `split`, `splitUserName`, `splitSlotName`.
 
 use crate::builtin::tokens::{SPLIT_SEPARATORS, split as parts};
-use crate::builtin::{Call, Function};
-use crate::eval::EvalError;
+use crate::builtin::{Call, Exit, Function};
 use crate::value::Value;
 
 /// The family's table.
@@ -34,7 +33,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-fn split(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn split(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let text = call.argument(0)?;
     let separators = if call.len() > 1 { Some(call.argument(1)?) } else { None };
     let Some(text) = text.as_bytes() else { return Ok(Value::Error) };
@@ -57,7 +56,7 @@ fn split(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
 const STRING_SIZE: usize = 16;
 
 /// The parts around the first `@`; without one, `whole` arranges the text as two parts.
-fn around_at(call: &mut Call<'_, '_>, whole: fn(Value) -> Vec<Value>) -> Result<Value, EvalError> {
+fn around_at(call: &mut Call<'_, '_>, whole: fn(Value) -> Vec<Value>) -> Result<Value, Exit> {
     let Value::Str(text) = call.argument(0)? else { return Ok(Value::Error) };
     call.charge(text.len() / 64)?;
     call.reserve(text.len())?;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::EvalError;
 use crate::text::Text;
 use crate::value::Value;
@@ -74,14 +74,12 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-fn strcat(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn strcat(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let mut joined = Joined::new(Text::new(""));
     for at in 0..call.len() {
         let value = call.argument_deeper(at)?;
-        match call.text(&value)? {
-            Ok(text) => joined.add(call, &text)?,
-            Err(other) => return Ok(other),
-        }
+        let text = call.text(&value)?;
+        joined.add(call, &text)?;
     }
     Ok(Value::text(joined.text))
 }
@@ -106,22 +104,21 @@ impl Joined {
     }
 }
 
-fn join(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn join(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     if call.is_empty() {
-        return call.string("");
+        return Ok(Value::text(""));
     }
     let first = call.argument_deeper(0)?;
     if call.len() == 1 {
         return match first {
             Value::Undefined | Value::Error => Ok(first),
             Value::List(list) => join_with(call, Some(Text::new("")), list.len(), |call, at| call.element(&list, at)),
-            _ => call.string(""),
+            _ => Ok(Value::text("")),
         };
     }
-    let separator = match call.text(&first)? {
-        Ok(text) => Some(text),
-        Err(Value::Undefined) => None,
-        Err(error) => return Ok(error),
+    let separator = match call.text(&first) {
+        Err(Exit::Value(Value::Undefined)) => None,
+        text => Some(text?),
     };
     if call.len() == 2 {
         let second = call.argument_deeper(1)?;
@@ -142,36 +139,31 @@ fn join_with<'m, 'a>(
     separator: Option<Text>,
     parts: usize,
     mut part: impl FnMut(&mut Call<'m, 'a>, usize) -> Result<Value, EvalError>,
-) -> Result<Value, EvalError> {
+) -> Result<Value, Exit> {
     let none_is_empty = separator.is_some();
     let mut joined = Joined::new(separator.unwrap_or_else(|| Text::new("")));
     let mut defined = none_is_empty && parts == 0;
     for at in 0..parts {
         let value = part(call, at)?;
-        match call.text(&value)? {
-            Ok(text) => {
+        match call.text(&value) {
+            Err(Exit::Value(Value::Undefined)) => {}
+            text => {
                 defined = true;
-                joined.add(call, &text)?;
+                joined.add(call, &text?)?;
             }
-            Err(Value::Undefined) => {}
-            Err(error) => return Ok(error),
         }
     }
     Ok(if defined { Value::text(joined.text) } else { Value::Undefined })
 }
 
-fn cased(call: &mut Call<'_, '_>, change: fn(&[u8]) -> Vec<u8>) -> Result<Value, EvalError> {
+fn cased(call: &mut Call<'_, '_>, change: fn(&[u8]) -> Vec<u8>) -> Result<Value, Exit> {
     let value = call.argument(0)?;
-    match call.text(&value)? {
-        Ok(text) => {
-            call.reserve(text.len())?;
-            Ok(Value::text(change(&text)))
-        }
-        Err(other) => Ok(other),
-    }
+    let text = call.text(&value)?;
+    call.reserve(text.len())?;
+    Ok(Value::text(change(&text)))
 }
 
-fn substr(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn substr(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let text = call.argument(0)?;
     let offset = call.argument(1)?;
     let length = if call.len() == 3 { Some(call.argument(2)?) } else { None };
@@ -200,29 +192,23 @@ fn part(size: i64, offset: i64, length: Option<i64>) -> (usize, usize) {
     (from as usize, to as usize)
 }
 
-fn ordered(call: &mut Call<'_, '_>, order: fn(&[u8], &[u8]) -> Ordering) -> Result<Value, EvalError> {
-    Ok(match two_texts(call)? {
-        Ok((a, b)) => Value::Int(order(&a, &b) as i64),
-        Err(other) => other,
-    })
+fn ordered(call: &mut Call<'_, '_>, order: fn(&[u8], &[u8]) -> Ordering) -> Result<Value, Exit> {
+    let (a, b) = two_texts(call)?;
+    Ok(Value::Int(order(&a, &b) as i64))
 }
 
 /// Two arguments as texts: undefined if one of them is undefined, else error if one of them is error.
-pub(crate) fn two_texts(call: &mut Call<'_, '_>) -> Result<Result<(Text, Text), Value>, EvalError> {
+pub(crate) fn two_texts(call: &mut Call<'_, '_>) -> Result<(Text, Text), Exit> {
     let (a, b) = (call.argument(0)?, call.argument(1)?);
     if a.is_undefined() || b.is_undefined() {
-        return Ok(Err(Value::Undefined));
+        return Err(Exit::Value(Value::Undefined));
     }
-    match (call.text(&a)?, call.text(&b)?) {
-        (Ok(a), Ok(b)) => {
-            call.charge(a.len().min(b.len()) / 32)?;
-            Ok(Ok((a, b)))
-        }
-        _ => Ok(Err(Value::Error)),
-    }
+    let (a, b) = (call.text(&a)?, call.text(&b)?);
+    call.charge(a.len().min(b.len()) / 32)?;
+    Ok((a, b))
 }
 
-fn size(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn size(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     Ok(match call.unread(0)? {
         Value::Undefined => Value::Undefined,
         Value::Str(text) => Value::Int(text.len() as i64),

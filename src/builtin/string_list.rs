@@ -1,10 +1,8 @@
 //! Lists in one string: `stringListSize` … `stringListsIntersect`.
 
 use crate::builtin::pattern::Options;
-use crate::builtin::tokens::{
-    DELIMITERS, MEMBER_DELIMITERS, Number, Reduction, intersect, member, reduce, subset, tokens,
-};
-use crate::builtin::{Call, Function, regex};
+use crate::builtin::tokens::{DELIMITERS, MEMBER_DELIMITERS, Reduction, intersect, member, reduce, subset, tokens};
+use crate::builtin::{Call, Exit, Function, regex};
 use crate::eval::EvalError;
 use crate::text::Text;
 use crate::value::Value;
@@ -112,28 +110,23 @@ fn charge_for(call: &mut Call<'_, '_>, bytes: usize) -> Result<(), EvalError> {
     call.charge(bytes / 64)
 }
 
-fn size(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn size(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
     charge_for(call, list.len())?;
     Ok(Value::Int(tokens(&list, delimiters.as_deref().unwrap_or(DELIMITERS)).count() as i64))
 }
 
-fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, EvalError> {
+fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, Exit> {
     let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
     // Reading numbers takes longer than looking for delimiters.
     charge_for(call, list.len().saturating_mul(16))?;
-    Ok(match reduce(&list, delimiters.as_deref().unwrap_or(DELIMITERS), reduction) {
-        Ok(Some(Number::Integer(value))) => Value::Int(value),
-        Ok(Some(Number::Real(value))) => Value::Real(value),
-        Ok(None) => Value::Undefined,
-        Err(_) => Value::Error,
-    })
+    Ok(reduce(&list, delimiters.as_deref().unwrap_or(DELIMITERS), reduction))
 }
 
 /// Asks about an item, or several, and a list. Undefined counts as empty, but not both.
 ///
 /// A byte takes `cost` times the time of looking for a delimiter.
-fn asked(call: &mut Call<'_, '_>, cost: usize, question: fn(&[u8], &[u8], &[u8]) -> bool) -> Result<Value, EvalError> {
+fn asked(call: &mut Call<'_, '_>, cost: usize, question: fn(&[u8], &[u8], &[u8]) -> bool) -> Result<Value, Exit> {
     let (items, list) = (call.argument(0)?, call.argument(1)?);
     let delimiters = if call.len() > 2 { call.argument(2)? } else { Value::Undefined };
     let text = |value: &'_ Value| match value {
@@ -152,15 +145,15 @@ fn asked(call: &mut Call<'_, '_>, cost: usize, question: fn(&[u8], &[u8], &[u8])
     Ok(Value::Bool(question(items, list, delimiters.as_deref().unwrap_or(MEMBER_DELIMITERS))))
 }
 
-fn is_member<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn is_member<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     asked(call, 1, |item, list, delimiters| member(item, list, delimiters, CASELESS))
 }
 
-fn is_subset<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn is_subset<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     asked(call, 16, |items, list, delimiters| subset(items, list, delimiters, CASELESS))
 }
 
-fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let Some([Some(pattern), Some(list), delimiters, options]) = strings::<4>(call)? else { return Ok(Value::Error) };
     let options = options.as_deref().unwrap_or_default().to_ascii_lowercase();
     let Some(pattern) = regex::compiled(call, &pattern, Options::from_letters(&options))? else {
@@ -177,7 +170,7 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     Ok(found)
 }
 
-fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let mut values = [Value::Undefined, Value::Undefined, Value::text(DELIMITERS)];
     let mut abandoned = false;
     for (at, value) in values.iter_mut().enumerate().take(call.len()) {
@@ -185,7 +178,7 @@ fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
             Ok(argument) => *value = argument,
             // The reference takes an abandoned argument for an error here; our own limits stay limits.
             Err(EvalError::Depth(_) | EvalError::Function(_)) => abandoned = true,
-            Err(limit) => return Err(limit),
+            Err(limit) => return Err(limit.into()),
         }
     }
     if abandoned || values.iter().any(Value::is_error) {

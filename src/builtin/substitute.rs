@@ -38,31 +38,13 @@ pub enum SubstituteError {
     Match(#[from] MatchError),
 }
 
-/// Replaces matches of a pattern in a text.
+/// Replaces matches of a pattern in a text, with no more than some effort for each search.
 ///
 /// In the replacement `\0` to `\9` stand for groups of the match, everything else for itself. Without a match the
 /// result is empty, or the text if it was to be returned in full. After an empty match, matches that are not empty are
 /// tried right where the last one ended; when there is none, the next character is copied, even if only the
 /// replacements are returned, and the search goes on.
-///
-/// ```
-/// # use classmate::internal::builtin::pattern::{Options, Pattern};
-/// # use classmate::internal::builtin::substitute::{Substitution, substitute};
-/// let pattern = Pattern::compile(b"(\\w+)@", Options::default()).unwrap();
-/// let replaced = substitute(&pattern, b"joe@cs", b"\\1 at ", Substitution { full: true, every: false });
-/// assert_eq!(replaced, Ok(b"joe at cs".to_vec()));
-/// ```
-pub fn substitute(
-    pattern: &Pattern,
-    text: &[u8],
-    replacement: &[u8],
-    how: Substitution,
-) -> Result<Vec<u8>, SubstituteError> {
-    substitute_with(Effort::Full, pattern, text, replacement, how)
-}
-
-/// As [`substitute`], with no more than some effort for each search.
-pub(crate) fn substitute_with(
+pub(crate) fn substitute(
     effort: Effort,
     pattern: &Pattern,
     text: &[u8],
@@ -143,13 +125,14 @@ mod tests {
     fn regexps(pattern: &str, text: &str, replacement: &str, letters: &str) -> Result<String, SubstituteError> {
         let pattern = Pattern::compile(pattern.as_bytes(), Options::from_letters(letters.as_bytes())).unwrap();
         let how = Substitution::from_letters(letters.as_bytes());
-        let out = substitute(&pattern, text.as_bytes(), replacement.as_bytes(), how)?;
+        let out = substitute(Effort::Full, &pattern, text.as_bytes(), replacement.as_bytes(), how)?;
         Ok(String::from_utf8(out).unwrap())
     }
 
     #[test]
     fn replacements_are_those_of_the_reference() {
         for (pattern, text, replacement, letters, expected) in [
+            ("(\\w+)@", "joe@cs", "\\1 at ", "f", "joe at cs"),
             ("(a)|(b)", "b", "[\\1\\2]", "", "[b]"),
             ("(a)|(b)", "xayb", "[\\0]", "g", "[a][b]"),
             ("b", "abcb", "X", "g", "XX"),

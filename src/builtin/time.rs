@@ -1,7 +1,7 @@
 //! Times: `absTime`, `relTime`, the clock, the fields of times and their formats.
 
 use crate::ad::ClassAd;
-use crate::builtin::{Call, Function};
+use crate::builtin::{Call, Exit, Function};
 use crate::eval::{EvalError, as_error_value};
 use crate::name::Name;
 use crate::syntax::calendar::{Civil, DAY};
@@ -31,7 +31,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
     Function::impure(
         "time()",
-        |call| Ok(time(call)),
+        |call| Ok(Value::Int(call.settings().now)),
         "The current time in seconds since 1970 (UTC).",
         &[("time() - CurrentTime", "0"), ("isInteger(time())", "true")],
     ),
@@ -43,13 +43,13 @@ pub const FUNCTIONS: &[Function] = &[
     ),
     Function::impure(
         "timeZoneOffset()",
-        |call| Ok(time_zone_offset(call)),
+        |call| Ok(Value::RelTime(f64::from(local(call, call.settings().now).offset))),
         "The current offset of the local time zone east of UTC, as a relative time.",
         &[("isRelTime(timeZoneOffset())", "true")],
     ),
     Function::impure(
         "dayTime()",
-        |call| Ok(day_time(call)),
+        day_time,
         "The relative time since midnight in local time.",
         &[("dayTime() < relTime(86400)", "true")],
     ),
@@ -137,7 +137,7 @@ fn local(call: &Call<'_, '_>, seconds: i64) -> AbsTime {
     AbsTime { seconds, offset: call.settings().zone.offset_at(seconds) }
 }
 
-fn abs_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn abs_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     if call.is_empty() {
         return Ok(current_time(call));
     }
@@ -151,7 +151,7 @@ fn abs_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
         },
     };
     let seconds = match time {
-        Value::Int(_) if offset == Some(-1) => return Err(EvalError::Function("absTime")),
+        Value::Int(_) if offset == Some(-1) => return Err(EvalError::Function("absTime").into()),
         Value::Int(seconds) => i64::from(seconds as i32),
         Value::Real(seconds) | Value::RelTime(seconds) => i64::from(truncate_to_32(seconds)),
         Value::Undefined | Value::AbsTime(_) | Value::Str(_) => return Ok(time),
@@ -163,7 +163,7 @@ fn abs_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     }))
 }
 
-fn rel_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn rel_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     Ok(match call.argument(0)? {
         Value::Int(seconds) => Value::RelTime(f64::from(seconds as i32)),
         Value::Real(seconds) | Value::RelTime(seconds) => Value::RelTime(seconds),
@@ -174,22 +174,14 @@ fn rel_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
     })
 }
 
-fn time(call: &Call<'_, '_>) -> Value {
-    Value::Int(call.settings().now)
-}
-
 fn current_time(call: &Call<'_, '_>) -> Value {
     Value::AbsTime(local(call, call.settings().now))
 }
 
-fn time_zone_offset(call: &Call<'_, '_>) -> Value {
-    Value::RelTime(f64::from(local(call, call.settings().now).offset))
-}
-
-fn day_time(call: &Call<'_, '_>) -> Value {
+fn day_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let now = local(call, call.settings().now);
     let clock = (now.seconds % DAY + i64::from(now.offset)).rem_euclid(DAY);
-    Value::RelTime(clock as f64)
+    Ok(Value::RelTime(clock as f64))
 }
 
 /// The fields of a point in time; `None` for years beyond 32 bits, where the fields of the reference are stale.
@@ -203,7 +195,7 @@ fn field(
     call: &mut Call<'_, '_>,
     of_clock: fn(&Civil) -> i64,
     of_duration: Option<fn(i64) -> i64>,
-) -> Result<Value, EvalError> {
+) -> Result<Value, Exit> {
     Ok(match (call.argument(0)?, of_duration) {
         (Value::AbsTime(time), _) => {
             fields_of(local(call, time.seconds)).map_or(Value::Error, |fields| Value::Int(of_clock(&fields)))
@@ -213,7 +205,7 @@ fn field(
     })
 }
 
-fn get_days(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn get_days(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     Ok(match call.argument(0)? {
         Value::RelTime(seconds) => Value::Int(i64::from(truncate_to_32(seconds)) / DAY),
         _ => Value::Error,
@@ -230,7 +222,7 @@ fn point_in_time(call: &Call<'_, '_>, value: &Value) -> Option<AbsTime> {
     }
 }
 
-fn split_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn split_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let value = call.argument(0)?;
     let mut ad = ClassAd::with_capacity(8);
     if let Some(time) = point_in_time(call, &value) {
@@ -272,7 +264,7 @@ fn split_duration(seconds: f64) -> ([i64; 3], f64) {
     (fields, rest)
 }
 
-fn format_time(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn format_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let time = if call.is_empty() { Value::Int(call.settings().now) } else { call.argument(0)? };
     if !matches!(time.type_of(), Type::Int | Type::Real | Type::AbsTime | Type::Ad) {
         return Ok(Value::Error);
@@ -312,7 +304,7 @@ fn fields_of_ad(call: &mut Call<'_, '_>, ad: &AdValue) -> Result<Civil, EvalErro
     })
 }
 
-fn interval(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn interval(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let Ok(seconds) = to_int(&call.argument(0)?) else { return Ok(Value::Error) };
     let mut text = Vec::new();
     write_interval(&mut text, seconds as i32);

@@ -3,6 +3,8 @@
 use hashbrown::HashSet;
 
 use crate::syntax::number::{real_prefix, real_to_integer};
+use crate::syntax::token::is_space;
+use crate::value::Value;
 
 /// Default delimiters of the tokens of a list.
 pub const DELIMITERS: &[u8] = b" ,";
@@ -29,11 +31,6 @@ impl ByteSet {
     fn contains(&self, byte: u8) -> bool {
         self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
     }
-}
-
-/// White space as C `isspace` knows it in the C locale.
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 /// The tokens of a list: cut at any delimiter, white space around them removed, empty ones left out.
@@ -144,31 +141,19 @@ pub enum Reduction {
     Maximum,
 }
 
-/// The result of a [`Reduction`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
-    /// Every token was written as an integer.
-    Integer(i64),
-    /// Some token was not.
-    Real(f64),
-}
-
-/// A token of a list of numbers is no number.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a number in the list, found `{}`", String::from_utf8_lossy(.0))]
-pub struct NotANumber(pub Vec<u8>);
-
-/// Reduces a list of numbers; `None` is the minimum or maximum of no numbers.
+/// Reduces a list of numbers; undefined is the minimum or maximum of no numbers, and a token that is no number is an
+/// error.
 ///
 /// A token needs only begin with a number. The result is an integer, computed in double precision and truncated, when
 /// no token has a character other than digits and signs. The sum and mean of no numbers are the real 0.
 ///
 /// ```
-/// # use classmate::internal::builtin::tokens::{DELIMITERS, Number, Reduction, reduce};
-/// assert_eq!(reduce(b"1, 2.5", DELIMITERS, Reduction::Sum), Ok(Some(Number::Real(3.5))));
-/// assert_eq!(reduce(b"1,2", DELIMITERS, Reduction::Average), Ok(Some(Number::Integer(1))));
+/// # use classmate::internal::builtin::tokens::{DELIMITERS, Reduction, reduce};
+/// # use classmate::internal::value::Value;
+/// assert!(matches!(reduce(b"1, 2.5", DELIMITERS, Reduction::Sum), Value::Real(3.5)));
+/// assert!(matches!(reduce(b"1,2", DELIMITERS, Reduction::Average), Value::Int(1)));
 /// ```
-pub fn reduce(text: &[u8], delimiters: &[u8], reduction: Reduction) -> Result<Option<Number>, NotANumber> {
+pub fn reduce(text: &[u8], delimiters: &[u8], reduction: Reduction) -> Value {
     let mut result = match reduction {
         Reduction::Sum | Reduction::Average => 0.0,
         // The reference takes the limits of single precision for those of double.
@@ -178,7 +163,7 @@ pub fn reduce(text: &[u8], delimiters: &[u8], reduction: Reduction) -> Result<Op
     let mut count = 0_u64;
     let mut integers = true;
     for token in tokens(text, delimiters) {
-        let value = scanned(token).ok_or_else(|| NotANumber(token.to_vec()))?;
+        let Some(value) = scanned(token) else { return Value::Error };
         integers &= token.iter().all(|b| matches!(b, b'0'..=b'9' | b'+' | b'-'));
         count += 1;
         match reduction {
@@ -190,12 +175,12 @@ pub fn reduce(text: &[u8], delimiters: &[u8], reduction: Reduction) -> Result<Op
     }
     if count == 0 {
         let sums = matches!(reduction, Reduction::Sum | Reduction::Average);
-        return Ok(sums.then_some(Number::Real(0.0)));
+        return if sums { Value::Real(0.0) } else { Value::Undefined };
     }
     if reduction == Reduction::Average {
         result /= count as f64;
     }
-    Ok(Some(if integers { Number::Integer(real_to_integer(result)) } else { Number::Real(result) }))
+    if integers { Value::Int(real_to_integer(result)) } else { Value::Real(result) }
 }
 
 /// Reads a number as C `scanf("%lf")` does.
@@ -216,6 +201,12 @@ fn scanned(token: &[u8]) -> Option<f64> {
 mod tests {
     use super::*;
 
+    #[derive(Debug, PartialEq)]
+    enum Number {
+        Integer(i64),
+        Real(f64),
+    }
+
     fn words(text: &str, delimiters: &str) -> Vec<String> {
         let found = tokens(text.as_bytes(), delimiters.as_bytes());
         found.map(|token| String::from_utf8(token.to_vec()).unwrap()).collect()
@@ -226,8 +217,13 @@ mod tests {
         found.map(|part| String::from_utf8(part.to_vec()).unwrap()).collect()
     }
 
-    fn reduced(text: &str, reduction: Reduction) -> Result<Option<Number>, NotANumber> {
-        reduce(text.as_bytes(), DELIMITERS, reduction)
+    fn reduced(text: &str, reduction: Reduction) -> Result<Option<Number>, ()> {
+        match reduce(text.as_bytes(), DELIMITERS, reduction) {
+            Value::Int(value) => Ok(Some(Number::Integer(value))),
+            Value::Real(value) => Ok(Some(Number::Real(value))),
+            Value::Undefined => Ok(None),
+            _ => Err(()),
+        }
     }
 
     #[test]

@@ -81,9 +81,9 @@ impl UserMap {
             return Err("expected a method, a principal and an output".to_owned());
         }
         let rule = match regex {
-            Some(flags) => {
-                let options = Options { caseless: flags.caseless, ..Options::default() };
-                let text = if flags.ungreedy { [b"(?U)", &principal[..]].concat() } else { principal.clone() };
+            Some(letters) => {
+                let options = Options { caseless: letters.contains(&b'i'), ..Options::default() };
+                let text = if letters.contains(&b'U') { [b"(?U)", &principal[..]].concat() } else { principal.clone() };
                 Some(Pattern::compile(&text, options).map_err(|error| error.to_string())?)
             }
             None => None,
@@ -139,13 +139,6 @@ fn substituted(output: &[u8], user: &[u8], groups: &MatchGroups) -> Vec<u8> {
     text
 }
 
-/// Options of the regular expression of a principal.
-#[derive(Clone, Copy, Default)]
-struct Flags {
-    caseless: bool,
-    ungreedy: bool,
-}
-
 /// The rest of a line, from which fields are taken.
 struct Fields<'l>(&'l [u8]);
 
@@ -154,7 +147,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n')
 }
 
-impl Fields<'_> {
+impl<'l> Fields<'l> {
     fn skip_blanks(&mut self) {
         let start = self.0.iter().position(|&byte| !is_blank(byte)).unwrap_or(self.0.len());
         self.0 = &self.0[start..];
@@ -172,20 +165,17 @@ impl Fields<'_> {
         field.to_vec()
     }
 
-    /// The next field, and how it is meant if it is a regular expression.
-    fn next_principal(&mut self) -> (Vec<u8>, Option<Flags>) {
+    /// The next field, and the letters behind it if it is a regular expression.
+    fn next_principal(&mut self) -> (Vec<u8>, Option<&'l [u8]>) {
         self.skip_blanks();
         if self.0.first() != Some(&b'/') {
             return (self.next(), None);
         }
         let pattern = self.enclosed(b'/');
-        let mut flags = Flags::default();
-        while let Some((letter @ (b'i' | b'U'), rest)) = self.0.split_first() {
-            flags.caseless |= *letter == b'i';
-            flags.ungreedy |= *letter == b'U';
-            self.0 = rest;
-        }
-        (pattern, Some(flags))
+        let count = self.0.iter().take_while(|letter| matches!(letter, b'i' | b'U')).count();
+        let (letters, rest) = self.0.split_at(count);
+        self.0 = rest;
+        (pattern, Some(letters))
     }
 
     /// A field between two marks, in which a backslash takes the special meaning of a mark or of itself away. The end

@@ -1,15 +1,14 @@
 //! Version numbers: `versioncmp`, `versionLT` … `versionGT`, `version_in_range`, and the natural comparison.
 
 use crate::builtin::string::two_texts;
-use crate::builtin::{Call, Function};
-use crate::eval::EvalError;
+use crate::builtin::{Call, Exit, Function};
 use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
     Function::new(
         "versioncmp(a, b)",
-        versioncmp,
+        |call| compared(call).map(Value::Int),
         "Compares two versions: negative, 0 or positive. Runs of digits are compared as numbers, other characters \
         byte by byte.",
         &[("versioncmp(\"8.9\", \"8.10\")", "-1"), ("versioncmp(\"1.0\", \"1.0\")", "0")],
@@ -58,32 +57,23 @@ pub const FUNCTIONS: &[Function] = &[
 /// Bytes of a version that are compared in about the time of one node evaluation.
 const COMPARED_PER_STEP: usize = 16;
 
-fn compared(call: &mut Call<'_, '_>) -> Result<Result<i64, Value>, EvalError> {
-    Ok(match two_texts(call)? {
-        Ok((a, b)) => {
-            call.charge((a.len() + b.len()) / COMPARED_PER_STEP)?;
-            Ok(natural_compare(&a, &b))
-        }
-        Err(other) => Err(other),
-    })
+fn compared(call: &mut Call<'_, '_>) -> Result<i64, Exit> {
+    let (a, b) = two_texts(call)?;
+    call.charge((a.len() + b.len()) / COMPARED_PER_STEP)?;
+    Ok(natural_compare(&a, &b))
 }
 
-fn versioncmp(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
-    Ok(compared(call)?.map_or_else(|other| other, Value::Int))
+fn decide(call: &mut Call<'_, '_>, holds: fn(i64) -> bool) -> Result<Value, Exit> {
+    compared(call).map(|order| Value::Bool(holds(order)))
 }
 
-fn decide(call: &mut Call<'_, '_>, holds: fn(i64) -> bool) -> Result<Value, EvalError> {
-    Ok(compared(call)?.map_or_else(|other| other, |order| Value::Bool(holds(order))))
-}
-
-fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, EvalError> {
+fn version_in_range(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let (version, least, most) = (call.argument(0)?, call.argument(1)?, call.argument(2)?);
     if least.is_undefined() || most.is_undefined() {
         return Ok(Value::Undefined);
     }
-    let (Ok(version), Ok(least), Ok(most)) = (call.text(&version)?, call.text(&least)?, call.text(&most)?) else {
-        return Ok(Value::Error);
-    };
+    let mut text = |value: &Value| call.text(value).map_err(Exit::into_error);
+    let (version, least, most) = (text(&version)?, text(&least)?, text(&most)?);
     call.charge(2 * version.len() / COMPARED_PER_STEP)?;
     Ok(Value::Bool(natural_compare(&least, &version) <= 0 && natural_compare(&version, &most) <= 0))
 }

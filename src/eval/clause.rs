@@ -21,7 +21,7 @@ const CONJUNCTIONS: SplitRules = SplitRules {
 
 /// One of the conditions that `&&` joins.
 #[derive(Clone, Debug)]
-pub struct Clause {
+pub struct ClauseOutcome {
     /// The attributes that lead to the clause, outermost first.
     pub path: Vec<Via>,
     /// The clause.
@@ -32,7 +32,7 @@ pub struct Clause {
     pub causes: Vec<Cause>,
 }
 
-impl Clause {
+impl ClauseOutcome {
     /// Tests whether the clause lets the match through.
     pub fn accepts(&self) -> bool {
         self.value.as_ref().is_ok_and(|value| value.as_condition() == Some(true))
@@ -53,7 +53,7 @@ impl Clause {
 /// assert_eq!(rejecting[0].expr.to_string(), "KeyboardIdle > 900");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn clauses(scope: Scope<'_>, attribute: impl Into<Name>) -> Vec<Clause> {
+pub fn clauses(scope: Scope<'_>, attribute: impl Into<Name>) -> Vec<ClauseOutcome> {
     let Some(expr) = scope.my.get(attribute) else { return Vec::new() };
     let mut walk = Walk::new(scope);
     let start = walk.start(&expr);
@@ -68,12 +68,12 @@ pub fn clauses(scope: Scope<'_>, attribute: impl Into<Name>) -> Vec<Clause> {
     spots.map(|spot| clause(&mut walk, &spot)).collect()
 }
 
-fn clause(walk: &mut Walk<'_>, spot: &Spot) -> Clause {
+fn clause(walk: &mut Walk<'_>, spot: &Spot) -> ClauseOutcome {
     let value = walk.value(spot);
     let unclear = value.as_ref().map_or(true, |value| value.is_undefined() || value.is_error());
     let causes = if unclear { explain_at(walk, spot) } else { Vec::new() };
     let value = value.map(|value| walk.released(value));
-    Clause { path: spot.path.clone(), expr: spot.expr(), value, causes }
+    ClauseOutcome { path: spot.path.clone(), expr: spot.expr(), value, causes }
 }
 
 #[cfg(test)]

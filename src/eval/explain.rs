@@ -14,7 +14,7 @@ use crate::eval::scope::Scope;
 use crate::eval::walk::{Side, Spot, Target, Via, Walk};
 use crate::name::{Name, known};
 use crate::plural::counted;
-use crate::syntax::expr::{Expr, Node, NodeId, base_of};
+use crate::syntax::expr::{CallSite, Expr, Node, NodeId, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::{Type, Value};
 
@@ -194,6 +194,13 @@ enum Bad {
     Failed,
 }
 
+impl Bad {
+    /// The type of the value that needs an explanation.
+    fn kind(self) -> Type {
+        if self == Bad::Undefined { Type::Undefined } else { Type::Error }
+    }
+}
+
 fn bad(outcome: &Result<Value, EvalError>) -> Option<Bad> {
     match outcome {
         Ok(Value::Undefined) => Some(Bad::Undefined),
@@ -294,17 +301,11 @@ impl CauseSearch<'_, '_> {
     /// Looks for the part of a part that is to blame.
     fn look(&mut self, spot: &Spot, class: Bad) {
         match *spot.node() {
-            Node::Literal(_) => {
-                let kind = if class == Bad::Undefined { Type::Undefined } else { Type::Error };
-                self.blame(spot, Reason::Written(kind));
-            }
+            Node::Literal(_) => self.blame(spot, Reason::Written(class.kind())),
             Node::Attr(_) | Node::Absolute(_) | Node::Select(_) => self.reference(spot, class),
             Node::List(_) | Node::Ad(_) => {}
             Node::Unary(op, operand) => self.unary(spot, class, op, operand),
-            Node::Call(call) => {
-                let name = spot.tree.calls[call as usize].name;
-                self.call(spot, class, name);
-            }
+            Node::Call(call) => self.call(spot, class, spot.tree.calls[call as usize]),
             _ => {
                 let parts = self.evaluated(spot);
                 if !self.descend(&parts, class) {
@@ -315,24 +316,18 @@ impl CauseSearch<'_, '_> {
     }
 
     fn evaluated(&mut self, spot: &Spot) -> Vec<(Spot, Result<Value, EvalError>)> {
-        let evaluated = self.walk.children(spot).into_iter().filter(|(_, is_evaluated)| *is_evaluated);
+        let mut evaluated = Vec::new();
+        for (spot, _) in self.walk.children(spot).into_iter().filter(|(_, is_evaluated)| *is_evaluated) {
+            evaluated.push((spot.clone(), self.walk.value(&spot)));
+        }
         evaluated
-            .map(|(spot, _)| {
-                let value = self.walk.value(&spot);
-                (spot, value)
-            })
-            .collect()
     }
 
     /// Goes on to the parts that are as bad as the whole: the first error, or everything undefined.
     fn descend(&mut self, parts: &[(Spot, Result<Value, EvalError>)], class: Bad) -> bool {
         let most = if class == Bad::Undefined { MAX_CAUSES } else { 1 };
-        let found: Vec<Spot> = parts
-            .iter()
-            .filter(|(_, value)| bad(value) == Some(class))
-            .take(most)
-            .map(|(spot, _)| spot.clone())
-            .collect();
+        let found = parts.iter().filter(|(_, value)| bad(value) == Some(class)).take(most);
+        let found: Vec<Spot> = found.map(|(spot, _)| spot.clone()).collect();
         let any = !found.is_empty();
         self.waiting.extend(found.into_iter().rev());
         any
@@ -353,8 +348,8 @@ impl CauseSearch<'_, '_> {
                 let wrong = values.iter().find(|value| value.as_condition().is_none() && !value.is_undefined());
                 Reason::NotACondition(wrong.map_or(Type::Error, |value| value.type_of()))
             }
-            (Node::Binary(BinaryOp::Divide | BinaryOp::Modulo, ..), [_, Value::Int(0)]) => Reason::DivisionByZero,
-            (Node::Binary(BinaryOp::Divide, ..), [_, Value::Real(0.0)]) => Reason::DivisionByZero,
+            (Node::Binary(BinaryOp::Divide | BinaryOp::Modulo, ..), [_, Value::Int(0)])
+            | (Node::Binary(BinaryOp::Divide, ..), [_, Value::Real(0.0)]) => Reason::DivisionByZero,
             (Node::Binary(op, ..), _)
                 if matches!(op.precedence(), 9 | 10) && all_numbers(&kinds) && *op != BinaryOp::Modulo =>
             {
@@ -389,13 +384,12 @@ impl CauseSearch<'_, '_> {
                 _ => {}
             }
         }
-        let kind = if class == Bad::Undefined { Type::Undefined } else { Type::Error };
         match self.walk.target(spot) {
             Ok(Some((Target::Missing, side))) => {
                 let reason = self.missing(spot, side);
                 self.blame(spot, reason);
             }
-            Ok(Some((Target::Value, _))) => self.blame(spot, Reason::Written(kind)),
+            Ok(Some((Target::Value, _))) => self.blame(spot, Reason::Written(class.kind())),
             Ok(Some((Target::Circular, _))) => self.blame(spot, Reason::Circular),
             Ok(Some((Target::Expr(target), _))) => self.waiting.push(target),
             Ok(None) => {}
@@ -424,10 +418,9 @@ impl CauseSearch<'_, '_> {
         }
     }
 
-    fn call(&mut self, spot: &Spot, class: Bad, name: Name) {
-        let Some(function) = builtin::find(name) else { return self.blame(spot, Reason::UnknownFunction) };
-        let Node::Call(call) = *spot.node() else { return };
-        let count = spot.tree.calls[call as usize].arguments.len as usize;
+    fn call(&mut self, spot: &Spot, class: Bad, site: CallSite) {
+        let Some(function) = builtin::find(site.name) else { return self.blame(spot, Reason::UnknownFunction) };
+        let count = site.arguments.len as usize;
         if !function.accepts(count) {
             return self.blame(spot, Reason::ArgumentCount(function, count));
         }
@@ -438,21 +431,17 @@ impl CauseSearch<'_, '_> {
         if class == Bad::Failed {
             return self.own(spot, class, &parts);
         }
-        let kind = if class == Bad::Undefined { Type::Undefined } else { Type::Error };
         let arguments = parts.iter().filter_map(|(_, value)| value.clone().ok()).take(6);
         let arguments: Vec<Value> = arguments.map(|value| self.walk.released(value)).collect();
         // An undefined argument that made an error is worth its own explanation.
         if class == Bad::Error {
             self.descend(&parts, Bad::Undefined);
         }
-        let why = reason(function, &arguments, self.walk.scope().settings);
-        self.blame(
-            spot,
-            match why {
-                Some(why) => Reason::Argument(function, why),
-                None => Reason::Function(function, arguments, kind),
-            },
-        );
+        let reason = match reason(function, &arguments, self.walk.scope().settings) {
+            Some(why) => Reason::Argument(function, why),
+            None => Reason::Function(function, arguments, class.kind()),
+        };
+        self.blame(spot, reason);
     }
 }
 

@@ -23,7 +23,7 @@ use std::sync::{Arc, LazyLock};
 use smallvec::SmallVec;
 use thiserror::Error;
 
-use crate::builtin::{self, Call};
+use crate::builtin::{self, Call, Exit};
 use crate::eval::context::RelocatedExpr;
 pub(crate) use crate::eval::frame::Found;
 use crate::eval::frame::{
@@ -467,7 +467,10 @@ impl<'a> Evaluator<'a> {
             }
             return Ok(Value::Error);
         }
-        with_stack(|| (function.run)(&mut Call::new(self, tree, arguments, frame)))
+        match with_stack(|| (function.run)(&mut Call::new(self, tree, arguments, frame))) {
+            Ok(value) | Err(Exit::Value(value)) => Ok(value),
+            Err(Exit::Abandoned(error)) => Err(error),
+        }
     }
 }
 

@@ -164,12 +164,10 @@ impl<'a> Scope<'a> {
     pub fn eval_attr_either(&self, name: impl Into<Name>) -> Result<Value, EvalError> {
         let name = name.into();
         match self.target {
-            Some(target) if !self.my.contains(name) && target.contains(name) => self.swapped(target).eval_attr(name),
+            Some(target) if !self.my.contains(name) && target.contains(name) => {
+                Scope { my: target, target: Some(self.my), ..*self }.eval_attr(name)
+            }
             _ => self.eval_attr(name),
         }
-    }
-
-    fn swapped(&self, target: &'a ClassAd) -> Scope<'a> {
-        Scope { my: target, target: Some(self.my), settings: self.settings }
     }
 }

@@ -20,7 +20,7 @@ pub enum Outcome {
 
 /// One part of a traced expression.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct TraceStep {
     /// Number of parts around this one.
     pub level: usize,
     /// The part.
@@ -48,7 +48,7 @@ pub struct Step {
 /// assert_eq!(steps.iter().map(|step| step.expr.to_string()).collect::<Vec<_>>(), ["Cpus * 2", "Cpus"]);
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
+pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<TraceStep> {
     let mut walk = Walk::new(scope);
     let start = walk.start(expr);
     let mut steps = Vec::new();
@@ -81,7 +81,7 @@ pub fn trace(scope: Scope<'_>, expr: &Expr, most: usize) -> Vec<Step> {
             }
             waiting.extend(below.into_iter().rev());
         }
-        steps.push(Step { level, expr: spot.expr(), outcome, attribute, found_in });
+        steps.push(TraceStep { level, expr: spot.expr(), outcome, attribute, found_in });
     }
     steps
 }

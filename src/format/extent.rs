@@ -7,7 +7,7 @@ use crate::format::new::unexpected;
 use crate::format::report::Report;
 use crate::format::source::Source;
 use crate::span::Span;
-use crate::syntax::token::is_space;
+use crate::syntax::token::{is_space, new_string};
 
 /// The kind of brackets around an ad.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -153,22 +153,10 @@ pub(crate) fn value_end(text: &[u8], start: usize) -> usize {
             b';' | b']' | b')' | b'}' if depth == 0 => return at,
             b'[' | b'(' | b'{' => depth += 1,
             b']' | b')' | b'}' => depth -= 1,
-            b'"' | b'\'' => {
-                at += 1;
-                while let Some(next) = text.get(at..).and_then(|rest| memchr::memchr2(byte, b'\\', rest)) {
-                    at += next;
-                    if text[at] == byte {
-                        break;
-                    }
-                    at += 2;
-                    if at >= text.len() {
-                        return text.len();
-                    }
-                }
-                if text.get(at) != Some(&byte) {
-                    return text.len();
-                }
-            }
+            b'"' | b'\'' => match new_string(&text[at + 1..], byte) {
+                Some(length) => at += length,
+                None => return text.len(),
+            },
             b'/' => match skip_blank(text, at) {
                 Ok(behind) if behind > at => {
                     at = behind;

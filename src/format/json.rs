@@ -11,7 +11,6 @@ use crate::format::list::ParseAd;
 use crate::format::literal::number;
 use crate::format::nested::{self, Start, ValueSyntax};
 use crate::format::new::unexpected;
-use crate::format::report::Report;
 use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::name::Name;
 use crate::span::Span;
@@ -49,6 +48,7 @@ pub(crate) struct JsonParser {
 impl ParseAd for JsonParser {
     const BRACKETS: Brackets = Brackets::Curly;
     const EXPECTED: Expected = Expected::Object;
+    const QUOTING: Option<Quoting> = None;
 
     fn new(options: &ParseOptions) -> Self {
         let options = ParseOptions { quoting: Quoting::New, places: false, ..options.clone() };
@@ -56,10 +56,6 @@ impl ParseAd for JsonParser {
             names: Names::default(),
             expressions: Expressions::new(options, |text, options| whole(parse_full, text, options)),
         }
-    }
-
-    fn report() -> Report {
-        Report::default()
     }
 
     fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
@@ -234,6 +230,7 @@ fn decoded(token: &[u8], start: usize) -> Result<Decoded<'_>, SyntaxError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::report::Report;
     use crate::format::{Format, Reader};
 
     fn read(text: &str) -> (Vec<String>, Report) {

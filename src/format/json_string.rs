@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::error::SyntaxErrorKind;
-use crate::syntax::token::is_space;
+use crate::syntax::quote::join;
 
 /// The meaning of a string token of JSON.
 pub(crate) struct Decoded<'t> {
@@ -31,32 +31,9 @@ pub(crate) fn decode(token: &[u8]) -> Result<Decoded<'_>, SyntaxErrorKind> {
     if memchr::memchr2(b'\\', b'"', inner).is_none() {
         return Ok(Decoded { bytes: Cow::Borrowed(inner), marked: false });
     }
-    let raw = join(token);
+    let raw = join(token, b'"');
     let marked = raw.len() >= 4 && raw.starts_with(br"\/") && raw.ends_with(br"\/");
     Ok(Decoded { bytes: Cow::Owned(unescape(&raw)?), marked })
-}
-
-/// Joins `"a" "b"` to the raw text `ab`, escapes untouched.
-fn join(token: &[u8]) -> Cow<'_, [u8]> {
-    let mut pieces = Vec::new();
-    let mut start = 1;
-    let mut at = 1;
-    while let Some(next) = token.get(at..).and_then(|rest| memchr::memchr2(b'\\', b'"', rest)) {
-        at += next;
-        if token[at] == b'\\' {
-            at += 2;
-            continue;
-        }
-        pieces.push(&token[start..at]);
-        at += 1;
-        at += token[at..].iter().take_while(|byte| is_space(**byte)).count();
-        at += 1; // the quote that opens the next string, if there is one
-        start = at;
-    }
-    match pieces[..] {
-        [piece] => Cow::Borrowed(piece),
-        _ => Cow::Owned(pieces.concat()),
-    }
 }
 
 fn unescape(raw: &[u8]) -> Result<Vec<u8>, SyntaxErrorKind> {

@@ -11,6 +11,7 @@ use crate::format::extent::{Brackets, Extent};
 use crate::format::report::Report;
 use crate::format::source::Source;
 use crate::syntax::parse::ParseOptions;
+use crate::syntax::token::Quoting;
 
 /// Parses one ad.
 pub(crate) trait ParseAd {
@@ -22,8 +23,8 @@ pub(crate) trait ParseAd {
     /// A parser with options.
     fn new(options: &ParseOptions) -> Self;
 
-    /// An empty report on an input of this form.
-    fn report() -> Report;
+    /// The quoting of the input if it is text of the ClassAd language.
+    const QUOTING: Option<Quoting>;
 
     /// Reads the ad that a text begins with, and how many bytes it takes.
     fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
@@ -67,7 +68,8 @@ enum ListPlace {
 
 impl<R: Read, P: ParseAd> ListReader<R, P> {
     pub(crate) fn new(source: Source<R>, options: &ParseOptions) -> Self {
-        ListReader { source, parser: P::new(options), report: P::report(), place: ListPlace::Outside, searched: 0 }
+        let (parser, report) = (P::new(options), Report::on(P::QUOTING));
+        ListReader { source, parser, report, place: ListPlace::Outside, searched: 0 }
     }
 
     /// The report on the input so far.
@@ -75,7 +77,8 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
         &self.report
     }
 
-    fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
+    /// Reads the next ad; `None` at the end of the input.
+    pub(crate) fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
         let (open, _) = P::BRACKETS.bytes();
         let (open_list, close_list) = P::BRACKETS.other().bytes();
         loop {
@@ -132,14 +135,6 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
         };
         self.source.consume(end);
         Ok(ad)
-    }
-}
-
-impl<R: Read, P: ParseAd> Iterator for ListReader<R, P> {
-    type Item = io::Result<ClassAd>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_ad().transpose()
     }
 }
 

@@ -59,7 +59,7 @@ impl<R: Read> LongReader<R> {
         let lines = Lines {
             names: Names::default(),
             expressions: Expressions::new(options, parse_prefix),
-            report: Report::on(Quoting::Old),
+            report: Report::on(Some(Quoting::Old)),
             entries: Vec::new(),
             read: 0,
             shapes: Shapes::default(),
@@ -72,7 +72,7 @@ impl<R: Read> LongReader<R> {
 
     /// Goes on with another input, with what was learned from this one. Gives the report on this one, and its buffer.
     pub(crate) fn go_on(&mut self, source: Source<R>) -> (Report, Vec<u8>) {
-        let report = std::mem::replace(&mut self.lines.report, Report::on(Quoting::Old));
+        let report = std::mem::replace(&mut self.lines.report, Report::on(Some(Quoting::Old)));
         (report, std::mem::replace(&mut self.source, source).into_buffer())
     }
 

@@ -135,9 +135,9 @@ impl<R: Read> Iterator for Reader<R> {
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.ads {
             Ads::Long(reader) => reader.next(),
-            Ads::New(reader) => reader.next(),
-            Ads::Json(reader) => reader.next(),
-            Ads::Xml(reader) => reader.next(),
+            Ads::New(reader) => reader.next_ad().transpose(),
+            Ads::Json(reader) => reader.next_ad().transpose(),
+            Ads::Xml(reader) => reader.next_ad().transpose(),
         }
     }
 }

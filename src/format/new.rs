@@ -6,14 +6,13 @@ use crate::format::extent::{Brackets, skip_blank, value_end};
 use crate::format::list::ParseAd;
 use crate::format::literal::new_literal;
 use crate::format::order::Order;
-use crate::format::report::Report;
 use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::parse::{ParseOptions, parse_expr};
 use crate::syntax::print::{Style, write_indented, write_line, write_literal, write_name};
 use crate::syntax::quote::unquote;
-use crate::syntax::token::{Quoting, is_space, joined_strings};
+use crate::syntax::token::{Quoting, is_space, joined_strings, new_string};
 
 /// Reads the ad that a text begins with; what follows it is ignored. Also returns how many bytes the ad takes, what
 /// precedes it included.
@@ -73,6 +72,7 @@ pub(crate) struct AdParser {
 impl ParseAd for AdParser {
     const BRACKETS: Brackets = Brackets::Square;
     const EXPECTED: Expected = Expected::Ad;
+    const QUOTING: Option<Quoting> = Some(Quoting::New);
 
     fn new(options: &ParseOptions) -> Self {
         let options = ParseOptions { quoting: Quoting::New, ..options.clone() };
@@ -80,10 +80,6 @@ impl ParseAd for AdParser {
             names: Names::default(),
             expressions: Expressions::new(options, |text, options| whole(parse_expr, text, options)),
         }
-    }
-
-    fn report() -> Report {
-        Report::on(Quoting::New)
     }
 
     fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
@@ -224,15 +220,8 @@ fn constant(text: &[u8], start: usize) -> Option<(Attribute, usize)> {
 }
 
 /// The length of a string with its quotes; adjacent strings are not considered.
-pub(crate) fn string_length(text: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
+fn string_length(text: &[u8]) -> Option<usize> {
+    new_string(&text[1..], b'"').map(|length| 1 + length)
 }
 
 /// An error: something else was expected at `at`.
@@ -307,6 +296,7 @@ fn write_attribute(out: &mut Vec<u8>, name: Name, value: &Attribute, style: Styl
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::report::Report;
     use crate::format::{Format, Reader};
 
     fn read(text: &[u8]) -> (Vec<String>, Report) {

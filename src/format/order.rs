@@ -76,9 +76,6 @@ impl Order {
 
     /// As [`Order::of`], with what shows through of chained parents.
     pub(crate) fn of_merged<'a>(&'a mut self, ad: &'a ClassAd) -> Vec<(Name, &'a Attribute)> {
-        if ad.chained().is_none() {
-            return self.of(ad).collect();
-        }
         let mut attributes: Vec<_> = ad.attributes().collect();
         let mut above = ad;
         while let Some(parent) = above.chained() {

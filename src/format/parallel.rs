@@ -138,7 +138,7 @@ pub fn read_long<K: Default>(
 fn joined(mut parts: Vec<Part>) -> (Vec<ClassAd>, Report) {
     parts.sort_by_key(|(number, ..)| *number);
     let mut ads = Vec::with_capacity(parts.iter().map(|(_, ads, _)| ads.len()).sum());
-    let mut report = Report::on(crate::syntax::token::Quoting::Old);
+    let mut report = Report::on(Some(crate::syntax::token::Quoting::Old));
     for (_, mut part, of_part) in parts {
         ads.append(&mut part);
         report.join(of_part);

@@ -59,9 +59,9 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report on an input of the ClassAd language.
-    pub(crate) fn on(quoting: Quoting) -> Self {
-        Report { quoting: Some(quoting), ..Report::default() }
+    /// A report on an input, with its quoting if it is text of the ClassAd language.
+    pub(crate) fn on(quoting: Option<Quoting>) -> Self {
+        Report { quoting, ..Report::default() }
     }
 
     /// Tests whether everything was read.

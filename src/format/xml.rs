@@ -56,7 +56,8 @@ impl<R: Read> XmlReader<R> {
         &self.report
     }
 
-    fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
+    /// Reads the next ad; `None` at the end of the input.
+    pub(crate) fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
         while self.seek()? {
             self.stray = false;
             let mut elements = Elements::default();
@@ -124,14 +125,6 @@ impl<R: Read> XmlReader<R> {
             self.source.consume(tag.end);
             searched = 0;
         }
-    }
-}
-
-impl<R: Read> Iterator for XmlReader<R> {
-    type Item = io::Result<ClassAd>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_ad().transpose()
     }
 }
 

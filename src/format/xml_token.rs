@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::syntax::token::is_space;
+use crate::syntax::token::{is_space, new_string};
 
 /// The side of an element that a tag is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,26 +62,13 @@ impl<'t> Tag<'t> {
             let name = rest[..assign].trim_ascii_end();
             let value = rest[assign + 1..].trim_ascii_start();
             let value = value.get(1..)?;
-            let end = closing_quote(value);
+            let end = new_string(value, b'"').map_or(value.len(), |length| length - 1);
             if name == wanted {
                 return Some(&value[..end]);
             }
             rest = value.get(end + 1..)?;
         }
     }
-}
-
-/// The place of the first quote without a backslash, or the end.
-fn closing_quote(value: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(next) = value.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
-        at += next;
-        if value[at] == b'"' {
-            return at;
-        }
-        at += 2;
-    }
-    value.len()
 }
 
 /// Replaces `&amp;`, `&lt;` and `&gt;`; other entities stay as they are.

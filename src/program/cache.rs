@@ -10,8 +10,8 @@ use hashbrown::HashMap;
 
 use crate::name::{Key, Name};
 use crate::program::atom::Atom;
-use crate::program::condition::{Clause, Step};
-use crate::program::mask::{Mask, Truths};
+use crate::program::condition::{Clause, ClauseStep};
+use crate::program::mask::{Mask, RowTruths};
 use crate::program::view::{Groups, TableView};
 
 /// The ads of one block, opposite to one ad whose values have numbers.
@@ -38,7 +38,7 @@ type GroupsKey = (u32, bool, Vec<Key>);
 pub struct EvalCache {
     /// The ads for which atoms are true that are a clause of their own: more is not needed of these.
     yes: ByAtom<Mask>,
-    truths: ByAtom<Truths>,
+    truths: ByAtom<RowTruths>,
     /// The sets of all ads and of none, by block.
     uniform: Mutex<HashMap<(u32, bool), Arc<Mask>>>,
     groups: Mutex<HashMap<GroupsKey, Arc<Groups>>>,
@@ -57,7 +57,7 @@ impl EvalCache {
     /// The ads for which a clause is true; none if it could not be evaluated.
     pub fn clause(&self, at: &CachedView<'_, '_>, clause: &Clause) -> Option<Arc<Mask>> {
         match clause.steps.as_slice() {
-            [Step::Atom(atom)] => self.yes(at, atom),
+            [ClauseStep::Atom(atom)] => self.yes(at, atom),
             _ => at.view.clause(clause, |atom| self.truths(at, atom)).map(|truths| Arc::new(truths.yes.clone())),
         }
     }
@@ -74,7 +74,7 @@ impl EvalCache {
         })
     }
 
-    fn truths(&self, at: &CachedView<'_, '_>, atom: &Atom) -> Option<Arc<Truths>> {
+    fn truths(&self, at: &CachedView<'_, '_>, atom: &Atom) -> Option<Arc<RowTruths>> {
         at.keep(&self.truths, atom, || at.view.truths(atom, &self.groups(at, atom)).map(Arc::new))
     }
 

@@ -30,7 +30,7 @@ const RULES: SplitRules = SplitRules { splits: |_| true, max_depth: usize::MAX, 
 
 /// A step of a clause, in post-order.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub enum ClauseStep {
     /// The truth of an atom.
     Atom(Arc<Atom>),
     /// `!a`
@@ -47,14 +47,14 @@ pub enum Step {
 #[derive(Debug, Clone)]
 pub struct Clause {
     /// In post-order; one atom, mostly.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ClauseStep>,
 }
 
 impl Clause {
     /// The atoms.
     pub fn atoms(&self) -> impl Iterator<Item = &Arc<Atom>> {
         self.steps.iter().filter_map(|step| match step {
-            Step::Atom(atom) => Some(atom),
+            ClauseStep::Atom(atom) => Some(atom),
             _ => None,
         })
     }
@@ -66,7 +66,7 @@ pub fn requirements(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Vec<Cla
     let clauses = if depends.is_divisible(0) { split(pair, side, atoms) } else { None };
     clauses.unwrap_or_else(|| {
         let atom = atoms.intern(AtomKind::Requirements, side, depends);
-        vec![Clause { steps: vec![Step::Atom(atom)] }]
+        vec![Clause { steps: vec![ClauseStep::Atom(atom)] }]
     })
 }
 
@@ -117,7 +117,7 @@ fn push_steps(
     conditions: &Conditions<ConditionPlace>,
     at: usize,
     atoms: &mut Atoms,
-    steps: &mut Vec<Step>,
+    steps: &mut Vec<ClauseStep>,
 ) -> Option<()> {
     let condition = &conditions.all[at];
     if conditions.is_leaf(at) {
@@ -128,16 +128,16 @@ fn push_steps(
         if depends.followed.iter().any(|at| path.contains(at)) {
             return None;
         }
-        steps.push(Step::Atom(atoms.intern(AtomKind::Subexpr(expr.clone()), *side, depends)));
+        steps.push(ClauseStep::Atom(atoms.intern(AtomKind::Subexpr(expr.clone()), *side, depends)));
         return Some(());
     }
     for (place, part) in conditions.parts(at).enumerate() {
         with_stack(|| push_steps(pair, conditions, part, atoms, steps))?;
         match condition.connective {
-            Connective::All if place > 0 => steps.push(Step::And),
-            Connective::Any if place > 0 => steps.push(Step::Or),
-            Connective::Choice if place == 2 => steps.push(Step::Choose),
-            Connective::Not => steps.push(Step::Not),
+            Connective::All if place > 0 => steps.push(ClauseStep::And),
+            Connective::Any if place > 0 => steps.push(ClauseStep::Or),
+            Connective::Choice if place == 2 => steps.push(ClauseStep::Choose),
+            Connective::Not => steps.push(ClauseStep::Not),
             _ => {}
         }
     }

@@ -116,7 +116,7 @@ impl Mask {
 ///
 /// A value that is not a condition (a string, a list) counts as error, as it does for the operators of logic.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Truths {
+pub struct RowTruths {
     /// The rows for which it is true.
     pub yes: Mask,
     /// The rows for which it is false.
@@ -125,7 +125,7 @@ pub struct Truths {
     pub error: Mask,
 }
 
-impl Truths {
+impl RowTruths {
     /// The truth of each row, given the truths of groups of rows.
     pub fn of_groups(groups: &[u32], truths: &[Truth]) -> Self {
         let len = groups.len();
@@ -225,9 +225,9 @@ mod tests {
 
     const ALL: [Truth; 4] = [Truth::True, Truth::False, Truth::Undefined, Truth::Error];
 
-    fn of(truths: &[Truth]) -> Truths {
+    fn of(truths: &[Truth]) -> RowTruths {
         let groups: Vec<u32> = (0..truths.len() as u32).collect();
-        Truths::of_groups(&groups, truths)
+        RowTruths::of_groups(&groups, truths)
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn rows_have_the_truth_of_their_group() {
-        let truths = Truths::of_groups(&[1, 0, 1, 2], &[Truth::True, Truth::False, Truth::NotBoolean]);
+        let truths = RowTruths::of_groups(&[1, 0, 1, 2], &[Truth::True, Truth::False, Truth::NotBoolean]);
         assert_eq!(truths.no.rows().collect::<Vec<_>>(), [0, 2]);
         assert_eq!((truths.yes.contains(1), truths.error.contains(3)), (true, true));
     }

@@ -14,8 +14,8 @@ use crate::name::Name;
 use crate::program::Side;
 use crate::program::atom::{AdPair, Atom, AtomKind, Atoms, Dependencies, MentionsCache};
 use crate::program::batch::{Batch, Vector};
-use crate::program::condition::{Clause, MAX_ATOMS, Step, expression};
-use crate::program::mask::{Mask, Truths};
+use crate::program::condition::{Clause, ClauseStep, MAX_ATOMS, expression};
+use crate::program::mask::{Mask, RowTruths};
 use crate::program::partition::Partition;
 use crate::program::table::Table;
 use crate::syntax::expr::Expr;
@@ -61,7 +61,7 @@ pub struct Groups {
 
 /// The values of an expression.
 #[derive(Debug, Default)]
-pub struct Values {
+pub struct RowValues {
     /// For each ad, the number of its value.
     pub of: Vec<u32>,
     /// The values.
@@ -127,25 +127,29 @@ impl<'t> TableView<'t> {
     }
 
     /// The truth of an atom for each ad.
-    pub fn truths(&self, atom: &Atom, groups: &Groups) -> Option<Truths> {
+    pub fn truths(&self, atom: &Atom, groups: &Groups) -> Option<RowTruths> {
         Some(match self.values(atom, groups)? {
-            Vector::Same(value) => Truths::same(groups.of.len(), Truth::of(&value)),
-            values => Truths::of_groups(&groups.of, &values.each(groups.first.len(), Truth::of)),
+            Vector::Same(value) => RowTruths::same(groups.of.len(), Truth::of(&value)),
+            values => RowTruths::of_groups(&groups.of, &values.each(groups.first.len(), Truth::of)),
         })
     }
 
     /// The truth of a clause for each ad.
-    pub fn clause(&self, clause: &Clause, mut truths: impl FnMut(&Atom) -> Option<Arc<Truths>>) -> Option<Arc<Truths>> {
-        let mut stack: Vec<Arc<Truths>> = Vec::new();
+    pub fn clause(
+        &self,
+        clause: &Clause,
+        mut truths: impl FnMut(&Atom) -> Option<Arc<RowTruths>>,
+    ) -> Option<Arc<RowTruths>> {
+        let mut stack: Vec<Arc<RowTruths>> = Vec::new();
         for step in &clause.steps {
             let made = match step {
-                Step::Atom(atom) => truths(atom)?,
-                Step::Not => Arc::new(stack.pop()?.not()),
-                Step::And | Step::Or => {
+                ClauseStep::Atom(atom) => truths(atom)?,
+                ClauseStep::Not => Arc::new(stack.pop()?.not()),
+                ClauseStep::And | ClauseStep::Or => {
                     let (right, left) = (stack.pop()?, stack.pop()?);
-                    Arc::new(if matches!(step, Step::And) { left.and(&right) } else { left.or(&right) })
+                    Arc::new(if matches!(step, ClauseStep::And) { left.and(&right) } else { left.or(&right) })
                 }
-                Step::Choose => {
+                ClauseStep::Choose => {
                     let (no, yes, condition) = (stack.pop()?, stack.pop()?, stack.pop()?);
                     Arc::new(condition.choose(&yes, &no))
                 }
@@ -156,7 +160,7 @@ impl<'t> TableView<'t> {
     }
 
     /// The value of an expression for each ad; it belongs to the ad of a side.
-    pub fn values_of(&self, side: Side, expr: &Expr) -> Values {
+    pub fn values_of(&self, side: Side, expr: &Expr) -> RowValues {
         if !self.table.is_by_column(self.ads) {
             return self.each(&|ad| {
                 let (my, target) = self.sides(side, ad);
@@ -167,11 +171,11 @@ impl<'t> TableView<'t> {
         let groups = self.groups(&atom);
         let values = self.values(&atom, &groups);
         let values = values.map(|values| values.each(groups.first.len(), Value::clone)).unwrap_or_default();
-        Values { of: groups.of, values }
+        RowValues { of: groups.of, values }
     }
 
     /// The value of an attribute of each ad.
-    pub fn attribute(&self, name: Name) -> Values {
+    pub fn attribute(&self, name: Name) -> RowValues {
         let value = |ad: u32| {
             let scope = Scope::new(self.source.ad(ad), self.settings).with_target(self.other);
             scope.eval_attr(name).unwrap_or(Value::Error)
@@ -181,12 +185,12 @@ impl<'t> TableView<'t> {
         }
         let Dependencies { row, .. } = self.pair().depends_of(name, Side::Row, &mut MentionsCache::default());
         let groups = self.groups_by(&row);
-        Values { values: map_all(&groups.first, |ad| value(*ad)), of: groups.of }
+        RowValues { values: map_all(&groups.first, |ad| value(*ad)), of: groups.of }
     }
 
     /// A value for every ad by itself.
-    fn each(&self, value: &(dyn Fn(u32) -> Value + Sync)) -> Values {
-        Values { of: (0..self.ads.len() as u32).collect(), values: map_all(self.ads, |ad| value(*ad)) }
+    fn each(&self, value: &(dyn Fn(u32) -> Value + Sync)) -> RowValues {
+        RowValues { of: (0..self.ads.len() as u32).collect(), values: map_all(self.ads, |ad| value(*ad)) }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::lexer::{Lexer, Token};
 use crate::syntax::operator::BinaryOp;
 use crate::syntax::parse::{ParseOptions, parse_expr};
+use crate::syntax::token::Mark;
 
 /// The width and the start of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +51,7 @@ pub fn layout(source: &[u8], options: &ParseOptions, measure: Measure) -> Result
     let expr = parse_expr(source, &options)?;
     let pieces = pieces(source, &options)?;
     let mut writer =
-        Writer { source, tree: expr.tree(), pieces: &pieces, measure, out: Vec::new(), column: measure.taken };
+        LayoutWriter { source, tree: expr.tree(), pieces: &pieces, measure, out: Vec::new(), column: measure.taken };
     let whole = 0..pieces.len();
     writer.around(expr.root(), whole);
     let written = writer.out;
@@ -66,11 +67,11 @@ pub fn layout(source: &[u8], options: &ParseOptions, measure: Measure) -> Result
 struct Piece {
     start: usize,
     end: usize,
-    kind: Kind,
+    kind: PieceKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PieceKind {
     Token,
     /// An operator between operands, or `=`, `?`, `:`.
     Infix,
@@ -102,33 +103,34 @@ fn pieces(source: &[u8], options: &ParseOptions) -> Result<Vec<Piece>, SyntaxErr
         let (start, token, end) = token?;
         between(source, at, start, &mut found);
         at = end;
-        let kind = match &token {
-            Token::Literal(_) if source[start].is_ascii_digit() || source[end - 1].is_ascii_digit() => Kind::Number,
-            Token::Literal(_) | Token::Name(_) => Kind::Token,
-            Token::Binary(_) | Token::Default | Token::Question | Token::Colon | Token::Assign => Kind::Infix,
-            Token::Plus | Token::Minus if operand => Kind::Infix,
-            Token::Plus | Token::Minus | Token::Prefix(_) => Kind::Prefix,
-            Token::Dot if operand => Kind::Dot,
-            Token::Dot => Kind::Root,
-            Token::Comma | Token::Semicolon => Kind::Comma,
-            Token::OpenParen => {
-                lists.push(false);
-                Kind::Open
-            }
-            Token::OpenBracket | Token::OpenBrace => {
-                let list = !operand || matches!(token, Token::OpenBrace);
-                lists.push(list);
-                if list { Kind::OpenList } else { Kind::Open }
-            }
-            Token::CloseParen | Token::CloseBracket | Token::CloseBrace => {
-                if lists.pop().unwrap_or(false) {
-                    Kind::CloseList
-                } else {
-                    Kind::Close
+        let kind =
+            match &token {
+                Token::Literal(_) if source[start].is_ascii_digit() || source[end - 1].is_ascii_digit() => {
+                    PieceKind::Number
                 }
-            }
-        };
-        operand = matches!(kind, Kind::Token | Kind::Number | Kind::Close | Kind::CloseList);
+                Token::Literal(_) | Token::Name(_) => PieceKind::Token,
+                Token::Binary(_) | Token::Mark(Mark::Default | Mark::Question | Mark::Colon | Mark::Assign) => {
+                    PieceKind::Infix
+                }
+                Token::Mark(Mark::Plus | Mark::Minus) if operand => PieceKind::Infix,
+                Token::Mark(Mark::Plus | Mark::Minus) | Token::Prefix(_) => PieceKind::Prefix,
+                Token::Mark(Mark::Dot) if operand => PieceKind::Dot,
+                Token::Mark(Mark::Dot) => PieceKind::Root,
+                Token::Mark(Mark::Comma | Mark::Semicolon) => PieceKind::Comma,
+                Token::Mark(Mark::OpenParen) => {
+                    lists.push(false);
+                    PieceKind::Open
+                }
+                Token::Mark(Mark::OpenBracket | Mark::OpenBrace) => {
+                    let list = !operand || matches!(token, Token::Mark(Mark::OpenBrace));
+                    lists.push(list);
+                    if list { PieceKind::OpenList } else { PieceKind::Open }
+                }
+                Token::Mark(Mark::CloseParen | Mark::CloseBracket | Mark::CloseBrace) => {
+                    if lists.pop().unwrap_or(false) { PieceKind::CloseList } else { PieceKind::Close }
+                }
+            };
+        operand = matches!(kind, PieceKind::Token | PieceKind::Number | PieceKind::Close | PieceKind::CloseList);
         found.push(Piece { start, end, kind });
     }
     let end = memchr::memchr(0, source).unwrap_or(source.len());
@@ -144,11 +146,11 @@ fn between(source: &[u8], from: usize, to: usize, found: &mut Vec<Piece>) {
         if rest.starts_with(b"//") {
             let end = memchr::memchr(b'\n', rest).map_or(to, |end| at + end);
             let text = source[at..end].trim_ascii_end().len();
-            found.push(Piece { start: at, end: at + text, kind: Kind::Line });
+            found.push(Piece { start: at, end: at + text, kind: PieceKind::Line });
             at = end;
         } else if rest.starts_with(b"/*") {
             let end = memchr::memmem::find(&rest[2..], b"*/").map_or(to, |end| at + end + 4);
-            found.push(Piece { start: at, end, kind: Kind::Block });
+            found.push(Piece { start: at, end, kind: PieceKind::Block });
             at = end;
         } else {
             at += 1;
@@ -157,7 +159,7 @@ fn between(source: &[u8], from: usize, to: usize, found: &mut Vec<Piece>) {
 }
 
 fn comments(source: &[u8], pieces: &[Piece]) -> Vec<Vec<u8>> {
-    let comments = pieces.iter().filter(|piece| matches!(piece.kind, Kind::Block | Kind::Line));
+    let comments = pieces.iter().filter(|piece| matches!(piece.kind, PieceKind::Block | PieceKind::Line));
     comments.map(|piece| source[piece.start..piece.end].to_vec()).collect()
 }
 
@@ -165,7 +167,7 @@ fn commented(text: &[u8], options: &ParseOptions) -> Vec<Vec<u8>> {
     pieces(text, options).map(|pieces| comments(text, &pieces)).unwrap_or_default()
 }
 
-struct Writer<'s> {
+struct LayoutWriter<'s> {
     source: &'s [u8],
     tree: &'s Tree,
     pieces: &'s [Piece],
@@ -176,7 +178,7 @@ struct Writer<'s> {
 
 type Range = std::ops::Range<usize>;
 
-impl Writer<'_> {
+impl LayoutWriter<'_> {
     fn text(&self, piece: usize) -> &[u8] {
         &self.source[self.pieces[piece].start..self.pieces[piece].end]
     }
@@ -213,7 +215,7 @@ impl Writer<'_> {
         for at in whole.start..inner.start {
             let text = self.text(at).to_vec();
             self.put(&text);
-            if self.pieces[at].kind == Kind::Line { self.line(0) } else { self.put(b" ") }
+            if self.pieces[at].kind == PieceKind::Line { self.line(0) } else { self.put(b" ") }
         }
         self.node(root, 0, 0);
         for at in inner.end..whole.end {
@@ -226,24 +228,27 @@ impl Writer<'_> {
     /// The pieces on one line, if none ends a line.
     fn flat(&self, range: Range) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        let mut last: Option<Kind> = None;
+        let mut last: Option<PieceKind> = None;
         for at in range {
             let piece = &self.pieces[at];
             let text = self.text(at);
-            if piece.kind == Kind::Line || (memchr::memchr(b'\n', text).is_some() && piece.kind == Kind::Block) {
+            if piece.kind == PieceKind::Line
+                || (memchr::memchr(b'\n', text).is_some() && piece.kind == PieceKind::Block)
+            {
                 return None;
             }
             let begins_number = text.first().is_some_and(u8::is_ascii_digit)
                 || (text.len() > 1 && text[0] == b'.' && text[1].is_ascii_digit());
             let space = match (last, piece.kind) {
                 (None, _) => false,
-                (Some(Kind::Infix | Kind::Comma | Kind::Block), _) | (_, Kind::Infix | Kind::Block) => true,
+                (Some(PieceKind::Infix | PieceKind::Comma | PieceKind::Block), _)
+                | (_, PieceKind::Infix | PieceKind::Block) => true,
                 // A sign apart from its number stays apart: together they would be one number.
-                (Some(Kind::Prefix), Kind::Number) => begins_number,
-                (Some(Kind::OpenList), Kind::CloseList) => false,
-                (Some(Kind::OpenList), _) | (_, Kind::CloseList) => true,
+                (Some(PieceKind::Prefix), PieceKind::Number) => begins_number,
+                (Some(PieceKind::OpenList), PieceKind::CloseList) => false,
+                (Some(PieceKind::OpenList), _) | (_, PieceKind::CloseList) => true,
                 // `1 .a` is a selection, `1.a` is nothing.
-                (Some(Kind::Number), Kind::Dot) => true,
+                (Some(PieceKind::Number), PieceKind::Dot) => true,
                 _ => false,
             };
             if space {
@@ -327,7 +332,7 @@ impl Writer<'_> {
             Node::Unary(_, operand) => {
                 let inner = self.range(operand);
                 let Some(sign) = self.flat(range.start..inner.start) else { return false };
-                if inner.start != range.start + 1 || self.pieces[inner.start].kind == Kind::Number {
+                if inner.start != range.start + 1 || self.pieces[inner.start].kind == PieceKind::Number {
                     return false;
                 }
                 self.put(&sign);
@@ -346,7 +351,7 @@ impl Writer<'_> {
             if let Some(end) = end {
                 // Comments on both sides of the operator.
                 let gap: Vec<usize> = (end..range.start).collect();
-                let Some(sign) = gap.iter().copied().find(|at| self.pieces[*at].kind == Kind::Infix) else {
+                let Some(sign) = gap.iter().copied().find(|at| self.pieces[*at].kind == PieceKind::Infix) else {
                     return false;
                 };
                 self.after(end..sign, level);
@@ -371,7 +376,7 @@ impl Writer<'_> {
         let line = memchr::memrchr(b'\n', &self.source[..start]).map_or(0, |newline| newline + 1);
         let alone = self.source[line..start].iter().all(u8::is_ascii_whitespace) && line > 0;
         // Nothing may follow a comment that ends its line.
-        let ended = at > 0 && self.pieces[at - 1].kind == Kind::Line;
+        let ended = at > 0 && self.pieces[at - 1].kind == PieceKind::Line;
         if alone || ended {
             self.line(level);
         } else {
@@ -436,7 +441,7 @@ impl Writer<'_> {
     }
 
     fn has_comment(&self, range: Range) -> bool {
-        self.pieces[range].iter().any(|piece| matches!(piece.kind, Kind::Block | Kind::Line))
+        self.pieces[range].iter().any(|piece| matches!(piece.kind, PieceKind::Block | PieceKind::Line))
     }
 }
 

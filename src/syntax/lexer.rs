@@ -13,7 +13,7 @@ use crate::syntax::number;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
 use crate::syntax::quote::unquote;
-use crate::syntax::token::{Quoting, Raw, ScanError};
+use crate::syntax::token::{Mark, Quoting, Raw, ScanError};
 use crate::text::Text;
 
 /// A token of the grammar.
@@ -25,38 +25,10 @@ pub enum Token {
     Name(Name),
     /// An operator that is only between operands.
     Binary(BinaryOp),
-    /// `+`
-    Plus,
-    /// `-`
-    Minus,
     /// `!` or `~`
     Prefix(UnaryOp),
-    /// `?:`
-    Default,
-    /// `?`
-    Question,
-    /// `:`
-    Colon,
-    /// `.`
-    Dot,
-    /// `,`
-    Comma,
-    /// `;`
-    Semicolon,
-    /// `=`
-    Assign,
-    /// `(`
-    OpenParen,
-    /// `)`
-    CloseParen,
-    /// `[`
-    OpenBracket,
-    /// `]`
-    CloseBracket,
-    /// `{`
-    OpenBrace,
-    /// `}`
-    CloseBrace,
+    /// Any other sign.
+    Mark(Mark),
 }
 
 impl Token {
@@ -67,10 +39,7 @@ impl Token {
             self,
             Token::Literal(_)
                 | Token::Name(_)
-                | Token::Dot
-                | Token::CloseParen
-                | Token::CloseBracket
-                | Token::CloseBrace
+                | Token::Mark(Mark::Dot | Mark::CloseParen | Mark::CloseBracket | Mark::CloseBrace)
         )
     }
 }
@@ -139,21 +108,9 @@ impl<'s> Lexer<'s> {
             }
             Raw::String => Ok(Token::Literal(Literal::Str(Text::new(self.unquoted()?)))),
             Raw::QuotedName => Ok(Token::Name(Name::new(self.unquoted()?))),
-            Raw::Minus => self.minus(),
-            Raw::Dot => Ok(Token::Dot),
-            Raw::Plus => Ok(Token::Plus),
-            Raw::Question => Ok(Token::Question),
-            Raw::Default => Ok(Token::Default),
-            Raw::Colon => Ok(Token::Colon),
-            Raw::Semicolon => Ok(Token::Semicolon),
-            Raw::Comma => Ok(Token::Comma),
-            Raw::OpenBracket => Ok(Token::OpenBracket),
-            Raw::CloseBracket => Ok(Token::CloseBracket),
-            Raw::OpenParen => Ok(Token::OpenParen),
-            Raw::CloseParen => Ok(Token::CloseParen),
-            Raw::OpenBrace => Ok(Token::OpenBrace),
-            Raw::CloseBrace => Ok(Token::CloseBrace),
-            Raw::Assign => self.assign(),
+            Raw::Mark(Mark::Minus) => self.minus(),
+            Raw::Mark(Mark::Assign) => self.assign(),
+            Raw::Mark(mark) => Ok(Token::Mark(mark)),
             Raw::Binary(op) => Ok(Token::Binary(op)),
             Raw::Prefix(op) => Ok(Token::Prefix(op)),
         }
@@ -165,7 +122,7 @@ impl<'s> Lexer<'s> {
         if self.source.get(span.end) == Some(&b'?') {
             return Err(self.error(SyntaxErrorKind::BadCharacter("`=?`".to_owned()), span.start, span.end + 1));
         }
-        Ok(Token::Assign)
+        Ok(Token::Mark(Mark::Assign))
     }
 
     fn minus(&mut self) -> Result<Token, SyntaxError> {
@@ -173,13 +130,13 @@ impl<'s> Lexer<'s> {
         let rest = self.scanner.remainder();
         let digit = |at: usize| rest.get(at).is_some_and(u8::is_ascii_digit);
         if self.after_operand || !(digit(0) || (rest.first() == Some(&b'.') && digit(1))) {
-            return Ok(Token::Minus);
+            return Ok(Token::Mark(Mark::Minus));
         }
         match self.scanner.next() {
             Some(Ok(
                 raw @ (Raw::Integer | Raw::Hexadecimal | Raw::HexadecimalFraction | Raw::Fraction | Raw::Exponent),
             )) => self.number(raw, start),
-            _ => Ok(Token::Minus), // a digit always begins a number
+            _ => Ok(Token::Mark(Mark::Minus)), // a digit always begins a number
         }
     }
 

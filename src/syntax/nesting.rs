@@ -5,6 +5,7 @@
 //! parser.
 
 use crate::syntax::lexer::Token;
+use crate::syntax::token::Mark;
 
 /// Simultaneously open productions that are still accepted.
 pub const LIMIT: usize = 500;
@@ -53,23 +54,25 @@ impl Nesting {
     pub fn accept(&mut self, token: &Token) -> bool {
         match token {
             Token::Literal(_) | Token::Name(_) => return self.operand(),
-            Token::Plus | Token::Minus | Token::Prefix(_) if !self.in_operand => {
+            Token::Mark(Mark::Plus | Mark::Minus) | Token::Prefix(_) if !self.in_operand => {
                 self.level.prefixes += 1;
                 return self.level.open() <= LIMIT;
             }
-            Token::Binary(_) | Token::Plus | Token::Minus | Token::Prefix(_) | Token::Assign => self.end_operand(),
-            Token::Default => {
+            Token::Binary(_) | Token::Prefix(_) | Token::Mark(Mark::Plus | Mark::Minus | Mark::Assign) => {
+                self.end_operand();
+            }
+            Token::Mark(Mark::Default) => {
                 self.level.defaults += 1;
                 self.in_operand = false;
             }
-            Token::Dot if !self.in_operand => return self.operand(),
-            Token::Dot => {}
-            Token::Question => {
+            Token::Mark(Mark::Dot) if !self.in_operand => return self.operand(),
+            Token::Mark(Mark::Dot) => {}
+            Token::Mark(Mark::Question) => {
                 self.end_operand();
                 self.questions.push(self.level.branches);
                 self.level.branches += 1;
             }
-            Token::Colon => {
+            Token::Mark(Mark::Colon) => {
                 self.end_operand();
                 if self.questions.len() > self.level.questions
                     && let Some(branches) = self.questions.pop()
@@ -77,12 +80,12 @@ impl Nesting {
                     self.level.branches = branches + 1;
                 }
             }
-            Token::Comma | Token::Semicolon => {
+            Token::Mark(Mark::Comma | Mark::Semicolon) => {
                 self.end_operand();
                 self.questions.truncate(self.level.questions);
                 self.level.branches = 0;
             }
-            Token::OpenParen | Token::OpenBracket | Token::OpenBrace => {
+            Token::Mark(Mark::OpenParen | Mark::OpenBracket | Mark::OpenBrace) => {
                 // Inside an operand: its Unary and Postfix are open too.
                 let fits = self.operand();
                 let outside = self.level.open() + 2;
@@ -91,7 +94,7 @@ impl Nesting {
                 self.in_operand = false;
                 return fits;
             }
-            Token::CloseParen | Token::CloseBracket | Token::CloseBrace => {
+            Token::Mark(Mark::CloseParen | Mark::CloseBracket | Mark::CloseBrace) => {
                 self.questions.truncate(self.level.questions);
                 self.level = self.outer.pop().unwrap_or_default();
                 self.in_operand = true;

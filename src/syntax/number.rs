@@ -2,6 +2,8 @@
 
 use std::io::Write as _;
 
+use crate::syntax::token::is_space;
+
 /// Longest mantissa kept by [`write_general`]; a double has at most 767 significant decimal digits, the rest are zeros.
 const MAX_PRECISION: usize = 1100;
 
@@ -166,10 +168,7 @@ fn decimal_digits(magnitude: f64, count: usize) -> (Vec<u8>, i32) {
 
 /// The value of the short exponent that Rust's formatting writes.
 fn signed(text: &[u8]) -> i32 {
-    let (negative, digits) =
-        text.split_first().filter(|(first, _)| **first == b'-').map_or((false, text), |(_, d)| (true, d));
-    let value = digits.iter().fold(0, |sum, &d| sum * 10 + i32::from(d - b'0'));
-    if negative { -value } else { value }
+    std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).unwrap_or_default()
 }
 
 /// Writes digits with a point after the first `whole` of them; without a point when nothing follows it.
@@ -212,11 +211,6 @@ pub fn real_prefix(text: &[u8]) -> Option<(f64, usize)> {
     let (magnitude, length) = hexadecimal(body).or_else(|| decimal(body)).or_else(|| named(body))?;
     let value = if negative { -magnitude } else { magnitude };
     Some((value, blank + usize::from(signed) + length))
-}
-
-/// White space as C `isspace` knows it in the C locale.
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 /// The longest unsigned decimal number at the start.

@@ -14,6 +14,7 @@ use crate::syntax::time::Zone;
 use crate::syntax::token::Quoting;
 
 #[expect(
+    unused_imports,
     unused_qualifications,
     unreachable_pub,
     clippy::all,
@@ -172,39 +173,32 @@ fn unexpected(source: &[u8], start: usize, end: usize, allowed: &[String]) -> Sy
     SyntaxError::new(SyntaxErrorKind::Unexpected { expected: expected(allowed), found }, Span::new(start, end))
 }
 
+/// Tokens that may follow an operand, and what they mean for people.
+const BEHIND_OPERAND: [(&str, Expected); 6] = [
+    (":", Expected::Colon),
+    ("}", Expected::CommaOrCloseBrace),
+    (",", Expected::CommaOrCloseParen),
+    (")", Expected::CloseParen),
+    (";", Expected::SemicolonOrCloseBracket),
+    ("]", Expected::CloseSubscript),
+];
+
 /// The meaning of the parser's list of acceptable tokens for people.
 fn expected(allowed: &[String]) -> Expected {
     let has = |token: &str| allowed.iter().any(|known| known.trim_matches('"') == token);
+    let behind = || BEHIND_OPERAND.iter().find(|(token, _)| has(token)).map(|(_, expected)| *expected);
     if has("literal") {
         Expected::Expression
     } else if has("=") {
         Expected::Assign
     } else if has("binary") || has("?") {
-        match () {
-            () if has(":") => Expected::Colon,
-            () if has("}") => Expected::CommaOrCloseBrace,
-            () if has(",") => Expected::CommaOrCloseParen,
-            () if has(")") => Expected::CloseParen,
-            () if has(";") => Expected::SemicolonOrCloseBracket,
-            () if has("]") => Expected::CloseSubscript,
-            () => Expected::Operator,
-        }
+        behind().unwrap_or(Expected::Operator)
     } else if has("name") {
         if allowed.len() == 1 { Expected::Selector } else { Expected::AttributeName }
     } else if has(";") {
         Expected::SemicolonOrCloseBracket
-    } else if has(":") {
-        // Where everything was reduced that the next token allowed to, only one token is left.
-        Expected::Colon
-    } else if has("}") {
-        Expected::CommaOrCloseBrace
-    } else if has(",") {
-        Expected::CommaOrCloseParen
-    } else if has(")") {
-        Expected::CloseParen
-    } else if has("]") {
-        Expected::CloseSubscript
     } else {
-        Expected::End
+        // Where everything was reduced that the next token allowed to, only one token is left.
+        behind().unwrap_or(Expected::End)
     }
 }

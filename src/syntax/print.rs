@@ -114,22 +114,47 @@ fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut u
             steps.push(Step::Text(")"));
             separated(tree.run(site.arguments), ",", steps);
         }
-        Node::List(run) if style == Style::Pretty => pretty_list(out, tree.run(run), indent, steps),
         Node::List(run) => {
-            out.extend_from_slice(b"{ ");
-            steps.push(Step::Text(" }"));
-            separated(tree.run(run), ",", steps);
+            let spaces = (style == Style::Pretty).then_some(3);
+            grouped(out, ["{", ",", "}"], spaces, tree.run(run), indent, steps, |element| (None, *element));
         }
-        Node::Ad(run) if style == Style::Pretty => pretty_ad(out, tree.ad(run), indent, steps),
         Node::Ad(run) => {
-            out.extend_from_slice(b"[ ");
-            steps.push(Step::Text(" ]"));
-            for (at, (name, value)) in tree.ad(run).iter().enumerate().rev() {
-                steps.extend([Step::Node(*value), Step::Text(" = "), Step::Name(*name)]);
-                if at > 0 {
-                    steps.push(Step::Text("; "));
-                }
-            }
+            let spaces = (style == Style::Pretty).then_some(4);
+            let attribute = |(name, value): &(Name, NodeId)| (Some(*name), *value);
+            grouped(out, ["[", "; ", "]"], spaces, tree.ad(run), indent, steps, attribute);
+        }
+    }
+}
+
+/// Writes an opening bracket; its parts, each with its name if it has one, and the closing bracket follow. In pretty form
+/// each part has a line, with so many more spaces.
+fn grouped<P>(
+    out: &mut Vec<u8>,
+    [open, separator, close]: [&'static str; 3],
+    spaces: Option<usize>,
+    parts: &[P],
+    indent: &mut usize,
+    steps: &mut Steps,
+    part: impl Fn(&P) -> (Option<Name>, NodeId),
+) {
+    let outside = *indent;
+    if let Some(spaces) = spaces {
+        write_line(out, outside + spaces);
+        *indent = outside + 2 * spaces;
+        steps.extend([Step::Indent(outside), Step::Text(close), Step::Line(outside + spaces)]);
+    } else {
+        steps.extend([Step::Text(close), Step::Text(" ")]);
+    }
+    out.extend_from_slice(open.as_bytes());
+    out.extend(spaces.is_none().then_some(b' '));
+    for (at, (name, value)) in parts.iter().map(part).enumerate().rev() {
+        steps.push(Step::Node(value));
+        if let Some(name) = name {
+            steps.extend([Step::Text(" = "), Step::Name(name)]);
+        }
+        steps.extend(spaces.map(|spaces| Step::Line(outside + 2 * spaces)));
+        if at > 0 {
+            steps.push(Step::Text(separator));
         }
     }
 }
@@ -147,34 +172,6 @@ fn separated(elements: &[NodeId], separator: &'static str, steps: &mut Steps) {
 pub fn write_line(out: &mut Vec<u8>, spaces: usize) {
     out.push(b'\n');
     out.resize(out.len() + spaces, b' ');
-}
-
-fn pretty_list(out: &mut Vec<u8>, elements: &[NodeId], indent: &mut usize, steps: &mut Steps) {
-    let outside = *indent;
-    write_line(out, outside + 3);
-    out.push(b'{');
-    *indent = outside + 6;
-    steps.extend([Step::Indent(outside), Step::Text("}"), Step::Line(outside + 3)]);
-    for (at, element) in elements.iter().enumerate().rev() {
-        if at + 1 < elements.len() {
-            steps.push(Step::Text(","));
-        }
-        steps.extend([Step::Node(*element), Step::Line(outside + 6)]);
-    }
-}
-
-fn pretty_ad(out: &mut Vec<u8>, attributes: &[(Name, NodeId)], indent: &mut usize, steps: &mut Steps) {
-    let outside = *indent;
-    write_line(out, outside + 4);
-    out.push(b'[');
-    *indent = outside + 8;
-    steps.extend([Step::Indent(outside), Step::Text("]"), Step::Line(outside + 4)]);
-    for (at, (name, value)) in attributes.iter().enumerate().rev() {
-        if at + 1 < attributes.len() {
-            steps.push(Step::Text("; "));
-        }
-        steps.extend([Step::Node(*value), Step::Text(" = "), Step::Name(*name), Step::Line(outside + 8)]);
-    }
 }
 
 /// Writes a constant.

@@ -1,8 +1,12 @@
 //! Escapes: the text between quotes and the bytes it stands for.
 
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
 use crate::syntax::literal::Literal;
 use crate::syntax::parse::{ParseOptions, parse_expr};
-use crate::syntax::token::{Quoting, is_space};
+use crate::syntax::token::{Quoting, is_space, new_string};
 use crate::text::Text;
 
 /// The error of a quoted text that has no meaning.
@@ -13,7 +17,7 @@ pub struct NulEscape;
 ///
 /// # Errors
 /// An octal escape of value 0.
-pub fn unquote(token: &[u8], quoting: Quoting) -> Result<std::borrow::Cow<'_, [u8]>, NulEscape> {
+pub fn unquote(token: &[u8], quoting: Quoting) -> Result<Cow<'_, [u8]>, NulEscape> {
     let quote = token[0];
     let inner = &token[1..token.len() - 1];
     match quoting {
@@ -28,26 +32,19 @@ pub fn unquote(token: &[u8], quoting: Quoting) -> Result<std::borrow::Cow<'_, [u
 }
 
 /// Joins `"a" "b"` to the raw text `ab`, escapes untouched.
-fn join(token: &[u8], quote: u8) -> Vec<u8> {
-    let mut raw = Vec::with_capacity(token.len());
-    let mut at = 0;
-    while at < token.len() {
-        if is_space(token[at]) {
-            at += 1;
-            continue;
-        }
-        at += 1; // the opening quote
-        while at < token.len() && token[at] != quote {
-            raw.push(token[at]);
-            if token[at] == b'\\' {
-                at += 1;
-                raw.extend(token.get(at));
-            }
-            at += 1;
-        }
-        at += 1; // the closing quote
+pub(crate) fn join(token: &[u8], quote: u8) -> Cow<'_, [u8]> {
+    let mut pieces: SmallVec<[&[u8]; 2]> = SmallVec::new();
+    let mut rest = &token[1..];
+    while let Some(length) = new_string(rest, quote) {
+        pieces.push(&rest[..length - 1]);
+        let gap = rest[length..].iter().take_while(|byte| is_space(**byte)).count();
+        // Behind the quote that opens the next string, if there is one.
+        rest = rest.get(length + gap + 1..).unwrap_or_default();
     }
-    raw
+    match pieces[..] {
+        [piece] => Cow::Borrowed(piece),
+        _ => Cow::Owned(pieces.concat()),
+    }
 }
 
 /// Replaces the escapes of new syntax.
@@ -102,7 +99,7 @@ fn octal(digits: &[u8]) -> (u8, usize) {
     (value, count)
 }
 
-fn unquote_old(inner: &[u8], quote: u8) -> std::borrow::Cow<'_, [u8]> {
+fn unquote_old(inner: &[u8], quote: u8) -> Cow<'_, [u8]> {
     if memchr::memchr(quote, inner).is_none() {
         return inner.into();
     }

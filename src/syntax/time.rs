@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 
 use super::calendar::{Civil, DAY};
 use super::number;
+use super::token::is_space;
 
 /// An absolute time: an instant and the offset of the clock that shows it. Equality is the identity of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +165,7 @@ fn split_offset(text: &[u8]) -> (Vec<u8>, Option<i32>) {
 
 /// Length of a text without its trailing white space, as C `isspace` knows it.
 fn trimmed(text: &[u8]) -> usize {
-    text.iter().rposition(|b| !matches!(b, b' ' | b'\t'..=b'\r')).map_or(0, |last| last + 1)
+    text.iter().rposition(|b| !is_space(*b)).map_or(0, |last| last + 1)
 }
 
 /// The groups of digits of a date, whatever separates them.

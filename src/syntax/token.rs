@@ -29,6 +29,41 @@ pub enum ScanError {
     UnterminatedComment,
 }
 
+/// A sign without a payload that is not only an operator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `?:`
+    Default,
+    /// `?`
+    Question,
+    /// `:`
+    Colon,
+    /// `.`
+    Dot,
+    /// `,`
+    Comma,
+    /// `;`
+    Semicolon,
+    /// `=`
+    Assign,
+    /// `(`
+    OpenParen,
+    /// `)`
+    CloseParen,
+    /// `[`
+    OpenBracket,
+    /// `]`
+    CloseBracket,
+    /// `{`
+    OpenBrace,
+    /// `}`
+    CloseBrace,
+}
+
 /// A raw token.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(utf8 = false, extras = Quoting, error = ScanError)]
@@ -68,9 +103,6 @@ pub enum Raw {
     /// A quoted name with its quotes.
     #[token("'", |lexer| quoted(lexer, b'\''))]
     QuotedName,
-    /// `.`, also written `..`
-    #[regex(r"\.\.?")]
-    Dot,
     /// An operator that is only between operands.
     #[token("*", |_| BinaryOp::Multiply)]
     #[token("/", |_| BinaryOp::Divide)]
@@ -96,48 +128,23 @@ pub enum Raw {
     #[token("~", |_| UnaryOp::BitNot)]
     #[token("!", |_| UnaryOp::Not)]
     Prefix(UnaryOp),
-    /// `+`
-    #[token("+")]
-    Plus,
-    /// `-`
-    #[token("-")]
-    Minus,
-    /// `?`
-    #[token("?")]
-    Question,
-    /// `?:`, with white space allowed in between.
-    #[regex(r"\?[ \t\n\x0B\x0C\r]*:")]
-    Default,
-    /// `:`
-    #[token(":")]
-    Colon,
-    /// `;`
-    #[token(";")]
-    Semicolon,
-    /// `,`
-    #[token(",")]
-    Comma,
-    /// `[`
-    #[token("[")]
-    OpenBracket,
-    /// `]`
-    #[token("]")]
-    CloseBracket,
-    /// `(`
-    #[token("(")]
-    OpenParen,
-    /// `)`
-    #[token(")")]
-    CloseParen,
-    /// `{`
-    #[token("{")]
-    OpenBrace,
-    /// `}`
-    #[token("}")]
-    CloseBrace,
-    /// `=`
-    #[token("=")]
-    Assign,
+    /// Any other sign. A dot may be written `..`, and the default operator with white space inside.
+    #[regex(r"\.\.?", |_| Mark::Dot)]
+    #[regex(r"\?[ \t\n\x0B\x0C\r]*:", |_| Mark::Default)]
+    #[token("+", |_| Mark::Plus)]
+    #[token("-", |_| Mark::Minus)]
+    #[token("?", |_| Mark::Question)]
+    #[token(":", |_| Mark::Colon)]
+    #[token(";", |_| Mark::Semicolon)]
+    #[token(",", |_| Mark::Comma)]
+    #[token("[", |_| Mark::OpenBracket)]
+    #[token("]", |_| Mark::CloseBracket)]
+    #[token("(", |_| Mark::OpenParen)]
+    #[token(")", |_| Mark::CloseParen)]
+    #[token("{", |_| Mark::OpenBrace)]
+    #[token("}", |_| Mark::CloseBrace)]
+    #[token("=", |_| Mark::Assign)]
+    Mark(Mark),
 }
 
 fn block_comment(lexer: &mut Lexer<'_, Raw>) -> Result<(), ScanError> {
@@ -169,7 +176,8 @@ pub(crate) fn joined_strings(rest: &[u8], quote: u8) -> Option<usize> {
     }
 }
 
-fn new_string(rest: &[u8], quote: u8) -> Option<usize> {
+/// The length of one string behind its opening quote, with the closing one.
+pub(crate) fn new_string(rest: &[u8], quote: u8) -> Option<usize> {
     let mut at = 0;
     loop {
         at += memchr::memchr2(quote, b'\\', &rest[at..])?;
@@ -197,7 +205,7 @@ fn old_string(rest: &[u8], quote: u8) -> Option<usize> {
     }
 }
 
-/// White space of the language: space, tab, newline, vertical tab, form feed, carriage return.
+/// White space of the language, that of C `isspace`: space, tab, newline, vertical tab, form feed, carriage return.
 pub fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }

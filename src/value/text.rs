@@ -6,20 +6,13 @@ use crate::syntax::time::{truncate_to_32, write_abs, write_rel_whole};
 use crate::text::Text;
 use crate::value::Value;
 
-/// The value as text: strings as they are, times bare, everything else in canonical form.
+/// The value as text: strings as they are, times bare, everything else in canonical form; `None` when the text of a list
+/// or ad is longer than `limit` bytes.
 ///
 /// Undefined and error have no text; they are returned as they are.
 ///
 /// # Errors
 /// The value itself, when it is undefined or error.
-pub fn to_text(value: &Value) -> Result<Text, Value> {
-    to_text_within(value, usize::MAX).map(|text| text.unwrap_or_else(|| Text::new("")))
-}
-
-/// As [`to_text`]; `None` when the text of a list or ad is longer than `limit` bytes.
-///
-/// # Errors
-/// As [`to_text`].
 pub fn to_text_within(value: &Value, limit: usize) -> Result<Option<Text>, Value> {
     Ok(Some(match value {
         Value::Undefined | Value::Error => return Err(value.clone()),

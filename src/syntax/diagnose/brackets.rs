@@ -8,7 +8,7 @@ use crate::syntax::diagnose::place::{Bracket, Kind, Lexeme, Place};
 use crate::syntax::quote::write_quoted;
 
 /// A name in the quotes of names.
-pub(super) fn quoted_name(text: &[u8]) -> String {
+fn quoted_name(text: &[u8]) -> String {
     let mut out = Vec::new();
     write_quoted(&mut out, text, b'\'');
     String::from_utf8_lossy(&out).into_owned()
@@ -91,26 +91,15 @@ pub(super) fn stray_separator(place: &Place<'_>) -> Option<Diagnostic> {
     }
     let wanted = place.wants_value() || place.expected() == Some(Expected::AttributeName);
     let before = place.before(0).filter(|_| wanted)?;
-    let finding = |message: String, extra: &Lexeme<'_>| {
-        Some(
-            Diagnostic::error(message, extra.span)
-                .help(
-                    "remove it, or add the missing \
-        expression",
-                )
-                .fix(extra.span, ""),
-        )
+    let extra = match (separator(before), separator(found)) {
+        (true, true) => found,
+        (true, false) if found.is(bracket.close()) => before,
+        (false, true) if matches!(before.text, b"(" | b"{") => found,
+        _ => return None,
     };
-    match (separator(before), separator(found)) {
-        (true, true) => finding(format!("nothing between `{}` and `{}`", before.shown(), found.shown()), found),
-        (true, false) if found.is(bracket.close()) => {
-            finding(format!("nothing between `{}` and `{}`", before.shown(), found.shown()), before)
-        }
-        (false, true) if matches!(before.text, b"(" | b"{") => {
-            finding(format!("nothing between `{}` and `{}`", before.shown(), found.shown()), found)
-        }
-        _ => None,
-    }
+    let message = format!("nothing between `{}` and `{}`", before.shown(), found.shown());
+    let finding = Diagnostic::error(message, extra.span).help("remove it, or add the missing expression");
+    Some(finding.fix(extra.span, ""))
 }
 
 /// `1 + 2;`
@@ -176,7 +165,7 @@ pub(super) fn attribute_name(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0).filter(|_| place.expected() == Some(Expected::AttributeName))?;
     match found.kind {
         Kind::String => {
-            let inner = found.text.get(1..found.text.len().saturating_sub(1)).unwrap_or_default();
+            let inner = found.inner();
             let name = if Name::new(inner).is_plain() {
                 String::from_utf8_lossy(inner).into_owned()
             } else {
@@ -184,11 +173,7 @@ pub(super) fn attribute_name(place: &Place<'_>) -> Option<Diagnostic> {
             };
             Some(Diagnostic::error("attribute names are not in double quotes", found.span).write(found.span, name))
         }
-        Kind::Word => {
-            let name = quoted_name(found.text);
-            let finding = Diagnostic::error(format!("`{}` is a reserved word", found.shown()), found.span);
-            Some(finding.help(format!("write `{name}` for an attribute of that name")).fix(found.span, name))
-        }
+        Kind::Word => Some(reserved_word(found)),
         Kind::Number => {
             let help = format!("a name that starts with a digit must be in single quotes, `'{}'`", found.shown());
             Some(place.plain().help(help))
@@ -197,10 +182,18 @@ pub(super) fn attribute_name(place: &Place<'_>) -> Option<Diagnostic> {
     }
 }
 
+/// A reserved word in place of an attribute name.
+pub(super) fn reserved_word(found: &Lexeme<'_>) -> Diagnostic {
+    let name = quoted_name(found.text);
+    let finding = Diagnostic::error(format!("`{}` is a reserved word", found.shown()), found.span);
+    finding.help(format!("write `{name}` for an attribute of that name")).fix(found.span, name)
+}
+
 /// `[a]`, `[a: 1]`, `[a == 1]`, `[a-b = 1]`
 pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Diagnostic> {
     let name = place.before(0).filter(|_| place.expected() == Some(Expected::Assign))?;
-    let Some(found) = place.after(0) else {
+    let is_end = |found: &Lexeme<'_>| found.is("]") || found.is(";") || found.is(",");
+    let Some(found) = place.after(0).filter(|found| !is_end(found)) else {
         let finding = Diagnostic::error(format!("the attribute `{}` does not have a value", name.shown()), name.span);
         return Some(finding.help(format!("write `{} = value`", name.shown())));
     };
@@ -208,10 +201,6 @@ pub(super) fn attribute_without_assign(place: &Place<'_>) -> Option<Diagnostic> 
         let finding =
             Diagnostic::error(format!("expected `=` after the attribute name, found `{}`", found.shown()), found.span);
         return Some(finding.write(found.span, "="));
-    }
-    if found.is("]") || found.is(";") || found.is(",") {
-        let finding = Diagnostic::error(format!("the attribute `{}` does not have a value", name.shown()), name.span);
-        return Some(finding.help(format!("write `{} = value`", name.shown())));
     }
     // Everything up to the `=` was meant as the name.
     let last = (0..).map_while(|ahead| place.after(ahead)).take_while(|lexeme| !lexeme.is("=")).last()?;

@@ -4,6 +4,7 @@ use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::syntax::diagnose::Rule;
 use crate::syntax::diagnose::place::Place;
+use crate::syntax::diagnose::values::text_needs_quotes;
 use crate::syntax::lexer::leading_character;
 
 /// For characters that the lexer refuses.
@@ -22,8 +23,7 @@ pub(super) const RULES: &[Rule] = &[
 
 /// `a =? b`
 fn half_identity(place: &Place<'_>) -> Option<Diagnostic> {
-    place.rest().strip_prefix(b"=?")?;
-    let span = Span::new(place.start(), place.start() + 2);
+    let span = place.literally(b"=?")?;
     let finding = Diagnostic::error("`=?` is not an operator", span);
     Some(finding.help("write `=?=`, which is never UNDEFINED, or `==`").fix(span, "=?="))
 }
@@ -43,7 +43,7 @@ fn macro_call(place: &Place<'_>) -> Option<Diagnostic> {
         _ => None,
     };
     let end = close.map_or(behind, |at| behind + at + 1);
-    let span = Span::new(place.start(), place.start() + end);
+    let span = place.ahead(end);
     let written = place.text(span);
     let inner = place.text(Span::new(place.start() + behind + 1, (place.start() + end).saturating_sub(1)));
     let finding = |message: String| Diagnostic::error(message, span);
@@ -65,28 +65,25 @@ fn macro_call(place: &Place<'_>) -> Option<Diagnostic> {
 
 /// `1 # one`
 fn hash(place: &Place<'_>) -> Option<Diagnostic> {
-    place.rest().strip_prefix(b"#")?;
-    let span = Span::new(place.start(), place.start() + 1);
+    let span = place.literally(b"#")?;
     let finding = Diagnostic::error("`#` does not start a comment inside an expression", span);
     Some(finding.help("write `//`, or `/* … */`").fix(span, "//"))
 }
 
 /// `slot1@host.example.org`
 fn at_sign(place: &Place<'_>) -> Option<Diagnostic> {
-    place.rest().strip_prefix(b"@")?;
+    place.literally(b"@")?;
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.-@".contains(byte);
     let before = place.source[..place.start()].iter().rev().take(256).take_while(part).count();
     let behind = place.rest().iter().take(256).take_while(part).count();
     let span = Span::new(place.start() - before, place.start() + behind);
-    let written = format!("\"{}\"", place.text(span));
-    Some(Diagnostic::error("string values need quotes", span).write(span, written))
+    Some(text_needs_quotes(place, span))
 }
 
 /// `\"abc\"`, a line that goes on
 fn backslash(place: &Place<'_>) -> Option<Diagnostic> {
-    let rest = place.rest().strip_prefix(b"\\")?;
-    let span = Span::new(place.start(), place.start() + 1);
-    Some(match rest.first() {
+    let span = place.literally(b"\\")?;
+    Some(match place.rest().get(1) {
         Some(b'"' | b'\'') => {
             let finding = Diagnostic::error("the quote that starts a string does not need a backslash", span);
             finding.help("remove the backslashes before the quotes")
@@ -102,9 +99,7 @@ fn backslash(place: &Place<'_>) -> Option<Diagnostic> {
 
 /// `` `abc` ``
 fn backquote(place: &Place<'_>) -> Option<Diagnostic> {
-    place.rest().strip_prefix(b"`")?;
-    let span = Span::new(place.start(), place.start() + 1);
-    let finding = Diagnostic::error("unexpected backquote", span);
+    let finding = Diagnostic::error("unexpected backquote", place.literally(b"`")?);
     Some(finding.help("write strings in double quotes, and attribute names in single quotes or without quotes"))
 }
 
@@ -114,7 +109,7 @@ fn character(place: &Place<'_>) -> Option<(char, Span)> {
     let length = rest.first().map(|_| leading_character(rest))?;
     let text = std::str::from_utf8(&rest[..length]).ok()?;
     let character = text.chars().next().filter(|character| !character.is_ascii())?;
-    Some((character, Span::new(place.start(), place.start() + length)))
+    Some((character, place.ahead(length)))
 }
 
 /// `“LINUX”`
@@ -197,10 +192,10 @@ fn letter(place: &Place<'_>) -> Option<Diagnostic> {
 /// A byte that is not UTF-8, a control character.
 fn stray_byte(place: &Place<'_>) -> Option<Diagnostic> {
     let byte = place.rest().first()?;
-    if byte.is_ascii_control() {
-        let finding = Diagnostic::error(format!("unexpected byte 0x{byte:02x}"), place.error.span);
-        return Some(finding.help("remove the control character"));
-    }
-    let finding = || Diagnostic::error(format!("unexpected byte 0x{byte:02x}"), place.error.span);
-    (!byte.is_ascii()).then(|| finding().help("save the file as UTF-8; only strings can contain other bytes"))
+    let help = match byte {
+        byte if byte.is_ascii_control() => "remove the control character",
+        byte if !byte.is_ascii() => "save the file as UTF-8; only strings can contain other bytes",
+        _ => return None,
+    };
+    Some(Diagnostic::error(format!("unexpected byte 0x{byte:02x}"), place.error.span).help(help))
 }

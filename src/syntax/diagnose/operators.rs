@@ -195,24 +195,23 @@ pub(super) fn missing_operand(place: &Place<'_>) -> Option<Diagnostic> {
     }
     let found = place.after(0).filter(|found| found.wants_operand());
     let before = place.before(0).filter(|before| before.wants_operand());
+    let related = |before: &Lexeme<'_>, help: String| {
+        place.plain().related(before.span, "requires a value on its right").help(help)
+    };
     let finding = match (before, found) {
         (Some(before), Some(found)) if before.is("?:") && ["!", "-", "+", "~"].iter().any(|op| found.is(op)) => {
             let message = format!("the right side of `?:` cannot start with `{}`", found.shown());
             Diagnostic::error(message, found.span).help("put it in parentheses: `a ?: (!b)`")
         }
         (Some(before), Some(found)) => {
-            let help = format!("a value is missing between `{}` and `{}`", before.shown(), found.shown());
-            place.plain().related(before.span, "requires a value on its right").help(help)
+            related(before, format!("a value is missing between `{}` and `{}`", before.shown(), found.shown()))
         }
         (Some(before), None) if before.is("%") && place.before(1).is_some_and(|value| value.kind == Kind::Number) => {
             let number = place.before(1).map(Lexeme::shown).unwrap_or_default();
             let help = format!("`%` is the remainder of a division; for a percentage, write `{number} / 100.0`");
-            place.plain().related(before.span, "requires a value on its right").help(help)
+            related(before, help)
         }
-        (Some(before), None) => {
-            let help = format!("add the operand of `{}`, or remove it", before.shown());
-            place.plain().related(before.span, "requires a value on its right").help(help)
-        }
+        (Some(before), None) => related(before, format!("add the operand of `{}`, or remove it", before.shown())),
         (None, Some(found)) => place.plain().help(format!("`{}` requires a value on both sides", found.shown())),
         (None, None) => return None,
     };

@@ -46,6 +46,11 @@ impl<'s> Lexeme<'s> {
         Lexeme { kind, text, span: Span::new(start, end) }
     }
 
+    /// The text inside the quotes.
+    pub(super) fn inner(&self) -> &'s [u8] {
+        self.text.get(1..self.text.len().saturating_sub(1)).unwrap_or_default()
+    }
+
     /// The text for people.
     pub(super) fn shown(&self) -> String {
         String::from_utf8_lossy(self.text).into_owned()
@@ -224,6 +229,16 @@ impl<'s> Place<'s> {
     /// The text from the place on.
     pub(super) fn rest(&self) -> &'s [u8] {
         &self.source[self.start()..]
+    }
+
+    /// The span of a number of bytes from the place on.
+    pub(super) fn ahead(&self, bytes: usize) -> Span {
+        Span::new(self.start(), self.start() + bytes)
+    }
+
+    /// The span of a text, if it is at the place.
+    pub(super) fn literally(&self, text: &[u8]) -> Option<Span> {
+        self.rest().starts_with(text).then(|| self.ahead(text.len()))
     }
 
     /// A part of the text.

@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::error::Expected;
 use crate::span::Span;
-use crate::syntax::diagnose::brackets::quoted_name;
+use crate::syntax::diagnose::brackets::reserved_word;
 use crate::syntax::diagnose::place::{Bracket, Kind, Lexeme, Place, touch};
 
 /// `Name.toUpper()`
@@ -75,15 +75,9 @@ pub(super) fn selector(place: &Place<'_>) -> Option<Diagnostic> {
     };
     let finding = place.plain();
     Some(match found.kind {
-        Kind::Word => {
-            let name = quoted_name(found.text);
-            let message = format!("`{}` is a reserved word", found.shown());
-            let help = format!("write `{name}` for an attribute of that name");
-            Diagnostic::error(message, found.span).help(help).fix(found.span, name)
-        }
+        Kind::Word => reserved_word(found),
         Kind::String => {
-            let inner = found.text.get(1..found.text.len().saturating_sub(1)).unwrap_or_default();
-            let name = String::from_utf8_lossy(inner).into_owned();
+            let name = String::from_utf8_lossy(found.inner());
             finding.help(format!("write `x[\"{name}\"]` to select an attribute, or `strcat(a, b)` to join strings"))
         }
         _ if found.is("[") => finding.help("remove the dot before `[`").fix(before.span, ""),
@@ -98,8 +92,7 @@ pub(super) fn unquoted_words(place: &Place<'_>) -> Option<Diagnostic> {
     if place.wants_value() && found.is("/") && place.after(1).is_some_and(|next| touch(found, next)) {
         let end =
             place.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte)).count();
-        let span = Span::new(place.start(), place.start() + end);
-        return Some(text_needs_quotes(place, span));
+        return Some(text_needs_quotes(place, place.ahead(end)));
     }
     let before = place.before(0)?;
     let compared = place.before(1).is_some_and(Lexeme::compares);
@@ -122,7 +115,8 @@ pub(super) fn windows_path(place: &Place<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::error("string values need quotes", span).write(span, written))
 }
 
-fn text_needs_quotes(place: &Place<'_>, span: Span) -> Diagnostic {
+/// A text that is to be a string.
+pub(super) fn text_needs_quotes(place: &Place<'_>, span: Span) -> Diagnostic {
     let written = format!("\"{}\"", place.text(span));
     Diagnostic::error("string values need quotes", span).write(span, written)
 }

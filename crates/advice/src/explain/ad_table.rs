@@ -8,7 +8,7 @@ use classmate::internal::ad::Attribute;
 use classmate::internal::program::Side;
 use classmate::internal::program::partition::Partition;
 use classmate::internal::program::table::{Reach, Table, redefines_scopes};
-use classmate::internal::program::view::{TableView, Values};
+use classmate::internal::program::view::{RowValues, TableView};
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalOptions, Expr, Name};
 
@@ -77,12 +77,12 @@ impl<'a> AdTable<'a> {
     }
 
     /// The value of an expression in the ad of its side, for some ads.
-    pub(super) fn values(&self, one: &ClassAd, side: Side, expr: &Expr, some: &[u32]) -> Values {
+    pub(super) fn values(&self, one: &ClassAd, side: Side, expr: &Expr, some: &[u32]) -> RowValues {
         self.by_block(some, &|ads| self.view(ads, one).values_of(side, expr))
     }
 
     /// The value of an attribute for some ads.
-    pub(super) fn attribute(&self, one: &ClassAd, name: Name, some: &[u32]) -> Values {
+    pub(super) fn attribute(&self, one: &ClassAd, name: Name, some: &[u32]) -> RowValues {
         self.by_block(some, &|ads| self.view(ads, one).attribute(name))
     }
 
@@ -98,13 +98,13 @@ impl<'a> AdTable<'a> {
     }
 
     /// Joins the values for the ads of each block.
-    fn by_block(&self, some: &[u32], of: &(dyn Fn(&[u32]) -> Values + Sync)) -> Values {
+    fn by_block(&self, some: &[u32], of: &(dyn Fn(&[u32]) -> RowValues + Sync)) -> RowValues {
         let parts = self.parts(some);
         if let [(_, ads)] = parts.as_slice() {
             return of(ads);
         }
-        let found: Vec<Values> = threads::map_all(&parts, |(_, ads)| of(ads));
-        let mut all = Values { of: vec![0; some.len()], values: Vec::new() };
+        let found: Vec<RowValues> = threads::map_all(&parts, |(_, ads)| of(ads));
+        let mut all = RowValues { of: vec![0; some.len()], values: Vec::new() };
         for ((places, _), found) in parts.iter().zip(found) {
             let first = all.values.len() as u32;
             for (at, value) in places.iter().zip(&found.of) {

@@ -20,7 +20,7 @@ use classmate::internal::eval::explain::explain;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::walk::{Side, Via};
 use classmate::internal::plural::counted;
-use classmate::internal::program::view::Values;
+use classmate::internal::program::view::RowValues;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
 use classmate::{Scope, Value};
@@ -138,7 +138,7 @@ fn left_out(view: &JobView<'_>) -> Option<Cause> {
     let values = beside(constraint, |Reference { name, .. }| {
         let value = |slot: &Slot| Scope::new(&slot.ad, settings).eval_attr(name).unwrap_or(Value::Undefined);
         let values = left_out.iter().map(value).collect::<Vec<_>>();
-        format!("their {name} is {}", range(&Values { of: (0..values.len() as u32).collect(), values }))
+        format!("their {name} is {}", range(&RowValues { of: (0..values.len() as u32).collect(), values }))
     });
     let text = format!(
         "NEGOTIATOR_SLOT_CONSTRAINT excludes {which}, of which {is_feasible} match: `{constraint}` is not true{values}"

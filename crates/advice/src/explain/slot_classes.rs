@@ -12,7 +12,7 @@ use crate::explain::clauses::{AdCondition, AdConditions, conditions_of, truth_of
 use classmate::internal::eval::conditions::Connective;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::{AtomKind, Atoms};
-use classmate::internal::program::mask::Truths;
+use classmate::internal::program::mask::RowTruths;
 use classmate::internal::program::partition::Partition;
 use classmate::internal::program::view::TableView;
 use classmate::internal::threads;
@@ -152,7 +152,7 @@ fn split(view: &TableView<'_>, policy: usize, [one, many]: [&AdConditions; 2]) -
 }
 
 /// The truth of each condition of a side for the ads of a block.
-fn truths(view: &TableView<'_>, side: Side, conditions: &AdConditions) -> Vec<Truths> {
+fn truths(view: &TableView<'_>, side: Side, conditions: &AdConditions) -> Vec<RowTruths> {
     if view.table.is_by_column(view.ads)
         && let Some(found) = joined(view, side, conditions)
     {
@@ -160,14 +160,14 @@ fn truths(view: &TableView<'_>, side: Side, conditions: &AdConditions) -> Vec<Tr
     }
     let by_itself = |condition: &AdCondition| {
         let found = view.values_of(side, &condition.expr);
-        Truths::of_groups(&found.of, &found.values.iter().map(truth_of).collect::<Vec<_>>())
+        RowTruths::of_groups(&found.of, &found.values.iter().map(truth_of).collect::<Vec<_>>())
     };
     conditions.all.iter().map(by_itself).collect()
 }
 
 /// As [`truths`], but conditions are joined from their parts; none if parts of the expression might have another value by
 /// themselves.
-fn joined(view: &TableView<'_>, side: Side, conditions: &AdConditions) -> Option<Vec<Truths>> {
+fn joined(view: &TableView<'_>, side: Side, conditions: &AdConditions) -> Option<Vec<RowTruths>> {
     let (pair, mut atoms) = (view.pair(), Atoms::default());
     let requirements = Name::new("Requirements");
     let whole = pair.depends_of(requirements, side, &mut atoms.mentions);
@@ -175,14 +175,14 @@ fn joined(view: &TableView<'_>, side: Side, conditions: &AdConditions) -> Option
     if !whole.is_divisible(leaves) {
         return None;
     }
-    let mut found: Vec<Truths> = vec![Truths::same(0, Truth::Undefined); conditions.all.len()];
+    let mut found: Vec<RowTruths> = vec![RowTruths::same(0, Truth::Undefined); conditions.all.len()];
     // Parts come after the condition they belong to.
     for (at, condition) in conditions.all.iter().enumerate().rev() {
         if condition.connective != Connective::Leaf {
-            let parts: Vec<&Truths> = conditions.parts(at).map(|below| &found[below]).collect();
+            let parts: Vec<&RowTruths> = conditions.parts(at).map(|below| &found[below]).collect();
             found[at] = match (condition.connective, parts.as_slice()) {
                 (Connective::Choice, [condition, yes, no]) => condition.choose(yes, no),
-                (connective, [first, rest @ ..]) => rest.iter().fold(Truths::clone(first), |left, right| {
+                (connective, [first, rest @ ..]) => rest.iter().fold(RowTruths::clone(first), |left, right| {
                     if connective == Connective::Any { left.or(right) } else { left.and(right) }
                 }),
                 _ => continue,

@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 
 use crate::explain::ad_table::AdTable;
 use crate::explain::names::references;
-use classmate::internal::program::view::Values;
+use classmate::internal::program::view::RowValues;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::{ClassAd, EvalOptions, Expr, Name, Scope, Value};
 
@@ -71,7 +71,7 @@ impl Opposites<'_> {
 }
 
 /// Values in a few words: a range of numbers, or the most frequent.
-pub(super) fn range(found: &Values) -> String {
+pub(super) fn range(found: &RowValues) -> String {
     let number = |value: &Value| value.as_number().filter(|_| value.as_bytes().is_none());
     let numbers: Option<Vec<(f64, &Value)>> = found.values.iter().map(|value| Some((number(value)?, value))).collect();
     let numbers = numbers.unwrap_or_default();

@@ -361,7 +361,7 @@ fn unsatisfiable(ad: &ClassAd, expr: &Expr) -> Option<Diagnostic> {
         }
         ad.constant(reference.name).map_or_else(Values::any, |value| Values::value(&value))
     };
-    let tree = &**expr.tree();
+    let tree = expr.tree();
     let analysis = Analysis::new(tree, &base);
     let truths = analysis.truths(expr.root());
     let plain = matches!(tree.node(expr.root()), Node::Literal(_));

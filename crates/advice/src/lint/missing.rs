@@ -20,7 +20,7 @@ const ASKING: [&[u8]; 3] = [b"regexp", b"member", b"regexpmember"];
 /// Clauses that say "unless": where their attribute is missing, the whole condition is never true; and `=!= true`,
 /// which is true then.
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
-    let tree = &**expr.tree();
+    let tree = expr.tree();
     let analysis = Analysis::new(tree, &unknown);
     let whole = analysis.truths(expr.root());
     let mut seen: Vec<Reference> = Vec::new();

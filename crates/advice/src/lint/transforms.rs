@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::expression::Role;
 use super::knobs::{CONDITION, job_role};
 use classmate::internal::builtin::near;
+use classmate::internal::pcre::{self, Options};
 use classmate::{Diagnostic, Span};
 
 /// A part of a transform.
@@ -166,7 +167,7 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
 fn pattern(text: &[u8]) -> Option<String> {
     let body = text.strip_prefix(b"/")?;
     let end = memchr::memrchr(b'/', body)?;
-    classmate::internal::pcre::Regex::new(&String::from_utf8_lossy(&body[..end])).err().map(|error| error.to_string())
+    pcre::compile(&String::from_utf8_lossy(&body[..end]), Options::default()).err().map(|error| error.to_string())
 }
 
 /// The words of a line.

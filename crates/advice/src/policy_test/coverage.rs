@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use classmate::internal::eval::clause::{Clause, clauses};
+use classmate::internal::eval::clause::{ClauseOutcome, clauses};
 use classmate::internal::eval::conditions::{Conditions, Connective, SplitRules};
 use classmate::internal::eval::walk::{Spot, Target, Walk};
 use classmate::internal::syntax::expr::Node;
@@ -60,7 +60,7 @@ fn conditions(walk: &mut Walk<'_>, expr: &Expr) -> Conditions<(Spot, Vec<Spot>)>
 
 impl Coverage {
     /// Counts the clauses of one side's Requirements; returns those that `&&` joins.
-    pub fn look(&mut self, whose: &str, scope: Scope<'_>) -> Vec<Clause> {
+    pub fn look(&mut self, whose: &str, scope: Scope<'_>) -> Vec<ClauseOutcome> {
         let found = clauses(scope, "Requirements");
         if let Some(expr) = scope.my.get("Requirements") {
             self.count(&format!("{whose}: Requirements"), scope, &expr);

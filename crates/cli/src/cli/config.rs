@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use classmate::internal::pcre::RegexBuilder;
+use classmate::internal::pcre::{self, Options};
 use serde_json::json;
 
 use crate::cli::settings::{Sources, rendered};
@@ -131,7 +131,7 @@ pub(super) fn run(arguments: &ConfigArguments, streams: Streams) -> Result<ExitC
 
 fn dump(arguments: &Dump, streams: Streams) -> Result<(), Failure> {
     let regex = |pattern: &String| {
-        let built = RegexBuilder::new().caseless(true).build(pattern);
+        let built = pcre::compile(pattern, Options::CASELESS);
         built.map_err(|error| Failure::input(format!("`{pattern}` is not a regular expression: {error}")))
     };
     let pattern = arguments.pattern.as_ref().map(regex).transpose()?;

@@ -6,7 +6,7 @@ use crate::repl::command::{CommandInput, problem, text, usage};
 use crate::repl::draw::{excerpt, one_line};
 use crate::repl::{Output, Session, because};
 use crate::report::{counted, printable, shortened};
-use classmate::internal::eval::clause::{Clause, clauses};
+use classmate::internal::eval::clause::{ClauseOutcome, clauses};
 use classmate::internal::eval::matching::{is_true, requirements};
 use classmate::internal::eval::walk::Side;
 use classmate::internal::format::long::LongWriter;
@@ -149,7 +149,7 @@ pub(super) fn match_ads(session: &mut Session, _: CommandInput<'_>) -> Vec<Outpu
 fn refusing(report: &mut String, one: &ClassAd, other: &ClassAd, settings: &EvalOptions, swapped: bool) {
     let scope = Scope::new(one, settings).with_target(other);
     let all = clauses(scope, "Requirements");
-    let refusing: Vec<&Clause> = all.iter().filter(|clause| !clause.accepts()).collect();
+    let refusing: Vec<&ClauseOutcome> = all.iter().filter(|clause| !clause.accepts()).collect();
     for clause in &refusing {
         let value = match &clause.value {
             Ok(value) => shortened(&value.to_string(), 20),

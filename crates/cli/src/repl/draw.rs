@@ -2,7 +2,7 @@
 
 use crate::report::{printable, shortened};
 use classmate::Expr;
-use classmate::internal::eval::trace::{Outcome, Step};
+use classmate::internal::eval::trace::{Outcome, TraceStep};
 use classmate::internal::eval::walk::Side;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
@@ -80,7 +80,7 @@ pub fn excerpt(expr: &Expr, most: usize) -> String {
 }
 
 /// The steps of a trace as a tree, values beside.
-pub fn trace(steps: &[Step]) -> String {
+pub fn trace(steps: &[TraceStep]) -> String {
     let rows: Vec<Row> = steps
         .iter()
         .map(|step| {

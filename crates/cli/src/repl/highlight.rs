@@ -4,7 +4,7 @@ use classmate::Mode;
 use classmate::internal::builtin::find;
 use classmate::internal::syntax::lexer::{Lexer, Token};
 use classmate::internal::syntax::literal::Literal;
-use classmate::internal::syntax::token::Quoting;
+use classmate::internal::syntax::token::{Mark, Quoting};
 
 const RESET: &str = "\x1b[0m";
 const STRING: &str = "\x1b[32m";
@@ -32,7 +32,7 @@ pub fn paint(text: &str, mode: Mode) -> String {
     let tokens: Vec<_> = Lexer::new(rest.as_bytes(), mode, Quoting::New).map_while(Result::ok).collect();
     let mut done = 0;
     for (at, (start, token, end)) in tokens.iter().enumerate() {
-        let called = matches!(tokens.get(at + 1), Some((_, Token::OpenParen, _)));
+        let called = matches!(tokens.get(at + 1), Some((_, Token::Mark(Mark::OpenParen), _)));
         let written = rest.get(*start..*end).unwrap_or_default();
         let color = match token {
             Token::Literal(Literal::Str(_)) => STRING,

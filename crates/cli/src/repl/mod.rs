@@ -20,7 +20,7 @@ use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::lexer::{Lexer, Token};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
-use classmate::internal::syntax::token::is_space;
+use classmate::internal::syntax::token::{Mark, is_space};
 use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, ParseOptions, Scope, SyntaxError, Value};
 
 /// The environment of a session.
@@ -199,8 +199,13 @@ impl Session {
             .map(|(_, token, end)| (token, end))
             .collect();
         match tokens.as_slice() {
-            [(Token::Name(name), _), (Token::Assign, begins), ..] => Some((Side::My, *name, *begins)),
-            [(Token::Name(scope), _), (Token::Dot, _), (Token::Name(name), _), (Token::Assign, begins)] => {
+            [(Token::Name(name), _), (Token::Mark(Mark::Assign), begins), ..] => Some((Side::My, *name, *begins)),
+            [
+                (Token::Name(scope), _),
+                (Token::Mark(Mark::Dot), _),
+                (Token::Name(name), _),
+                (Token::Mark(Mark::Assign), begins),
+            ] => {
                 let side = match scope.folded() {
                     b"my" => Side::My,
                     b"target" => Side::Target,

@@ -14,6 +14,7 @@ use super::setting::{leading_number, list_items};
 use super::{Config, Definition, Diagnostic, shown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
+use classmate::internal::pcre::{self, Options};
 use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
@@ -274,7 +275,7 @@ impl Checker<'_> {
         match knob.kind {
             Kind::Expression => self.expression(&shown_name, text, definition),
             Kind::Pattern => {
-                if let Err(error) = classmate::internal::pcre::Regex::new(&String::from_utf8_lossy(value)) {
+                if let Err(error) = pcre::compile(&String::from_utf8_lossy(value), Options::default()) {
                     let message = format!("`{shown_name}` is `{}`: {error}", shown(value));
                     self.found.push(definition.value_problem(Severity::Error, message).code("bad-value"));
                 }

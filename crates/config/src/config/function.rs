@@ -104,8 +104,8 @@ impl From<ExpandError> for Failed {
     }
 }
 
-fn failed<T>(why: impl Into<String>) -> Result<T, Failed> {
-    Err(Failed::Call(why.into()))
+fn failed(why: impl Into<String>) -> Failed {
+    Failed::Call(why.into())
 }
 
 /// Returns true if the value of a call hangs on a machine, on its environment or on chance.
@@ -179,39 +179,31 @@ fn evaluated(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<(Vec<u8>, Val
     let text = looked_up(argument, scope)?;
     scope.spend(text.len() / 16)?;
     if text.trim_ascii().is_empty() {
-        return failed("expected a name or an expression");
+        return Err(failed("expected a name or an expression"));
     }
     let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
-    let expr = match parse_expr(&text, &options) {
-        Ok(expr) => expr,
-        Err(error) => return failed(format!("`{}` is not a valid expression: {error}", super::shown(&text))),
-    };
+    let invalid = |error| failed(format!("`{}` is not a valid expression: {error}", super::shown(&text)));
+    let expr = parse_expr(&text, &options).map_err(invalid)?;
     let limits = Limits { work: 20_000, bytes: 1 << 20, ..Limits::default() };
     let settings = EvalOptions { now: scope.around.now, seed: scope.around.seed, limits, ..EvalOptions::default() };
-    let value = Evaluation::new(&ClassAd::new(), &settings).eval(&expr);
-    match value {
-        Ok(value) => Ok((text, value)),
-        Err(_) => failed(format!("`{}` takes too long to evaluate", super::shown(&text))),
-    }
+    let endless = |_| failed(format!("`{}` takes too long to evaluate", super::shown(&text)));
+    let value = Evaluation::new(&ClassAd::new(), &settings).eval(&expr).map_err(endless)?;
+    Ok((text, value))
 }
 
 /// An argument that must be a number.
 fn number(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<f64, Failed> {
     let (text, value) = evaluated(argument, scope)?;
     let number = value.as_number().filter(|number| !number.is_nan());
-    number.map_or_else(|| failed(format!("`{}` is not a number", super::shown(&text))), Ok)
+    number.ok_or_else(|| failed(format!("`{}` is not a number", super::shown(&text))))
 }
 
 /// An argument that must be a whole number; reals lose their fraction.
 fn whole(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<i64, Failed> {
     let (text, value) = evaluated(argument, scope)?;
-    match value {
-        Value::Int(number) => Ok(number),
-        other => match other.as_number().filter(|number| number.abs() < 9.2e18) {
-            Some(number) => Ok(number as i64),
-            None => failed(format!("`{}` is not a number", super::shown(&text))),
-        },
-    }
+    let real = || value.as_number().filter(|number| number.abs() < 9.2e18).map(|number| number as i64);
+    let whole = value.as_int().or_else(real);
+    whole.ok_or_else(|| failed(format!("`{}` is not a number", super::shown(&text))))
 }
 
 fn int(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
@@ -262,24 +254,18 @@ fn formatted(
     what: &str,
     value: impl Fn(&format::Directive<'_>) -> Option<Vec<u8>>,
 ) -> Result<Vec<u8>, Failed> {
-    match format::format(form, value) {
-        Some(text) => Ok(text),
-        None => failed(format!("`{}` does not format {what}", super::shown(form))),
-    }
+    format::format(form, value).ok_or_else(|| failed(format!("`{}` does not format {what}", super::shown(form))))
 }
 
 fn choice(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
     let (index, items) = split(argument);
     let at = whole(index, scope)?;
-    let Some(items) = items else {
-        return failed("expected an index and a list");
-    };
+    let items = items.ok_or_else(|| failed("expected an index and a list"))?;
     let list = listed(items, scope)?;
     let items: Vec<&[u8]> = list.split(|byte| *byte == b',').map(<[u8]>::trim_ascii).collect();
-    match usize::try_from(at).ok().and_then(|at| items.get(at)) {
-        Some(item) => Ok(item.to_vec()),
-        None => failed(format!("the index is {at}: expected 0 to {}", items.len() - 1)),
-    }
+    let item = usize::try_from(at).ok().and_then(|at| items.get(at));
+    let item = item.ok_or_else(|| failed(format!("the index is {at}: expected 0 to {}", items.len() - 1)))?;
+    Ok(item.to_vec())
 }
 
 /// The items of an argument: as they are if there are several, otherwise the value of a name.
@@ -287,20 +273,16 @@ fn listed(items: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
     if items.contains(&b',') {
         return Ok(items.to_vec());
     }
-    match scope.value(items.trim_ascii())? {
-        Some(list) => Ok(list),
-        None => failed(format!("`{}` is neither a list nor the name of one", super::shown(items.trim_ascii()))),
-    }
+    let name = items.trim_ascii();
+    let list = scope.value(name)?;
+    list.ok_or_else(|| failed(format!("`{}` is neither a list nor the name of one", super::shown(name))))
 }
 
 fn substr(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
     let (name, rest) = split(argument);
-    let Some(rest) = rest else {
-        return failed("expected a name and a start position");
-    };
-    let Some(text) = scope.value(name.trim_ascii())? else {
-        return failed(format!("`{}` is not defined", super::shown(name.trim_ascii())));
-    };
+    let rest = rest.ok_or_else(|| failed("expected a name and a start position"))?;
+    let text = scope.value(name.trim_ascii())?;
+    let text = text.ok_or_else(|| failed(format!("`{}` is not defined", super::shown(name.trim_ascii()))))?;
     let (start, length) = split(rest);
     let size = text.len() as i64;
     let start = whole(start, scope)?;
@@ -324,7 +306,7 @@ fn random_choice(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, 
         list.split(blank).filter(|item| !item.is_empty()).collect()
     };
     if items.is_empty() {
-        return failed("the list of choices is empty");
+        return Err(failed("the list of choices is empty"));
     }
     let at = draw(scope) % items.len() as u64;
     Ok(items[at as usize].to_vec())
@@ -334,18 +316,16 @@ fn random_integer(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>,
     let mut bounds = Vec::new();
     for part in argument.split(|byte| *byte == b',') {
         let text = std::str::from_utf8(part.trim_ascii()).unwrap_or_default();
-        match text.parse::<i32>() {
-            Ok(number) => bounds.push(i64::from(number)),
-            Err(_) => return failed(format!("`{}` is not a whole number", super::shown(part.trim_ascii()))),
-        }
+        let wrong = |_| failed(format!("`{}` is not a whole number", super::shown(part.trim_ascii())));
+        bounds.push(i64::from(text.parse::<i32>().map_err(wrong)?));
     }
     let (min, max, step) = match bounds[..] {
         [min, max] => (min, max, 1),
         [min, max, step] => (min, max, step),
-        _ => return failed("expected two or three numbers: minimum, maximum and step"),
+        _ => return Err(failed("expected two or three numbers: minimum, maximum and step")),
     };
     if min > max || step < 1 {
-        return failed("expected a maximum that is not below the minimum, and a step of at least 1");
+        return Err(failed("expected a maximum that is not below the minimum, and a step of at least 1"));
     }
     let steps = ((max - min) / step + 1) as u64;
     Ok((min + step * (draw(scope) % steps) as i64).to_string().into_bytes())

@@ -2,6 +2,7 @@
 //!
 //! In: the bytes of a file. Out: lines after continuations, and the place in the file of every byte of them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{ConfigError, Diagnostic, Location};
@@ -34,6 +35,16 @@ impl Logical {
         let joint = self.joints.iter().rev().find(|joint| joint.at <= at).or(self.joints.first());
         let (line, column) = joint.map_or((0, 0), |joint| (joint.line, joint.column + (at - joint.at) as u32));
         Location { file: Arc::clone(&self.file), line, column }
+    }
+
+    /// An error about a part of the line.
+    pub(crate) fn error(&self, part: &Range<usize>, message: impl Into<String>) -> ConfigError {
+        Diagnostic::error_at(message, Some(self.place(part.start))).width(part.len())
+    }
+
+    /// A warning about a part of the line.
+    pub(crate) fn warning(&self, part: &Range<usize>, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::warning_at(message, self.place(part.start)).width(part.len())
     }
 
     /// The beginning of the line.

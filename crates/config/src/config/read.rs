@@ -6,6 +6,7 @@
 //! In: the text of a file and a [`Files`] for what it names. Out: assignments in a [`Config`].
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::condition::VERSION;
@@ -70,11 +71,8 @@ impl Config {
     fn without_mark<'t>(&mut self, name: &Arc<str>, text: &'t [u8]) -> &'t [u8] {
         let Some(rest) = text.strip_prefix(BYTE_ORDER_MARK) else { return text };
         let place = Location { file: Arc::clone(name), line: 1, column: 1 };
-        let error = Diagnostic::error_at(
-            "the file starts with a byte order mark, which is not valid in a \
-        name",
-            Some(place),
-        );
+        let error =
+            Diagnostic::error_at("the file starts with a byte order mark, which is not valid in a name", Some(place));
         self.refuse(error.help("HTCondor rejects the configuration: save the file as UTF-8 without the mark"));
         rest
     }
@@ -168,11 +166,11 @@ impl Reader<'_> {
     fn condition(&mut self, found: Statement, line: &Logical, open: &mut Vec<Branch>) -> Result<(), ConfigError> {
         let word = line.text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let keyword = shown(&line.text[..word].to_ascii_lowercase());
-        let refuse = |message: String| Err(Diagnostic::error_at(message, Some(line.start())).width(word));
-        let extra = |config: &mut Config, rest: std::ops::Range<usize>| {
+        let refuse = |message: String| Err(line.error(&(0..word), message));
+        let extra = |config: &mut Config, rest: Range<usize>| {
             if !rest.is_empty() {
                 let message = format!("`{}` after `{keyword}` is ignored", shown(&line.text[rest.clone()]));
-                config.warn(Diagnostic::warning_at(message, line.place(rest.start)).width(rest.len()));
+                config.warn(line.warning(&rest, message));
             }
         };
         if let Statement::If(rest) = found {
@@ -209,29 +207,26 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn holds(&mut self, line: &Logical, range: std::ops::Range<usize>) -> Result<bool, ConfigError> {
+    fn holds(&mut self, line: &Logical, range: Range<usize>) -> Result<bool, ConfigError> {
         let written = &line.text[range.clone()];
-        let place = Some(line.place(range.start));
-        let text = self.expand(written, line, range.start)?;
+        let text = self.expand(line, &range)?;
         if text.trim_ascii().is_empty() && !written.is_empty() {
             return Ok(false);
         }
         let config = &*self.config;
         condition::holds(&text, |name| config.is_defined(name)).map_err(|why| {
             let found = if written.is_empty() { "nothing".to_owned() } else { format!("`{}`", shown(&text)) };
-            Diagnostic::error_at(format!("expected a condition, found {found}"), place).width(range.len()).help(why)
+            line.error(&range, format!("expected a condition, found {found}")).help(why)
         })
     }
 
-    /// A text of a line with its references replaced now.
-    fn expand(&mut self, text: &[u8], line: &Logical, at: usize) -> Result<Vec<u8>, ConfigError> {
+    /// A part of a line with its references replaced now.
+    fn expand(&mut self, line: &Logical, part: &Range<usize>) -> Result<Vec<u8>, ConfigError> {
+        let text = &line.text[part.clone()];
         if memchr::memchr(b'$', text).is_none() {
             return Ok(text.to_vec());
         }
-        let expanded = self
-            .config
-            .expanded(b"", text)
-            .map_err(|error| Diagnostic::error_at(error.to_string(), Some(line.place(at))).width(text.len()))?;
+        let expanded = self.config.expanded(b"", text).map_err(|error| line.error(part, error.to_string()))?;
         self.config.references += expanded.references + expanded.text.len() / 64;
         if self.config.references > MAX_REFERENCES {
             let message = format!("the configuration takes more than {MAX_REFERENCES} references to read");
@@ -245,27 +240,24 @@ impl Reader<'_> {
             let at = error.span.range();
             Diagnostic { place: Some(line.place(at.start)), ..error }.width(at.len())
         })?;
+        let whole = 0..line.text.len();
         match parsed {
             Statement::Assign { name, operator, stray, value } => {
                 if let Some(stray) = stray {
                     let message = format!("`{}` before the operator is ignored", shown(&line.text[stray.clone()]));
-                    self.config.warn(
-                        Diagnostic::warning_at(message, line.place(stray.start))
-                            .width(stray.len())
-                            .help("names cannot contain spaces"),
-                    );
+                    self.config.warn(line.warning(&stray, message).help("names cannot contain spaces"));
                 }
                 self.assign(line, name, &operator, value, text)
             }
             Statement::Use { category, items } => self.templates(line, category, items, depth),
             Statement::Include(include) => self.include(line, &include, depth),
             Statement::Message { error, text } => {
-                let message = self.expand(&line.text[text.clone()], line, text.start)?;
+                let message = self.expand(line, &text)?;
                 if error {
                     let message = format!("the configuration reports an error: {}", shown(&message));
-                    return Err(Diagnostic::error_at(message, Some(line.start())).width(line.text.len()));
+                    return Err(line.error(&whole, message));
                 }
-                self.config.warn(Diagnostic::warning_at(shown(&message), line.start()).width(line.text.len()));
+                self.config.warn(line.warning(&whole, shown(&message)));
                 Ok(())
             }
             // Conditions are read before; a section line says nothing.
@@ -276,26 +268,26 @@ impl Reader<'_> {
     fn assign(
         &mut self,
         line: &Logical,
-        name: std::ops::Range<usize>,
+        name: Range<usize>,
         operator: &Operator,
-        value: std::ops::Range<usize>,
+        value: Range<usize>,
         text: &mut SourceText<'_>,
     ) -> Result<(), ConfigError> {
-        let width = name.len();
-        let name = self.expand(&line.text[name.clone()], line, name.start)?;
+        let start = 0..name.len();
+        let name = self.expand(line, &name)?;
         checked_name(&name).map_err(|message| {
             let help = if name.contains(&b'$') {
                 "a reference in a name cannot have a default"
             } else {
                 "names consist of letters, digits, `_`, `.` and `/`; operators require a space before them"
             };
-            Diagnostic::error_at(message, Some(line.start())).width(width).help(help)
+            line.error(&start, message).help(help)
         })?;
         let site = Site::of(line, value.start, text.title());
         let mut value = Cow::Borrowed(&line.text[value]);
         if *operator == Operator::ObsoleteSet {
             let message = format!("`{} : value` is the obsolete form of `{0} = value`", shown(&name));
-            self.config.warn(Diagnostic::warning_at(message, line.start()).width(width));
+            self.config.warn(line.warning(&start, message));
         }
         if *operator == Operator::Block {
             value = Cow::Owned(self.block(line, &name, value.trim_ascii(), text)?);
@@ -326,14 +318,13 @@ impl Reader<'_> {
             lines.push(next.text);
         }
         let message = format!("the value of `{}` does not end", shown(name));
-        Err(Diagnostic::error_at(message, Some(line.start()))
-            .width(line.text.len())
-            .help(format!("expected `{}` on a line of its own", shown(&end))))
+        let help = format!("expected `{}` on a line of its own", shown(&end));
+        Err(line.error(&(0..line.text.len()), message).help(help))
     }
 
     /// Counts a file or template that is read from another.
     fn enter(&mut self, line: &Logical, depth: usize) -> Result<(), ConfigError> {
-        let error = |message: String| Diagnostic::error_at(message, line.start()).width(line.text.len());
+        let error = |message: String| line.error(&(0..line.text.len()), message);
         if depth >= MAX_INCLUDE_DEPTH {
             let error = error(format!("includes and templates are nested more than {MAX_INCLUDE_DEPTH} deep"));
             return Err(error.help("a file cannot include itself, directly or indirectly"));
@@ -348,20 +339,19 @@ impl Reader<'_> {
     fn templates(
         &mut self,
         line: &Logical,
-        category: std::ops::Range<usize>,
-        range: std::ops::Range<usize>,
+        category: Range<usize>,
+        range: Range<usize>,
         depth: usize,
     ) -> Result<(), ConfigError> {
         let name = &line.text[category.clone()];
         if !template::is_category(name) {
-            let place = line.place(category.start);
-            return Err(Diagnostic::error_at(format!("`{}` is not a category of templates", shown(name)), Some(place))
-                .width(category.len())
+            return Err(line
+                .error(&category, format!("`{}` is not a category of templates", shown(name)))
                 .help("the categories are `ROLE`, `FEATURE`, `POLICY`, `SECURITY` and `EXPERIMENTAL`"));
         }
         let items = template::items(&line.text[range.clone()]).map_err(|open| {
-            let place = line.place(range.start + open);
-            Diagnostic::error_at("expected `)` after the arguments of the template", Some(place)).width(1)
+            let at = range.start + open;
+            line.error(&(at..at + 1), "expected `)` after the arguments of the template")
         })?;
         for item in items {
             self.template(line, name, &item, range.start + item.at, depth)?;
@@ -379,7 +369,7 @@ impl Reader<'_> {
     ) -> Result<(), ConfigError> {
         let Some(found) = template::find(category, item.name) else {
             let message = format!("`{}` does not have a template `{}`", shown(category), shown(item.name));
-            let error = Diagnostic::error_at(message, Some(line.place(at))).width(item.name.len());
+            let error = line.error(&(at..at + item.name.len()), message);
             let known = template::all().iter();
             let known = known.filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category));
             let near = near::closest(item.name, known.map(|template| template.name));
@@ -402,9 +392,8 @@ impl Reader<'_> {
 
     fn include(&mut self, line: &Logical, include: &Include, depth: usize) -> Result<(), ConfigError> {
         let place = line.place(include.what.start);
-        let what = self.expand(&line.text[include.what.clone()], line, include.what.start)?;
-        let cache = include.cache.clone();
-        let cache = cache.map(|cache| self.expand(&line.text[cache.clone()], line, cache.start)).transpose()?;
+        let what = self.expand(line, &include.what)?;
+        let cache = include.cache.as_ref().map(|cache| self.expand(line, cache)).transpose()?;
         let width = include.what.len();
         self.enter(line, depth)?;
         let beside = |path: &[u8]| beside(&place.file, &String::from_utf8_lossy(path));

@@ -9,6 +9,7 @@ use super::condor::{Config, Site, checked_name};
 use super::files::{FileError, Files, beside};
 use super::read::{MAX_FILES, Reader};
 use super::{ConfigError, Diagnostic, Location, shown};
+use classmate::internal::pcre::{self, Options};
 
 impl Config {
     /// Reads a root file as a daemon does, with what its `LOCAL_CONFIG_DIR` and `LOCAL_CONFIG_FILE` name and the
@@ -72,7 +73,7 @@ impl Config {
             let excluded = self.get("LOCAL_CONFIG_DIR_EXCLUDE_REGEXP")?.map(|found| found.text).unwrap_or_default();
             if !excluded.is_empty() {
                 let pattern =
-                    classmate::internal::pcre::Regex::new(&String::from_utf8_lossy(&excluded)).map_err(|error| {
+                    pcre::compile(&String::from_utf8_lossy(&excluded), Options::default()).map_err(|error| {
                         let message = format!("`LOCAL_CONFIG_DIR_EXCLUDE_REGEXP` is `{}`: {error}", shown(&excluded));
                         Diagnostic::without_place(message)
                     })?;

@@ -127,11 +127,11 @@ impl<'a> Arguments<'a> {
         Arguments { all, parts }
     }
 
-    fn get(&self, number: usize) -> &'a [u8] {
-        match number.checked_sub(1) {
-            None => self.all,
-            Some(index) => self.parts.get(index).map_or(b"", |(start, end)| self.all[*start..*end].trim_ascii()),
-        }
+    /// An argument, from 1, perhaps with those after it; 0 for all.
+    fn get(&self, number: usize, and_later: bool) -> &'a [u8] {
+        let Some(index) = number.checked_sub(1) else { return self.all };
+        let Some((start, end)) = self.parts.get(index) else { return b"" };
+        self.all[*start..if and_later { self.all.len() } else { *end }].trim_ascii()
     }
 
     /// The replacement of the `$(…)` at the beginning of a text, and the length of that.
@@ -151,26 +151,17 @@ impl<'a> Arguments<'a> {
             Some((if value.is_empty() { with_arguments(text, self.all) } else { Cow::Borrowed(value) }, length))
         };
         match after {
-            [b')', ..] => argument(self.get(number), digits + 3),
-            [b'?', b')', ..] => argument(if self.get(number).is_empty() { b"0" } else { b"1" }, digits + 4),
+            [b')', ..] => argument(self.get(number, false), digits + 3),
+            [b'?', b')', ..] => argument(if self.get(number, false).is_empty() { b"0" } else { b"1" }, digits + 4),
             [b'#', b')', ..] => {
                 const COUNTS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
                 let left = self.parts.len().saturating_sub(number.saturating_sub(1));
                 argument(COUNTS[left.min(9)].as_bytes(), digits + 4)
             }
-            [b'+', b')', ..] => argument(self.from(number), digits + 4),
-            [b'+', b':', ..] => or_default(self.from(number), 2),
-            [b':', ..] => or_default(self.get(number), 1),
+            [b'+', b')', ..] => argument(self.get(number, true), digits + 4),
+            [b'+', b':', ..] => or_default(self.get(number, true), 2),
+            [b':', ..] => or_default(self.get(number, false), 1),
             _ => None,
-        }
-    }
-
-    fn from(&self, number: usize) -> &'a [u8] {
-        let first = number.checked_sub(1).map(|index| self.parts.get(index));
-        match first {
-            None => self.all,
-            Some(Some((start, _))) => self.all[*start..].trim_ascii(),
-            Some(None) => b"",
         }
     }
 }

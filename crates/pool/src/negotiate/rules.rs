@@ -2,7 +2,7 @@
 //!
 //! In: a [`Config`]. Out: everything the phases ask of it, or the knob that is wrong and where.
 
-use classmate::internal::pcre::{Regex, RegexBuilder};
+use classmate::internal::pcre::{self, Options, Regex};
 
 use crate::negotiate::candidate::Ranking;
 use crate::negotiate::concurrency::ConcurrencyLimits;
@@ -193,7 +193,7 @@ fn seconds(knob: &str, text: Option<&FoundValue>, settings: &EvalOptions) -> Res
 fn pattern(knob: &str, text: Option<&FoundValue>) -> Result<Option<Regex>, ConfigError> {
     let Some(FoundValue { text, place }) = text else { return Ok(None) };
     let shown = String::from_utf8_lossy(text);
-    match RegexBuilder::new().caseless(true).build(&shown) {
+    match pcre::compile(&shown, Options::CASELESS) {
         Ok(regex) => Ok(Some(regex)),
         Err(error) => Err(Diagnostic::error_at(format!("`{knob}` is `{shown}`: {error}"), place.clone())),
     }

@@ -5,7 +5,7 @@
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::values::{range, verb};
-use classmate::internal::program::view::Values;
+use classmate::internal::program::view::RowValues;
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalOptions, Name, Scope, Value};
 use classmate_pool::internal::negotiate::preemption::PreemptionRefusal;
@@ -75,7 +75,7 @@ pub(crate) fn keeping(pool: &PoolFacts, job: &ClassAd, submitter: &str, matching
         };
         let (ranks, currents): (Vec<Value>, Vec<Value>) = pairs.into_iter().unzip();
         let [rank, current] =
-            [ranks, currents].map(|values| range(&Values { of: (0..count as u32).collect(), values }));
+            [ranks, currents].map(|values| range(&RowValues { of: (0..count as u32).collect(), values }));
         let text = format!(
             "{count} {who}: `MY.Rank >= MY.CurrentRank` is not true (Rank for this job is {rank}, CurrentRank is {current})"
         );

@@ -15,7 +15,7 @@ use classmate::internal::eval::conditions::Connective;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::MentionsCache;
 use classmate::internal::program::partition::Partition;
-use classmate::internal::program::view::{TableView, Values};
+use classmate::internal::program::view::{RowValues, TableView};
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
@@ -93,7 +93,7 @@ impl RepairMap {
             return;
         }
         let value = |id: &NodeId| part.slots.values_of(part.side, &part.expr.part(*id));
-        let found: Vec<Values> = asked.iter().map(value).collect();
+        let found: Vec<RowValues> = asked.iter().map(value).collect();
         let mut rows = Partition::whole(self.of.len());
         // Most often all but the first are the same for all slots.
         for values in found.iter().filter(|values| values.values.len() > 1) {

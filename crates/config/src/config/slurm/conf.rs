@@ -241,6 +241,18 @@ pub struct Defects {
     pub warnings: Vec<Diagnostic>,
 }
 
+impl Defects {
+    /// Adds an error.
+    pub(super) fn error(&mut self, place: &Location, message: impl Into<String>) {
+        self.errors.push(Diagnostic::error_at(message, place.clone()));
+    }
+
+    /// Adds a warning.
+    pub(super) fn warning(&mut self, place: &Location, message: impl Into<String>) {
+        self.warnings.push(Diagnostic::warning_at(message, place.clone()));
+    }
+}
+
 impl SlurmConf {
     /// Reads a file with those it includes. What is wrong keeps its default.
     ///
@@ -337,31 +349,26 @@ impl ConfReader<'_> {
         for Line { number, text } in lines(text) {
             let place = Location { file: Arc::clone(&shown), line: number, column: 1 };
             match included(&text) {
-                Some(path) => self.include(name, path, place, depth),
+                Some(path) => self.include(name, path, &place, depth),
                 None => self.line(&text, place),
             }
         }
     }
 
-    fn include(&mut self, from: &str, path: &str, place: Location, depth: usize) {
+    fn include(&mut self, from: &str, path: &str, place: &Location, depth: usize) {
         let whole = beside(from, path);
         self.included += 1;
-        if depth >= MAX_INCLUDE_DEPTH || self.included > MAX_FILES {
-            let message = if depth >= MAX_INCLUDE_DEPTH {
-                format!("files include one another more than {MAX_INCLUDE_DEPTH} deep")
-            } else {
-                format!("more than {MAX_FILES} files are included")
-            };
-            self.defects.errors.push(Diagnostic::error_at(message, Some(place)));
-            return;
-        }
-        match self.files.read(&whole) {
-            Ok(text) => self.file(&whole, &text, depth + 1),
-            Err(error) => {
-                let message = format!("cannot include `{path}`: {error}");
-                self.defects.errors.push(Diagnostic::error_at(message, Some(place)));
+        let message = if depth >= MAX_INCLUDE_DEPTH {
+            format!("files include one another more than {MAX_INCLUDE_DEPTH} deep")
+        } else if self.included > MAX_FILES {
+            format!("more than {MAX_FILES} files are included")
+        } else {
+            match self.files.read(&whole) {
+                Ok(text) => return self.file(&whole, &text, depth + 1),
+                Err(error) => format!("cannot include `{path}`: {error}"),
             }
-        }
+        };
+        self.defects.error(place, message);
     }
 
     fn line(&mut self, text: &str, place: Location) {
@@ -369,21 +376,17 @@ impl ConfReader<'_> {
         let first = pairs.first().map_or_else(|| rest.split([' ', '=']).next().unwrap_or_default(), |(key, _)| key);
         let of_partition = first.eq_ignore_ascii_case("PartitionName");
         if !rest.is_empty() && (of_partition || is_family(first)) {
-            let message = format!("expected `Key=Value`, found `{rest}`");
-            self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
+            self.defects.error(&place, format!("expected `Key=Value`, found `{rest}`"));
         } else if pairs.is_empty() && !rest.is_empty() {
-            let message = format!("expected `Key=Value`, found `{rest}`: skipped the line");
-            self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()));
+            self.defects.warning(&place, format!("expected `Key=Value`, found `{rest}`: skipped the line"));
         } else if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
-            let message = format!("a quote of `{text}` is not closed");
-            self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()));
+            self.defects.warning(&place, format!("a quote of `{text}` is not closed"));
         }
         if of_partition {
             for (key, value) in &pairs {
                 self.check_name(key, PARTITION_FAMILY, &place);
                 if key.eq_ignore_ascii_case("Nodes") && !HostList::is_balanced(value) {
-                    let message = format!("`Nodes` is `{value}`, expected as many `]` as `[`");
-                    self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
+                    self.defects.error(&place, format!("`Nodes` is `{value}`, expected as many `]` as `[`"));
                 }
             }
             let pairs =
@@ -415,8 +418,7 @@ impl ConfReader<'_> {
             .iter()
             .filter(|(key, _)| !OF_PARTITION.iter().any(|(name, _)| name == key) && *key != "partitionname");
         for (_, (shown, _)) in unread {
-            let message = format!("`{shown}` of a partition has no effect here");
-            self.defects.warnings.push(Diagnostic::warning_at(message, place.clone()));
+            self.defects.warning(&place, format!("`{shown}` of a partition has no effect here"));
         }
         if changed.eq_ignore_ascii_case("DEFAULT") {
             let message = "`PartitionName=DEFAULT` applies to the lines after it, but there are none";
@@ -455,8 +457,7 @@ impl ConfReader<'_> {
         for (key, WrittenOption { key: shown, value, place }) in &values {
             let setter = FAMILY.iter().chain([&LICENSES]).find(|(name, _)| name.eq_ignore_ascii_case(key));
             if let Some(Err(expected)) = setter.map(|(_, set)| set(&mut conf, value)) {
-                let message = format!("`{shown}` is `{value}`, expected {expected}");
-                self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
+                self.defects.error(place, format!("`{shown}` is `{value}`, expected {expected}"));
             }
             if key == "priorityflags" {
                 self.check_flags(value, place);
@@ -479,8 +480,10 @@ impl ConfReader<'_> {
         if sum > u64::from(u32::MAX)
             && let Some(place) = place("priorityweightage").or_else(|| place("priorityweightfairshare"))
         {
-            let message = format!("the sum of the weights is {sum}, more than 4294967295, so priorities are truncated");
-            self.defects.warnings.push(Diagnostic::warning_at(message, place));
+            self.defects.warning(
+                &place,
+                format!("the sum of the weights is {sum}, more than 4294967295, so priorities are truncated"),
+            );
         }
         let family = values.into_iter().filter(|(key, _)| is_family(key));
         conf.written = family.map(|(key, written)| (key, written.value)).collect();
@@ -524,8 +527,8 @@ impl ConfReader<'_> {
             for (key, set) in OF_PARTITION {
                 let Some((shown, value)) = whole.get(key) else { continue };
                 if let Err(expected) = set(&mut partition, value) {
-                    let message = format!("`{shown}` of partition `{name}` is `{value}`, expected {expected}");
-                    self.defects.errors.push(Diagnostic::error_at(message, Some(place.clone())));
+                    self.defects
+                        .error(&place, format!("`{shown}` of partition `{name}` is `{value}`, expected {expected}"));
                 }
             }
             if let (Some(prices), Some((key, value))) = (&partition.billing, whole.get("tresbillingweights")) {

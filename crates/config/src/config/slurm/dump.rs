@@ -112,8 +112,10 @@ impl Associations {
             let line = line.split('#').next().unwrap_or_default().trim_end();
             let Some((kind, rest)) = line.split_once(" - ") else {
                 if !line.trim().is_empty() {
-                    let message = format!("expected `Kind - 'name'`, found `{}`: skipped the line", line.trim());
-                    defects.warnings.push(Diagnostic::warning_at(message, place()));
+                    defects.warning(
+                        &place(),
+                        format!("expected `Kind - 'name'`, found `{}`: skipped the line", line.trim()),
+                    );
                 }
                 continue;
             };
@@ -138,8 +140,7 @@ impl Associations {
                     // What else is wrong with the options of the root has no effect on priorities.
                     for field in fields.iter().skip(1).filter(|field| is_priority(field)) {
                         if let Err(message) = root.set(field) {
-                            let message = format!("`{name}`: {message}");
-                            defects.errors.push(Diagnostic::error_at(message, Some(place())));
+                            defects.error(&place(), format!("`{name}`: {message}"));
                         }
                     }
                     dump.root_priority = root.priority;
@@ -166,8 +167,7 @@ impl Associations {
                             Ok(true) => {}
                             Ok(false) => defects.warnings.push(unknown(&name, field, place())),
                             Err(message) => {
-                                let message = format!("`{name}`: {message}");
-                                defects.errors.push(Diagnostic::error_at(message, Some(place())));
+                                defects.error(&place(), format!("`{name}`: {message}"));
                             }
                         }
                     }
@@ -175,10 +175,9 @@ impl Associations {
                 }
                 _ => {
                     let kind = kind.trim();
-                    let message = format!(
+                    defects.warning(&place(), format!(
                         "unknown kind of entry `{kind}`: expected QOS, Cluster, Parent, Account or User: skipped the line"
-                    );
-                    defects.warnings.push(Diagnostic::warning_at(message, place()));
+                    ));
                 }
             }
         }

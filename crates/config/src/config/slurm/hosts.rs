@@ -17,22 +17,16 @@ impl HostList {
     /// assert!(HostList::parse("ALL").contains("any"));
     /// ```
     pub fn parse(text: &str) -> Self {
-        let mut hosts = Vec::new();
-        let (mut depth, mut start) = (0usize, 0);
-        for (at, byte) in text.bytes().enumerate() {
-            match byte {
-                b'[' => depth += 1,
-                b']' => depth = depth.saturating_sub(1),
-                b',' if depth == 0 => {
-                    hosts.push(text[start..at].trim().to_owned());
-                    start = at + 1;
-                }
+        let mut depth = 0usize;
+        let hosts = text.split(|c| {
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
                 _ => {}
             }
-        }
-        hosts.push(text[start..].trim().to_owned());
-        hosts.retain(|host| !host.is_empty());
-        Self(hosts)
+            c == ',' && depth == 0
+        });
+        Self(hosts.map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned).collect())
     }
 
     /// Returns true if every bracket of a text is closed, and none is inside another.

@@ -39,32 +39,23 @@ impl TresWeights {
     /// assert_eq!(weights.of("node"), 0.0);
     /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut weights = Vec::new();
-        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            let wrong = || format!("expected `resource=number`, found `{item}`");
-            let (name, number) = item.split_once('=').ok_or_else(wrong)?;
-            let name = name.trim().to_ascii_lowercase();
-            let end = number.find(|c: char| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E')).unwrap_or(number.len());
-            let (number, unit) = number.split_at(end);
-            let number: f64 = number.trim().parse().map_err(|_| wrong())?;
-            if !number.is_finite() || number < 0.0 || name.is_empty() {
-                return Err(wrong());
-            }
-            let divisor = divisor(&name, unit).ok_or_else(wrong)?;
-            weights.push((name, number / divisor));
-        }
-        Ok(Self(weights))
+        let weight = |item: &str| {
+            let (name, number, unit) = parts(item, |c| c.is_ascii_alphabetic() && !matches!(c, 'e' | 'E'))?;
+            let divisor = divisor(&name, unit).filter(|_| !name.is_empty())?;
+            Some((name, number / divisor))
+        };
+        let wrong = |item: &str| format!("expected `resource=number`, found `{item}`");
+        items(text).map(|item| weight(item).ok_or_else(|| wrong(item))).collect::<Result<_, _>>().map(Self)
     }
 
     /// Reads the licenses of a cluster, `name[:count],…`; one of each without a count.
     pub fn licenses(text: &str) -> Option<Self> {
-        let mut licenses = Vec::new();
-        for item in text.split([',', ';']).map(str::trim).filter(|item| !item.is_empty()) {
+        let license = |item: &str| {
             let (name, count) = item.split_once([':', '=']).unwrap_or((item, "1"));
             let count: u32 = count.trim().parse().ok()?;
-            licenses.push((format!("license/{}", name.trim().to_ascii_lowercase()), f64::from(count)));
-        }
-        Some(Self(licenses))
+            Some((format!("license/{}", name.trim().to_ascii_lowercase()), f64::from(count)))
+        };
+        text.split(';').flat_map(items).map(license).collect::<Option<_>>().map(Self)
     }
 
     /// Reads amounts of resources, `name=amount[unit],…`, as Slurm prints those of a job: a unit multiplies the amount,
@@ -76,17 +67,12 @@ impl TresWeights {
     /// assert_eq!((amounts.of("mem"), amounts.of("license/lic")), (1536.0, 4.0));
     /// ```
     pub fn amounts(text: &str) -> Option<Self> {
-        let mut amounts = Vec::new();
-        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            let (name, amount) = item.split_once('=')?;
-            let name = name.trim().to_ascii_lowercase();
-            let end = amount.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(amount.len());
-            let (number, unit) = amount.split_at(end);
-            let number: f64 = number.trim().parse().ok().filter(|number| f64::is_finite(*number) && *number >= 0.0)?;
+        let amount = |item: &str| {
+            let (name, number, unit) = parts(item, |c| c.is_ascii_alphabetic())?;
             let unit = multiplier(&name, unit)?;
-            amounts.push((name, number * unit));
-        }
-        Some(Self(amounts))
+            Some((name, number * unit))
+        };
+        items(text).map(amount).collect::<Option<_>>().map(Self)
     }
 
     /// Returns true if a resource is among them.
@@ -123,6 +109,19 @@ pub(super) const RESOURCES: [&str; 9] =
 
 /// Prefixes of other resources.
 const KINDS: [&str; 5] = ["gres/", "license/", "bb/", "ic/", "fs/"];
+
+/// The items of a list.
+fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
+}
+
+/// The name, number and unit of an item.
+fn parts(item: &str, of_unit: impl Fn(char) -> bool) -> Option<(String, f64, &str)> {
+    let (name, number) = item.split_once('=')?;
+    let (number, unit) = number.split_at(number.find(of_unit).unwrap_or(number.len()));
+    let number = number.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)?;
+    Some((name.trim().to_ascii_lowercase(), number, unit))
+}
 
 /// The factor of the unit of an amount.
 fn multiplier(resource: &str, unit: &str) -> Option<f64> {

@@ -10,7 +10,7 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Key;
 use classmate::internal::program::Side;
 use classmate::internal::program::atom::{AdPair, Atom, Atoms};
-use classmate::internal::program::condition::{Clause, Step, expression, rank, requirements};
+use classmate::internal::program::condition::{Clause, ClauseStep, expression, rank, requirements};
 use classmate::internal::syntax::expr::Expr;
 
 /// The clauses of a condition that look at the same attributes of the request.
@@ -47,12 +47,12 @@ impl ConditionPart {
 
     /// The content: operators, and atoms by their number.
     fn identity(&self) -> Vec<u64> {
-        let number = |step: &Step| match step {
-            Step::Not => 0,
-            Step::And => 1,
-            Step::Or => 2,
-            Step::Choose => 3,
-            Step::Atom(atom) => 5 + u64::from(atom.id),
+        let number = |step: &ClauseStep| match step {
+            ClauseStep::Not => 0,
+            ClauseStep::And => 1,
+            ClauseStep::Or => 2,
+            ClauseStep::Choose => 3,
+            ClauseStep::Atom(atom) => 5 + u64::from(atom.id),
         };
         // 4 ends a clause.
         self.clauses.iter().flat_map(|clause| clause.steps.iter().map(number).chain([4])).collect()
