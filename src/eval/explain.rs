@@ -11,7 +11,7 @@ use crate::builtin::reason::reason;
 use crate::builtin::{self, Function};
 use crate::eval::EvalError;
 use crate::eval::scope::Scope;
-use crate::eval::walk::{Side, Spot, Target, Via, Walk};
+use crate::eval::walk::{AdSide, Spot, Target, Via, Walk};
 use crate::name::{Name, known};
 use crate::plural::counted;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, base_of};
@@ -36,7 +36,7 @@ pub enum Reason {
         both: bool,
     },
     /// A certain ad does not have the attribute.
-    MissingIn(Side),
+    MissingIn(AdSide),
     /// There is no ad on the other side.
     NoTarget,
     /// It is written so.
@@ -77,7 +77,7 @@ pub struct Cause {
     /// The reason.
     pub reason: Reason,
     /// An attribute of a similar name that exists.
-    pub similar: Option<(Name, Side)>,
+    pub similar: Option<(Name, AdSide)>,
 }
 
 impl fmt::Display for Cause {
@@ -89,7 +89,7 @@ impl fmt::Display for Cause {
 impl Cause {
     /// The cause for people, with names for the ad of the scope and for the one on the other side.
     pub fn describe(&self, my: &str, target: &str) -> String {
-        let ad = |side: Side| called(side, my, target);
+        let ad = |side: AdSide| called(side, my, target);
         let path: String = self.path.iter().map(|via| format!("in `{}` of {}: ", via.name, ad(via.side))).collect();
         let part = shortened(self.part.to_string().trim_start());
         let why = match &self.reason {
@@ -154,11 +154,11 @@ impl Cause {
     }
 }
 
-fn called<'n>(side: Side, my: &'n str, target: &'n str) -> &'n str {
+fn called<'n>(side: AdSide, my: &'n str, target: &'n str) -> &'n str {
     match side {
-        Side::My => my,
-        Side::Target => target,
-        Side::Inner => side.as_str(),
+        AdSide::My => my,
+        AdSide::Target => target,
+        AdSide::Inner => side.as_str(),
     }
 }
 
@@ -271,7 +271,7 @@ impl CauseSearch<'_, '_> {
             return;
         }
         let similar = match &reason {
-            Reason::Missing { .. } => self.similar(&part, &[Side::My, Side::Target]),
+            Reason::Missing { .. } => self.similar(&part, &[AdSide::My, AdSide::Target]),
             Reason::MissingIn(side) => self.similar(&part, &[*side]),
             _ => None,
         };
@@ -279,14 +279,14 @@ impl CauseSearch<'_, '_> {
     }
 
     /// The attribute whose name is nearest to that of a reference.
-    fn similar(&mut self, part: &Expr, sides: &[Side]) -> Option<(Name, Side)> {
+    fn similar(&mut self, part: &Expr, sides: &[AdSide]) -> Option<(Name, AdSide)> {
         let (Node::Attr(name) | Node::Select(name) | Node::Absolute(name)) = part.node() else { return None };
         let wanted = name.as_bytes();
         let names = sides.iter().filter_map(|side| self.walk.ad(*side)).map(ClassAd::len).sum();
         if !self.walk.may_compare(names) {
             return None;
         }
-        let mut best: Option<(usize, Name, Side)> = None;
+        let mut best: Option<(usize, Name, AdSide)> = None;
         for side in sides {
             for known in self.walk.ad(*side).iter().flat_map(|ad| ad.names()).filter(|_| wanted.len() > 2) {
                 let edits = distance(wanted, known.as_bytes(), allowance(wanted));
@@ -357,7 +357,7 @@ impl CauseSearch<'_, '_> {
             }
             (Node::Binary(op, ..), _) => Reason::Operands(op.symbol(), kinds),
             (Node::Subscript { .. }, [Value::List(list), Value::Int(index)]) => Reason::Index(Some(*index), list.len()),
-            (Node::Subscript { .. }, [Value::Ad(_), Value::Str(_)]) => Reason::MissingIn(Side::Inner),
+            (Node::Subscript { .. }, [Value::Ad(_), Value::Str(_)]) => Reason::MissingIn(AdSide::Inner),
             (Node::Subscript { .. }, _) => Reason::Index(None, 0),
             _ => return,
         };
@@ -397,7 +397,7 @@ impl CauseSearch<'_, '_> {
         }
     }
 
-    fn missing(&mut self, spot: &Spot, side: Side) -> Reason {
+    fn missing(&mut self, spot: &Spot, side: AdSide) -> Reason {
         let scope = self.walk.scope();
         match spot.node() {
             Node::Attr(name) if scope.target.is_none() && matches!(name.key(), known::TARGET | known::OTHER) => {
@@ -408,11 +408,11 @@ impl CauseSearch<'_, '_> {
                 Node::Attr(name) if matches!(name.key(), known::MY) => Reason::MissingIn(my_side(spot)),
                 Node::Attr(name) if matches!(name.key(), known::TARGET | known::OTHER) => {
                     Reason::MissingIn(match my_side(spot) {
-                        Side::Target => Side::My,
-                        _ => Side::Target,
+                        AdSide::Target => AdSide::My,
+                        _ => AdSide::Target,
                     })
                 }
-                _ => Reason::MissingIn(Side::Inner),
+                _ => Reason::MissingIn(AdSide::Inner),
             },
             _ => Reason::MissingIn(side),
         }
@@ -446,8 +446,8 @@ impl CauseSearch<'_, '_> {
 }
 
 /// The side that `MY` is for a part.
-fn my_side(spot: &Spot) -> Side {
-    spot.path.last().map_or(Side::My, |via| via.side)
+fn my_side(spot: &Spot) -> AdSide {
+    spot.path.last().map_or(AdSide::My, |via| via.side)
 }
 
 fn all_numbers(kinds: &[Type]) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::eval::EvalError;
 use crate::eval::scope::Scope;
-use crate::eval::walk::{Side, Target, Walk};
+use crate::eval::walk::{AdSide, Target, Walk};
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node};
 use crate::value::Value;
@@ -28,9 +28,9 @@ pub struct TraceStep {
     /// Its outcome.
     pub outcome: Outcome,
     /// For the expression of an attribute: the attribute and the ad that has it.
-    pub attribute: Option<(Name, Side)>,
+    pub attribute: Option<(Name, AdSide)>,
     /// For a reference: the ad in which its attribute was found.
-    pub found_in: Option<Side>,
+    pub found_in: Option<AdSide>,
 }
 
 /// Evaluates an expression part by part, outer parts first; at most `most` parts.

@@ -52,7 +52,7 @@ impl Spot {
 
 /// The ad that an attribute was found in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Side {
+pub enum AdSide {
     /// The ad of the scope.
     My,
     /// The ad on the other side.
@@ -61,13 +61,13 @@ pub enum Side {
     Inner,
 }
 
-impl Side {
+impl AdSide {
     /// The name for people.
     pub fn as_str(self) -> &'static str {
         match self {
-            Side::My => "MY",
-            Side::Target => "TARGET",
-            Side::Inner => "an inner ad",
+            AdSide::My => "MY",
+            AdSide::Target => "TARGET",
+            AdSide::Inner => "an inner ad",
         }
     }
 }
@@ -78,7 +78,7 @@ pub struct Via {
     /// The attribute.
     pub name: Name,
     /// The ad that has it.
-    pub side: Side,
+    pub side: AdSide,
 }
 
 /// The target of a reference.
@@ -162,26 +162,26 @@ impl<'a> Walk<'a> {
         self.evaluator.released(value)
     }
 
-    fn side(&self, frame: FrameId) -> Side {
+    fn side(&self, frame: FrameId) -> AdSide {
         match (frame, self.scope.target) {
-            (LEFT, Some(_)) => Side::My,
-            (RIGHT, Some(_)) => Side::Target,
-            (frame, None) if frame == self.evaluator.start => Side::My,
-            _ => Side::Inner,
+            (LEFT, Some(_)) => AdSide::My,
+            (RIGHT, Some(_)) => AdSide::Target,
+            (frame, None) if frame == self.evaluator.start => AdSide::My,
+            _ => AdSide::Inner,
         }
     }
 
     /// The ad of a side.
-    pub(crate) fn ad(&self, side: Side) -> Option<&'a ClassAd> {
+    pub(crate) fn ad(&self, side: AdSide) -> Option<&'a ClassAd> {
         match side {
-            Side::My => Some(self.scope.my),
-            Side::Target => self.scope.target,
-            Side::Inner => None,
+            AdSide::My => Some(self.scope.my),
+            AdSide::Target => self.scope.target,
+            AdSide::Inner => None,
         }
     }
 
     /// The target of a reference, and the ad that was searched last; `None` for parts that are not references.
-    pub fn target(&mut self, spot: &Spot) -> Result<Option<(Target, Side)>, EvalError> {
+    pub fn target(&mut self, spot: &Spot) -> Result<Option<(Target, AdSide)>, EvalError> {
         let name = match spot.node() {
             Node::Attr(name) | Node::Absolute(name) | Node::Select(name) => *name,
             _ => return Ok(None),

@@ -18,7 +18,7 @@ use crate::explain::values::{Opposites, beside, range, verb};
 use classmate::internal::eval;
 use classmate::internal::eval::explain::explain;
 use classmate::internal::eval::matching::symmetric;
-use classmate::internal::eval::walk::{Side, Via};
+use classmate::internal::eval::walk::{AdSide, Via};
 use classmate::internal::plural::counted;
 use classmate::internal::program::view::RowValues;
 use classmate::internal::syntax::view::{RefScope, Reference};
@@ -359,9 +359,9 @@ fn circle(view: &JobView<'_>, condition: &AdCondition, of_job: bool, slots: &[u3
     let found = explain(scope, &condition.expr);
     let back = found.iter().find(|cause| matches!(cause.reason, eval::explain::Reason::Circular))?;
     let in_side = back.path.last()?.side;
-    let across = |side: Side| if side == Side::My { Side::Target } else { Side::My };
+    let across = |side: AdSide| if side == AdSide::My { AdSide::Target } else { AdSide::My };
     let Reference { scope, name } = back.part.tree().reference(back.part.root())?;
-    let is_own = (if in_side == Side::My { my } else { target }).contains(name);
+    let is_own = (if in_side == AdSide::My { my } else { target }).contains(name);
     let side = match scope {
         RefScope::My => in_side,
         RefScope::Either if is_own => in_side,
@@ -369,7 +369,7 @@ fn circle(view: &JobView<'_>, condition: &AdCondition, of_job: bool, slots: &[u3
     };
     let first = back.path.iter().rposition(|via| via.name == name && via.side == side)?;
     let way = &back.path[first..];
-    let whose = |via: &Via| if (via.side == Side::My) == of_job { "the job" } else { "slots" };
+    let whose = |via: &Via| if (via.side == AdSide::My) == of_job { "the job" } else { "slots" };
     let (one, apart) = (whose(&way[0]), way.iter().any(|via| whose(via) != whose(&way[0])));
     let step = |via: &Via| if apart { format!("`{}` of {}", via.name, whose(via)) } else { format!("`{}`", via.name) };
     let steps: Vec<String> = way.iter().chain([&way[0]]).map(step).collect();

@@ -22,7 +22,7 @@ use crate::repl::highlight::{FAINT, paint};
 use crate::repl::input::{goes_on, is_command, split};
 use crate::repl::{Host, Output, Session, Start};
 use crate::report::Color;
-use classmate::internal::eval::walk::Side;
+use classmate::internal::eval::walk::AdSide;
 use classmate::{ClassAd, EvalOptions, Mode};
 use classmate_config::internal::config::disk::io_reason;
 
@@ -96,7 +96,7 @@ pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Fai
     let start = Start { options: settings.clone(), now, color: streams.out };
     let mut session = Session::new(Box::new(Process { begin: Instant::now() }), start);
     let mut notes = Notes::default();
-    for (side, path) in [(Side::My, &arguments.my), (Side::Target, &arguments.target)] {
+    for (side, path) in [(AdSide::My, &arguments.my), (AdSide::Target, &arguments.target)] {
         if let Some(path) = path {
             session.set(side, input::ad(path, 1, &settings, &mut notes)?);
         }

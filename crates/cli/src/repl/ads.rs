@@ -8,14 +8,14 @@ use crate::repl::{Output, Session, because};
 use crate::report::{counted, printable, shortened};
 use classmate::internal::eval::clause::{ClauseOutcome, clauses};
 use classmate::internal::eval::matching::{is_true, requirements};
-use classmate::internal::eval::walk::Side;
+use classmate::internal::eval::walk::AdSide;
 use classmate::internal::format::long::LongWriter;
 use classmate::{ClassAd, EvalOptions, Name, Scope, Value, rank};
 
-fn side_of(word: &str) -> Option<Side> {
+fn side_of(word: &str) -> Option<AdSide> {
     match word.to_ascii_lowercase().as_str() {
-        "my" => Some(Side::My),
-        "target" => Some(Side::Target),
+        "my" => Some(AdSide::My),
+        "target" => Some(AdSide::Target),
         _ => None,
     }
 }
@@ -62,8 +62,8 @@ fn name_of(ad: &ClassAd) -> Option<String> {
 pub(super) fn save(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     let argument = input.text();
     let (side, file) = match argument.split_once(char::is_whitespace) {
-        Some((word, file)) if side_of(word).is_some() => (side_of(word).unwrap_or(Side::My), file.trim()),
-        _ => (Side::My, argument.as_str()),
+        Some((word, file)) if side_of(word).is_some() => (side_of(word).unwrap_or(AdSide::My), file.trim()),
+        _ => (AdSide::My, argument.as_str()),
     };
     if file.is_empty() || side_of(file).is_some() {
         return usage("save");
@@ -86,7 +86,7 @@ fn no_target() -> Vec<Output> {
     problem("there is no TARGET\n  = help: load one with `:load target FILE`, or define `TARGET.Name = value`")
 }
 
-pub(super) fn show(session: &mut Session, side: Side, input: CommandInput<'_>) -> Vec<Output> {
+pub(super) fn show(session: &mut Session, side: AdSide, input: CommandInput<'_>) -> Vec<Output> {
     let wanted = input.text().to_ascii_lowercase();
     let Some(ad) = session.ad(side) else { return no_target() };
     let shown = ad.iter().filter(|(name, _)| name.display().to_ascii_lowercase().contains(&wanted));
@@ -103,14 +103,14 @@ pub(super) fn show(session: &mut Session, side: Side, input: CommandInput<'_>) -
 pub(super) fn unset(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     let argument = input.text();
     let (side, name) = match argument.split_once('.') {
-        Some((word, name)) if side_of(word).is_some() => (side_of(word).unwrap_or(Side::My), name.to_owned()),
-        _ => (Side::My, argument),
+        Some((word, name)) if side_of(word).is_some() => (side_of(word).unwrap_or(AdSide::My), name.to_owned()),
+        _ => (AdSide::My, argument),
     };
     if name.is_empty() {
         return usage("unset");
     }
     let ad = match side {
-        Side::Target => session.target.as_mut(),
+        AdSide::Target => session.target.as_mut(),
         _ => Some(&mut session.my),
     };
     match ad.and_then(|ad| ad.remove(Name::new(&name))) {

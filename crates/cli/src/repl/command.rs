@@ -3,7 +3,7 @@
 use crate::repl::{Output, Session, ads, expression};
 use crate::report::{functions, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
-use classmate::internal::eval::walk::Side;
+use classmate::internal::eval::walk::AdSide;
 use classmate::internal::syntax::time::{parse_instant, write_abs};
 use classmate::{AbsTime, Mode};
 
@@ -49,10 +49,10 @@ const COMMANDS: &[ReplCommand] = &[
     command("load", "my|target FILE [N]", "Read MY or TARGET from a file", ads::load)
         .more("Reads the first ad of the file, or the Nth."),
     command("save", "[my|target] FILE", "Write MY or TARGET to a file, one attribute per line", ads::save),
-    command("my", "[TEXT]", "Show MY", |session, input| ads::show(session, Side::My, input))
+    command("my", "[TEXT]", "Show MY", |session, input| ads::show(session, AdSide::My, input))
         .more("With TEXT, shows only attributes with TEXT in their name. `NAME = expression` defines an attribute."),
     command("target", "[TEXT]", "Show TARGET, the other ad of the match", |session, input| {
-        ads::show(session, Side::Target, input)
+        ads::show(session, AdSide::Target, input)
     })
     .more("With TEXT, shows only attributes with TEXT in their name. `TARGET.NAME = expression` defines an attribute."),
     command("unset", "NAME", "Remove an attribute of MY, or of TARGET as TARGET.NAME", ads::unset),

@@ -3,7 +3,7 @@
 use crate::repl::Session;
 use crate::repl::command;
 use classmate::internal::builtin::{all, find};
-use classmate::internal::eval::walk::Side;
+use classmate::internal::eval::walk::AdSide;
 use classmate::{ClassAd, Name};
 
 /// At most so many proposals.
@@ -51,14 +51,14 @@ pub fn complete(session: &Session, line: &str, pos: usize) -> Completion {
         }
     }
     let names =
-        |side: Side| session.ad(side).into_iter().flat_map(ClassAd::names).map(|name| name.display().into_owned());
+        |side: AdSide| session.ad(side).into_iter().flat_map(ClassAd::names).map(|name| name.display().into_owned());
     let scope = before[..start].strip_suffix('.').map(|scope| {
         let from = scope.len() - scope.bytes().rev().take_while(word).count();
         scope[from..].to_ascii_lowercase()
     });
     match scope.as_deref() {
-        Some("my") => return words(matching(names(Side::My), begun)),
-        Some("target") => return words(matching(names(Side::Target), begun)),
+        Some("my") => return words(matching(names(AdSide::My), begun)),
+        Some("target") => return words(matching(names(AdSide::Target), begun)),
         Some(_) => return words(Vec::new()),
         None => {}
     }
@@ -67,7 +67,7 @@ pub fn complete(session: &Session, line: &str, pos: usize) -> Completion {
         format!("{}({close}", function.name)
     });
     let keywords = ["true", "false", "undefined", "error", "isnt", "MY.", "TARGET."].map(str::to_owned);
-    let everything = names(Side::My).chain(names(Side::Target)).chain(functions).chain(keywords);
+    let everything = names(AdSide::My).chain(names(AdSide::Target)).chain(functions).chain(keywords);
     words(matching(everything, begun))
 }
 
@@ -121,8 +121,8 @@ mod tests {
 
     fn proposed(line: &str) -> Vec<String> {
         let mut session = Session::new(Box::new(Still), Start::default());
-        session.set(Side::My, ClassAd::parse(b"[ RequestMemory = 1; RequestCpus = 2 ]").unwrap());
-        session.set(Side::Target, ClassAd::parse(b"[ Memory = 1; MemoryUsed = 2 ]").unwrap());
+        session.set(AdSide::My, ClassAd::parse(b"[ RequestMemory = 1; RequestCpus = 2 ]").unwrap());
+        session.set(AdSide::Target, ClassAd::parse(b"[ Memory = 1; MemoryUsed = 2 ]").unwrap());
         match complete(&session, line, line.len()) {
             Completion::Words { words, .. } => words,
             Completion::File => vec!["FILE".to_owned()],

@@ -3,7 +3,7 @@
 use crate::report::{printable, shortened};
 use classmate::Expr;
 use classmate::internal::eval::trace::{Outcome, TraceStep};
-use classmate::internal::eval::walk::Side;
+use classmate::internal::eval::walk::AdSide;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::print::Style;
@@ -94,7 +94,7 @@ pub fn trace(steps: &[TraceStep]) -> String {
                 Outcome::Failed(failed) => format!("abandoned: {failed}"),
                 Outcome::Skipped => "not evaluated".to_owned(),
             };
-            if let (Node::Attr(_), Some(side @ (Side::My | Side::Target))) = (step.expr.node(), step.found_in) {
+            if let (Node::Attr(_), Some(side @ (AdSide::My | AdSide::Target))) = (step.expr.node(), step.found_in) {
                 beside.push_str("  from ");
                 beside.push_str(side.as_str());
             }
@@ -104,11 +104,11 @@ pub fn trace(steps: &[TraceStep]) -> String {
     tree(&rows)
 }
 
-fn scope_of(side: Side) -> &'static str {
+fn scope_of(side: AdSide) -> &'static str {
     match side {
-        Side::My => "MY.",
-        Side::Target => "TARGET.",
-        Side::Inner => "",
+        AdSide::My => "MY.",
+        AdSide::Target => "TARGET.",
+        AdSide::Inner => "",
     }
 }
 

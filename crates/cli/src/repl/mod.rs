@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::report::{Color, Origin, printable, render_diagnostic};
 use classmate::internal::builtin::check::check;
 use classmate::internal::eval::explain::{Cause, Reason, explain};
-use classmate::internal::eval::walk::Side;
+use classmate::internal::eval::walk::AdSide;
 use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::lexer::{Lexer, Token};
 use classmate::internal::syntax::parse::parse_expr;
@@ -105,17 +105,17 @@ impl Session {
     }
 
     /// The ad of a side, if there is one.
-    pub fn ad(&self, side: Side) -> Option<&ClassAd> {
+    pub fn ad(&self, side: AdSide) -> Option<&ClassAd> {
         match side {
-            Side::Target => self.target.as_ref(),
+            AdSide::Target => self.target.as_ref(),
             _ => Some(&self.my),
         }
     }
 
     /// Sets the ad of a side.
-    pub fn set(&mut self, side: Side, ad: ClassAd) {
+    pub fn set(&mut self, side: AdSide, ad: ClassAd) {
         match side {
-            Side::Target => self.target = Some(ad),
+            AdSide::Target => self.target = Some(ad),
             _ => self.my = ad,
         }
     }
@@ -191,7 +191,7 @@ impl Session {
 
     /// The attribute that a line such as `Cpus = 4` defines, if it does: the side, the name, and the offset of the
     /// expression in the line.
-    fn definition(&self, source: &[u8]) -> Option<(Side, Name, usize)> {
+    fn definition(&self, source: &[u8]) -> Option<(AdSide, Name, usize)> {
         let options = self.options();
         let tokens: Vec<(Token, usize)> = Lexer::new(source, options.mode, options.quoting)
             .map_while(Result::ok)
@@ -199,7 +199,7 @@ impl Session {
             .map(|(_, token, end)| (token, end))
             .collect();
         match tokens.as_slice() {
-            [(Token::Name(name), _), (Token::Mark(Mark::Assign), begins), ..] => Some((Side::My, *name, *begins)),
+            [(Token::Name(name), _), (Token::Mark(Mark::Assign), begins), ..] => Some((AdSide::My, *name, *begins)),
             [
                 (Token::Name(scope), _),
                 (Token::Mark(Mark::Dot), _),
@@ -207,8 +207,8 @@ impl Session {
                 (Token::Mark(Mark::Assign), begins),
             ] => {
                 let side = match scope.folded() {
-                    b"my" => Side::My,
-                    b"target" => Side::Target,
+                    b"my" => AdSide::My,
+                    b"target" => AdSide::Target,
                     _ => return None,
                 };
                 Some((side, *name, *begins))
@@ -217,7 +217,7 @@ impl Session {
         }
     }
 
-    fn define(&mut self, source: &[u8], (side, name, begins): (Side, Name, usize)) -> Result<Vec<Output>, Output> {
+    fn define(&mut self, source: &[u8], (side, name, begins): (AdSide, Name, usize)) -> Result<Vec<Output>, Output> {
         // `a =! b` and `a => b` are slips, not definitions; `a =!b` means what it says.
         let negated = matches!(source.get(begins..), Some([b'!', next, ..]) if !is_space(*next));
         if !negated && matches!(source.get(begins), Some(b'!' | b'<' | b'>' | b'=' | b'~')) {
@@ -228,7 +228,7 @@ impl Session {
         }
         let (expr, warnings) = self.parse(source, begins)?;
         match side {
-            Side::Target => self.target.get_or_insert_default().insert_expr(name, &expr),
+            AdSide::Target => self.target.get_or_insert_default().insert_expr(name, &expr),
             _ => self.my.insert_expr(name, &expr),
         }
         Ok(warnings)
