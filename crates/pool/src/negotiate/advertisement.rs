@@ -7,12 +7,13 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
 
-/// The ad of a negotiator whose latest cycle had this outcome, `now` being its beginning and its end, epoch seconds.
+/// The ad of a negotiator whose latest cycle had this outcome; `now` is the start and the end of the cycle, epoch
+/// seconds.
 ///
-/// Without `statistics`, which is what `NEGOTIATION_CYCLE_STATS_LENGTH = 0` means, it says nothing of the cycle.
+/// Without `statistics` (`NEGOTIATION_CYCLE_STATS_LENGTH = 0`), the ad has no attributes about the cycle.
 ///
-/// A cycle here takes no time, so durations, processor times and rates are 0, as they are in a small pool; and nobody
-/// runs out of time. `SlotShareIter` is 0 as in the reference, which never counts the rounds.
+/// A cycle here takes no time, so durations, CPU times and rates are 0, as they are in a small pool, and no submitter
+/// or access point runs out of time. `SlotShareIter` is 0, as in `condor_negotiator`, which never counts the rounds.
 ///
 /// ```
 /// use classmate_pool::internal::negotiate::{Outcome, advertisement::advertisement};

@@ -101,15 +101,15 @@ impl Ranking {
 /// The last key of an unclaimed slot.
 const UNCLAIMED: f64 = f32::MIN as f64;
 
-/// The value of a rank of the negotiator; the lowest number if it is none.
+/// The value of a rank expression of the configuration; the lowest number if it is not a number.
 fn value(expr: Option<&Expr>, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> f64 {
     let scope = Scope::new(slot, settings).with_target(request);
     of_negotiator(expr.and_then(|expr| scope.eval(expr).ok()?.as_number()))
 }
 
-/// A rank of the negotiator from the number it is, if it is one.
+/// The value of a rank expression of the configuration, given as a number if it is one; otherwise the lowest number.
 pub(crate) fn of_negotiator(value: Option<f64>) -> f64 {
-    // The reference keeps these in single precision.
+    // `condor_negotiator` keeps these in single precision.
     value.map_or(f64::MIN, |number| f64::from(number as f32))
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn of_unclaimed(before_job: f64, job: f64, after_job: f64) -> RankKey
 }
 
 impl RankKey {
-    /// `Greater` if this candidate is better. What is not a number is the worst there is.
+    /// Compares two candidates: `Greater` if this one is better. NaN is the worst value.
     pub fn compare(&self, other: &Self) -> Ordering {
         by_value(self.before_job, other.before_job)
             .then_with(|| by_value(self.job, other.job))

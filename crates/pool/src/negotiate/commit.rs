@@ -1,4 +1,4 @@
-//! The charges of a cycle, from what it saw and decided to the books.
+//! The charges of a cycle to the accountant's log, from its snapshot and its outcome.
 
 use hashbrown::HashMap;
 
@@ -13,7 +13,7 @@ use crate::pool::{Slot, State};
 use crate::quota::GroupTree;
 use classmate_config::internal::config::ConfigError;
 
-/// Why the charges of a cycle were not written.
+/// The reason the charges of a cycle were not written.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
     /// A setting is wrong.
@@ -24,7 +24,8 @@ pub enum CommitError {
     Journal(#[from] JournalError),
 }
 
-/// Charges a cycle to the books: decay and usage up to its moment, the slots in use, and its matches.
+/// Charges a cycle to the accountant's log: decay and usage up to the time of the snapshot, the slots in use, and the
+/// matches.
 ///
 /// # Errors
 /// A wrong setting, or a log that cannot be written; nothing is charged then.
@@ -35,17 +36,17 @@ pub fn commit(snapshot: &Snapshot, outcome: &Outcome, journal: &mut Journal) -> 
     Ok(())
 }
 
-/// The books as [`commit`] would leave them, in memory alone.
+/// The log as [`commit`] would leave it, without writing it to disk.
 ///
 /// # Errors
-/// A wrong setting, or a name that the books cannot hold.
+/// A wrong setting, or a name that the log cannot hold.
 pub fn charged(snapshot: &Snapshot, outcome: &Outcome) -> Result<Log, CommitError> {
     let log = snapshot.log.clone().unwrap_or_default();
     let charged = with_cycle(snapshot, outcome, |cycle, factors, groups| posted(&log, cycle, factors, groups))?;
     Ok(charged.map_err(JournalError::from)?)
 }
 
-/// Puts together what a cycle charges, and hands it on.
+/// Collects the charges of a cycle, and passes them to a function.
 fn with_cycle<R>(
     snapshot: &Snapshot,
     outcome: &Outcome,
@@ -59,7 +60,7 @@ fn with_cycle<R>(
         let key = [&*slot.name, b"@", &*address].concat();
         (slot, key)
     };
-    // Those the cycle saw: what its constraint leaves out is not charged, as it is not counted.
+    // Only slots that take part: those that `NEGOTIATOR_SLOT_CONSTRAINT` leaves out are neither counted nor charged.
     let slots = slots(snapshot.slots.clone(), &rules, &settings);
     let slots: Vec<(Slot, Vec<u8>)> = slots.into_iter().map(keyed).collect();
     let by_name: HashMap<&[u8], usize> =

@@ -1,7 +1,7 @@
-//! Concurrency limits: how many units of a named resource, such as licences, jobs may hold at once.
+//! Concurrency limits: the number of units of a named resource, such as licenses, that jobs may hold at once.
 //!
-//! In: the configured maxima, what the slots in use hold, what a job asks for. Out: the limit that is reached,
-//! if one is. Formula source: `docs/reference/negotiation.md` 13.
+//! In: the configured maxima, the units that slots in use hold, the units that a job requests. Out: the limit that is
+//! reached, if one is. Formula source: `docs/reference/negotiation.md` 13.
 
 use hashbrown::HashMap;
 
@@ -10,14 +10,15 @@ use classmate_config::internal::config::knob::{self, LIMIT};
 use classmate_config::internal::config::setting::leading_number;
 use classmate_config::internal::config::{Config, ConfigError};
 
-/// The knob for names that have no maximum of their own, and the beginning of that for names with a dot.
+/// The variable for names that do not have a maximum of their own; also the prefix of the variables for names with a
+/// dot.
 const DEFAULT: &str = "CONCURRENCY_LIMIT_DEFAULT";
-/// The default of that knob: as good as no limit.
+/// The default of that variable: in practice, no limit.
 const UNLIMITED: f64 = 2_308_032.0;
-/// How the knob of a limit ends.
+/// The suffix of the configuration variable of a limit.
 const SUFFIX: &str = "_LIMIT";
 
-/// One resource a job asks for.
+/// A resource that a job requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demand<'a> {
     /// Name of the resource, in lower case, perhaps with one dot.
@@ -26,8 +27,8 @@ pub struct Demand<'a> {
     pub amount: f64,
 }
 
-/// The resources a text asks for: `name` or `name:amount`, between commas and blanks. Entries that are not valid
-/// are left out.
+/// The resources that a string requests: `name` or `name:amount`, separated by commas or whitespace. An amount that is
+/// missing or not positive counts as 1. Invalid entries are left out.
 ///
 /// ```
 /// use classmate_pool::internal::negotiate::concurrency::demands;
@@ -54,27 +55,28 @@ fn is_attribute_name(name: &[u8]) -> bool {
     name.first().is_some_and(letter) && name.iter().all(|b| letter(b) || b.is_ascii_digit())
 }
 
-/// The limits of a pool and what is held at this moment.
+/// The limits of a pool, and the units held at this moment.
 #[derive(Debug, Clone)]
 pub struct ConcurrencyLimits {
     /// By the name of the resource, in lower case.
     maxima: HashMap<Vec<u8>, f64>,
-    /// For names with a dot, by what stands before it.
+    /// For names with a dot, by the part before it.
     defaults: HashMap<Vec<u8>, f64>,
     default: f64,
-    /// What is set as a limit and is no number, in the order of the names.
+    /// The limits whose value is not a number, with the error of each, in the order of the names.
     odd: Vec<(Vec<u8>, ConfigError)>,
     held: HashMap<Vec<u8>, f64>,
 }
 
 impl ConcurrencyLimits {
-    /// The limits a configuration sets; nothing is held.
+    /// Reads the limits of a configuration; no units are held.
     ///
-    /// A knob whose name ends in `_LIMIT` and whose value is no number sets none, for there are macros of such names; but
-    /// nobody may ask for it ([`ConcurrencyLimits::unreadable`]). One without a value counts as not set.
+    /// A variable whose name ends in `_LIMIT` and whose value is not a number does not set a limit, because it may be a
+    /// macro; but it is an error if a job requires the limit ([`ConcurrencyLimits::unreadable`]). A variable with an
+    /// empty value counts as not set.
     ///
     /// # Errors
-    /// A default that is no number.
+    /// A default that is not a number.
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
         let number = |name: &str| config.real(name, UNLIMITED, f64::MIN, f64::MAX);
         let (mut maxima, mut defaults) = (HashMap::new(), HashMap::new());
@@ -111,13 +113,13 @@ impl ConcurrencyLimits {
         Ok(Self { maxima, defaults, default, odd, held: HashMap::new() })
     }
 
-    /// What is set as a limit and is no number, with its place.
+    /// The limits whose value is not a number, each with its place in the configuration.
     pub fn odd(&self) -> impl Iterator<Item = &ConfigError> {
         self.odd.iter().map(|(_, error)| error)
     }
 
-    /// The first resource of a text in lower case whose limit is no number. The reference reads a limit when somebody asks
-    /// for it, and ends if it cannot.
+    /// The error of the first resource, in a string in lower case, whose limit is not a number. `condor_negotiator`
+    /// reads a limit when a job requests it, and exits if the value is not a number.
     pub fn unreadable(&self, text: &[u8]) -> Option<&ConfigError> {
         if self.odd.is_empty() {
             return None;
@@ -127,27 +129,27 @@ impl ConcurrencyLimits {
             .map(|(_, error)| error)
     }
 
-    /// How many units of a resource may be held; the name in lower case.
+    /// The number of units of a resource that may be held. The name is in lower case.
     pub fn maximum(&self, name: &[u8]) -> f64 {
         let own = self.maxima.get(name);
         let class = || self.defaults.get(&name[..memchr::memrchr(b'.', name)?]);
         own.or_else(class).copied().unwrap_or(self.default)
     }
 
-    /// How many units of a resource are held; the name in lower case.
+    /// The number of units of a resource that are held. The name is in lower case.
     pub fn held(&self, name: &[u8]) -> f64 {
         self.held.get(name).copied().unwrap_or(0.0)
     }
 
-    /// Holds what a text in lower case asks for.
+    /// Holds the units that a string in lower case requests.
     pub fn hold(&mut self, text: &[u8]) {
         for Demand { name, amount } in demands(text) {
             *self.held.entry_ref(name).or_insert(0.0) += amount;
         }
     }
 
-    /// The first resource of a text in lower case of which there is not enough left. What is asked for earlier in the
-    /// same text is not set aside.
+    /// The first resource, in a string in lower case, that does not have enough units left. Units requested earlier in
+    /// the same string are not set aside.
     pub fn reached<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         let mut asked = demands(text);
         let reached = |demand: &Demand<'_>| self.held(demand.name) + demand.amount > self.maximum(demand.name);

@@ -1,4 +1,4 @@
-//! A pool directory: what the tools of a pool print, and the configuration of its negotiator.
+//! A pool directory: the output of the tools of a pool, and the configuration of its negotiator.
 //!
 //! In: `slots.ads`, `jobs.ads`, and if present `submitters.ads`, `Accountantnew.log`, `condor_config`, `config.d` and `config`.
 //! Out: a [`Snapshot`], with everything that was skipped.
@@ -30,7 +30,7 @@ pub struct AdFiles {
     pub slots: Option<PathBuf>,
     /// Job ads.
     pub jobs: Option<PathBuf>,
-    /// Submitter ads; none: they are derived from the jobs.
+    /// Submitter ads. `None`: they are derived from the jobs.
     pub submitters: Option<PathBuf>,
 }
 
@@ -41,7 +41,8 @@ pub enum SlotAttributes {
     All,
     /// Those that one cycle under HTCondor's policy can read.
     Cycle,
-    /// Those, similar names for misspelled ones, and the names of all others. Reads the file of slots twice.
+    /// Those that one cycle can read, those with names similar to misspelled ones, and the names of all others. Reads
+    /// the file of slots twice.
     Explanation,
 }
 
@@ -73,7 +74,7 @@ pub struct AdInput {
 pub struct LoadedPool {
     /// The pool.
     pub snapshot: Snapshot,
-    /// The reports of the ad files by name, which tell what was skipped.
+    /// The reports of the ad files by name, which list the skipped input.
     pub reports: Vec<(String, Report)>,
     /// Warnings of the configuration, the user maps and the accountant's log.
     pub warnings: Vec<String>,
@@ -173,7 +174,7 @@ fn open(path: &Path) -> Result<AdInput, LoadError> {
     Ok(AdInput { reader: Box::new(reader), name })
 }
 
-/// Slots of which names are noted although the values are not kept.
+/// Number of slots whose attribute names are collected although the values are not kept.
 const NAMED_SLOTS: usize = 1000;
 
 impl AdFiles {
@@ -191,7 +192,7 @@ impl AdFiles {
         let ads = |path: &Path, selection: Option<Selection>| -> Result<_, E> {
             Ok(read_ads(open(path)?, selection.map(Arc::new).as_ref(), |ad, ()| ad)?)
         };
-        // Most attributes of a job are those of its cluster, and kept once.
+        // Most attributes of a job are those of its cluster, and are kept once.
         let jobs = match &self.jobs {
             Some(path) => Some(read_ads(open(path)?, None, |ad, siblings: &mut Siblings| siblings.chain(ad))?),
             None => None,
@@ -216,8 +217,8 @@ impl AdFiles {
     }
 }
 
-/// Reads all ads of a file, on all threads if it is of the long format; of constants only those of a selection, if there is
-/// one. `make` may change each ad as it is read.
+/// Reads all ads of a file, on all threads if it has the long format. With a selection, constants that it does not
+/// contain are dropped. `make` may change each ad as it is read.
 ///
 /// # Errors
 /// A file that cannot be read to its end.

@@ -1,6 +1,6 @@
-//! Whether any slot would do for a job, whoever has the slot.
+//! The feasibility of jobs: a job is feasible if it matches any slot, claimed or not.
 //!
-//! In: the queue, and the market before the first slot is taken. Out: a [`Feasibility`] for each job that is offered.
+//! In: the queue, and the matcher before the first slot is taken. Out: a [`Feasibility`] for each job that is offered.
 
 use hashbrown::HashSet;
 
@@ -12,16 +12,16 @@ use crate::queue::Submitter;
 use crate::queue::job::JobId;
 use crate::queue::request::Queue;
 
-/// An idle job, and whether any slot would do for it, whoever has the slot.
+/// The feasibility of an idle job: feasible if it matches any slot, claimed or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Feasibility {
     /// The job.
     pub job: JobId,
-    /// The first job of the request it belongs to, if no slot would do; none if one would.
+    /// The first job of its request, if no slot matches; `None` if the job is feasible.
     pub infeasible_request: Option<JobId>,
 }
 
-/// Whether any slot would do for each job of the queue, by number.
+/// The feasibility of each job of the queue, by job ID. One request of each autocluster is tested.
 pub(super) fn feasibility(
     market: &dyn SlotMatcher,
     queue: &Queue<'_>,
@@ -46,7 +46,7 @@ pub(super) fn feasibility(
         let infeasible_request = jobs.peek().copied().filter(|_| stuck.contains(&autocluster));
         found.extend(jobs.map(|job| Feasibility { job, infeasible_request }));
     }
-    // A job may be a candidate more than once; where any slot would do comes first.
+    // A job may have several candidacies: a feasible one sorts first, and is kept.
     found.sort_unstable();
     found.dedup_by_key(|prospect| prospect.job);
     found

@@ -1,6 +1,6 @@
-//! The groups of a cycle: whose turn it is, and what requests and slots are told of quotas.
+//! The groups of a cycle: the order in which they are negotiated with, and the quotas that ads show.
 //!
-//! In: the groups of the configuration, the size of the pool, submitters. Out: one deal for every call of a group.
+//! In: the groups of the configuration, the size of the pool, submitters. Out: a deal for each call of a group.
 //! Formula source: `docs/reference/group-quotas.md` 4, 6; `docs/reference/negotiation.md` 3.
 
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::quota::{Call, Configured, GroupTree, QuotaPool, QuotaRules, QuotaSett
 use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::{Config, ConfigError};
 
-/// What the configuration says of groups.
+/// The group settings of the configuration.
 #[derive(Debug, Clone)]
 pub struct GroupRules {
-    /// The groups; only the root without groups.
+    /// The groups; only the root if no groups are configured.
     pub tree: Arc<GroupTree>,
-    /// What is odd about them, in words.
+    /// Warnings about their settings, a line each.
     pub odd: Vec<String>,
-    /// How they are divided and negotiated for.
+    /// The settings for the division of the pool and the order of negotiation.
     pub rules: QuotaRules,
 }
 
@@ -31,7 +31,7 @@ impl GroupRules {
     /// Reads the rules.
     ///
     /// # Errors
-    /// A value that is not what its knob takes.
+    /// An invalid value of a configuration variable.
     pub fn read(config: &Config) -> Result<Self, ConfigError> {
         let settings = QuotaSettings::read(config)?;
         let tree = GroupTree::new(&settings);
@@ -39,7 +39,8 @@ impl GroupRules {
         Ok(Self { tree: Arc::new(tree), odd, rules: settings.rules })
     }
 
-    /// The quota of a group in slots, if it has a static one.
+    /// The static quota of a group in weighted slots; `None` if the group is unknown, its quota is dynamic, or the
+    /// quota is not positive.
     pub fn quota(&self, group: &[u8]) -> Option<f64> {
         let found = &self.tree.groups()[self.tree.find(group)?];
         match found.configured {
@@ -48,7 +49,7 @@ impl GroupRules {
         }
     }
 
-    /// The quotas of the groups in a pool; none without groups.
+    /// The quotas of the groups in a pool; `None` without groups.
     pub fn quotas(&self, size: &PoolSize) -> Option<KnownQuotas> {
         if self.tree.is_empty() {
             return None;
@@ -57,20 +58,22 @@ impl GroupRules {
         Some(KnownQuotas { tree: self.tree.clone(), quotas: quotas.iter().map(|quota| quota.quota).collect() })
     }
 
-    /// The slots that quotas are shares of: weighted, or counted with the cores of partitionable slots.
+    /// The size of the pool that quotas are shares of: the slot weight, or the number of slots with each partitionable
+    /// slot counted by its cores.
     fn total(&self, size: &PoolSize) -> f64 {
         if self.rules.weighted { size.weight } else { size.effective }
     }
 
-    /// Whether the pool can be divided.
+    /// Checks that the pool can be divided.
     ///
     /// # Errors
-    /// Flat quotas that do not fit into it.
+    /// Flat quotas that exceed the size of the pool.
     pub fn fit(&self, size: &PoolSize) -> Result<(), ConfigError> {
         if self.rules.flat { flat::fits(&self.tree, self.total(size)) } else { Ok(()) }
     }
 
-    /// What is divided among whom: the size of the pool, what submitters ask for, what groups use.
+    /// The input of the division: the size of the pool, the demand of submitters (running and idle), and the usage of
+    /// groups.
     pub fn pool(&self, size: &PoolSize, submitters: &[Submitter], policy: &dyn PriorityPolicy) -> QuotaPool {
         let mut demand = vec![0.0; self.tree.len()];
         for submitter in submitters {
@@ -92,7 +95,7 @@ impl GroupOf for Arc<GroupTree> {
     }
 }
 
-/// Negotiates for every group in its turn, until the rounds are over.
+/// Negotiates with each group in order, until the allocation rounds are over.
 pub fn negotiate_groups(dealing: &mut NegotiationLoop<'_>, size: &PoolSize, settings: &EvalOptions) {
     let GroupRules { tree, rules, .. } = &dealing.rules.groups;
     let pool = dealing.rules.groups.pool(size, dealing.submitters, &*dealing.policy);
@@ -111,7 +114,7 @@ pub fn negotiate_groups(dealing: &mut NegotiationLoop<'_>, size: &PoolSize, sett
             autoregroup: tree.autoregroup && call.group == ROOT,
             quotas: Arc::clone(&quotas),
         });
-        // The list stays in the order of this call: what is equal in the next one keeps it.
+        // The list keeps the order of this call, so that submitters that are equal in the next one stay in it.
         (lists[call.group], first_pie) =
             dealing.negotiate_submitters(&lists[call.group], &terms(tree, &call, size, first_pie));
         let served = if call.unbounded { 0..tree.len() } else { call.group..call.group + 1 };
@@ -122,7 +125,7 @@ pub fn negotiate_groups(dealing: &mut NegotiationLoop<'_>, size: &PoolSize, sett
     dealing.outcome.groups = summaries(tree, &rounds, &pool.demand);
 }
 
-/// The submitters of each group; those of groups that regroup also with the root's.
+/// The submitters of each group; those of groups with autoregroup are also in the list of the root.
 fn lists(tree: &GroupTree, submitters: &[Submitter]) -> Vec<Vec<usize>> {
     let mut lists: Vec<Vec<usize>> = vec![Vec::new(); tree.len()];
     for (who, submitter) in submitters.iter().enumerate() {
@@ -134,7 +137,7 @@ fn lists(tree: &GroupTree, submitters: &[Submitter]) -> Vec<Vec<usize>> {
     lists
 }
 
-/// What is dealt in a call.
+/// The input of the deal for a call of a group.
 fn terms(tree: &GroupTree, call: &Call, size: &PoolSize, first_pie: u32) -> PieInput {
     let quota = f64::from(call.whole_limit());
     let name = || tree.groups()[call.group].name.to_vec();

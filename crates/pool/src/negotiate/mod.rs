@@ -1,4 +1,4 @@
-//! One negotiation cycle: a snapshot of a pool in, what the negotiator decides out.
+//! One negotiation cycle: a snapshot of a pool in, the decisions of the negotiator out.
 //!
 //! A pure function: the same snapshot always gives the same outcome.
 
@@ -74,9 +74,10 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
 /// The way slots are found for requests. Both give the same outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matcher {
-    /// By classes of slots, over columns, as far as that is certain to be right.
+    /// By classes of slots, over columns, where that is certain to give the same result as slot by slot.
     Columnar {
-        /// Approximate bytes for classes of requests: those beyond are made when needed, and forgotten again.
+        /// Approximate memory for classes of requests, bytes: classes beyond it are built when needed, and dropped
+        /// again.
         memory: usize,
     },
     /// Slot by slot, like `condor_negotiator`.
@@ -116,11 +117,11 @@ pub struct CycleOptions<'o> {
 pub struct Cycle {
     /// The decisions.
     pub outcome: Outcome,
-    /// The number of classes of slots and requests; none if slots were tried one by one.
+    /// The number of classes of slots and requests; `None` if slots were tried one by one.
     pub classes: Option<ClassCounts>,
-    /// The reason why slots were tried one by one for every request; none if they were not.
+    /// The reason slots were tried one by one for every request; `None` if they were not.
     pub by_slot: Option<&'static str>,
-    /// Requests in the queue: runs of like jobs.
+    /// Number of requests in the queue: runs of equal jobs.
     pub requests: usize,
     /// The idle jobs that were offered, by ID; empty unless [`CycleOptions::feasibility`] is set.
     pub feasibility: Vec<Feasibility>,
@@ -195,7 +196,7 @@ impl PreparedPool<'_> {
     }
 }
 
-/// Where requests look for slots; and why slot after slot, if so.
+/// The matcher for the requests of the queue, and the reason it tries slots one by one; `None` if it uses classes.
 fn market<'c>(
     offers: ScanMatcher<'c>,
     queue: &Queue<'_>,
@@ -233,19 +234,20 @@ fn uses_insignificant(queue: &Queue<'_>, rules: &Rules) -> bool {
     rules.replaces_significant() || of_firsts() || waiting.any(significant::has_insignificant)
 }
 
-/// What requests of the queue say that others of their autocluster need not.
+/// The attributes in which requests of one autocluster may differ.
 fn varying(queue: &Queue<'_>) -> HashSet<Key> {
     let carried = CARRIED.map(Name::new).into_iter().filter(|name| !queue.significant.contains(*name));
     carried.chain(VARYING_ATTRIBUTES.map(Name::new)).map(Name::key).collect()
 }
 
-/// A fault of the settings that stops nothing, in words.
+/// An error in the settings that does not stop the cycle, as a line of text.
 fn told(error: &ConfigError) -> String {
     let help = error.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
     error.to_line() + &help
 }
 
-/// What of the snapshot the cycle leaves out, in words.
+/// Notes on the ads of the snapshot that the cycle skips, one for each cause. `known` is the number of jobs that have
+/// an ID and a submitter.
 fn left_out(ignored: IgnoredAds, snapshot: &Snapshot, queue: &Queue<'_>, known: usize) -> Vec<String> {
     let notes = [
         (ignored.not_slots, "ads in the slot file are not slot ads and were skipped"),
@@ -256,7 +258,7 @@ fn left_out(ignored: IgnoredAds, snapshot: &Snapshot, queue: &Queue<'_>, known: 
     notes.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
 }
 
-/// Counts what a deal decided, and gives the slots back.
+/// Completes the outcome with its counts, and returns it with the slots.
 fn report(dealing: NegotiationLoop<'_>, submitters: &[Submitter], offered: &[usize]) -> (Outcome, Vec<Slot>) {
     let NegotiationLoop { mut outcome, offers, active, active_schedds, .. } = dealing;
     outcome.statistics.largest_tie = offers.largest_tie();

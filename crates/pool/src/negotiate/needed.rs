@@ -1,7 +1,7 @@
 //! The slot attributes that a cycle can look at, given its settings and jobs.
 //!
-//! In: the configuration and the job ads. Out: a selection, by which slots may be read; none if everything is needed. A
-//! cycle over slots of the selection decides what one over whole slots decides (`crates/cli/tests/projection.rs`).
+//! In: the configuration and the job ads. Out: a selection of attributes to read; `None` if all are needed. A cycle
+//! over the selected attributes makes the same decisions as one over whole slot ads (`crates/cli/tests/projection.rs`).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use classmate::internal::syntax::expr::Tree;
 use classmate::internal::threads;
 use classmate_config::internal::config::Config;
 
-/// Jobs per task of a thread.
+/// Minimum number of jobs per task of a thread.
 const JOBS_PER_TASK: usize = 4096;
 
-/// The slot attributes that one cycle under HTCondor's policy needs; none if they cannot be foreseen, or if the configuration
-/// is invalid, which the cycle reports.
+/// The slot attributes that one cycle under HTCondor's policy needs; `None` if they cannot be foreseen, or if the
+/// configuration is invalid, which the cycle reports.
 ///
 /// These are the attributes that the negotiator itself uses, and those that an expression of the configuration or of a job
 /// names. Attributes that the expressions of a slot name are kept in that slot.
@@ -135,7 +135,7 @@ fn contents(ads: &[ClassAd]) -> AdContents<'_> {
 }
 
 impl Snapshot {
-    /// Leaves out of the slots what one cycle under HTCondor's policy cannot look at; false if all of it is needed.
+    /// Removes the slot attributes that one cycle under HTCondor's policy cannot use; returns false if all are needed.
     pub fn project(&mut self) -> bool {
         let Some(selection) = selection(&self.config, &self.jobs) else { return false };
         let mut chooser = Chooser::new(Arc::new(selection));

@@ -48,13 +48,13 @@ pub struct NegotiationLoop<'c> {
     pub policy: &'c mut dyn PriorityPolicy,
     /// The decisions so far.
     pub outcome: Outcome,
-    /// The group that is negotiated for; none without groups.
+    /// The group that is negotiated for; `None` without groups.
     pub group: Option<NegotiatedGroup>,
     /// Submitters that were negotiated with, by name.
     pub active: HashSet<&'c [u8]>,
     /// Numbers of the access points that were negotiated with.
     pub active_schedds: HashSet<usize>,
-    /// Requests in the queue: runs of like jobs.
+    /// Number of requests in the queue: runs of equal jobs.
     pub requests: usize,
     /// The number of each submitter's access point.
     schedds: Vec<usize>,
@@ -65,7 +65,7 @@ pub struct NegotiationLoop<'c> {
 pub struct NegotiatedGroup {
     /// Its name.
     pub name: String,
-    /// True if members of groups negotiate here once more.
+    /// True if this is the root and members of other groups negotiate again in it (autoregroup).
     pub autoregroup: bool,
     /// The quota of each group at this moment.
     pub quotas: Arc<Vec<f64>>,
@@ -100,7 +100,7 @@ struct PassedRun {
 pub(super) struct TurnProgress {
     /// Lists of requests that were fetched from the access point.
     fetched: usize,
-    /// Requests of the last list that were not looked at yet.
+    /// Number of requests of the last list that were not considered yet.
     unread: i64,
     /// The place in the submitter's list at which the search for the next request begins.
     next: usize,
@@ -110,7 +110,7 @@ pub(super) struct TurnProgress {
     matched: HashSet<usize>,
     /// Runs of jobs before the request that is served which may still be idle and fit a slot.
     passed: Vec<PassedRun>,
-    /// Concurrency limits that refused the requests before this one, as long as no slot was looked at.
+    /// Concurrency limits that rejected the requests just before this one, before any slot was evaluated.
     reached: BTreeSet<String>,
 }
 
@@ -127,7 +127,7 @@ impl<'c> NegotiationLoop<'c> {
     ) -> Self {
         let requests = queue.requests();
         let waiting: usize = queue.lists.iter().map(Vec::len).sum();
-        // So they do not move while they grow; memory that nothing is written to costs nothing.
+        // Reserved, so that they do not move while they grow; memory that is never written costs nothing.
         let outcome = Outcome {
             matches: Vec::with_capacity(waiting.min(offers.left())),
             rejections: Vec::with_capacity(requests),
@@ -272,7 +272,7 @@ impl<'c> NegotiationLoop<'c> {
                     serving = Some(current);
                 }
                 Err(mut refusal) => {
-                    // As the reference names them: with those of the requests that were refused just before.
+                    // Named as by `condor_negotiator`: together with those of the requests rejected just before.
                     if !refusal.untested {
                         progress.reached.clear();
                     }
@@ -338,13 +338,15 @@ impl<'c> NegotiationLoop<'c> {
             if progress.unread == 0 {
                 progress.fetched += 1;
                 progress.unread = knobs.request_list_size;
-                // An access point that sends each job by itself has no equal jobs: it continues behind the rejected one.
+                // An access point that sends each job by itself does not know equal jobs: it continues after the
+                // rejected one.
                 if progress.fetched == 2 && knobs.prefetch && !(one_by_one && knobs.all_jobs_in_cluster) {
                     progress.next = 0;
                 }
             }
-            // An access point that takes every job for one of its own kind does not know equal jobs again. (It numbers the jobs
-            // and takes the autocluster of a rejection for such a number; the numbers of autoclusters are not known here.)
+            // An access point that treats each job as different does not recognize equal jobs. (It numbers the jobs,
+            // and takes the autocluster of a rejection for such a number; the numbers of autoclusters are not known
+            // here.)
             let is_skipped = |place: usize, autocluster: u32| {
                 let before = |list: &usize| !knobs.all_jobs_in_cluster && *list < progress.fetched;
                 progress.rejected.get(&autocluster).is_some_and(before) || progress.matched.contains(&place)
@@ -495,7 +497,7 @@ impl<'c> NegotiationLoop<'c> {
         fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(least) as usize
     }
 
-    /// Adds the rejection of so many jobs of a request to the outcome.
+    /// Adds the rejection of a number of jobs of a request to the outcome.
     pub(super) fn rejected(&mut self, turn: &Turn, request: &Request, jobs: usize, refusal: &Refusal) {
         let list = &self.queue.lists[turn.who];
         self.outcome.rejections.push(Rejected {

@@ -1,7 +1,7 @@
 //! The choice of a slot for one request.
 //!
 //! In: a request and the rest of its submitter's turn. Out: a slot, or the reason why there is none.
-//! One file: the matcher that is the authority, read from top to bottom.
+//! One file: the reference matcher, to be read from top to bottom.
 //! Formula source: `docs/reference/negotiation.md` 10.
 
 mod room;
@@ -31,7 +31,7 @@ use classmate::internal::threads;
 
 pub use room::VARIOUS;
 
-/// Slots a thread looks at before another one helps.
+/// Minimum number of slots per task of a thread.
 const GRAIN: usize = 256;
 
 /// A search of a slot for a request.
@@ -69,7 +69,7 @@ pub struct Offer {
     pub preempt_state: PreemptState,
     /// Weight to be charged.
     pub cost: f64,
-    /// True if dynamic slots of it are given up first to make room.
+    /// True if dynamic slots carved from it are preempted first to make room.
     pub makes_room: bool,
 }
 
@@ -82,12 +82,12 @@ pub struct Refusal {
     pub tally: Tally,
     /// Concurrency limits that are reached, alphabetically.
     pub reached: Vec<String>,
-    /// True if a concurrency limit refused it before any slot was evaluated.
+    /// True if a concurrency limit rejected the request before any slot was evaluated.
     pub untested: bool,
 }
 
 impl Refusal {
-    /// Refused whatever the slot, for a concurrency limit that is reached.
+    /// The rejection of a request for every slot, because a concurrency limit is reached.
     pub(super) fn untested(limit: &[u8]) -> Self {
         let reached = vec![String::from_utf8_lossy(limit).into_owned()];
         Self { rejection: Rejection::ConcurrencyLimit, tally: Tally::default(), reached, untested: true }
@@ -101,13 +101,13 @@ enum SlotVerdict {
     RefusedBySlot,
     /// Its job may not be preempted.
     InUse(PreemptionRefusal),
-    /// It is unclaimed, but the submitter has its share.
+    /// It is unclaimed, but the submitter has reached its limit.
     BeyondShare,
     OverLimit,
     /// A concurrency limit is reached.
     Limited(Vec<u8>),
     Suitable(RankKey, Offer),
-    /// The verdict with these dynamic slots given up, by number.
+    /// The verdict with these dynamic slots preempted, by number.
     WithRoom(Vec<usize>, Box<SlotVerdict>),
 }
 
@@ -124,10 +124,10 @@ pub struct ScanMatcher<'c> {
     found: Option<ScannedCandidates>,
     largest_tie: usize,
     concurrency: ConcurrencyLimits,
-    /// Slots by name, if dynamic ones may be given up to make room.
+    /// Slots by name, if dynamic ones may be preempted to make room; otherwise empty.
     named: HashMap<Box<[u8]>, usize>,
-    /// Dynamic slots that cannot be given up any more, by the slot they were carved from. As in the reference, where their
-    /// claims are dropped when the slot is evaluated, these are all that a request could have had, whatever it took.
+    /// Dynamic slots that cannot be preempted any more, by the slot they were carved from: all that a request could
+    /// have preempted, matched or not, because `condor_negotiator` drops their claims when it evaluates the slot.
     given_up: HashMap<usize, HashSet<usize>>,
     /// Number of claims handed out of slots that stay in the list after a match.
     handed_out: HashMap<usize, usize>,
@@ -135,9 +135,9 @@ pub struct ScanMatcher<'c> {
 
 /// The concurrency limits a request falls under.
 pub(super) enum Limited {
-    /// None, or the same whatever the slot: in lower case.
+    /// The same for every slot, in lower case; `None` if there are none.
     Everywhere(Option<Vec<u8>>),
-    /// Those its expression gives for a slot.
+    /// The value of an expression that depends on the slot.
     BySlot,
 }
 
@@ -152,15 +152,16 @@ struct ScannedCandidates {
     tally: Tally,
     /// True if a slot was over the limit when the candidates were searched.
     passed_over: bool,
-    /// Slots that a concurrency limit kept out when the candidates were searched.
+    /// Number of slots that a concurrency limit excluded when the candidates were searched.
     limited: usize,
-    /// The dynamic slots to give up where room is made.
+    /// The dynamic slots to preempt, by the slot in which room is made.
     rooms: HashMap<usize, Vec<usize>>,
     reached: BTreeSet<Vec<u8>>,
 }
 
 impl<'c> ScanMatcher<'c> {
-    /// The slots to evaluate, in their order.
+    /// A matcher over the slots that are not left out of matchmaking. They are evaluated in their order; with
+    /// `NEGOTIATOR_IGNORE_JOB_RANKS`, the best rank first.
     pub fn new(mut slots: Vec<Slot>, rules: &'c Rules, settings: &'c EvalOptions) -> Self {
         let mut order: Vec<usize> = (0..slots.len()).filter(|&at| rules.trim.keeps(&slots[at], settings)).collect();
         for &at in &order {
@@ -189,7 +190,7 @@ impl<'c> ScanMatcher<'c> {
         Self { slots, rules, settings, order, free, left, found, largest_tie, concurrency, named, given_up, handed_out }
     }
 
-    /// Counts the concurrency limits of slots that were handed out and are not claimed yet, which only the books know.
+    /// Adds the concurrency limits of slots that are matched but not claimed yet, which only the accountant's log has.
     #[must_use]
     pub fn with_books(mut self, log: &Log) -> Self {
         for slot in self.slots.iter().filter(|slot| slot.state == State::Matched) {
@@ -202,7 +203,7 @@ impl<'c> ScanMatcher<'c> {
         self
     }
 
-    /// The first concurrency limit of a text that is reached.
+    /// The first concurrency limit, in a string in lower case, that is reached.
     pub(super) fn reached(&self, text: &[u8]) -> Option<Vec<u8>> {
         self.concurrency.reached(text).map(<[u8]>::to_vec)
     }
@@ -335,7 +336,7 @@ impl SlotMatcher for ScanMatcher<'_> {
 }
 
 impl ScanMatcher<'_> {
-    /// The concurrency limits of a request with this ad, as far as they are known without a slot.
+    /// The concurrency limits of a request with this ad, if they are known without a slot.
     pub(super) fn limited(&self, ad: &ClassAd) -> Limited {
         if !ad.contains("ConcurrencyLimits") {
             return Limited::Everywhere(None);
@@ -351,22 +352,23 @@ impl ScanMatcher<'_> {
         self.slots[at].limits_of(&request.ad, self.settings).map(|text| text.to_ascii_lowercase())
     }
 
-    /// Returns whether a slot has handed out all its claims, as far as its ad has them.
+    /// Returns whether a slot has handed out all claims that its ad lists. False if the ad has none.
     fn has_no_claim_left(&self, at: usize) -> bool {
         let (Some(handed_out), slot) = (self.handed_out.get(&at), &self.slots[at]) else { return false };
         let spent = slot.claims(self.settings).is_some_and(|claims| *handed_out >= claims);
         spent && !slot.is_without_claim(self.settings)
     }
 
-    /// The concurrency limit that keeps a request out of a slot, if it depends on the slot and one is reached.
+    /// The first concurrency limit of a request in a slot that is reached; `None` if there is none, or if limits do not
+    /// depend on the slot.
     fn reached_in(&self, at: usize, request: &Request, limited: &Limited) -> Option<Vec<u8>> {
         let Limited::BySlot = limited else { return None };
         let text = self.limits_in(at, request)?;
         self.concurrency.reached(&text).map(<[u8]>::to_vec)
     }
 
-    /// Returns whether the best of the candidates found last is still valid, where the configuration says that the
-    /// expressions of preemption change with time.
+    /// Returns whether the best of the candidates found last is still valid. Preemption expressions that are not
+    /// declared stable in the configuration are evaluated again.
     fn still_holds(&self, found: &ScannedCandidates, request: &Request) -> bool {
         let knobs = &self.rules.knobs.matching;
         if knobs.preemption_requirements_stable && knobs.preemption_rank_stable {
@@ -419,7 +421,8 @@ impl ScanMatcher<'_> {
         }
         let key = self.rules.ranking.key(&slot.ad, &request.ad, PreemptState::None, self.settings);
         let cost = cost(slot, Some(&draw), self.settings);
-        // As the reference does it: behind all that are worse, and in front if the best of them is not.
+        // The same place as in `condor_negotiator`: the candidates are popped from the end, and the slot goes before
+        // those at the end that are worse than it.
         let worse = found.candidates.iter().rev().take_while(|(other, _)| other.compare(&key).is_lt()).count();
         let place = found.candidates.len() - worse;
         found
@@ -447,8 +450,8 @@ impl ScanMatcher<'_> {
             };
             let suits = matches!(verdict, SlotVerdict::Suitable(..));
             found.note(verdict);
-            // With ranks that do not depend on the job, the slots come best first, and enough is enough. Only a slot that
-            // suits ends the search: with a limit below zero it is found all the same.
+            // If ranks do not depend on the job, the slots come best first, and the search ends when the limit is
+            // exceeded. Only a suitable slot ends it: even with a negative limit, one is found.
             if self.rules.ranking.ignore_jobs && suits {
                 weight += AdReader::of(&self.slots[at].ad, self.settings).number("SlotWeight").unwrap_or(1.0);
                 if weight > search.session.limit() {
@@ -459,7 +462,8 @@ impl ScanMatcher<'_> {
         found.tally.suitable = found.candidates.len();
         found.passed_over = found.tally.over_limit > 0;
         found.limited = found.tally.over_concurrency_limit;
-        // Stable, so that ties go to the slot that comes first; then turned round to take from the end.
+        // The sort is stable, so that ties go to the slot that comes first; then reversed, because candidates are
+        // popped from the end.
         found.candidates.sort_by(|(a, _), (b, _)| b.compare(a));
         found.candidates.reverse();
         let ties = found.candidates.chunk_by(|(a, _), (b, _)| a.compare(b).is_eq()).map(<[_]>::len);
@@ -475,7 +479,7 @@ impl ScanMatcher<'_> {
     /// The offer of a suitable slot.
     ///
     /// # Errors
-    /// The verdict on a slot that is not suitable, or is only with room made in it.
+    /// The verdict on a slot that is not suitable, or is suitable only with room made in it.
     fn fit(&self, at: usize, search: &SlotSearch<'_>, limited: &Limited) -> Result<Offer, SlotVerdict> {
         let (slot, request) = (&self.slots[at], search.request);
         if slot.is_elsewhere(search.schedd) || !slot.protocols.meet(search.protocols) || self.is_reached_through(slot) {
@@ -522,7 +526,7 @@ impl ScanMatcher<'_> {
     /// The resources that the request would draw from a slot with a consumption policy, if both accept each other.
     ///
     /// # Errors
-    /// The side that does not.
+    /// The verdict of the side that rejects the other.
     fn accepted(&self, slot: &Slot, request: &Request) -> Result<Option<Draw>, SlotVerdict> {
         let draw = draw(slot, request, self.settings);
         if slot.consumption.is_some() && draw.is_none() {
@@ -541,7 +545,7 @@ impl ScanMatcher<'_> {
     /// The preemption that a match with a slot would take.
     ///
     /// # Errors
-    /// The reason why its job may not be preempted.
+    /// The reason its job may not be preempted, or that an unclaimed slot is beyond the share of the submitter.
     fn displacing(&self, slot: &Slot, search: &SlotSearch<'_>) -> Result<PreemptState, SlotVerdict> {
         let only_preferring = search.only_preferring();
         match slot.user.as_deref().filter(|_| self.rules.trim.preemption) {
@@ -570,7 +574,8 @@ impl ScanMatcher<'_> {
                 continue;
             }
             if let Some(name) = self.reached_in(offer.slot, search.request, limited) {
-                // No reason for a rejection: as in the reference, those are of the search, except for limits on weight.
+                // Not a reason for a rejection: as in `condor_negotiator`, reasons come from the search, except for the
+                // submitter limit.
                 found.tally.over_concurrency_limit += 1;
                 reached.insert(name);
             } else if (offer.preempt_state != PreemptState::None && session.permits_preempting(offer.cost))
@@ -616,7 +621,8 @@ impl ScannedCandidates {
     }
 }
 
-/// What a request would take of a slot that says so.
+/// The resources that a request draws from a slot by its consumption policy; `None` without a policy, or if the slot
+/// does not have enough.
 fn draw(slot: &Slot, request: &Request, settings: &EvalOptions) -> Option<Draw> {
     slot.consumption.as_ref()?.draw(&slot.ad, &request.ad, settings)
 }
@@ -628,7 +634,7 @@ fn cost(slot: &Slot, draw: Option<&Draw>, settings: &EvalOptions) -> f64 {
     }
 }
 
-/// The reason, the first that applies (`docs/reference/negotiation.md` 11.5).
+/// The reason of a rejection: the first that applies (`docs/reference/negotiation.md` 11.5).
 pub(super) fn rejection(tally: &Tally) -> Rejection {
     if tally.over_concurrency_limit > 0 {
         Rejection::ConcurrencyLimit

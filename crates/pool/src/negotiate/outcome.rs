@@ -1,6 +1,6 @@
-//! What a cycle decided, and why.
+//! The decisions of a cycle, with their reasons.
 //!
-//! Plain data that serialises; the names of its fields are the names in `--format json`.
+//! Plain data that can be serialized; the names of its fields are the names in `--format json`.
 
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -14,33 +14,33 @@ use crate::queue::JobId;
 use crate::quota::summary::GroupSummary;
 use classmate::internal::ad::ClassAd;
 
-/// Slots equal on every key are counted up to so many: far more than it takes to make the order of the reference arbitrary,
-/// whose sort is not stable (`docs/reference/negotiation.md` 10.6).
+/// Slots that are equal on every key are counted up to this number: far more than make the order in `condor_negotiator`
+/// arbitrary, whose sort is not stable (`docs/reference/negotiation.md` 10.6).
 pub const MAX_TIED: usize = 1024;
 
-/// What a cycle decided.
+/// The decisions of a cycle.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What the cycle meant for each submitter.
+    /// The result for each submitter: first those negotiated with, in the order of their first turn, then the others.
     pub submitters: Vec<SubmitterSummary>,
     /// Matches in the order in which they were made.
     pub matches: Vec<Match>,
-    /// Refusals in the order in which they were given.
+    /// Rejections in the order in which they were made.
     pub rejections: Vec<Rejected>,
     /// Visits to submitters with idle jobs, in order.
     pub negotiations: Vec<Negotiation>,
     /// Passes over all submitters, in order.
     pub pies: Vec<Pie>,
-    /// The groups; none without group quotas.
+    /// The groups; empty without group quotas.
     pub groups: Vec<GroupSummary>,
     /// Counts over the whole cycle.
     pub statistics: Statistics,
-    /// Where the answer differs from the reference's, or may.
+    /// Notes on skipped ads, and warnings about settings that have no effect; one sentence or line each.
     pub quirks: Vec<String>,
 }
 
-/// The ad that a policy made of a job for a way to serve it, if it did. It tells how an answer came about and is no part of
-/// it: answers that differ in it alone are the same.
+/// The ad that a policy made for one way to run a job, if it made one. It is not compared: matches that differ only in
+/// it are equal.
 #[derive(Debug, Clone, Default)]
 pub struct Candidacy(pub Option<Arc<ClassAd>>);
 
@@ -50,88 +50,90 @@ impl PartialEq for Candidacy {
     }
 }
 
-/// A job and the slot it got.
+/// A job and the slot that it was matched to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Match {
     /// The job.
     pub job: JobId,
-    /// Which of the jobs that wait in its queue it stands for, if more wait there than the cycle was shown.
+    /// Position of the represented job among those waiting in its queue, 0 for the oldest, if more jobs wait there than
+    /// the cycle was given; `None`: the job itself.
     #[serde(skip)]
     pub place: Option<usize>,
-    /// The cluster of the request: that of its first job, as the reference's log has it.
+    /// The cluster of the request: that of its first job, as in the log of `condor_negotiator`.
     pub cluster: i64,
     /// The submitter.
     pub submitter: String,
     /// The slot.
     pub slot: String,
-    /// Why somebody may be displaced.
+    /// The ground on which the match takes the slot: unclaimed, or preemption by rank or by priority.
     pub preempting: PreemptState,
-    /// Who is displaced.
+    /// The user whose job is preempted; `various_dSlot_users` if dynamic slots are. `None` if no job is preempted.
     pub displaced: Option<String>,
-    /// Dynamic slots that are given up to make room for the job.
+    /// Names of the dynamic slots that are preempted to make room for the job.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub released: Vec<String>,
-    /// Whether the slot is offline: it is woken, and the job waits for another cycle.
+    /// True if the slot is offline: the match only wakes it, and the job waits for another cycle.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offline: bool,
     /// True if the access point does not use the slot, so that the job stays idle: it gets no claim, because the slot is
     /// offline or has `WantClaiming = false`, or it has no idle job that fits.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unused: bool,
-    /// Concurrency limits the job holds, in lower case; none if it asked for none.
+    /// Concurrency limits that the match holds, in lower case: those of the job, or else of the slot; `None` if neither
+    /// has any.
     pub limits: Option<String>,
     /// Slot weight charged.
     pub weight: f64,
-    /// The ad with which the job stood in the queue, if the policy made one of its own for it.
+    /// The ad by which the job was queued, if the policy made one for it.
     #[serde(skip)]
     pub candidacy: Candidacy,
-    /// Which pie of the cycle, from 1.
+    /// Number of the pie in the cycle, from 1.
     pub pie: u32,
-    /// Which pass over all submitters, from 1.
+    /// Number of the pie spin, a pass over all submitters, from 1.
     pub spin: u32,
-    /// The group negotiated for; none without groups.
+    /// The group negotiated for; `None` without groups.
     pub group: Option<String>,
 }
 
-/// A request and why it got nothing (more).
+/// A rejected request, with the reason it got no slot, or no further one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rejected {
-    /// The first job of the request, which names it; it may be matched itself while others of the request are not.
+    /// The first job of the request, which identifies it; it may be matched itself while others of the request are not.
     pub job: JobId,
     /// Jobs of the request that are not matched.
     pub jobs: usize,
     /// The submitter.
     pub submitter: String,
-    /// The reason in the words of the reference.
+    /// The reason, in the words of `condor_negotiator`; policies that serve single jobs have some reasons of their own.
     pub reason: String,
     /// The reason as a value.
     pub rejection: Rejection,
-    /// What became of the slots that were looked at.
+    /// The verdicts on slots, counted.
     pub slots: Tally,
-    /// Which pie of the cycle, from 1.
+    /// Number of the pie in the cycle, from 1.
     pub pie: u32,
-    /// Which pass over all submitters, from 1.
+    /// Number of the pie spin, a pass over all submitters, from 1.
     pub spin: u32,
-    /// The group negotiated for; none without groups.
+    /// The group negotiated for; `None` without groups.
     pub group: Option<String>,
 }
 
-/// Why a request got no slot.
+/// The reason a request got no slot: the first that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
-    /// A slot would do, but a concurrency limit is reached.
+    /// A concurrency limit is reached.
     ConcurrencyLimit,
-    /// A slot in use would do, but `PREEMPTION_REQUIREMENTS` is not true.
+    /// A slot in use matches, but `PREEMPTION_REQUIREMENTS` is not true.
     PreemptionRequirements,
-    /// A slot would do, but it weighs more than the submitter may still take.
+    /// A slot matches, but weighs more than the submitter may still take.
     SubmitterLimit,
-    /// No slot would do.
+    /// No slot is suitable, for any other reason.
     NoMatch,
 }
 
 impl Rejection {
-    /// The reason in the words of the reference, with the names of the concurrency limits that are reached.
+    /// The reason in the words of `condor_negotiator`, with the names of the concurrency limits that are reached.
     pub fn reason(self, reached: &[String]) -> String {
         match self {
             Self::ConcurrencyLimit => format!("concurrency limit {} reached", reached.join(", ")),
@@ -142,30 +144,32 @@ impl Rejection {
     }
 }
 
-/// What became of the slots that were looked at for a request.
+/// The verdicts on the slots considered for a request, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Tally {
-    /// Looked at: all that were left in the list.
+    /// Slots that were left in the list when candidates were searched.
     pub considered: usize,
-    /// Cannot be reached from the access point, or belong to another one.
+    /// Not reachable from the access point, claimed by another one, or available only through their partitionable slot.
     pub unreachable: usize,
-    /// Refused by the job's requirements.
+    /// Rejected by the job's Requirements.
     pub refused_by_job: usize,
-    /// Accepted by the job, but their own requirements refuse it.
+    /// Accepted by the job, but rejected by their own Requirements; or rejected by their consumption policy.
     pub refused_by_slot: usize,
-    /// Run a job of the same submitter that they do not like less.
+    /// In use by the same submitter, without a higher Rank for the new job.
     pub used_by_submitter: usize,
     /// In use, and `PREEMPTION_REQUIREMENTS` is not true.
     pub preemption_not_required: usize,
-    /// In use, and they like the job they run better.
+    /// In use, and their Rank of the job is not at least their CurrentRank.
     pub prefers_its_job: usize,
-    /// Do not prefer the job to one they run, when the submitter has its share and may only take slots that do.
+    /// Unclaimed, or without preference for the job over the one they run, when the submitter has reached its limit and
+    /// may take only slots that prefer its job.
     pub beyond_share: usize,
-    /// Too heavy for what the submitter may still take.
+    /// Heavier than the rest of the submitter limit.
     pub over_limit: usize,
-    /// Would have done but for a concurrency limit that depends on the slot.
+    /// Rejected because a concurrency limit is reached. If the limit does not depend on the slot, a request is usually
+    /// rejected before slots are evaluated.
     pub over_concurrency_limit: usize,
-    /// Would have done.
+    /// Suitable.
     pub suitable: usize,
 }
 
@@ -196,43 +200,44 @@ pub struct Negotiation {
     pub priority: f64,
     /// Its fraction of the pie.
     pub share: f64,
-    /// Weighted slots it might take.
+    /// Submitter limit, in weighted slots.
     pub limit: f64,
     /// Weighted slots by which the limit was cut because the pie is used up.
     pub starved: f64,
-    /// Why it was not served, if it was not.
+    /// The reason it was passed over; `None` if it was served.
     pub passed: Option<Passed>,
-    /// Whether it stays in the pie.
+    /// The end of its turn: `Resume` if it stays in the pie, `Done` if it leaves.
     pub end: End,
-    /// Which pie of the cycle, from 1.
+    /// Number of the pie in the cycle, from 1.
     pub pie: u32,
-    /// Which pass over all submitters, from 1.
+    /// Number of the pie spin, a pass over all submitters, from 1.
     pub spin: u32,
-    /// The group negotiated for; none without groups.
+    /// The group negotiated for; `None` without groups.
     pub group: Option<String>,
 }
 
 /// A pass over all submitters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pie {
-    /// Which pie of the cycle, from 1.
+    /// Number of the pie in the cycle, from 1.
     pub pie: u32,
-    /// Which pass, from 1.
+    /// Number of the pie spin, from 1.
     pub spin: u32,
-    /// Weighted slots to deal at its beginning.
+    /// Weighted slots left to deal at its start.
     pub pie_left: f64,
-    /// The group negotiated for; none without groups.
+    /// The group negotiated for; `None` without groups.
     pub group: Option<String>,
 }
 
-/// Counts over a cycle, as the negotiator ad has them.
+/// Counts over a cycle, like those in the negotiator ad.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
-    /// Slots fetched.
+    /// Slots that take part, before any are left out of matchmaking.
     pub total_slots: usize,
-    /// Slots that were looked at.
+    /// Slots left to match when the negotiation loop began.
     pub trimmed_slots: usize,
-    /// Slots that were candidates.
+    /// Candidate slots: with group quotas those that count for the size of the pool, otherwise the same as
+    /// `trimmed_slots`.
     pub candidate_slots: usize,
     /// Weighted slots of the pool.
     pub pool_weight: f64,
@@ -242,7 +247,7 @@ pub struct Statistics {
     pub active_submitters: usize,
     /// Idle jobs of submitters when first negotiated with.
     pub idle_jobs: i64,
-    /// Requests considered, each repetition of a counted one included.
+    /// Requests considered; a request for several jobs counts again for each further job.
     pub jobs_considered: u64,
     /// Autoclusters in the queue.
     pub autoclusters: usize,
@@ -250,13 +255,13 @@ pub struct Statistics {
     pub matches: usize,
     /// Rejections.
     pub rejections: usize,
-    /// Most slots that were equal on every key when one was looked for, counted up to [`MAX_TIED`]: ties go to the one
+    /// The largest number of slots that were equal on every key in a search, up to [`MAX_TIED`]: ties go to the slot
     /// that comes first.
     pub largest_tie: usize,
     /// Pies dealt.
     pub pies: u32,
-    /// Passes over the submitters, of all pies.
+    /// Pie spins (passes over the submitters) in all pies.
     pub pie_spins: usize,
-    /// Submitters that could take more than their limit, alphabetically.
+    /// Submitters that reached their limit with jobs left to serve, alphabetically.
     pub submitters_share_limit: Vec<String>,
 }

@@ -1,6 +1,6 @@
-//! Whom a match may displace, and what the ads of slots in use say of their users.
+//! The rules of preemption, and the attributes of slots in use that describe their users.
 //!
-//! In: a slot in use and a request. Out: on what ground the request may have the slot, or who objects.
+//! In: a slot in use and a request. Out: the ground on which the request may preempt, or the reason it may not.
 //! Formula source: `docs/reference/negotiation.md` 9.2, 10.3, 10.4.
 
 use std::sync::{Arc, RwLock};
@@ -23,27 +23,27 @@ use classmate::internal::text::Text;
 use classmate::internal::value::Value;
 use classmate_config::internal::config::{ConfigError, Diagnostic};
 
-/// When a job may displace another.
+/// The conditions under which a job may preempt another.
 #[derive(Debug, Clone)]
 pub struct Preemption {
-    /// `PREEMPTION_REQUIREMENTS`; none: always.
+    /// `PREEMPTION_REQUIREMENTS`; `None`: always true.
     pub requirements: Option<Expr>,
-    /// `MY.Rank > MY.CurrentRank`
+    /// `MY.Rank > MY.CurrentRank`, evaluated in the slot.
     pub prefers: Expr,
-    /// `MY.Rank >= MY.CurrentRank`
+    /// `MY.Rank >= MY.CurrentRank`, evaluated in the slot.
     pub likes_as_well: Expr,
 }
 
-/// Why a request may not have a slot that is in use.
+/// The reason a request may not preempt the job of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreemptionRefusal {
     /// The slot runs a job of the same submitter and does not prefer this one.
     SameSubmitter,
-    /// Only slots that prefer the job are asked for.
+    /// Only slots that prefer the job are permitted.
     NotPreferred,
     /// `PREEMPTION_REQUIREMENTS` is not true.
     Requirements,
-    /// The slot likes the job it runs better.
+    /// The slot's Rank of the job is not at least its CurrentRank.
     Rank,
 }
 
@@ -64,10 +64,11 @@ impl Preemption {
         })
     }
 
-    /// On what ground a request of `submitter` may displace `user`.
+    /// The ground on which a request of `submitter` may preempt a job of `user`. With `only_preferring`, that can only
+    /// be the slot's rank.
     ///
     /// # Errors
-    /// Who objects.
+    /// The reason it may not.
     pub fn verdict(
         &self,
         slot: &ClassAd,
@@ -92,18 +93,18 @@ impl Preemption {
         }
     }
 
-    /// Whether `PREEMPTION_REQUIREMENTS` is true of a slot and a request.
+    /// Returns whether `PREEMPTION_REQUIREMENTS` is true for a slot and a request, or not set.
     pub fn is_required(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> bool {
         self.requirements.as_ref().is_none_or(|expr| is_true(expr, slot, request, settings))
     }
 }
 
-/// Returns whether an expression is true, no number, of a slot and a request.
+/// Returns whether an expression is the boolean `true` for a slot and a request; numbers do not count.
 fn is_true(expr: &Expr, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> bool {
     matches!(Scope::new(slot, settings).with_target(request).eval(expr), Ok(Value::Bool(true)))
 }
 
-/// The groups and their quotas at the beginning of a cycle, as the ads of slots speak of them.
+/// The groups and their quotas at the start of a cycle, as slot ads show them.
 #[derive(Debug)]
 pub struct KnownQuotas {
     /// The groups.
@@ -112,7 +113,7 @@ pub struct KnownQuotas {
     pub quotas: Vec<f64>,
 }
 
-/// What is in use at this moment, matches of the cycle included.
+/// Current usage of submitters and groups in weighted slots, matches of the cycle included.
 #[derive(Debug)]
 pub struct LiveUsage {
     users: RwLock<HashMap<Box<[u8]>, f64>>,
@@ -120,12 +121,12 @@ pub struct LiveUsage {
 }
 
 impl LiveUsage {
-    /// Nobody uses anything yet.
+    /// No usage yet.
     pub fn new(groups: Option<Arc<KnownQuotas>>) -> Self {
         Self { users: RwLock::default(), groups }
     }
 
-    /// Sets what a submitter or group uses.
+    /// Sets the usage of a submitter or group, in weighted slots.
     pub fn set(&self, name: &[u8], usage: f64) {
         if let Ok(mut users) = self.users.write() {
             users.insert(name.into(), usage);
@@ -143,15 +144,16 @@ impl Usage for LiveUsage {
     }
 }
 
-/// Tells every slot in use who uses it and how they stand.
+/// Adds attributes to the ad of each slot in use: priority, floor, usage and group of its user.
 ///
-/// What changes during a cycle is an expression, so that it is asked anew each time.
+/// Values that change during a cycle are expressions, so that each evaluation gives the current value.
 pub struct SlotAnnotator<'a> {
     /// Priorities and floors.
     pub policy: &'a dyn PriorityPolicy,
     /// Group quotas, if there are any.
     pub groups: Option<&'a KnownQuotas>,
-    /// `NEGOTIATOR_CROSS_SLOT_PRIOS` with `STARTD_RESOURCE_PREFIX`: also the users of the slots beside it.
+    /// `STARTD_RESOURCE_PREFIX` if `NEGOTIATOR_CROSS_SLOT_PRIOS` is true: the users of the other slots of the machine
+    /// are added, too.
     pub siblings: Option<&'a [u8]>,
     /// Clock and seed.
     pub settings: &'a EvalOptions,
@@ -178,7 +180,7 @@ impl SlotAnnotator<'_> {
 
     fn user(&self, ad: &mut ClassAd, prefix: &[u8], user: &[u8]) {
         let named = |name: &str| Name::new([prefix, name.as_bytes()].concat());
-        // The reference keeps it in single precision.
+        // `condor_negotiator` keeps it in single precision.
         ad.insert(named("RemoteUserPrio"), f64::from(self.policy.standing(user).priority as f32));
         if let Some(usage) = usage_of("ResourcesInUseByUser", user) {
             ad.insert_expr(named("RemoteUserResourcesInUse"), &usage);
@@ -193,13 +195,13 @@ impl SlotAnnotator<'_> {
     }
 }
 
-/// A call of one of the functions that know what is in use.
+/// A call of a function that returns current usage.
 fn usage_of(function: &str, user: &[u8]) -> Option<Expr> {
     let user = Value::Str(Text::new(user));
     parse_expr(format!("{function}({user})").as_bytes(), &ParseOptions::default()).ok()
 }
 
-/// The users of all slots of the machine, as far as a slot's ad names them: number of the slot and user.
+/// The users of the slots of the machine, where the slot's ad names them: slot number and user.
 fn siblings(ad: &ClassAd, prefix: &[u8], settings: &EvalOptions) -> Vec<(i64, Text)> {
     let facts = AdReader::of(ad, settings);
     let slots = facts.integer("TotalSlots").unwrap_or(0);

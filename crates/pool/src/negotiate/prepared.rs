@@ -1,7 +1,7 @@
-//! A pool before the first turn of a cycle: everything that can be known before a slot is matched.
+//! A pool before the first turn of a cycle: everything that is known before a slot is matched.
 //!
-//! In: a [`Snapshot`]. Out: a [`PreparedPool`], with the rules read once, slots that know their users, the policy charged up to
-//! the moment of the snapshot, the submitters and their queue. A cycle runs over it, and explanations look at it.
+//! In: a [`Snapshot`]. Out: a [`PreparedPool`]: the rules, the annotated slots, the policy charged up to the time of
+//! the snapshot, the submitters and their queue. Cycles run over it, and explanations read it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,13 +31,13 @@ use classmate::internal::syntax::print::Style;
 use classmate::internal::threads;
 use classmate_config::internal::config::ConfigError;
 
-/// What a prepared pool is for.
+/// The purpose of a prepared pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// A cycle.
     Cycle,
-    /// Explanations, which look at whole slot ads, at slots that the configuration leaves out and at the order of jobs; and a
-    /// cycle.
+    /// Explanations, which need whole slot ads, the slots that the configuration leaves out and the order of jobs; and
+    /// a cycle.
     Explanation,
 }
 
@@ -70,14 +70,15 @@ pub struct PreparedPool<'s> {
     pub(super) known_jobs: usize,
     pub(super) size: PoolSize,
     pub(super) quotas: Option<Arc<KnownQuotas>>,
-    /// A setting that is wrong only for a cycle.
+    /// A setting that is an error only if a cycle runs.
     pub(super) unreadable: Option<ConfigError>,
     explained: Option<Explained>,
 }
 
-/// What explanations look at besides.
+/// The data that only explanations need.
 struct Explained {
-    /// The whole slots, and the policy that was charged for them, if the negotiator sees only a part of slots in use.
+    /// The slots with whole ads, and the policy charged for them; `None` if the cycle has whole ads, too. (Without
+    /// preemption the negotiator gets only some attributes of slots in use.)
     whole: Option<(Vec<Slot>, Box<dyn PriorityPolicy>)>,
     left_out: Vec<Slot>,
     order: Arc<ServiceOrder>,
@@ -86,7 +87,7 @@ struct Explained {
 /// A job as slots see it.
 #[derive(Debug, Clone)]
 pub struct PreparedJob {
-    /// Its ad, with what the negotiator adds.
+    /// Its ad, with the attributes that the negotiator adds.
     pub ad: ClassAd,
     /// Priority and usage of its submitter.
     pub standing: Standing,
@@ -102,7 +103,7 @@ pub(crate) struct IgnoredAds {
 }
 
 impl IgnoredAds {
-    /// Counts them.
+    /// Counts the ignored ads among slot ads.
     fn among(slots: &[ClassAd]) -> Self {
         let name = Name::new("Name");
         let ignored = threads::map_all(slots, |ad| (!is_slot(ad), is_slot(ad) && !ad.contains(name)));
@@ -119,9 +120,9 @@ pub(crate) struct ChargedPool<'s> {
     pub(crate) slots: Vec<Slot>,
     pub(crate) ignored: IgnoredAds,
     pub(crate) policy: Box<dyn PriorityPolicy>,
-    /// The size of the pool, if these slots are not all of it.
+    /// The size of the pool, if these slots are only a part of it; `None`: computed from them.
     pub(crate) size: Option<PoolSize>,
-    /// The number of jobs that wait after a job, are like it, and are not in the snapshot.
+    /// Number of jobs that wait after a job, are equal to it, and are not in the snapshot.
     pub(crate) unlisted: HashMap<JobId, usize>,
 }
 
@@ -178,7 +179,7 @@ impl<'s> PreparedPool<'s> {
         Ok(pool)
     }
 
-    /// Prepares one of several cycles under rules and a policy that stay; `policy` is none before the first.
+    /// Prepares one of several cycles with the same rules and policy; `policy` is `None` before the first.
     pub(crate) fn of_series(
         snapshot: &'s Snapshot,
         rules: &Arc<Rules>,
@@ -258,7 +259,7 @@ impl<'s> PreparedPool<'s> {
         divided(&self.rules, &self.size, &self.submitters, &*self.policy, self.snapshot.settings())
     }
 
-    /// Calls a function with what policies see of the pool, and the idle jobs of each submitter.
+    /// Calls a function with the input of policies, and the idle jobs of each submitter.
     pub fn with_opening<T>(&self, look: impl FnOnce(&Opening<'_>, &dyn Waiting) -> T) -> T {
         let members: Vec<usize> = (0..self.submitters.len()).collect();
         let settings = self.snapshot.settings();
@@ -285,7 +286,7 @@ impl Explained {
 }
 
 impl<'s> ChargedPool<'s> {
-    /// Adds everything else.
+    /// Prepares the rest: submitters, queue, pool size, quotas and annotations.
     pub(crate) fn prepare(self, observer: &mut dyn CycleObserver) -> Result<PreparedPool<'s>, ConfigError> {
         let Self { snapshot, rules, mut slots, ignored, policy, size, unlisted } = self;
         let mut settings = snapshot.settings();
@@ -299,7 +300,8 @@ impl<'s> ChargedPool<'s> {
         rules.groups.fit(&size)?;
         let quotas = rules.groups.quotas(&size).map(Arc::new);
         observer.phase_started("introduce");
-        // Only now: what is copied into the slots counts neither as significant nor in the size of the pool.
+        // Only now: attributes that are copied into slot ads affect neither the significant attributes nor the size of
+        // the pool.
         let live = Arc::new(usage_now(&*policy, quotas.clone()));
         settings.usage = Some(live.clone());
         annotate_slots(&mut slots, &rules, &*policy, quotas.as_deref(), &settings);
@@ -323,7 +325,8 @@ impl<'s> ChargedPool<'s> {
     }
 }
 
-/// The slots that take part, as the negotiator sees them: without preemption, only a part of the ads of slots in use.
+/// The slots that take part, as the negotiator gets them: without preemption, with only some attributes of slots in
+/// use.
 pub(crate) fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &EvalOptions) -> Vec<Slot> {
     participating(ads, rules, settings, |mut ad| {
         if !rules.trim.preemption && is_projected(&ad, settings) {
@@ -344,7 +347,7 @@ fn participating(
     };
     let view = |ad: ClassAd| if takes_part(&ad) { Slot::new(projected(ad), &rules.weighing, settings) } else { None };
     let views: Vec<Option<Slot>> = threads::map_into(ads, view);
-    // Nearly all take part: they move up within the same memory.
+    // Nearly all take part, so they are moved within the same memory.
     views.into_iter().flatten().collect()
 }
 
@@ -379,7 +382,8 @@ fn annotate_slots(
     }
 }
 
-/// The ad by which a job is served: if there are several, one that accepts what any of them accepts.
+/// The ad by which a job is served: if it has several candidacies, one that accepts every slot that any of them
+/// accepts.
 fn candidacy(job: &ClassAd, policy: &dyn PriorityPolicy) -> ClassAd {
     let ways = policy.candidacies(job).unwrap_or_default();
     let Some(first) = ways.first() else { return job.clone() };
@@ -404,7 +408,7 @@ fn unreadable(queue: &Queue<'_>, rules: &Rules, settings: &EvalOptions) -> Optio
     limits.find_map(|text| rules.concurrency.unreadable(&text.to_ascii_lowercase()).cloned())
 }
 
-/// The submitters, their jobs by autocluster, and the number of jobs.
+/// The submitters, their jobs by autocluster, and the number of jobs before candidacies.
 fn queue<'s>(
     snapshot: &'s Snapshot,
     slots: &[Slot],
@@ -420,7 +424,7 @@ fn queue<'s>(
     (submitters, queue, known)
 }
 
-/// The submitters in the order in which they reach the negotiator, and the jobs of the queue.
+/// The submitters in the order in which the negotiator gets them, and the jobs of the snapshot.
 fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions) -> (Vec<Submitter>, Vec<Job<'s>>) {
     let domain = rules.knobs.accountant.domain.as_deref();
     let jobs = Job::all(&snapshot.jobs, domain, settings);
@@ -455,7 +459,8 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
     (submitters.into_iter().flat_map(requester).collect(), jobs)
 }
 
-/// The ads of all submitters, left out or not: those of the snapshot, or such as the access points of its jobs would send.
+/// The ads of all submitters, left out or not: those of the snapshot, or else those that the access points of its jobs
+/// would send.
 pub fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions) -> Vec<Cow<'s, ClassAd>> {
     if let Some(ads) = &snapshot.submitters {
         return ads.iter().map(Cow::Borrowed).collect();
@@ -464,7 +469,7 @@ pub fn advertised<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOpti
     Submitter::of_jobs(&jobs, settings).iter().map(|one| Cow::Owned(one.to_ad())).collect()
 }
 
-/// Calls a function with what policies see of a pool.
+/// Calls a function with the input of policies.
 pub(crate) fn opening<T>(
     snapshot: &Snapshot,
     slots: &[Slot],
@@ -483,19 +488,19 @@ pub(crate) fn opening<T>(
     })
 }
 
-/// The policy over the pool of a snapshot, as its files left it.
+/// The policy of a snapshot with the priorities and usage of its files, not charged yet.
 fn open(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &EvalOptions) -> Box<dyn PriorityPolicy> {
     opening(snapshot, slots, rules, settings, |opening| snapshot.policy.open(opening, None))
 }
 
-/// Priorities and usage, brought up to the moment of the snapshot.
+/// The policy of a snapshot, with priorities and usage charged up to its time.
 fn charge(snapshot: &Snapshot, slots: &[Slot], rules: &Rules, settings: &EvalOptions) -> Box<dyn PriorityPolicy> {
     let mut policy = open(snapshot, slots, rules, settings);
     charge_slots(&mut *policy, slots, snapshot, settings);
     policy
 }
 
-/// Charges the slots in use up to a moment.
+/// Charges the slots in use up to the time of the snapshot.
 fn charge_slots(policy: &mut dyn PriorityPolicy, slots: &[Slot], snapshot: &Snapshot, settings: &EvalOptions) {
     let running = if policy.asks_jobs() { running(&snapshot.jobs, settings) } else { HashMap::new() };
     let in_use: Vec<SlotInUse<'_>> = slots

@@ -1,4 +1,4 @@
-//! What the groups of a pool are granted at the beginning of a cycle, without running it.
+//! The group allocations in the first round of a cycle, computed without running it.
 
 use serde::Serialize;
 
@@ -14,33 +14,33 @@ use classmate::internal::eval::scope::EvalOptions;
 /// The division of a pool among its groups.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Division {
-    /// What is divided, in weighted slots.
+    /// The size of the pool that is divided: slot weight, or without weights the number of slots.
     pub pool: f64,
-    /// Whether slots count by weight.
+    /// True if slots count by weight; otherwise each slot counts 1, and a partitionable slot the number of its cores.
     pub weighted: bool,
-    /// What nobody wanted.
+    /// The quota that no group requested, in the unit of `pool`.
     pub surplus: f64,
     /// The groups in the order in which they are negotiated with.
     pub order: Vec<String>,
-    /// The groups, each followed by those below it.
+    /// The groups, each followed by the groups below it.
     pub groups: Vec<ExplainedGroup>,
-    /// What is odd about the settings.
+    /// Warnings about the group settings.
     pub warnings: Vec<String>,
 }
 
-/// A group and why it was granted what it was.
+/// A group and the derivation of its allocation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExplainedGroup {
     /// Its numbers.
     #[serde(flatten)]
     pub summary: GroupSummary,
-    /// How many groups are above it.
+    /// Number of groups above it: 0 for the root.
     pub depth: usize,
     /// Its place in the order of negotiation, from 1.
     pub place: usize,
-    /// In a clause.
+    /// The reason it was not allocated more (or less), as a clause.
     pub why: String,
-    /// Line by line.
+    /// The derivation of its quota and allocation, a sentence per line.
     pub story: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn divided(
     }
 }
 
-/// The groups, each followed by those below it, and how deep they are.
+/// The groups, each followed by the groups below it, with their depths.
 fn depth_first(tree: &GroupTree) -> Vec<(usize, usize)> {
     let mut found = Vec::with_capacity(tree.len());
     let mut pending = vec![(ROOT, 0)];

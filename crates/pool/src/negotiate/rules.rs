@@ -1,6 +1,6 @@
 //! The configuration of a cycle with its expressions parsed.
 //!
-//! In: a [`Config`]. Out: everything the phases ask of it, or the knob that is wrong and where.
+//! In: a [`Config`]. Out: all settings that the phases use, or the variable that is invalid and its place.
 
 use classmate::internal::pcre::{self, Options, Regex};
 
@@ -28,26 +28,27 @@ use classmate_config::internal::config::{Config, ConfigError, Diagnostic};
 pub struct Rules {
     /// The settings as read.
     pub knobs: NegotiatorKnobs,
-    /// How slots are weighed.
+    /// The weights of slots.
     pub weighing: Weighing,
-    /// Which slots are looked at.
+    /// The slots that are left out of matchmaking.
     pub trim: Trim,
-    /// How candidates are ranked.
+    /// The ranks by which candidates are compared.
     pub ranking: Ranking,
-    /// Which slots there are.
+    /// `NEGOTIATOR_SLOT_CONSTRAINT`: slots for which it does not hold take no part. `None`: all do.
     pub slots: Option<Expr>,
-    /// Which submitters there are.
+    /// `NEGOTIATOR_SUBMITTER_CONSTRAINT`: submitters for which it does not hold take no part. `None`: all do.
     pub submitters: Option<Expr>,
-    /// Which jobs are offered.
+    /// `NEGOTIATOR_JOB_CONSTRAINT`: jobs for which it does not hold are not offered. `None`: all are.
     pub jobs: Option<Expr>,
-    /// Which slots count for the size of the pool.
+    /// `NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT`: slots for which it does not hold do not count for the size of the pool.
+    /// `None`: all count.
     pub pool_size: Option<Expr>,
-    /// When the ad of a slot that wants another look replaces the one kept before; none:
-    /// when its sequence number is higher.
+    /// `STARTD_AD_REEVAL_EXPR`: unless it is false, a new ad with `WantAdRevaluate` replaces the one that was kept.
+    /// `None`: it does if its sequence number is higher.
     pub newer_ad: Option<Expr>,
-    /// When somebody may be displaced.
+    /// The conditions under which a job may be preempted.
     pub preemption: Preemption,
-    /// How many units of a named resource jobs may hold at once.
+    /// The concurrency limits: the number of units of each named resource that jobs may hold at once.
     pub concurrency: ConcurrencyLimits,
     /// The groups of submitters.
     pub groups: GroupRules,
@@ -60,7 +61,7 @@ impl Rules {
     /// Reads the rules.
     ///
     /// # Errors
-    /// A knob whose value is not what it takes.
+    /// An invalid value of a configuration variable.
     pub fn read(config: &Config, settings: &EvalOptions) -> Result<Self, ConfigError> {
         let knobs = NegotiatorKnobs::read(config)?;
         let (pie, filter, matching) = (&knobs.pie, &knobs.filter, &knobs.matching);
@@ -91,7 +92,7 @@ impl Rules {
             submitters: expression("NEGOTIATOR_SUBMITTER_CONSTRAINT", filter.submitters.as_ref())?,
             jobs: expression("NEGOTIATOR_JOB_CONSTRAINT", filter.jobs.as_ref())?,
             pool_size: expression("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", filter.pool_size.as_ref())?,
-            // What does not parse replaces, whatever it says: as if it were undefined.
+            // An expression that does not parse counts as undefined: every new ad replaces the old one.
             newer_ad: expression("STARTD_AD_REEVAL_EXPR", filter.newer_ad.as_ref())
                 .unwrap_or_else(|_| Some(Value::Undefined.to_expr())),
             preemption: Preemption::new(expression(
@@ -106,7 +107,7 @@ impl Rules {
         })
     }
 
-    /// Every expression of the configuration.
+    /// All expressions of the configuration.
     pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
         let Ranking { before_job, after_job, preemption, ignore_jobs: _ } = &self.ranking;
         let Preemption { requirements, prefers, likes_as_well } = &self.preemption;
@@ -116,7 +117,7 @@ impl Rules {
         optional.into_iter().chain(filters).flatten().chain([prefers, likes_as_well]).chain(added)
     }
 
-    /// Which jobs access points offer, and how.
+    /// The jobs that access points offer, and the form of their requests.
     pub fn offering(&self) -> Offering<'_> {
         let significant = &self.knobs.significant;
         Offering {
@@ -126,7 +127,7 @@ impl Rules {
         }
     }
 
-    /// Whether dynamic slots may be given up so that a request fits into their partitionable slot.
+    /// Returns whether dynamic slots may be preempted so that a request fits into their partitionable slot.
     pub fn makes_room(&self) -> bool {
         self.trim.preemption && self.knobs.matching.allow_pslot_preemption
     }
@@ -136,8 +137,8 @@ impl Rules {
         !self.knobs.significant.replaced_by.is_empty()
     }
 
-    /// Returns whether a job has an attribute that may be used and is not significant: the configuration
-    /// removes it, or the expressions of the negotiator mention it and it counts as one of slots.
+    /// Returns whether a job has an attribute that may be used and is not significant: the configuration removes it, or
+    /// it counts as a slot attribute and an expression of the configuration mentions it.
     pub fn may_use_insignificant(&self, job: &ClassAd) -> bool {
         let is_removed = |pattern: &Regex| job.names().any(|name| pattern.is_match(name.as_bytes()).unwrap_or(true));
         let mut of_slots = self.knobs.significant.slot_side.iter().map(Name::new).filter(|name| job.contains(*name));
@@ -168,7 +169,7 @@ impl Rules {
     }
 }
 
-/// The macros that every slot ad gets as attributes, named with a prefix they may have already.
+/// The macros that every slot ad gets as attributes. Their names get a prefix unless they have it.
 fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)]) -> Result<Vec<(Name, Expr)>, ConfigError> {
     const PREFIX: &[u8] = b"NegotiatorMatchExpr";
     let mut exprs = Vec::with_capacity(macros.len());
@@ -183,7 +184,7 @@ fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)]) -> Result<Vec<(Name, Expr)>, Confi
     Ok(exprs)
 }
 
-/// A number of seconds that may be an expression; what is no number is 0.
+/// A number of seconds, given as an expression; 0 if it is not a number.
 fn seconds(knob: &str, text: Option<&FoundValue>, settings: &EvalOptions) -> Result<i64, ConfigError> {
     let Some(expr) = expression(knob, text)? else { return Ok(0) };
     let value = Scope::new(&ClassAd::new(), settings).eval(&expr).ok();

@@ -43,37 +43,39 @@ impl Waiting for SubmitterJobs<'_> {
     }
 }
 
-/// What is known in a deal of single jobs.
+/// The state of a deal that serves single jobs.
 #[derive(Default)]
 pub(super) struct SingleTurns {
-    /// Place of each job in the list of its submitter; made when first asked.
+    /// Place of each job in the list of its submitter; computed when first needed.
     places: Vec<Option<usize>>,
-    /// Jobs that got a slot, by submitter: other candidacies of theirs are gone.
+    /// Jobs that got a slot, with their submitters: their other candidacies are not served any more.
     taken: HashSet<(usize, JobId)>,
-    /// Where the rejection of an autocluster stands: its like is not tried again.
+    /// Index of the rejection in the outcome, by submitter and autocluster: equal jobs are not tried again.
     refused: HashMap<(usize, u32), usize>,
-    /// The requests by which slots were asked whether they suit, by submitter and autocluster.
+    /// The requests for which slots were evaluated, by submitter and autocluster.
     asked: HashMap<(usize, u32), SuitabilityRequest>,
-    /// What like requests say differently; made when first asked.
+    /// The attributes in which equal requests may differ; computed when first needed.
     varying: Option<HashSet<Key>>,
     /// The numbers of access points, by name and address.
     schedds: HashMap<(Vec<u8>, Vec<u8>), usize>,
-    /// Whether the answers of a slot are the same for like requests, whoever asks.
+    /// For each slot evaluated so far, true if its verdict is the same for equal requests of any submitter.
     impartial: HashMap<usize, bool>,
-    /// What slots answered since the last match, by slot, autocluster and access point.
+    /// Verdicts of slots since the last match, by slot, autocluster and access point.
     answers: HashMap<(usize, u32, usize), Tally>,
-    /// What became of the slots that were asked about a job of a submitter.
+    /// Verdicts of the slots evaluated for a job, by submitter and job.
     tallies: HashMap<(usize, usize), Tally>,
 }
 
-/// A request by which slots were asked.
+/// A request for which slots are evaluated.
 struct SuitabilityRequest {
     request: Request,
-    /// The number of the access point if answers are the same for all like requests from there, whoever asks.
+    /// The number of the access point if verdicts may be shared by equal requests from there, of any submitter;
+    /// otherwise `None`.
     like: Option<usize>,
 }
 
-/// Whether no expression of an ad can look at attributes of these names, however it is reached.
+/// Returns whether no expression of an ad can refer to attributes of these names. False if an expression cannot be
+/// foreseen, or the ad has a parent.
 fn overlooks(ad: &ClassAd, names: &HashSet<Key>) -> bool {
     let expression = |attribute: &Attribute| {
         let Attribute::Tree(tree) = attribute else { return true };
@@ -97,7 +99,7 @@ impl SingleTurns {
         self.places.get(job).copied().flatten()
     }
 
-    /// Takes the jobs that got a slot out of the queue, with all their candidacies.
+    /// Removes the jobs that got a slot from the queue, with all their candidacies.
     pub(super) fn leave(&self, queue: &mut Queue) {
         if self.taken.is_empty() {
             return;
@@ -110,7 +112,7 @@ impl SingleTurns {
 }
 
 impl NegotiationLoop<'_> {
-    /// Whether a job would get a slot now.
+    /// Returns whether a job would get a free slot now, without preemption, and counts the verdict.
     pub(super) fn suits(&mut self, who: usize, job: usize, slot: usize, singles: &mut SingleTurns) -> bool {
         let Some(place) = singles.place(&self.queue, job) else { return false };
         let Some(autocluster) = self.queue.lists[who].get(place).map(|queued| queued.autocluster) else { return false };
@@ -153,7 +155,7 @@ impl NegotiationLoop<'_> {
         answer.suitable > 0
     }
 
-    /// Tells why jobs are left when slots looked for them: one rejection for those that slots were asked about as one.
+    /// Adds the rejections of the jobs that are left to the outcome: one for each set of equivalent jobs.
     pub(super) fn tell_left(&mut self, pie: u32, members: &[usize], alike: &[EquivalentJobs], singles: &SingleTurns) {
         for EquivalentJobs { jobs, held_back } in alike {
             let mut tally = Tally::default();
@@ -218,7 +220,7 @@ impl NegotiationLoop<'_> {
             }
             Err(None) => {}
             Err(Some(refusal)) => {
-                // What is too heavy in this turn may be light enough in another.
+                // A slot that is over the limit in this turn may be within it in another.
                 if refusal.rejection != Rejection::SubmitterLimit {
                     singles.refused.insert(like, self.outcome.rejections.len());
                 }
@@ -229,7 +231,8 @@ impl NegotiationLoop<'_> {
     }
 }
 
-/// How many jobs each submitter has in the queue, of so many in all; one with several candidacies counts once.
+/// Number of jobs of each submitter in the queue; a job with several candidacies counts once. `known` is the number of
+/// jobs before candidacies.
 pub(super) fn offered(queue: &Queue, known: usize) -> Vec<usize> {
     if queue.jobs.len() == known {
         return queue.lists.iter().map(Vec::len).collect();
@@ -239,7 +242,8 @@ pub(super) fn offered(queue: &Queue, known: usize) -> Vec<usize> {
     queue.lists.iter().map(distinct).collect()
 }
 
-/// How many idle jobs belong to none of the submitters, of so many jobs in all.
+/// Number of idle jobs that do not belong to any of the submitters; a job with several candidacies counts once. `known`
+/// is the number of jobs before candidacies.
 pub(super) fn strangers(queue: &Queue, known: usize) -> usize {
     if queue.jobs.len() == known {
         return queue.strangers;
@@ -249,7 +253,7 @@ pub(super) fn strangers(queue: &Queue, known: usize) -> usize {
     idle.map(|(_, job)| (&*job.submitter, job.schedd.as_deref(), job.id)).collect::<HashSet<_>>().len()
 }
 
-/// Jobs as the policy lets them stand in the queue.
+/// The entries of the queue: one for each candidacy that the policy gives a job, or the job itself.
 pub(super) fn candidates<'a>(jobs: Vec<Job<'a>>, policy: &dyn PriorityPolicy) -> Vec<Job<'a>> {
     if jobs.iter().all(|job| policy.candidacies(&job.ad).is_none()) {
         return jobs;
@@ -278,7 +282,7 @@ mod tests {
         ClassAd::parse(text.as_bytes()).unwrap()
     }
 
-    /// Jobs that get the second slot in a cycle of lots, when the first is in use by `a`.
+    /// Jobs that get the second slot in a cycle under DIRAC's policy, when the first is in use by `a`.
     fn matched(requirements: &str, seed: u64) -> Vec<String> {
         let slots = [
             "[Name = \"s1\"; State = \"Claimed\"; Activity = \"Busy\"; RemoteUser = \"a@x\"; Cpus = 1; Requirements = true]",
@@ -304,7 +308,7 @@ mod tests {
     #[test]
     fn a_slot_that_looks_at_who_asks_answers_each() {
         for seed in 0..20 {
-            // Who already uses a slot is refused, whoever of those who are alike asks first.
+            // A user of a slot is rejected, whichever of the equal requests is evaluated first.
             let found = matched("TARGET.SubmitterUserResourcesInUse < 1", seed);
             assert!(found == ["2.0"] || found == ["4.0"], "{found:?}");
             assert_eq!(matched("TARGET.SubmitterUserResourcesInUse > 5", seed), [""; 0]);

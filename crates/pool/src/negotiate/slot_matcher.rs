@@ -11,13 +11,14 @@ pub trait SlotMatcher {
     /// Returns whether the ad of a request of this autocluster is needed; otherwise it may be empty.
     fn needs_ad(&self, autocluster: u32) -> bool;
 
-    /// The best slot for a request, from the candidates of equal requests if there are any left.
+    /// The best slot for a request, from the candidates of an equal request if any are left.
     ///
     /// # Errors
-    /// The reason why no slot is suitable.
+    /// The reason no slot is suitable.
     fn best(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal>;
 
-    /// Returns whether a slot was over the limit of a submitter when candidates were last searched in its turn.
+    /// Returns whether a slot was over the submitter limit when candidates were last searched in the turn of this
+    /// submitter.
     fn passed_over(&mut self, submitter: usize) -> bool;
 
     /// The offer of one slot to a request, if it is free and suitable, and no job is preempted.
@@ -53,7 +54,7 @@ pub trait SlotMatcher {
     /// Returns whether any slot matches a request of this autocluster, claimed or not; before the first is taken.
     fn is_feasible(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool;
 
-    /// Number of classes of slots and requests; none if each is evaluated by itself.
+    /// Number of classes of slots and requests; `None` if each is evaluated by itself.
     fn classes(&self) -> Option<ClassCounts> {
         None
     }

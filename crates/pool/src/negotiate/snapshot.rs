@@ -1,6 +1,6 @@
-//! The only input of a cycle: what a pool looked like at one moment.
+//! The only input of a cycle: the state of a pool at one moment.
 //!
-//! In: the files a pool exports, read. Serialises, so that every cycle can be replayed.
+//! In: the ads, log and configuration of a pool, read. Can be serialized, so that every cycle can be replayed.
 
 use std::sync::Arc;
 
@@ -24,35 +24,34 @@ use classmate_config::internal::config::{Config, Location};
 pub struct Snapshot {
     /// The configuration.
     pub config: Config,
-    /// Slot ads, in the order in which they are looked at.
+    /// Slot ads, in the order in which they are evaluated.
     pub slots: Vec<ClassAd>,
-    /// Names that slots have for attributes of which the values were not kept, so that misspelt ones can be told from
-    /// them; needed for nothing else, and not complete.
+    /// Names of slot attributes whose values were not kept; used only to recognize misspelled names, and not complete.
     pub unkept: Vec<Name>,
     /// Job ads, in any order.
     pub jobs: Vec<ClassAd>,
-    /// Submitter ads; none: they are made from the jobs.
+    /// Submitter ads. `None`: they are derived from the jobs.
     pub submitters: Option<Vec<ClassAd>>,
-    /// The number of the last start of each submitter's jobs, by name: of those that are made from the jobs and are equal in
-    /// all else, who has waited longest is served first. In a pool the time of the last message decides instead, which is
-    /// as good as a lot and another one every few minutes.
+    /// The number of the last job start of each submitter, by name; used if submitters are derived from the jobs. Among
+    /// submitters that are otherwise equal, the one that has waited longest is served first. In a pool, the time of the
+    /// last submitter ad decides instead, which is effectively random and changes every few minutes.
     pub served: HashMap<Vec<u8>, u64>,
-    /// The accountant's log; none: nobody has used anything.
+    /// The accountant's log; `None`: no usage yet.
     pub log: Option<Log>,
     /// The user maps of the negotiator.
     pub maps: Arc<UserMaps>,
-    /// Who is served next.
+    /// The scheduling policy, which decides the order of service.
     pub policy: Policy,
     /// The clock, epoch seconds.
     pub now: i64,
-    /// Where `random()` begins.
+    /// The seed of `random()`.
     pub seed: u64,
 }
 
 impl Snapshot {
-    /// The newest time any part of the snapshot speaks of, epoch seconds; 0 if none does.
+    /// The newest time in the slot, job and submitter ads and the accountant's log, epoch seconds; 0 if there is none.
     ///
-    /// The clock of a cycle that is not given one: a recorded pool is looked at as of its recording.
+    /// The default clock of a cycle: a recorded pool is evaluated at the time of its recording.
     pub fn newest_time(&self) -> i64 {
         let settings = EvalOptions::default();
         let in_ads = |ads: &[ClassAd], names: &[&str]| {
@@ -78,7 +77,7 @@ impl Snapshot {
     }
 }
 
-/// Bytes as a string if they are text, otherwise as numbers: nothing is lost.
+/// Bytes, as a string if they are valid UTF-8, otherwise as numbers: no data is lost.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum TextOrBytes {
@@ -101,7 +100,7 @@ impl From<TextOrBytes> for Vec<u8> {
     }
 }
 
-/// A snapshot as it is written down.
+/// A snapshot as it is serialized.
 #[derive(Serialize, Deserialize)]
 struct RecordedSnapshot {
     config: Vec<RecordedAssignment>,

@@ -1,6 +1,6 @@
-//! What a cycle meant for each submitter.
+//! The result of a cycle for each submitter.
 //!
-//! In: the visits and matches of a cycle. Out: a line per submitter, in the order in which they were served.
+//! In: the visits and matches of a cycle. Out: a line per submitter, in the order in which they were first served.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,57 +9,57 @@ use crate::negotiate::outcome::{Negotiation, Outcome, Rejection};
 use crate::priority::{End, Passed};
 use crate::queue::Submitter;
 
-/// What a submitter had, was due and got.
+/// The jobs, share, limit and matches of a submitter in a cycle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubmitterSummary {
     /// The submitter.
     pub submitter: String,
-    /// Its priority; lower is better. None if it was not negotiated with.
+    /// Its effective priority; lower is better. `None` if it was not negotiated with.
     pub priority: Option<f64>,
-    /// Its fraction of the pie when first visited.
+    /// Its fraction of the pie when first visited; `None` if it was not negotiated with.
     pub share: Option<f64>,
-    /// Weighted slots it might take when first visited.
+    /// Its submitter limit when first visited, in weighted slots; `None` if it was not negotiated with.
     pub limit: Option<f64>,
-    /// Jobs it says are running.
+    /// Running jobs, according to its ads.
     pub running: i64,
-    /// Jobs it says are idle.
+    /// Idle jobs, according to its ads.
     pub idle: i64,
     /// Jobs that got a slot.
     pub matched: usize,
-    /// Weight of the slots they got.
+    /// Slot weight charged for them.
     pub weight: f64,
-    /// Why it got no more.
+    /// The reason it got no more slots.
     pub stopped: Stopped,
 }
 
-/// Why a submitter got no more slots.
+/// The reason a submitter got no more slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
-    /// It had no idle jobs to begin with.
+    /// It had no idle jobs when the cycle began.
     NoIdleJobs,
     /// `NEGOTIATOR_SUBMITTER_CONSTRAINT` leaves it out.
     LeftOut,
-    /// It says it has idle jobs, but the queue holds none of them.
+    /// Its ads count idle jobs, but none of them is in the queue.
     NoJobsInQueue,
     /// Every idle job got a slot.
     AllMatched,
-    /// No slot was left for anyone.
+    /// No slot was left in the pool.
     NoSlotsLeft,
     /// The slots that were left do not match the jobs that were left.
     NoSlotMatches,
-    /// A concurrency limit that its jobs ask for is reached.
+    /// A concurrency limit that its jobs require is reached.
     ConcurrencyLimit,
-    /// It has its share of the pool.
+    /// It reached its submitter limit.
     ShareUsed,
     /// It is at its ceiling.
     AtCeiling,
-    /// Its group may use no more, so it was not negotiated with.
+    /// Its group has used its allocation, so it was not negotiated with.
     GroupQuota,
 }
 
 impl Stopped {
-    /// The words for people.
+    /// The description for reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Stopped::NoIdleJobs => "no idle jobs",
@@ -76,10 +76,11 @@ impl Stopped {
     }
 }
 
-/// A line per submitter, from what each had in the queue when the cycle began: those that were served in the order of their first turn, then the others in the order
-/// of arrival. Several access points of one submitter are one line.
+/// Summarizes a cycle, a line per submitter: first those that were served, in the order of their first turn, then the
+/// others in the order of arrival. Several access points of one submitter are one line. `offered` is the number of jobs
+/// that each of the submitters had in the queue when the cycle began.
 pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize]) -> Vec<SubmitterSummary> {
-    // Each line with the number of its jobs in the queue.
+    // Each line, with the number of the submitter's jobs in the queue.
     let mut lines: OrderedMap<String, (SubmitterSummary, usize)> = OrderedMap::default();
     let blank = |submitter: &String| {
         let summary = SubmitterSummary {
@@ -129,7 +130,7 @@ pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
             (None, End::Done) => Stopped::NoSlotMatches,
         };
     }
-    // The last refusal tells what slots are not asked for.
+    // The visits do not record concurrency limits: the last rejection of the submitter decides.
     let limited = |line: &SubmitterSummary| {
         let last = outcome.rejections.iter().rev().find(|one| one.submitter == line.submitter);
         last.is_some_and(|one| one.rejection == Rejection::ConcurrencyLimit)

@@ -1,7 +1,7 @@
-//! Plain facts of an ad: an attribute's value as a string, number or truth.
+//! Typed values of an ad: an attribute as a string, a number or a truth value.
 //!
-//! In: an ad and an attribute. Out: the value if it has the type asked for. Attributes may be expressions;
-//! they are evaluated in the ad alone.
+//! In: an ad and an attribute. Out: the value if it has the requested type. Attributes may be expressions; they are
+//! evaluated in the ad alone.
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
@@ -9,7 +9,7 @@ use classmate::internal::name::Name;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
 
-/// Reads facts from an ad.
+/// Reads typed values from an ad.
 ///
 /// ```
 /// use classmate::ClassAd;
@@ -27,12 +27,12 @@ pub struct AdReader<'a> {
 }
 
 impl<'a> AdReader<'a> {
-    /// The facts of an ad.
+    /// A reader of an ad.
     pub fn of(ad: &'a ClassAd, settings: &'a EvalOptions) -> Self {
         Self { ad, settings }
     }
 
-    /// The value of an attribute; undefined if it is missing or cannot be evaluated.
+    /// The value of an attribute; UNDEFINED if it is missing or cannot be evaluated.
     pub fn value(self, name: impl Into<Name>) -> Value {
         let name = name.into();
         match self.ad.constant(name) {
@@ -42,7 +42,7 @@ impl<'a> AdReader<'a> {
         }
     }
 
-    /// A string.
+    /// A string; `None` if the value is not one.
     pub fn string(self, name: impl Into<Name>) -> Option<Text> {
         match self.value(name) {
             Value::Str(text) => Some(text),
@@ -50,7 +50,7 @@ impl<'a> AdReader<'a> {
         }
     }
 
-    /// An integer; reals lose their fraction, booleans are 1 and 0.
+    /// An integer; reals lose their fraction, booleans are 1 and 0. `None` for other values and reals out of range.
     pub fn integer(self, name: impl Into<Name>) -> Option<i64> {
         match self.value(name) {
             Value::Int(number) => Some(number),
@@ -60,12 +60,12 @@ impl<'a> AdReader<'a> {
         }
     }
 
-    /// A number; booleans are 1 and 0.
+    /// A number; booleans are 1 and 0. `None` for other values.
     pub fn number(self, name: impl Into<Name>) -> Option<f64> {
         self.value(name).as_number()
     }
 
-    /// A truth: a boolean, or a number that is not zero.
+    /// A truth value: a boolean, or a number, which is true unless it is 0. `None` for other values.
     pub fn truth(self, name: impl Into<Name>) -> Option<bool> {
         self.value(name).as_condition()
     }

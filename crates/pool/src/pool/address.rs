@@ -1,4 +1,4 @@
-//! Which Internet protocols an address can be reached by.
+//! The Internet protocols by which an address can be reached.
 //!
 //! In: addresses as daemons advertise them, `<10.0.0.7:9618?addrs=10.0.0.7-9618+[fd00--7]-9618&…>`.
 
@@ -12,8 +12,8 @@ pub struct Protocols {
 }
 
 impl Protocols {
-    /// The protocols of the primary address and of the alternates. An address that names no host can be
-    /// reached by both, for all that is known.
+    /// The protocols of the primary address and of the alternates. An address without a numeric host counts as
+    /// reachable by both.
     pub fn of(address: &[u8]) -> Self {
         let inner = address.strip_prefix(b"<").unwrap_or(address);
         let end = memchr::memchr2(b'?', b'>', inner).unwrap_or(inner.len());
@@ -27,7 +27,7 @@ impl Protocols {
         if found.v4 || found.v6 { found } else { Self { v4: true, v6: true } }
     }
 
-    /// Whether there is a protocol both can be reached by.
+    /// Returns whether the two addresses have a protocol in common.
     pub fn meet(self, other: Self) -> bool {
         (self.v4 && other.v4) || (self.v6 && other.v6)
     }

@@ -1,6 +1,6 @@
 //! Slots that change hands: claimed by a job, carved into dynamic slots, released.
 //!
-//! In: slot ads and jobs. Out: slot ads as their machines would advertise them afterwards.
+//! In: slot ads and jobs. Out: slot ads as their execution points would advertise them afterwards.
 
 use crate::pool::ad_reader::AdReader;
 use crate::pool::consumption::Consumption;
@@ -11,7 +11,7 @@ use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
 use classmate::internal::value::{List, Value};
 
-/// What a claimed slot says of its user and job, and a free one does not.
+/// The attributes of a claimed slot that describe its user and job; an unclaimed slot does not have them.
 const OF_CLAIM: [&str; 13] = [
     "RemoteUser",
     "RemoteOwner",
@@ -28,22 +28,22 @@ const OF_CLAIM: [&str; 13] = [
     "ConcurrencyLimits",
 ];
 
-/// The units in which machines hand out resources: `MODIFY_REQUEST_EXPR_REQUESTMEMORY` and its kin, as they are by
-/// default.
+/// The units in which execution points allocate resources: the defaults of `MODIFY_REQUEST_EXPR_REQUESTMEMORY` and
+/// similar variables. Memory is in MiB, disk in KiB.
 const UNITS: [(&str, f64); 3] = [("Cpus", 1.0), ("Memory", 128.0), ("Disk", 1024.0)];
 
-/// Who claims a slot, and for what.
+/// A claim of a slot by a submitter for a job.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim<'a> {
     /// The job's ad.
     pub job: &'a ClassAd,
-    /// The name its use is charged to.
+    /// The submitter that its usage is charged to.
     pub submitter: &'a [u8],
-    /// Concurrency limits of the match.
+    /// Concurrency limits of the match; `None` without any.
     pub limits: Option<&'a str>,
 }
 
-/// Gives a slot to a job. The clock is that of the settings.
+/// Claims a slot for a job. The clock is that of the settings.
 ///
 /// ```
 /// use classmate::ClassAd;
@@ -81,7 +81,7 @@ pub fn claim(slot: &mut ClassAd, claim: &Claim<'_>, settings: &EvalOptions) {
     enter(slot, "Claimed", "Busy", settings);
 }
 
-/// Gives a slot back: nobody uses it any more.
+/// Releases a slot: it becomes unclaimed and idle.
 pub fn release(slot: &mut ClassAd, settings: &EvalOptions) {
     free(slot);
     slot.insert("CurrentRank", 0.0);
@@ -101,10 +101,10 @@ fn enter(slot: &mut ClassAd, state: &str, activity: &str, settings: &EvalOptions
     slot.insert("EnteredCurrentActivity", settings.now);
 }
 
-/// Carves a dynamic slot out of a partitionable one: as much as the job takes by the slot's consumption policy, or as
-/// much as it asks for, in the units in which machines hand out resources. `None` if the slot has not enough.
+/// Carves a dynamic slot out of a partitionable one: with the resources that the job takes by the slot's consumption
+/// policy, or else those that it requests, in the units of execution points. `None` if the slot does not have enough.
 ///
-/// `name` is the name of the new slot. The partitionable slot loses what the new one has.
+/// `name` is the name of the new slot. The partitionable slot loses the resources of the new one.
 pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &EvalOptions) -> Option<ClassAd> {
     let resources = resources(slot, settings);
     let amounts = amounts(slot, &resources, job, settings)?;
@@ -127,7 +127,8 @@ pub fn carve(slot: &mut ClassAd, name: &str, job: &ClassAd, settings: &EvalOptio
     Some(child)
 }
 
-/// Whether a slot that is not partitionable has what a job asks for; its machine refuses the claim otherwise.
+/// Returns whether a slot that is not partitionable has the resources that a job requests; otherwise its execution
+/// point rejects the claim.
 ///
 /// ```
 /// use classmate::ClassAd;
@@ -147,7 +148,7 @@ pub fn holds(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> bool {
     })
 }
 
-/// Puts what a dynamic slot has back into the slot it was carved from.
+/// Returns the resources of a dynamic slot to the slot it was carved from.
 pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &EvalOptions) {
     for name in resources(slot, settings) {
         let had = AdReader::of(child, settings).number(name).unwrap_or(0.0);
@@ -158,7 +159,8 @@ pub fn give_back(slot: &mut ClassAd, child: &ClassAd, settings: &EvalOptions) {
     slot.insert("NumDynamicSlots", (children - 1).max(0));
 }
 
-/// Tells a partitionable slot of the dynamic ones carved from it: `ChildName` and its kin.
+/// Adds attributes of the dynamic slots to the partitionable slot they were carved from: `ChildName`, `ChildState` and
+/// so on.
 pub fn roll_up(slot: &mut ClassAd, children: &[ClassAd], settings: &EvalOptions) {
     let told = ["Name", "State", "CurrentRank", "RetirementTimeRemaining"].map(Name::new);
     for name in told.into_iter().chain(resources(slot, settings)) {
@@ -168,14 +170,15 @@ pub fn roll_up(slot: &mut ClassAd, children: &[ClassAd], settings: &EvalOptions)
     slot.insert("NumDynamicSlots", children.len() as i64);
 }
 
-/// What a slot has to hand out.
+/// The names of the resources of a slot, as far as they are attributes of its ad.
 fn resources(slot: &ClassAd, settings: &EvalOptions) -> Vec<Name> {
     let mut names = resource::resources(slot, settings);
     names.retain(|name| slot.contains(*name));
     names
 }
 
-/// How much of each resource a job takes of a slot; `None` if that is more than the slot has.
+/// The amount of each resource that a job takes from a slot; `None` if the slot does not have enough, or if its
+/// consumption policy takes nothing.
 fn amounts(slot: &ClassAd, resources: &[Name], job: &ClassAd, settings: &EvalOptions) -> Option<Vec<(Name, f64)>> {
     if let Some(consumption) = Consumption::of(slot, settings) {
         let draw = consumption.draw(slot, job, settings)?;
@@ -194,7 +197,7 @@ fn amounts(slot: &ClassAd, resources: &[Name], job: &ClassAd, settings: &EvalOpt
         let asks = scope.eval_attr(asked).ok().and_then(|value| value.as_number()).unwrap_or(least).max(0.0);
         let unit = UNITS.iter().find(|(unit, _)| name.as_bytes().eq_ignore_ascii_case(unit.as_bytes()));
         let has = AdReader::of(slot, settings).number(*name).unwrap_or(0.0);
-        // A request that fits gets what is left, if that is less than a whole unit more.
+        // A request that fits gets the rest of a resource, if that is less than the next whole unit.
         let takes = unit.map_or(asks, |(_, unit)| (asks / unit).ceil() * unit).min(has.max(asks));
         (takes <= has).then_some((*name, takes))
     };

@@ -1,6 +1,6 @@
-//! Consumption policies: partitionable slots that say how much of them a job takes.
+//! Consumption policies: partitionable slots whose ads define the resources that a job takes.
 //!
-//! In: such a slot and a request. Out: what the match would take and cost. Formula source:
+//! In: such a slot and a request. Out: the resources that the match would take, and its cost. Formula source:
 //! `docs/reference/negotiation.md` 10.9.
 
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use classmate::internal::name::Name;
 
 static PARTITIONABLE: LazyLock<Name> = LazyLock::new(|| Name::new("PartitionableSlot"));
 
-/// The policy of a slot: what is taken of each of its assets.
+/// The policy of a slot: the amount of each of its assets that a job takes.
 #[derive(Debug, Clone)]
 pub struct Consumption {
     assets: Vec<Asset>,
@@ -22,27 +22,28 @@ pub struct Consumption {
 /// The attributes that belong to an asset such as `Cpus`.
 #[derive(Debug, Clone, Copy)]
 struct Asset {
-    /// What the slot has: `Cpus`.
+    /// The attribute of the amount that the slot has: `Cpus`.
     has: Name,
-    /// What a job takes: `ConsumptionCpus`.
+    /// The slot attribute of the amount that a job takes: `ConsumptionCpus`.
     takes: Name,
-    /// What a job asks for: `RequestCpus`.
+    /// The job attribute of the amount that it requests: `RequestCpus`.
     asks: Name,
-    /// What overrides that: `_condor_RequestCpus`.
+    /// The job attribute that overrides the request: `_condor_RequestCpus`.
     overrides: Name,
 }
 
-/// What a match would take.
+/// The resources that a match would take.
 #[derive(Debug, Clone)]
 pub struct Draw {
-    /// Of each asset, in the order of the policy.
+    /// The amount of each asset, in the order of the policy.
     amounts: Vec<f64>,
-    /// The request, asking for just what it would take.
+    /// The request, with the amounts that it would take as its requests.
     pub request: ClassAd,
 }
 
 impl Consumption {
-    /// The policy of a slot ad: it is partitionable, lists its resources and says what each is consumed by.
+    /// The policy of a slot ad; `None` unless the slot is partitionable, lists its resources and has a `Consumption…`
+    /// attribute for each.
     pub fn of(ad: &ClassAd, settings: &EvalOptions) -> Option<Self> {
         if AdReader::of(ad, settings).truth(*PARTITIONABLE) != Some(true) {
             return None;
@@ -52,7 +53,8 @@ impl Consumption {
         complete.then_some(Self { assets })
     }
 
-    /// What a request would take of a slot; none if the slot has not enough, or nothing would be taken.
+    /// The resources that a request would take from a slot; `None` if the slot does not have enough, if nothing would
+    /// be taken, or if an amount is negative or not a number.
     pub fn draw(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> Option<Draw> {
         let mut asking = request.clone();
         for asset in &self.assets {
@@ -79,7 +81,7 @@ impl Consumption {
         Some(Draw { amounts, request })
     }
 
-    /// What the draw costs: the slot weight it takes away.
+    /// The cost of the draw: the slot weight that it takes away.
     pub fn cost(&self, slot: &ClassAd, draw: &Draw, settings: &EvalOptions) -> f64 {
         let weight = |ad: &ClassAd| AdReader::of(ad, settings).number("SlotWeight").unwrap_or(0.0);
         let mut after = slot.clone();
@@ -87,7 +89,7 @@ impl Consumption {
         weight(slot) - weight(&after)
     }
 
-    /// Takes the draw out of the slot.
+    /// Subtracts the draw from the resources of the slot.
     pub fn deduct(&self, slot: &mut ClassAd, draw: &Draw, settings: &EvalOptions) {
         for (asset, amount) in self.assets.iter().zip(&draw.amounts) {
             let left = AdReader::of(slot, settings).number(asset.has).unwrap_or(0.0) - amount;

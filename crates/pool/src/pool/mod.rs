@@ -1,6 +1,6 @@
-//! The machines: slots, how much they weigh, which of them take part.
+//! The slots of a pool: their weights, and the slots that take part in a cycle.
 //!
-//! In: slot ads. Out: views with what the negotiator asks of every slot, in the order of the ads.
+//! In: slot ads. Out: slots with the values that the negotiator needs of each, in the order of the ads.
 
 pub mod ad_reader;
 pub mod address;

@@ -71,7 +71,7 @@ pub const NEGOTIATOR_ATTRIBUTES: [&str; 65] = [
     "WantMatching",
     "WantPslotPreemption",
     "WorkingCM",
-    // Machines that do not list their resources have those above, and these where they are counted.
+    // Machines that do not list their resources have those above, and some have these.
     "GPUs",
     "Swap",
 ];
@@ -91,7 +91,7 @@ const DEFINED_ELSEWHERE: [&str; 3] = ["SubmitterGroup", "SubmitterNegotiatingGro
 pub fn asked() -> Selection {
     let mut named = Selection::of(NEGOTIATOR_ATTRIBUTES.map(Name::new), foresee);
     named.defined_elsewhere(DEFINED_ELSEWHERE.map(Name::new));
-    // Dynamic slots inside a partitionable one, and what a match takes of it.
+    // Attributes of the dynamic slots in a partitionable one, and of its consumption policy.
     named.with_prefix(b"Child").with_prefix(b"Consumption").listed_by(Name::new("MachineResources"))
 }
 

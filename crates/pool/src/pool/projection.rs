@@ -1,7 +1,7 @@
-//! What a negotiator that looks at idle slots alone asks of the others.
+//! The projection of claimed slots: the attributes that a negotiator without preemption requests.
 //!
-//! In: a slot ad. Out: the ad as the collector would send it. Formula source: `docs/reference/negotiation.md` 4.1; with each
-//! attribute the collector sends those that its expression refers to, so that a weight can be computed.
+//! In: a slot ad. Out: the ad as the collector would send it. Formula source: `docs/reference/negotiation.md` 4.1. With
+//! each attribute the collector sends those that its expression refers to, so that a weight can be computed.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use classmate::internal::eval::references::internal;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::name::{Key, Name};
 
-/// The attributes that are asked for.
+/// The attributes that are requested.
 static ASKED: LazyLock<[Name; 11]> = LazyLock::new(|| {
     [
         "Name",
@@ -31,14 +31,14 @@ static ASKED: LazyLock<[Name; 11]> = LazyLock::new(|| {
     .map(Name::new)
 });
 
-/// Whether only a part of the ad is asked for: it is claimed, and nothing can be carved from it.
+/// Returns whether only a part of the ad is requested: the slot is claimed and not partitionable.
 pub fn is_projected(ad: &ClassAd, settings: &EvalOptions) -> bool {
     let facts = AdReader::of(ad, settings);
     let state = facts.string("State").map(|state| State::named(&state));
     state == Some(State::Claimed) && facts.truth("PartitionableSlot") != Some(true)
 }
 
-/// Leaves of an ad what is asked for, and what that refers to.
+/// Removes all attributes of an ad except those that are requested, and those that they refer to.
 ///
 /// ```
 /// use classmate::ClassAd;
@@ -53,7 +53,7 @@ pub fn project(ad: &mut ClassAd, settings: &EvalOptions) {
     let mut kept: HashSet<Key> = ASKED.iter().map(|name| name.key()).collect();
     for name in ASKED.iter().filter(|name| ad.constant(**name).is_none()) {
         if let Some(expr) = ad.get(*name) {
-            // What goes in a circle has no value anyway.
+            // Attributes with circular references have no value anyway.
             let needed = internal(ad, &expr, settings).unwrap_or_default();
             kept.extend(needed.iter().map(|name| Name::new(&**name).key()));
         }

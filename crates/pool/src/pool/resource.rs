@@ -1,4 +1,4 @@
-//! What a machine has to hand out: the names of its resources, and amounts of them.
+//! The resources of a machine: their names and amounts.
 //!
 //! In: a slot ad. Out: names of attributes. Formula source: `docs/reference/negotiation.md` 10.9, 10.10.
 
@@ -12,10 +12,10 @@ use classmate::internal::value::Value;
 
 static LISTED: LazyLock<Name> = LazyLock::new(|| Name::new("MachineResources"));
 
-/// The resources of a slot whose ad lists none.
+/// The resources of a slot whose ad does not list any.
 const USUAL: [&str; 3] = ["Cpus", "Memory", "Disk"];
 
-/// The resources a slot lists in `MachineResources`, `Swap` left out; none if it has no list.
+/// The resources that a slot lists in `MachineResources`, without `Swap`; `None` if it does not have the list.
 ///
 /// ```
 /// use classmate::ClassAd;

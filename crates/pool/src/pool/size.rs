@@ -1,4 +1,4 @@
-//! The size of the pool: how much there is to share.
+//! The size of the pool that is shared.
 //!
 //! Formula source: `docs/reference/negotiation.md` 5. Claimed slots count: the pie is the whole pool.
 
@@ -10,13 +10,13 @@ use classmate::internal::syntax::expr::Expr;
 /// The size of a pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PoolSize {
-    /// Slots that count.
+    /// Number of slots that count.
     pub slots: usize,
-    /// Their weights; their number if weights are off.
+    /// The sum of their weights; their number if slots are not weighted.
     pub weight: f64,
-    /// Their number, partitionable slots counting their cores.
+    /// Their number, with each partitionable slot counted by its cores.
     pub effective: f64,
-    /// The smallest weight of all slots, also of those that do not count; `f64::MAX` without slots.
+    /// The smallest weight of all slots, including those that do not count; `f64::MAX` without slots.
     pub smallest_weight: f64,
 }
 

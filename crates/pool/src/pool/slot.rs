@@ -1,4 +1,4 @@
-//! A slot as the negotiator sees it: its ad and the facts asked of every slot.
+//! A slot as the negotiator sees it: its ad, and the values that are needed of every slot.
 //!
 //! Formula source: `docs/reference/negotiation.md` 1, 4.2, 9.2.
 
@@ -16,12 +16,12 @@ use classmate::internal::text::Text;
 use classmate::internal::threads;
 use classmate::internal::value::Value;
 
-/// The state of a slot, as far as the negotiator tells states apart.
+/// The state of a slot, as far as the negotiator distinguishes states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Runs nothing and is offered.
+    /// Runs no job and is offered.
     Unclaimed,
-    /// Handed out, not yet claimed.
+    /// Matched, not yet claimed.
     Matched,
     /// Claimed by an access point.
     Claimed,
@@ -32,7 +32,7 @@ pub enum State {
 }
 
 impl State {
-    /// The state with a name of the reference, in any case.
+    /// The state with this name in HTCondor, in any case.
     pub fn named(name: &[u8]) -> Self {
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
         if is("Unclaimed") {
@@ -49,18 +49,18 @@ impl State {
     }
 }
 
-/// How slots are weighed.
+/// The weights of slots.
 #[derive(Debug, Clone)]
 pub struct Weighing {
-    /// Whether weights count; otherwise every slot weighs 1.
+    /// True if slots count by weight; otherwise every slot weighs 1.
     pub weighted: bool,
-    /// The weight of slots that do not say.
+    /// `SLOT_WEIGHT`: the weight of slots whose `SlotWeight` is not a number. `None`: such slots weigh 1.
     pub default: Option<Expr>,
-    /// Whether the default overrides what slots say.
+    /// True if the default overrides the `SlotWeight` of every slot.
     pub forced: bool,
 }
 
-// Attributes that are asked of every slot.
+// Attributes that are read from every slot.
 static NAME: LazyLock<Name> = LazyLock::new(|| Name::new("Name"));
 static MY_TYPE: LazyLock<Name> = LazyLock::new(|| Name::new("MyType"));
 static NEGOTIATOR_REQUIREMENTS: LazyLock<Name> = LazyLock::new(|| Name::new("NegotiatorRequirements"));
@@ -96,41 +96,42 @@ pub struct Slot {
     pub name: Text,
     /// `State`.
     pub state: State,
-    /// Whether its activity is `Suspended`.
+    /// True if its activity is `Suspended`.
     pub suspended: bool,
     /// Slot weight, not negative.
     pub weight: f64,
-    /// How often it counts in the sums of the pool.
+    /// `GhostMultiplier`, or 1: the factor of its weight in the size of the pool.
     pub ghosts: f64,
-    /// Whether dynamic slots are carved from it.
+    /// True if dynamic slots can be carved from it.
     pub partitionable: bool,
-    /// Who uses it or is about to: whom a match would displace.
+    /// The accounting group or user that a match would preempt: that of the job that preempts the running one, or else
+    /// of the running one.
     pub user: Option<Text>,
-    /// Whom its use is charged to.
+    /// The submitter that its usage is charged to.
     pub charged: Option<Text>,
-    /// How much of it a match takes, if it says so.
+    /// Its consumption policy, if it has one.
     pub consumption: Option<Consumption>,
-    /// The access point a claimed partitionable slot belongs to.
+    /// `RemoteScheddName`: the access point that has claimed it as a whole.
     pub claimed_by: Option<Text>,
-    /// By which protocols it can be reached.
+    /// The Internet protocols by which it can be reached.
     pub protocols: Protocols,
     /// `WantAdRevaluate`: after a match the slot stays, at the end of the list.
     pub stays: bool,
 }
 
-/// Attributes for which there is room: the number of matches, and what the configuration adds; most slots get no more.
+/// Number of attributes for which room is reserved: the number of matches, and one that the configuration adds. Most
+/// slots get no more.
 const ADDED: usize = 2;
 
-/// Copies of the ads of slots, with room for what the negotiator adds.
+/// Copies slot ads, with room for the attributes that the negotiator adds.
 pub fn copies(ads: &[ClassAd]) -> Vec<ClassAd> {
     threads::map_all(ads, |ad| ad.copy_with_room(ADDED))
 }
 
 impl Slot {
-    /// The view of a slot ad; none if it has no name.
+    /// Reads a slot ad; `None` if it does not have a name.
     ///
-    /// `NegotiatorRequirements` replaces `Requirements`; a weight that is no number is replaced by the
-    /// negotiator's.
+    /// `NegotiatorRequirements` replaces `Requirements`; a weight that is not a number is replaced by the default.
     pub fn new(mut ad: ClassAd, weighing: &Weighing, settings: &EvalOptions) -> Option<Self> {
         let name = AdReader::of(&ad, settings).string(*NAME)?;
         if let Some(requirements) = ad.get(*NEGOTIATOR_REQUIREMENTS) {
@@ -193,8 +194,9 @@ impl Slot {
         self.rank_is_enough(job, settings)
     }
 
-    /// Returns whether the access point accepts the slot for another job than the one it was matched for: both accept each other, the
-    /// slot likes the job as well as the one it runs, and the job has the concurrency limits of the request.
+    /// Returns whether the access point accepts the slot for another job than the one it was matched for: both accept
+    /// each other, the slot ranks the job at least as high as the one it runs, and the job has the concurrency limits
+    /// of the request.
     pub fn suits_other_job(&self, job: &ClassAd, requested: &ClassAd, settings: &EvalOptions) -> bool {
         let limits = |job: &ClassAd| self.limits_of(job, settings).map(|text| text.to_ascii_lowercase());
         if limits(job).unwrap_or_default() != limits(requested).unwrap_or_default()
@@ -218,8 +220,9 @@ impl Slot {
         rank.and_then(|rank| rank.as_number()).is_none_or(|rank| rank >= current)
     }
 
-    /// The concurrency limits of a job in the slot: its own, or those that the slot holds already if it has none, because
-    /// the reference evaluates the attribute in the job, or else in the slot.
+    /// The concurrency limits of a job in the slot: its own, or those that the slot holds already if the job has none,
+    /// because `condor_negotiator` evaluates the attribute in the job, or else in the slot. `None` if the value is not
+    /// a string.
     pub fn limits_of(&self, job: &ClassAd, settings: &EvalOptions) -> Option<Text> {
         let limits = *CONCURRENCY_LIMITS;
         let (ad, other) = if job.contains(limits) { (job, &self.ad) } else { (&self.ad, job) };
@@ -232,7 +235,7 @@ impl Slot {
         }
     }
 
-    /// Number of claims, if the ad has them: public ads have none.
+    /// Number of claims; `None` if the ad does not have them, like public ads.
     pub fn claims(&self, settings: &EvalOptions) -> Option<usize> {
         let facts = AdReader::of(&self.ad, settings);
         let separators = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
@@ -242,17 +245,17 @@ impl Slot {
         }
     }
 
-    /// Whether somebody claimed it and a match would displace them.
+    /// Returns whether its state is `Claimed` or `Preempting`: a match would preempt its job.
     pub fn is_in_use(&self) -> bool {
         matches!(self.state, State::Claimed | State::Preempting)
     }
 
-    /// Whether it is claimed as a whole by another access point.
+    /// Returns whether it is a partitionable slot that another access point has claimed as a whole.
     pub fn is_elsewhere(&self, schedd: &[u8]) -> bool {
         self.partitionable && self.claimed_by.as_ref().is_some_and(|owner| **owner != *schedd)
     }
 
-    /// Takes what a match draws, and weighs the slot anew.
+    /// Subtracts the draw of a match, and computes the weight of the slot again.
     pub fn deduct(&mut self, draw: &Draw, weighing: &Weighing, settings: &EvalOptions) {
         if let Some(consumption) = &self.consumption {
             consumption.deduct(&mut self.ad, draw, settings);
@@ -261,7 +264,7 @@ impl Slot {
     }
 }
 
-/// Whether an ad is that of a slot, as far as it says what it is.
+/// Returns whether an ad counts as a slot ad: its `MyType` is `Machine` or `Slot`, or is not a constant string.
 pub fn is_slot(ad: &ClassAd) -> bool {
     match ad.constant(*MY_TYPE) {
         Some(Value::Str(kind)) => [&b"Machine"[..], b"Slot"].iter().any(|known| kind.eq_ignore_ascii_case(known)),
@@ -269,7 +272,7 @@ pub fn is_slot(ad: &ClassAd) -> bool {
     }
 }
 
-/// The weight of a slot: 1 if weights are off, or if it is missing, no number, negative or infinite.
+/// The weight of a slot: 1 if slots are not weighted, or if its weight is missing, not a number, negative or infinite.
 pub(crate) fn weight(facts: AdReader<'_>, weighted: bool) -> f64 {
     let said = if weighted { facts.number(*SLOT_WEIGHT) } else { None };
     said.filter(|weight| *weight >= 0.0 && weight.is_finite()).unwrap_or(1.0)

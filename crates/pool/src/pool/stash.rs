@@ -1,6 +1,6 @@
-//! Slot ads that are kept from cycle to cycle: those of slots that want to be looked at again.
+//! Slot ads that are kept from cycle to cycle: those with `WantAdRevaluate`.
 //!
-//! In: the ads of a cycle, one after another. Out: for each the ad to negotiate with, which may be an older one.
+//! In: the ads of a cycle, one after another. Out: for each, the ad to negotiate with, which may be an older one.
 //! Formula source: `docs/reference/negotiation.md` 4.2.
 
 use hashbrown::HashMap;
@@ -30,10 +30,12 @@ pub struct Stash {
 }
 
 impl Stash {
-    /// The ad to look at instead of this one; none if this one counts, which is kept then.
+    /// The kept ad to use instead of this one; `None` if this one is used. It is kept then, if it has `WantAdRevaluate`
+    /// and a sequence number.
     ///
-    /// `newer` is `STARTD_AD_REEVAL_EXPR`, MY the kept ad and TARGET this one: unless it is false, this one counts.
-    /// Without it the sequence number must be higher. The ad that is given back has no sequence number.
+    /// `newer` is `STARTD_AD_REEVAL_EXPR`, with the kept ad as MY and this one as TARGET: unless it is false, this one
+    /// is used. Without it, this one is used if its sequence number is higher. The returned ad does not have a sequence
+    /// number.
     pub fn instead_of(&mut self, ad: &ClassAd, newer: Option<&Expr>, settings: &EvalOptions) -> Option<ClassAd> {
         const NUMBER: &str = "UpdateSequenceNumber";
         let facts = AdReader::of(ad, settings);

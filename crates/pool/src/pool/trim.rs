@@ -1,4 +1,4 @@
-//! Which slots are looked at in a cycle.
+//! The slots that a cycle leaves out of matchmaking.
 //!
 //! Formula source: `docs/reference/negotiation.md` 6. Pool sizes are computed before.
 
@@ -6,29 +6,29 @@ use crate::pool::ad_reader::AdReader;
 use crate::pool::{Slot, State};
 use classmate::internal::eval::scope::EvalOptions;
 
-/// What is left out.
+/// The slots that are left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trim {
-    /// Claimed slots are looked at.
+    /// True if slots in use are considered; otherwise only the partitionable ones among them.
     pub preemption: bool,
-    /// Also those with retirement time left.
+    /// True if also those with retirement time left are considered.
     pub early_preemption: bool,
-    /// Slots that shut down within this many seconds are left out; 0: none are.
+    /// Slots that shut down within this many seconds are left out; 0: none.
     pub shutdown_within: i64,
-    /// Claimed partitionable slots that belong to other central managers are looked at.
+    /// True if claimed partitionable slots that belong to other central managers are considered.
     pub working_cm_slots: bool,
 }
 
 impl Trim {
-    /// Whether a slot is looked at.
+    /// Returns whether a slot is considered.
     pub fn keeps(&self, slot: &Slot, settings: &EvalOptions) -> bool {
         self.keeps_use(slot, settings)
             && !(self.shutdown_within > 0 && shuts_down(slot, self.shutdown_within, settings))
             && self.keeps_claimed_partitionable(slot, settings)
     }
 
-    /// The `CurrentTime` that a slot has for the rest of the cycle: the reference moves it to ask when the slot shuts down,
-    /// and does not take it back. None if it stays as it is.
+    /// The `CurrentTime` that a slot has for the rest of the cycle, epoch seconds: `condor_negotiator` sets it to test
+    /// whether the slot shuts down, and does not reset it. `None` if it is not set.
     pub fn moved_clock(&self, slot: &Slot, settings: &EvalOptions) -> Option<i64> {
         let asked = self.shutdown_within > 0 && SHUTDOWN.iter().any(|&name| slot.ad.contains(name));
         (asked && !slot.ad.contains("CurrentTime")).then(|| moved_clock(slot, self.shutdown_within, settings))
@@ -52,10 +52,10 @@ impl Trim {
     }
 }
 
-/// The attributes that say when a slot shuts down; the fast one decides if it has a value.
+/// The conditions under which a slot shuts down; the fast one decides if it has a value.
 const SHUTDOWN: [&str; 2] = ["DaemonShutdownFast", "DaemonShutdown"];
 
-/// Returns whether a slot will shut down: `CurrentTime` is moved, `time()` is not.
+/// Returns whether a slot will shut down within a number of seconds: `CurrentTime` is moved forward, `time()` is not.
 fn shuts_down(slot: &Slot, within: i64, settings: &EvalOptions) -> bool {
     if !SHUTDOWN.iter().any(|&name| slot.ad.contains(name)) {
         return false;

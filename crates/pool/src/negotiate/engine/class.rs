@@ -1,4 +1,4 @@
-//! A class of requests during the deal: its heap of candidates, and what it knows of refusals.
+//! A class of requests during the negotiation loop: its heap of candidates, and its counts for rejections.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -571,7 +571,7 @@ impl ClassMatcher<'_> {
         for (sample, number) in samples.iter().zip(numbers) {
             let route = match (number.map(|number| classes.get(number)), self.offers.limited(&sample.ad)) {
                 (None | Some(Some(None)), _) | (_, Limited::BySlot) => Route::Slots,
-                // What is held may be another text, once the slot is known.
+                // The limits that a match holds may differ from those of the request, once the slot is known.
                 (_, Limited::Everywhere(Some(_))) if sample.ad.constant("ConcurrencyLimits").is_none() => Route::Slots,
                 (Some(None), _) => Route::Request,
                 (Some(Some(Some(class))), Limited::Everywhere(text)) => Route::RequestClass(*class, text),

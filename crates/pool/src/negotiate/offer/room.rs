@@ -1,7 +1,7 @@
-//! Room in partitionable slots: dynamic slots that are given up so that a request fits.
+//! Room in partitionable slots: dynamic slots that are preempted so that a request fits.
 //!
-//! In: a partitionable slot whose ad tells of its dynamic slots, and a request that it has no room for. Out: the slot as
-//! it would be without some of them, and which. Formula source: `docs/reference/negotiation.md` 10.10.
+//! In: a partitionable slot whose ad lists its dynamic slots, and a request that it has no room for. Out: the slot as
+//! it would be without some of them, and their numbers. Formula source: `docs/reference/negotiation.md` 10.10.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -19,45 +19,45 @@ use classmate::internal::name::Name;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
 
-/// Whom a slot runs jobs of while room is made in it, as the reference calls them.
+/// The user of a slot in which room is made, as named by `condor_negotiator`.
 pub const VARIOUS: &str = "various_dSlot_users";
 
 /// A partitionable slot with room made in it.
 #[derive(Debug, Clone)]
 pub(super) struct Room {
-    /// Its ad, with what the dynamic slots give back.
+    /// Its ad, with the resources of the preempted dynamic slots added.
     pub(super) ad: ClassAd,
-    /// On what ground they are given up.
+    /// The ground on which they are preempted.
     pub(super) preempt_state: PreemptState,
-    /// Which of them, by number.
+    /// Numbers of the preempted dynamic slots, from 0, in the order of preemption.
     pub(super) given_up: Vec<usize>,
 }
 
-/// Looks for room.
+/// A search for room.
 pub(super) struct RoomSearch<'a> {
-    /// When somebody may be displaced.
+    /// The conditions under which a job may be preempted.
     pub(super) preemption: &'a Preemption,
-    /// Who asks.
+    /// The submitter of the request.
     pub(super) submitter: &'a [u8],
-    /// Only jobs that the slot likes less may be displaced.
+    /// True if only jobs that the slot ranks lower may be preempted.
     pub(super) only_preferring: bool,
     /// Clock and seed.
     pub(super) settings: &'a EvalOptions,
     /// A slot of the pool by its name.
     pub(super) named: &'a dyn Fn(&[u8]) -> Option<&'a Slot>,
-    /// Whether slot and request accept each other, the slot having this ad.
+    /// Returns whether slot and request accept each other if the slot has this ad.
     pub(super) fits: &'a dyn Fn(&ClassAd) -> bool,
 }
 
-/// A dynamic slot that may be given up.
+/// A dynamic slot that may be preempted.
 struct Child {
     number: usize,
     rank: f64,
 }
 
 impl RoomSearch<'_> {
-    /// Room for a request, made by giving up as few dynamic slots as are needed, those that run what the slot likes
-    /// least first. `gone` are those given up before in the cycle.
+    /// Makes room for a request: preempts dynamic slots, lowest rank first, until the request fits. `gone` are those
+    /// preempted before in the cycle. `None` if the request does not fit even then.
     pub(super) fn room(&self, slot: &Slot, request: &ClassAd, gone: Option<&HashSet<usize>>) -> Option<Room> {
         let children = self.children(slot, gone)?;
         let rank = Scope::new(&slot.ad, self.settings).with_target(request).eval_attr("Rank").ok();
@@ -92,7 +92,7 @@ impl RoomSearch<'_> {
         None
     }
 
-    /// The dynamic slots that may be given up at all, worst liked first.
+    /// The dynamic slots that are candidates for preemption, lowest rank first; `None` if the slot has none.
     fn children(&self, slot: &Slot, gone: Option<&HashSet<usize>>) -> Option<Vec<Child>> {
         if !slot.partitionable {
             return None;
@@ -102,7 +102,7 @@ impl RoomSearch<'_> {
         let of = |name: &str| list(&slot.ad, name, self.settings);
         let (names, ranks, states) = (of("ChildName"), of("ChildCurrentRank"), of("ChildState"));
         let retirement = of("ChildRetirementTimeRemaining");
-        // What pools publish has no claims; an ad that has some must have all of them.
+        // Public ads have no claims; an ad that has some must have all of them.
         let claims = slot.ad.contains("ChildClaimIds").then(|| of("ChildClaimIds"));
         if claims.as_ref().is_some_and(|claims| claims.len() != count) {
             return None;
@@ -125,7 +125,8 @@ impl RoomSearch<'_> {
         Some(children)
     }
 
-    /// Whether the job of a dynamic slot may be displaced although the slot likes the request no better.
+    /// Returns whether the job of a dynamic slot may be preempted although the slot does not prefer the request: it
+    /// belongs to another user, and `PREEMPTION_REQUIREMENTS` is true. False if the slot is not in the pool.
     fn required(&self, name: Option<&Value>, request: &ClassAd) -> bool {
         let Some(Value::Str(name)) = name else { return false };
         let Some(child) = (self.named)(name) else { return false };
@@ -134,7 +135,8 @@ impl RoomSearch<'_> {
 }
 
 impl ScanMatcher<'_> {
-    /// Whether a dynamic slot is to be had by way of the slot it was carved from.
+    /// Returns whether a dynamic slot is available only through the slot it was carved from: `ALLOW_PSLOT_PREEMPTION`
+    /// is true, and so is its `PslotRollupInformation`.
     pub(super) fn is_reached_through(&self, slot: &Slot) -> bool {
         self.rules.knobs.matching.allow_pslot_preemption && {
             let facts = AdReader::of(&slot.ad, self.settings);
@@ -142,7 +144,7 @@ impl ScanMatcher<'_> {
         }
     }
 
-    /// What a slot that does not fit offers once room was made in it; none if there cannot be room.
+    /// The verdict on a slot that does not fit, with room made in it; `None` if room cannot be made.
     pub(super) fn with_room(&self, at: usize, search: &SlotSearch<'_>, limited: &Limited) -> Option<SlotVerdict> {
         let (slot, room, request) = (&self.slots[at], self.room(at, search)?, search.request);
         let draw = slot.consumption.as_ref().and_then(|taken| taken.draw(&room.ad, &request.ad, self.settings));
@@ -155,7 +157,8 @@ impl ScanMatcher<'_> {
         Some(SlotVerdict::WithRoom(room.given_up, Box::new(verdict)))
     }
 
-    /// Room in a partitionable slot for a request that does not fit.
+    /// Makes room in a partitionable slot for a request that does not fit; `None` if that is not possible or not
+    /// permitted.
     pub(super) fn room(&self, at: usize, search: &SlotSearch<'_>) -> Option<Room> {
         let request = search.request;
         let wants = || AdReader::of(&request.ad, self.settings).truth("WantPslotPreemption") == Some(true);
@@ -187,12 +190,12 @@ impl ScanMatcher<'_> {
     }
 }
 
-/// The numbers of slots by their names; the first counts.
+/// The indices of slots by their names; of equal names the first.
 pub(super) fn by_name(slots: &[Slot]) -> HashMap<Box<[u8]>, usize> {
     slots.iter().enumerate().rev().map(|(at, slot)| ((&*slot.name).into(), at)).collect()
 }
 
-/// The names of the dynamic slots of an ad, by number.
+/// The names of some dynamic slots of an ad, given their numbers.
 pub(super) fn names(slot: &ClassAd, given_up: &[usize], settings: &EvalOptions) -> Vec<String> {
     let names = list(slot, "ChildName", settings);
     let name = |at: &usize| match names.get(*at) {
@@ -202,15 +205,15 @@ pub(super) fn names(slot: &ClassAd, given_up: &[usize], settings: &EvalOptions) 
     given_up.iter().map(name).collect()
 }
 
-/// The elements of a list, evaluated in the ad; none if it is no list.
+/// The elements of a list, evaluated in the ad; empty if the attribute is not a list.
 fn list(ad: &ClassAd, name: impl Into<Name>, settings: &EvalOptions) -> Vec<Value> {
     let Value::List(list) = AdReader::of(ad, settings).value(name) else { return Vec::new() };
     let value = |element| Scope::new(ad, settings).eval(&element).unwrap_or(Value::Undefined);
     list.exprs().into_iter().map(value).collect()
 }
 
-/// Adds what a dynamic slot has of a resource to what the partitionable one has, if both are numbers; a fraction that
-/// the latter has is lost, as in the reference.
+/// Adds the amount of a resource of a dynamic slot to that of the partitionable one, if both are numbers; the latter is
+/// rounded down first, as in `condor_negotiator`.
 fn give_back(slot: &mut ClassAd, name: Name, amount: Option<&Value>, settings: &EvalOptions) {
     let Some(has) = AdReader::of(slot, settings).number(name).filter(|has| has.is_finite()) else { return };
     match amount {
