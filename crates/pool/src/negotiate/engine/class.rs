@@ -1,8 +1,8 @@
 //! A class of requests during the negotiation loop: its heap of candidates, and its counts for rejections.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -39,25 +39,68 @@ pub(super) struct SlotCounts {
 #[derive(Debug)]
 struct CostBucket {
     cost: f64,
-    /// Slots, or rows if slots of a row do not differ in rank.
-    waiting: BinaryHeap<Candidate>,
+    waiting: CandidateQueue,
 }
 
-impl CostBucket {
+/// A queue of candidates.
+#[derive(Debug)]
+enum CandidateQueue {
+    /// Slots, which are found best first.
+    Slots(VecDeque<(u32, u32, u32)>),
+    /// Rows: the place of a row depends on its free slots.
+    RowState(BinaryHeap<Candidate>),
+}
+
+impl CandidateQueue {
+    /// Adds a candidate that is worse than all others.
+    fn push(&mut self, candidate: (u32, u32, u32)) {
+        match self {
+            Self::Slots(slots) => slots.push_back(candidate),
+            Self::RowState(rows) => rows.push(Reverse(candidate)),
+        }
+    }
+
+    /// Puts a candidate back that was the best when it was taken out.
+    fn put_back(&mut self, candidate: (u32, u32, u32)) {
+        match self {
+            Self::Slots(slots) => slots.push_front(candidate),
+            Self::RowState(rows) => rows.push(Reverse(candidate)),
+        }
+    }
+
     /// The best candidate that is free.
-    fn best(&mut self, by_slot: bool, rows: &mut RowState, table: &ClassTable) -> Option<(u32, u32, u32)> {
-        loop {
-            let mut top = self.waiting.peek_mut()?;
-            let Reverse((rank, place, row)) = *top;
-            if rows.is_free(place) {
-                return Some((rank, place, row));
-            }
-            // The place of a row depends on its free slots.
-            match rows.first_free(row, table).filter(|_| !by_slot) {
-                Some(place) => *top = Reverse((rank, place, row)),
-                None => {
-                    PeekMut::pop(top);
+    fn best(&mut self, rows: &mut RowState, table: &ClassTable) -> Option<(u32, u32, u32)> {
+        match self {
+            Self::Slots(slots) => {
+                while slots.front().is_some_and(|(_, place, _)| !rows.is_free(*place)) {
+                    slots.pop_front();
                 }
+                slots.front().copied()
+            }
+            Self::RowState(heap) => loop {
+                let mut top = heap.peek_mut()?;
+                let Reverse((rank, place, row)) = *top;
+                if rows.is_free(place) {
+                    return Some((rank, place, row));
+                }
+                match rows.first_free(row, table) {
+                    Some(place) => *top = Reverse((rank, place, row)),
+                    None => {
+                        PeekMut::pop(top);
+                    }
+                }
+            },
+        }
+    }
+
+    /// Takes the best out.
+    fn pop(&mut self) {
+        match self {
+            Self::Slots(slots) => {
+                slots.pop_front();
+            }
+            Self::RowState(rows) => {
+                rows.pop();
             }
         }
     }
@@ -114,8 +157,9 @@ impl RequestClass {
 
     /// Prepares for another submitter, or another turn.
     pub(super) fn begin_turn(&mut self, reach: Option<Mask>) {
-        for (bucket, candidate) in self.unreachable.drain(..) {
-            self.buckets[bucket].waiting.push(Reverse(candidate));
+        // The last first, so that each is again before those that were worse.
+        for (bucket, candidate) in self.unreachable.drain(..).rev() {
+            self.buckets[bucket].waiting.put_back(candidate);
         }
         if reach.is_some() || self.reach.is_some() {
             self.counts = None;
@@ -156,14 +200,14 @@ impl RequestClass {
 
     /// The rank and place of the best candidate of a bucket.
     fn top(&mut self, bucket: usize, rows: &mut RowState, table: &ClassTable) -> Option<(u32, u32)> {
-        let by_slot = self.verdict.order.by_slot;
+        let waiting = &mut self.buckets[bucket].waiting;
         loop {
-            let (rank, place, row) = self.buckets[bucket].best(by_slot, rows, table)?;
+            let (rank, place, row) = waiting.best(rows, table)?;
             if self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize)) {
                 return Some((rank, place));
             }
             self.unreachable.push((bucket, (rank, place, row)));
-            self.buckets[bucket].waiting.pop();
+            waiting.pop();
         }
     }
 
@@ -248,10 +292,15 @@ impl RequestClass {
             let cost = rows.cost[row as usize];
             let bucket = self.buckets.iter().position(|bucket| bucket.cost.to_bits() == cost.to_bits());
             let bucket = bucket.unwrap_or_else(|| {
-                self.buckets.push(CostBucket { cost, waiting: BinaryHeap::new() });
+                let waiting = if order.by_slot {
+                    CandidateQueue::Slots(VecDeque::new())
+                } else {
+                    CandidateQueue::RowState(BinaryHeap::new())
+                };
+                self.buckets.push(CostBucket { cost, waiting });
                 self.buckets.len() - 1
             });
-            self.buckets[bucket].waiting.push(Reverse((rank, place, row)));
+            self.buckets[bucket].waiting.push((rank, place, row));
             return Some(bucket);
         }
         self.opened = self.verdict.order.entries.len();
