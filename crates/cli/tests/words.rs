@@ -46,11 +46,9 @@ const SINGULARS: &[&str] =
     &["accepts", "adds", "as", "class", "does", "has", "is", "matches", "minus", "plus", "rejects", "was", "times"];
 
 /// Largest fraction of doc comments that begin with a question word; to be lowered, never raised.
-const MAX_QUESTIONS: f64 = 0.02;
-/// Largest number of doc comments with a phrase of `COMMENT_PHRASES`; to be lowered, never raised.
-const MAX_PERSONS: usize = 33;
+const MAX_QUESTIONS: f64 = 0.01;
 const QUESTION_WORDS: &[&str] = &["what", "whether", "which", "who", "whose", "how", "where", "when", "why"];
-/// Words for people in comments about programs.
+/// Words for people, which no comment about programs needs.
 const COMMENT_PHRASES: &[&str] = &["nobody", "somebody", "whoever"];
 
 /// A text and its place in messages.
@@ -343,7 +341,7 @@ fn doc_comments_are_phrases_about_things() {
         let phrases = COMMENT_PHRASES.iter().filter(|phrase| find(&words, phrase).is_some());
         persons.extend(phrases.map(|phrase| format!("{place}: {phrase}")));
     }
-    assert!(persons.len() <= MAX_PERSONS, "{}: {persons:#?}", persons.len());
+    assert!(persons.is_empty(), "{persons:#?}");
     let share = questions.len() as f64 / comments.len() as f64;
     assert!(share <= MAX_QUESTIONS, "{:.1}% of {} doc comments: {questions:?}", share * 100.0, comments.len());
 }

@@ -19,7 +19,7 @@ const MAX_PASSES: f64 = 10_000.0;
 /// The weighted slots to divide, and the groups.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QuotaPool {
-    /// Weighted slots of the pool, busy ones included; without slot weights their number.
+    /// Weighted slots of the pool, busy ones included; without slot weights their number, a partitionable slot counted by its cores.
     pub total: f64,
     /// Demand of the submitters of each group, including running jobs, breadth first.
     pub demand: Vec<f64>,

@@ -163,7 +163,7 @@ pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s EvalOptions) 
     JobReader { settings: evaluation, segments, memory_tags: settings.options.memory_tags }
 }
 
-/// What is the same for slots that are.
+/// A key that is equal for slots that are alike to jobs.
 fn signature(slot: &SiteResource) -> (u64, [Vec<Word>; 6]) {
     let lists = [&slot.sites, &slot.ces, &slot.platforms, &slot.job_types, &slot.tags, &slot.required_tags];
     (slot.cpu_time.to_bits(), lists.map(Clone::clone))
