@@ -73,8 +73,7 @@ pub struct Excerpt {
 /// A problem in a text: the message, the place, and what to do about it.
 ///
 /// ```
-/// use classmate::internal::diagnostic::Diagnostic;
-/// use classmate::internal::span::Span;
+/// use classmate::{Diagnostic, Span};
 /// let diagnostic = Diagnostic::error("`and` is not an operator", Span::new(2, 5)).fix(Span::new(2, 5), "&&");
 /// assert_eq!(diagnostic.fix.unwrap().apply(b"a and b"), b"a && b");
 /// ```

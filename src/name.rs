@@ -47,7 +47,7 @@ struct Spelling {
 /// A name is any byte string; the language writes those that are not identifiers in single quotes.
 ///
 /// ```
-/// use classmate::internal::name::Name;
+/// use classmate::Name;
 /// let a = Name::new("RequestCpus");
 /// assert_eq!(a, Name::new("requestcpus"));
 /// assert_eq!(a.as_bytes(), b"RequestCpus");

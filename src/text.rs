@@ -9,7 +9,7 @@ use triomphe::ThinArc;
 /// A ClassAd string: any bytes but NUL, counted in bytes; clones share the text.
 ///
 /// ```
-/// use classmate::internal::text::Text;
+/// use classmate::Text;
 /// let text = Text::new("é");
 /// assert_eq!(text.len(), 2);
 /// assert_eq!(text.to_string(), "é");

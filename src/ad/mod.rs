@@ -29,7 +29,7 @@ pub enum Attribute {
 /// An ad: attributes in the order of their insertion, found without regard to case.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// let mut ad = ClassAd::parse(b"[ Cpus = 4; Memory = Cpus * 1024 ]")?;
 /// ad.insert("Arch", "X86_64");
 /// assert_eq!(ad.len(), 3);

@@ -8,7 +8,7 @@ impl ClassAd {
     /// Sets every attribute that another ad itself has; its chained parents do not count. Values are replaced whole.
     ///
     /// ```
-    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::ClassAd;
     /// let mut ad = ClassAd::parse(b"[ Foo = 1; bar = 2 ]")?;
     /// ad.update(&ClassAd::parse(b"[ foo = x ]")?);
     /// assert_eq!(ad.to_string(), "[ bar = 2; Foo = x ]");
@@ -36,7 +36,7 @@ impl ClassAd {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::ClassAd;
     /// let mut job = ClassAd::parse(b"[ a = 1 ]")?;
     /// job.chain(Some(Arc::new(ClassAd::parse(b"[ a = 2; b = 3 ]")?)));
     /// assert!(job.delete("A") && job.delete("b") && !job.delete("c"));

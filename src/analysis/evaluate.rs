@@ -41,7 +41,7 @@ pub fn unknown(_: Reference) -> Values {
 /// ```
 /// use classmate::internal::analysis::evaluate::{Analysis, unknown};
 /// use classmate::internal::analysis::values::Truths;
-/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::{ParseOptions, parse_expr};
 /// let expr = parse_expr(b"Memory > 10 && Memory < 5", &ParseOptions::default())?;
 /// let truths = Analysis::new(expr.tree(), &unknown).truths(expr.root());
 /// // `false` if the slot has memory, otherwise undefined, or an error: never true.

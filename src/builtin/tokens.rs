@@ -149,7 +149,7 @@ pub enum Reduction {
 ///
 /// ```
 /// # use classmate::internal::builtin::tokens::{DELIMITERS, Reduction, reduce};
-/// # use classmate::internal::value::Value;
+/// # use classmate::Value;
 /// assert!(matches!(reduce(b"1, 2.5", DELIMITERS, Reduction::Sum), Value::Real(3.5)));
 /// assert!(matches!(reduce(b"1,2", DELIMITERS, Reduction::Average), Value::Int(1)));
 /// ```

@@ -43,9 +43,9 @@ impl ClauseOutcome {
 /// the ad does not have the attribute.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate::internal::eval::clause::clauses;
-/// use classmate::internal::eval::scope::{Scope, EvalOptions};
+/// use classmate::{Scope, EvalOptions};
 /// let slot = ClassAd::parse(b"[ START = KeyboardIdle > 900; Requirements = START && Cpus > 1; Cpus = 4; KeyboardIdle = 5 ]")?;
 /// let settings = EvalOptions::default();
 /// let clauses = clauses(Scope::new(&slot, &settings), "Requirements");

@@ -213,9 +213,9 @@ fn bad(outcome: &Result<Value, EvalError>) -> Option<Bad> {
 /// The parts that made the value of an expression undefined or an error, at most five; empty for other values.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate::internal::eval::explain::explain;
-/// use classmate::internal::eval::scope::{Scope, EvalOptions};
+/// use classmate::{Scope, EvalOptions};
 /// let ad = ClassAd::parse(b"[ Memory = 2048; Big = Memry > 1024 ]")?;
 /// let settings = EvalOptions::default();
 /// let causes = explain(Scope::new(&ad, &settings), &ad.get("Big").unwrap());

@@ -42,10 +42,7 @@ pub enum Inlining {
 /// The evaluation of a part was abandoned, references go in a circle, or the residue is too large.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::flatten::{Flattened, Inlining, flatten};
-/// use classmate::internal::eval::scope::EvalOptions;
-/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::{ClassAd, EvalOptions, Flattened, Inlining, ParseOptions, flatten, parse_expr};
 /// let ad = ClassAd::parse(b"[ a = 1 ]")?;
 /// let expr = parse_expr(b"x + a + 2", &ParseOptions::default())?;
 /// match flatten(&ad, &expr, Inlining::Keep, &EvalOptions::default()) {

@@ -11,9 +11,9 @@ use crate::value::logic::Truth;
 /// number other than zero. A missing or failing Requirements is no match.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate::internal::eval::matching::symmetric;
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate::EvalOptions;
 /// let job = ClassAd::parse(b"[ RequestCpus = 2; Requirements = TARGET.Cpus >= RequestCpus ]")?;
 /// let slot = ClassAd::parse(b"[ Cpus = 4; Requirements = true ]")?;
 /// assert!(symmetric(&job, &slot, &EvalOptions::default()));

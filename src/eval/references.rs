@@ -48,9 +48,9 @@ pub enum Untraceable {
 /// References go in a circle, or an attribute is selected from something that is no ad.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate::internal::eval::references::{Naming, external};
-/// use classmate::internal::eval::scope::EvalOptions;
+/// use classmate::EvalOptions;
 /// let job = ClassAd::parse(b"[ RequestMemory = 2 * ImageSize; Requirements = TARGET.Memory >= RequestMemory ]")?;
 /// let names = external(&job, &job.get("Requirements").unwrap(), Naming::Full, &EvalOptions::default()).unwrap();
 /// assert_eq!(names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), ["ImageSize", "TARGET.Memory"]);

@@ -79,9 +79,7 @@ impl EvalOptions {
 /// The ads an expression sees.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::{Scope, EvalOptions};
-/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::{ClassAd, EvalOptions, ParseOptions, Scope, parse_expr};
 ///
 /// let job = ClassAd::parse(b"[ RequestCpus = 2 ]")?;
 /// let slot = ClassAd::parse(b"[ Cpus = 4 ]")?;
@@ -124,9 +122,7 @@ impl<'a> Scope<'a> {
     /// Tests whether a condition holds: true, or a number that is not zero. What cannot be evaluated does not.
     ///
     /// ```
-    /// use classmate::internal::ad::ClassAd;
-    /// use classmate::internal::eval::scope::{Scope, EvalOptions};
-    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::{ClassAd, EvalOptions, ParseOptions, Scope, parse_expr};
     /// let (ad, settings) = (ClassAd::parse(b"[Cpus = 2]")?, EvalOptions::default());
     /// let holds = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).map(|c| Scope::new(&ad, &settings).holds(&c));
     /// assert!(holds("Cpus > 1")? && holds("Cpus")? && !holds("Memory > 1")? && !holds("Cpus > \"x\"")?);

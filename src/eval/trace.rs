@@ -39,8 +39,7 @@ pub struct TraceStep {
 /// evaluation may take; what is behind that is left out.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::eval::scope::{Scope, EvalOptions};
+/// use classmate::{ClassAd, EvalOptions, Scope};
 /// use classmate::internal::eval::trace::trace;
 /// let ad = ClassAd::parse(b"[ Cpus = 4; Weight = Cpus * 2 ]")?;
 /// let settings = EvalOptions::default();

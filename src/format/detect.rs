@@ -15,9 +15,9 @@ use crate::syntax::token::is_space;
 /// else is the long format.
 ///
 /// ```
-/// use classmate::internal::format::Format;
+/// use classmate::Format;
 /// use classmate::internal::format::detect::detect_file;
-/// use classmate::internal::syntax::parse::ParseOptions;
+/// use classmate::ParseOptions;
 /// let options = ParseOptions::default();
 /// assert_eq!(detect_file(b"# slots\n\n[ a = 1 ]\n", &options), Format::New);
 /// assert_eq!(detect_file(b"[\n{\n", &options), Format::Json);

@@ -29,7 +29,7 @@ pub use crate::format::json_writer::JsonWriter;
 ///
 /// ```
 /// use classmate::internal::format::json::parse_json;
-/// use classmate::internal::syntax::parse::ParseOptions;
+/// use classmate::ParseOptions;
 /// let (ad, _) = parse_json(r#"{"a": 1, "b": "\/Expr(a + 1)\/", "c": ["é", null]}"#.as_bytes(), &ParseOptions::default())?;
 /// assert_eq!(ad.to_string(), r#"[ a = 1; b = a + 1; c = { "\303\251",undefined } ]"#);
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())

@@ -15,7 +15,7 @@ use crate::value::Value;
 /// Relative-time constants are written as numbers, as the reference does, and are reals when they are read back.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate::internal::format::json::JsonWriter;
 /// let ad = ClassAd::parse(b"[ZZ=x is 1; b={2.5,undefined}]")?;
 /// let mut out = Vec::new();
@@ -37,7 +37,7 @@ impl JsonWriter {
     ///
     /// ```
     /// use classmate::internal::format::json::JsonWriter;
-    /// use classmate::internal::value::Value;
+    /// use classmate::Value;
     /// let mut out = Vec::new();
     /// JsonWriter::default().write_values(&mut out, [("b".into(), Value::from(2)), ("A".into(), Value::Error)]);
     /// assert_eq!(out, br#"{"b": 2,"A": "\/Expr(error)\/"}"#);

@@ -32,7 +32,7 @@ const SPARE: usize = 2;
 ///
 /// ```
 /// use classmate::internal::format::long::LongReader;
-/// use classmate::internal::syntax::parse::ParseOptions;
+/// use classmate::ParseOptions;
 /// let text = "Name = \"slot1\"\nCpus = 4\n\nName = \"slot2\"\nCpus = (\n";
 /// let mut reader = LongReader::new(text.as_bytes(), &ParseOptions::default());
 /// let ads: Vec<_> = reader.by_ref().collect::<Result<_, _>>()?;
@@ -324,7 +324,7 @@ pub struct Lost {
 /// same kind sorts their names only once.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate::internal::format::long::LongWriter;
 /// let ad = ClassAd::parse(br#"[ b = 2.0; A = "x"; ClaimId = "secret"; c = "two\nlines" ]"#)?;
 /// let mut out = Vec::new();

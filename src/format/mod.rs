@@ -65,8 +65,7 @@ pub enum Format {
 /// Reads ads from any input, one after another, in a memory that one ad and a window of the input need.
 ///
 /// ```
-/// use classmate::internal::format::{Format, Reader};
-/// use classmate::internal::syntax::parse::ParseOptions;
+/// use classmate::{Format, ParseOptions, Reader};
 /// let mut reader = Reader::detect("{\"a\": 1}\n{\"a\": 2}\n".as_bytes(), &ParseOptions::default())?;
 /// assert_eq!(reader.format(), Format::JsonLines);
 /// assert_eq!(reader.by_ref().count(), 2);
@@ -148,8 +147,7 @@ const BUFFER_SIZE: usize = 64 << 10;
 /// Writes ads to any output, one after another, as the tools of a pool do.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
-/// use classmate::internal::format::{Format, Writer};
+/// use classmate::{ClassAd, Format, Writer};
 /// let mut writer = Writer::new(Vec::new(), Format::New);
 /// writer.write(&ClassAd::parse(b"[a = 1]")?)?;
 /// writer.write(&ClassAd::parse(b"[b = 2]")?)?;

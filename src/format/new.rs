@@ -21,8 +21,7 @@ use crate::syntax::token::{Quoting, is_space, joined_strings, new_string};
 /// The text does not begin with an ad.
 ///
 /// ```
-/// use classmate::internal::format::new::parse_ad;
-/// use classmate::internal::syntax::parse::ParseOptions;
+/// use classmate::{ParseOptions, parse_ad};
 /// let (ad, length) = parse_ad(b"[ a = 1; b = a + 1 ] and more", &ParseOptions::default())?;
 /// assert_eq!((ad.len(), length), (2, 20));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
@@ -241,7 +240,7 @@ pub(crate) fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxEr
 /// 8.1–8.6). One writer for many ads of the same kind sorts their names only once.
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate::internal::format::new::NewWriter;
 /// let ad = ClassAd::parse(b"[ZZ=x is 1; b=2.5]")?;
 /// let mut out = Vec::new();

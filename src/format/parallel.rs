@@ -88,7 +88,7 @@ type Part = (usize, Vec<ClassAd>, Report);
 ///
 /// ```
 /// use classmate::internal::format::parallel::read_long;
-/// use classmate::internal::syntax::parse::ParseOptions;
+/// use classmate::ParseOptions;
 /// let (ads, report) = read_long::<()>("a = 1\n\na = 2\n".as_bytes(), &ParseOptions::default(), None, |ad, ()| ad)?;
 /// assert_eq!((ads.len(), report.ads), (2, 2));
 /// # Ok::<(), std::io::Error>(())

@@ -55,9 +55,9 @@ impl Selection {
     /// A selection of these attributes.
     ///
     /// ```
-    /// use classmate::internal::ad::ClassAd;
+    /// use classmate::ClassAd;
     /// use classmate::internal::format::selection::{Foreseen, Selection};
-    /// use classmate::internal::name::Name;
+    /// use classmate::Name;
     /// let selection = Selection::of([Name::new("Cpus")], |_| {
     ///     Some(Foreseen { names: vec![Name::new("Speed")], ..Foreseen::default() })
     /// });

@@ -30,8 +30,7 @@ pub use crate::format::xml_writer::XmlWriter;
 /// tag ends an ad, which keeps what was read of it, and is reported.
 ///
 /// ```
-/// use classmate::internal::format::{Format, Reader};
-/// use classmate::internal::syntax::parse::ParseOptions;
+/// use classmate::{Format, ParseOptions, Reader};
 /// let text = "<classads>\n<c>\n    <a n=\"x\"><i>1</i></a>\n    <a n=\"y\"><e>x &lt; 2</e></a>\n</c>\n</classads>\n";
 /// let mut reader = Reader::new(text.as_bytes(), Format::Xml, &ParseOptions::default());
 /// assert_eq!(reader.next().unwrap()?.to_string(), "[ x = 1; y = x < 2 ]");

@@ -13,7 +13,7 @@ use crate::syntax::time::write_abs;
 /// Writes ads in the XML form, in listing order, their own attributes only (`docs/reference/classad-language.md` 8.8).
 ///
 /// ```
-/// use classmate::internal::ad::ClassAd;
+/// use classmate::ClassAd;
 /// use classmate::internal::format::xml::XmlWriter;
 /// let ad = ClassAd::parse(b"[b = true; c = {1, a < 2}]")?;
 /// let mut out = Vec::new();

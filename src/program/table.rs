@@ -21,7 +21,7 @@ const MIN_ADS_BY_COLUMN: usize = 8;
 /// All names that can be reached from some: `mentioned` gives the names that a round of new names leads to.
 ///
 /// ```
-/// use classmate::internal::name::Name;
+/// use classmate::Name;
 /// use classmate::internal::program::table::closure;
 /// let [a, b, c] = ["a", "b", "c"].map(Name::new);
 /// let next = |name: &Name| if *name == a { vec![b, a] } else { vec![c] };

@@ -192,7 +192,7 @@ pub type Parts = smallvec::SmallVec<[NodeId; 4]>;
 /// An expression: a shared tree and the node in it that is meant. Cloning is a reference count.
 ///
 /// ```
-/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::{ParseOptions, parse_expr};
 /// let expr = parse_expr(b"Memory >= 2 * 1024", &ParseOptions::default())?;
 /// assert_eq!(expr.to_string(), "Memory >= 2 * 1024");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
@@ -269,7 +269,7 @@ impl Expr {
     ///
     /// ```
     /// use classmate::internal::syntax::literal::Literal;
-    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::{ParseOptions, parse_expr};
     /// let expr = parse_expr(b"Cpus > 1 && Arch == \"X\"", &ParseOptions::default())?;
     /// let right = expr.tree().parts(expr.root())[1];
     /// assert_eq!(expr.with_literal(right, Literal::Bool(true)).to_string(), "Cpus > 1 && true");
@@ -285,7 +285,7 @@ impl Expr {
     /// Nodes in front of the part keep their numbers.
     ///
     /// ```
-    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::{ParseOptions, parse_expr};
     /// let parsed = |text: &[u8]| parse_expr(text, &ParseOptions::default());
     /// let expr = parsed(b"{ Cpus } == f(Arch, 1) && true")?;
     /// let both = expr.tree().parts(expr.root())[0];

@@ -40,7 +40,7 @@ const MAX_LEVELS: usize = 40;
 ///
 /// ```
 /// use classmate::internal::syntax::layout::{Measure, layout};
-/// use classmate::internal::syntax::parse::ParseOptions;
+/// use classmate::ParseOptions;
 /// let measure = Measure { width: 30, ..Measure::default() };
 /// let text = layout(b"Memory>=1024&&(Cpus>2||x)&&OpSys==\"LINUX\"", &ParseOptions::default(), measure)?;
 /// assert_eq!(text, b"Memory >= 1024\n&& (Cpus > 2 || x)\n&& OpSys == \"LINUX\"");

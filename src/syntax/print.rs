@@ -233,7 +233,7 @@ impl Expr {
     /// The text of the expression.
     ///
     /// ```
-    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::{ParseOptions, parse_expr};
     /// use classmate::internal::syntax::print::Style;
     /// let expr = parse_expr(b"{1.5,-x}[0]=?=undefined", &ParseOptions::default())?;
     /// assert_eq!(expr.to_text(Style::New), b"{ 1.500000000000000E+00, -x }[0] is undefined");

@@ -48,7 +48,7 @@ impl Zone {
     /// Seconds east of UTC at an instant, daylight saving time included.
     ///
     /// ```
-    /// # use classmate::internal::syntax::time::Zone;
+    /// # use classmate::Zone;
     /// assert_eq!(Zone::utc().offset_at(0), 0);
     /// ```
     pub fn offset_at(&self, seconds: i64) -> i32 {

@@ -131,7 +131,7 @@ impl Tree {
     /// The view of a node. Parentheses are a view of their own: see [`Tree::bare`].
     ///
     /// ```
-    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::{ParseOptions, parse_expr};
     /// use classmate::internal::syntax::view::{RefScope, View};
     /// let expr = parse_expr(b"TARGET.Memory >= 1024", &ParseOptions::default())?;
     /// let View::Compare { left, right, .. } = expr.tree().view(expr.root()) else { unreachable!() };
@@ -184,7 +184,7 @@ impl Tree {
     /// The references in a part, in the order of the text, each as often as it is written.
     ///
     /// ```
-    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::{ParseOptions, parse_expr};
     /// let expr = parse_expr(b"MY.a > b && TARGET.c", &ParseOptions::default())?;
     /// let found: Vec<String> = expr.tree().references(expr.root()).map(|found| found.to_string()).collect();
     /// assert_eq!(found, ["MY.a", "b", "TARGET.c"]);
@@ -228,7 +228,7 @@ impl Tree {
     /// The test for a missing value that a node is, if it is one. Parentheses around the constant are skipped.
     ///
     /// ```
-    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::{ParseOptions, parse_expr};
     /// let expr = parse_expr(b"x =!= undefined", &ParseOptions::default())?;
     /// let test = expr.tree().defined_test(expr.root()).unwrap();
     /// assert!(!test.negated);
@@ -262,7 +262,7 @@ impl Tree {
     ///
     /// ```
     /// use classmate::internal::syntax::operator::BinaryOp;
-    /// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+    /// use classmate::{ParseOptions, parse_expr};
     /// let expr = parse_expr(b"a && (b && c) && d", &ParseOptions::default())?;
     /// assert_eq!(expr.tree().flattened(BinaryOp::And, expr.root()).len(), 4);
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())

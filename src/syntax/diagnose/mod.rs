@@ -25,7 +25,7 @@ type Rule = fn(&Place<'_>) -> Option<Diagnostic>;
 ///
 /// ```
 /// use classmate::internal::syntax::diagnose::diagnose;
-/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+/// use classmate::{ParseOptions, parse_expr};
 /// let (source, options) = (b"Memory > 1024 and Cpus > 1", ParseOptions::default());
 /// let error = parse_expr(source, &options).unwrap_err();
 /// let finding = diagnose(source, &error, &options);

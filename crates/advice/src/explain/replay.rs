@@ -31,7 +31,8 @@ impl ExplainedJob {
     }
 }
 
-/// Explains why a job is idle, or which slot it matched in the cycle; none if the snapshot has no such job.
+/// Explains why a job is idle, or which slot it matched, in a cycle over the snapshot, which it runs: the one of
+/// [`negotiate`](classmate_pool::negotiate). `None` if the snapshot has no such job.
 ///
 /// # Errors
 /// A setting that is wrong for a cycle.
@@ -40,6 +41,11 @@ impl ExplainedJob {
 /// use classmate_advice::explain_job;
 /// use classmate_pool::Snapshot;
 /// let pool = Snapshot::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/stuck"))?;
+/// let explanation = explain_job(&pool.snapshot, "2.0".parse()?)?.ok_or("no such job")?;
+/// for cause in &explanation.causes {
+///     println!("{}", cause.text);
+/// }
+/// assert!(explanation.causes[0].text.contains("did you mean `HasSingularity`?"));
 /// assert!(explain_job(&pool.snapshot, "99999.0".parse()?)?.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -108,7 +108,7 @@ impl Transaction {
     }
 }
 
-/// An open log, of which this is the only writer.
+/// An open accountant's log, of which this is the only writer.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,

@@ -29,7 +29,7 @@ pub enum Shape {
     Distinct,
 }
 
-/// Size of a pool.
+/// A pool to generate: the numbers of its ads, their shape, and the seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pool {
     /// Slots.

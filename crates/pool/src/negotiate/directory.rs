@@ -105,7 +105,9 @@ pub enum LoadError {
 }
 
 impl Snapshot {
-    /// Reads a pool directory. The clock is the newest time in its files.
+    /// Reads a pool directory: `slots.ads`, `jobs.ads` and, if they exist, `submitters.ads`, `Accountantnew.log`, the
+    /// configuration and the user maps that it names. The clock is the newest time in these files. The policy is that of
+    /// HTCondor: files of Slurm and DIRAC are not read.
     ///
     /// # Errors
     /// A file that is missing or cannot be read, or an invalid configuration or log. Ads that cannot be read are skipped and

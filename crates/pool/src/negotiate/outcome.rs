@@ -50,7 +50,7 @@ impl PartialEq for Candidacy {
     }
 }
 
-/// A job and the slot that it was matched to.
+/// A job and the slot that it was matched to. The job starts there unless `offline` or `unused` is set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Match {
     /// The job.
@@ -95,7 +95,9 @@ pub struct Match {
     pub group: Option<String>,
 }
 
-/// A rejected request, with the reason it got no slot, or no further one.
+/// A rejected request, with the reason it got no slot, or no further one. A request is a run of like jobs of a submitter and
+/// is known by its first job, which may be matched itself: why a single job is idle is said by `explain_job` of the crate
+/// `classmate-advice`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rejected {
     /// The first job of the request, which identifies it; it may be matched itself while others of the request are not.
@@ -128,7 +130,8 @@ pub enum Rejection {
     PreemptionRequirements,
     /// A slot matches, but weighs more than the submitter may still take.
     SubmitterLimit,
-    /// No slot is suitable, for any other reason.
+    /// No slot is suitable, for any other reason; also if the share is used up ([`Tally::beyond_share`]) or no slot is left.
+    /// `condor_negotiator` does not tell these apart.
     NoMatch,
 }
 
@@ -159,7 +162,7 @@ pub struct Tally {
     pub used_by_submitter: usize,
     /// In use, and `PREEMPTION_REQUIREMENTS` is not true.
     pub preemption_not_required: usize,
-    /// In use, and their Rank of the job is not at least their CurrentRank.
+    /// In use, and their `Rank` of the job is not at least their `CurrentRank`.
     pub prefers_its_job: usize,
     /// Unclaimed, or without preference for the job over the one they run, when the submitter has reached its limit and
     /// may take only slots that prefer its job.
@@ -255,7 +258,7 @@ pub struct Statistics {
     pub matches: usize,
     /// Rejections.
     pub rejections: usize,
-    /// The largest number of slots that were equal on every key in a search, up to [`MAX_TIED`]: ties go to the slot
+    /// The largest number of slots that were equal on every key in a search, up to 1024 (`MAX_TIED`): ties go to the slot
     /// that comes first.
     pub largest_tie: usize,
     /// Pies dealt.

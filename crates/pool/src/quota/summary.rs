@@ -19,7 +19,7 @@ pub struct GroupSummary {
     pub kind: QuotaKind,
     /// The quota as configured: weighted slots or a fraction; 0 for the root. `ConfigQuota` of the accountant.
     pub configured: f64,
-    /// True if it accepts surplus. `SurplusPolicy` of the accountant.
+    /// The rule by which it accepts surplus. `SurplusPolicy` of the accountant.
     pub surplus: SurplusPolicy,
     /// Its own quota in weighted slots. `EffectiveQuota` of the accountant.
     pub quota: f64,

@@ -30,7 +30,7 @@ pub struct SimulationRun {
     pub simulated: SimulationResult,
 }
 
-/// A simulation that is over.
+/// The result of a simulation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimulationResult {
     /// Submission time of the first job, epoch seconds.
