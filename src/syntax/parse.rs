@@ -1,4 +1,7 @@
-//! Text to expression.
+//! Parses expressions. In: text. Out: an [`Expr`], or the first syntax error with its place.
+//!
+//! [`parse_expr`] reads the whole text, [`parse_prefix`] lines of the long format, [`parse_full`] the text of `eval()`
+//! and JSON.
 
 use std::sync::Arc;
 
@@ -28,7 +31,7 @@ mod grammar {
     include!(concat!(env!("OUT_DIR"), "/classad.rs"));
 }
 
-/// The two ways in which the reference reads and evaluates (`docs/reference/classad-language.md` 1).
+/// The two ways in which HTCondor reads and evaluates (`docs/reference/classad-language.md` 1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
     /// The mode of the daemons and tools of a pool.
@@ -73,39 +76,37 @@ pub fn parse_expr(source: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxE
     run(source, tokens, options).map(|tree| Expr::whole(Arc::new(tree)))
 }
 
-/// Parses the longest expression that a text begins with; what follows is ignored, as the reference does in the
-/// lines of the long format. Also returns how many bytes were read.
+/// Parses the longest expression that a text begins with; what follows is ignored, as HTCondor does in the lines
+/// of the long format. Also returns how many bytes were read.
 ///
 /// # Errors
 /// The text does not begin with an expression.
 pub fn parse_prefix(source: &[u8], options: &ParseOptions) -> Result<(Expr, usize), SyntaxError> {
-    let error = match parse_expr(source, options) {
-        Ok(expr) => return Ok((expr, source.len())),
-        Err(error) => error,
-    };
-    // Whatever stopped the parser may also follow a complete expression.
-    let end = error.span.start as usize;
-    let tokens = LimitedTokens { end, ..LimitedTokens::new(source, options)? };
-    match run(source, tokens, options) {
-        Ok(tree) => Ok((Expr::whole(Arc::new(tree)), end)),
-        Err(_) => Err(error),
+    match parse_expr(source, options) {
+        Ok(expr) => Ok((expr, source.len())),
+        Err(error) => match before(&error, source, options) {
+            Some(expr) => Ok((expr, error.span.start as usize)),
+            None => Err(error),
+        },
     }
 }
 
-/// Parses as the reference's "full" parse: to the end of the text, except that what follows a conditional is not
-/// considered (`docs/reference/classad-language.md` 3.4). The `eval` function and JSON use it.
+/// The expression that ends at a syntax error: whatever stopped the parser may also follow a complete expression.
+fn before(error: &SyntaxError, source: &[u8], options: &ParseOptions) -> Option<Expr> {
+    let tokens = LimitedTokens { end: error.span.start as usize, ..LimitedTokens::new(source, options).ok()? };
+    run(source, tokens, options).ok().map(|tree| Expr::whole(Arc::new(tree)))
+}
+
+/// Parses as HTCondor's "full" parse: to the end of the text, except that what follows a conditional is not considered
+/// (`docs/reference/classad-language.md` 3.4). The `eval` function and JSON use it.
 ///
 /// # Errors
 /// As [`parse_expr`].
 pub fn parse_full(source: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxError> {
-    let error = match parse_expr(source, options) {
-        Ok(expr) => return Ok(expr),
-        Err(error) => error,
-    };
-    match parse_prefix(source, options) {
-        Ok((expr, _)) if matches!(expr.node(), Node::Conditional { .. }) => Ok(expr),
-        _ => Err(error),
-    }
+    parse_expr(source, options).or_else(|error| {
+        let prefix = before(&error, source, options);
+        prefix.filter(|expr| matches!(expr.node(), Node::Conditional { .. })).ok_or(error)
+    })
 }
 
 struct LimitedTokens<'s> {
@@ -152,7 +153,7 @@ fn run(source: &[u8], tokens: LimitedTokens<'_>, options: &ParseOptions) -> Resu
         Ok(_) => Ok(builder.finish()),
         Err(ParseError::User { error }) => Err(error),
         Err(ParseError::UnrecognizedToken { token: (start, token, end), expected }) => {
-            let end = if matches!(token, Token::Literal(_)) { end } else { end.min(start + 40) };
+            let end = if matches!(token, Token::Literal(_)) { end } else { end.min(start + MAX_SHOWN) };
             Err(unexpected(source, start, end, &expected))
         }
         Err(ParseError::UnrecognizedEof { expected, .. }) => {
@@ -164,9 +165,12 @@ fn run(source: &[u8], tokens: LimitedTokens<'_>, options: &ParseOptions) -> Resu
     }
 }
 
+/// Maximum length of the text that a message quotes.
+const MAX_SHOWN: usize = 40;
+
 fn unexpected(source: &[u8], start: usize, end: usize, allowed: &[String]) -> SyntaxError {
     let found = String::from_utf8_lossy(&source[start..end.min(source.len())]);
-    let found = match found.char_indices().nth(40) {
+    let found = match found.char_indices().nth(MAX_SHOWN) {
         Some((cut, _)) => format!("{}…", &found[..cut]),
         None => found.into_owned(),
     };
@@ -174,7 +178,7 @@ fn unexpected(source: &[u8], start: usize, end: usize, allowed: &[String]) -> Sy
 }
 
 /// Tokens that may follow an operand, and what they mean for people.
-const BEHIND_OPERAND: [(&str, Expected); 6] = [
+const AFTER_OPERAND: [(&str, Expected); 6] = [
     (":", Expected::Colon),
     ("}", Expected::CommaOrCloseBrace),
     (",", Expected::CommaOrCloseParen),
@@ -186,19 +190,19 @@ const BEHIND_OPERAND: [(&str, Expected); 6] = [
 /// The meaning of the parser's list of acceptable tokens for people.
 fn expected(allowed: &[String]) -> Expected {
     let has = |token: &str| allowed.iter().any(|known| known.trim_matches('"') == token);
-    let behind = || BEHIND_OPERAND.iter().find(|(token, _)| has(token)).map(|(_, expected)| *expected);
+    let after = || AFTER_OPERAND.iter().find(|(token, _)| has(token)).map(|(_, expected)| *expected);
     if has("literal") {
         Expected::Expression
     } else if has("=") {
         Expected::Assign
     } else if has("binary") || has("?") {
-        behind().unwrap_or(Expected::Operator)
+        after().unwrap_or(Expected::Operator)
     } else if has("name") {
         if allowed.len() == 1 { Expected::Selector } else { Expected::AttributeName }
     } else if has(";") {
         Expected::SemicolonOrCloseBracket
     } else {
-        // Where everything was reduced that the next token allowed to, only one token is left.
-        behind().unwrap_or(Expected::End)
+        // If all pending reductions are done, only one token is acceptable.
+        after().unwrap_or(Expected::End)
     }
 }

@@ -138,13 +138,13 @@ fn explanations_are_those_of_whole_slots() {
     let examples = std::fs::read_dir(root.join("examples")).unwrap();
     let mut pools: Vec<PathBuf> = examples.map(|entry| entry.unwrap().path()).collect();
     pools.push(made("needed-explain", &["--full", "--slots", "120", "--jobs", "60", "--groups", "4"]));
-    let misspelt = made("needed-misspelt", &["--full", "--slots", "60", "--jobs", "20"]);
-    let jobs = misspelt.join("jobs.ads");
+    let misspelled = made("needed-misspelled", &["--full", "--slots", "60", "--jobs", "20"]);
+    let jobs = misspelled.join("jobs.ads");
     let text = std::fs::read_to_string(&jobs).unwrap();
     // Slots have `TotalSlotDisk`, and nothing names it.
     assert!(!text.contains("TotalSlotDisk"), "another attribute is needed here");
     std::fs::write(&jobs, text.replace("Requirements = ", "Requirements = TARGET.TotalSlotDsk > 0 && ")).unwrap();
-    pools.push(misspelt);
+    pools.push(misspelled);
     let mut told = Vec::new();
     for pool in pools.iter().filter(|pool| pool.join("slots.ads").exists() && pool.join("jobs.ads").exists()) {
         let (slots, jobs) = (pool.join("slots.ads"), std::fs::read_to_string(pool.join("jobs.ads")).unwrap());

@@ -35,6 +35,8 @@ const PHRASES: &[(&str, &str)] = &[
     ("behaviour*", "behavior"),
     ("neighbour*", "neighbor"),
     ("recognise*", "recognize"),
+    ("serialise*", "serialize"),
+    ("misspelt", "misspelled"),
 ];
 
 /// Words after which `no` is a determiner as usual: `there is no slot`, `is no longer`.

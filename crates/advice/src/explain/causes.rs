@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unquoted_word_and_a_misspelt_name_are_reported() {
+    fn an_unquoted_word_and_a_misspelled_name_are_reported() {
         assert_eq!(
             first("[Requirements = TARGET.Memory > 1 && TARGET.OpSys == LINUX]", &[SMALL]),
             "no slot satisfies `TARGET.OpSys == LINUX`: neither this job nor any slot defines `LINUX`; did you mean the string \"LINUX\"?"

@@ -1,5 +1,5 @@
-//! Corrections of likely mistakes in a condition of the job: a similar name for one that no ad defines, a string for a word
-//! without quotation marks, a pattern for a string with `*` in it.
+//! Corrections of likely mistakes in a condition of the job: a similar name for one that no ad defines, a string for a
+//! word without quotation marks, a pattern for a string with `*` in it.
 //!
 //! In: a condition. Out: what to write in its place, and the condition with that written.
 
@@ -23,7 +23,7 @@ fn parsed(text: &[u8]) -> Option<Expr> {
     parse_expr(text, &ParseOptions::default()).ok()
 }
 
-/// The names that look like those of the job's conditions that exist nowhere, as they would be written.
+/// Similar names for the undefined names in the job's conditions, with their scopes.
 pub(super) fn names(view: &JobView<'_>) -> Vec<Expr> {
     let similar = view.absent.iter().filter(|one| one.of_job && one.decides).filter_map(renamed);
     similar.collect()
@@ -36,8 +36,8 @@ fn renamed(one: &MissingAttribute) -> Option<Expr> {
     parsed(format!("{scope}{similar}").as_bytes())
 }
 
-/// The correction of names that no ad defines; none if there is no such name, or no similar one.
-pub(super) fn of(view: &JobView<'_>, expr: &Expr) -> Option<Correction> {
+/// The correction of undefined names and unquoted words; none if nothing can be corrected.
+pub(super) fn of_names_and_words(view: &JobView<'_>, expr: &Expr) -> Option<Correction> {
     if view.absent.iter().all(|one| !one.of_job || !one.decides) {
         return None;
     }
@@ -47,7 +47,7 @@ pub(super) fn of(view: &JobView<'_>, expr: &Expr) -> Option<Correction> {
     while let Some(id) = waiting.pop() {
         let written = match tree.view(id) {
             View::Reference(found) => found.to_string(),
-            // Names inside an ad are those of the ad written there.
+            // Attributes of an ad that is written or selected here are not the job's.
             View::Select { .. } | View::Ad(_) => continue,
             View::Compare { op: BinaryOp::Equal | BinaryOp::Is, left, right } => {
                 let word = [left, right].into_iter().find_map(|side| {
@@ -73,12 +73,12 @@ pub(super) fn of(view: &JobView<'_>, expr: &Expr) -> Option<Correction> {
         return None;
     }
     parts.sort_by_key(|(id, _)| *id);
-    // As many nodes as before: the numbers of the others stay.
+    // Replacements keep the number of nodes, so other node IDs stay valid.
     let whole = parts.iter().rev().fold(expr.clone(), |whole, (id, other)| whole.with_part(*id, other));
     (whole.root() == expr.root()).then_some(Correction { parts, whole })
 }
 
-/// The text that the ad opposite has where a condition of the job, or of slots, compares with an unquoted word.
+/// The string in the opposite ad that equals an unquoted word, ignoring case.
 pub(super) fn quoted(view: &JobView<'_>, expr: &Expr, word: &str, of_job: bool) -> Option<String> {
     let tree = expr.tree();
     let Node::Binary(BinaryOp::Equal | BinaryOp::Is, left, right) = *tree.node(tree.bare(expr.root())) else {

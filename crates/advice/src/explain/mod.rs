@@ -1,6 +1,6 @@
 //! Explanations of idle jobs: the conditions that fail, the nearest slots, and the job's part in a cycle.
 //!
-//! In: a snapshot and a job. Out: an [`Explanation`], plain data that serialises.
+//! In: a snapshot and a job. Out: an [`Explanation`], plain serializable data.
 
 mod ad_table;
 pub mod causes;

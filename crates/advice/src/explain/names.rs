@@ -1,4 +1,4 @@
-//! Attributes that conditions refer to and that exist nowhere, with names that look like them.
+//! Attributes that conditions refer to and that no ad defines, with names that look like them.
 
 use hashbrown::HashSet;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::internal::value::logic::Truth;
 use classmate::{ClassAd, Name};
 
-/// An attribute that exists nowhere.
+/// An attribute that no ad defines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MissingAttribute {
     /// As it is written.
@@ -47,7 +47,7 @@ pub(super) fn references(tree: &Tree, id: NodeId) -> Vec<Reference> {
     tree.outer_references(id).into_iter().filter(|found| !is_clock(found)).collect()
 }
 
-/// Standard attributes that not every job or slot has: a name like theirs is not a misspelling.
+/// Standard attributes, lower case: if one is missing, no similar name is suggested.
 const STANDARD_NAMES: &[&[u8]] = &[
     b"requestgpus",
     b"requiregpus",
@@ -71,8 +71,8 @@ const STANDARD_NAMES: &[&[u8]] = &[
     b"user",
 ];
 
-/// The references of a condition for which it matters whether they exist: not those for which it provides otherwise, by
-/// `?:` or by asking in front whether they are there, nor names inside of the elements of a list.
+/// The references that a condition needs: without those that have a default (`?:`), are tested for being defined, or
+/// are evaluated in each element of a list.
 fn relied_on(tree: &Tree, root: NodeId) -> Vec<Reference> {
     let (mut waiting, mut left_out, mut guarded) = (vec![root], HashSet::new(), HashSet::new());
     let mut leave = |id: NodeId| left_out.extend(references(tree, id).into_iter().map(|found| found.name.key()));
@@ -112,7 +112,7 @@ fn tested_names(tree: &Tree, root: NodeId) -> Vec<Key> {
     found
 }
 
-/// The attributes that conditions of the job and of slots refer to and that exist nowhere they are looked for.
+/// The attributes that conditions of the job and of slots refer to and that no ad defines where they are looked up.
 pub(super) fn absent(
     pool: &PoolFacts,
     table: &AdTable<'_>,
@@ -121,7 +121,7 @@ pub(super) fn absent(
     classes: &SlotClasses,
 ) -> Vec<MissingAttribute> {
     let policies = &classes.policies;
-    let deciding = deciding(conditions, classes);
+    let deciding_texts = deciding(conditions, classes);
     let mut found: Vec<MissingAttribute> = Vec::new();
     // Without slots nothing can be said of what they have.
     if pool.slots.is_empty() {
@@ -144,7 +144,7 @@ pub(super) fn absent(
                     continue;
                 }
                 let written = reference.to_string();
-                let decides = deciding.contains(&(of_job, condition.expr.to_string()));
+                let decides = deciding_texts.contains(&(of_job, condition.expr.to_string()));
                 let known =
                     |one: &&mut MissingAttribute| one.of_job == of_job && one.name.eq_ignore_ascii_case(&written);
                 if let Some(one) = found.iter_mut().find(known) {
@@ -187,7 +187,7 @@ fn deciding(conditions: &AdConditions, classes: &SlotClasses) -> HashSet<(bool, 
     found
 }
 
-/// The name nearest to one that is missing, the job's if both are as near.
+/// The name nearest to a missing one; of several, the alphabetically first.
 fn similar(pool: &PoolFacts, job: &ClassAd, name: Name, (job_side, slot_side): (bool, bool)) -> Option<String> {
     if STANDARD_NAMES.contains(&name.folded()) {
         return None;

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use classmate::{Diagnostic, SyntaxError};
 use classmate_config::Location;
 
-/// A warning about a value that should be an expression and is none, or, without an error, about a line that should be
-/// an attribute: it stays as it is. The caller knows the file.
+/// A warning that a value is not a valid expression or, without `error`, that a line is not an attribute; it is left
+/// unchanged. The caller fills in the file.
 fn unformatted(line: usize, name: &str, error: Option<&SyntaxError>) -> Diagnostic {
     let why = error.map_or_else(
         || "not an attribute and is left unchanged: expected `name = value`, found no `=`".to_owned(),

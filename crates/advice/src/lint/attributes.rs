@@ -1,4 +1,4 @@
-//! Attributes by what is known of them.
+//! Properties of HTCondor's attributes that lint relies on: type, presence, variation among jobs.
 
 /// The way in which an attribute differs among jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,8 +18,8 @@ pub(super) enum Variety {
 }
 
 /// Nothing but its name is known of an attribute: daemons add it to ads and take it away again.
-const KNOWN: u8 = 0;
-/// It is in all slots or in all jobs (`docs/reference/knobs.md` 8): a condition need not expect its absence.
+const NO_PROPERTY: u8 = 0;
+/// In all slots, or in all jobs (`docs/reference/knobs.md` 8): a condition need not handle its absence.
 pub(super) const ALWAYS: u8 = 1;
 /// It is a string wherever it is.
 pub(super) const TEXT: u8 = 2;
@@ -41,60 +41,60 @@ const ATTRIBUTES: &[(&str, u8, Option<Variety>)] = &[
     ("cmd", TEXT | OF_JOBS, Some(Variety::Written)),
     ("committedtime", ALWAYS, Some(Variety::History)),
     ("completiondate", ALWAYS, None),
-    ("concurrencylimits", KNOWN, None),
+    ("concurrencylimits", NO_PROPERTY, None),
     ("condorplatform", TEXT, None),
     ("condorversion", TEXT, None),
     ("cpus", ALWAYS, None),
     ("cumulativesuspensiontime", ALWAYS, Some(Variety::History)),
-    ("currentrank", KNOWN, None),
+    ("currentrank", NO_PROPERTY, None),
     ("currenttime", ALWAYS, None),
-    ("dagmanowner", KNOWN, None),
-    ("dagnodename", KNOWN, Some(Variety::Written)),
+    ("dagmanowner", NO_PROPERTY, None),
+    ("dagnodename", NO_PROPERTY, Some(Variety::Written)),
     ("disk", ALWAYS, None),
     ("enteredcurrentstatus", ALWAYS, Some(Variety::History)),
-    ("env", KNOWN, Some(Variety::Written)),
-    ("environment", KNOWN, Some(Variety::Written)),
-    ("err", KNOWN, Some(Variety::Written)),
+    ("env", NO_PROPERTY, Some(Variety::Written)),
+    ("environment", NO_PROPERTY, Some(Variety::Written)),
+    ("err", NO_PROPERTY, Some(Variety::Written)),
     // Every job begins with `false`.
     ("exitbysignal", ALWAYS, None),
     ("filesystemdomain", ALWAYS | TEXT, None),
     ("globaljobid", ALWAYS | TEXT, Some(Variety::Job)),
-    ("in", KNOWN, Some(Variety::Written)),
+    ("in", NO_PROPERTY, Some(Variety::Written)),
     ("iwd", TEXT | OF_JOBS, Some(Variety::Written)),
     ("jobbatchname", TEXT, None),
-    ("jobid", KNOWN, None),
-    ("joblaststartdate", KNOWN, Some(Variety::History)),
+    ("jobid", NO_PROPERTY, None),
+    ("joblaststartdate", NO_PROPERTY, Some(Variety::History)),
     ("jobprio", ALWAYS | OF_JOBS, None),
-    ("jobruncount", KNOWN, Some(Variety::History)),
-    ("jobstartdate", KNOWN, Some(Variety::History)),
+    ("jobruncount", NO_PROPERTY, Some(Variety::History)),
+    ("jobstartdate", NO_PROPERTY, Some(Variety::History)),
     ("jobstatus", ALWAYS | OF_JOBS, None),
     ("jobuniverse", ALWAYS | OF_JOBS, None),
     ("lastclaimedby", TEXT, None),
-    ("lastmatchtime", KNOWN, Some(Variety::History)),
-    ("lastrejmatchreason", KNOWN, Some(Variety::History)),
-    ("lastrejmatchtime", KNOWN, Some(Variety::History)),
+    ("lastmatchtime", NO_PROPERTY, Some(Variety::History)),
+    ("lastrejmatchreason", NO_PROPERTY, Some(Variety::History)),
+    ("lastrejmatchtime", NO_PROPERTY, Some(Variety::History)),
     ("lastremotehost", TEXT, None),
-    ("lastremotepool", KNOWN, None),
-    ("lastvacatetime", KNOWN, Some(Variety::History)),
-    ("localjobsrunning", KNOWN, None),
-    ("localowner", KNOWN, None),
+    ("lastremotepool", NO_PROPERTY, None),
+    ("lastvacatetime", NO_PROPERTY, Some(Variety::History)),
+    ("localjobsrunning", NO_PROPERTY, None),
+    ("localowner", NO_PROPERTY, None),
     ("machine", ALWAYS | TEXT, None),
-    ("matchedconcurrencylimits", KNOWN, None),
+    ("matchedconcurrencylimits", NO_PROPERTY, None),
     ("memory", ALWAYS, None),
     ("mytype", ALWAYS | TEXT, None),
     ("name", ALWAYS | TEXT, None),
-    ("negotiatorname", KNOWN, None),
+    ("negotiatorname", NO_PROPERTY, None),
     ("niceuser", ALWAYS | OF_JOBS, None),
-    ("notifyuser", KNOWN, None),
+    ("notifyuser", NO_PROPERTY, None),
     ("ntdomain", TEXT, None),
     ("numjobcompletions", ALWAYS, None),
-    ("numjobmatches", KNOWN, Some(Variety::History)),
-    ("numjobreconnects", KNOWN, Some(Variety::History)),
+    ("numjobmatches", NO_PROPERTY, Some(Variety::History)),
+    ("numjobreconnects", NO_PROPERTY, Some(Variety::History)),
     ("numjobstarts", ALWAYS | OF_JOBS, Some(Variety::History)),
     ("numrestarts", ALWAYS, Some(Variety::History)),
-    ("numshadowstarts", KNOWN, Some(Variety::History)),
+    ("numshadowstarts", NO_PROPERTY, Some(Variety::History)),
     ("numsystemholds", ALWAYS, None),
-    ("offline", KNOWN, None),
+    ("offline", NO_PROPERTY, None),
     ("opsys", ALWAYS | TEXT, None),
     ("opsysandver", TEXT, None),
     ("opsyslegacy", TEXT, None),
@@ -102,24 +102,24 @@ const ATTRIBUTES: &[(&str, u8, Option<Variety>)] = &[
     ("opsysname", TEXT, None),
     ("opsysshortname", TEXT, None),
     ("osuser", TEXT, None),
-    ("out", KNOWN, Some(Variety::Written)),
+    ("out", NO_PROPERTY, Some(Variety::Written)),
     ("owner", ALWAYS | TEXT | OF_JOBS, None),
     ("preemptingaccountinggroup", TEXT, None),
-    ("preemptingconcurrencylimits", KNOWN, None),
+    ("preemptingconcurrencylimits", NO_PROPERTY, None),
     ("preemptingowner", TEXT, None),
     ("preemptinguser", TEXT, None),
-    ("preemptstate", KNOWN, None),
+    ("preemptstate", NO_PROPERTY, None),
     ("procid", ALWAYS | OF_JOBS, Some(Variety::Process)),
-    ("publicclaimid", KNOWN, None),
+    ("publicclaimid", NO_PROPERTY, None),
     ("qdate", ALWAYS | OF_JOBS, Some(Variety::Second)),
-    ("remoteautoregroup", KNOWN, None),
+    ("remoteautoregroup", NO_PROPERTY, None),
     ("remotegroup", TEXT, None),
     ("remotehost", TEXT, None),
     ("remotenegotiatinggroup", TEXT, None),
     ("remoteowner", TEXT, None),
-    ("remotepool", KNOWN, None),
+    ("remotepool", NO_PROPERTY, None),
     ("remotescheddname", TEXT, None),
-    ("remoteslotid", KNOWN, None),
+    ("remoteslotid", NO_PROPERTY, None),
     ("remotesyscpu", ALWAYS, None),
     ("remoteuser", TEXT, None),
     ("remoteusercpu", ALWAYS, None),
@@ -130,24 +130,24 @@ const ATTRIBUTES: &[(&str, u8, Option<Variety>)] = &[
     ("requestmemory", ALWAYS | OF_JOBS, None),
     ("requirements", ALWAYS, None),
     ("scheddname", TEXT, None),
-    ("shadowbday", KNOWN, Some(Variety::History)),
+    ("shadowbday", NO_PROPERTY, Some(Variety::History)),
     ("slotid", ALWAYS, None),
     ("slottype", TEXT, None),
     ("startdname", TEXT, None),
     ("state", ALWAYS | TEXT, None),
-    ("submitterautoregroup", KNOWN, None),
+    ("submitterautoregroup", NO_PROPERTY, None),
     ("submittergroup", TEXT, None),
     ("submitternegotiatinggroup", TEXT, None),
     ("submitteruser", TEXT, None),
-    ("submitteruserprio", KNOWN, None),
+    ("submitteruserprio", NO_PROPERTY, None),
     ("targettype", TEXT, None),
     ("totalsuspensions", ALWAYS, None),
-    ("transferin", KNOWN, Some(Variety::Written)),
-    ("transferinput", KNOWN, Some(Variety::Written)),
-    ("transferoutput", KNOWN, Some(Variety::Written)),
+    ("transferin", NO_PROPERTY, Some(Variety::Written)),
+    ("transferinput", NO_PROPERTY, Some(Variety::Written)),
+    ("transferoutput", NO_PROPERTY, Some(Variety::Written)),
     ("uiddomain", ALWAYS | TEXT, None),
     ("user", ALWAYS | TEXT | OF_JOBS, None),
-    ("userlog", KNOWN, Some(Variety::Written)),
+    ("userlog", NO_PROPERTY, Some(Variety::Written)),
     ("utsnamemachine", TEXT, None),
     ("utsnamenodename", TEXT, None),
     ("utsnamerelease", TEXT, None),
@@ -159,7 +159,7 @@ const ATTRIBUTES: &[(&str, u8, Option<Variety>)] = &[
 ];
 
 /// Attributes whose values are names of a fixed list, and those values.
-const NAMED: &[(&str, &[&str])] = &[
+const ENUMERATED: &[(&str, &[&str])] = &[
     ("arch", &["x86_64", "intel", "aarch64", "ppc64le", "ppc64", "arm64"]),
     ("opsys", &["linux", "windows", "osx", "macos", "freebsd"]),
     ("opsysname", &["centos", "debian", "ubuntu", "fedora", "almalinux", "rocky", "redhat", "sl", "macos"]),
@@ -194,7 +194,7 @@ fn listed(list: &[&str], name: &[u8]) -> bool {
     list.iter().any(|known| known.as_bytes() == name)
 }
 
-/// The properties of an attribute (lower case), and how it differs from job to job.
+/// The properties of an attribute (lower case), and how it differs from job to job, or changes while a job waits.
 fn attribute(name: &[u8]) -> Option<(u8, Option<Variety>)> {
     let at = ATTRIBUTES.binary_search_by_key(&name, |(known, ..)| known.as_bytes()).ok()?;
     Some((ATTRIBUTES[at].1, ATTRIBUTES[at].2))
@@ -219,32 +219,32 @@ fn is_numbered(name: &[u8]) -> bool {
 
 /// The condition on one attribute that implies another one exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Witness {
-    /// The other is there when this one is this number.
+pub(super) enum PresenceCondition {
+    /// It is this number.
     Is(i32),
     /// It is true.
     True,
     /// It is false.
     False,
     /// It exists.
-    There,
+    Defined,
 }
 
-/// Attributes of jobs that are there when another one says so.
-const ALONG: &[(&str, &str, Witness)] = &[
-    ("holdreason", "JobStatus", Witness::Is(5)),
-    ("holdreasoncode", "JobStatus", Witness::Is(5)),
-    ("holdreasonsubcode", "JobStatus", Witness::Is(5)),
-    ("holdreason", "HoldReasonCode", Witness::There),
-    ("holdreasonsubcode", "HoldReasonCode", Witness::There),
-    ("holdreasoncode", "HoldReasonSubCode", Witness::There),
-    ("exitcode", "ExitBySignal", Witness::False),
-    ("exitsignal", "ExitBySignal", Witness::True),
+/// Attributes of jobs that exist if a condition on another one holds.
+const IMPLIED_BY: &[(&str, &str, PresenceCondition)] = &[
+    ("holdreason", "JobStatus", PresenceCondition::Is(5)),
+    ("holdreasoncode", "JobStatus", PresenceCondition::Is(5)),
+    ("holdreasonsubcode", "JobStatus", PresenceCondition::Is(5)),
+    ("holdreason", "HoldReasonCode", PresenceCondition::Defined),
+    ("holdreasonsubcode", "HoldReasonCode", PresenceCondition::Defined),
+    ("holdreasoncode", "HoldReasonSubCode", PresenceCondition::Defined),
+    ("exitcode", "ExitBySignal", PresenceCondition::False),
+    ("exitsignal", "ExitBySignal", PresenceCondition::True),
 ];
 
 /// The attributes, with their conditions, that imply an attribute (lower case) exists.
-pub(super) fn witnesses(name: &[u8]) -> impl Iterator<Item = (&'static str, Witness)> {
-    let of = ALONG.iter().filter(move |(along, ..)| along.as_bytes() == name);
+pub(super) fn presence_conditions(name: &[u8]) -> impl Iterator<Item = (&'static str, PresenceCondition)> {
+    let of = IMPLIED_BY.iter().filter(move |(along, ..)| along.as_bytes() == name);
     of.map(|(_, attribute, witness)| (*attribute, *witness))
 }
 
@@ -260,7 +260,7 @@ pub(super) fn variety(name: &[u8]) -> Option<Variety> {
 
 /// Returns true if a word (lower case) is a value of an attribute whose values are names.
 pub(super) fn is_value_of(attribute: &[u8], word: &[u8]) -> bool {
-    NAMED.iter().any(|(name, words)| name.as_bytes() == attribute && listed(words, word))
+    ENUMERATED.iter().any(|(name, words)| name.as_bytes() == attribute && listed(words, word))
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! The commands of submit files, and names that are one but for a slip.
+//! Submit commands, and names that look like misspellings of them.
 
 use classmate::internal::builtin::near;
 
-/// The commands of `condor_submit` 25.14, lower case, without `request_<resource>` and attributes (`+Name`, `MY.Name`).
+/// Commands of `condor_submit` 25.14 whose misspellings are recognized, lower case: without those of cloud jobs, most
+/// of those of grid jobs, `request_<resource>` and attributes (`+Name`, `MY.Name`).
 const COMMANDS: &[&str] = &[
     "accounting_group",
     "accounting_group_user",
@@ -196,9 +197,9 @@ const COMMANDS: &[&str] = &[
     "x509userproxy",
 ];
 
-/// The command that a name (lower case) is but for a slip. A resource may have any name: of `request_…` only what lacks
-/// a letter, or has one too many, or two swapped.
-pub(super) fn meant(name: &str) -> Option<&'static str> {
+/// The command that a name (lower case) probably misspells. Resources can have any name, so a `request_` name must lack
+/// a letter, have one too many, or have letters swapped.
+pub(super) fn misspelled_command(name: &str) -> Option<&'static str> {
     if name.len() < 6 || COMMANDS.contains(&name) || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     {
         return None;
@@ -235,7 +236,7 @@ mod tests {
             ("excutable", "executable"),
             ("transfer_input_file", "transfer_input_files"),
         ] {
-            assert_eq!(meant(name), Some(known), "{name}");
+            assert_eq!(misspelled_command(name), Some(known), "{name}");
         }
         for name in [
             "requirements",
@@ -249,7 +250,7 @@ mod tests {
             "jobbatchname",
             "initial_dir",
         ] {
-            assert_eq!(meant(name), None, "{name}");
+            assert_eq!(misspelled_command(name), None, "{name}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Conditions on attributes that may be missing.
 
-use super::attributes::{ALWAYS, Witness, has, witnesses};
+use super::attributes::{ALWAYS, PresenceCondition, has, presence_conditions};
 use super::expression::{LintContext, written};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::facts::Facts;
@@ -81,7 +81,7 @@ fn is_there(context: &LintContext<'_>, name: Name) -> bool {
 /// `HoldReasonCode` is there while `JobStatus` is 5.
 fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
     let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
-    witnesses(reference.name.folded()).any(|(attribute, witness)| {
+    presence_conditions(reference.name.folded()).any(|(attribute, witness)| {
         [RefScope::Either, RefScope::My, RefScope::Target].into_iter().any(|scope| {
             let known = facts.get(Reference { scope, name: Name::new(attribute.as_bytes()) });
             known.is_some_and(|known| says(known, witness))
@@ -90,9 +90,9 @@ fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> b
 }
 
 /// Returns true if all values of an attribute say what a witness is asked for.
-fn says(known: &Values, witness: Witness) -> bool {
+fn says(known: &Values, witness: PresenceCondition) -> bool {
     match witness {
-        Witness::Is(number) => {
+        PresenceCondition::Is(number) => {
             let (integer, real) = (i64::from(number), f64::from(number));
             // `== 5` leaves the integer and the real.
             known.has_number()
@@ -101,9 +101,9 @@ fn says(known: &Values, witness: Witness) -> bool {
                 && known.ints.is_none_or(|range| range == (integer, integer))
                 && known.reals.is_none_or(|range| range == (real, real))
         }
-        Witness::True => known.truths() == Truths::TRUE,
-        Witness::False => known.truths() == Truths::FALSE,
-        Witness::There => !known.is_empty() && !known.has(kind::UNDEFINED),
+        PresenceCondition::True => known.truths() == Truths::TRUE,
+        PresenceCondition::False => known.truths() == Truths::FALSE,
+        PresenceCondition::Defined => !known.is_empty() && !known.has(kind::UNDEFINED),
     }
 }
 

@@ -155,9 +155,9 @@ fn called(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// A diagnostic of a name that looks like a misspelled command.
-fn misspelt((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u64) -> Option<Diagnostic> {
+fn misspelled((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u64) -> Option<Diagnostic> {
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
-    let meant = commands::meant(&lower).filter(|_| !own.macros.contains(&name.to_ascii_uppercase()))?;
+    let meant = commands::misspelled_command(&lower).filter(|_| !own.macros.contains(&name.to_ascii_uppercase()))?;
     let shown = String::from_utf8_lossy(name).into_owned();
     let at = line.len() - line.trim_ascii_start().len();
     let finding =
@@ -184,7 +184,7 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     } else if VALUES.contains(&lower.as_str()) || attribute.is_some() {
         Role::default()
     } else {
-        return misspelt((file, own), statement, name, number).into_iter().collect();
+        return misspelled((file, own), statement, name, number).into_iter().collect();
     };
     let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let text = line[value..].trim_ascii_end();

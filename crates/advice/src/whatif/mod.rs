@@ -1,6 +1,6 @@
 //! The effects of a change of settings, jobs or slots on a cycle: two outcomes, and their difference.
 //!
-//! In: a snapshot, and changes. Out: a [`Difference`], plain data that serialises.
+//! In: a snapshot, and changes. Out: a [`Difference`], plain serializable data.
 
 pub mod kind;
 

@@ -6,7 +6,7 @@ use crate::pool::ad_reader::AdReader;
 use crate::pool::{Slot, State};
 use classmate::internal::eval::scope::EvalOptions;
 
-/// The slots that are left out.
+/// The rules by which slots are left out (HTCondor: trimming).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trim {
     /// True if slots in use are considered; otherwise only the partitionable ones among them.
@@ -28,10 +28,10 @@ impl Trim {
     }
 
     /// The `CurrentTime` that a slot has for the rest of the cycle, epoch seconds: `condor_negotiator` sets it to test
-    /// whether the slot shuts down, and does not reset it. `None` if it is not set.
+    /// whether the slot shuts down, and does not remove it if the slot had none. `None` if it is not set.
     pub fn moved_clock(&self, slot: &Slot, settings: &EvalOptions) -> Option<i64> {
-        let asked = self.shutdown_within > 0 && SHUTDOWN.iter().any(|&name| slot.ad.contains(name));
-        (asked && !slot.ad.contains("CurrentTime")).then(|| moved_clock(slot, self.shutdown_within, settings))
+        let tested = self.shutdown_within > 0 && has_shutdown_condition(slot);
+        (tested && !slot.ad.contains("CurrentTime")).then(|| shutdown_clock(slot, self.shutdown_within, settings))
     }
 
     fn keeps_use(&self, slot: &Slot, settings: &EvalOptions) -> bool {
@@ -55,18 +55,22 @@ impl Trim {
 /// The conditions under which a slot shuts down; the fast one decides if it has a value.
 const SHUTDOWN: [&str; 2] = ["DaemonShutdownFast", "DaemonShutdown"];
 
+fn has_shutdown_condition(slot: &Slot) -> bool {
+    SHUTDOWN.iter().any(|&name| slot.ad.contains(name))
+}
+
 /// Returns whether a slot will shut down within a number of seconds: `CurrentTime` is moved forward, `time()` is not.
 fn shuts_down(slot: &Slot, within: i64, settings: &EvalOptions) -> bool {
-    if !SHUTDOWN.iter().any(|&name| slot.ad.contains(name)) {
+    if !has_shutdown_condition(slot) {
         return false;
     }
     let mut then = slot.ad.clone();
-    then.insert("CurrentTime", moved_clock(slot, within, settings));
-    let asked = SHUTDOWN.into_iter().find_map(|name| AdReader::of(&then, settings).truth(name));
-    asked == Some(true)
+    then.insert("CurrentTime", shutdown_clock(slot, within, settings));
+    let shutdown = SHUTDOWN.into_iter().find_map(|name| AdReader::of(&then, settings).truth(name));
+    shutdown == Some(true)
 }
 
-fn moved_clock(slot: &Slot, within: i64, settings: &EvalOptions) -> i64 {
+fn shutdown_clock(slot: &Slot, within: i64, settings: &EvalOptions) -> i64 {
     let clock = AdReader::of(&slot.ad, settings).integer("MyCurrentTime").unwrap_or(settings.now);
     clock.saturating_add(within)
 }

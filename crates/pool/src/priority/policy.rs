@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::dirac::{DiracChoice, DiracPriority, MAX_QUEUE_JOBS, Past, SplitMix64, asked};
+use super::dirac::{DiracChoice, DiracPriority, MAX_QUEUE_JOBS, Past, SplitMix64, distinguishing_request};
 use super::ranking::{OrderedBy, ServiceOrder};
 use super::slurm::ranking::ranking;
 use super::slurm::{SlurmPriority, SlurmSettings};
@@ -137,7 +137,7 @@ impl Policy {
     pub fn distinguishing_request(&self, memory: u32, time: Option<i64>) -> (u32, Option<i64>) {
         match self {
             Self::Condor => (0, None),
-            Self::Dirac(choice) => asked(choice.settings(), memory, time),
+            Self::Dirac(choice) => distinguishing_request(choice.settings(), memory, time),
             Self::Slurm(settings) => {
                 let conf = settings.conf();
                 let by_time = conf.weights.job_size != 0 && conf.flags.small_relative_to_time;

@@ -39,7 +39,7 @@ pub struct Competition {
     pub not_looked_at: usize,
 }
 
-/// The reason one submitter was served before another: the first key in which they differ.
+/// The reason one submitter was served before another: the first key in which they differ; `JobPrio` is not known here.
 fn precedence(outcome: &Outcome, pool: &PoolFacts, (winner, winning): (&str, JobId), loser: &JobInCycle<'_>) -> String {
     let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
     let JobInCycle { submitter: loser, id: job, .. } = *loser;
@@ -63,7 +63,7 @@ fn precedence(outcome: &Outcome, pool: &PoolFacts, (winner, winning): (&str, Job
     if won.priority < lost.priority {
         format!("its priority is better: {:.2} against {:.2}", won.priority, lost.priority)
     } else {
-        // The next key: how much of its share each has, before the pie was cut.
+        // The next key: starvation, computed with the limit before it was reduced to what was left of the pie.
         let [one, other] = [won, lost].map(|visit| {
             let own = pool.of_slots.iter().filter(|slot| slot.user.as_deref() == Some(visit.submitter.as_str()));
             starvation(own.map(|slot| slot.weight).sum(), visit.limit + visit.starved)
@@ -92,7 +92,7 @@ pub(crate) fn competition(
 ) -> Competition {
     let (own, others): (Vec<&Match>, Vec<&Match>) = outcome.matches.iter().partition(|made| made.job == loser.id);
     let got: HashMap<&str, &Match> = own.iter().chain(&others).map(|made| (made.slot.as_str(), *made)).collect();
-    // The job of each that was matched first on a usable slot.
+    // For each submitter, its first job that was matched on a usable slot.
     let wanted: HashSet<&str> = usable.iter().map(|at| pool.of_slots[*at].name.as_str()).collect();
     let mut winning: HashMap<&str, JobId> = HashMap::new();
     for made in others.iter().filter(|made| wanted.contains(made.slot.as_str())) {
@@ -115,19 +115,19 @@ pub(crate) fn competition(
     Competition { usable: usable.len(), left, won: won.collect(), in_use: tally(in_use), not_looked_at }
 }
 
-/// Others that have the slots.
+/// The causes: slots not considered, slots that others got, slots in use. `first`: no cause was found before.
 pub(crate) fn competition_causes(taken: &Competition, pool: &PoolFacts, first: bool) -> Vec<Cause> {
     let mut found = Vec::new();
+    let usable = counted(taken.usable, "matching slot");
     if first && taken.not_looked_at > 0 && taken.not_looked_at == taken.usable {
         let why = if pool.rules.trim.preemption {
             "retiring or shutting down"
         } else {
             "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false"
         };
-        let text = format!("the cycle does not consider any of the {}: {why}", counted(taken.usable, "matching slot"));
+        let text = format!("the cycle does not consider any of the {usable}: {why}");
         found.push(Cause::new(Reason::NotLookedAt, text));
     }
-    let usable = counted(taken.usable, "matching slot");
     for won in taken.won.iter().take(3) {
         let text = format!("{} took {} of the {usable}: {}", won.submitter, won.slots, won.why);
         found.push(Cause::new(Reason::Taken, text));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::explain::cycle::group_status::{capped, group_of, is_full, within};
+use crate::explain::cycle::group_status::{cap_reason, group_of, is_full, subtree_sum};
 use classmate::internal::plural::counted;
 use classmate_pool::Outcome;
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
@@ -41,15 +41,15 @@ pub fn trace(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaT
         steps.push(format!("{submitter}: {matched} of {} matched; {stopped}", counted(*idle, "idle job")));
     }
     let (used, granted) = end.map_or((0.0, 0.0), |end| (end.usage, end.granted()));
-    let why = capped(outcome, group).unwrap_or_else(|| explained.why.clone());
+    let why = cap_reason(outcome, group).unwrap_or_else(|| explained.why.clone());
     steps.push(format!("after the cycle it uses {} of {} allocated: {why}", slots(used), slots(granted)));
     // The requests of groups below are not in the figures of the group itself.
     let below = outcome.groups.iter().any(|one| one.parent.as_deref() == Some(group));
     if let Some(end) = end.filter(|end| below && end.parent.is_some()) {
         let [usage, demand] =
-            [within(outcome, group, |one| one.usage), within(outcome, group, |one| one.demand)].map(slots);
+            [subtree_sum(outcome, group, |one| one.usage), subtree_sum(outcome, group, |one| one.demand)].map(slots);
         let full = match is_full(outcome, end) {
-            true if within(outcome, group, |one| one.demand) > within(outcome, group, |one| one.usage) => {
+            true if subtree_sum(outcome, group, |one| one.demand) > subtree_sum(outcome, group, |one| one.usage) => {
                 "; it does not accept surplus, which limits all of them"
             }
             true => "; it does not accept surplus",

@@ -18,13 +18,13 @@ pub struct GroupStatus {
     pub quota: f64,
     /// Its allocation in the first round.
     pub allocated: f64,
-    /// The requests of its submitters.
+    /// Demand of its submitters, with running jobs, in weighted slots.
     pub demand: f64,
     /// Its usage at the end.
     pub usage: f64,
-    /// The rest of its allocation after the last round, whatever groups above it may use.
+    /// Allocation of the last round less usage; a group above may allow less.
     pub left: f64,
-    /// A group above it caps it.
+    /// True if a group above has no quota left for it.
     pub capped: bool,
     /// The reason it was allocated no more, in a clause.
     pub why: String,
@@ -47,7 +47,7 @@ pub(crate) fn group_status(outcome: &Outcome, division: Option<&Division>, submi
     let group = group_of(outcome, submitter)?;
     let explained = division.and_then(|division| division.groups.iter().find(|one| one.summary.name == group.name));
     let (why, steps) = explained.map(|one| (one.why.clone(), one.story.clone())).unwrap_or_default();
-    let cap = capped(outcome, &group.name);
+    let cap = cap_reason(outcome, &group.name);
     Some(GroupStatus {
         group: group.name.clone(),
         quota: group.quota,
@@ -68,31 +68,31 @@ fn upward<'o>(outcome: &'o Outcome, name: &str) -> impl Iterator<Item = &'o Grou
     iter::successors(of(name), move |one| of(one.parent.as_deref()?)).take(outcome.groups.len())
 }
 
-/// The nearest group above that accepts no surplus and of whose quota less than a slot is left, in a clause; none if
-/// the group wants no more.
-pub(crate) fn capped(outcome: &Outcome, name: &str) -> Option<String> {
+/// The nearest group above that does not accept surplus and has less than a slot left, as a clause; none if the group
+/// requests no more.
+pub(crate) fn cap_reason(outcome: &Outcome, name: &str) -> Option<String> {
     let mut groups = upward(outcome, name);
     groups.next().filter(|group| group.demand > group.usage)?;
     let full = groups.find(|above| is_full(outcome, above))?;
     Some(format!(
         "group `{}` above it does not accept surplus, and its subtree uses {} of its quota of {}",
         full.name,
-        slots(within(outcome, &full.name, |one| one.usage)),
+        slots(subtree_sum(outcome, &full.name, |one| one.usage)),
         slots(full.subtree_quota)
     ))
 }
 
-/// Tests if a group accepts no surplus and has less than a slot left for its subtree.
+/// Tests if a group does not accept surplus and has less than the lightest matched slot left for its subtree.
 pub(crate) fn is_full(outcome: &Outcome, group: &GroupSummary) -> bool {
     let lightest = outcome.matches.iter().map(|made| made.weight).fold(f64::INFINITY, f64::min);
     let lightest = if lightest.is_finite() { lightest } else { 1e-6 };
     group.surplus == SurplusPolicy::No
         && group.parent.is_some()
-        && within(outcome, &group.name, |one| one.usage) + lightest > group.subtree_quota + 1e-6
+        && subtree_sum(outcome, &group.name, |one| one.usage) + lightest > group.subtree_quota + 1e-6
 }
 
 /// The sum of a figure of a group and of all groups below it.
-pub(crate) fn within(outcome: &Outcome, above: &str, figure: impl Fn(&GroupSummary) -> f64) -> f64 {
+pub(crate) fn subtree_sum(outcome: &Outcome, above: &str, figure: impl Fn(&GroupSummary) -> f64) -> f64 {
     let is_within = |group: &&GroupSummary| upward(outcome, &group.name).any(|one| one.name == above);
     outcome.groups.iter().filter(is_within).map(figure).fold(0.0, |sum, one| sum + one)
 }

@@ -235,7 +235,7 @@ fn to_be_there(name: Name, there: bool) -> Edit {
 pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
     let (holder, slots) = (condition.place.holder, block.ads.len());
     let mut plans: Vec<RepairPlan> = Vec::new();
-    if let Some(found) = correction::of(view, &condition.expr) {
+    if let Some(found) = correction::of_names_and_words(view, &condition.expr) {
         let corrected = |(id, other)| {
             let part = around(&condition.expr, id);
             RepairMap::always(slots, Edit::part(Changed::Correction, holder, part, id, other))

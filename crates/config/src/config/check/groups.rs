@@ -58,12 +58,12 @@ impl Checker<'_> {
     }
 
     /// The knob of a declared group that a name may have meant: the underscores are missing, or the part before the
-    /// group is misspelt or in another order (`GROUP_QUOTAS_a`, `GROUP_DYNAMIC_QUOTA_a`).
+    /// group is misspelled or in another order (`GROUP_QUOTAS_a`, `GROUP_DYNAMIC_QUOTA_a`).
     pub(super) fn of_declared_group(&self, name: &[u8]) -> Option<String> {
-        self.without_underscore(name).or_else(|| self.misspelt(name))
+        self.without_underscore(name).or_else(|| self.misspelled(name))
     }
 
-    fn misspelt(&self, name: &[u8]) -> Option<String> {
+    fn misspelled(&self, name: &[u8]) -> Option<String> {
         let upper = name.to_ascii_uppercase();
         let words = |text: &[u8]| {
             let mut words: Vec<Vec<u8>> = text.split(|byte| *byte == b'_').map(<[u8]>::to_vec).collect();

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_misspelt_or_turns_a_bound_round_is_told_with_its_place() {
+    fn what_is_misspelled_or_turns_a_bound_round_is_told_with_its_place() {
         let odd = "a\n{\nGruop = g\nMaxGlobalCorrection = 0.25\ns\n{\nMaxCorrection = 0.5\nWieght = 2\n}\n}";
         let reported = read(&instances(odd)).1;
         let expected = [

@@ -294,7 +294,7 @@ impl SlurmConf {
     }
 
     /// Returns true if a line sets what is read of a `slurm.conf`: a partition, or a name of the priority family,
-    /// misspelt ones too.
+    /// misspelled ones too.
     ///
     /// ```
     /// use classmate_config::SlurmConf;
@@ -542,7 +542,7 @@ impl ConfReader<'_> {
     }
 }
 
-/// Returns true if a name belongs to the priority family, misspelt ones too.
+/// Returns true if a name belongs to the priority family, misspelled ones too.
 fn is_family(key: &str) -> bool {
     let starts = |prefix: &str| key.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
     starts("prio") || starts("fairshare")
@@ -655,7 +655,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_setting_of_a_partition_is_told_too() {
+    fn a_misspelled_setting_of_a_partition_is_told_too() {
         let error = &read("PartitionName=a PriorityTeir=2").1.errors[0];
         assert_eq!(error.message, "`PriorityTeir` is not a priority parameter");
         assert_eq!(error.help.as_deref(), Some("did you mean `PriorityTier`?"));

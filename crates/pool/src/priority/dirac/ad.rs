@@ -13,15 +13,15 @@ use classmate::internal::value::Value;
 use classmate_config::internal::config::dirac::{DiracSettings, Word, word};
 
 /// Default CPU time of a job, in seconds.
-const CPU_TIME: f64 = 86_400.0;
+const DEFAULT_CPU_TIME: f64 = 86_400.0;
 /// Minimum and maximum CPU time that a job may request, in seconds.
 const CPU_TIMES: (f64, f64) = (100.0, 500_000.0);
 /// Least and most user priority.
 const USER_PRIORITIES: (f64, f64) = (0.0, 10.0);
-/// Greatest number of processors or gigabytes that has a tag.
+/// Largest number for which a slot gets a tag; names up to it are made once.
 const MAX_TAGS: usize = 1024;
 /// The group of a job that names none.
-const GROUP: &[u8] = b"user";
+const DEFAULT_GROUP: &[u8] = b"user";
 /// `JobStatus` of jobs that have a slot: running, transferring output, suspended.
 const RUNNING: [i64; 3] = [2, 6, 7];
 /// `JobStatus` of jobs that wait.
@@ -64,12 +64,8 @@ impl JobReader<'_> {
             tags.push(numbered(processors, 0));
             tags.push(word(b"MultiProcessor"));
         }
-        if self.memory_tags {
-            let gigabytes = gigabytes(facts.number("RequestMemory").unwrap_or(0.0));
-            if gigabytes >= 2 {
-                tags.push(numbered(gigabytes, 1));
-            }
-        }
+        let memory = facts.number("RequestMemory").filter(|_| self.memory_tags);
+        tags.extend(memory.and_then(tagged_gigabytes).map(|gigabytes| numbered(gigabytes, 1)));
         let set = |name: &str| Requirements::set(set(name).iter().map(|value| &**value));
         Requirements {
             owner: owner(facts),
@@ -88,11 +84,12 @@ impl JobReader<'_> {
     /// The user priority of a job: `UserPriority`, else one more than `JobPrio`, from 0 to 10.
     pub fn user_priority(&self, job: &ClassAd) -> f64 {
         let facts = AdReader::of(job, self.settings);
-        let said = facts.number("UserPriority");
-        clamped(said.unwrap_or_else(|| 1.0 + facts.number("JobPrio").unwrap_or(0.0)), USER_PRIORITIES)
+        let explicit = facts.number("UserPriority");
+        clamped(explicit.unwrap_or_else(|| 1.0 + facts.number("JobPrio").unwrap_or(0.0)), USER_PRIORITIES)
     }
 
-    /// Start and end of a job; none if it never ran, or its ad does not give the times.
+    /// Start and end of a job; none if it never ran, if it was evicted and is idle again, or if its ad does not give
+    /// the times.
     pub fn run(&self, job: &ClassAd) -> Option<JobTimes> {
         let facts = AdReader::of(job, self.settings);
         let time = |names: &[&str]| names.iter().find_map(|&name| facts.number(name)).filter(|time| *time > 0.0);
@@ -100,7 +97,7 @@ impl JobReader<'_> {
         if facts.integer("JobStatus").is_some_and(|status| RUNNING.contains(&status)) {
             return Some(JobTimes { start: start.or_else(|| time(&["EnteredCurrentStatus"]))?, end: None });
         }
-        // One that waits runs no more, whatever its ad remembers of an earlier life.
+        // An idle job is not running, even if its ad has times of an earlier run.
         let end = time(&["CompletionDate"]).filter(|_| facts.integer("JobStatus") != Some(IDLE))?;
         Some(JobTimes { start: start.filter(|start| *start <= end)?, end: Some(end) })
     }
@@ -108,20 +105,21 @@ impl JobReader<'_> {
 
 /// The segment of a requested CPU time, in seconds.
 fn segment(segments: &Segments, cpu_time: Option<f64>) -> i64 {
-    segments.fit(clamped(cpu_time.unwrap_or(CPU_TIME), CPU_TIMES))
+    segments.fit(clamped(cpu_time.unwrap_or(DEFAULT_CPU_TIME), CPU_TIMES))
 }
 
-/// Gigabytes of memory that were requested in MB.
-fn gigabytes(memory: f64) -> i64 {
-    (memory / 1000.0).ceil() as i64
+/// Gigabytes of memory that were requested in MB, if there are enough of them for a tag.
+fn tagged_gigabytes(memory: f64) -> Option<i64> {
+    let gigabytes = (memory / 1000.0).ceil() as i64;
+    (gigabytes >= 2).then_some(gigabytes)
 }
 
 /// The part of the requested memory (MB) and time (seconds) that distinguishes a job from others.
-pub fn asked(settings: &DiracSettings, memory: u32, time: Option<i64>) -> (u32, Option<i64>) {
-    let memory = if settings.options.memory_tags { gigabytes(f64::from(memory)) } else { 0 };
+pub fn distinguishing_request(settings: &DiracSettings, memory: u32, time: Option<i64>) -> (u32, Option<i64>) {
+    let memory = tagged_gigabytes(f64::from(memory)).filter(|_| settings.options.memory_tags).unwrap_or(0);
     let segments = settings.segments.as_deref().map_or_else(Segments::default, Segments::new);
     let memory = u32::try_from(memory).unwrap_or(u32::MAX);
-    (if memory >= 2 { memory } else { 0 }, Some(segment(&segments, time.map(|time| time as f64))))
+    (memory, Some(segment(&segments, time.map(|time| time as f64))))
 }
 
 /// The description of a slot.
@@ -174,13 +172,13 @@ fn owner(facts: AdReader<'_>) -> Word {
 }
 
 pub(super) fn group(facts: AdReader<'_>) -> Word {
-    let said = ["DiracGroup", "AcctGroup"].into_iter().find_map(|name| facts.string(name));
-    if let Some(said) = said.filter(|said| !said.is_empty()) {
-        return word(&said);
+    let explicit = ["DiracGroup", "AcctGroup"].into_iter().find_map(|name| facts.string(name));
+    if let Some(explicit) = explicit.filter(|group| !group.is_empty()) {
+        return word(&explicit);
     }
     let account = facts.string("AccountingGroup");
     let account: &[u8] = account.as_deref().unwrap_or_default();
-    word(memchr::memrchr(b'.', account).map_or(GROUP, |dot| &account[..dot]))
+    word(memchr::memrchr(b'.', account).map_or(DEFAULT_GROUP, |dot| &account[..dot]))
 }
 
 /// The items of a list, or of a string that is one: separated by commas and blanks.

@@ -1,4 +1,4 @@
-//! The policy as it is chosen: its configuration files and what overrides them. Serialises, so that a cycle can be
+//! The policy as it is chosen: its configuration files and what overrides them. Serializable, so that a cycle can be
 //! replayed.
 
 use std::sync::Arc;
@@ -23,6 +23,7 @@ pub struct DiracChoice {
     written: Written,
 }
 
+/// Source texts and overrides: the serialized form.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Written {
     files: Vec<(String, Vec<u8>)>,

@@ -32,7 +32,7 @@ pub struct DiracPriority {
     settings: Arc<DiracSettings>,
     groups: Arc<dyn GroupOf + Send + Sync>,
     evaluation: EvalOptions,
-    /// Shares of groups that the configuration gives none.
+    /// HTCondor group quotas: shares of groups without a `JobShare`.
     quotas: HashMap<Word, f64>,
     slots: Vec<FreeSlot>,
     history: Arc<RunHistory>,
@@ -58,7 +58,7 @@ pub struct WaitingQueues {
     pub queues: TaskQueues,
     /// The priorities.
     pub table: PriorityTable,
-    /// For each job who claims it and its number among those that wait.
+    /// Claimant and number of each job, by age.
     pub jobs: Vec<WaitingJob>,
 }
 
@@ -102,11 +102,11 @@ impl DiracPriority {
                 }
             }
         }
-        let mut alike: HashMap<(u64, [Vec<Word>; 6]), Arc<SiteResource>> = HashMap::new();
+        let mut shared_resources: HashMap<(u64, [Vec<Word>; 6]), Arc<SiteResource>> = HashMap::new();
         let free = opening.slots.iter().enumerate().filter(|(_, slot)| !slot.is_in_use());
         let slots = free.map(|(at, slot)| {
             let resource = resource(&slot.ad, opening.settings);
-            let resource = alike.entry(signature(&resource)).or_insert_with(|| Arc::new(resource)).clone();
+            let resource = shared_resources.entry(signature(&resource)).or_insert_with(|| Arc::new(resource)).clone();
             FreeSlot { slot: at, resource, again: slot.consumption.is_some() }
         });
         Self {
@@ -163,7 +163,7 @@ pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s EvalOptions) 
     JobReader { settings: evaluation, segments, memory_tags: settings.options.memory_tags }
 }
 
-/// A key that is equal for slots that are alike to jobs.
+/// The fields in which slots that share one `SiteResource` agree.
 fn signature(slot: &SiteResource) -> (u64, [Vec<Word>; 6]) {
     let lists = [&slot.sites, &slot.ces, &slot.platforms, &slot.job_types, &slot.tags, &slot.required_tags];
     (slot.cpu_time.to_bits(), lists.map(Clone::clone))
@@ -215,10 +215,11 @@ struct Draws {
     accepted: HashMap<*const SiteResource, Arc<[i64]>>,
     /// The slot that requests a job.
     at: usize,
-    /// The jobs of each queue at the beginning, and the queues in the same order.
-    alike: Vec<EquivalentJobs>,
+    /// Jobs of each queue when the deal began.
+    equivalent_jobs: Vec<EquivalentJobs>,
+    /// Index in `equivalent_jobs` by queue ID.
     numbers: HashMap<i64, usize>,
-    /// Queues still to be tried for it, the next one last; none before they are drawn.
+    /// Queues still to be tried for the current slot, next one last; none before the draw.
     order: Option<Vec<i64>>,
     /// Queue and job of the last turn.
     offered: Option<(i64, i64)>,
@@ -230,7 +231,7 @@ impl Draws {
     fn new(policy: &DiracPriority, waiters: WaitingQueues, claimants: &[Claimant], deal: &PieInput) -> Self {
         let priorities: Vec<f64> = waiters.table.rows().iter().map(|row| row.priority).collect();
         let chances = chances(&priorities, policy.settings.options);
-        // What a claimant is due is what its queues are.
+        // A claimant's priority and chance: the sums over its queues, each times its fraction of the queue's jobs.
         let mut due = vec![(0.0, 0.0); claimants.len()];
         for ((queue, priority), chance) in waiters.queues.iter().zip(priorities).zip(chances) {
             let mut own: Vec<usize> = queue.jobs.iter().map(|job| waiters.jobs[job.id as usize].who).collect();
@@ -241,12 +242,12 @@ impl Draws {
                 due[same[0]].1 += chance * part;
             }
         }
-        let alike = waiters.queues.iter().map(|queue| {
+        let equivalent_jobs = waiters.queues.iter().map(|queue| {
             let waiter = |job: &QueuedJob| waiters.jobs[job.id as usize];
             let jobs = queue.jobs.iter().map(waiter).map(|WaitingJob { who, job }| (who, job)).collect();
             EquivalentJobs { jobs, held_back: false }
         });
-        let alike = alike.collect();
+        let equivalent_jobs = equivalent_jobs.collect();
         let numbers = waiters.queues.iter().enumerate().map(|(at, queue)| (queue.id, at)).collect();
         let visit = |(who, (priority, share)): (usize, (f64, f64))| Visit::of_jobs(who, deal, priority, share);
         let visits = due.into_iter().enumerate().filter(|(who, _)| claimants[*who].idle_jobs > 0).map(visit).collect();
@@ -259,7 +260,7 @@ impl Draws {
             slots: policy.slots.clone(),
             accepted: HashMap::new(),
             at: 0,
-            alike,
+            equivalent_jobs,
             numbers,
             order: None,
             offered: None,
@@ -288,7 +289,7 @@ impl Draws {
             let Some(job) = queue.jobs.first() else { continue };
             if !self.limits.allow(&asking.resource.sites, &queue.requirements, self.now) {
                 if let Some(&at) = self.numbers.get(&id) {
-                    self.alike[at].held_back = true;
+                    self.equivalent_jobs[at].held_back = true;
                 }
                 continue;
             }
@@ -332,7 +333,7 @@ impl Turns for Draws {
 
     fn ended(&mut self, spent: TurnResult) {
         let Some((queue, job)) = self.offered.take() else { return };
-        // If not, the next queue is tried.
+        // Without a match, the next queue is tried.
         if spent.weight <= 0.0 {
             return;
         }
@@ -352,6 +353,6 @@ impl Turns for Draws {
     }
 
     fn equivalent_jobs(&self) -> Vec<EquivalentJobs> {
-        self.alike.clone()
+        self.equivalent_jobs.clone()
     }
 }

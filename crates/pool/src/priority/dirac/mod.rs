@@ -21,7 +21,7 @@ pub mod site;
 pub mod table;
 pub mod weight;
 
-pub use ad::asked;
+pub use ad::distinguishing_request;
 pub use chance::{chances, first_chances};
 pub use choice::DiracChoice;
 pub use correct::{Correction, SliceUse, ZeroUse, correct};
