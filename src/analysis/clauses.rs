@@ -65,8 +65,8 @@ const MAX_STEPS: usize = 2000;
 /// ```
 /// use classmate::internal::analysis::clauses::{Certainty, claims};
 /// use classmate::internal::analysis::evaluate::unknown;
-/// use classmate::{ParseOptions, parse_expr};
-/// let expr = parse_expr(b"Cpus > 4 && Cpus > 2", &ParseOptions::default())?;
+/// use classmate::parse_expr;
+/// let expr = parse_expr(b"Cpus > 4 && Cpus > 2")?;
 /// let found = claims(&expr, &unknown);
 /// assert!(matches!(found[0].certainty, Certainty::Follows(_)));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())

@@ -41,8 +41,8 @@ pub fn unknown(_: Reference) -> Values {
 /// ```
 /// use classmate::internal::analysis::evaluate::{Analysis, unknown};
 /// use classmate::internal::analysis::values::Truths;
-/// use classmate::{ParseOptions, parse_expr};
-/// let expr = parse_expr(b"Memory > 10 && Memory < 5", &ParseOptions::default())?;
+/// use classmate::parse_expr;
+/// let expr = parse_expr(b"Memory > 10 && Memory < 5")?;
 /// let truths = Analysis::new(expr.tree(), &unknown).truths(expr.root());
 /// // `false` if the slot has memory, otherwise undefined, or an error: never true.
 /// assert!(!truths.has(Truths::TRUE));

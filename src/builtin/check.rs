@@ -24,7 +24,7 @@ const MAX_FIX_LENGTH: usize = 400;
 ///
 /// ```
 /// use classmate::internal::builtin::check::check;
-/// use classmate::{ParseOptions, parse_expr};
+/// use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 /// let options = ParseOptions { places: true, ..ParseOptions::default() };
 /// let source = b"isUndefind(Cpus)";
 /// let findings = check(&parse_expr(source, &options).unwrap(), source);

@@ -42,9 +42,9 @@ pub enum Inlining {
 /// The evaluation of a part was abandoned, references go in a circle, or the residue is too large.
 ///
 /// ```
-/// use classmate::{ClassAd, EvalOptions, Flattened, Inlining, ParseOptions, flatten, parse_expr};
+/// use classmate::{ClassAd, EvalOptions, Flattened, Inlining, flatten, parse_expr};
 /// let ad = ClassAd::parse(b"[ a = 1 ]")?;
-/// let expr = parse_expr(b"x + a + 2", &ParseOptions::default())?;
+/// let expr = parse_expr(b"x + a + 2")?;
 /// match flatten(&ad, &expr, Inlining::Keep, &EvalOptions::default()) {
 ///     Ok(Flattened::Residue(rest)) => assert_eq!(rest.to_string(), "3 + x"),
 ///     other => panic!("{other:?}"),

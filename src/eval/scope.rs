@@ -79,11 +79,11 @@ impl EvalOptions {
 /// The ads an expression sees.
 ///
 /// ```
-/// use classmate::{ClassAd, EvalOptions, ParseOptions, Scope, parse_expr};
+/// use classmate::{ClassAd, EvalOptions, Scope, parse_expr};
 ///
 /// let job = ClassAd::parse(b"[ RequestCpus = 2 ]")?;
 /// let slot = ClassAd::parse(b"[ Cpus = 4 ]")?;
-/// let fits = parse_expr(b"TARGET.Cpus >= MY.RequestCpus", &ParseOptions::default())?;
+/// let fits = parse_expr(b"TARGET.Cpus >= MY.RequestCpus")?;
 /// let settings = EvalOptions::default();
 /// let scope = Scope::new(&job, &settings).with_target(&slot);
 /// assert_eq!(scope.eval(&fits).unwrap().to_string(), "true");
@@ -122,9 +122,9 @@ impl<'a> Scope<'a> {
     /// Tests whether a condition holds: true, or a number that is not zero. What cannot be evaluated does not.
     ///
     /// ```
-    /// use classmate::{ClassAd, EvalOptions, ParseOptions, Scope, parse_expr};
+    /// use classmate::{ClassAd, EvalOptions, Scope, parse_expr};
     /// let (ad, settings) = (ClassAd::parse(b"[Cpus = 2]")?, EvalOptions::default());
-    /// let holds = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).map(|c| Scope::new(&ad, &settings).holds(&c));
+    /// let holds = |text: &str| parse_expr(text.as_bytes()).map(|c| Scope::new(&ad, &settings).holds(&c));
     /// assert!(holds("Cpus > 1")? && holds("Cpus")? && !holds("Memory > 1")? && !holds("Cpus > \"x\"")?);
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```

@@ -21,7 +21,8 @@ use crate::syntax::token::{Quoting, is_space, joined_strings, new_string};
 /// The text does not begin with an ad.
 ///
 /// ```
-/// use classmate::{ParseOptions, parse_ad};
+/// use classmate::ParseOptions;
+/// use classmate::internal::format::new::parse_ad;
 /// let (ad, length) = parse_ad(b"[ a = 1; b = a + 1 ] and more", &ParseOptions::default())?;
 /// assert_eq!((ad.len(), length), (2, 20));
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())

@@ -192,8 +192,8 @@ pub type Parts = smallvec::SmallVec<[NodeId; 4]>;
 /// An expression: a shared tree and the node in it that is meant. Cloning is a reference count.
 ///
 /// ```
-/// use classmate::{ParseOptions, parse_expr};
-/// let expr = parse_expr(b"Memory >= 2 * 1024", &ParseOptions::default())?;
+/// use classmate::parse_expr;
+/// let expr = parse_expr(b"Memory >= 2 * 1024")?;
 /// assert_eq!(expr.to_string(), "Memory >= 2 * 1024");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
@@ -269,8 +269,8 @@ impl Expr {
     ///
     /// ```
     /// use classmate::internal::syntax::literal::Literal;
-    /// use classmate::{ParseOptions, parse_expr};
-    /// let expr = parse_expr(b"Cpus > 1 && Arch == \"X\"", &ParseOptions::default())?;
+    /// use classmate::parse_expr;
+    /// let expr = parse_expr(b"Cpus > 1 && Arch == \"X\"")?;
     /// let right = expr.tree().parts(expr.root())[1];
     /// assert_eq!(expr.with_literal(right, Literal::Bool(true)).to_string(), "Cpus > 1 && true");
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
@@ -285,8 +285,8 @@ impl Expr {
     /// Nodes in front of the part keep their numbers.
     ///
     /// ```
-    /// use classmate::{ParseOptions, parse_expr};
-    /// let parsed = |text: &[u8]| parse_expr(text, &ParseOptions::default());
+    /// use classmate::parse_expr;
+    /// let parsed = |text: &[u8]| parse_expr(text);
     /// let expr = parsed(b"{ Cpus } == f(Arch, 1) && true")?;
     /// let both = expr.tree().parts(expr.root())[0];
     /// let right = expr.tree().parts(both)[1];

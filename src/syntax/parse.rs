@@ -66,8 +66,8 @@ impl Default for ParseOptions {
 /// The first thing that is wrong, with its place.
 ///
 /// ```
-/// use classmate::{ParseOptions, parse_expr};
-/// let error = parse_expr(b"Memory + * 2", &ParseOptions::default()).unwrap_err();
+/// use classmate::parse_expr;
+/// let error = parse_expr(b"Memory + * 2").unwrap_err();
 /// assert_eq!(error.to_string(), "expected an expression, found `*`");
 /// assert_eq!(error.span.range(), 9..10);
 /// ```

@@ -233,9 +233,9 @@ impl Expr {
     /// The text of the expression.
     ///
     /// ```
-    /// use classmate::{ParseOptions, parse_expr};
+    /// use classmate::parse_expr;
     /// use classmate::internal::syntax::print::Style;
-    /// let expr = parse_expr(b"{1.5,-x}[0]=?=undefined", &ParseOptions::default())?;
+    /// let expr = parse_expr(b"{1.5,-x}[0]=?=undefined")?;
     /// assert_eq!(expr.to_text(Style::New), b"{ 1.500000000000000E+00, -x }[0] is undefined");
     /// assert_eq!(expr.to_text(Style::Old), b"{ 1.5, -x }[0] =?= undefined");
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())

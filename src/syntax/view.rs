@@ -131,9 +131,9 @@ impl Tree {
     /// The view of a node. Parentheses are a view of their own: see [`Tree::bare`].
     ///
     /// ```
-    /// use classmate::{ParseOptions, parse_expr};
+    /// use classmate::parse_expr;
     /// use classmate::internal::syntax::view::{RefScope, View};
-    /// let expr = parse_expr(b"TARGET.Memory >= 1024", &ParseOptions::default())?;
+    /// let expr = parse_expr(b"TARGET.Memory >= 1024")?;
     /// let View::Compare { left, right, .. } = expr.tree().view(expr.root()) else { unreachable!() };
     /// let View::Reference(memory) = expr.tree().view(left) else { unreachable!() };
     /// assert_eq!(memory.scope, RefScope::Target);
@@ -184,8 +184,8 @@ impl Tree {
     /// The references in a part, in the order of the text, each as often as it is written.
     ///
     /// ```
-    /// use classmate::{ParseOptions, parse_expr};
-    /// let expr = parse_expr(b"MY.a > b && TARGET.c", &ParseOptions::default())?;
+    /// use classmate::parse_expr;
+    /// let expr = parse_expr(b"MY.a > b && TARGET.c")?;
     /// let found: Vec<String> = expr.tree().references(expr.root()).map(|found| found.to_string()).collect();
     /// assert_eq!(found, ["MY.a", "b", "TARGET.c"]);
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
@@ -228,8 +228,8 @@ impl Tree {
     /// The test for a missing value that a node is, if it is one. Parentheses around the constant are skipped.
     ///
     /// ```
-    /// use classmate::{ParseOptions, parse_expr};
-    /// let expr = parse_expr(b"x =!= undefined", &ParseOptions::default())?;
+    /// use classmate::parse_expr;
+    /// let expr = parse_expr(b"x =!= undefined")?;
     /// let test = expr.tree().defined_test(expr.root()).unwrap();
     /// assert!(!test.negated);
     /// assert_eq!(expr.part(test.of).to_string(), "x");
@@ -262,8 +262,8 @@ impl Tree {
     ///
     /// ```
     /// use classmate::internal::syntax::operator::BinaryOp;
-    /// use classmate::{ParseOptions, parse_expr};
-    /// let expr = parse_expr(b"a && (b && c) && d", &ParseOptions::default())?;
+    /// use classmate::parse_expr;
+    /// let expr = parse_expr(b"a && (b && c) && d")?;
     /// assert_eq!(expr.tree().flattened(BinaryOp::And, expr.root()).len(), 4);
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```

@@ -37,14 +37,16 @@ mod policy_test;
 mod whatif;
 
 pub use crate::autoclusters::{Audit, audit as audit_autoclusters};
-pub use crate::explain::causes::Cause;
+pub use crate::explain::causes::{Cause, Reason};
 pub use crate::explain::cycle::group::{QuotaTrace, trace as trace_quota};
 pub use crate::explain::cycle::submitter::{ShareTrace, trace as trace_share};
+pub use crate::explain::repair::suggestion::Suggestion;
 pub use crate::explain::replay::explain_job;
 pub use crate::explain::slot::{SlotExplanation, explain as explain_slot};
 pub use crate::explain::{Explanation, SlotPolicy};
 pub use crate::fmt::ads::expression as format_expression;
 pub use crate::lint::config::lint;
+pub use crate::policy_test::PolicyFile;
 pub use crate::policy_test::run::run as run_policy_tests;
 pub use crate::whatif::{Difference, what_if};
 

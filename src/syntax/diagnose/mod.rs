@@ -27,7 +27,7 @@ type Rule = fn(&Place<'_>) -> Option<Diagnostic>;
 /// use classmate::internal::syntax::diagnose::diagnose;
 /// use classmate::{ParseOptions, parse_expr};
 /// let (source, options) = (b"Memory > 1024 and Cpus > 1", ParseOptions::default());
-/// let error = parse_expr(source, &options).unwrap_err();
+/// let error = parse_expr(source).unwrap_err();
 /// let finding = diagnose(source, &error, &options);
 /// assert_eq!(finding.message, "`and` is not an operator");
 /// assert_eq!(finding.fix.unwrap().apply(source), b"Memory > 1024 && Cpus > 1");

@@ -43,7 +43,7 @@ pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 /// The file is wrong, names what there is not, or expects what cannot be asked.
 ///
 /// ```
-/// use classmate_advice::internal::policy_test::{PolicyFile, run};
+/// use classmate_advice::{PolicyFile, run_policy_tests};
 /// let file = PolicyFile::parse("
 ///     ads.job = '[ RequestMemory = 4096; Requirements = TARGET.Memory >= RequestMemory ]'
 ///     ads.slot = '[ Memory = 1024; Requirements = true ]'
@@ -54,7 +54,7 @@ pub type Files<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 ///     match = false
 ///     clause = 'TARGET.Memory >= RequestMemory'
 /// ").unwrap();
-/// let (results, _) = run(&file, &|name| Err(format!("no `{name}` here"))).unwrap();
+/// let (results, _) = run_policy_tests(&file, &|name| Err(format!("no `{name}` here"))).unwrap();
 /// assert!(results[0].failures.is_empty());
 /// ```
 pub fn run(file: &PolicyFile, files: Files<'_>) -> Result<(Vec<TestResult>, Vec<Covered>), TestFileError> {
