@@ -159,7 +159,7 @@ pub struct Tally {
     pub used_by_submitter: usize,
     /// In use, and `PREEMPTION_REQUIREMENTS` is not true.
     pub preemption_not_required: usize,
-    /// In use, and their Rank of the job is not at least their CurrentRank.
+    /// In use, and their Rank of the job is not at least their `CurrentRank`.
     pub prefers_its_job: usize,
     /// Unclaimed, or without preference for the job over the one they run, when the submitter has reached its limit and
     /// may take only slots that prefer its job.

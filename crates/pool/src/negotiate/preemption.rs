@@ -43,7 +43,7 @@ pub enum PreemptionRefusal {
     NotPreferred,
     /// `PREEMPTION_REQUIREMENTS` is not true.
     Requirements,
-    /// The slot's Rank of the job is not at least its CurrentRank.
+    /// The slot's Rank of the job is not at least its `CurrentRank`.
     Rank,
 }
 
