@@ -84,10 +84,11 @@ fn relied_on(tree: &Tree, root: NodeId) -> Vec<Reference> {
                 waiting.push(right);
                 continue;
             }
-            View::Call { name, arguments: [inner, ..] }
+            View::Call { name, arguments: [inner, rest @ ..] }
                 if matches!(name.folded(), b"evalineachcontext" | b"countmatches") =>
             {
                 leave(*inner);
+                waiting.extend(rest);
                 continue;
             }
             View::Choice { condition, .. } => guarded.extend(tested_names(tree, condition)),
@@ -208,4 +209,22 @@ fn similar(pool: &PoolFacts, job: &ClassAd, name: Name, (job_side, slot_side): (
     let near =
         names.filter_map(|other| Some((distance(name.as_bytes(), other.as_bytes(), allowed)?, other.folded(), other)));
     near.min_by_key(|(edits, folded, _)| (*edits, *folded)).map(|(_, _, other)| other.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::ParseOptions;
+    use classmate::internal::syntax::parse::parse_expr;
+
+    fn needed(text: &str) -> Vec<String> {
+        let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        relied_on(expr.tree(), expr.root()).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_list_of_a_call_is_needed_unless_it_has_a_default() {
+        assert_eq!(needed("countMatches(A > 1, Missing) > 0"), ["Missing"]);
+        assert_eq!(needed("countMatches(A > 1, Missing ?: {}) > 0"), [""; 0]);
+    }
 }
