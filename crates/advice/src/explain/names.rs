@@ -75,7 +75,8 @@ const STANDARD_NAMES: &[&[u8]] = &[
 /// are evaluated in each element of a list.
 fn relied_on(tree: &Tree, root: NodeId) -> Vec<Reference> {
     let (mut waiting, mut left_out, mut guarded) = (vec![root], HashSet::new(), HashSet::new());
-    let mut leave = |id: NodeId| left_out.extend(references(tree, id).into_iter().map(|found| found.name.key()));
+    let key = |found: Reference| (found.scope, found.name.key());
+    let mut leave = |id: NodeId| left_out.extend(references(tree, id).into_iter().map(key));
     while let Some(id) = waiting.pop() {
         match tree.view(id) {
             View::Ad(_) => continue,
@@ -91,22 +92,30 @@ fn relied_on(tree: &Tree, root: NodeId) -> Vec<Reference> {
                 waiting.extend(rest);
                 continue;
             }
-            View::Choice { condition, .. } => guarded.extend(tested_names(tree, condition)),
+            View::Choice { condition, .. } => guarded.extend(tested(tree, condition).into_iter().map(key)),
             _ => {}
         }
         waiting.extend(tree.parts(id));
     }
     let mut found = references(tree, root);
-    found.retain(|found| !left_out.contains(&found.name.key()) && !guarded.contains(&found.name.key()));
+    // A name without scope is missing only if both ads lack it.
+    let is_guarded = |found: &Reference| match found.scope {
+        RefScope::Either => {
+            let scopes = [RefScope::Either, RefScope::My, RefScope::Target];
+            scopes.iter().any(|scope| guarded.contains(&(*scope, found.name.key())))
+        }
+        _ => guarded.contains(&key(*found)),
+    };
+    found.retain(|found| !left_out.contains(&key(*found)) && !is_guarded(found));
     found
 }
 
-/// The names that a condition tests for being defined.
-fn tested_names(tree: &Tree, root: NodeId) -> Vec<Key> {
+/// The references that a condition tests for being defined.
+fn tested(tree: &Tree, root: NodeId) -> Vec<Reference> {
     let (mut waiting, mut found) = (vec![root], Vec::new());
     while let Some(id) = waiting.pop() {
         match tree.defined_test(id) {
-            Some(test) => found.extend(references(tree, test.of).into_iter().map(|found| found.name.key())),
+            Some(test) => found.extend(references(tree, test.of)),
             None => waiting.extend(tree.parts(id)),
         }
     }
@@ -226,5 +235,14 @@ mod tests {
     fn the_list_of_a_call_is_needed_unless_it_has_a_default() {
         assert_eq!(needed("countMatches(A > 1, Missing) > 0"), ["Missing"]);
         assert_eq!(needed("countMatches(A > 1, Missing ?: {}) > 0"), [""; 0]);
+    }
+
+    #[test]
+    fn a_test_of_one_ad_guards_no_reference_to_the_other() {
+        assert_eq!(needed("isUndefined(MY.X) ? true : TARGET.X < 5"), ["TARGET.X"]);
+        assert_eq!(needed("isUndefined(MY.X) ? true : MY.X < 5"), [""; 0]);
+        assert_eq!(needed("(MY.X ?: 1) > 0 && TARGET.X > 5"), ["TARGET.X"]);
+        // Where `X` is missing, so is `TARGET.X`.
+        assert_eq!(needed("isUndefined(TARGET.X) ? true : X < 5"), [""; 0]);
     }
 }
