@@ -75,7 +75,8 @@ const STANDARD_NAMES: &[&[u8]] = &[
 /// are evaluated in each element of a list.
 fn relied_on(tree: &Tree, root: NodeId) -> Vec<Reference> {
     let (mut waiting, mut left_out, mut guarded) = (vec![root], HashSet::new(), HashSet::new());
-    let mut leave = |id: NodeId| left_out.extend(references(tree, id).into_iter().map(|found| found.name.key()));
+    let key = |found: Reference| (found.scope, found.name.key());
+    let mut leave = |id: NodeId| left_out.extend(references(tree, id).into_iter().map(key));
     while let Some(id) = waiting.pop() {
         match tree.view(id) {
             View::Ad(_) => continue,
@@ -84,28 +85,37 @@ fn relied_on(tree: &Tree, root: NodeId) -> Vec<Reference> {
                 waiting.push(right);
                 continue;
             }
-            View::Call { name, arguments: [inner, ..] }
+            View::Call { name, arguments: [inner, rest @ ..] }
                 if matches!(name.folded(), b"evalineachcontext" | b"countmatches") =>
             {
                 leave(*inner);
+                waiting.extend(rest);
                 continue;
             }
-            View::Choice { condition, .. } => guarded.extend(tested_names(tree, condition)),
+            View::Choice { condition, .. } => guarded.extend(tested(tree, condition).into_iter().map(key)),
             _ => {}
         }
         waiting.extend(tree.parts(id));
     }
     let mut found = references(tree, root);
-    found.retain(|found| !left_out.contains(&found.name.key()) && !guarded.contains(&found.name.key()));
+    // A name without scope is missing only if both ads lack it.
+    let is_guarded = |found: &Reference| match found.scope {
+        RefScope::Either => {
+            let scopes = [RefScope::Either, RefScope::My, RefScope::Target];
+            scopes.iter().any(|scope| guarded.contains(&(*scope, found.name.key())))
+        }
+        _ => guarded.contains(&key(*found)),
+    };
+    found.retain(|found| !left_out.contains(&key(*found)) && !is_guarded(found));
     found
 }
 
-/// The names that a condition tests for being defined.
-fn tested_names(tree: &Tree, root: NodeId) -> Vec<Key> {
+/// The references that a condition tests for being defined.
+fn tested(tree: &Tree, root: NodeId) -> Vec<Reference> {
     let (mut waiting, mut found) = (vec![root], Vec::new());
     while let Some(id) = waiting.pop() {
         match tree.defined_test(id) {
-            Some(test) => found.extend(references(tree, test.of).into_iter().map(|found| found.name.key())),
+            Some(test) => found.extend(references(tree, test.of)),
             None => waiting.extend(tree.parts(id)),
         }
     }
@@ -208,4 +218,31 @@ fn similar(pool: &PoolFacts, job: &ClassAd, name: Name, (job_side, slot_side): (
     let near =
         names.filter_map(|other| Some((distance(name.as_bytes(), other.as_bytes(), allowed)?, other.folded(), other)));
     near.min_by_key(|(edits, folded, _)| (*edits, *folded)).map(|(_, _, other)| other.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::ParseOptions;
+    use classmate::internal::syntax::parse::parse_expr;
+
+    fn needed(text: &str) -> Vec<String> {
+        let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+        relied_on(expr.tree(), expr.root()).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_list_of_a_call_is_needed_unless_it_has_a_default() {
+        assert_eq!(needed("countMatches(A > 1, Missing) > 0"), ["Missing"]);
+        assert_eq!(needed("countMatches(A > 1, Missing ?: {}) > 0"), [""; 0]);
+    }
+
+    #[test]
+    fn a_test_of_one_ad_guards_no_reference_to_the_other() {
+        assert_eq!(needed("isUndefined(MY.X) ? true : TARGET.X < 5"), ["TARGET.X"]);
+        assert_eq!(needed("isUndefined(MY.X) ? true : MY.X < 5"), [""; 0]);
+        assert_eq!(needed("(MY.X ?: 1) > 0 && TARGET.X > 5"), ["TARGET.X"]);
+        // Where `X` is missing, so is `TARGET.X`.
+        assert_eq!(needed("isUndefined(TARGET.X) ? true : X < 5"), [""; 0]);
+    }
 }

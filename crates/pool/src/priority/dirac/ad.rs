@@ -92,7 +92,7 @@ impl JobReader<'_> {
     /// the times.
     pub fn run(&self, job: &ClassAd) -> Option<JobTimes> {
         let facts = AdReader::of(job, self.settings);
-        let time = |names: &[&str]| names.iter().find_map(|&name| facts.number(name)).filter(|time| *time > 0.0);
+        let time = |names: &[&str]| names.iter().find_map(|&name| facts.number(name).filter(|time| *time > 0.0));
         let start = time(&["JobCurrentStartDate", "JobStartDate"]);
         if facts.integer("JobStatus").is_some_and(|status| RUNNING.contains(&status)) {
             return Some(JobTimes { start: start.or_else(|| time(&["EnteredCurrentStatus"]))?, end: None });
@@ -279,6 +279,11 @@ mod tests {
         let reader = JobReader { settings: &settings, segments: Segments::default(), memory_tags: false };
         let run = |text: &str| reader.run(&ad(text)).map(|run| (run.start, run.end));
         assert_eq!(run("[JobStatus = 2; JobCurrentStartDate = 50; JobStartDate = 10]"), Some((50.0, None)));
+        assert_eq!(
+            run("[JobStatus = 2; JobCurrentStartDate = 0; JobStartDate = 10]"),
+            Some((10.0, None)),
+            "0: not set"
+        );
         assert_eq!(run("[JobStatus = 4; JobStartDate = 10; CompletionDate = 70]"), Some((10.0, Some(70.0))));
         assert_eq!(run("[JobStatus = 1; JobStartDate = 10; CompletionDate = 0]"), None);
         assert_eq!(run("[JobStatus = 1; JobStartDate = 10; CompletionDate = 70]"), None, "it waits");

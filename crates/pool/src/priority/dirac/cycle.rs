@@ -102,7 +102,7 @@ impl DiracPriority {
                 }
             }
         }
-        let mut shared_resources: HashMap<(u64, [Vec<Word>; 6]), Arc<SiteResource>> = HashMap::new();
+        let mut shared_resources: HashMap<ResourceKey, Arc<SiteResource>> = HashMap::new();
         let free = opening.slots.iter().enumerate().filter(|(_, slot)| !slot.is_in_use());
         let slots = free.map(|(at, slot)| {
             let resource = resource(&slot.ad, opening.settings);
@@ -163,10 +163,29 @@ pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s EvalOptions) 
     JobReader { settings: evaluation, segments, memory_tags: settings.options.memory_tags }
 }
 
+/// The CPU time, the lists of what a slot has or requires, and those of what it bans.
+type ResourceKey = (u64, [Vec<Word>; 8], [Vec<Word>; 4]);
+
 /// The fields in which slots that share one `SiteResource` agree.
-fn signature(slot: &SiteResource) -> (u64, [Vec<Word>; 6]) {
-    let lists = [&slot.sites, &slot.ces, &slot.platforms, &slot.job_types, &slot.tags, &slot.required_tags];
-    (slot.cpu_time.to_bits(), lists.map(Clone::clone))
+fn signature(slot: &SiteResource) -> ResourceKey {
+    let SiteResource {
+        cpu_time,
+        owners,
+        groups,
+        sites,
+        ces,
+        platforms,
+        job_types,
+        tags,
+        required_tags,
+        banned_sites,
+        banned_ces,
+        banned_platforms,
+        banned_job_types,
+    } = slot;
+    let described = [owners, groups, sites, ces, platforms, job_types, tags, required_tags];
+    let banned = [banned_sites, banned_ces, banned_platforms, banned_job_types];
+    (cpu_time.to_bits(), described.map(Clone::clone), banned.map(Clone::clone))
 }
 
 impl PriorityPolicy for DiracPriority {
@@ -354,5 +373,37 @@ impl Turns for Draws {
 
     fn equivalent_jobs(&self) -> Vec<EquivalentJobs> {
         self.equivalent_jobs.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_that_differ_in_one_field_have_different_signatures() {
+        let fields: [fn(&mut SiteResource) -> &mut Vec<Word>; 12] = [
+            |slot| &mut slot.owners,
+            |slot| &mut slot.groups,
+            |slot| &mut slot.sites,
+            |slot| &mut slot.ces,
+            |slot| &mut slot.platforms,
+            |slot| &mut slot.job_types,
+            |slot| &mut slot.tags,
+            |slot| &mut slot.required_tags,
+            |slot| &mut slot.banned_sites,
+            |slot| &mut slot.banned_ces,
+            |slot| &mut slot.banned_platforms,
+            |slot| &mut slot.banned_job_types,
+        ];
+        let plain = SiteResource::default();
+        let mut seen = vec![signature(&plain), signature(&SiteResource { cpu_time: 1.0, ..plain.clone() })];
+        for field in fields {
+            let mut slot = plain.clone();
+            field(&mut slot).push(Word::from(&b"x"[..]));
+            let found = signature(&slot);
+            assert!(!seen.contains(&found), "{slot:?}");
+            seen.push(found);
+        }
     }
 }
