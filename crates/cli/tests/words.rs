@@ -351,9 +351,8 @@ fn doc_comments_are_phrases_about_things() {
 /// The name that a line of a source gives to a type.
 fn type_name(line: &str) -> Option<&str> {
     let mut words = line.split(' ').skip_while(|word| word.starts_with("pub"));
-    let is_type = matches!(words.next()?, "struct" | "enum" | "trait" | "type" | "union");
-    let name = if is_type { words.next()? } else { return None };
-    name.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+    words.next().filter(|word| ["struct", "enum", "trait", "type", "union"].contains(word))?;
+    words.next()?.split(|c: char| !c.is_alphanumeric() && c != '_').next()
 }
 
 #[test]

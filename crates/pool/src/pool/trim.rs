@@ -27,8 +27,8 @@ impl Trim {
             && self.keeps_claimed_partitionable(slot, settings)
     }
 
-    /// The `CurrentTime` that a slot has for the rest of the cycle, epoch seconds: `condor_negotiator` sets it to test
-    /// whether the slot shuts down, and does not remove it if the slot had none. `None` if it is not set.
+    /// The `CurrentTime` that a slot has for the rest of the cycle, epoch seconds: `condor_negotiator` sets it for the test
+    /// of the shutdown condition, and leaves it in an ad that had none before. `None` if it is not set.
     pub fn moved_clock(&self, slot: &Slot, settings: &EvalOptions) -> Option<i64> {
         let tested = self.shutdown_within > 0 && has_shutdown_condition(slot);
         (tested && !slot.ad.contains("CurrentTime")).then(|| shutdown_clock(slot, self.shutdown_within, settings))

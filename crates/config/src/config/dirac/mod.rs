@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_misspelled_or_names_nobody_is_told_with_its_place() {
+    fn misspelled_and_unknown_names_are_reported_with_their_places() {
         let reported = |lines: &[&str]| {
             let warnings = read(lines).warnings;
             warnings.iter().map(classmate::Diagnostic::to_line).collect::<Vec<_>>()
