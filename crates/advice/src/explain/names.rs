@@ -41,9 +41,13 @@ impl MissingAttribute {
 /// Slots whose names are looked through for similar ones.
 const MAX_SEARCHED_SLOTS: usize = 1000;
 
+/// Tests if a reference is to the clock, which no ad has to define.
+fn is_clock(found: &Reference) -> bool {
+    found.scope == RefScope::Either && found.name.key() == known::CURRENT_TIME
+}
+
 /// The references of a part that are looked up in one of the two ads, in the order of the text; not the clock.
 pub(super) fn references(tree: &Tree, id: NodeId) -> Vec<Reference> {
-    let is_clock = |found: &Reference| found.scope == RefScope::Either && found.name.key() == known::CURRENT_TIME;
     tree.outer_references(id).into_iter().filter(|found| !is_clock(found)).collect()
 }
 
@@ -71,42 +75,35 @@ const STANDARD_NAMES: &[&[u8]] = &[
     b"user",
 ];
 
-/// The references that a condition needs: without those that have a default (`?:`), are tested for being defined, or
-/// are evaluated in each element of a list.
+/// The references that a condition needs, in the order of the text: without those that have a default there (`?:`), are
+/// tested for being defined, or are evaluated in each element of a list.
 fn relied_on(tree: &Tree, root: NodeId) -> Vec<Reference> {
-    let (mut waiting, mut left_out, mut guarded) = (vec![root], HashSet::new(), HashSet::new());
-    let key = |found: Reference| (found.scope, found.name.key());
-    let mut leave = |id: NodeId| left_out.extend(references(tree, id).into_iter().map(key));
+    let (mut waiting, mut found, mut guards) = (vec![root], Vec::new(), HashSet::new());
     while let Some(id) = waiting.pop() {
         match tree.view(id) {
-            View::Ad(_) => continue,
-            View::Binary { op: BinaryOp::Default, left, right } => {
-                leave(left);
-                waiting.push(right);
-                continue;
-            }
-            View::Call { name, arguments: [inner, rest @ ..] }
+            View::Reference(reference) => found.push(reference),
+            View::Ad(_) => {}
+            View::Binary { op: BinaryOp::Default, right, .. } => waiting.push(right),
+            View::Call { name, arguments: [_, rest @ ..] }
                 if matches!(name.folded(), b"evalineachcontext" | b"countmatches") =>
             {
-                leave(*inner);
                 waiting.extend(rest);
-                continue;
             }
-            View::Choice { condition, .. } => guarded.extend(tested(tree, condition).into_iter().map(key)),
-            _ => {}
+            view => {
+                if let View::Choice { condition, .. } = view {
+                    guards.extend(tested(tree, condition));
+                }
+                waiting.extend(tree.parts(id));
+            }
         }
-        waiting.extend(tree.parts(id));
     }
-    let mut found = references(tree, root);
     // A name without scope is missing only if both ads lack it.
     let is_guarded = |found: &Reference| match found.scope {
-        RefScope::Either => {
-            let scopes = [RefScope::Either, RefScope::My, RefScope::Target];
-            scopes.iter().any(|scope| guarded.contains(&(*scope, found.name.key())))
-        }
-        _ => guarded.contains(&key(*found)),
+        RefScope::Either => guards.iter().any(|guard| guard.name == found.name),
+        _ => guards.contains(found),
     };
-    found.retain(|found| !left_out.contains(&key(*found)) && !is_guarded(found));
+    found.retain(|found| !is_clock(found) && !is_guarded(found));
+    found.reverse();
     found
 }
 
@@ -242,6 +239,8 @@ mod tests {
         assert_eq!(needed("isUndefined(MY.X) ? true : TARGET.X < 5"), ["TARGET.X"]);
         assert_eq!(needed("isUndefined(MY.X) ? true : MY.X < 5"), [""; 0]);
         assert_eq!(needed("(MY.X ?: 1) > 0 && TARGET.X > 5"), ["TARGET.X"]);
+        assert_eq!(needed("(TARGET.X ?: 1) > 0 && TARGET.X > 5"), ["TARGET.X"]);
+        assert_eq!(needed("countMatches(A > 1, L) > 0 && A > 4"), ["L", "A"]);
         // Where `X` is missing, so is `TARGET.X`.
         assert_eq!(needed("isUndefined(TARGET.X) ? true : X < 5"), [""; 0]);
     }
