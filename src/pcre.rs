@@ -24,9 +24,6 @@ pub struct Options {
 }
 
 impl Options {
-    /// The option for letters in either case.
-    pub const CASELESS: Options = Options { caseless: true, multiline: false, dotall: false, extended: false };
-
     /// The options of a text of letters; letters that mean nothing here are ignored, upper case ones are such.
     ///
     /// ```
@@ -45,18 +42,18 @@ impl Options {
 /// Ends with the last group that took part, which is how the engine counts the groups of a match.
 pub type MatchGroups = Vec<Option<(usize, usize)>>;
 
-/// Compiles a pattern.
+/// Compiles a pattern, to machine code if `jit`: that is for patterns that are searched often.
 ///
 /// # Errors
 /// The text is not a pattern.
 #[cfg(feature = "pcre2")]
-pub fn compile(pattern: &str, options: Options) -> Result<Regex, Error> {
+pub fn compile(pattern: &str, options: Options, jit: bool) -> Result<Regex, Error> {
     pcre2::bytes::RegexBuilder::new()
         .caseless(options.caseless)
         .multi_line(options.multiline)
         .dotall(options.dotall)
         .extended(options.extended)
-        .jit_if_available(true)
+        .jit_if_available(jit)
         .build(pattern)
 }
 
@@ -113,7 +110,7 @@ mod absent {
     ///
     /// # Errors
     /// Always.
-    pub fn compile(_: &str, _: Options) -> Result<Regex, Error> {
+    pub fn compile(_: &str, _: Options, _: bool) -> Result<Regex, Error> {
         Err(Error(()))
     }
 

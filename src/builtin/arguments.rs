@@ -1,7 +1,6 @@
 //! Command lines in one string: the old syntax (V1, split at white space) and the quoting one (V2).
 
 use crate::builtin::{Call, Exit, Function};
-use crate::eval::EvalError;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -156,21 +155,21 @@ pub fn join_v1<'a>(arguments: impl IntoIterator<Item = &'a [u8]>) -> Option<Vec<
 /// Bytes of an argument beside its text.
 const ARGUMENT_SIZE: usize = 64;
 
-/// Evaluates the argument that says which syntax is meant: true for V2, false for V1, `None` if it says neither.
-fn is_v2(call: &mut Call<'_, '_>) -> Result<Option<bool>, EvalError> {
-    Ok(match call.len() {
-        1 => Some(true),
-        _ => match call.argument(1)? {
-            // The reference keeps the low 32 bits.
-            Value::Int(version) if version as i32 == 1 => Some(false),
-            Value::Int(version) if version as i32 == 2 => Some(true),
-            _ => None,
-        },
-    })
+/// Evaluates the argument that says which syntax is meant: true for V2, false for V1, an error if it says neither.
+fn is_v2(call: &mut Call<'_, '_>) -> Result<bool, Exit> {
+    if call.len() == 1 {
+        return Ok(true);
+    }
+    match call.argument(1)? {
+        // HTCondor keeps the low 32 bits.
+        Value::Int(version) if version as i32 == 1 => Ok(false),
+        Value::Int(version) if version as i32 == 2 => Ok(true),
+        _ => Err(Exit::Value(Value::Error)),
+    }
 }
 
 fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
+    let v2 = is_v2(call)?;
     let text = call.argument(0)?;
     let Some(text) = text.as_bytes() else { return Ok(Value::Error) };
     let blanks = text.iter().filter(|byte| is_blank(**byte)).count();
@@ -186,7 +185,7 @@ fn args_to_list(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
 }
 
 fn list_to_args(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    let Some(v2) = is_v2(call)? else { return Ok(Value::Error) };
+    let v2 = is_v2(call)?;
     let Value::List(list) = call.argument(0)? else { return Ok(Value::Error) };
     let mut arguments: Vec<Text> = Vec::new();
     for at in 0..list.len() {

@@ -80,9 +80,8 @@ fn eval_in_each_context(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
 fn count_matches(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let (subject, found_at, list) = prepared(call)?;
     let list = match list {
-        Ok(list) => list,
         Err(Value::Undefined) => return Ok(Value::Int(0)),
-        Err(other) => return Ok(other),
+        list => list?,
     };
     let mut count = 0;
     for at in 0..list.len() {

@@ -89,18 +89,22 @@ fn unparse(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     }
     // The text of the whole reference is taken for a name, so only plain names can be found.
     let reference = Expr::at(call.tree.clone(), call.node(0));
-    let text = reference.to_text_within(Style::New, call.evaluator.bytes_left());
-    let text = text.ok_or_else(|| call.evaluator.too_many_bytes())?;
-    call.charge(text.len() / 64)?;
+    let text = printed(call, &reference, Style::New)?;
     let Some(expr) =
         Name::known(&text).and_then(|name| call.evaluator.expression(name, call.evaluator.current(call.frame)))
     else {
         return call.string("");
     };
-    let text = expr.to_text_within(Style::Pretty, call.evaluator.bytes_left());
+    let text = printed(call, &expr, Style::Pretty)?;
+    call.string(text)
+}
+
+/// The text of an expression, counted as steps.
+fn printed(call: &mut Call<'_, '_>, expr: &Expr, style: Style) -> Result<Vec<u8>, Exit> {
+    let text = expr.to_text_within(style, call.evaluator.bytes_left());
     let text = text.ok_or_else(|| call.evaluator.too_many_bytes())?;
     call.charge(text.len() / 64)?;
-    call.string(text)
+    Ok(text)
 }
 
 fn unresolved(call: &mut Call<'_, '_>) -> Result<Value, Exit> {

@@ -179,7 +179,7 @@ impl Pattern {
 
     /// Compiles a complete text.
     fn build(&self, text: &str) -> Result<Regex, Error> {
-        pcre::compile(text, self.options)
+        pcre::compile(text, self.options, true)
     }
 
     /// Searches with one limit for all starting places together.

@@ -92,8 +92,8 @@ pub const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// All arguments, evaluated in order, when all are strings.
-fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Option<[Option<Text>; MOST]>, EvalError> {
+/// All arguments, evaluated in order; an error unless all are strings.
+fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<[Option<Text>; MOST], Exit> {
     let mut texts = [const { None }; MOST];
     let mut all = true;
     for at in 0..call.len() {
@@ -102,7 +102,7 @@ fn strings<const MOST: usize>(call: &mut Call<'_, '_>) -> Result<Option<[Option<
             _ => all = false,
         }
     }
-    Ok(all.then_some(texts))
+    if all { Ok(texts) } else { Err(Exit::Value(Value::Error)) }
 }
 
 /// Counts the steps of reading a number of bytes.
@@ -111,13 +111,13 @@ fn charge_for(call: &mut Call<'_, '_>, bytes: usize) -> Result<(), EvalError> {
 }
 
 fn size(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
+    let [Some(list), delimiters] = strings::<2>(call)? else { return Ok(Value::Error) };
     charge_for(call, list.len())?;
     Ok(Value::Int(tokens(&list, delimiters.as_deref().unwrap_or(DELIMITERS)).count() as i64))
 }
 
 fn reduced(call: &mut Call<'_, '_>, reduction: Reduction) -> Result<Value, Exit> {
-    let Some([Some(list), delimiters]) = strings::<2>(call)? else { return Ok(Value::Error) };
+    let [Some(list), delimiters] = strings::<2>(call)? else { return Ok(Value::Error) };
     // Reading numbers takes longer than looking for delimiters.
     charge_for(call, list.len().saturating_mul(16))?;
     Ok(reduce(&list, delimiters.as_deref().unwrap_or(DELIMITERS), reduction))
@@ -154,7 +154,7 @@ fn is_subset<const CASELESS: bool>(call: &mut Call<'_, '_>) -> Result<Value, Exi
 }
 
 fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    let Some([Some(pattern), Some(list), delimiters, options]) = strings::<4>(call)? else { return Ok(Value::Error) };
+    let [Some(pattern), Some(list), delimiters, options] = strings::<4>(call)? else { return Ok(Value::Error) };
     let options = options.as_deref().unwrap_or_default().to_ascii_lowercase();
     let Some(pattern) = regex::compiled(call, &pattern, Options::from_letters(&options))? else {
         return Ok(Value::Error);

@@ -82,9 +82,8 @@ impl UserMap {
         }
         let rule = match regex {
             Some(letters) => {
-                let options = Options { caseless: letters.contains(&b'i'), ..Options::default() };
                 let text = if letters.contains(&b'U') { [b"(?U)", &principal[..]].concat() } else { principal.clone() };
-                Some(Pattern::compile(&text, options).map_err(|error| error.to_string())?)
+                Some(Pattern::compile(&text, Options::from_letters(letters)).map_err(|error| error.to_string())?)
             }
             None => None,
         };

@@ -318,7 +318,8 @@ impl CauseSearch<'_, '_> {
     fn evaluated(&mut self, spot: &Spot) -> Vec<(Spot, Result<Value, EvalError>)> {
         let mut evaluated = Vec::new();
         for (spot, _) in self.walk.children(spot).into_iter().filter(|(_, is_evaluated)| *is_evaluated) {
-            evaluated.push((spot.clone(), self.walk.value(&spot)));
+            let value = self.walk.value(&spot);
+            evaluated.push((spot, value));
         }
         evaluated
     }

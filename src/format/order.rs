@@ -75,7 +75,7 @@ impl Order {
     }
 
     /// As [`Order::of`], with what shows through of chained parents.
-    pub(crate) fn of_merged<'a>(&'a mut self, ad: &'a ClassAd) -> Vec<(Name, &'a Attribute)> {
+    pub(crate) fn of_merged<'a>(&self, ad: &'a ClassAd) -> Vec<(Name, &'a Attribute)> {
         let mut attributes: Vec<_> = ad.attributes().collect();
         let mut above = ad;
         while let Some(parent) = above.chained() {

@@ -112,7 +112,12 @@ fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut u
             out.extend_from_slice(site.name.as_bytes());
             out.push(b'(');
             steps.push(Step::Text(")"));
-            separated(tree.run(site.arguments), ",", steps);
+            for (at, argument) in tree.run(site.arguments).iter().enumerate().rev() {
+                steps.push(Step::Node(*argument));
+                if at > 0 {
+                    steps.push(Step::Text(","));
+                }
+            }
         }
         Node::List(run) => {
             let spaces = (style == Style::Pretty).then_some(3);
@@ -153,15 +158,6 @@ fn grouped<P>(
             steps.extend([Step::Text(" = "), Step::Name(name)]);
         }
         steps.extend(spaces.map(|spaces| Step::Line(outside + 2 * spaces)));
-        if at > 0 {
-            steps.push(Step::Text(separator));
-        }
-    }
-}
-
-fn separated(elements: &[NodeId], separator: &'static str, steps: &mut Steps) {
-    for (at, element) in elements.iter().enumerate().rev() {
-        steps.push(Step::Node(*element));
         if at > 0 {
             steps.push(Step::Text(separator));
         }

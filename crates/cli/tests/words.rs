@@ -131,9 +131,14 @@ struct Scanned {
     comments: Vec<Text>,
 }
 
+/// A source without its tests.
+fn untested(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod ").next().unwrap()
+}
+
 fn scan(path: &Path) -> Scanned {
     let Text { place: file, text } = read(path);
-    let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+    let text = untested(&text);
     let mut scanned = Scanned { literals: Vec::new(), comments: Vec::new() };
     let (mut rest, mut line, mut last_comment) = (text, 1, 0);
     while let Some(first) = rest.chars().next() {
@@ -361,7 +366,7 @@ fn type_names_are_unique_within_a_crate() {
     for path in sources() {
         let Text { place, text } = read(&path);
         let package = place.split("src/").next().unwrap().to_owned();
-        for (at, line) in text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).enumerate() {
+        for (at, line) in untested(&text).lines().enumerate() {
             let Some(name) = type_name(line) else { continue };
             let here = format!("{place}:{}", at + 1);
             if let Some(other) = places.insert((package.clone(), name.to_owned()), here.clone()) {

@@ -244,8 +244,8 @@ const IMPLIED_BY: &[(&str, &str, PresenceCondition)] = &[
 
 /// The attributes, with their conditions, that imply an attribute (lower case) exists.
 pub(super) fn presence_conditions(name: &[u8]) -> impl Iterator<Item = (&'static str, PresenceCondition)> {
-    let of = IMPLIED_BY.iter().filter(move |(along, ..)| along.as_bytes() == name);
-    of.map(|(_, attribute, witness)| (*attribute, *witness))
+    let of = IMPLIED_BY.iter().filter(move |(implied, ..)| implied.as_bytes() == name);
+    of.map(|(_, attribute, condition)| (*attribute, *condition))
 }
 
 /// Returns true if an attribute (lower case) differs from job to job.

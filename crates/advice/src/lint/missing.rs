@@ -81,17 +81,17 @@ fn is_there(context: &LintContext<'_>, name: Name) -> bool {
 /// `HoldReasonCode` is there while `JobStatus` is 5.
 fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
     let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
-    presence_conditions(reference.name.folded()).any(|(attribute, witness)| {
+    presence_conditions(reference.name.folded()).any(|(attribute, condition)| {
         [RefScope::Either, RefScope::My, RefScope::Target].into_iter().any(|scope| {
             let known = facts.get(Reference { scope, name: Name::new(attribute.as_bytes()) });
-            known.is_some_and(|known| says(known, witness))
+            known.is_some_and(|known| says(known, condition))
         })
     })
 }
 
-/// Returns true if all values of an attribute say what a witness is asked for.
-fn says(known: &Values, witness: PresenceCondition) -> bool {
-    match witness {
+/// Returns true if a condition holds for all values of an attribute.
+fn says(known: &Values, condition: PresenceCondition) -> bool {
+    match condition {
         PresenceCondition::Is(number) => {
             let (integer, real) = (i64::from(number), f64::from(number));
             // `== 5` leaves the integer and the real.

@@ -167,7 +167,9 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
 fn pattern(text: &[u8]) -> Option<String> {
     let body = text.strip_prefix(b"/")?;
     let end = memchr::memrchr(b'/', body)?;
-    pcre::compile(&String::from_utf8_lossy(&body[..end]), Options::default()).err().map(|error| error.to_string())
+    pcre::compile(&String::from_utf8_lossy(&body[..end]), Options::default(), false)
+        .err()
+        .map(|error| error.to_string())
 }
 
 /// The words of a line.

@@ -176,8 +176,9 @@ impl Difference {
         let slots = |jobs: &BTreeMap<String, String>| jobs.values().cloned().collect::<BTreeSet<String>>();
         let (old_slots, new_slots) = (slots(&old), slots(&new));
         let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| one.difference(other).cloned().collect();
-        let jobs = |made: &BTreeMap<String, String>| made.keys().cloned().collect::<BTreeSet<String>>();
-        let (old_jobs, new_jobs) = (jobs(&old), jobs(&new));
+        let jobs_only = |one: &BTreeMap<String, String>, other: &BTreeMap<String, String>| -> Vec<String> {
+            one.keys().filter(|job| !other.contains_key(*job)).cloned().collect()
+        };
         let weight = |outcome: &Outcome| outcome.matches.iter().fold(0.0, |sum, made| sum + made.weight);
         let preemptions =
             |outcome: &Outcome| outcome.matches.iter().filter(|made| made.preempting != PreemptState::None).count();
@@ -209,8 +210,8 @@ impl Difference {
             submitters: paired(&submitters(before), &submitters(after)),
             weights: paired(&weights(before), &weights(after)),
             groups: paired(&groups(before), &groups(after)),
-            jobs_won: only(&new_jobs, &old_jobs),
-            jobs_lost: only(&old_jobs, &new_jobs),
+            jobs_won: jobs_only(&new, &old),
+            jobs_lost: jobs_only(&old, &new),
             jobs_moved: moved.collect(),
             slots_won: only(&new_slots, &old_slots),
             slots_lost: only(&old_slots, &new_slots),

@@ -131,7 +131,7 @@ pub(super) fn run(arguments: &ConfigArguments, streams: Streams) -> Result<ExitC
 
 fn dump(arguments: &Dump, streams: Streams) -> Result<(), Failure> {
     let regex = |pattern: &String| {
-        let built = pcre::compile(pattern, Options::CASELESS);
+        let built = pcre::compile(pattern, Options::from_letters(b"i"), false);
         built.map_err(|error| Failure::input(format!("`{pattern}` is not a regular expression: {error}")))
     };
     let pattern = arguments.pattern.as_ref().map(regex).transpose()?;

@@ -303,16 +303,17 @@ fn fix(alarms: &[Diagnostic], complains: bool) -> Result<u64, Failure> {
     let files: BTreeSet<&str> = alarms.iter().filter(|alarm| alarm.fix.is_some()).map(Diagnostic::file).collect();
     for file in files {
         let path = Path::new(file);
-        let text = if path.is_file() { std::fs::read(path) } else { Ok(Vec::new()) };
-        let text = text.map_err(|error| Failure::reading(file, &error))?;
-        let is_compressed = text.starts_with(&COMPRESSED);
-        if is_compressed || !path.is_file() {
-            if complains {
-                let why = if is_compressed { "compressed" } else { "not a file" };
-                complain(&format!("cannot write `{file}`: it is {why}"));
+        let read = || std::fs::read(path).map_err(|error| Failure::reading(file, &error));
+        let text = match path.is_file().then(read).transpose()? {
+            Some(text) if !text.starts_with(&COMPRESSED) => text,
+            unwritable => {
+                if complains {
+                    let why = if unwritable.is_some() { "compressed" } else { "not a file" };
+                    complain(&format!("cannot write `{file}`: it is {why}"));
+                }
+                continue;
             }
-            continue;
-        }
+        };
         let fixes: Vec<&Fix> =
             alarms.iter().filter(|alarm| alarm.file() == file).filter_map(|alarm| alarm.fix.as_deref()).collect();
         // Places are counted without a byte order mark.

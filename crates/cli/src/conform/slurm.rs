@@ -60,9 +60,10 @@ fn run(op: &str, input: &Json) -> Result<Json, String> {
         }
         "priority" => priority(input)?,
         "billing" => {
-            let weights = input.get("weights").filter(|weights| !weights.is_null());
-            let weights = weights.map(|_| amounts(input, "weights").map(TresWeights)).transpose()?;
-            let tres = object(input, "tres").and_then(|_| amounts(input, "tres"))?;
+            let has_weights = input.get("weights").is_some_and(|weights| !weights.is_null());
+            let weights = has_weights.then(|| amounts(input, "weights").map(TresWeights)).transpose()?;
+            object(input, "tres")?;
+            let tres = amounts(input, "tres")?;
             json!({ "billing": billing(&tres, weights.as_ref(), flags(input)?.billing) })
         }
         "evaluation_order" => evaluation_order(input)?,

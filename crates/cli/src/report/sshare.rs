@@ -63,7 +63,7 @@ pub enum Separator {
 }
 
 /// The columns of a listing by their numbers, each with its width.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShareColumns(Vec<(usize, i64)>);
 
 impl ShareColumns {
@@ -84,8 +84,9 @@ impl ShareColumns {
             ("GrpTRESMins", long),
             ("TRESRunMins", long),
         ];
-        let names: Vec<&str> = all.into_iter().filter(|(_, wanted)| *wanted).map(|(name, _)| name).collect();
-        Self::parse(&names.join(",")).unwrap_or_default()
+        let number = |name: &str| COLUMNS.iter().position(|(known, ..)| *known == name);
+        let wanted = all.into_iter().filter(|(_, wanted)| *wanted);
+        Self(wanted.filter_map(|(name, _)| number(name)).map(|at| (at, COLUMNS[at].1)).collect())
     }
 
     /// Reads a list of names, which may be shortened, each with `%` and a width if it has another.

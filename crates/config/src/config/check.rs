@@ -275,7 +275,7 @@ impl Checker<'_> {
         match knob.kind {
             Kind::Expression => self.expression(&shown_name, text, definition),
             Kind::Pattern => {
-                if let Err(error) = pcre::compile(&String::from_utf8_lossy(value), Options::default()) {
+                if let Err(error) = pcre::compile(&String::from_utf8_lossy(value), Options::default(), false) {
                     let message = format!("`{shown_name}` is `{}`: {error}", shown(value));
                     self.found.push(definition.value_problem(Severity::Error, message).code("bad-value"));
                 }

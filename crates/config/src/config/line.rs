@@ -47,6 +47,11 @@ impl Logical {
         Diagnostic::warning_at(message, self.place(part.start)).width(part.len())
     }
 
+    /// The range of the whole line.
+    pub(crate) fn whole(&self) -> Range<usize> {
+        0..self.text.len()
+    }
+
     /// The beginning of the line.
     pub(crate) fn start(&self) -> Location {
         self.place(0)

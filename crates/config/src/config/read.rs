@@ -240,7 +240,6 @@ impl Reader<'_> {
             let at = error.span.range();
             Diagnostic { place: Some(line.place(at.start)), ..error }.width(at.len())
         })?;
-        let whole = 0..line.text.len();
         match parsed {
             Statement::Assign { name, operator, stray, value } => {
                 if let Some(stray) = stray {
@@ -255,9 +254,9 @@ impl Reader<'_> {
                 let message = self.expand(line, &text)?;
                 if error {
                     let message = format!("the configuration reports an error: {}", shown(&message));
-                    return Err(line.error(&whole, message));
+                    return Err(line.error(&line.whole(), message));
                 }
-                self.config.warn(line.warning(&whole, shown(&message)));
+                self.config.warn(line.warning(&line.whole(), shown(&message)));
                 Ok(())
             }
             // Conditions are read before; a section line says nothing.
@@ -268,26 +267,25 @@ impl Reader<'_> {
     fn assign(
         &mut self,
         line: &Logical,
-        name: Range<usize>,
+        written: Range<usize>,
         operator: &Operator,
         value: Range<usize>,
         text: &mut SourceText<'_>,
     ) -> Result<(), ConfigError> {
-        let start = 0..name.len();
-        let name = self.expand(line, &name)?;
+        let name = self.expand(line, &written)?;
         checked_name(&name).map_err(|message| {
             let help = if name.contains(&b'$') {
                 "a reference in a name cannot have a default"
             } else {
                 "names consist of letters, digits, `_`, `.` and `/`; operators require a space before them"
             };
-            line.error(&start, message).help(help)
+            line.error(&written, message).help(help)
         })?;
         let site = Site::of(line, value.start, text.title());
         let mut value = Cow::Borrowed(&line.text[value]);
         if *operator == Operator::ObsoleteSet {
             let message = format!("`{} : value` is the obsolete form of `{0} = value`", shown(&name));
-            self.config.warn(line.warning(&start, message));
+            self.config.warn(line.warning(&written, message));
         }
         if *operator == Operator::Block {
             value = Cow::Owned(self.block(line, &name, value.trim_ascii(), text)?);
@@ -319,12 +317,12 @@ impl Reader<'_> {
         }
         let message = format!("the value of `{}` does not end", shown(name));
         let help = format!("expected `{}` on a line of its own", shown(&end));
-        Err(line.error(&(0..line.text.len()), message).help(help))
+        Err(line.error(&line.whole(), message).help(help))
     }
 
     /// Counts a file or template that is read from another.
     fn enter(&mut self, line: &Logical, depth: usize) -> Result<(), ConfigError> {
-        let error = |message: String| line.error(&(0..line.text.len()), message);
+        let error = |message: String| line.error(&line.whole(), message);
         if depth >= MAX_INCLUDE_DEPTH {
             let error = error(format!("includes and templates are nested more than {MAX_INCLUDE_DEPTH} deep"));
             return Err(error.help("a file cannot include itself, directly or indirectly"));

@@ -73,7 +73,7 @@ impl Config {
             let excluded = self.get("LOCAL_CONFIG_DIR_EXCLUDE_REGEXP")?.map(|found| found.text).unwrap_or_default();
             if !excluded.is_empty() {
                 let pattern =
-                    pcre::compile(&String::from_utf8_lossy(&excluded), Options::default()).map_err(|error| {
+                    pcre::compile(&String::from_utf8_lossy(&excluded), Options::default(), false).map_err(|error| {
                         let message = format!("`LOCAL_CONFIG_DIR_EXCLUDE_REGEXP` is `{}`: {error}", shown(&excluded));
                         Diagnostic::without_place(message)
                     })?;

@@ -180,11 +180,11 @@ impl Resources {
             weight: charge.weight,
             start: now,
             limits: charge.limits.clone(),
-            count: None,
+            ..SlotRecord::default()
         };
         let mut key = charge.key.clone();
         if charge.shared {
-            let blank = || SlotRecord { user: Vec::new(), limits: None, ..resource.clone() };
+            let blank = || SlotRecord { weight: charge.weight, start: now, ..SlotRecord::default() };
             let slot = self.0.entry(key.clone()).or_insert_with(blank);
             let count = slot.count.unwrap_or(0);
             slot.count = Some(count + 1);

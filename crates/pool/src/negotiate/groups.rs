@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use crate::accountant::GroupOf;
 use crate::negotiate::negotiation_loop::{NegotiatedGroup, NegotiationLoop};
 use crate::negotiate::preemption::KnownQuotas;
 use crate::pool::PoolSize;
@@ -86,12 +85,6 @@ impl GroupRules {
         }
         let usage = self.tree.groups().iter().map(|group| policy.group_usage(&group.name)).collect();
         QuotaPool { total: self.total(size), demand, usage, last_served: Vec::new() }
-    }
-}
-
-impl GroupOf for Arc<GroupTree> {
-    fn group_of(&self, name: &[u8]) -> &[u8] {
-        GroupTree::group_of(self, name)
     }
 }
 

@@ -153,9 +153,7 @@ impl PreparedPool<'_> {
         let (slots, mut queue) = (std::mem::take(&mut self.slots), std::mem::take(&mut self.queue));
         let (snapshot, rules, size, settings) = (self.snapshot, &*self.rules, &self.size, &self.settings);
         let (submitters, policy) = (self.submitters.as_slice(), &mut *self.policy);
-        if queue.whole && !uses_insignificant(&queue, rules) {
-            queue.whole = false;
-        }
+        queue.whole = queue.whole && uses_insignificant(&queue, rules);
         let total_slots = slots.len();
         let offered = single::offered(&queue, self.known_jobs);
         let mut left_out = left_out(self.ignored, snapshot, &queue, self.known_jobs);

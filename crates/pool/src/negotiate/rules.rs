@@ -194,7 +194,7 @@ fn seconds(knob: &str, text: Option<&FoundValue>, settings: &EvalOptions) -> Res
 fn pattern(knob: &str, text: Option<&FoundValue>) -> Result<Option<Regex>, ConfigError> {
     let Some(FoundValue { text, place }) = text else { return Ok(None) };
     let shown = String::from_utf8_lossy(text);
-    match pcre::compile(&shown, Options::CASELESS) {
+    match pcre::compile(&shown, Options::from_letters(b"i"), false) {
         Ok(regex) => Ok(Some(regex)),
         Err(error) => Err(Diagnostic::error_at(format!("`{knob}` is `{shown}`: {error}"), place.clone())),
     }

@@ -38,7 +38,7 @@ static USER: LazyLock<Name> = LazyLock::new(|| Name::new("User"));
 static OWNER: LazyLock<Name> = LazyLock::new(|| Name::new("Owner"));
 static GROUP: LazyLock<Name> = LazyLock::new(|| Name::new("AccountingGroup"));
 
-/// All but the numbers.
+/// The attributes that are read of every job, without its numbers (`ClusterId`, `ProcId`, `GlobalJobId`).
 static OF_CLUSTERS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let others = [*UNIVERSE, *STATUS, *USER, *OWNER, *GROUP];
     PRIORITIES.iter().copied().chain(others).map(Name::key).collect()

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::OrderedMap;
 use hashbrown::HashMap;
-use indexmap::IndexMap;
 
 use super::clock::Clock;
 use super::cluster::{Cluster, CycleDecisions};
@@ -56,7 +56,7 @@ pub struct UniformCluster<'w> {
     free: u32,
     /// Number of waiting jobs, by cores.
     asked: BTreeMap<u32, usize>,
-    lines: IndexMap<QueueKind, TiedJobs>,
+    lines: OrderedMap<QueueKind, TiedJobs>,
     /// The queues that are not empty.
     open: BTreeSet<usize>,
     /// True if every job is shown, because the demand of groups, or the state of each job in earlier cycles, decides
@@ -94,7 +94,7 @@ impl<'w> UniformCluster<'w> {
         let apart = |names: &[&str]| rules.jobs.is_some() || counted && looked_at(names);
         let apart = (apart(&["RequestMemory"]), apart(&["CPUTime", "AllowedJobDuration"]));
         let looks_at_clock = Clock::new(std::iter::once(&says)).of_rules(rules, workload);
-        let (asked, lines, open) = (BTreeMap::new(), IndexMap::new(), BTreeSet::new());
+        let (asked, lines, open) = (BTreeMap::new(), OrderedMap::default(), BTreeSet::new());
         let (held, limits, reasons) = (BTreeMap::new(), HashMap::new(), HashMap::new());
         Self {
             ledger,

@@ -233,16 +233,17 @@ fn of_the_job(view: &JobView<'_>, table: &AdTable<'_>, failures: &[FailureClass]
             *sets.entry(set).or_default() += 1;
         }
     }
-    let mut signatures: IndexMap<Vec<&str>, Vec<(Vec<Edit>, usize)>> = IndexMap::new();
+    let mut signatures: IndexMap<Vec<&str>, Vec<(&Vec<u32>, usize)>> = IndexMap::new();
     for (set, count) in &sets {
         let places = set.iter().map(|number| edits.place(*number)).collect();
-        let made = set.iter().map(|number| edits.0[*number as usize].clone()).collect();
-        signatures.entry(places).or_default().push((made, *count));
+        signatures.entry(places).or_default().push((set, *count));
     }
     signatures.sort_by(|one, _, other, _| one.len().cmp(&other.len()));
     let mut found: Vec<Vec<Edit>> = Vec::new();
-    for variants in signatures.values().take(MAX_SIGNATURES) {
-        found.extend(chosen(view.job, variants).into_iter().map(|at| variants[at].0.clone()));
+    let made = |set: &[u32]| -> Vec<Edit> { set.iter().map(|number| edits.0[*number as usize].clone()).collect() };
+    for sets in signatures.values().take(MAX_SIGNATURES) {
+        let variants: Vec<(Vec<Edit>, usize)> = sets.iter().map(|(set, count)| (made(set), *count)).collect();
+        found.extend(chosen(view.job, &variants).into_iter().map(|at| variants[at].0.clone()));
     }
     found
 }

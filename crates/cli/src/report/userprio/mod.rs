@@ -18,7 +18,7 @@ pub use values::Setting;
 use classmate::{ClassAd, EvalOptions, Zone};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use draw::Drawing;
-use row::{Found, Surplus, UserRow};
+use row::{Surplus, UserRow};
 
 /// Layout of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,10 +76,7 @@ impl Listing {
         if ads.is_empty() {
             return Ok(());
         }
-        let settings = EvalOptions::default();
-        let updated = AdReader::of(&ads[0], &settings).integer("LastUpdate").unwrap_or(0);
-        let (rows, found) = row::rows(ads, self.rollup);
-        Drawing { updated, count: ads.len(), ..self.arranged(rows, found) }.write(out)
+        self.arranged(ads).write(out)
     }
 
     /// Number of ads left out because they were not active recently.
@@ -89,7 +86,8 @@ impl Listing {
     }
 
     /// Decides what is shown, and sorts the rows.
-    fn arranged(&self, mut rows: Vec<UserRow>, mut found: Found) -> Drawing<'_> {
+    fn arranged(&self, ads: &[ClassAd]) -> Drawing<'_> {
+        let (mut rows, mut found) = row::rows(ads, self.rollup);
         let mut columns = if self.columns.is_empty() { Columns::MOST } else { self.columns };
         let mut hierarchical = matches!(self.layout, Layout::Automatic | Layout::Hierarchical);
         let mut hide_groups = false;
@@ -122,6 +120,8 @@ impl Listing {
         // By its sort key the root is last anyway; among numbered groups it has none.
         let root_last = found.surplus == Surplus::Regroup || by == By::GroupNumber;
         sort(&mut rows, &Order { by, columns, root_last });
+        let settings = EvalOptions::default();
+        let updated = ads.first().and_then(|ad| AdReader::of(ad, &settings).integer("LastUpdate"));
         Drawing {
             listing: self,
             rows,
@@ -131,8 +131,8 @@ impl Listing {
             hide_users: only_quotas && !found.users_have_quotas,
             hide_root: all_in_root,
             surplus: found.surplus,
-            updated: 0,
-            count: 0,
+            updated: updated.unwrap_or(0),
+            count: ads.len(),
         }
     }
 

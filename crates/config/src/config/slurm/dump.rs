@@ -148,7 +148,7 @@ impl Associations {
                 }
                 "qos" => match quality(name, &fields[1.min(fields.len())..]) {
                     Ok(qos) => dump.qos.push(qos),
-                    Err(message) => defects.errors.push(Diagnostic::error_at(message, Some(place()))),
+                    Err(message) => defects.error(&place(), message),
                 },
                 "parent" => {
                     if parents.insert(name.clone()) {
@@ -166,9 +166,7 @@ impl Associations {
                         match row.set(field) {
                             Ok(true) => {}
                             Ok(false) => defects.warnings.push(unknown(&name, field, place())),
-                            Err(message) => {
-                                defects.error(&place(), format!("`{name}`: {message}"));
-                            }
+                            Err(message) => defects.error(&place(), format!("`{name}`: {message}")),
                         }
                     }
                     dump.rows.push(row);

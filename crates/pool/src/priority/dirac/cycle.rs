@@ -15,6 +15,7 @@ use super::resource::SiteResource;
 use super::segment::Segments;
 use super::site::SiteLimits;
 use super::table::PriorityTable;
+use crate::OrderedMap;
 use crate::accountant::GroupOf;
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::pool::Slot;
@@ -38,7 +39,7 @@ pub struct DiracPriority {
     history: Arc<RunHistory>,
     limits: SiteLimits,
     /// Weighted slots in use, by submitter.
-    usage: indexmap::IndexMap<Vec<u8>, f64>,
+    usage: OrderedMap<Vec<u8>, f64>,
 }
 
 /// A slot that requests a job.
@@ -116,7 +117,7 @@ impl DiracPriority {
             slots: slots.collect(),
             history: past.map_or_else(|| Arc::new(history), |past| Arc::clone(past.history())),
             limits: past.map_or(limits, |past| past.limits().clone()),
-            usage: indexmap::IndexMap::new(),
+            usage: OrderedMap::default(),
             settings: Arc::clone(settings),
         }
     }
@@ -163,8 +164,8 @@ pub(super) fn reader<'s>(settings: &DiracSettings, evaluation: &'s EvalOptions) 
     JobReader { settings: evaluation, segments, memory_tags: settings.options.memory_tags }
 }
 
-/// The CPU time, the lists of what a slot has or requires, and those of what it bans.
-type ResourceKey = (u64, [Vec<Word>; 8], [Vec<Word>; 4]);
+/// The CPU time of a slot, and all its lists.
+type ResourceKey = (u64, [Vec<Word>; 12]);
 
 /// The fields in which slots that share one `SiteResource` agree.
 fn signature(slot: &SiteResource) -> ResourceKey {
@@ -183,9 +184,21 @@ fn signature(slot: &SiteResource) -> ResourceKey {
         banned_platforms,
         banned_job_types,
     } = slot;
-    let described = [owners, groups, sites, ces, platforms, job_types, tags, required_tags];
-    let banned = [banned_sites, banned_ces, banned_platforms, banned_job_types];
-    (cpu_time.to_bits(), described.map(Clone::clone), banned.map(Clone::clone))
+    let lists = [
+        owners,
+        groups,
+        sites,
+        ces,
+        platforms,
+        job_types,
+        tags,
+        required_tags,
+        banned_sites,
+        banned_ces,
+        banned_platforms,
+        banned_job_types,
+    ];
+    (cpu_time.to_bits(), lists.map(Clone::clone))
 }
 
 impl PriorityPolicy for DiracPriority {

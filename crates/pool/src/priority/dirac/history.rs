@@ -4,8 +4,8 @@
 //! In: starts and ends of jobs. Out: running jobs on average over a stretch of time, exact. A question costs the logarithm
 //! of what happened, not its length.
 
+use crate::OrderedMap;
 use hashbrown::HashMap;
-use indexmap::IndexMap;
 
 use classmate_config::internal::config::dirac::Word;
 
@@ -24,13 +24,13 @@ use classmate_config::internal::config::dirac::Word;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct RunHistory {
-    groups: IndexMap<Word, GroupHistory>,
+    groups: OrderedMap<Word, GroupHistory>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct GroupHistory {
     all: Track,
-    users: IndexMap<Word, Track>,
+    users: OrderedMap<Word, Track>,
 }
 
 impl RunHistory {

@@ -2,6 +2,7 @@
 
 use super::queue::TaskQueue;
 use super::weight::entity_priorities;
+use crate::OrderedMap;
 use classmate_config::internal::config::dirac::{Weighting, Word};
 
 /// The default share of a group.
@@ -44,7 +45,7 @@ pub fn group_priorities(
         let priorities = entity_priorities(queues, share, weighting, background);
         return priorities.into_iter().map(|priority| QueuePart { share, corrected: share, priority }).collect();
     }
-    let mut users: indexmap::IndexMap<Word, Vec<usize>> = indexmap::IndexMap::new();
+    let mut users: OrderedMap<Word, Vec<usize>> = OrderedMap::default();
     for (at, queue) in queues.iter().enumerate() {
         if weighting == Weighting::Observed || !queue.jobs.is_empty() {
             users.entry(queue.requirements.owner.clone()).or_default().push(at);

@@ -1,6 +1,6 @@
 //! The priorities of all task queues at one moment, and how they came about (`docs/reference/dirac-shares.md` 3, 4).
 
-use indexmap::IndexMap;
+use crate::OrderedMap;
 use serde::Serialize;
 
 use super::correct::{SliceUse, correct};
@@ -51,7 +51,7 @@ impl PriorityTable {
         history: &RunHistory,
         now: f64,
     ) -> Self {
-        let mut groups: IndexMap<Word, Vec<&TaskQueue>> = IndexMap::new();
+        let mut groups: OrderedMap<Word, Vec<&TaskQueue>> = OrderedMap::default();
         for queue in queues.iter() {
             groups.entry(queue.requirements.group.clone()).or_default().push(queue);
         }
