@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
         submitters: 1 + size(3, 5),
         groups: size(4, 4),
         seed: size(5, 255),
-        shape: [Shape::Ospool, Shape::Static, Shape::Gpu, Shape::Distinct][usize::from(sizes[6] % 4)],
+        shape: [Shape::Ospool, Shape::Static, Shape::Gpu, Shape::Distinct, Shape::Stock][usize::from(sizes[6] % 5)],
         claimed: f64::from(sizes[7] % 5) / 4.0,
         ..Pool::default()
     };

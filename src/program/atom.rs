@@ -79,19 +79,26 @@ pub struct Atoms {
     pub mentions: MentionsCache,
 }
 
+/// The address of a tree, and the first and the last node of a part of it.
+type PartKey = (usize, NodeId, NodeId);
+
 /// The mentions of expressions, each read once.
 #[derive(Debug, Default)]
 pub struct MentionsCache {
-    /// By the address of the tree, which is kept so that no other takes its place.
-    trees: HashMap<usize, (Arc<Tree>, Arc<Mentions>)>,
+    /// By part; the tree is kept so that no other takes its place.
+    parts: HashMap<PartKey, (Arc<Tree>, Arc<Mentions>)>,
 }
 
 impl MentionsCache {
     /// The mentions of a whole tree.
     pub(crate) fn of(&mut self, tree: &Arc<Tree>) -> Arc<Mentions> {
-        let address = Arc::as_ptr(tree) as usize;
-        let read = || (Arc::clone(tree), Arc::new(Mentions::of(tree)));
-        Arc::clone(&self.trees.entry(address).or_insert_with(read).1)
+        self.of_part(tree, (0, tree.root()))
+    }
+
+    fn of_part(&mut self, tree: &Arc<Tree>, (first, last): (NodeId, NodeId)) -> Arc<Mentions> {
+        let read = || (Arc::clone(tree), Arc::new(Mentions::of_part(tree, (first, last))));
+        let key = (Arc::as_ptr(tree) as usize, first, last);
+        Arc::clone(&self.parts.entry(key).or_insert_with(read).1)
     }
 }
 
@@ -226,8 +233,8 @@ impl<'w, 'a> DependencyWalk<'w, 'a> {
 
     /// Looks at the nodes of a part.
     fn part(&mut self, tree: &Arc<Tree>, first: NodeId, last: NodeId, side: Side) {
-        let mentions = self.mentions.of(tree);
-        self.depends.height += mentions.depth.min((last - first + 1) as usize);
+        let mentions = self.mentions.of_part(tree, (first, last));
+        self.depends.height += mentions.depth;
         self.depends.random |= mentions.random;
         let reachable = Liveness::of(self.pair, tree, (first, last), side);
         // Inside nested ads, and where ads are selected from, a name may be that of either side.

@@ -1,20 +1,23 @@
 //! Atoms evaluated over columns.
 //!
-//! In: an atom, groups of ads that agree in what it looks at, the other ad. Out: a value for each group, or none if the
-//! atom holds anything but operators, references and constants.
+//! In: an atom, groups of ads that agree in what it looks at, the other ad. Out: a value for each group. Operators,
+//! references and constants go over columns. Any other part is evaluated once for each combination of the attributes of
+//! rows that it looks at, mostly far fewer than the whole atom looks at.
 
 use std::sync::Arc;
 
 use crate::eval::operate;
+use crate::eval::scope::Scope;
 use crate::name::Key;
 use crate::program::Side;
-use crate::program::atom::{AdPair, Atom, AtomKind, Resolved};
+use crate::program::atom::{AdPair, Atom, AtomKind, MentionsCache, Resolved};
 use crate::program::column::Entry;
+use crate::program::condition::{MAX_HEIGHT, is_divisible};
 use crate::program::view::{Groups, TableView};
-use crate::syntax::expr::{NodeId, Tree};
+use crate::syntax::expr::{Expr, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
-use crate::syntax::view::{RefScope, Reference, View};
+use crate::syntax::view::{DefinedTest, RefScope, Reference, View};
 use crate::value::logic::{Truth, not};
 use crate::value::{Value, arith};
 
@@ -27,6 +30,8 @@ pub enum Vector {
     Ints(Vec<i64>),
     /// True or false.
     Bools(Vec<bool>),
+    /// A few values, and for each group the number of its value.
+    Coded(Arc<[u32]>, Vec<Value>),
     /// Anything.
     Each(Vec<Value>),
 }
@@ -35,6 +40,7 @@ impl Vector {
     fn map(self, of: impl Fn(Value) -> Value) -> Self {
         match self {
             Vector::Same(value) => Vector::Same(of(value)),
+            Vector::Coded(codes, values) => Vector::Coded(codes, values.into_iter().map(of).collect()),
             other => Vector::Each(other.values().into_iter().map(of).collect()),
         }
     }
@@ -44,6 +50,7 @@ impl Vector {
             Vector::Same(value) => vec![value],
             Vector::Ints(values) => values.into_iter().map(Value::Int).collect(),
             Vector::Bools(values) => values.into_iter().map(Value::Bool).collect(),
+            Vector::Coded(codes, values) => codes.iter().map(|code| values[*code as usize].clone()).collect(),
             Vector::Each(values) => values,
         }
     }
@@ -54,14 +61,23 @@ impl Vector {
             Vector::Same(value) => value.clone(),
             Vector::Ints(values) => Value::Int(values[group]),
             Vector::Bools(values) => Value::Bool(values[group]),
+            Vector::Coded(codes, values) => values[codes[group] as usize].clone(),
             Vector::Each(values) => values[group].clone(),
         }
     }
 
     /// Maps the value of each group.
-    pub fn each<T>(&self, groups: usize, of: impl Fn(&Value) -> T) -> Vec<T> {
+    pub fn each<T: Clone>(&self, groups: usize, of: impl Fn(&Value) -> T) -> Vec<T> {
         match self {
             Vector::Each(values) => values.iter().map(of).collect(),
+            Vector::Bools(values) => {
+                let [no, yes] = [false, true].map(|value| of(&Value::Bool(value)));
+                values.iter().map(|value| if *value { yes.clone() } else { no.clone() }).collect()
+            }
+            Vector::Coded(codes, values) => {
+                let values: Vec<T> = values.iter().map(of).collect();
+                codes.iter().map(|code| values[*code as usize].clone()).collect()
+            }
             other => (0..groups).map(|group| of(&other.get(group))).collect(),
         }
     }
@@ -113,6 +129,12 @@ fn ints_with(op: BinaryOp, len: usize, left: impl Fn(usize) -> i64, right: impl 
 /// Maximum number of nodes of an atom that are evaluated over columns.
 const MAX_NODES: usize = 300;
 
+/// An attribute with at least this many groups for each of its values is evaluated value by value.
+const MIN_GROUPS_PER_CODE: usize = 4;
+
+/// Maximum number of parts of an atom that the evaluator evaluates: each may take this fraction of the work of an atom.
+const MAX_PARTS: usize = 16;
+
 /// The evaluation of one atom.
 pub(crate) struct Batch<'b> {
     view: &'b TableView<'b>,
@@ -121,12 +143,16 @@ pub(crate) struct Batch<'b> {
     /// References being followed.
     path: Vec<(Side, Key)>,
     work: usize,
+    /// Number of parts that the evaluator evaluated.
+    parts: usize,
+    mentions: MentionsCache,
 }
 
 impl<'b> Batch<'b> {
     /// An evaluation for groups of the ads of a view.
     pub(crate) fn new(view: &'b TableView<'b>, groups: &'b Groups) -> Self {
-        Self { view, groups, pair: view.pair(), path: Vec::new(), work: 0 }
+        let mentions = MentionsCache::default();
+        Self { view, groups, pair: view.pair(), path: Vec::new(), work: 0, parts: 0, mentions }
     }
 
     /// The value of an atom for each group; none if it has to be evaluated by the evaluator.
@@ -161,11 +187,24 @@ impl<'b> Batch<'b> {
                     let int = |at: &u32| ints[column.ids[*at as usize] as usize];
                     return Some(Vector::Ints(self.groups.first.iter().map(int).collect()));
                 }
-                let value = |at: &u32| match column.entry(*at) {
+                let constant = |entry: &Entry| match entry {
                     Entry::Constant(value) => Some(value.clone()),
                     _ => None,
                 };
-                Some(Vector::Each(self.groups.first.iter().map(value).collect::<Option<_>>()?))
+                let first = &self.groups.first;
+                if column.entries.len() * MIN_GROUPS_PER_CODE > first.len() {
+                    let value = |at: &u32| constant(column.entry(*at));
+                    return Some(Vector::Each(first.iter().map(value).collect::<Option<_>>()?));
+                }
+                // Ads of other structures have the other entries.
+                let value = |entry: &Entry| constant(entry).unwrap_or(Value::Undefined);
+                Some(match column.entries.as_slice() {
+                    [entry] => Vector::Same(constant(entry)?),
+                    entries => Vector::Coded(
+                        first.iter().map(|at| column.ids[*at as usize]).collect(),
+                        entries.iter().map(value).collect(),
+                    ),
+                })
             }
             Resolved::Tree(side, tree) => {
                 let side = *side;
@@ -186,6 +225,13 @@ impl<'b> Batch<'b> {
         if self.work > MAX_NODES {
             return None;
         }
+        if let Some(DefinedTest { of, negated }) = tree.defined_test(id) {
+            return Some(match self.node(tree, of, side)? {
+                // These are all defined.
+                Vector::Ints(_) | Vector::Bools(_) => Vector::Same(Value::Bool(!negated)),
+                values => values.map(|value| Value::Bool(value.is_undefined() == negated)),
+            });
+        }
         match tree.view(id) {
             // As an expression a duration is a real.
             View::Literal(Literal::RelTime(_) | Literal::AbsTime(_)) => None,
@@ -203,25 +249,62 @@ impl<'b> Batch<'b> {
             }
             View::Choice { condition, yes, no } => self.choose(tree, [condition, yes, no], side),
             View::Call { name, arguments } => match (name.folded(), arguments) {
-                (b"isundefined", &[part]) => {
-                    Some(self.node(tree, part, side)?.map(|value| Value::Bool(value.is_undefined())))
-                }
                 (b"time", []) => Some(Vector::Same(Value::Int(self.view.settings.now))),
-                _ => None,
+                _ => self.part(tree, id, side),
             },
-            _ => None,
+            _ => self.part(tree, id, side),
         }
+    }
+
+    /// The values of a part from the evaluator; none if the whole might fail or be cut short where the part is not, or if
+    /// the part has another value by itself.
+    fn part(&mut self, tree: &Arc<Tree>, id: NodeId, side: Side) -> Option<Vector> {
+        // A part that is the whole atom gains nothing.
+        let is_whole = self.work == 1;
+        if is_whole || self.parts == MAX_PARTS || !is_divisible(&self.pair, tree, side, &mut self.mentions) {
+            return None;
+        }
+        self.parts += 1;
+        let depends = self.pair.depends(tree, id, side, &mut self.mentions);
+        let is_circular = depends.followed.iter().any(|step| self.path.contains(step));
+        if is_circular || depends.random || self.work + depends.height > MAX_HEIGHT {
+            return None;
+        }
+        let firsts = &self.groups.first;
+        let groups = self.view.groups_of(firsts, &depends.row);
+        let (expr, settings) = (Expr::at(Arc::clone(tree), id), self.view.settings_of_part(MAX_PARTS));
+        let value = |at: &u32| {
+            let (my, target) = self.view.sides(side, *at);
+            Scope::new(my, &settings).with_target(target).eval(&expr).ok()
+        };
+        let values = groups.first.iter().map(value).collect::<Option<Vec<Value>>>()?;
+        Some(match values.as_slice() {
+            [value] => Vector::Same(value.clone()),
+            _ => Vector::Coded(groups.of.into(), values),
+        })
     }
 
     fn choose(&mut self, tree: &Arc<Tree>, [condition, yes, no]: [NodeId; 3], side: Side) -> Option<Vector> {
         let condition = self.node(tree, condition, side)?;
+        if let Vector::Same(value) = &condition {
+            return match Truth::of(value) {
+                Truth::True => self.node(tree, yes, side),
+                Truth::False => self.node(tree, no, side),
+                Truth::Undefined => Some(Vector::Same(Value::Undefined)),
+                Truth::Error | Truth::NotBoolean => Some(Vector::Same(Value::Error)),
+            };
+        }
         let (yes, no) = (self.node(tree, yes, side)?, self.node(tree, no, side)?);
-        let chosen = |group: usize| match Truth::of(&condition.get(group)) {
-            Truth::True => yes.get(group),
-            Truth::False => no.get(group),
+        let of = |condition: &Value, yes: &dyn Fn() -> Value, no: &dyn Fn() -> Value| match Truth::of(condition) {
+            Truth::True => yes(),
+            Truth::False => no(),
             Truth::Undefined => Value::Undefined,
             Truth::Error | Truth::NotBoolean => Value::Error,
         };
+        if let (Vector::Same(yes), Vector::Same(no)) = (&yes, &no) {
+            return Some(condition.map(|value| of(&value, &|| yes.clone(), &|| no.clone())));
+        }
+        let chosen = |group: usize| of(&condition.get(group), &|| yes.get(group), &|| no.get(group));
         Some(Vector::Each((0..self.groups.first.len()).map(chosen).collect()))
     }
 }

@@ -13,7 +13,7 @@ use crate::eval::conditions::{Conditions, Connective, SplitRules};
 use crate::eval::with_stack;
 use crate::name::{Key, known};
 use crate::program::Side;
-use crate::program::atom::{AdPair, Atom, AtomKind, Atoms, Dependencies, Resolved};
+use crate::program::atom::{AdPair, Atom, AtomKind, Atoms, Dependencies, MentionsCache, Resolved};
 use crate::program::liveness::Liveness;
 use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::view::{RefScope, Reference};
@@ -77,7 +77,7 @@ type ConditionPlace = (Side, SmallVec<[(Side, Key); 4]>);
 fn split(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>> {
     let requirements = Reference { scope: RefScope::My, name: *crate::eval::REQUIREMENTS };
     let Resolved::Tree(at, tree) = pair.resolve(requirements, side) else { return None };
-    if at != side || !is_divisible(pair, tree, side, atoms) {
+    if at != side || !is_divisible(pair, tree, side, &mut atoms.mentions) {
         return None;
     }
     let (root, mut is_circular) = (Expr::whole(Arc::clone(tree)), false);
@@ -87,7 +87,7 @@ fn split(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>
         let Resolved::Tree(at, tree) = pair.resolve(reference, *side) else { return None };
         let step = (at, reference.name.key());
         is_circular |= path.contains(&step);
-        if is_circular || !is_divisible(pair, tree, at, atoms) {
+        if is_circular || !is_divisible(pair, tree, at, &mut atoms.mentions) {
             return None;
         }
         Some((Expr::whole(Arc::clone(tree)), (at, path.iter().copied().chain([step]).collect())))
@@ -105,8 +105,8 @@ fn split(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Option<Vec<Clause>
 }
 
 /// Returns whether parts of an expression of a side have the same values by themselves.
-fn is_divisible(pair: &AdPair<'_>, tree: &Arc<Tree>, side: Side, atoms: &mut Atoms) -> bool {
-    let mentions = atoms.mentions.of(tree);
+pub(crate) fn is_divisible(pair: &AdPair<'_>, tree: &Arc<Tree>, side: Side, mentions: &mut MentionsCache) -> bool {
+    let mentions = mentions.of(tree);
     let bound = || Liveness::of(pair, tree, (0, tree.root()), side).is_bound(tree);
     !(mentions.random || mentions.opaque || mentions.bound && bound())
 }

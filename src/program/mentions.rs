@@ -32,25 +32,29 @@ const MOVING: [&[u8]; 4] = [b"evalineachcontext", b"countmatches", b"unresolved"
 impl Mentions {
     /// The mentions of a whole tree.
     pub fn of(tree: &Tree) -> Self {
+        Self::of_part(tree, (0, tree.root()))
+    }
+
+    /// The mentions of a part of a tree: its first node and its last, which is the part.
+    pub fn of_part(tree: &Tree, (first, last): (NodeId, NodeId)) -> Self {
         let mut found = Self::default();
         // Parts come before the node they belong to.
-        let mut depths: Vec<usize> = Vec::with_capacity(tree.nodes.len());
-        for (at, node) in tree.nodes.iter().enumerate() {
-            found.node(tree, at as NodeId, node);
-            let below = tree.parts(at as NodeId).into_iter().filter_map(|part| depths.get(part as usize)).max();
+        let mut depths: Vec<usize> = Vec::with_capacity((last - first + 1) as usize);
+        for at in first..=last {
+            found.node(tree, at, last);
+            let below = tree.parts(at).into_iter().filter_map(|part| depths.get((part - first) as usize)).max();
             depths.push(1 + below.copied().unwrap_or(0));
         }
         found.depth = depths.into_iter().max().unwrap_or(0);
-        found.names.extend(tree.attributes.iter().map(|(name, _)| *name));
         found
     }
 
-    fn node(&mut self, tree: &Tree, at: NodeId, node: &Node) {
-        match node {
+    fn node(&mut self, tree: &Tree, at: NodeId, last: NodeId) {
+        match tree.node(at) {
             Node::Attr(name) if is_ad_name(*name) => {
-                let selected = matches!(tree.nodes.get(at as usize + 1), Some(Node::Select(_)));
-                let subscripted =
-                    || tree.nodes.iter().any(|node| matches!(node, Node::Subscript { base, .. } if *base == at));
+                let selected = at < last && matches!(tree.node(at + 1), Node::Select(_));
+                let is_base = |node| matches!(tree.node(node), Node::Subscript { base, .. } if *base == at);
+                let subscripted = || (at..=last).any(is_base);
                 let by_place = !matches!(name.key(), known::MY | known::TARGET);
                 self.opaque |= by_place || !(selected || subscripted());
             }
@@ -71,6 +75,7 @@ impl Mentions {
                 self.random |= name == b"random";
                 self.live |= name.starts_with(b"resourcesinuse");
             }
+            Node::Ad(run) => self.names.extend(tree.ad(*run).iter().map(|(name, _)| *name)),
             _ => {}
         }
     }

@@ -1,8 +1,7 @@
 //! Ads of one structure opposite to one ad.
 //!
 //! In: atoms and clauses. Out: a value for each group of ads that agree in what an atom looks at, and the ads for which
-//! a clause is true. Operators, references and constants go over columns ([`crate::program::batch`]); everything else
-//! is evaluated once per group.
+//! a clause is true. What can be evaluated over columns is ([`crate::program::batch`]); everything else once per group.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -84,16 +83,24 @@ impl<'t> TableView<'t> {
 
     /// Groups the ads by what an atom looks at.
     pub fn groups(&self, atom: &Atom) -> Groups {
-        self.groups_by(&atom.row)
+        self.groups_of(self.ads, &atom.row)
     }
 
-    fn groups_by(&self, names: &[Name]) -> Groups {
-        let mut groups = Partition::whole(self.ads.len());
-        for column in names.iter().filter_map(|name| self.table.column(name.key())) {
-            groups.split(|at| column.ids[self.ads[at] as usize]);
+    /// Groups some of the ads by attributes.
+    pub(crate) fn groups_of(&self, ads: &[u32], names: &[Name]) -> Groups {
+        let mut groups = Partition::whole(ads.len());
+        let columns = names.iter().filter_map(|name| self.table.column(name.key()));
+        for column in columns.filter(|column| column.entries.len() > 1) {
+            groups.split(|at| column.ids[ads[at] as usize]);
         }
-        let first = groups.firsts().into_iter().map(|at| self.ads[at as usize]).collect();
+        let first = groups.firsts().into_iter().map(|at| ads[at as usize]).collect();
         Groups { of: groups.of, first }
+    }
+
+    /// The settings for one of so many parts of an atom, which is itself one of many.
+    pub(crate) fn settings_of_part(&self, parts: usize) -> EvalOptions {
+        let (Limits { depth, work, bytes }, parts) = (self.settings.limits, (MAX_ATOMS * parts) as u64);
+        EvalOptions { limits: Limits { depth, work: work / parts, bytes: bytes / parts }, ..self.settings.clone() }
     }
 
     /// The value of an atom for each group; none if a part of an expression takes so much work that the whole might not
@@ -105,9 +112,7 @@ impl<'t> TableView<'t> {
         }
         self.table.scalar.fetch_add(1, Ordering::Relaxed);
         let part = matches!(atom.kind, AtomKind::Subexpr(_));
-        let Limits { depth, work, bytes } = self.settings.limits;
-        let tight = Limits { depth, work: work / MAX_ATOMS as u64, bytes: bytes / MAX_ATOMS as u64 };
-        let limited = EvalOptions { limits: if part { tight } else { self.settings.limits }, ..self.settings.clone() };
+        let limited = if part { self.settings_of_part(1) } else { self.settings.clone() };
         let value = |at: &u32| scalar(atom, self.source.ad(*at), self.other, &limited);
         Some(Vector::Each(groups.first.iter().map(value).collect::<Option<_>>()?))
     }
@@ -184,7 +189,7 @@ impl<'t> TableView<'t> {
             return self.each(&value);
         }
         let Dependencies { row, .. } = self.pair().depends_of(name, Side::Row, &mut MentionsCache::default());
-        let groups = self.groups_by(&row);
+        let groups = self.groups_of(self.ads, &row);
         RowValues { values: map_all(&groups.first, |ad| value(*ad)), of: groups.of }
     }
 

@@ -25,6 +25,7 @@ use classmate::internal::program::table::Table;
 use classmate::internal::program::view::TableView;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::threads;
 use classmate::internal::value::Value;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::accountant::Log;
@@ -91,7 +92,7 @@ fn condition(random: &mut Random, depth: u32) -> String {
     }
     let number = number(random, 1);
     let own = random.below(6);
-    match random.below(26) {
+    match random.below(29) {
         0 => format!("TARGET.Memory >= {own}"),
         1 => "TARGET.Memory >= RequestMemory".into(),
         2 => "MY.Memory >= TARGET.RequestMemory".into(),
@@ -117,6 +118,12 @@ fn condition(random: &mut Random, depth: u32) -> String {
         21 => "(Sites is undefined || Nothing is undefined || size(GlobalJobId) > 9)".into(),
         22 => "(false && split(GlobalJobId, \"#\")[0] == \"s0\" || Site =!= undefined)".into(),
         23 => "GlobalJobId >= \"s0#2.1\"".into(),
+        // Parts that only functions evaluate, beside values that every slot has its own of.
+        24 => "(versionGE(split(TARGET.Version)[1], \"25.12.0\") || TARGET.Memory >= RequestMemory)".into(),
+        25 => format!("(Speed - size(Site ?: \"\")) * {own} < TARGET.Speed"),
+        26 => "(TARGET.RequestMemory - ifThenElse(Method ?: \"\" != \"Copy\", ifThenElse(Asked =?= undefined || \
+               Catalogs =?= undefined, 0, sum(evalInEachContext(member(Id, Asked) ? Size : 0, Catalogs))), 0)) <= MY.Speed"
+            .into(),
         _ => "true".into(),
     }
 }
@@ -190,6 +197,9 @@ fn slot(random: &mut Random, number: u64, features: &Features) -> ClassAd {
         ("SlotWeight", &["1", "2", "Cpus", "\"x\"", "0"]),
         ("MyAddress", &["\"<10.0.0.1:1>\"", "\"<[::1]:1>\""]),
         ("Which", &["\"RequestMemory\"", "\"Memory\"", "\"Nothing\""]),
+        ("Version", &["\"$V: 25.14.1 x $\"", "\"$V: 24.0.1 x $\"", "7"]),
+        ("Method", &["\"Hardlink\"", "\"Copy\"", "2"]),
+        ("Catalogs", &["{[Id = 1; Size = 2], [Id = 2; Size = 3]}", "{}", "{[Id = Memory; Size = Speed]}"]),
         ("PartitionableSlot", &["true"]),
         ("RemoteScheddName", &["\"s0\"", "\"s1\""]),
     ] {
@@ -245,6 +255,8 @@ fn jobs(random: &mut Random, cluster: u64, features: &Features) -> Vec<ClassAd> 
         ("Start", &["true", "Memory > 1"]),
         ("Fast1", &["TARGET.Fast0", "false"]),
         ("Speed", &["1", "TARGET.Speed - 1"]),
+        ("Version", &["\"$V: 24.0.1 x $\"", "TARGET.Version"]),
+        ("Asked", &["{1}", "{1, 2}", "\"1\"", "{Dept}"]),
         ("ConcurrencyLimits", &["\"lic\"", "\"LIC:2, other\"", "strcat(\"site_\", TARGET.Site)"]),
         ("AccountingGroup", &["\"a.u\"", "\"b\"", "\"c.v\""]),
     ] {
@@ -344,12 +356,14 @@ fn pool(seed: u64) -> Snapshot {
 fn random_pools_are_matched_alike() {
     let pools: u64 = std::env::var("CLASSMATE_POOLS").ok().and_then(|count| count.parse().ok()).unwrap_or(3000);
     let first: u64 = std::env::var("CLASSMATE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    let (mut fast, mut matches) = (0, 0);
-    for seed in first..first + pools {
+    let compared = threads::map_range(pools as usize, |at| {
+        let seed = first + at as u64;
         let snapshot = pool(seed);
-        fast += u64::from(agree(&format!("pool {seed}"), &snapshot).is_some());
-        matches += cycle(&snapshot, Matcher::default()).outcome.matches.len();
-    }
+        let is_fast = agree(&format!("pool {seed}"), &snapshot).is_some();
+        (is_fast, cycle(&snapshot, Matcher::default()).outcome.matches.len())
+    });
+    let fast = compared.iter().filter(|(is_fast, _)| *is_fast).count() as u64;
+    let matches: usize = compared.iter().map(|(_, matches)| matches).sum();
     // Otherwise nothing was compared with anything.
     assert!(fast * 2 > pools && matches as u64 > pools, "{fast} of {pools} by classes, {matches} matches");
     let left_out = LEFT_OUT.load(Ordering::Relaxed) as u64;
@@ -454,9 +468,14 @@ fn a_pool_of_so_many_passes_takes_so_many() {
 
 #[test]
 fn made_pools_of_every_shape_are_matched_alike() {
-    for (shape, groups) in
-        [(Shape::Ospool, 0), (Shape::Ospool, 5), (Shape::Static, 0), (Shape::Gpu, 3), (Shape::Distinct, 0)]
-    {
+    for (shape, groups) in [
+        (Shape::Ospool, 0),
+        (Shape::Ospool, 5),
+        (Shape::Static, 0),
+        (Shape::Gpu, 3),
+        (Shape::Distinct, 0),
+        (Shape::Stock, 2),
+    ] {
         let pool = Pool {
             slots: 300,
             jobs: 600,

@@ -291,7 +291,9 @@ mod tests {
         let settings = EvalOptions { now: NOW, ..EvalOptions::default() };
         // What jobs ask after a change; a change is made of what is there, so the table knows its names.
         let exprs = ["true", "TARGET.Cpus > 1 && Loop", "TARGET.Disk >= RequestDisk && MY.New"].map(parsed);
-        for (seed, shape) in [(1, Shape::Ospool), (2, Shape::Gpu), (3, Shape::Static), (4, Shape::Distinct)] {
+        for (seed, shape) in
+            [(1, Shape::Ospool), (2, Shape::Gpu), (3, Shape::Static), (4, Shape::Distinct), (5, Shape::Stock)]
+        {
             let (slots, jobs) = made(seed, shape);
             for job in &jobs {
                 let conditions = conditions_of(job, Name::new("Requirements"));

@@ -74,10 +74,11 @@ pub(super) struct GenerateArguments {
     unmatched: f64,
 }
 
-const SHAPES: [(&str, &str, Shape); 4] = [
+const SHAPES: [(&str, &str, Shape); 5] = [
     ("ospool", "Partitionable slots at many sites", Shape::Ospool),
     ("static", "Static slots with one core", Shape::Static),
     ("gpu", "Like `ospool`, but half of the slots have GPUs", Shape::Gpu),
+    ("stock", "Static slots and jobs as HTCondor 25.14.1 advertises and submits them by default", Shape::Stock),
     ("distinct", "All slots and all autoclusters differ: the worst case", Shape::Distinct),
 ];
 

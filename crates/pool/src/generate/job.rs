@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::random::Random;
-use super::{JOB, NOW, Pool, Shape, access_point};
+use super::{JOB, NOW, Pool, STOCK_VERSION, Shape, access_point};
 
 /// Cores, memory and disk that jobs request: round numbers, mostly small.
 const CORES: [(u32, u64); 5] = [(70, 1), (12, 2), (10, 4), (6, 8), (2, 16)];
@@ -28,6 +28,24 @@ const WISHES: [(u32, &str); 9] = [
     (4, "(isUndefined(TARGET.IsBlackHole) || !TARGET.IsBlackHole) && "),
     (3, "(TARGET.Machine =!= \"ep17.example.org\") && "),
 ];
+
+/// The clauses that the `condor_submit` of 25.14.1 adds.
+const STOCK: &str = "(TARGET.Arch == \"X86_64\") && (TARGET.OpSys == \"LINUX\") && \
+                     (versionGE(split(TARGET.CondorVersion)[1],\"25.12.0\") || (TARGET.Disk >= RequestDisk)) && \
+                     (TARGET.Memory >= RequestMemory) && (TARGET.FileSystemDomain == MY.FileSystemDomain)";
+
+/// The clauses that users of a small cluster put before them.
+const STOCK_WISHES: [(u32, &str); 5] = [
+    (1, "true"),
+    (1, "stringListMember(Site,\"site0,site1,site2,site3,site4,site5\")"),
+    (1, "regexp(\"^slot[1-6]@\",Name) && KFlops > 1400000"),
+    (1, "OpSysAndVer == \"CentOS9\" || OpSysAndVer == \"CentOS8\""),
+    (1, "Microarch >= \"x86_64-v3\" && HasSingularity"),
+];
+
+/// Their ranks.
+const STOCK_RANKS: [(u32, &str); 5] =
+    [(1, "0"), (1, "Mips + (Site == \"site4\") * 1000"), (1, "Memory / 1024"), (1, "KFlops"), (1, " -LoadAvg")];
 
 /// Rank expressions of users.
 const RANKS: [(u32, &str); 4] = [(50, "0.0"), (25, "Memory"), (15, "Cpus * 2 + (OpSysMajorVer >= 9)"), (10, "Mips")];
@@ -67,6 +85,14 @@ impl AutoclusterSpec {
                 ),
                 rank: format!("TARGET.KFlops * {} + TARGET.Mips", autocluster + 1),
                 more: project,
+            },
+            Shape::Stock => AutoclusterSpec {
+                cores: 1,
+                memory: 128 + autocluster,
+                disk: 1000 + random.below(1000),
+                requirements: format!("({}) && {STOCK}", random.pick(&STOCK_WISHES).unwrap_or("true")),
+                rank: random.pick(&STOCK_RANKS).unwrap_or("0").to_owned(),
+                more: format!("FileSystemDomain = \"example.org\"\n{STOCK_VERSION}\n"),
             },
             Shape::Ospool | Shape::Gpu => Self::of_a_user(pool, autocluster, &mut random, project),
         };

@@ -27,6 +27,9 @@ pub enum Shape {
     /// The worst case: all slots differ in the attributes that jobs use, all autoclusters differ in their expressions,
     /// and each ranks slots by their speed.
     Distinct,
+    /// Static slots as a startd of HTCondor 25.14.1 with its default configuration advertises them, and jobs as
+    /// its `condor_submit` makes them. Every slot has another size of its disk.
+    Stock,
 }
 
 /// A pool to generate: the numbers of its ads, their shape, and the seed.
@@ -194,6 +197,9 @@ impl Pool {
     }
 }
 
+/// The version of the daemons of [`Shape::Stock`], as a line of an ad.
+const STOCK_VERSION: &str = "CondorVersion = \"$CondorVersion: 25.14.1 2026-10-16 PackageID: 25.14.1+dfsg-1 $\"";
+
 const ACCESS_POINTS: u64 = 20;
 
 /// Purposes of random numbers: each has its own sequence.
@@ -227,7 +233,7 @@ mod tests {
 
     #[test]
     fn every_shape_has_as_many_slots_and_jobs_as_asked_for() {
-        for shape in [Shape::Ospool, Shape::Static, Shape::Gpu, Shape::Distinct] {
+        for shape in [Shape::Ospool, Shape::Static, Shape::Gpu, Shape::Distinct, Shape::Stock] {
             let pool = Pool { slots: 50, jobs: 107, autoclusters: 10, submitters: 3, shape, ..Pool::default() };
             assert_eq!(ads(|out| pool.write_slots(out)).len(), 50);
             let jobs = ads(|out| pool.write_jobs(out));

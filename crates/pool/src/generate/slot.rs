@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::random::Random;
-use super::{NOW, Pool, SLOT, Shape};
+use super::{NOW, Pool, SLOT, STOCK_VERSION, Shape};
 
 /// Cores of whole machines: of 27 partitionable and static slots.
 const CORES: [(u32, u64); 8] = [(7, 1), (6, 4), (5, 8), (3, 2), (2, 16), (2, 32), (1, 64), (1, 26)];
@@ -85,6 +85,20 @@ const LIMITS: &str = "(MY.Cpus > 0 && TARGET.RequestCpus <= MY.Cpus && MY.Memory
                       && MY.Disk > 0 && TARGET.RequestDisk <= MY.Disk && (TARGET.RequestGPUs =?= undefined || MY.GPUs >= \
                       TARGET.RequestGPUs))";
 
+/// `WithinResourceLimits` of a startd of 25.14.1, which counts files that are on the machine already as no request.
+const STOCK_LIMITS: &str = "MY.Cpus > 0 && TARGET.RequestCpus <= MY.Cpus && MY.Memory > 0 && TARGET.RequestMemory <= MY.Memory && \
+                            MY.Disk > 0 && (TARGET.RequestDisk - ifthenelse(MappingMethod ?: \"\" != \
+                            \"Copy\",ifthenelse(RequestedCatalogs =?= undefined || catalogs =?= \
+                            undefined,0,sum(evalInEachContext(member(CatalogID,RequestedCatalogIDs) ? CatalogSize : \
+                            0,catalogs))),0)) <= MY.Disk && (TARGET.RequestGPUs =?= undefined || MY.GPUs >= TARGET.RequestGPUs)";
+
+/// Cores of a static slot of a small cluster.
+const STOCK_CORES: [(u32, u64); 4] = [(50, 1), (17, 4), (17, 8), (16, 2)];
+
+/// Its memory, MB.
+const STOCK_MEMORY: [(u32, u64); 7] =
+    [(25, 8192), (21, 4096), (17, 2048), (13, 1024), (12, 16_384), (8, 32_768), (4, 65_536)];
+
 /// Resources of a machine.
 struct Machine {
     cores: u64,
@@ -100,6 +114,13 @@ impl Machine {
         match pool.shape {
             Shape::Static => Machine { cores: 1, memory: 2048, disk: 10_000_000, gpus: 0, site },
             Shape::Distinct => Machine { cores: 1, memory: 1024 + number, disk: 10_000_000 + number, gpus: 0, site },
+            Shape::Stock => Machine {
+                cores: random.pick(&STOCK_CORES).unwrap_or(1),
+                memory: random.pick(&STOCK_MEMORY).unwrap_or(1024),
+                disk: ((1_000_000 + random.below(100_000_000)) & !0xF_FFFF) | (number & 0xF_FFFF),
+                gpus: u64::from(random.happens(0.1)),
+                site,
+            },
             Shape::Ospool | Shape::Gpu => {
                 let cores = random.pick(&CORES).unwrap_or(1);
                 let (memory, disk) = (random.pick(&MEMORY).unwrap_or(1024), random.pick(&DISK).unwrap_or(2048));
@@ -156,12 +177,26 @@ pub(super) fn write(out: &mut impl Write, pool: &Pool, number: u64) -> io::Resul
         glide_in(out, &machine, site, &mut random)?;
     } else {
         out.write_all(b"SlotType = \"Static\"\nRank = 0.0\nStart = true\n")?;
-        writeln!(out, "WithinResourceLimits = {LIMITS}\nRequirements = Start && WithinResourceLimits")?;
+        let limits = if pool.shape == Shape::Stock { stock(out, site, &mut random)? } else { LIMITS };
+        writeln!(out, "WithinResourceLimits = {limits}\nRequirements = Start && WithinResourceLimits")?;
     }
     if pool.full {
         everything_else(out, number, &mut random)?;
     }
     out.write_all(b"\n")
+}
+
+/// The attributes of a slot of a startd with its default configuration; returns its `WithinResourceLimits`.
+fn stock(out: &mut impl Write, site: u64, random: &mut Random) -> io::Result<&'static str> {
+    let (system, version) = random.pick(&SYSTEMS).unwrap_or(("CentOS9", 9));
+    writeln!(
+        out,
+        "{STOCK_VERSION}\nFileSystemDomain = \
+         \"example.org\"\nMappingMethod = \"Hardlink\"\nMachineResources = \"Cpus Memory Disk Swap GPUs\"\nOpSysAndVer = \
+         \"{system}\"\nOpSysMajorVer = {version}\nMicroarch = \"x86_64-v{}\"\nSite = \"site{site}\"",
+        2 + random.below(3)
+    )?;
+    Ok(STOCK_LIMITS)
 }
 
 /// The attributes of a slot that pilots of many sites start.
