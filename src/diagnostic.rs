@@ -79,6 +79,7 @@ pub struct Excerpt {
 /// ```
 // Parts that are rarely there are boxed, so that it stays small enough to be an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// The stable name of the problem, such as `never-true`; empty for a problem without a name.
     pub code: &'static str,
@@ -132,12 +133,12 @@ impl Diagnostic {
 
     /// An error from a place in a file to the end of the line; see [`Diagnostic::width`].
     pub fn error_at(message: impl Into<String>, place: impl Into<Option<Location>>) -> Self {
-        Diagnostic { place: place.into(), ..Diagnostic::error(message, Span::default()) }
+        Diagnostic::error(message, Span::default()).at(place)
     }
 
     /// A warning from a place in a file to the end of the line; see [`Diagnostic::width`].
     pub fn warning_at(message: impl Into<String>, place: impl Into<Option<Location>>) -> Self {
-        Diagnostic { place: place.into(), ..Diagnostic::warning(message, Span::default()) }
+        Diagnostic::warning(message, Span::default()).at(place)
     }
 
     /// An error that is about no place in particular.
@@ -149,6 +150,12 @@ impl Diagnostic {
     #[must_use]
     pub fn code(self, code: &'static str) -> Self {
         Diagnostic { code, ..self }
+    }
+
+    /// Sets the place.
+    #[must_use]
+    pub fn at(self, place: impl Into<Option<Location>>) -> Self {
+        Diagnostic { place: place.into(), ..self }
     }
 
     /// Sets the number of bytes that the diagnostic is about, from its place on; 0 for the rest of the line.

@@ -7,7 +7,10 @@ use classmate::internal::format::new::{NewWriter, parse_ad};
 use classmate::internal::format::xml::XmlWriter;
 use classmate::internal::format::{Format, Reader, Writer};
 use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::Expr;
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::quote::write_quoted;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -150,6 +153,19 @@ proptest! {
         text.clear();
         XmlWriter::default().write_line(&mut text, &ads[0]);
         prop_assert!(Reader::new(text.as_slice(), Format::Xml, &options()).next().unwrap().unwrap().same_as(&ads[0]));
+    }
+
+    #[test]
+    fn the_text_inside_sentences_reads_back(text in expression(), real in any::<f64>()) {
+        let expr = parse_expr(text.as_bytes(), &options()).unwrap();
+        let plain = expr.to_text(Style::Plain);
+        prop_assert!(parse_expr(&plain, &options()).unwrap().same_as(&expr), "{}", String::from_utf8_lossy(&plain));
+        // All digits of a real, where the canonical text has sixteen.
+        if real.is_finite() {
+            let real = Expr::literal(Literal::Real(real.abs()));
+            let plain = format!("{real:#}");
+            prop_assert!(parse_expr(plain.as_bytes(), &options()).unwrap().same_as(&real), "{plain}");
+        }
     }
 
     #[test]

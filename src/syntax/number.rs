@@ -50,6 +50,15 @@ pub fn write_real_short(out: &mut Vec<u8>, value: f64) {
     }
 }
 
+/// Writes a real with as few digits as tell it apart from all others: `1.5`, `8.0`, `1e300`.
+///
+/// Zero, NaN and the infinities are written as in new syntax.
+pub fn write_real_plain(out: &mut Vec<u8>, value: f64) {
+    if !write_special(out, value) {
+        let _ = if (1e-5..1e15).contains(&value.abs()) { write!(out, "{value:?}") } else { write!(out, "{value:e}") };
+    }
+}
+
 /// Writes a real as C `%.{precision}g` does, or `%.{precision}G` when `upper`.
 ///
 /// A precision of 0 counts as 1. Infinities and NaN are `inf`, `-inf`, `nan`, `-nan`.

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
-use crate::syntax::number::{write_real, write_real_short};
+use crate::syntax::number::{write_real, write_real_plain, write_real_short};
 use crate::syntax::quote::{write_quoted, write_quoted_old};
 use crate::syntax::time::{write_abs, write_rel};
 
@@ -23,6 +23,9 @@ pub enum Style {
     Old,
     /// New syntax with lists and ads over several lines (`docs/reference/classad-language.md` 8.6).
     Pretty,
+    /// New syntax inside sentences, written by `{:#}`: reals with as few digits as tell them apart, and no second blank
+    /// before an operator with one operand. It reads back as the same expression.
+    Plain,
 }
 
 enum Step {
@@ -94,7 +97,9 @@ fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut u
         }
         Node::Paren(inner) => later(&mut [Step::Text("("), Step::Node(inner), Step::Text(")")].into_iter()),
         Node::Unary(op, operand) => {
-            later(&mut [Step::Text(" "), Step::Text(op.as_str()), Step::Node(operand)].into_iter());
+            let is_apart = style == Style::Plain && matches!(out.last(), None | Some(b' ' | b'('));
+            let blank = Step::Text(if is_apart { "" } else { " " });
+            later(&mut [blank, Step::Text(op.as_str()), Step::Node(operand)].into_iter());
         }
         Node::Binary(op, left, right) => {
             let symbol = if style == Style::Old { op.symbol() } else { op.as_str() };
@@ -179,6 +184,7 @@ pub fn write_literal(out: &mut Vec<u8>, literal: &Literal, style: Style) {
         Literal::Bool(false) => out.extend_from_slice(b"false"),
         Literal::Int(value) => write_integer(out, *value),
         Literal::Real(value) if style == Style::Old => write_real_short(out, *value),
+        Literal::Real(value) if style == Style::Plain => write_real_plain(out, *value),
         Literal::Real(value) => write_real(out, *value),
         Literal::Str(text) if style == Style::Old => write_quoted_old(out, text, b'"'),
         Literal::Str(text) => write_quoted(out, text, b'"'),
@@ -267,8 +273,22 @@ impl Expr {
     }
 }
 
+/// The canonical text; with `{:#}`, that of [`Style::Plain`].
+///
+/// ```
+/// let expr = classmate::parse_expr("!(a < 1.5) && -b < 0.1 + 0.2e-9 && x[-1] > 8e300 && - -y < -7.0")?;
+/// assert_eq!(
+///     expr.to_string(),
+///     " !(a < 1.500000000000000E+00) &&  -b < 1.000000000000000E-01 + 2.000000000000000E-10 && x[-1] > \
+///      8.000000000000000E+300 &&  - -y < -7.000000000000000E+00"
+/// );
+/// assert_eq!(format!("{expr:#}"), "!(a < 1.5) && -b < 0.1 + 2e-10 && x[-1] > 8e300 && - -y < -7.0");
+/// assert!(classmate::parse_expr(&format!("{expr:#}"))?.same_as(&expr));
+/// # Ok::<(), classmate::SyntaxError>(())
+/// ```
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.to_text(Style::New)))
+        let style = if f.alternate() { Style::Plain } else { Style::New };
+        f.write_str(&String::from_utf8_lossy(&self.to_text(style)))
     }
 }

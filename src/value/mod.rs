@@ -418,9 +418,11 @@ impl From<&str> for Value {
     }
 }
 
+/// The canonical text; with `{:#}`, that of [`Style::Plain`].
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&String::from_utf8_lossy(&self.to_text(Style::New)))
+        let style = if f.alternate() { Style::Plain } else { Style::New };
+        f.write_str(&String::from_utf8_lossy(&self.to_text(style)))
     }
 }
 

@@ -599,23 +599,28 @@ fn names_that_a_condition_does_without_are_no_cause_and_of_one_condition_there_i
     let slot = "[ Name = \"s\"; MyType = \"Machine\"; Cpus = 4; Memory = 9; Requirements = (TARGET.RequestGPUs ?: 0) <= 0 \
                 && ifThenElse(isUndefined(TARGET.Disc), 1, TARGET.Disc) < 5 \
                 && countMatches(Capability > 3, { [ Capability = 4 ] }) > 2 && TARGET.Zap + TARGET.Zip > 1 ]";
-    let (_, found) = explained(&ad("[ RequestCpus = 1; Requirements = true ]"), vec![ad(slot)]);
+    let (_, mut found) = explained(&ad("[ RequestCpus = 1; Requirements = true ]"), vec![ad(slot)]);
     let names: Vec<&str> = found.absent.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["TARGET.Zap", "TARGET.Zip"]);
     let mut out = Vec::new();
-    classmate_cli::report::explain::write(
-        &mut out,
-        &Explanation { causes: Vec::new(), ..found },
-        1,
-        classmate_cli::report::Color::Off,
-    )
-    .unwrap();
+    found.causes.clear();
+    classmate_cli::report::explain::write(&mut out, &found, 1, classmate_cli::report::Color::Off).unwrap();
     let text = String::from_utf8(out).unwrap();
     let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("note: the job does not define")).collect();
     assert_eq!(
         notes,
         ["note: the job does not define `TARGET.Zap`, `TARGET.Zip`; slots require `TARGET.Zap + TARGET.Zip > 1`"]
     );
+}
+
+#[test]
+fn conditions_of_the_nearest_slots_are_written_plainly() {
+    let slot = "[ Name = \"s\"; MyType = \"Machine\"; Speed = 2.5; Requirements = !(TARGET.Size > 0.5) ]";
+    let job = ad("[ Size = 1.5; Requirements = TARGET.Name == \"s\" && !(TARGET.Speed > 1.5) ]");
+    let (_, found) = explained(&job, vec![ad(slot)]);
+    let [near] = found.nearest.as_slice() else { panic!("{:?}", found.nearest) };
+    assert_eq!(near.by_job, ["!(TARGET.Speed > 1.5)"]);
+    assert_eq!(near.by_slot, ["!(TARGET.Size > 0.5)"]);
 }
 
 #[test]
@@ -869,10 +874,7 @@ fn changes_are_found_through_arithmetic_negation_and_quotation_marks() {
         first("[RequestMemory = \"2000\"; Requirements = TARGET.Memory >= RequestMemory]"),
         ["RequestMemory 2000"]
     );
-    assert_eq!(
-        first("[Requirements = !(TARGET.OpSys != \"WINDOWS\")]"),
-        ["Requirements  !(TARGET.OpSys != \"LINUX\")"]
-    );
+    assert_eq!(first("[Requirements = !(TARGET.OpSys != \"WINDOWS\")]"), ["Requirements !(TARGET.OpSys != \"LINUX\")"]);
     assert_eq!(
         first(
             "[RequestMemory = 9000; Requirements = TARGET.OpSys == \"LINUX\" ? !(TARGET.Memory < RequestMemory) : TARGET.HasX]"

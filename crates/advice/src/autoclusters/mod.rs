@@ -72,6 +72,7 @@ pub struct Significance {
 
 /// The effects of the significant attributes of a pool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Audit {
     /// Slots that take part.
     pub slots: usize,

@@ -12,7 +12,6 @@ use crate::explain::correction::{pattern, quoted};
 use crate::explain::decide::{DecidingCondition, deciding};
 use crate::explain::job_view::JobView;
 use crate::explain::names::{MissingAttribute, references};
-use crate::explain::prose::prose;
 use crate::explain::slot_classes::{Policy, SlotClass};
 use crate::explain::values::{Opposites, beside, range, verb};
 use classmate::internal::eval;
@@ -29,6 +28,7 @@ use classmate_pool::internal::pool::Slot;
 /// The kind of a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Reason {
     /// The job does not wait: it is held, runs, or is of a kind that is not matched.
     NotIdle,
@@ -70,6 +70,7 @@ pub enum Reason {
 
 /// A cause for which a job is idle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Cause {
     /// The kind of a cause.
     pub reason: Reason,
@@ -79,7 +80,7 @@ pub struct Cause {
 
 impl Cause {
     pub(super) fn new(reason: Reason, text: impl Into<String>) -> Self {
-        Cause { reason, text: prose(&text.into()) }
+        Cause { reason, text: text.into() }
     }
 }
 
@@ -141,7 +142,7 @@ fn left_out(view: &JobView<'_>) -> Option<Cause> {
         format!("their {name} is {}", range(&RowValues { of: (0..values.len() as u32).collect(), values }))
     });
     let text = format!(
-        "NEGOTIATOR_SLOT_CONSTRAINT excludes {which}, of which {is_feasible} match: `{constraint}` is not true{values}"
+        "NEGOTIATOR_SLOT_CONSTRAINT excludes {which}, of which {is_feasible} match: `{constraint:#}` is not true{values}"
     );
     Some(Cause::new(Reason::LeftOut, text))
 }
@@ -162,7 +163,7 @@ fn unsatisfied(view: &JobView<'_>) -> Vec<Cause> {
     found.sort_by_key(|(_, slots)| std::cmp::Reverse(slots.len()));
     let cause = |(condition, slots): (&AdCondition, Vec<u32>)| {
         let values = view.beside(condition, true, &slots);
-        let text = format!("{} `{}`{values}", unsatisfying(view, slots.len()), condition.expr);
+        let text = format!("{} `{:#}`{values}", unsatisfying(view, slots.len()), condition.expr);
         Cause::new(Reason::Unsatisfied, text)
     };
     found.into_iter().take(2).map(cause).collect()
@@ -182,7 +183,7 @@ fn never(view: &JobView<'_>) -> Vec<Cause> {
         }
         let expr = &condition.expr;
         if let Some(note) = note_on(view, condition, true, &everything) {
-            return (false, format!("no slot satisfies `{expr}`: {note}"));
+            return (false, format!("no slot satisfies `{expr:#}`: {note}"));
         }
         let value = match [Truth::Undefined, Truth::Error].map(|truth| all(at, truth)) {
             [true, _] => ", which is UNDEFINED for all slots",
@@ -194,7 +195,7 @@ fn never(view: &JobView<'_>) -> Vec<Cause> {
             None => "",
         };
         let values = view.beside(condition, true, &everything);
-        (true, format!("no slot satisfies `{expr}`{value}{values}{wildcard}"))
+        (true, format!("no slot satisfies `{expr:#}`{value}{values}{wildcard}"))
     };
     let mut found: Vec<(bool, String)> = never.map(described).collect();
     found.sort_by_key(|(plain, _)| *plain);
@@ -226,9 +227,9 @@ fn decided(whole: &AdCondition, deciders: &[DecidingCondition]) -> String {
         _ => String::new(),
     };
     if since.is_empty() {
-        format!(", so `{}` is not true", whole.expr)
+        format!(", so `{:#}` is not true", whole.expr)
     } else {
-        format!(", in the branch of `{}` where {since}", whole.expr)
+        format!(", in the branch of `{:#}` where {since}", whole.expr)
     }
 }
 
@@ -259,7 +260,7 @@ fn phrase(view: &JobView<'_>, one: &DecidingCondition) -> String {
         Some(note) => format!(": {note}"),
         None => view.beside(condition, one.of_job, &one.slots),
     };
-    format!("`{}`{holder}{note}", condition.expr)
+    format!("`{:#}`{holder}{note}", condition.expr)
 }
 
 /// Two conditions of the job that are true for some slots each, and for none both; or all of them.
@@ -287,7 +288,8 @@ fn refusals(view: &JobView<'_>, by_job: bool) -> Vec<Cause> {
     let counts = |class: &SlotClass| !by_job || class.is_accepted();
     let mut bare_slots = 0;
     // By the text of the condition: its policy and number, and the classes.
-    let text = |policy: &Policy| policy.conditions.all.iter().map(|condition| condition.expr.to_string()).collect();
+    let text =
+        |policy: &Policy| policy.conditions.all.iter().map(|condition| format!("{:#}", condition.expr)).collect();
     let texts: Vec<Vec<String>> = view.classes.policies.iter().map(text).collect();
     let mut found: BTreeMap<&str, ((usize, usize), Vec<usize>)> = BTreeMap::new();
     for (at, class) in view.classes.all.iter().enumerate().filter(|(_, class)| counts(class)) {
@@ -335,7 +337,7 @@ fn refusals(view: &JobView<'_>, by_job: bool) -> Vec<Cause> {
                 None => view.beside(condition, false, &refusing),
             };
             let holder = condition.place.via.last().map_or_else(|| "Requirements".to_owned(), ToString::to_string);
-            format!(": `{holder}` requires `{}`{note}", condition.expr)
+            format!(": `{holder}` requires `{:#}`{note}", condition.expr)
         };
         causes.push(Cause::new(Reason::Refused, format!("{slots} of {all} {among} {rejects} the job{text}")));
     }

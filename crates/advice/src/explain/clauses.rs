@@ -129,7 +129,7 @@ pub(super) fn counted<'t>(conditions: &AdConditions, rows: impl Iterator<Item = 
     let clause = |(at, condition): (usize, &AdCondition)| Clause {
         depth: condition.depth,
         via: condition.place.via.iter().map(|name| name.display().into_owned()).collect(),
-        text: condition.expr.to_string(),
+        text: format!("{:#}", condition.expr),
         joint: condition.connective,
         alone: alone[at],
         together: (condition.required || is_option(condition)).then_some(together[at]),

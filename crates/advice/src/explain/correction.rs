@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_text_with_a_star_was_meant_as_a_pattern() {
-        let of = |text: &str| pattern(&parsed(text.as_bytes()).unwrap()).map(|expr| expr.to_string());
+        let of = |text: &str| pattern(&parsed(text.as_bytes()).unwrap()).map(|expr| format!("{expr:#}"));
         assert_eq!(of("TARGET.Machine == \"n*.x\"").unwrap(), "regexp(\"^n.*\\\\.x$\",TARGET.Machine,\"i\")");
         assert_eq!(of("(\"a*\" is Name)").unwrap(), "regexp(\"^a.*$\",Name)");
         assert_eq!(of("TARGET.Machine == \"n1\""), None);

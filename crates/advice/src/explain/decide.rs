@@ -67,7 +67,7 @@ pub(super) fn deciding(
             condition: conditions.all[leaf].clone(),
             of_job,
             through: Vec::new(),
-            since: since.iter().map(|(at, is)| (conditions.all[*at].expr.to_string(), *is)).collect(),
+            since: since.iter().map(|(at, is)| (format!("{:#}", conditions.all[*at].expr), *is)).collect(),
             slots: view.classes.ads_of(&classes),
         };
         for decider in followed(view, decider, 0) {
@@ -125,8 +125,8 @@ fn followed(view: &JobView<'_>, decider: DecidingCondition, depth: usize) -> Vec
         for (leaf, since) in deciding_leaves(conditions, &row, 0) {
             let condition = &conditions.all[leaf];
             let since: Vec<(String, bool)> =
-                since.iter().map(|(at, is)| (conditions.all[*at].expr.to_string(), *is)).collect();
-            let key = (condition.expr.to_string(), format!("{since:?}"));
+                since.iter().map(|(at, is)| (format!("{:#}", conditions.all[*at].expr), *is)).collect();
+            let key = (format!("{:#}", condition.expr), format!("{since:?}"));
             let entry = found.entry(key).or_insert_with(|| DecidingCondition {
                 condition: condition.clone(),
                 of_job: !decider.of_job,

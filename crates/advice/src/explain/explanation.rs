@@ -13,6 +13,7 @@ use crate::explain::slot_classes::{Policy, SlotClass};
 
 /// Slots that have the same requirements, and what they say of the job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SlotPolicy {
     /// Their Requirements.
     pub text: String,
@@ -28,6 +29,7 @@ pub struct SlotPolicy {
 
 /// The explanation of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The job, `cluster.process`.
     pub job: String,
@@ -99,7 +101,7 @@ impl JobView<'_> {
         let refusing = classes().find(|class| !class.accepts());
         let first = refusing.map_or(policy.first, |class| class.first);
         SlotPolicy {
-            text: self.pool.slots[first].ad.get("Requirements").map(|expr| expr.to_string()).unwrap_or_default(),
+            text: self.pool.slots[first].ad.get("Requirements").map(|expr| format!("{expr:#}")).unwrap_or_default(),
             slots: policy.size,
             accepting: classes().filter(|class| class.accepts()).map(|class| class.size).sum(),
             example: self.pool.of_slots[first].name.clone(),

@@ -12,7 +12,6 @@ pub mod explanation;
 pub mod job_view;
 pub mod names;
 pub mod near_jobs;
-pub mod prose;
 pub mod repair;
 pub mod replay;
 pub mod slot;

@@ -151,20 +151,20 @@ pub(super) fn absent(
                     continue;
                 }
                 let written = reference.to_string();
-                let decides = deciding_texts.contains(&(of_job, condition.expr.to_string()));
+                let decides = deciding_texts.contains(&(of_job, format!("{:#}", condition.expr)));
                 let known =
                     |one: &&mut MissingAttribute| one.of_job == of_job && one.name.eq_ignore_ascii_case(&written);
                 if let Some(one) = found.iter_mut().find(known) {
                     // The deciding condition is reported.
                     if decides && !one.decides {
-                        (one.decides, one.clause) = (true, condition.expr.to_string());
+                        (one.decides, one.clause) = (true, format!("{:#}", condition.expr));
                     }
                     continue;
                 }
                 let similar = similar(pool, job, name, (job_side, slot_side));
                 found.push(MissingAttribute {
                     name: written,
-                    clause: condition.expr.to_string(),
+                    clause: format!("{:#}", condition.expr),
                     of_job,
                     similar,
                     decides,
@@ -185,7 +185,7 @@ fn deciding(conditions: &AdConditions, classes: &SlotClasses) -> HashSet<(bool, 
                 places.extend(deciding_leaves(conditions, row, at).into_iter().map(|(leaf, _)| leaf));
             }
         }
-        found.extend(places.into_iter().map(|at| (of_job, conditions.all[at].expr.to_string())));
+        found.extend(places.into_iter().map(|at| (of_job, format!("{:#}", conditions.all[at].expr))));
     };
     of(true, conditions, &mut classes.all.iter().map(|class| &class.one));
     for policy in &classes.policies {

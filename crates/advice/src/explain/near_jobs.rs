@@ -98,7 +98,7 @@ impl NearMissJobs<'_> {
                 return FailedCondition { phrase: format!("`{text}`"), text, jobs: jobs.len() };
             };
             let holder = condition.place.via.last().map(|name| format!(" in `{name}`")).unwrap_or_default();
-            let (text, values) = (condition.expr.to_string(), self.beside(condition, of_slot, &jobs));
+            let (text, values) = (format!("{:#}", condition.expr), self.beside(condition, of_slot, &jobs));
             FailedCondition { phrase: format!("`{text}`{holder}{values}"), text, jobs: jobs.len() }
         };
         let mut found: Vec<FailedCondition> = found.into_iter().map(failed).collect();
@@ -121,7 +121,7 @@ impl NearMissJobs<'_> {
             let first =
                 conditions.required().find(|(at, _)| class.many[*at] != Truth::True).map(|(_, condition)| condition);
             if first.is_some() || conditions.all.is_empty() {
-                let text = first.map_or_else(|| MISSING.to_owned(), |condition| condition.expr.to_string());
+                let text = first.map_or_else(|| MISSING.to_owned(), |condition| format!("{:#}", condition.expr));
                 found.entry(text).or_insert_with(|| (first, Vec::new())).1.push(at);
             }
         }
@@ -138,7 +138,7 @@ impl NearMissJobs<'_> {
             let jobs = self.classes.ads_of(&failure.classes);
             let texts = |conditions: &AdConditions, of_slot: bool, failing: &[usize]| {
                 let conditions = failing.iter().map(|at| &conditions.all[*at]);
-                conditions.map(|one| format!("{}{}", one.expr, self.beside(one, of_slot, &jobs))).collect()
+                conditions.map(|one| format!("{:#}{}", one.expr, self.beside(one, of_slot, &jobs))).collect()
             };
             NearJobs {
                 jobs: failure.size,

@@ -10,7 +10,6 @@ use crate::explain::clauses::{Clause, conditions_of, counted, deciding_leaves, t
 use crate::explain::cycle::left_out;
 use crate::explain::cycle::slot_rank::RankObjection;
 use crate::explain::near_jobs::{FailedCondition, IdleJob, NearJobs, NearMissJobs, SlotChange};
-use crate::explain::prose::prose;
 use crate::explain::slot_classes::{SlotClass, SlotClasses};
 use crate::explain::values::{beside, tally, verb};
 use classmate::internal::syntax::literal::Literal;
@@ -29,6 +28,7 @@ use classmate_pool::{JobId, Match, Outcome, PreparedPool, Snapshot};
 
 /// The explanation of a slot that is idle, or of its match.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct SlotExplanation {
     /// Its name.
     pub slot: String,
@@ -130,7 +130,7 @@ fn candidates(
 ) -> Vec<CandidateSubmitter> {
     let absent = |submitter: &str| {
         let out = left_out::submitter(snapshot, &pool.rules, &pool.settings, submitter);
-        out.map_or_else(|| "not in the cycle".to_owned(), |(_, text)| prose(&text))
+        out.map_or_else(|| "not in the cycle".to_owned(), |(_, text)| text)
     };
     let elsewhere: hashbrown::HashSet<JobId> =
         outcome.matches.iter().filter(|made| made.slot != name).map(|made| made.job).collect();
@@ -205,7 +205,7 @@ fn preempting(
         let row: Vec<Truth> = conditions.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
         for (at, _) in deciding_leaves(&conditions, &row, 0) {
             let expr = &conditions.all[at].expr;
-            let text = expr.to_string();
+            let text = format!("{expr:#}");
             if let Some(known) = terms.iter_mut().find(|known| known.0 == text) {
                 known.2 += 1;
                 continue;
@@ -213,7 +213,7 @@ fn preempting(
             let values = beside(expr, |Reference { name, .. }| {
                 let of_job = Scope::new(&ad, settings).with_target(&with);
                 let value = if with.contains(name) { scope } else { of_job }.eval_attr(name);
-                format!("{name} is {}", value.unwrap_or(Value::Undefined))
+                format!("{name} is {:#}", value.unwrap_or(Value::Undefined))
             });
             terms.push((text, values, 1));
         }
@@ -247,7 +247,7 @@ fn causes(
     let mut causes = Vec::new();
     let is_left_out = !pool.slots.iter().any(|one| std::ptr::eq(one, slot));
     if let Some(constraint) = pool.rules.slots.as_ref().filter(|_| is_left_out) {
-        let text = format!("excluded by NEGOTIATOR_SLOT_CONSTRAINT: `{constraint}` is not true");
+        let text = format!("excluded by NEGOTIATOR_SLOT_CONSTRAINT: `{constraint:#}` is not true");
         causes.push(Cause::new(Reason::LeftOut, text));
     }
     if let Some(made) = &found.matched {

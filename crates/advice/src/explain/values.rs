@@ -28,7 +28,7 @@ pub(super) fn beside(expr: &Expr, note: impl FnMut(Reference) -> String) -> Stri
 /// The values beside a condition of one ad.
 pub(super) fn of_ad(expr: &Expr, ad: &ClassAd, settings: &EvalOptions) -> String {
     let value = |name: Name| Scope::new(ad, settings).eval_attr(name).unwrap_or(Value::Error);
-    beside(expr, |Reference { name, .. }| format!("{name} is {}", value(name)))
+    beside(expr, |Reference { name, .. }| format!("{name} is {:#}", value(name)))
 }
 
 /// One ad and the many opposite to it.
@@ -62,7 +62,7 @@ impl Opposites<'_> {
             };
             if is_in_one {
                 let value = Scope::new(one, self.many.settings).with_target(first).eval_attr(name);
-                let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());
+                let value = value.map_or_else(|failed| failed.to_string(), |value| format!("{value:#}"));
                 return format!("{name} of {one_name} is {value}");
             }
             format!("{name} of {many_name} is {}", range(&self.many.attribute(one, name, some)))
@@ -81,11 +81,11 @@ pub(super) fn range(found: &RowValues) -> String {
     if let (Some((least, lowest)), Some((most, highest))) = (extreme(|a, b| a < b), extreme(|a, b| a > b))
         && least < most
     {
-        return format!("{lowest} to {highest}");
+        return format!("{lowest:#} to {highest:#}");
     }
     let mut counts = vec![0usize; found.values.len()];
     found.of.iter().for_each(|value| counts[*value as usize] += 1);
-    let counts = tally(found.values.iter().map(Value::to_string).zip(counts));
+    let counts = tally(found.values.iter().map(|value| format!("{value:#}")).zip(counts));
     let more = if counts.len() > MAX_VALUES { " …" } else { "" };
     let shown: Vec<&str> = counts.iter().take(MAX_VALUES).map(|(value, _)| value.as_str()).collect();
     format!("{}{more}", shown.join(" or "))

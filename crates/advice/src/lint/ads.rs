@@ -325,12 +325,13 @@ fn ignored(text: &[u8], at: usize, options: &ParseOptions) -> Diagnostic {
         return finding.help("write the whole number, or a product such as `2 * 1024`").code("size-suffix");
     }
     if let Err(error) = parse_expr(text, options) {
-        let found = unparsed(text, &error, options);
+        let mut found = unparsed(text, &error, options);
         if matches!(found.code, "assignment" | "leftover-macro") {
             return found;
         }
-        let message = format!("the following text is ignored: {}", found.message);
-        return Diagnostic { code: "ignored-text", severity: Severity::Error, message, fix: None, ..found };
+        found.message = format!("the following text is ignored: {}", found.message);
+        (found.severity, found.fix) = (Severity::Error, None);
+        return found.code("ignored-text");
     }
     Diagnostic::error("text after the expression is ignored", span).code("ignored-text")
 }

@@ -123,7 +123,7 @@ impl<'c> Linter<'c> {
         let at = start + place.column.max(1) as usize - 1;
         let fix = found.fix.as_ref().map(|fix| fix.shifted(at));
         let (file, number) = (Arc::clone(&place.file), place.line.into());
-        let found = Diagnostic { place: Some(place), ..found }.in_line(line);
+        let found = found.at(place).in_line(line);
         self.alarms.push(placed(found, &file, number, Excerpt { text: line.to_vec(), subject }, fix));
     }
 

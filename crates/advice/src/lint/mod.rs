@@ -29,15 +29,11 @@ use classmate_config::Location;
 
 /// A diagnostic of a text as one of the file that the text is in: its span counts in the excerpt, which begins on a
 /// line of the file, and its fix in the file.
-pub fn placed(found: Diagnostic, file: &Arc<str>, line: u64, excerpt: Excerpt, fix: Option<Fix>) -> Diagnostic {
+pub fn placed(mut found: Diagnostic, file: &Arc<str>, line: u64, excerpt: Excerpt, fix: Option<Fix>) -> Diagnostic {
     let line = u32::try_from(line).unwrap_or(u32::MAX);
-    Diagnostic {
-        severity: catalogue::find(found.code).map_or(found.severity, |check| check.severity),
-        place: Some(Location { file: Arc::clone(file), line, column: 1 }),
-        excerpt: Some(Box::new(excerpt)),
-        fix: fix.map(Box::new),
-        ..found
-    }
+    found.severity = catalogue::find(found.code).map_or(found.severity, |check| check.severity);
+    (found.excerpt, found.fix) = (Some(Box::new(excerpt)), fix.map(Box::new));
+    found.at(Location { file: Arc::clone(file), line, column: 1 })
 }
 
 /// The fix of a diagnostic if it writes what certainly was meant, or changes no value; in a text that the diagnostic's

@@ -110,6 +110,7 @@ pub struct GroupFigures {
 
 /// The differences of two outcomes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Difference {
     /// Matches before and after.
     pub matches: (usize, usize),

@@ -11,6 +11,7 @@ use classmate::{ClassAd, Scope};
 use classmate_advice::internal::explain::cycle::{group, submitter};
 use classmate_advice::internal::explain::replay::{self, ExplainedJob};
 use classmate_advice::internal::explain::{find, slot};
+use classmate_pool::internal::negotiate::Purpose;
 use classmate_pool::{CycleOptions, Policy, PreparedPool, Snapshot, negotiate};
 
 /// Explain why a job or slot is idle, or derive a share or quota.
@@ -84,7 +85,8 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
     let form = arguments.format;
     if let Some(wanted) = &about.job {
         let subject = subject(snapshot, wanted, streams)?;
-        let pool = PreparedPool::for_explanation_taking(snapshot)?;
+        let slots = std::mem::take(&mut snapshot.slots);
+        let pool = PreparedPool::prepare(snapshot, slots, Purpose::Explanation, &mut ())?;
         let explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
         print_result(form, &explanation, columns(), |out| {
             report::write(out, &explanation, arguments.policies, streams.out)

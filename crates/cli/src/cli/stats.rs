@@ -148,7 +148,7 @@ struct Both<'o> {
 impl<'o> Report<'o> {
     /// Both together.
     pub(super) fn new(outcome: &'o Outcome, measured: &'o Measured) -> Self {
-        let Outcome { submitters, matches, rejections, negotiations, pies, groups, statistics, quirks } = outcome;
+        let Outcome { submitters, matches, rejections, negotiations, pies, groups, statistics, quirks, .. } = outcome;
         let statistics = Both { counted: statistics, measured };
         Self { submitters, matches, rejections, negotiations, pies, groups, statistics, quirks }
     }

@@ -12,7 +12,6 @@ use classmate_advice::internal::explain::clauses::Clause;
 use classmate_advice::internal::explain::cycle::order::shown;
 use classmate_advice::internal::explain::cycle::trace::CycleTrace;
 use classmate_advice::internal::explain::names::MissingAttribute;
-use classmate_advice::internal::explain::prose::prose;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::slot::SlotExplanation;
 use classmate_advice::internal::explain::values::verb;
@@ -102,7 +101,7 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     let is_reported = |clause: &str| found.causes.iter().any(|cause| cause.text.contains(clause));
     // Of one condition one note, whatever it names.
     let mut notes: Vec<(&MissingAttribute, Vec<String>)> = Vec::new();
-    for one in found.absent.iter().filter(|one| one.decides && !is_reported(&prose(&one.clause))) {
+    for one in found.absent.iter().filter(|one| one.decides && !is_reported(&one.clause)) {
         let name = match &one.similar {
             Some(similar) => format!("`{}` (did you mean `{similar}`?)", one.name),
             None => format!("`{}`", one.name),
@@ -116,11 +115,11 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
     for (one, names) in notes {
         let absent = if one.of_job == one.is_of_own_ad() { "the job does not define" } else { "no slot advertises" };
         let side = if one.of_job { "the job requires" } else { "slots require" };
-        writeln!(out, "note: {absent} {}; {side} `{}`", names.join(", "), shortened(&prose(&one.clause), MAX_NOTED))?;
+        writeln!(out, "note: {absent} {}; {side} `{}`", names.join(", "), shortened(&one.clause, MAX_NOTED))?;
     }
     if found.matching == 0 && found.slots > 0 && !found.always.is_empty() {
         let texts: Vec<String> = found.always.iter().map(|text| format!("`{text}`")).collect();
-        writeln!(out, "note: every slot satisfies {}", prose(&texts.join(", ")))?;
+        writeln!(out, "note: every slot satisfies {}", texts.join(", "))?;
     }
     Ok(())
 }
@@ -135,7 +134,7 @@ fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result
             Connective::All => "all of".to_owned(),
             Connective::Any => "one of".to_owned(),
             Connective::Choice => "if, then, else".to_owned(),
-            Connective::Leaf | Connective::Not => prose(&clause.text),
+            Connective::Leaf | Connective::Not => clause.text.clone(),
         };
         let via = clause.via.last().map(|name| format!("{name}: ")).unwrap_or_default();
         let together = match clause.joint {
@@ -201,7 +200,7 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
         let which = if found.accepted_by_slot > 0 { "jobs that it accepts" } else { "jobs" };
         writeln!(out, "\nWhy {which} reject it")?;
         for (text, count) in found.refused_by.iter().take(10) {
-            writeln!(out, "  {count} because of {}", prose(text))?;
+            writeln!(out, "  {count} because of {text}")?;
         }
     }
     if !found.candidates.is_empty() {
@@ -237,7 +236,7 @@ fn nearest<T>(
         let failing: u64 = sides.iter().map(|(_, conditions)| conditions.len() as u64).sum();
         writeln!(out, "{}: {}", examples(count, noun, example), counted(failing, "failing condition"))?;
         for (who, conditions) in sides {
-            conditions.iter().try_for_each(|text| writeln!(out, "  {who}  {}", prose(text)))?;
+            conditions.iter().try_for_each(|text| writeln!(out, "  {who}  {text}"))?;
         }
     }
     Ok(())
@@ -254,7 +253,7 @@ fn near_jobs(out: &mut impl Write, found: &SlotExplanation) -> io::Result<()> {
         for change in &found.changes {
             let of_slot = change.changes.iter().all(|change| change.of == Changed::Slot);
             let changes: Vec<String> = change.changes.iter().map(|one| described(one, "the slot")).collect();
-            let changes = prose(&changes.join(" and "));
+            let changes = changes.join(" and ");
             if of_slot {
                 let matches = verb(change.jobs, "matches", "match");
                 writeln!(out, "  {changes}: {} {matches}, such as {}", counted(change.jobs as u64, "job"), change.job)?;
@@ -286,7 +285,7 @@ pub fn suggested(suggestion: &Suggestion) -> String {
     };
     let matches = verb(*slots, "matches", "match");
     let slots = counted(*slots as u64, "slot");
-    format!("  {}: {slots} {matches}{balance}, such as {example}", prose(&changes.join(" and ")))
+    format!("  {}: {slots} {matches}{balance}, such as {example}", changes.join(" and "))
 }
 
 fn described(change: &Change, whose: &str) -> String {

@@ -130,7 +130,7 @@ impl<'a> Definition<'a> {
     /// A problem at the value.
     pub fn value_problem(&self, severity: Severity, message: impl Into<String>) -> Diagnostic {
         let width = if self.verbatim { self.raw.len() } else { 0 };
-        Diagnostic { place: self.value_place(), ..Diagnostic::new(severity, message, Span::new(0, width)) }
+        Diagnostic::new(severity, message, Span::new(0, width)).at(self.value_place())
     }
 
     /// A warning about the name.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 /// An error reading a file or running a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FileError {
     /// There is no such file.
     #[error("no such file")]

@@ -11,6 +11,7 @@ use super::table;
 
 /// The type and range of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Kind {
     /// `true`, `false`, or a constant expression that is a boolean or a number.
     Boolean,
@@ -62,6 +63,7 @@ impl Kind {
 
 /// A knob.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Knob {
     /// Its name; a part in angle brackets matches any text.
     pub name: &'static str,

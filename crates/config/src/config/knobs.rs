@@ -30,6 +30,7 @@ type NamedText = (Vec<u8>, Vec<u8>);
 
 /// Everything one negotiation cycle asks its configuration.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct NegotiatorKnobs {
     /// The pie spins.
     pub pie: PieKnobs,

@@ -58,11 +58,12 @@ impl Config {
 
     /// Keeps an error that refuses the configuration, although the rest of it can be read; a warning of every further
     /// one.
-    fn refuse(&mut self, error: ConfigError) {
+    fn refuse(&mut self, mut error: ConfigError) {
         if self.refused.is_none() {
             self.refused = Some(error);
         } else if error.place.is_some() {
-            self.warn(Diagnostic { severity: Severity::Warning, ..error });
+            error.severity = Severity::Warning;
+            self.warn(error);
         }
     }
 
@@ -238,7 +239,7 @@ impl Reader<'_> {
     fn statement(&mut self, line: &Logical, text: &mut SourceText<'_>, depth: usize) -> Result<(), ConfigError> {
         let parsed = statement::parse(&line.text).map_err(|error| {
             let at = error.span.range();
-            Diagnostic { place: Some(line.place(at.start)), ..error }.width(at.len())
+            error.at(line.place(at.start)).width(at.len())
         })?;
         match parsed {
             Statement::Assign { name, operator, stray, value } => {

@@ -14,6 +14,7 @@ use super::record::{Record, is_value};
 /// A line in the middle of a log that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} of the accountant's log (at byte {offset}) cannot be read: expected {expected}")]
+#[non_exhaustive]
 pub struct LogError {
     /// The line, from 1.
     pub line: u64,

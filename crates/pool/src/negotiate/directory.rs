@@ -71,6 +71,7 @@ pub struct AdInput {
 
 /// A pool directory that was read.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct LoadedPool {
     /// The pool.
     pub snapshot: Snapshot,
@@ -82,6 +83,7 @@ pub struct LoadedPool {
 
 /// A pool directory that cannot be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LoadError {
     /// A file that cannot be read.
     #[error("cannot read `{name}`: {}", io_reason(.error))]

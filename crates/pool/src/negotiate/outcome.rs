@@ -20,6 +20,7 @@ pub const MAX_TIED: usize = 1024;
 
 /// The decisions of a cycle.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The result for each submitter: first those negotiated with, in the order of their first turn, then the others.
     pub submitters: Vec<SubmitterSummary>,
@@ -52,6 +53,7 @@ impl PartialEq for Candidacy {
 
 /// A job and the slot that it was matched to. The job starts there unless `offline` or `unused` is set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Match {
     /// The job.
     pub job: JobId,
@@ -99,6 +101,7 @@ pub struct Match {
 /// is known by its first job, which may be matched itself: why a single job is idle is said by `explain_job` of the crate
 /// `classmate-advice`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Rejected {
     /// The first job of the request, which identifies it; it may be matched itself while others of the request are not.
     pub job: JobId,
@@ -123,6 +126,7 @@ pub struct Rejected {
 /// The reason a request got no slot: the first that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Rejection {
     /// A concurrency limit is reached.
     ConcurrencyLimit,
@@ -149,6 +153,7 @@ impl Rejection {
 
 /// The verdicts on the slots considered for a request, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Tally {
     /// Slots that were left in the list when candidates were searched.
     pub considered: usize,
@@ -194,6 +199,7 @@ impl AddAssign for Tally {
 
 /// A visit to a submitter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Negotiation {
     /// The submitter.
     pub submitter: String,
@@ -221,6 +227,7 @@ pub struct Negotiation {
 
 /// A pass over all submitters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Pie {
     /// Number of the pie in the cycle, from 1.
     pub pie: u32,
@@ -234,6 +241,7 @@ pub struct Pie {
 
 /// Counts over a cycle, like those in the negotiator ad.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Statistics {
     /// Slots that take part, before any are left out of matchmaking.
     pub total_slots: usize,

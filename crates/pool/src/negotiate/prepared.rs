@@ -143,15 +143,6 @@ impl<'s> PreparedPool<'s> {
         Self::prepare(snapshot, copies(&snapshot.slots), Purpose::Explanation, &mut ())
     }
 
-    /// As [`PreparedPool::for_explanation`], but moves the slot ads out of the snapshot instead of copying them.
-    ///
-    /// # Errors
-    /// A wrong setting in the configuration.
-    pub fn for_explanation_taking(snapshot: &'s mut Snapshot) -> Result<Self, ConfigError> {
-        let slots = std::mem::take(&mut snapshot.slots);
-        Self::prepare(snapshot, slots, Purpose::Explanation, &mut ())
-    }
-
     /// Prepares a pool that consists of these slot ads and of everything else in a snapshot.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use super::tree::{Configured, Group, GroupTree, ROOT};
 
 /// A group: what it is configured to have, what that is in this pool, what it was granted and what it uses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct GroupSummary {
     /// Its full name; `<none>` for those in no group.
     pub name: String,

@@ -32,6 +32,7 @@ pub struct SimulationRun {
 
 /// The result of a simulation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SimulationResult {
     /// Submission time of the first job, epoch seconds.
     pub start: i64,

@@ -10,6 +10,7 @@ use classmate_pool::internal::quota::derivation::slots;
 
 /// A group, and its quota in a cycle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct QuotaTrace {
     /// Its numbers and how they came about.
     #[serde(flatten)]

@@ -30,7 +30,7 @@ pub(crate) fn submitter(
     let is_out = |ad: &ClassAd| truth(Scope::new(ad, settings), constraint) != Truth::True;
     let (ad, one) = own.iter().find(|_| own.iter().all(|(ad, _)| is_out(ad)))?;
     let values = of_ad(constraint, ad, settings);
-    let text = format!("NEGOTIATOR_SUBMITTER_CONSTRAINT excludes {}: `{constraint}` is not true{values}", one.name);
+    let text = format!("NEGOTIATOR_SUBMITTER_CONSTRAINT excludes {}: `{constraint:#}` is not true{values}", one.name);
     Some((one.clone(), text))
 }
 
@@ -53,5 +53,5 @@ pub(crate) fn jobs(rules: &Rules, settings: &EvalOptions, jobs: &[&ClassAd], whi
     let first = out.first()?;
     let values = of_ad(constraint, first, settings);
     let (out, all) = (out.len(), counted(jobs.len(), which));
-    Some(format!("NEGOTIATOR_JOB_CONSTRAINT excludes {out} of {all}: `{constraint}` is not true{values}"))
+    Some(format!("NEGOTIATOR_JOB_CONSTRAINT excludes {out} of {all}: `{constraint:#}` is not true{values}"))
 }

@@ -185,7 +185,7 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
     if let Some(constraint) = &pool.rules.jobs {
         let holds = truth(Scope::new(&asked.asker.ad, &pool.settings), constraint);
         if holds != Truth::True {
-            let text = format!("NEGOTIATOR_JOB_CONSTRAINT excludes the job: `{constraint}` is not true");
+            let text = format!("NEGOTIATOR_JOB_CONSTRAINT excludes the job: `{constraint:#}` is not true");
             return Some(Cause::new(Reason::LeftOut, text));
         }
     }

@@ -36,7 +36,7 @@ impl RankObjection {
         match self {
             RankObjection::Without(name) => format!("the slot does not define `{name}`, so it is never preempted"),
             RankObjection::Ranks(rank, current) => format!(
-                "`MY.Rank >= MY.CurrentRank` is not true for jobs of {whose} (Rank is {rank}, CurrentRank is {current})"
+                "`MY.Rank >= MY.CurrentRank` is not true for jobs of {whose} (Rank is {rank:#}, CurrentRank is {current:#})"
             ),
         }
     }

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use crate::explain::cycle::left_out;
 use crate::explain::cycle::turn::{Turn, ceiling, turns};
-use crate::explain::prose::prose;
 use crate::explain::values::tally;
 use classmate_pool::internal::negotiate::summary::{Stopped, SubmitterSummary};
 use classmate_pool::internal::priority::Passed;
@@ -18,6 +17,7 @@ use classmate_pool::{Outcome, PreparedPool, Rejection};
 
 /// The derivation of a share and its use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ShareTrace {
     /// Its numbers.
     #[serde(flatten)]
@@ -58,7 +58,7 @@ pub fn trace(outcome: &Outcome, prepared: &PreparedPool<'_>, name: &str) -> Opti
     story.steps = steps(&story, outcome, snapshot.policy.key());
     let constrained = left_out::jobs_of(snapshot, rules, &settings, &story.summary.submitter);
     if let Some(text) = constrained {
-        story.steps.insert(1, prose(&text));
+        story.steps.insert(1, text);
     }
     Some(story)
 }
@@ -76,7 +76,7 @@ fn absent(one: &Submitter, text: &str) -> ShareTrace {
         weight: 0.0,
         stopped: Stopped::LeftOut,
     };
-    let steps = vec![advertised(&summary), prose(text)];
+    let steps = vec![advertised(&summary), text.to_owned()];
     ShareTrace { summary, ceiling: None, before: Vec::new(), turns: Vec::new(), refusals: Vec::new(), steps }
 }
 

@@ -113,16 +113,16 @@ impl Edit {
 
     /// The text that is written, which distinguishes edits of one place.
     pub(crate) fn written(&self) -> String {
-        self.after.to_string()
+        format!("{:#}", self.after)
     }
 
     pub(crate) fn change(&self, job: &ClassAd) -> Change {
         let (before, after) = match &self.part {
             None => {
-                let before = job.get(self.name).map_or_else(|| "undefined".to_owned(), |expr| expr.to_string());
-                (before, self.after.to_string())
+                let before = job.get(self.name).map_or_else(|| "undefined".to_owned(), |expr| format!("{expr:#}"));
+                (before, format!("{:#}", self.after))
             }
-            Some((part, id)) => (part.to_string(), part.with_part(*id, &self.after).to_string()),
+            Some((part, id)) => (format!("{part:#}"), format!("{:#}", part.with_part(*id, &self.after))),
         };
         let order = self.numbers(job).and_then(|(after, before)| after.partial_cmp(&before));
         Change { of: self.of, attribute: self.name.to_string(), before, after, order }

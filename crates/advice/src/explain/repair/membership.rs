@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(nearest(" ; ", None), None);
         let parsed = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
         let longer = |question: &Membership, list: Option<&str>, item: Value| {
-            question.longer(list.map(parsed).as_ref(), &item).map(|expr| expr.to_string())
+            question.longer(list.map(parsed).as_ref(), &item).map(|expr| format!("{expr:#}"))
         };
         let belle = || Value::Str("belle".into());
         assert_eq!(longer(&question, Some("\"a;b\""), belle()).as_deref(), Some("\"a;b belle\""));

@@ -48,7 +48,7 @@ pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>)
     let failures = failures(&view.conditions, &view.classes);
     let near = failures.iter().take(MAX_NEAR_CLASSES).map(|failure| {
         let text = |conditions: &AdConditions, failing: &[usize]| {
-            failing.iter().map(|at| conditions.all[*at].expr.to_string()).collect::<Vec<_>>()
+            failing.iter().map(|at| format!("{:#}", conditions.all[*at].expr)).collect::<Vec<_>>()
         };
         NearSlots {
             slots: failure.size,

@@ -106,7 +106,7 @@ impl<'c> RejectingSlots<'c> {
 
 /// The attribute that contains a condition, and its text.
 fn text_of(condition: &AdCondition) -> (Name, String) {
-    (condition.place.holder, condition.expr.to_string())
+    (condition.place.holder, format!("{:#}", condition.expr))
 }
 
 /// Tests if two suggestions make the same changes, in any order.
@@ -258,10 +258,10 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
     let slot = &view.pool.slots[first].ad;
     let change = |one: &ConditionEdit<'_>| {
         let (attribute, before) = match one.attribute(slot) {
-            Some(name) => (name, slot.get(name).map(|expr| expr.to_string()).unwrap_or_default()),
-            None => (one.condition.place.holder, one.part.to_string()),
+            Some(name) => (name, slot.get(name).map(|expr| format!("{expr:#}")).unwrap_or_default()),
+            None => (one.condition.place.holder, format!("{:#}", one.part)),
         };
-        let after = one.part.with_part(one.at, &one.other).to_string();
+        let after = format!("{:#}", one.part.with_part(one.at, &one.other));
         Change { of: Changed::Slot, attribute: attribute.to_string(), before, after, order: None }
     };
     let mut changes: Vec<Change> = Vec::with_capacity(all.len());

@@ -41,6 +41,7 @@ pub struct Change {
 
 /// Changes that were tried together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Suggestion {
     /// The changes.
     pub changes: Vec<Change>,
