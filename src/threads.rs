@@ -58,24 +58,39 @@ fn for_each(count: usize, function: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// The results of the function for the parts of the range of this length, in order. A part has `least` members or more,
-/// unless there are fewer in all. Where parts meet depends on the number of threads.
-pub fn map_parts<R: Send + Sync>(length: usize, least: usize, function: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+/// The parts of the range of this length that threads share. A part has `least` members or more, unless there are fewer
+/// in all. Where parts meet depends on the number of threads.
+fn parts(length: usize, least: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
     let parts = if threads() == 1 { 1 } else { (length / least.max(1)).clamp(1, threads() * PARTS_PER_THREAD) };
-    let results: Vec<OnceLock<R>> = (0..parts).map(|_| OnceLock::new()).collect();
-    for_each(parts, &|at| {
-        let _ = results[at].set(function(length * at / parts..length * (at + 1) / parts));
+    (0..parts).map(move |at| length * at / parts..length * (at + 1) / parts)
+}
+
+/// The results of the function for [parts](parts) of the range of this length, in order.
+pub fn map_parts<R: Send + Sync>(length: usize, least: usize, function: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+    let parts: Vec<_> = parts(length, least).map(|part| (part, OnceLock::new())).collect();
+    for_each(parts.len(), &|at| {
+        let (part, result) = &parts[at];
+        let _ = result.set(function(part.clone()));
     });
-    results.into_iter().filter_map(OnceLock::into_inner).collect()
+    parts.into_iter().filter_map(|(_, result)| result.into_inner()).collect()
+}
+
+/// The results of the function for parts of the range of this length, one after the other.
+pub fn flat_map_parts<R: Send + Sync>(
+    length: usize,
+    least: usize,
+    function: impl Fn(Range<usize>) -> Vec<R> + Sync,
+) -> Vec<R> {
+    let mut parts = map_parts(length, least, function).into_iter();
+    let mut all = parts.next().unwrap_or_default();
+    all.reserve(parts.as_slice().iter().map(Vec::len).sum());
+    parts.for_each(|part| all.extend(part));
+    all
 }
 
 /// The results of the function for all numbers below the count, in their order.
 pub fn map_range<R: Send + Sync>(count: usize, function: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let mut all = Vec::with_capacity(count);
-    for part in map_parts(count, 1, |range| range.map(&function).collect::<Vec<R>>()) {
-        all.extend(part);
-    }
-    all
+    flat_map_parts(count, 1, |range| range.map(&function).collect())
 }
 
 /// The results of the function for all items, in their order.
@@ -83,11 +98,13 @@ pub fn map_all<'t, T: Sync, R: Send + Sync>(items: &'t [T], function: impl Fn(&'
     map_range(items.len(), |at| function(&items[at]))
 }
 
-/// The results of the function for all items, which it takes over, in their order.
-pub fn map_into<T: Send, R: Send + Sync>(items: Vec<T>, function: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let items: Vec<Mutex<Option<T>>> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
-    let take = |item: &Mutex<Option<T>>| item.lock().unwrap_or_else(PoisonError::into_inner).take().map(&function);
-    map_all(&items, take).into_iter().flatten().collect()
+/// The results of the function for all items, which it takes over, in their order, without those that are `None`.
+pub fn filter_map_into<T: Send, R: Send + Sync>(items: Vec<T>, function: impl Fn(T) -> Option<R> + Sync) -> Vec<R> {
+    let ranges = parts(items.len(), 1);
+    let mut items = items.into_iter();
+    let parts = ranges.map(|range| Mutex::new(items.by_ref().take(range.len()).collect())).collect::<Vec<_>>();
+    let take = |part: &Mutex<Vec<T>>| std::mem::take(&mut *part.lock().unwrap_or_else(PoisonError::into_inner));
+    flat_map_parts(parts.len(), 1, |range| parts[range].iter().flat_map(take).filter_map(&function).collect())
 }
 
 /// Returns whether the function holds for an item.
@@ -112,7 +129,9 @@ mod tests {
         let items: Vec<usize> = (0..1000).collect();
         assert_eq!(map_all(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
         assert_eq!(map_all(&[0; 0], |item| *item), [0; 0]);
-        assert_eq!(map_into(items.clone(), |item| item), items);
+        assert_eq!(filter_map_into(items.clone(), Some), items);
+        let odd = |item: usize| (item % 2 == 1).then_some(item / 2);
+        assert_eq!(filter_map_into(items, odd), (0..500).collect::<Vec<usize>>());
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashbrown::HashMap;
 
@@ -102,16 +103,6 @@ pub(crate) struct IgnoredAds {
     pub(crate) unnamed: usize,
 }
 
-impl IgnoredAds {
-    /// Counts the ignored ads among slot ads.
-    fn among(slots: &[ClassAd]) -> Self {
-        let name = Name::new("Name");
-        let ignored = threads::map_all(slots, |ad| (!is_slot(ad), is_slot(ad) && !ad.contains(name)));
-        let count = |of: fn(&(bool, bool)) -> bool| ignored.iter().filter(|ad| of(ad)).count();
-        Self { not_slots: count(|ad| ad.0), unnamed: count(|ad| ad.1) }
-    }
-}
-
 /// The slots of a pool under a policy that is charged for them.
 pub(crate) struct ChargedPool<'s> {
     pub(crate) snapshot: &'s Snapshot,
@@ -157,8 +148,7 @@ impl<'s> PreparedPool<'s> {
         let settings = snapshot.settings();
         let rules = Arc::new(Rules::read(&snapshot.config, &settings)?);
         let explained = (purpose == Purpose::Explanation).then(|| Explained::of(snapshot, &slots, &rules, &settings));
-        let ignored = IgnoredAds::among(&slots);
-        let slots = self::slots(slots, &rules, &settings);
+        let (slots, ignored) = received(slots, &rules, &settings);
         observer.phase_started("charge");
         let policy = charge(snapshot, &slots, &rules, &settings);
         let charged = ChargedPool { snapshot, rules, slots, ignored, policy, size: None, unlisted: HashMap::new() };
@@ -177,8 +167,7 @@ impl<'s> PreparedPool<'s> {
         policy: Option<Box<dyn PriorityPolicy>>,
     ) -> Result<Self, ConfigError> {
         let (settings, rules) = (snapshot.settings(), Arc::clone(rules));
-        let ignored = IgnoredAds::among(&snapshot.slots);
-        let slots = self::slots(copies(&snapshot.slots), &rules, &settings);
+        let (slots, ignored) = received(copies(&snapshot.slots), &rules, &settings);
         let mut policy = policy.unwrap_or_else(|| open(snapshot, &slots, &rules, &settings));
         charge_slots(&mut *policy, &slots, snapshot, &settings);
         ChargedPool { snapshot, rules, slots, ignored, policy, size: None, unlisted: HashMap::new() }.prepare(&mut ())
@@ -268,7 +257,7 @@ impl Explained {
             threads::map_all(slots, slot).into_iter().flatten().collect()
         };
         let whole = (!rules.trim.preemption).then(|| {
-            let slots = participating(copies(slots), rules, settings, |ad| ad);
+            let (slots, _) = participating(copies(slots), rules, settings, |ad| ad);
             let policy = charge(snapshot, &slots, rules, settings);
             (slots, policy)
         });
@@ -319,6 +308,11 @@ impl<'s> ChargedPool<'s> {
 /// The slots that take part, as the negotiator gets them: without preemption, with only some attributes of slots in
 /// use.
 pub(crate) fn slots(ads: Vec<ClassAd>, rules: &Rules, settings: &EvalOptions) -> Vec<Slot> {
+    received(ads, rules, settings).0
+}
+
+/// As [`slots`], with the ads that are ignored.
+fn received(ads: Vec<ClassAd>, rules: &Rules, settings: &EvalOptions) -> (Vec<Slot>, IgnoredAds) {
     participating(ads, rules, settings, |mut ad| {
         if !rules.trim.preemption && is_projected(&ad, settings) {
             project(&mut ad, settings);
@@ -332,14 +326,23 @@ fn participating(
     rules: &Rules,
     settings: &EvalOptions,
     projected: impl Fn(ClassAd) -> ClassAd + Sync + Send,
-) -> Vec<Slot> {
-    let takes_part = |ad: &ClassAd| {
-        is_slot(ad) && rules.slots.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint))
+) -> (Vec<Slot>, IgnoredAds) {
+    let name = Name::new("Name");
+    let (not_slots, unnamed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let slot = |ad: ClassAd| {
+        if !is_slot(&ad) {
+            not_slots.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        if !ad.contains(name) {
+            unnamed.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        let takes_part = rules.slots.as_ref().is_none_or(|constraint| Scope::new(&ad, settings).holds(constraint));
+        if takes_part { Slot::new(projected(ad), &rules.weighing, settings) } else { None }
     };
-    let view = |ad: ClassAd| if takes_part(&ad) { Slot::new(projected(ad), &rules.weighing, settings) } else { None };
-    let views: Vec<Option<Slot>> = threads::map_into(ads, view);
-    // Nearly all take part, so they are moved within the same memory.
-    views.into_iter().flatten().collect()
+    let slots = threads::filter_map_into(ads, slot);
+    (slots, IgnoredAds { not_slots: not_slots.into_inner(), unnamed: unnamed.into_inner() })
 }
 
 /// The usage under a policy at this moment.

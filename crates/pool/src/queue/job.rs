@@ -184,7 +184,7 @@ impl<'a> Job<'a> {
     /// The views of ads, without those that have no number.
     pub fn all(ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &EvalOptions) -> Vec<Self> {
         // The jobs of a cluster follow each other; where threads meet, one more of them is looked at in full.
-        let views = threads::map_parts(ads.len(), GRAIN, |part| {
+        threads::flat_map_parts(ads.len(), GRAIN, |part| {
             let mut before: Option<Self> = None;
             let view = |ad: &'a ClassAd| {
                 let like = before.as_ref().and_then(|before| before.sibling(ad, settings));
@@ -192,9 +192,8 @@ impl<'a> Job<'a> {
                 before = job.clone().filter(|_| is_shared(ad));
                 job
             };
-            ads[part].iter().filter_map(view).collect::<Vec<Self>>()
-        });
-        views.concat()
+            ads[part].iter().filter_map(view).collect()
+        })
     }
 
     /// The view of an ad that has all but its numbers from the same chained parent as this one's.

@@ -297,7 +297,7 @@ fn changes(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<
         };
         order[part].iter().enumerate().filter_map(change).collect::<Vec<_>>()
     };
-    threads::map_parts(order.len(), GRAIN, of_part).concat()
+    threads::flat_map_parts(order.len(), GRAIN, of_part)
 }
 
 #[cfg(test)]

@@ -312,7 +312,7 @@ impl Interner {
         let sets: Vec<_> = if requests.len() == 1 {
             blocks.map(signed).collect()
         } else {
-            threads::map_into(blocks.collect(), signed)
+            threads::filter_map_into(blocks.collect(), |block| Some(signed(block)))
         };
         let orders = self.orders(evaluator, requests);
         let preemption = self.preemption(evaluator, requests);
