@@ -157,15 +157,21 @@ pub struct SlotAnnotator<'a> {
     pub siblings: Option<&'a [u8]>,
     /// Clock and seed.
     pub settings: &'a EvalOptions,
+    /// The attributes of slots in use, by user.
+    pub known: HashMap<Box<[u8]>, ClassAd>,
 }
 
 impl SlotAnnotator<'_> {
     /// Writes the `Remote…` attributes of a slot.
-    pub fn of(&self, slot: &mut Slot) {
-        if let Some(user) = slot.user.clone() {
-            self.user(&mut slot.ad, b"", &user);
-            let floor = self.policy.standing(&user).floor;
-            slot.ad.insert("RemoteUserFloor", floor);
+    pub fn of(&mut self, slot: &mut Slot) {
+        if let Some(user) = slot.user.as_deref() {
+            if !self.known.contains_key(user) {
+                let mut attributes = ClassAd::new();
+                self.user(&mut attributes, b"", user);
+                attributes.insert("RemoteUserFloor", self.policy.standing(user).floor);
+                self.known.insert(user.into(), attributes);
+            }
+            slot.ad.update(&self.known[user]);
             if let Some(rank) = slot.ad.get("PreemptingRank") {
                 slot.ad.insert_expr("CurrentRank", &rank);
             }
@@ -287,7 +293,8 @@ mod tests {
         let settings = EvalOptions { usage: Some(Arc::new(live)), ..EvalOptions::default() };
         let weighing = Weighing { weighted: true, default: None, forced: false };
         let mut slot = Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &settings).unwrap();
-        SlotAnnotator { policy: &policy, groups: None, siblings, settings: &settings }.of(&mut slot);
+        SlotAnnotator { policy: &policy, groups: None, siblings, settings: &settings, known: HashMap::new() }
+            .of(&mut slot);
         (slot, settings)
     }
 

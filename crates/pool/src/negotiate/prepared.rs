@@ -369,9 +369,9 @@ fn annotate_slots(
     }
     if rules.trim.preemption {
         let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
-        let introduction = SlotAnnotator { policy, groups: quotas, siblings, settings };
+        let mut annotator = SlotAnnotator { policy, groups: quotas, siblings, settings, known: HashMap::new() };
         for slot in slots {
-            introduction.of(slot);
+            annotator.of(slot);
         }
     }
 }

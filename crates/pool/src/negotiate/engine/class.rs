@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::negotiate::engine::in_use::PreemptionOrder;
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::table::ClassTable;
 use crate::negotiate::engine::verdict::ClassVerdict;
@@ -133,6 +134,12 @@ pub(super) struct RequestClass {
     max_tie: usize,
     /// The number of the lowest cost of a suitable slot.
     lightest: usize,
+    /// The slots in use that it may preempt; known from its first search on.
+    pub(super) in_use: Option<Arc<PreemptionOrder>>,
+    /// The number of these at the beginning that are taken.
+    pub(super) first_in_use: usize,
+    /// Maximum number of these of one key.
+    pub(super) max_tie_in_use: usize,
 }
 
 impl RequestClass {
@@ -152,7 +159,15 @@ impl RequestClass {
             counts: None,
             max_tie: usize::MAX,
             lightest: 0,
+            in_use: None,
+            first_in_use: 0,
+            max_tie_in_use: 0,
         }
+    }
+
+    /// Returns whether the slots of a row match and are in reach of the current submitter.
+    pub(super) fn accepts(&self, row: usize) -> bool {
+        self.verdict.both.contains(row) && self.reach.as_ref().is_none_or(|reach| reach.contains(row))
     }
 
     /// Prepares for another submitter, or another turn.

@@ -79,7 +79,7 @@ pub(super) struct FirstRankOrder {
 }
 
 /// Maps a rank to an integer that sorts the best rank first: NaN is the worst, and both zeros are equal.
-fn descending(rank: f64) -> u64 {
+pub(super) fn descending(rank: f64) -> u64 {
     let rank = if rank.is_nan() { f64::NEG_INFINITY } else { rank + 0.0 };
     let bits = rank.to_bits();
     // Negative numbers have the sign bit set and descend as they grow.
@@ -271,11 +271,14 @@ impl SlotOrder {
         if self.by_slot { self.rows[at] } else { self.entries[at] }
     }
 
+    /// The number of the rank of a slot.
+    pub(super) fn rank_of(&self, row: u32, place: u32) -> u32 {
+        self.ranks[self.place_of[if self.by_slot { place } else { row } as usize] as usize]
+    }
+
     /// The key of a slot in use, from that of an unclaimed slot.
     pub(super) fn key_of(&self, row: u32, place: u32, preempt_state: PreemptState, preemption: f64) -> RankKey {
-        let at = self.place_of[if self.by_slot { place } else { row } as usize];
-        let rank = self.ranks[at as usize];
-        RankKey { preempt_state, preemption, ..self.keys[rank as usize] }
+        RankKey { preempt_state, preemption, ..self.keys[self.rank_of(row, place) as usize] }
     }
 }
 

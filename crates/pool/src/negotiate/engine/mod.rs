@@ -9,12 +9,15 @@
 mod class;
 mod compiled;
 mod evaluate;
+mod in_use;
 mod partitioning;
 mod plan;
 mod rows;
 mod table;
 mod verdict;
 mod vocabulary;
+
+use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -23,10 +26,11 @@ use crate::negotiate::candidate::{PreemptState, RankKey};
 use crate::negotiate::engine::class::{RequestClass, SlotCounts};
 use crate::negotiate::engine::compiled::{CompiledCycle, SlotAds};
 use crate::negotiate::engine::evaluate::{Evaluator, RequestKey};
+use crate::negotiate::engine::in_use::PreemptionOrder;
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::verdict::{Interner, Signature, all};
 use crate::negotiate::offer::{Limited, Offer, Refusal, ScanMatcher, SlotSearch, rejection};
-use crate::negotiate::outcome::{MAX_TIED, Tally};
+use crate::negotiate::outcome::Tally;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::SlotMatcher;
 use crate::pool::Slot;
@@ -87,13 +91,14 @@ struct CandidateList {
     submitter: usize,
     serve: Serve,
     class: usize,
-    /// The state of the turn, and the number of slots, at the time of the search.
+    /// The name of the submitter.
+    name: Vec<u8>,
+    /// The state of the turn, and the numbers of slots that are left and were taken, at the time of the search.
     session: Session,
     left: usize,
-    /// Suitable slots in use, best last.
-    in_use: Vec<(RankKey, u32, Offer)>,
-    /// Counts of slots in use.
-    tally: Tally,
+    taken_before: usize,
+    /// The place among the slots in use of the class where the search for the next offer begins.
+    next_in_use: usize,
     /// Number of offers so far: of slots in use, and of others by cost.
     made_in_use: usize,
     made: HashMap<u64, usize>,
@@ -114,6 +119,8 @@ pub struct ClassMatcher<'c> {
     orders: HashMap<u32, usize>,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
     rows: RowState,
+    /// The slots in use, sorted, by the addresses of the order and of the preemption verdict of the classes that share them.
+    preemption_orders: HashMap<[usize; 2], Arc<PreemptionOrder>>,
     found: Option<CandidateList>,
     largest_tie: usize,
     /// The classes that are kept to the end of the cycle.
@@ -169,6 +176,7 @@ impl<'c> ClassMatcher<'c> {
             orders: HashMap::new(),
             by_ids: HashMap::new(),
             rows,
+            preemption_orders: HashMap::new(),
             found: None,
             largest_tie: 0,
             pinned: PinnedClasses::default(),
@@ -219,6 +227,7 @@ impl<'c> ClassMatcher<'c> {
         self.by_signature.clear();
         self.by_ids.clear();
         self.orders.clear();
+        self.preemption_orders.clear();
         self.cache = EvalCache::default();
         self.interner = self.with(Interner::new);
         self.taken = bytes;
@@ -280,73 +289,28 @@ impl<'c> ClassMatcher<'c> {
     /// Searches the candidates of a request.
     fn scan(&mut self, class: usize, search: &SlotSearch<'_>) -> CandidateList {
         let reach = self.reachable(search);
-        let mut found = CandidateList {
+        self.sort_in_use(class);
+        let state = &mut self.classes[class];
+        state.begin_turn(reach);
+        let found = CandidateList {
             autocluster: search.request.autocluster,
             submitter: search.submitter,
             serve: search.serve,
             class,
+            name: search.name.to_vec(),
             session: *search.session,
             left: self.offers.left(),
-            in_use: Vec::new(),
-            tally: Tally::default(),
+            taken_before: self.rows.log.len(),
+            next_in_use: state.first_in_use,
             made_in_use: 0,
             made: HashMap::new(),
         };
-        self.scan_in_use(&mut found, reach.as_ref(), search);
-        let ties = found.in_use.chunk_by(|a, b| a.0.compare(&b.0).is_eq()).map(<[_]>::len);
-        self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MAX_TIED);
-        let state = &mut self.classes[class];
-        state.begin_turn(reach);
+        self.count_ties_in_use(&found);
         if !search.only_preferring() {
+            let state = &mut self.classes[class];
             self.largest_tie = state.largest_tie(&self.rows, &self.compiled.table, search.session, self.largest_tie);
         }
         found
-    }
-
-    /// Adds the candidates among slots in use, and counts the others.
-    fn scan_in_use(&self, found: &mut CandidateList, reach: Option<&Mask>, search: &SlotSearch<'_>) {
-        let class = &self.classes[found.class];
-        let Some(verdict) = &class.verdict.preemption else { return };
-        let only_preferring = search.only_preferring();
-        for row in self.rows.in_use.rows() {
-            let free = self.rows.free[row] as usize;
-            if free == 0 || !class.verdict.both.contains(row) || reach.is_some_and(|reach| !reach.contains(row)) {
-                continue;
-            }
-            let cost = self.rows.cost[row];
-            let user = self.slot_of(self.compiled.table.slots(row as u32)[0]).user.as_deref().unwrap_or_default();
-            let preempt_state = if verdict.prefers[row] {
-                PreemptState::Rank
-            } else if only_preferring {
-                found.tally.beyond_share += free;
-                continue;
-            } else if user == search.name {
-                found.tally.used_by_submitter += free;
-                continue;
-            } else if !verdict.required[row] {
-                found.tally.preemption_not_required += free;
-                continue;
-            } else if !verdict.likes_as_well[row] {
-                found.tally.prefers_its_job += free;
-                continue;
-            } else if !search.session.permits_preempting(cost) {
-                found.tally.over_limit += free;
-                continue;
-            } else {
-                PreemptState::Priority
-            };
-            for &place in self.compiled.table.slots(row as u32).iter().filter(|place| self.rows.is_free(**place)) {
-                let preemption = f64::from_bits(verdict.preemption[row]);
-                let key = class.verdict.order.key_of(row as u32, place, preempt_state, preemption);
-                found.in_use.push((
-                    key,
-                    place,
-                    Offer { slot: self.compiled.order[place as usize], preempt_state, cost, makes_room: false },
-                ));
-            }
-        }
-        found.in_use.sort_by(|a, b| a.0.compare(&b.0).then_with(|| b.1.cmp(&a.1)));
-        found.tally.suitable = found.in_use.len();
     }
 
     /// Evaluates slots one by one.
@@ -364,52 +328,36 @@ impl<'c> ClassMatcher<'c> {
 
     /// Takes the best candidate that is permitted; those passed over are removed.
     fn pop(&mut self, found: &mut CandidateList, session: &Session) -> Option<Offer> {
-        while found.in_use.last().is_some_and(|(_, _, offer)| {
-            // Slots that were suitable at the time of the search may be over the limit by now.
-            let first = found.made_in_use == 0 && found.made.is_empty();
-            !first && !session.permits_preempting(offer.cost) && !session.permits_unclaimed(offer.cost)
-        }) {
-            found.in_use.pop();
-        }
+        let in_use = self.best_in_use(found, session);
         let idle = if found.serve == Serve::Any {
             self.classes[found.class].best(&mut self.rows, &self.compiled.table, session)
         } else {
             None
         };
-        let place = match (found.in_use.last(), idle) {
-            (None, None) => return None,
-            (Some(_), None) => None,
-            (None, Some((_, place))) => Some(place),
-            (Some((key, used, _)), Some((rank, place))) => {
-                let idle = &self.classes[found.class].verdict.order.keys[rank as usize];
-                key.compare(idle).then_with(|| place.cmp(used)).is_lt().then_some(place)
-            }
+        let offer = |place: u32, preempt_state| {
+            let cost = self.rows.cost[self.compiled.table.row_of[place as usize] as usize];
+            Offer { slot: self.compiled.order[place as usize], preempt_state, cost, makes_room: false }
         };
-        let Some(place) = place else {
-            found.made_in_use += 1;
-            return found.in_use.pop().map(|(_, _, offer)| offer);
+        let is_better = |(key, used): &(RankKey, u32), (rank, place): (u32, u32)| {
+            let idle = &self.classes[found.class].verdict.order.keys[rank as usize];
+            key.compare(idle).then_with(|| place.cmp(used)).is_gt()
         };
-        let cost = self.rows.cost[self.compiled.table.row_of[place as usize] as usize];
-        *found.made.entry(cost.to_bits()).or_insert(0) += 1;
-        Some(Offer {
-            slot: self.compiled.order[place as usize],
-            preempt_state: PreemptState::None,
-            cost,
-            makes_room: false,
-        })
+        if let Some((key, place)) = in_use.filter(|in_use| idle.is_none_or(|idle| is_better(in_use, idle))) {
+            (found.made_in_use, found.next_in_use) = (found.made_in_use + 1, found.next_in_use + 1);
+            return Some(offer(place, key.preempt_state));
+        }
+        let offer = offer(idle?.1, PreemptState::None);
+        *found.made.entry(offer.cost.to_bits()).or_insert(0) += 1;
+        Some(offer)
     }
 
     /// The reason why a request is rejected, with the counts of slots at the time of the search.
     fn refusal(&mut self, found: &CandidateList) -> Refusal {
+        let in_use = self.tally_in_use(found);
         let class = &mut self.classes[found.class];
         let SlotCounts { unreachable, by_job, by_slot, idle } = class.counts(&self.rows).clone();
-        let mut tally = Tally {
-            considered: found.left,
-            unreachable,
-            refused_by_job: by_job,
-            refused_by_slot: by_slot,
-            ..found.tally
-        };
+        let mut tally =
+            Tally { considered: found.left, unreachable, refused_by_job: by_job, refused_by_slot: by_slot, ..in_use };
         let made: usize = found.made.values().sum();
         if found.serve == Serve::Any {
             // Slots that this request was given since were counted too; all of them were suitable.
@@ -489,7 +437,7 @@ impl SlotMatcher for ClassMatcher<'_> {
             found.serve == Serve::Any
                 && costs.filter(|(_, free)| **free > 0).any(|(cost, _)| !found.session.permits_unclaimed(*cost))
         };
-        let passed_over = found.submitter == submitter && (found.tally.over_limit > 0 || too_heavy());
+        let passed_over = found.submitter == submitter && (too_heavy() || self.tally_in_use(&found).over_limit > 0);
         self.found = Some(found);
         passed_over
     }
