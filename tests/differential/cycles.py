@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -22,10 +23,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VERSION = "25.14.1"
 
 
-def known(pool, outcome):
+def known(folder, pool, outcome):
     """The known reason why a cycle may differ, or None."""
+    with open(f"{folder}/NegotiatorLog", errors="replace") as log:
+        if re.search(r"quota limit of -?nan", log.read()):
+            return "Q38: a group's part of nothing"
     if len(pool["slots"]) > 16 and outcome.get("statistics", {}).get("largest_tie", 1) > 1:
         return "Q14: candidates that are equal on every key, in a list of more than 16"
+    if pool["config"].get("NEGOTIATE_ALL_JOBS_IN_CLUSTER") == "True" and "NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE" in pool["config"]:
+        return "the access point numbered the autoclusters in an order that the queue does not show"
     return None
 
 
@@ -40,13 +46,13 @@ class Player:
         """The differences that a pool shows, with the known reason for them."""
         self.real.play(pool, folder)
         found, outcome = comparison.compare(self.options.binary, folder)
-        return found, known(pool, outcome) if found else None
+        return found, known(folder, pool, outcome) if found else None
 
     def holds(self, pool, what, folder):
         """True if a pool still shows a difference of the same kind that is not known."""
         try:
             found, reason = self.differences(pool, folder)
-        except negotiator.Unplayable:
+        except (negotiator.Unplayable, OSError):
             return False
         return reason is None and bool(found) and found[0][0] == what
 
@@ -68,7 +74,7 @@ def options():
     parser.add_argument("--keep-all", action="store_true", help="with --keep: keep all recordings")
     parser.add_argument("--shrink", action="store_true", help="make each pool that differs small, and keep it as NAME-small")
     parser.add_argument("--workers", type=int, default=2, help="pools at the same time [default: %(default)s]")
-    parser.add_argument("--port", type=int, default=31000, help="first port of the pools [default: %(default)s]")
+    parser.add_argument("--port", type=int, default=31000, help="first port of the pools, below those that daemons choose [default: %(default)s]")
     return parser.parse_args()
 
 
@@ -141,7 +147,7 @@ def main():
                         print(f"{name}-small: " + "; ".join(f"{what} {text}" for what, text in found), flush=True)
                 if not found and not chosen.keep_all:
                     shutil.rmtree(folder, ignore_errors=True)
-            except negotiator.Unplayable as error:
+            except (negotiator.Unplayable, OSError) as error:
                 tally["not played"] += 1
                 print(f"{name}: not played: {error}", flush=True)
 

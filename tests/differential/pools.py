@@ -1,7 +1,8 @@
 """Random pools: slots, jobs, users, groups and settings of the negotiator, made from a seed."""
 import random
 
-NOW = 1795350000
+from negotiator import NOW
+
 USERS = ["alice", "bob", "carol", "dave", "eve", "frank", "Zed"]
 ABSENT = ["ghost", "gina"]  # users without jobs, of slots in use
 TREES = [["group_a", "group_b"], ["group_a", "group_b", "group_c"], ["group_a", "group_a.x", "group_a.y", "group_b"],
