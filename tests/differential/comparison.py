@@ -16,7 +16,7 @@ def near(found, recorded, digits=6e-7):
 
 
 def cluster(job):
-    """The cluster of a job: the access point chooses among the jobs of an autocluster."""
+    """The cluster of a job: the access point chooses among the jobs of an autocluster. A match is recorded for the request's first job."""
     return str(job).split(".")[0]
 
 
@@ -45,7 +45,7 @@ def compare(binary, folder):
     except ValueError:
         return [("failure", ran.stderr.strip()[-300:])], {}
     displaced = lambda match: match["preempting"].split(" ")[0] != "none"
-    matched = lambda match: (match["submitter"], cluster(match["job"]), match["slot"], match["spin"], displaced(match))
+    matched = lambda match: (match["submitter"], str(match.get("cluster", cluster(match["job"]))), match["slot"], match["spin"], displaced(match))
     rejected = lambda one: (one["submitter"], cluster(one["job"]), one["reason"].split("|")[0].strip())
     differences = first("match", *([matched(one) for one in matches] for matches in (outcome["matches"], expected["matches"])))
     differences += first("limit", [(one["submitter"], one["limit"]) for one in outcome["negotiations"]],

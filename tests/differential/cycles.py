@@ -23,15 +23,18 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VERSION = "25.14.1"
 
 
-def known(folder, pool, outcome):
+def known(folder, pool, differences, outcome):
     """The known reason why a cycle may differ, or None."""
     with open(f"{folder}/NegotiatorLog", errors="replace") as log:
         if re.search(r"quota limit of -?nan", log.read()):
             return "Q38: a group's part of nothing"
-    if len(pool["slots"]) > 16 and outcome.get("statistics", {}).get("largest_tie", 1) > 1:
+    if differences[0][0] == "match" and len(pool["slots"]) > 16 and outcome.get("statistics", {}).get("largest_tie", 1) > 1:
         return "Q14: candidates that are equal on every key, in a list of more than 16"
     if pool["config"].get("NEGOTIATE_ALL_JOBS_IN_CLUSTER") == "True" and "NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE" in pool["config"]:
         return "the access point numbered the autoclusters in an order that the queue does not show"
+    users = {(job["schedd"], job["submit"].get("accounting_group"), job["submit"]["accounting_group_user"]) for job in pool["jobs"]}
+    if len({user[1:] for user in users}) < len(users):
+        return "ads of one submitter from two access points, in an order that was not recorded"
     return None
 
 
@@ -46,7 +49,7 @@ class Player:
         """The differences that a pool shows, with the known reason for them."""
         self.real.play(pool, folder)
         found, outcome = comparison.compare(self.options.binary, folder)
-        return found, known(folder, pool, outcome) if found else None
+        return found, known(folder, pool, found, outcome) if found else None
 
     def holds(self, pool, what, folder):
         """True if a pool still shows a difference of the same kind that is not known."""

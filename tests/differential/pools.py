@@ -89,6 +89,9 @@ class Maker:
         for name, (chance, values) in knobs.items():
             if self.some(chance):
                 config[name] = self.pick(values)
+        if config.get("USE_RESOURCE_REQUEST_COUNTS") == "False" or config.get("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE") == "1":
+            # Access points would offer a rejected job again and again: the cycle would not end (Q61).
+            config.pop("NEGOTIATE_ALL_JOBS_IN_CLUSTER", None)
         self.quotas(config)
         self.limits = self.some(12)
         if self.limits:
