@@ -28,8 +28,9 @@ def known(folder, pool, differences, outcome):
     with open(f"{folder}/NegotiatorLog", errors="replace") as log:
         if re.search(r"quota limit of -?nan", log.read()):
             return "Q38: a group's part of nothing"
-    if differences[0][0] == "match" and len(pool["slots"]) > 16 and outcome.get("statistics", {}).get("largest_tie", 1) > 1:
-        return "Q14: candidates that are equal on every key, in a list of more than 16"
+    tied = differences[0][0] == "match" and outcome.get("statistics", {}).get("largest_tie", 1) > 1
+    if tied and (len(pool["slots"]) > 16 or pool["config"].get("NEGOTIATOR_IGNORE_JOB_RANKS") == "True"):
+        return "Q14: candidates that are equal on every key, in a list of more than 16, or that is sorted once for all jobs"
     if pool["config"].get("NEGOTIATE_ALL_JOBS_IN_CLUSTER") == "True" and "NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE" in pool["config"]:
         return "the access point numbered the autoclusters in an order that the queue does not show"
     users = {(job["schedd"], job["submit"].get("accounting_group"), job["submit"]["accounting_group_user"]) for job in pool["jobs"]}
@@ -117,6 +118,9 @@ def main():
 
     def end(*_):
         """Ends all daemons, and the program."""
+        for player in players:
+            player.real.over = True
+        time.sleep(0.2)
         for player in players:
             player.real.stop()
         os._exit(1)

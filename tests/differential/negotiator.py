@@ -148,7 +148,7 @@ class Pool:
 
     def __init__(self, root, port):
         """A pool in the chroot `root`."""
-        self.root, self.port, self.daemons = root, port, {}
+        self.root, self.port, self.daemons, self.over = root, port, {}, False
         self.inner = f"/srv/cycles-{port}"
         self.outer = root + self.inner
 
@@ -159,7 +159,9 @@ class Pool:
                 f"HOME={home}", "LANG=C", "TZ=UTC", f"CONDOR_CONFIG={self.inner}/{config}", *arguments]
 
     def start(self, daemon, *options, config="condor_config"):
-        """Starts a daemon."""
+        """Starts a daemon, unless the program ends."""
+        if self.over:
+            raise Unplayable("the program ends")
         with open(f"{self.outer}/{daemon}.{config}.out", "w") as out:
             command = self.command(f"/usr/sbin/condor_{daemon}", "-f", *options, config=config)
             self.daemons[daemon + config] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
