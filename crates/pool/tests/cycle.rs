@@ -215,7 +215,9 @@ fn the_request_shows_how_its_submitter_stands() {
         vec![modest("a"), modest("b"), modest("c")],
         &[jobs("u", 1, 3, "")],
     );
-    assert_eq!(pairs(&outcome), [("1.0", "a"), ("1.1", "b")]);
+    // The access point does not know how the submitter stands: the match for the second job is lost.
+    assert_eq!(pairs(&outcome), [("1.0", "a"), ("1.0", "b")]);
+    assert_eq!(outcome.matches.iter().map(|m| m.unused).collect::<Vec<_>>(), [false, true]);
 }
 
 /// A slot of a random pool: memory, weight, site.
