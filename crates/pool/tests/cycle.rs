@@ -178,6 +178,17 @@ fn a_slot_that_wants_another_look_is_matched_again_after_the_others() {
 }
 
 #[test]
+fn a_slot_is_matched_as_often_as_it_has_claims() {
+    let matches = |claims: &str| {
+        let slots = vec![slot("a", &format!("WantAdRevaluate = true; {claims}")), slot("b", ""), slot("c", "")];
+        run("", slots, &[jobs("u", 1, 3, "")]).matches.iter().filter(|m| m.slot == "a").count()
+    };
+    assert_eq!([matches("ClaimId = \"x\""), matches("ClaimIdList = \"\"")], [1, 0]);
+    let without = vec![slot("a", "ClaimIdList = \"\""), slot("b", "")];
+    assert_eq!(pairs(&run("", without, &[jobs("u", 1, 2, "")])), [("1.0", "b")]);
+}
+
+#[test]
 fn a_job_constraint_holds_back_what_does_not_satisfy_it() {
     let config = "NEGOTIATOR_JOB_CONSTRAINT = RequestMemory < 150";
     let outcome =
@@ -204,7 +215,9 @@ fn the_request_shows_how_its_submitter_stands() {
         vec![modest("a"), modest("b"), modest("c")],
         &[jobs("u", 1, 3, "")],
     );
-    assert_eq!(pairs(&outcome), [("1.0", "a"), ("1.1", "b")]);
+    // The access point does not know how the submitter stands: the match for the second job is lost.
+    assert_eq!(pairs(&outcome), [("1.0", "a"), ("1.0", "b")]);
+    assert_eq!(outcome.matches.iter().map(|m| m.unused).collect::<Vec<_>>(), [false, true]);
 }
 
 /// A slot of a random pool: memory, weight, site.

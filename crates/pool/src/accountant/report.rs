@@ -108,7 +108,7 @@ fn ad(
     let is_group = !name.contains(&b'@');
     ad.insert("Name", text(name));
     ad.insert("LastUpdate", last_update);
-    ad.insert("Priority", accountant.effective_priority(name, groups));
+    ad.insert("Priority", sent(accountant.effective_priority(name, groups)));
     ad.insert("PriorityFactor", accountant.factor(name, groups));
     ad.insert("Ceiling", accountant.ceiling(name));
     ad.insert("Floor", accountant.floor(name));
@@ -125,11 +125,16 @@ fn ad(
         ];
         for (attribute, value) in computed {
             if let Some(value) = value {
-                ad.insert(attribute, value);
+                ad.insert(attribute, sent(value));
             }
         }
     }
     ad
+}
+
+/// A number as it arrives: ads are sent as text, in which numbers have 16 digits.
+fn sent(value: f64) -> f64 {
+    format!("{value:.15e}").parse().ok().filter(|sent: &f64| sent.is_finite()).unwrap_or(value)
 }
 
 /// Sums what the groups use into the groups above them, the root last; a group's priority means nothing then.
@@ -312,6 +317,13 @@ mod tests {
         assert_eq!((fact(eve, "AccountingGroup"), fact(eve, "UnchargedTime")), ("\"g.b\"".into(), String::new()));
         assert_eq!(eve.constant("Priority").and_then(|value| value.as_number()), Some(10_000.0));
         assert_eq!(eve.constant("LastUpdate").and_then(|value| value.as_number()), Some(1000.0));
+    }
+
+    #[test]
+    fn numbers_arrive_with_16_digits() {
+        assert_eq!(format!("{:.2}", 55.25 * 33.3), "1839.82");
+        assert_eq!(format!("{:.2}", sent(55.25 * 33.3)), "1839.83");
+        assert_eq!(sent(f64::MAX), f64::MAX);
     }
 
     #[test]

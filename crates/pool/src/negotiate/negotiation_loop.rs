@@ -21,6 +21,7 @@ use crate::pool::address::Protocols;
 use crate::priority::session::Serve;
 use crate::priority::{Claimant, PieHistory, PieInput, PriorityPolicy, Session, Spin, Turn, TurnResult, Turns};
 use crate::queue::request::{Queue, Request};
+use crate::queue::significant::requires_standing;
 use crate::queue::submitter::Submitter;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -478,7 +479,10 @@ impl<'c> NegotiationLoop<'c> {
     fn uses(&self, who: usize, place: usize, request: &Request, slot: &Slot) -> bool {
         let list = &self.queue.lists[who];
         let ad = |place: usize| &*self.queue.jobs[list[place].job].ad;
-        if list[place].autocluster == request.autocluster {
+        // The access point's job does not have what the negotiator adds to a request.
+        let of_slot = || self.queue.significant.slots_require_standing() && requires_standing(&slot.ad);
+        let standing = || of_slot() || requires_standing(ad(place));
+        if list[place].autocluster == request.autocluster && !standing() {
             return slot.suits_equal_job(ad(place), self.settings);
         }
         slot.suits_other_job(ad(place), ad(request.first), self.settings)

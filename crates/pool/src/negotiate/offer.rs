@@ -352,10 +352,11 @@ impl ScanMatcher<'_> {
         self.slots[at].limits_of(&request.ad, self.settings).map(|text| text.to_ascii_lowercase())
     }
 
-    /// Returns whether a slot has handed out all claims that its ad lists. False if the ad has none.
+    /// Returns whether a slot has handed out all claims that its ad lists, which may be none. False if the ad has no list.
     fn has_no_claim_left(&self, at: usize) -> bool {
-        let (Some(handed_out), slot) = (self.handed_out.get(&at), &self.slots[at]) else { return false };
-        let spent = slot.claims(self.settings).is_some_and(|claims| *handed_out >= claims);
+        let slot = &self.slots[at];
+        let handed_out = self.handed_out.get(&at).copied().unwrap_or(0);
+        let spent = slot.claims(self.settings).is_some_and(|claims| handed_out >= claims);
         spent && !slot.is_without_claim(self.settings)
     }
 

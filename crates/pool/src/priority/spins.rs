@@ -101,7 +101,9 @@ impl Spins {
         self.list = members.filter(|(_, e)| !floor_round || below(e)).map(|(at, _)| (at, 0.0)).collect();
         self.floor_round = floor_round;
         self.spin = 0;
-        self.stage = if self.list.is_empty() { self.after_pie() } else { SpinStage::Spinning };
+        // Without submitters there is a pie, too, with one spin.
+        let skipped = floor_round && self.list.is_empty();
+        self.stage = if skipped { self.after_pie() } else { SpinStage::Spinning };
     }
 
     /// The stage after a pie: the regular rounds after a floor round, or the end.

@@ -50,9 +50,39 @@ pub fn has_insignificant(ad: &ClassAd) -> bool {
     NEVER_SIGNIFICANT.iter().any(|&name| ad.contains(name))
 }
 
-/// A set of attribute names in case-insensitive alphabetical order.
+/// Attributes that the negotiator adds to a request; the access point's job does not have them.
+const OF_REQUEST: [&str; 8] = [
+    "SubmitterNegotiatingGroup",
+    "SubmitterAutoregroup",
+    "SubmitterGroup",
+    "SubmitterGroupResourcesInUse",
+    "SubmitterGroupQuota",
+    "SubmittorPrio",
+    "SubmitterUserPrio",
+    "SubmitterUserResourcesInUse",
+];
+
+/// Returns whether the Requirements of an ad, or what they refer to in it, refer to attributes that the negotiator adds
+/// to a request.
+pub fn requires_standing(ad: &ClassAd) -> bool {
+    let of_request = |name: &Name| OF_REQUEST.iter().any(|known| Name::new(known) == *name);
+    let names = |name: &Name| match ad.lookup(*name) {
+        Some(Attribute::Tree(tree)) => references(tree).into_iter().map(|(name, _)| name).collect(),
+        _ => Vec::new(),
+    };
+    let mut found = false;
+    closure([Name::new("Requirements")], |some: &[Name]| {
+        let next: Vec<Name> = some.iter().flat_map(names).collect();
+        found |= next.iter().any(of_request);
+        next
+    });
+    found
+}
+
+/// A set of attribute names in case-insensitive alphabetical order, and whether slots refer to attributes that the
+/// negotiator adds to a request: true if that is not known.
 #[derive(Debug, Clone, Default)]
-pub struct Significant(BTreeMap<&'static [u8], Name>);
+pub struct Significant(BTreeMap<&'static [u8], Name>, bool);
 
 impl Significant {
     /// References to a job from slots and expressions.
@@ -78,6 +108,7 @@ impl Significant {
                 }
             }
         }
+        set.1 = OF_REQUEST.iter().any(|name| set.contains(Name::new(name)));
         if let Some(sample) = sample {
             let slot_side: Vec<Key> = slot_side.iter().map(|name| name.key()).collect();
             for expr in exprs {
@@ -102,6 +133,11 @@ impl Significant {
     /// Attributes that the access point itself uses.
     pub fn schedd_minimum() -> impl Iterator<Item = Name> {
         SCHEDD_MINIMUM.into_iter().map(Name::new)
+    }
+
+    /// Returns whether slots refer to attributes that the negotiator adds to a request.
+    pub fn slots_require_standing(&self) -> bool {
+        self.1
     }
 
     /// Adds a name.
@@ -174,7 +210,7 @@ impl Extend<Name> for Significant {
 
 impl FromIterator<Name> for Significant {
     fn from_iter<T: IntoIterator<Item = Name>>(names: T) -> Self {
-        let mut set = Self::default();
+        let mut set = Self(BTreeMap::new(), true);
         set.extend(names);
         set
     }

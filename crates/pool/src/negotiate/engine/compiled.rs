@@ -49,6 +49,7 @@ impl AdSource for SlotAds<'_, '_> {
 fn obstacle(offers: &ScanMatcher<'_>, rules: &Rules) -> Option<&'static str> {
     let matching = &rules.knobs.matching;
     let any = |of: fn(&Slot) -> bool| offers.slots.iter().any(of);
+    let without_claim = offers.slots.iter().any(|slot| slot.claims(offers.settings) == Some(0));
     let obstacles = [
         (!matching.preemption_requirements_stable, "PREEMPTION_REQUIREMENTS is declared unstable"),
         (!matching.preemption_rank_stable, "PREEMPTION_RANK is declared unstable"),
@@ -56,6 +57,7 @@ fn obstacle(offers: &ScanMatcher<'_>, rules: &Rules) -> Option<&'static str> {
         (matching.allow_pslot_preemption, "ALLOW_PSLOT_PREEMPTION is set"),
         (any(|slot| slot.consumption.is_some()), "a slot has a consumption policy"),
         (any(|slot| slot.stays), "a slot has WantAdRevaluate"),
+        (without_claim, "a slot has no claim"),
         (offers.order.is_empty(), "there are no slots"),
     ];
     obstacles.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
