@@ -97,6 +97,8 @@ pub struct Table {
     pub scalar: AtomicU64,
     /// Number of atoms that were evaluated over columns.
     pub batched: AtomicU64,
+    /// Expressions of the ads that are not foreseen, as entries of columns.
+    pub unforeseen: HashSet<(Key, u32)>,
     place_of: HashMap<Key, usize>,
     /// True if expressions look at nothing but the columns.
     foreseen: bool,
@@ -113,9 +115,11 @@ impl Table {
         let mut table = Self::default();
         closure(std::mem::take(&mut reach.names), |names| {
             for column in Column::of(names, count, ad).into_iter().flatten() {
-                for entry in &column.entries {
-                    if let Entry::Tree(tree) = entry {
-                        reach.foreseen &= reach.add(tree);
+                for (id, entry) in column.entries.iter().enumerate() {
+                    if let Entry::Tree(tree) = entry
+                        && !reach.add(tree)
+                    {
+                        table.unforeseen.insert((column.name.key(), id as u32));
                     }
                 }
                 table.push(column);
@@ -123,8 +127,24 @@ impl Table {
             opposite(&mut table, names, reach);
             std::mem::take(&mut reach.names)
         });
-        table.foreseen = reach.foreseen;
+        table.foreseen = reach.foreseen && table.unforeseen.is_empty();
         table
+    }
+
+    /// The ads that have an expression which is not foreseen, ascending.
+    pub fn unforeseen_ads(&self) -> Vec<u32> {
+        let mut found = Vec::new();
+        for column in &self.columns {
+            let is_unforeseen = |id: u32| self.unforeseen.contains(&(column.name.key(), id));
+            let entries: Vec<bool> = (0..column.entries.len() as u32).map(is_unforeseen).collect();
+            if entries.contains(&true) {
+                let ads = column.ids.iter().zip(0..).filter(|(id, _)| entries[**id as usize]);
+                found.extend(ads.map(|(_, at)| at));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Returns whether an attribute is in any of the ads; known only for those that expressions can reach.
@@ -148,9 +168,14 @@ impl Table {
         self.columns.push(column);
     }
 
+    /// The place of an attribute among the columns.
+    pub fn place_of(&self, key: Key) -> Option<usize> {
+        self.place_of.get(&key).copied()
+    }
+
     /// The column of an attribute.
     pub fn column(&self, key: Key) -> Option<&Column> {
-        self.place_of.get(&key).map(|&at| &self.columns[at])
+        self.place_of(key).map(|at| &self.columns[at])
     }
 
     /// The structure of each ad: which attributes it has, and the expressions of those that are not

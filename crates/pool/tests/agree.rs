@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test whose data is wrong has failed")]
 
 use crate::recorded;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path as FilePath;
@@ -176,6 +177,7 @@ struct Features {
     preemption: bool,
     groups: bool,
     consumption: bool,
+    rooms: bool,
     unique: bool,
 }
 
@@ -222,11 +224,35 @@ fn slot(random: &mut Random, number: u64, features: &Features) -> ClassAd {
         );
     }
     if features.consumption && random.below(3) == 0 {
-        text += "; PartitionableSlot = true; MachineResources = \"Cpus Memory\"; ConsumptionCpus = TARGET.RequestCpus; \
-                 ConsumptionMemory = quantize(TARGET.RequestMemory, {1}); SlotWeight = Cpus";
+        // What is taken of a slot may cost nothing, or less.
+        let weight = ["Cpus", "Cpus", "2", "9 - Cpus"][random.below(4) as usize];
+        let _ = write!(
+            text,
+            "; PartitionableSlot = true; MachineResources = \"Cpus Memory\"; ConsumptionCpus = TARGET.RequestCpus; \
+             ConsumptionMemory = quantize(TARGET.RequestMemory, {{1}}); Cpus = {}; SlotWeight = {weight}",
+            1 + random.below(5)
+        );
     }
     if features.consumption && random.below(9) == 0 {
         text += "; WantAdRevaluate = true";
+        text += ["", "; ClaimId = \"a\"", "; ClaimIdList = \"a,b,c\""][random.below(3) as usize];
+    }
+    if features.strange && random.below(9) == 0 {
+        text += "; other = [Memory = 3]";
+    }
+    if features.rooms && random.below(3) == 0 {
+        let _ = write!(
+            text,
+            "; PartitionableSlot = true; MachineResources = \"Cpus Memory\"; NumDynamicSlots = 2; ChildState = {{\"Claimed\", \
+             \"Claimed\"}}; ChildName = {{\"slot{}\", \"slot{}\"}}; ChildCurrentRank = {{0.0, {}}}; ChildCpus = {{1, 1}}; \
+             ChildMemory = {{2, {}}}; ChildRetirementTimeRemaining = {{0, 0}}",
+            random.below(9),
+            random.below(9),
+            random.below(3),
+            random.below(4)
+        );
+    } else if features.rooms && random.below(4) == 0 {
+        text += "; DynamicSlot = true; PslotRollupInformation = true";
     }
     ClassAd::parse(format!("[{text}]").as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
@@ -256,6 +282,7 @@ fn jobs(random: &mut Random, cluster: u64, features: &Features) -> Vec<ClassAd> 
         ("Fast1", &["TARGET.Fast0", "false"]),
         ("Speed", &["1", "TARGET.Speed - 1"]),
         ("Version", &["\"$V: 24.0.1 x $\"", "TARGET.Version"]),
+        ("WantPslotPreemption", &["true"]),
         ("Asked", &["{1}", "{1, 2}", "\"1\"", "{Dept}"]),
         ("ConcurrencyLimits", &["\"lic\"", "\"LIC:2, other\"", "strcat(\"site_\", TARGET.Site)"]),
         ("AccountingGroup", &["\"a.u\"", "\"b\"", "\"c.v\""]),
@@ -263,6 +290,9 @@ fn jobs(random: &mut Random, cluster: u64, features: &Features) -> Vec<ClassAd> 
         if random.below(4) == 0 {
             let _ = write!(same, "; {name} = {}", values[random.below(values.len() as u64) as usize]);
         }
+    }
+    if features.strange && random.below(9) == 0 {
+        same += "; other = [Memory = 3]";
     }
     let job = |process: u64| {
         let text = format!("[{same}; ProcId = {process}; GlobalJobId = \"s{point}#{cluster}.{process}#0\"]");
@@ -287,12 +317,14 @@ fn config(random: &mut Random, features: &Features) -> String {
         ("NEGOTIATOR_JOB_CONSTRAINT = RequestMemory > 0", 9),
         ("NEGOTIATE_ALL_JOBS_IN_CLUSTER = T", 5),
         ("USE_RESOURCE_REQUEST_COUNTS = false", 8),
-        ("ALLOW_PSLOT_PREEMPTION = true", 15),
     ] {
         if random.below(chance) == 0 {
             text += line;
             text.push('\n');
         }
+    }
+    if features.rooms {
+        text += "ALLOW_PSLOT_PREEMPTION = true\n";
     }
     if !features.preemption {
         text += "NEGOTIATOR_CONSIDER_PREEMPTION = false\n";
@@ -325,6 +357,7 @@ fn pool(seed: u64) -> Snapshot {
         preemption: chance(2),
         groups: chance(3),
         consumption: chance(6),
+        rooms: chance(12),
         unique: chance(3),
     };
     let slots = 1 + random.below(60);
@@ -359,13 +392,20 @@ fn random_pools_are_matched_alike() {
     let compared = threads::map_range(pools as usize, |at| {
         let seed = first + at as u64;
         let snapshot = pool(seed);
-        let is_fast = agree(&format!("pool {seed}"), &snapshot).is_some();
-        (is_fast, cycle(&snapshot, Matcher::default()).outcome.matches.len())
+        let classes = agree(&format!("pool {seed}"), &snapshot);
+        (classes, cycle(&snapshot, Matcher::default()).outcome.matches.len())
     });
-    let fast = compared.iter().filter(|(is_fast, _)| *is_fast).count() as u64;
+    let by_classes = || compared.iter().filter_map(|(classes, _)| *classes);
+    let fast = by_classes().count() as u64;
     let matches: usize = compared.iter().map(|(_, matches)| matches).sum();
     // Otherwise nothing was compared with anything.
     assert!(fast * 2 > pools && matches as u64 > pools, "{fast} of {pools} by classes, {matches} matches");
+    // Some slots of these pools are evaluated by themselves, for each of the reasons.
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    for reason in by_classes().filter_map(|classes| classes.odd) {
+        *reasons.entry(reason).or_default() += 1;
+    }
+    assert!(reasons.len() == 5 && reasons.values().all(|of| of * 100 > pools), "{reasons:?} of {pools}");
     let left_out = LEFT_OUT.load(Ordering::Relaxed) as u64;
     assert!(left_out > pools * 10, "{left_out} attributes of slots left out");
 }

@@ -75,6 +75,10 @@ pub(super) struct Measured {
     asked_by_slot: usize,
     /// The reason why all of them were; null if none was needed.
     slot_by_slot: Option<&'static str>,
+    /// Slots that were evaluated one by one, while the others were in classes.
+    slots_one_by_one: usize,
+    /// The reason why the first of them was; null if there are none.
+    one_by_one: Option<&'static str>,
 }
 
 impl Measured {
@@ -97,6 +101,8 @@ impl Measured {
             scalar_fallbacks: classes.scalar,
             asked_by_slot: if cycle.by_slot.is_some() { statistics.autoclusters } else { classes.by_slot },
             slot_by_slot: cycle.by_slot,
+            slots_one_by_one: classes.odd_slots,
+            one_by_one: classes.odd,
             phases: watch.phases,
         }
     }
@@ -111,7 +117,7 @@ impl Measured {
         writeln!(out, "{:<12} {:>9.3} {:>9} {:>9.0}", "cycle", self.cycle_seconds, "", mib(self.peak_rss_bytes))?;
         writeln!(
             out,
-            "{} in {}, {} in {}; {} evaluated over columns, {} by the evaluator; {} matched slot by slot{}",
+            "{} in {}, {} in {}; {} evaluated over columns, {} by the evaluator; {} matched slot by slot{}{}",
             counted(self.slots as u64, "slot"),
             counted(self.slot_classes as u64, "class"),
             counted(self.requests as u64, "request"),
@@ -119,7 +125,10 @@ impl Measured {
             counted(self.batched, "atom"),
             self.scalar_fallbacks,
             counted(self.asked_by_slot as u64, "autocluster"),
-            self.slot_by_slot.map_or_else(String::new, |why| format!(": {why}"))
+            self.slot_by_slot.map_or_else(String::new, |why| format!(": {why}")),
+            self.one_by_one.map_or_else(String::new, |why| {
+                format!("; {} evaluated one by one: {why}", counted(self.slots_one_by_one as u64, "slot"))
+            })
         )
     }
 }

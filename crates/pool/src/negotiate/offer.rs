@@ -121,7 +121,7 @@ pub struct ScanMatcher<'c> {
     pub(super) order: Vec<usize>,
     free: Vec<bool>,
     left: usize,
-    found: Option<ScannedCandidates>,
+    pub(super) found: Option<ScannedCandidates>,
     largest_tie: usize,
     concurrency: ConcurrencyLimits,
     /// Slots by name, if dynamic ones may be preempted to make room; otherwise empty.
@@ -141,17 +141,20 @@ pub(super) enum Limited {
     BySlot,
 }
 
-/// The sorted candidates of a full scan, kept for the next job of the same request.
+/// An offer with its rank.
+pub(super) type RankedOffer = (RankKey, Offer);
+
+/// The sorted candidates of a scan, kept for the next job of the same request.
 #[derive(Debug)]
-struct ScannedCandidates {
+pub(super) struct ScannedCandidates {
     autocluster: u32,
-    submitter: usize,
-    serve: Serve,
+    pub(super) submitter: usize,
+    pub(super) serve: Serve,
     /// Best last.
-    candidates: Vec<(RankKey, Offer)>,
-    tally: Tally,
+    pub(super) candidates: Vec<RankedOffer>,
+    pub(super) tally: Tally,
     /// True if a slot was over the limit when the candidates were searched.
-    passed_over: bool,
+    pub(super) passed_over: bool,
     /// Number of slots that a concurrency limit excluded when the candidates were searched.
     limited: usize,
     /// The dynamic slots to preempt, by the slot in which room is made.
@@ -208,9 +211,12 @@ impl<'c> ScanMatcher<'c> {
         self.concurrency.reached(text).map(<[u8]>::to_vec)
     }
 
-    /// Forgets the candidates found last.
-    pub(super) fn forget_candidates(&mut self) {
-        self.found = None;
+    /// Returns whether candidates may be used for another job of the request that they were found for.
+    pub(super) fn keeps(&self, found: &ScannedCandidates, search: &SlotSearch<'_>) -> bool {
+        self.rules.knobs.matching.match_list_caching
+            && (found.autocluster, found.submitter, found.serve)
+                == (search.request.autocluster, search.submitter, search.serve)
+            && self.still_holds(found, search.request)
     }
 }
 
@@ -255,27 +261,17 @@ impl SlotMatcher for ScanMatcher<'_> {
             return Err(Refusal::untested(name));
         }
         loop {
-            let kept = self.found.take().filter(|found| {
-                self.rules.knobs.matching.match_list_caching
-                    && (found.autocluster, found.submitter, found.serve)
-                        == (request.autocluster, search.submitter, search.serve)
-                    && self.still_holds(found, request)
-            });
+            let kept = self.found.take().filter(|found| self.keeps(found, search));
             let mut reached = BTreeSet::new();
             let (found, offer) = if let Some(mut found) = kept {
                 let offer = self.pop(&mut found, search, &limited, &mut reached);
                 (found, offer)
             } else {
-                let mut found = self.scan(search, &limited);
+                let mut found = self.scan(search, &limited, self.free_among(&self.order));
                 let offer = found.candidates.pop().map(|(_, offer)| offer);
                 (found, offer)
             };
-            if let Some(Offer { slot, .. }) = offer
-                && self.has_no_claim_left(slot)
-            {
-                // A bad match: the slot leaves the list, and the next best is looked for.
-                self.free[slot] = false;
-                self.left -= 1;
+            if offer.is_some_and(|offer| self.is_bad(&offer)) {
                 self.found = Some(found);
                 continue;
             }
@@ -325,13 +321,16 @@ impl SlotMatcher for ScanMatcher<'_> {
     }
 
     fn make_room(&mut self, offer: &Offer) -> Vec<String> {
-        let room = self.found.as_ref().and_then(|found| found.rooms.get(&offer.slot));
-        room.map_or_else(Vec::new, |room| room::names(&self.slots[offer.slot].ad, room, self.settings))
+        self.found.as_ref().map_or_else(Vec::new, |found| self.room_in(found, offer))
     }
 
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
         let held = self.limits_in(offer.slot, request);
-        self.take_under(offer, request, held)
+        let again = self.take_under(offer, request, held.as_deref());
+        if let (Some(found), Some(again)) = (&mut self.found, again) {
+            found.offer_again(again);
+        }
+        held
     }
 }
 
@@ -350,6 +349,23 @@ impl ScanMatcher<'_> {
     /// The concurrency limits of a request in a slot, in lower case.
     pub(super) fn limits_in(&self, at: usize, request: &Request) -> Option<Vec<u8>> {
         self.slots[at].limits_of(&request.ad, self.settings).map(|text| text.to_ascii_lowercase())
+    }
+
+    /// Returns whether an offer is a bad match, because its slot has no claim left. Then the slot leaves the list, and
+    /// the next best is looked for.
+    pub(super) fn is_bad(&mut self, offer: &Offer) -> bool {
+        let is_bad = self.has_no_claim_left(offer.slot);
+        if is_bad {
+            self.free[offer.slot] = false;
+            self.left -= 1;
+        }
+        is_bad
+    }
+
+    /// The names of the dynamic slots to preempt for an offer among these candidates.
+    pub(super) fn room_in(&self, found: &ScannedCandidates, offer: &Offer) -> Vec<String> {
+        let room = found.rooms.get(&offer.slot);
+        room.map_or_else(Vec::new, |room| room::names(&self.slots[offer.slot].ad, room, self.settings))
     }
 
     /// Returns whether a slot has handed out all claims that its ad lists, which may be none. False if the ad has no list.
@@ -393,9 +409,10 @@ impl ScanMatcher<'_> {
         required && ranked
     }
 
-    /// Takes the offer of a request under these concurrency limits.
-    pub(super) fn take_under(&mut self, offer: &Offer, request: &Request, held: Option<Vec<u8>>) -> Option<Vec<u8>> {
-        self.concurrency.hold(held.as_deref().unwrap_or_default());
+    /// Takes the offer of a request under these concurrency limits. A slot that is not used up is a candidate again if it
+    /// still fits.
+    pub(super) fn take_under(&mut self, offer: &Offer, request: &Request, held: Option<&[u8]>) -> Option<RankedOffer> {
+        self.concurrency.hold(held.unwrap_or_default());
         let slot = &mut self.slots[offer.slot];
         let draw = draw(slot, request, self.settings).filter(|_| !offer.makes_room);
         if draw.is_some() || slot.stays {
@@ -403,37 +420,36 @@ impl ScanMatcher<'_> {
         }
         if let Some(draw) = draw {
             slot.deduct(&draw, &self.rules.weighing, self.settings);
-            self.offer_again(offer.slot, request);
-        } else if slot.stays {
+            return self.rest(offer.slot, request);
+        }
+        if slot.stays {
             self.order.retain(|&at| at != offer.slot);
             self.order.push(offer.slot);
         } else if std::mem::replace(&mut self.free[offer.slot], false) {
             self.left -= 1;
         }
-        held
+        None
     }
 
-    /// Puts a slot that is not used up back among the candidates, if it still fits.
-    fn offer_again(&mut self, at: usize, request: &Request) {
+    /// The rest of a slot with a consumption policy, if it still fits the request.
+    fn rest(&self, at: usize, request: &Request) -> Option<RankedOffer> {
         let slot = &self.slots[at];
-        let (Some(draw), Some(found)) = (draw(slot, request, self.settings), &mut self.found) else { return };
+        let draw = draw(slot, request, self.settings)?;
         if !matching::symmetric(&draw.request, &slot.ad, self.settings) {
-            return;
+            return None;
         }
         let key = self.rules.ranking.key(&slot.ad, &request.ad, PreemptState::None, self.settings);
         let cost = cost(slot, Some(&draw), self.settings);
-        // The same place as in `condor_negotiator`: the candidates are popped from the end, and the slot goes before
-        // those at the end that are worse than it.
-        let worse = found.candidates.iter().rev().take_while(|(other, _)| other.compare(&key).is_lt()).count();
-        let place = found.candidates.len() - worse;
-        found
-            .candidates
-            .insert(place, (key, Offer { slot: at, preempt_state: PreemptState::None, cost, makes_room: false }));
+        Some((key, Offer { slot: at, preempt_state: PreemptState::None, cost, makes_room: false }))
     }
 
-    /// Evaluates every slot.
-    fn scan(&mut self, search: &SlotSearch<'_>, limited: &Limited) -> ScannedCandidates {
-        let free: Vec<usize> = self.order.iter().copied().filter(|&at| self.free[at]).collect();
+    /// Those of some slots that are free.
+    pub(super) fn free_among(&self, slots: &[usize]) -> Vec<usize> {
+        slots.iter().copied().filter(|&at| self.free[at]).collect()
+    }
+
+    /// Evaluates free slots.
+    pub(super) fn scan(&mut self, search: &SlotSearch<'_>, limited: &Limited, free: Vec<usize>) -> ScannedCandidates {
         let verdicts = threads::map_parts(free.len(), GRAIN, |part| {
             free[part].iter().map(|&at| self.test(at, search, limited)).collect::<Vec<SlotVerdict>>()
         });
@@ -592,12 +608,20 @@ impl ScanMatcher<'_> {
 }
 
 impl ScannedCandidates {
-    fn new(search: &SlotSearch<'_>) -> Self {
+    pub(super) fn new(search: &SlotSearch<'_>) -> Self {
         let SlotSearch { request: Request { autocluster, .. }, submitter, serve, .. } = *search;
         let (candidates, tally, reached) = (Vec::new(), Tally::default(), BTreeSet::new());
         let rooms = HashMap::new();
         let (passed_over, limited) = (false, 0);
         Self { autocluster: *autocluster, submitter, serve, candidates, tally, passed_over, limited, rooms, reached }
+    }
+
+    /// Puts a slot that is not used up back among the candidates.
+    pub(super) fn offer_again(&mut self, again: RankedOffer) {
+        // The same place as in `condor_negotiator`: the candidates are popped from the end, and the slot goes before
+        // those at the end that are worse than it.
+        let worse = self.candidates.iter().rev().take_while(|(other, _)| other.compare(&again.0).is_lt()).count();
+        self.candidates.insert(self.candidates.len() - worse, again);
     }
 
     /// Counts the verdict on a slot, and keeps it if it is suitable.

@@ -73,4 +73,8 @@ pub struct ClassCounts {
     pub scalar: u64,
     /// Autoclusters that were matched slot by slot.
     pub by_slot: usize,
+    /// Slots that were evaluated one by one for every request.
+    pub odd_slots: usize,
+    /// The reason why the first of them was; `None` if there are none.
+    pub odd: Option<&'static str>,
 }

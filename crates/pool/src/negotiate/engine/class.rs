@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::negotiate::candidate::RankKey;
 use crate::negotiate::engine::in_use::PreemptionOrder;
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::table::ClassTable;
@@ -354,6 +355,44 @@ impl RequestClass {
         }
         self.max_tie = bound;
         largest.min(MAX_TIED)
+    }
+
+    /// The number of candidates of a rank, together with so many others of this rank, if it is more than was seen before.
+    pub(super) fn tie_with(
+        &mut self,
+        (key, others): (&RankKey, usize),
+        rows: &RowState,
+        table: &ClassTable,
+        session: &Session,
+        known: usize,
+    ) -> usize {
+        let order = &self.verdict.order;
+        let rank = order.keys.partition_point(|better| better.compare(key).is_gt());
+        let size = match order.keys.get(rank) {
+            Some(same) if same.compare(key).is_eq() => self.max_tie.min(order.sizes[rank] as usize),
+            _ => 0,
+        };
+        if size + others <= known || known >= MAX_TIED {
+            return known;
+        }
+        let (_, allowed) = self.count_rank(rank as u32, rows, table, &|cost| session.permits_unclaimed(cost));
+        known.max(allowed + others).min(MAX_TIED)
+    }
+
+    /// The unclaimed slots that match, are free and in reach: the number of their rank, and their place.
+    pub(super) fn all_left(&mut self, rows: &RowState, table: &ClassTable) -> Vec<(u32, u32)> {
+        let order = Arc::clone(&self.verdict.order);
+        let (mut found, mut from) = (Vec::new(), 0);
+        while let Some(at) = self.next_candidate(from..usize::MAX, rows, table) {
+            from = at + 1;
+            let row = order.row(at);
+            if self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize)) {
+                let places = if order.by_slot { &order.entries[at..=at] } else { table.slots(row) };
+                let free = places.iter().filter(|place| rows.is_free(**place));
+                found.extend(free.map(|place| (order.ranks[at], *place)));
+            }
+        }
+        found
     }
 
     /// Number of candidates of a rank, and of those that are in reach and permitted.

@@ -8,7 +8,7 @@ use crate::negotiate::engine::evaluate::RequestKey;
 use crate::negotiate::engine::partitioning::{Combinations, Partitioner, Partitioning};
 use crate::negotiate::engine::plan::MatchPlans;
 use crate::negotiate::engine::table::ClassTable;
-use crate::negotiate::engine::vocabulary::Vocabulary;
+use crate::negotiate::engine::vocabulary::{Vocabulary, is_plain};
 use crate::negotiate::offer::ScanMatcher;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::SlotMatcher;
@@ -17,12 +17,15 @@ use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Key;
 use classmate::internal::program::view::AdSource;
 use classmate::internal::syntax::expr::Expr;
+use classmate::internal::threads;
 
 /// The data that does not change during the negotiation loop.
 #[derive(Debug)]
 pub(super) struct CompiledCycle {
-    /// The index of the slot at each place.
+    /// The index of the slot at each place; slots that have to be evaluated by themselves have none.
     pub(super) order: Vec<usize>,
+    /// The reason why the first of those has to be; `None` if all slots have a place.
+    pub(super) odd: Option<&'static str>,
     pub(super) vocabulary: Vocabulary,
     pub(super) plans: MatchPlans,
     /// The structures of requests, by the structure of each attribute.
@@ -45,22 +48,32 @@ impl AdSource for SlotAds<'_, '_> {
     }
 }
 
-/// The property of settings or slots because of which a cycle has to be evaluated slot by slot.
-fn obstacle(offers: &ScanMatcher<'_>, rules: &Rules) -> Option<&'static str> {
+/// Obstacles that expressions can be.
+const OF_SETTINGS: &str =
+    "an expression of the configuration evaluates a string, uses a whole ad, or depends on usage during the cycle";
+const OF_SLOTS: &str = "a slot expression evaluates a string, uses a whole ad, or depends on usage during the cycle";
+
+/// The property of settings because of which a cycle has to be evaluated slot by slot.
+fn obstacle(rules: &Rules) -> Option<&'static str> {
     let matching = &rules.knobs.matching;
-    let any = |of: fn(&Slot) -> bool| offers.slots.iter().any(of);
-    let without_claim = offers.slots.iter().any(|slot| slot.claims(offers.settings) == Some(0));
     let obstacles = [
         (!matching.preemption_requirements_stable, "PREEMPTION_REQUIREMENTS is declared unstable"),
         (!matching.preemption_rank_stable, "PREEMPTION_RANK is declared unstable"),
         (rules.ranking.ignore_jobs, "NEGOTIATOR_IGNORE_JOB_RANKS is set"),
-        (matching.allow_pslot_preemption, "ALLOW_PSLOT_PREEMPTION is set"),
-        (any(|slot| slot.consumption.is_some()), "a slot has a consumption policy"),
-        (any(|slot| slot.stays), "a slot has WantAdRevaluate"),
-        (without_claim, "a slot has no claim"),
-        (offers.order.is_empty(), "there are no slots"),
     ];
     obstacles.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
+}
+
+/// The property of a slot because of which it has to be evaluated by itself, other than its expressions.
+fn oddity(offers: &ScanMatcher<'_>, slot: &Slot) -> Option<&'static str> {
+    let oddities = [
+        (offers.has_room(slot), "ALLOW_PSLOT_PREEMPTION is set, and a partitionable slot has dynamic slots"),
+        (slot.consumption.is_some(), "a slot has a consumption policy"),
+        (slot.stays, "a slot has WantAdRevaluate"),
+        (slot.claims(offers.settings) == Some(0), "a slot has no claim"),
+        (!is_plain(&slot.ad), "a slot ad has a parent, or an attribute named like a scope"),
+    ];
+    oddities.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
 }
 
 impl CompiledCycle {
@@ -75,24 +88,31 @@ impl CompiledCycle {
         varying: &HashSet<Key>,
         observer: &mut dyn CycleObserver,
     ) -> Result<(Self, Vec<RequestKey<'s>>), &'static str> {
-        let order = offers.order.clone();
-        let slot = |place: u32| offers.slot(order[place as usize]);
-        if let Some(obstacle) = obstacle(offers, rules) {
+        if let Some(obstacle) = obstacle(rules) {
             return Err(obstacle);
         }
         observer.phase_started("project");
-        let in_use = rules.trim.preemption && (0..order.len() as u32).any(|place| slot(place).user.is_some());
-        let ranking = &rules.ranking;
-        let mut exprs: Vec<&Expr> = [&ranking.before_job, &ranking.after_job].into_iter().flatten().collect();
-        let mut roots = vec!["Requirements", "Rank"];
-        if in_use {
-            roots.push("CurrentRank");
-            exprs.extend(ranking.preemption.iter().chain(&rules.preemption.requirements));
-        }
+        let oddities = threads::map_all(&offers.order, |at| oddity(offers, offers.slot(*at)));
+        let mut odd = oddities.iter().copied().flatten().next();
+        let by_class = offers.order.iter().zip(oddities).filter(|(_, odd)| odd.is_none());
+        let mut order: Vec<usize> = by_class.map(|(at, _)| *at).collect();
         let ads: Vec<&ClassAd> = samples.iter().map(|sample| &sample.ad).collect();
-        let source = SlotAds { offers, order: &order };
-        let mut vocabulary = Vocabulary::collect((order.len(), &source), &ads, &roots, &exprs)?;
+        let (in_use, mut vocabulary) = loop {
+            if order.is_empty() {
+                return Err(odd.unwrap_or("there are no slots"));
+            }
+            let (in_use, vocabulary) = vocabulary(offers, &order, rules, &ads).ok_or(OF_SETTINGS)?;
+            let unforeseen = vocabulary.slots.unforeseen_ads();
+            if unforeseen.is_empty() {
+                break (in_use, vocabulary);
+            }
+            odd = odd.or(Some(OF_SLOTS));
+            let mut places = 0..;
+            order.retain(|_| places.next().is_some_and(|place| unforeseen.binary_search(&place).is_err()));
+        };
         observer.phase_started("compile");
+        let slot = |place: u32| offers.slot(order[place as usize]);
+        let source = SlotAds { offers, order: &order };
         let slot_structures = vocabulary.slots.structures(order.len());
         let mut structures: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut sample_requests: Vec<&ClassAd> = Vec::new();
@@ -100,7 +120,7 @@ impl CompiledCycle {
         let of_queue = vocabulary.take_queue(ads.len());
         for (ad, ids) in ads.into_iter().zip(of_queue) {
             let next = structures.len();
-            let structure = if vocabulary.is_unforeseen(&ids) {
+            let structure = if !is_plain(ad) || vocabulary.is_unforeseen(&ids) {
                 usize::MAX
             } else {
                 *structures.entry(vocabulary.structure(&ids)).or_insert(next)
@@ -126,6 +146,26 @@ impl CompiledCycle {
         };
         let table = ClassTable::new(&slot, &slot_structures, &partitioner);
         let unpartitioned = partitioning.unpartitioned;
-        Ok((Self { order, vocabulary, plans, structures, unpartitioned, combinations, table }, requests))
+        Ok((Self { order, odd, vocabulary, plans, structures, unpartitioned, combinations, table }, requests))
     }
+}
+
+/// Returns whether any slot at the places is in use and may be preempted, and the attributes that the cycle can look at;
+/// `None` if an expression of the configuration is not foreseen.
+fn vocabulary(
+    offers: &ScanMatcher<'_>,
+    order: &[usize],
+    rules: &Rules,
+    requests: &[&ClassAd],
+) -> Option<(bool, Vocabulary)> {
+    let in_use = rules.trim.preemption && order.iter().any(|at| offers.slot(*at).user.is_some());
+    let ranking = &rules.ranking;
+    let mut exprs: Vec<&Expr> = [&ranking.before_job, &ranking.after_job].into_iter().flatten().collect();
+    let mut roots = vec!["Requirements", "Rank"];
+    if in_use {
+        roots.push("CurrentRank");
+        exprs.extend(ranking.preemption.iter().chain(&rules.preemption.requirements));
+    }
+    let source = SlotAds { offers, order };
+    Some((in_use, Vocabulary::collect((order.len(), &source), requests, &roots, &exprs)?))
 }

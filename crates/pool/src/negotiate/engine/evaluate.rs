@@ -38,7 +38,7 @@ pub(super) struct SlotOrder {
     pub(super) entries: Vec<u32>,
     /// For each entry the number of its rank, 0 the best.
     pub(super) ranks: Vec<u32>,
-    /// The ranks; empty if no slot is in use, for then they are not compared with others.
+    /// The ranks; empty if they are not compared with others.
     pub(super) keys: Vec<RankKey>,
     /// Number of slots of each rank.
     pub(super) sizes: Vec<u32>,
@@ -97,6 +97,8 @@ pub(super) struct Evaluator<'e> {
     pub(super) settings: &'e EvalOptions,
     /// Attributes that only ranks look at, with too many values to split rows.
     pub(super) unpartitioned: &'e HashSet<Key>,
+    /// True if unclaimed slots of classes are compared with other slots.
+    pub(super) keyed: bool,
     pub(super) cache: &'e EvalCache,
 }
 
@@ -198,13 +200,12 @@ impl Evaluator<'_> {
             rows: Vec::new(),
             place_of: vec![0; len],
         };
-        let in_use = self.plans.in_use;
         let mut last: Option<RankKey> = None;
         for at in sorted {
             let (at, entry) = (at as usize, first.entries[at as usize]);
             let key = of_unclaimed(first.before[at], job[at], after[at]);
             if last.replace(key).is_none_or(|last| last.compare(&key).is_ne()) {
-                order.keys.extend(Some(key).filter(|_| in_use));
+                order.keys.extend(Some(key).filter(|_| self.keyed));
                 order.sizes.push(0);
             }
             let rank = order.sizes.len() - 1;

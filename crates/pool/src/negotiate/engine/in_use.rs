@@ -7,11 +7,13 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::negotiate::candidate::{PreemptState, RankKey};
+use crate::negotiate::candidate::PreemptState;
+use crate::negotiate::engine::ClassMatcher;
+use crate::negotiate::engine::candidates::CandidateList;
 use crate::negotiate::engine::evaluate::{PreemptionVerdict, SlotOrder, descending};
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::table::ClassTable;
-use crate::negotiate::engine::{CandidateList, ClassMatcher};
+use crate::negotiate::offer::{Offer, RankedOffer};
 use crate::negotiate::outcome::{MAX_TIED, Tally};
 use crate::priority::Session;
 use crate::priority::session::Serve;
@@ -102,7 +104,7 @@ impl ClassMatcher<'_> {
         let user = || self.slot_of(self.compiled.table.slots(row as u32)[0]).user.as_deref().unwrap_or_default();
         if verdict.prefers[row] {
             Ok(PreemptState::Rank)
-        } else if found.serve != Serve::Any {
+        } else if found.listed.serve != Serve::Any {
             Err(|tally| &mut tally.beyond_share)
         } else if user() == found.name {
             Err(|tally| &mut tally.used_by_submitter)
@@ -117,34 +119,45 @@ impl ClassMatcher<'_> {
         }
     }
 
-    /// The best slot in use that the search found, is not taken, and is still permitted: its key and place.
-    pub(super) fn best_in_use(&mut self, found: &mut CandidateList, session: &Session) -> Option<(RankKey, u32)> {
+    /// The best slot in use that the search found, is not taken, and is still permitted, unless it is the `first` offer; none
+    /// if they are listed.
+    pub(super) fn best_in_use(
+        &mut self,
+        found: &mut CandidateList,
+        session: &Session,
+        first: bool,
+    ) -> Option<RankedOffer> {
         let order = Arc::clone(self.classes[found.class].in_use.as_ref()?);
-        let first = found.made_in_use == 0 && found.made.is_empty();
-        while let Some(&place) = order.places.get(found.next_in_use) {
+        let mut next = found.next_in_use?;
+        let mut best = None;
+        while let Some(&place) = order.places.get(next).filter(|_| best.is_none()) {
             let row = self.compiled.table.row_of[place as usize];
             let class = &mut self.classes[found.class];
             if !self.rows.is_free(place) {
-                class.first_in_use += usize::from(class.first_in_use == found.next_in_use);
+                class.first_in_use += usize::from(class.first_in_use == next);
             } else if class.accepts(row as usize)
-                && let Ok(ground) = self.verdict_in_use(found, row as usize)
+                && let Ok(preempt_state) = self.verdict_in_use(found, row as usize)
             {
                 let (class, cost) = (&self.classes[found.class], self.rows.cost[row as usize]);
                 // Slots that were suitable at the time of the search may be over the limit by now.
                 if first || session.permits_preempting(cost) || session.permits_unclaimed(cost) {
                     let rank = class.verdict.preemption.as_ref()?.rank(row as usize);
-                    return Some((class.verdict.order.key_of(row, place, ground, rank), place));
+                    let key = class.verdict.order.key_of(row, place, preempt_state, rank);
+                    let slot = self.compiled.order[place as usize];
+                    best = Some((key, Offer { slot, preempt_state, cost, makes_room: false }));
+                    continue;
                 }
             }
-            found.next_in_use += 1;
+            next += 1;
         }
-        None
+        found.next_in_use = Some(next);
+        best
     }
 
-    /// The counts of matching slots in use at the time of the search.
+    /// The counts of matching slots in use at the time of the search; zero if they are listed.
     pub(super) fn tally_in_use(&self, found: &CandidateList) -> Tally {
         let (class, mut tally) = (&self.classes[found.class], Tally::default());
-        if class.verdict.preemption.is_none() {
+        if class.verdict.preemption.is_none() || found.next_in_use.is_none() {
             return tally;
         }
         let mut next = 0;
@@ -164,14 +177,14 @@ impl ClassMatcher<'_> {
         tally
     }
 
-    /// Counts the candidates of one key among the slots in use, up to `MAX_TIED`, if they can be more than any tie so far.
-    pub(super) fn count_ties_in_use(&mut self, found: &CandidateList) {
+    /// The largest number of candidates of one key among the slots in use, if it is more than is known; counted up to
+    /// `MAX_TIED`.
+    pub(super) fn largest_tie_in_use(&mut self, found: &CandidateList, known: usize) -> usize {
         let class = &self.classes[found.class];
-        let Some(order) = &class.in_use else { return };
-        if class.max_tie_in_use <= self.largest_tie || self.largest_tie >= MAX_TIED {
-            return;
-        }
-        let (mut bound, mut largest) = (0, self.largest_tie);
+        let Some(order) = class.in_use.as_ref().filter(|_| class.max_tie_in_use > known && known < MAX_TIED) else {
+            return known;
+        };
+        let (mut bound, mut largest) = (0, known);
         for tied in &order.ties {
             if tied.len() <= largest || largest >= MAX_TIED {
                 bound = bound.max(tied.len());
@@ -188,6 +201,6 @@ impl ClassMatcher<'_> {
             (bound, largest) = (bound.max(all), largest.max(permitted));
         }
         self.classes[found.class].max_tie_in_use = bound;
-        self.largest_tie = largest.min(MAX_TIED);
+        largest.min(MAX_TIED)
     }
 }

@@ -6,6 +6,7 @@
 //! over the submitters, because slots are only ever removed. Rejections are counted from the rows, and only when a request
 //! is rejected.
 
+mod candidates;
 mod class;
 mod compiled;
 mod evaluate;
@@ -22,19 +23,19 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use crate::negotiate::CycleObserver;
-use crate::negotiate::candidate::{PreemptState, RankKey};
-use crate::negotiate::engine::class::{RequestClass, SlotCounts};
+use crate::negotiate::engine::candidates::CandidateList;
+use crate::negotiate::engine::class::RequestClass;
 use crate::negotiate::engine::compiled::{CompiledCycle, SlotAds};
 use crate::negotiate::engine::evaluate::{Evaluator, RequestKey};
 use crate::negotiate::engine::in_use::PreemptionOrder;
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::verdict::{Interner, Signature, all};
-use crate::negotiate::offer::{Limited, Offer, Refusal, ScanMatcher, SlotSearch, rejection};
+use crate::negotiate::engine::vocabulary::is_plain;
+use crate::negotiate::offer::{Limited, Offer, Refusal, ScanMatcher, SlotSearch};
 use crate::negotiate::outcome::Tally;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::SlotMatcher;
 use crate::pool::Slot;
-use crate::priority::Session;
 use crate::priority::session::Serve;
 use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
@@ -84,32 +85,16 @@ enum Route {
     RequestClass(usize, Option<Vec<u8>>),
 }
 
-/// The candidates of a request.
-#[derive(Debug)]
-struct CandidateList {
-    autocluster: u32,
-    submitter: usize,
-    serve: Serve,
-    class: usize,
-    /// The name of the submitter.
-    name: Vec<u8>,
-    /// The state of the turn, and the numbers of slots that are left and were taken, at the time of the search.
-    session: Session,
-    left: usize,
-    taken_before: usize,
-    /// The place among the slots in use of the class where the search for the next offer begins.
-    next_in_use: usize,
-    /// Number of offers so far: of slots in use, and of others by cost.
-    made_in_use: usize,
-    made: HashMap<u64, usize>,
-}
-
 /// Finds candidates by classes of slots.
 pub struct ClassMatcher<'c> {
     offers: ScanMatcher<'c>,
     rules: &'c Rules,
     compiled: CompiledCycle,
-    place_of: Vec<u32>,
+    /// Slots that are evaluated by themselves, in their order.
+    odd: Vec<usize>,
+    /// For each slot the order in which it is evaluated: its place and true, or, if it does not have one, the place before
+    /// which it is evaluated.
+    position: Vec<(u32, bool)>,
     cache: EvalCache,
     interner: Interner,
     routes: HashMap<u32, Route>,
@@ -157,9 +142,15 @@ impl<'c> ClassMatcher<'c> {
             Err(obstacle) => return Err((Box::new(offers), obstacle)),
         };
         observer.phase_started("evaluate");
-        let mut place_of = vec![u32::MAX; offers.slots.len()];
-        for (place, slot) in compiled.order.iter().enumerate() {
-            place_of[*slot] = place as u32;
+        let (mut odd, mut place) = (Vec::new(), 0);
+        let mut position = vec![(u32::MAX, false); offers.slots.len()];
+        for slot in &offers.order {
+            let has_place = compiled.order.get(place as usize) == Some(slot);
+            position[*slot] = (place, has_place);
+            place += u32::from(has_place);
+            if !has_place {
+                odd.push(*slot);
+            }
         }
         let slot = |place: u32| offers.slot(compiled.order[place as usize]);
         let rows = RowState::new(&compiled.table, &slot, rules.trim.preemption);
@@ -167,7 +158,8 @@ impl<'c> ClassMatcher<'c> {
             offers,
             rules,
             compiled,
-            place_of,
+            odd,
+            position,
             cache: EvalCache::default(),
             interner: Interner::default(),
             routes: HashMap::new(),
@@ -191,6 +183,9 @@ impl<'c> ClassMatcher<'c> {
 
     /// The class of a request, from its ad.
     fn class_of(&mut self, ad: &ClassAd) -> Option<usize> {
+        if !is_plain(ad) {
+            return None;
+        }
         let ids = self.compiled.vocabulary.ids(ad);
         if let Some(class) = self.by_ids.get(&ids) {
             return *class;
@@ -241,6 +236,7 @@ impl<'c> ClassMatcher<'c> {
             source: &SlotAds { offers: &self.offers, order: &self.compiled.order },
             settings: self.offers.settings,
             unpartitioned: &self.compiled.unpartitioned,
+            keyed: self.compiled.plans.in_use || !self.odd.is_empty(),
             cache: &self.cache,
         })
     }
@@ -286,33 +282,6 @@ impl<'c> ClassMatcher<'c> {
         })
     }
 
-    /// Searches the candidates of a request.
-    fn scan(&mut self, class: usize, search: &SlotSearch<'_>) -> CandidateList {
-        let reach = self.reachable(search);
-        self.sort_in_use(class);
-        let state = &mut self.classes[class];
-        state.begin_turn(reach);
-        let found = CandidateList {
-            autocluster: search.request.autocluster,
-            submitter: search.submitter,
-            serve: search.serve,
-            class,
-            name: search.name.to_vec(),
-            session: *search.session,
-            left: self.offers.left(),
-            taken_before: self.rows.log.len(),
-            next_in_use: state.first_in_use,
-            made_in_use: 0,
-            made: HashMap::new(),
-        };
-        self.count_ties_in_use(&found);
-        if !search.only_preferring() {
-            let state = &mut self.classes[class];
-            self.largest_tie = state.largest_tie(&self.rows, &self.compiled.table, search.session, self.largest_tie);
-        }
-        found
-    }
-
     /// Evaluates slots one by one.
     fn by_slot(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal> {
         let answer = self.offers.best(search);
@@ -321,66 +290,13 @@ impl<'c> ClassMatcher<'c> {
         }
         answer
     }
-
-    fn slot_of(&self, place: u32) -> &Slot {
-        self.offers.slot(self.compiled.order[place as usize])
-    }
-
-    /// Takes the best candidate that is permitted; those passed over are removed.
-    fn pop(&mut self, found: &mut CandidateList, session: &Session) -> Option<Offer> {
-        let in_use = self.best_in_use(found, session);
-        let idle = if found.serve == Serve::Any {
-            self.classes[found.class].best(&mut self.rows, &self.compiled.table, session)
-        } else {
-            None
-        };
-        let offer = |place: u32, preempt_state| {
-            let cost = self.rows.cost[self.compiled.table.row_of[place as usize] as usize];
-            Offer { slot: self.compiled.order[place as usize], preempt_state, cost, makes_room: false }
-        };
-        let is_better = |(key, used): &(RankKey, u32), (rank, place): (u32, u32)| {
-            let idle = &self.classes[found.class].verdict.order.keys[rank as usize];
-            key.compare(idle).then_with(|| place.cmp(used)).is_gt()
-        };
-        if let Some((key, place)) = in_use.filter(|in_use| idle.is_none_or(|idle| is_better(in_use, idle))) {
-            (found.made_in_use, found.next_in_use) = (found.made_in_use + 1, found.next_in_use + 1);
-            return Some(offer(place, key.preempt_state));
-        }
-        let offer = offer(idle?.1, PreemptState::None);
-        *found.made.entry(offer.cost.to_bits()).or_insert(0) += 1;
-        Some(offer)
-    }
-
-    /// The reason why a request is rejected, with the counts of slots at the time of the search.
-    fn refusal(&mut self, found: &CandidateList) -> Refusal {
-        let in_use = self.tally_in_use(found);
-        let class = &mut self.classes[found.class];
-        let SlotCounts { unreachable, by_job, by_slot, idle } = class.counts(&self.rows).clone();
-        let mut tally =
-            Tally { considered: found.left, unreachable, refused_by_job: by_job, refused_by_slot: by_slot, ..in_use };
-        let made: usize = found.made.values().sum();
-        if found.serve == Serve::Any {
-            // Slots that this request was given since were counted too; all of them were suitable.
-            tally.suitable += made;
-            for (cost, free) in self.rows.costs.iter().zip(idle) {
-                if found.session.permits_unclaimed(*cost) {
-                    tally.suitable += free;
-                } else {
-                    tally.over_limit += free;
-                }
-            }
-        } else {
-            tally.beyond_share += idle.iter().sum::<usize>();
-        }
-        // By now every candidate was either offered or over the limit.
-        tally.over_limit += tally.suitable - made - found.made_in_use;
-        Refusal { rejection: rejection(&tally), tally, reached: Vec::new(), untested: false }
-    }
 }
 
 impl SlotMatcher for ClassMatcher<'_> {
     fn needs_ad(&self, autocluster: u32) -> bool {
-        self.rules.knobs.matching.depth_first || !matches!(self.routes.get(&autocluster), Some(Route::RequestClass(..)))
+        self.rules.knobs.matching.depth_first
+            || !self.odd.is_empty()
+            || !matches!(self.routes.get(&autocluster), Some(Route::RequestClass(..)))
     }
 
     fn best(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal> {
@@ -397,35 +313,63 @@ impl SlotMatcher for ClassMatcher<'_> {
         if let Some(name) = text.as_deref().and_then(|text| self.offers.reached(text)) {
             return Err(Refusal::untested(&name));
         }
-        let kept = self.found.take_if(|found| {
-            self.rules.knobs.matching.match_list_caching
-                && (found.autocluster, found.submitter, found.serve)
-                    == (request.autocluster, search.submitter, search.serve)
-        });
-        let mut found = match kept {
-            Some(found) => found,
-            None => match class.or_else(|| self.class_of(&request.ad)) {
-                Some(class) => self.scan(class, search),
-                None => return self.by_slot(search),
-            },
-        };
-        self.offers.forget_candidates();
-        let offer = self.pop(&mut found, search.session);
-        let answer = offer.ok_or_else(|| self.refusal(&found));
-        self.found = Some(found);
-        answer
+        if self.offers.found.as_ref().is_some_and(|found| self.offers.keeps(found, search)) {
+            return self.by_slot(search);
+        }
+        loop {
+            let kept = self.found.take_if(|found| self.offers.keeps(&found.listed, search));
+            let mut found = match kept {
+                Some(found) if found.drawn => {
+                    self.offers.found = Some(self.all_listed(found));
+                    return self.by_slot(search);
+                }
+                Some(found) => found,
+                None => match class.or_else(|| self.class_of(&request.ad)) {
+                    Some(class) => self.scan(class, search),
+                    None => return self.by_slot(search),
+                },
+            };
+            self.offers.found = None;
+            let offer = self.pop(&mut found, search.session);
+            if offer.is_some_and(|offer| self.offers.is_bad(&offer)) {
+                self.found = Some(found);
+                continue;
+            }
+            let answer = offer.ok_or_else(|| self.refusal(&found));
+            self.found = Some(found);
+            return answer;
+        }
+    }
+
+    fn make_room(&mut self, offer: &Offer) -> Vec<String> {
+        match &self.found {
+            Some(found) => self.offers.room_in(&found.listed, offer),
+            None => self.offers.make_room(offer),
+        }
     }
 
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
         let held = match self.routes.get(&request.autocluster) {
-            Some(Route::RequestClass(_, Some(text))) => {
-                let text = text.clone();
-                self.offers.take_under(offer, request, Some(text))
-            }
-            _ => self.offers.take(offer, request),
+            Some(Route::RequestClass(_, Some(text))) => Some(text.clone()),
+            _ => self.offers.limits_in(offer.slot, request),
         };
-        let place = self.place_of[offer.slot];
-        self.rows.take(place, self.compiled.table.row_of[place as usize]);
+        let draws = self.offers.slot(offer.slot).consumption.is_some();
+        let again = self.offers.take_under(offer, request, held.as_deref());
+        match (&mut self.found, &mut self.offers.found, again) {
+            (Some(found), _, again) if draws => (found.drawn, found.again) = (true, again),
+            (None, Some(found), Some(again)) => found.offer_again(again),
+            _ => {}
+        }
+        match self.position[offer.slot] {
+            (place, true) => self.rows.take(place, self.compiled.table.row_of[place as usize]),
+            // A slot that stays has moved to the end.
+            _ if self.offers.order.last() == Some(&offer.slot) => {
+                self.odd.retain(|at| *at != offer.slot);
+                self.odd.push(offer.slot);
+                self.position[offer.slot] = (self.compiled.order.len() as u32, false);
+            }
+            _ => {}
+        }
         held
     }
 
@@ -434,10 +378,11 @@ impl SlotMatcher for ClassMatcher<'_> {
         let mut too_heavy = || {
             let idle = &self.classes[found.class].counts(&self.rows).idle;
             let costs = self.rows.costs.iter().zip(idle);
-            found.serve == Serve::Any
+            found.listed.serve == Serve::Any
                 && costs.filter(|(_, free)| **free > 0).any(|(cost, _)| !found.session.permits_unclaimed(*cost))
         };
-        let passed_over = found.submitter == submitter && (too_heavy() || self.tally_in_use(&found).over_limit > 0);
+        let passed_over = found.listed.submitter == submitter
+            && (found.listed.passed_over || too_heavy() || self.tally_in_use(&found).over_limit > 0);
         self.found = Some(found);
         passed_over
     }
@@ -470,12 +415,12 @@ impl SlotMatcher for ClassMatcher<'_> {
     fn is_feasible(&self, autocluster: u32, ad: &dyn Fn() -> ClassAd) -> bool {
         match self.routes.get(&autocluster) {
             Some(Route::RequestClass(class, _)) if !self.classes[*class].verdict.both.is_empty() => true,
-            // The slots that the table lacks are those that the cycle does not consider.
+            // The table lacks the slots that are evaluated by themselves, and those that the cycle does not consider.
             Some(Route::RequestClass(..)) => {
                 let ad = ad();
-                let others = self.offers.slots.iter().zip(&self.place_of);
-                let others = others.filter(|(_, place)| **place as usize >= self.compiled.order.len());
-                let others: Vec<&Slot> = others.map(|(slot, _)| slot).collect();
+                let others = self.offers.slots.iter().zip(&self.position);
+                let others: Vec<&Slot> =
+                    others.filter(|(_, (_, has_place))| !has_place).map(|(slot, _)| slot).collect();
                 threads::any(&others, |slot| symmetric(&ad, &slot.ad, self.offers.settings))
             }
             _ => self.offers.is_feasible(autocluster, ad),
@@ -490,6 +435,8 @@ impl SlotMatcher for ClassMatcher<'_> {
             batched: table.batched.load(std::sync::atomic::Ordering::Relaxed),
             scalar: table.scalar.load(std::sync::atomic::Ordering::Relaxed),
             by_slot: self.routes.values().filter(|route| matches!(route, Route::Slots)).count(),
+            odd_slots: self.odd.len(),
+            odd: self.compiled.odd,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The attributes that a cycle can look at, and their values in every slot and request.
 //!
 //! In: slots, requests, the expressions of the configuration. Out: a column for each attribute that any of their
-//! expressions names, directly or through others; or nothing, if an expression can look at anything else.
+//! expressions names, directly or through others, and the expressions that can look at anything else.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -35,42 +35,32 @@ pub(super) struct Vocabulary {
     unforeseen: HashSet<(Key, u32)>,
 }
 
-/// Obstacles that expressions can be.
-const OF_SETTINGS: &str =
-    "an expression of the configuration evaluates a string, uses a whole ad, or depends on usage during the cycle";
-const OF_SLOTS: &str = "a slot expression evaluates a string, uses a whole ad, or depends on usage during the cycle";
+/// Returns whether an ad has neither a parent nor an attribute that changes the meaning of expressions.
+pub(super) fn is_plain(ad: &ClassAd) -> bool {
+    ad.chained().is_none() && !redefines_scopes(ad)
+}
 
 impl Vocabulary {
-    /// Collects the attributes that expressions look at, beginning with some names and expressions.
-    ///
-    /// # Errors
-    /// The property of an ad, or of an expression of a slot or of the configuration, that makes it unforeseeable.
+    /// Collects the attributes that expressions of plain ads look at, beginning with some names and expressions. Slots with
+    /// expressions that are not foreseen have to be left out, and the rest collected again. None if an expression of
+    /// the beginning is not foreseen.
     pub(super) fn collect(
         (count, slots): (usize, &dyn AdSource),
         requests: &[&ClassAd],
         roots: &[&str],
         exprs: &[&Expr],
-    ) -> Result<Self, &'static str> {
-        let plain = |ad: &ClassAd| ad.chained().is_none() && !redefines_scopes(ad);
-        if !threads::map_range(count, |at| plain(slots.ad(at as u32))).into_iter().all(|plain| plain)
-            || !requests.iter().copied().all(plain)
-        {
-            return Err("an ad has a parent, or an attribute named like a scope");
-        }
+    ) -> Option<Self> {
         let roots = roots.iter().map(|name| Name::new(*name)).collect();
         let mut reach = Reach::new(roots, |mentions| !mentions.opaque && !mentions.live);
         if !exprs.iter().all(|expr| reach.add(expr.tree())) {
-            return Err(OF_SETTINGS);
+            return None;
         }
         let mut found = Self::default();
         let slots = Table::collect((count, &|at| slots.ad(at as u32)), &mut reach, |table, names, reach| {
             found.add_requests(names, requests, reach);
-            reach.foreseen &= found.select(table, reach).is_some();
-            if !reach.foreseen {
-                reach.names.clear();
-            }
+            found.select(table, reach);
         });
-        if slots.is_foreseen() { Ok(Self { slots, ..found }) } else { Err(OF_SLOTS) }
+        Some(Self { slots, ..found })
     }
 
     /// Adds attributes of requests.
@@ -128,22 +118,30 @@ impl Vocabulary {
         self.requests.iter().zip(ids).map(of).collect()
     }
 
-    /// Adds the names that selecting attributes can have as values; none if a value is computed.
-    fn select(&self, slots: &mut Table, reach: &mut Reach) -> Option<()> {
+    /// Adds the names that selecting attributes can have as values. A value that is computed is not foreseen.
+    fn select(&mut self, slots: &mut Table, reach: &mut Reach) {
         for selector in &reach.selectors {
+            let key = selector.key();
             let mut names = Vec::new();
-            let of_slots = slots.column(selector.key()).map(|column| column.entries.as_slice());
-            let of_requests = self.place_of(selector.key()).map(|at| self.requests[at].dictionary.entries());
-            for entry in of_slots.unwrap_or_default().iter().chain(of_requests.unwrap_or_default()) {
-                match entry {
-                    Entry::Constant(Value::Str(text)) => names.extend(Name::known(text)),
-                    Entry::Tree(_) => return None,
-                    _ => {}
+            let mut add = |entries: &[Entry], unforeseen: &mut HashSet<(Key, u32)>| {
+                for (entry, id) in entries.iter().zip(0..) {
+                    match entry {
+                        Entry::Constant(Value::Str(text)) => names.extend(Name::known(text)),
+                        Entry::Tree(_) => {
+                            unforeseen.insert((key, id));
+                        }
+                        _ => {}
+                    }
                 }
+            };
+            if let Some(column) = slots.place_of(key) {
+                add(&slots.columns[column].entries, &mut slots.unforeseen);
+            }
+            if let Some(at) = self.place_of(key) {
+                add(self.requests[at].dictionary.entries(), &mut self.unforeseen);
             }
             reach.names.extend(&names);
-            slots.selected.insert(selector.key(), names);
+            slots.selected.insert(key, names);
         }
-        Some(())
     }
 }

@@ -135,6 +135,15 @@ impl RoomSearch<'_> {
 }
 
 impl ScanMatcher<'_> {
+    /// Returns whether a slot is matched in another way because `ALLOW_PSLOT_PREEMPTION` is true: a partitionable slot
+    /// with dynamic slots, or one of those.
+    pub(in crate::negotiate) fn has_room(&self, slot: &Slot) -> bool {
+        let children =
+            || AdReader::of(&slot.ad, self.settings).integer("NumDynamicSlots").is_some_and(|count| count > 0);
+        self.rules.knobs.matching.allow_pslot_preemption
+            && (self.is_reached_through(slot) || slot.partitionable && children())
+    }
+
     /// Returns whether a dynamic slot is available only through the slot it was carved from: `ALLOW_PSLOT_PREEMPTION`
     /// is true, and so is its `PslotRollupInformation`.
     pub(super) fn is_reached_through(&self, slot: &Slot) -> bool {

@@ -1,0 +1,217 @@
+//! The candidates of a request: the unclaimed slots of its class, slots in use, and slots that are evaluated by themselves.
+//!
+//! In: the class of a request, and a search. Out: one offer after another, best first, and at last the counts of a rejection.
+//! Slots of classes are many, and stay where they are, sorted by rank; those that are evaluated by themselves are listed for each
+//! search, and slots in use with them, like all slots in [`ScanMatcher`], which takes over if a slot with a consumption policy
+//! was matched and is a candidate again.
+
+use std::cmp::Ordering;
+
+use super::ClassMatcher;
+use crate::negotiate::candidate::{PreemptState, RankKey};
+use crate::negotiate::engine::class::SlotCounts;
+use crate::negotiate::offer::{Limited, Offer, RankedOffer, Refusal, ScannedCandidates, SlotSearch, rejection};
+use crate::negotiate::outcome::{MAX_TIED, Tally};
+use crate::negotiate::slot_matcher::SlotMatcher;
+use crate::pool::Slot;
+use crate::priority::Session;
+use crate::priority::session::Serve;
+
+/// The candidates of a request.
+#[derive(Debug)]
+pub(super) struct CandidateList {
+    pub(super) class: usize,
+    /// Slots that are evaluated by themselves and, if there are any, slots of classes that are in use; with their counts.
+    pub(super) listed: ScannedCandidates,
+    /// The name of the submitter.
+    pub(super) name: Vec<u8>,
+    /// The state of the turn, and the numbers of slots that are left and were taken, at the time of the search.
+    pub(super) session: Session,
+    left: usize,
+    pub(super) taken_before: usize,
+    /// The place among the slots in use of the class where the search for the next offer begins; none if they are listed.
+    pub(super) next_in_use: Option<usize>,
+    /// Number of offers of slots of classes that are not listed: in use, and unclaimed.
+    made_in_use: usize,
+    made: usize,
+    /// True after the first offer.
+    begun: bool,
+    /// The last offer, if its rank is known.
+    last: Option<RankedOffer>,
+    /// True if the last offer was of a slot with a consumption policy, and was taken.
+    pub(super) drawn: bool,
+    /// The rest of that slot, if it still fits.
+    pub(super) again: Option<RankedOffer>,
+}
+
+impl ClassMatcher<'_> {
+    /// Searches the candidates of a request.
+    pub(super) fn scan(&mut self, class: usize, search: &SlotSearch<'_>) -> CandidateList {
+        let (reach, left) = (self.reachable(search), self.offers.left());
+        self.sort_in_use(class);
+        let state = &mut self.classes[class];
+        state.begin_turn(reach);
+        let mut found = CandidateList {
+            class,
+            listed: ScannedCandidates::new(search),
+            name: search.name.to_vec(),
+            session: *search.session,
+            left,
+            taken_before: self.rows.log.len(),
+            next_in_use: Some(state.first_in_use),
+            made_in_use: 0,
+            made: 0,
+            begun: false,
+            last: None,
+            drawn: false,
+            again: None,
+        };
+        let mut largest = self.largest_tie;
+        if !search.only_preferring() {
+            largest = state.largest_tie(&self.rows, &self.compiled.table, search.session, largest);
+        }
+        if self.odd.is_empty() {
+            self.largest_tie = self.largest_tie_in_use(&found, largest);
+            return found;
+        }
+        // The concurrency limits of the request are not reached, or it would not have come here.
+        found.listed = self.offers.scan(search, &Limited::Everywhere(None), self.offers.free_among(&self.odd));
+        self.list_in_use(&mut found);
+        for tied in found.listed.candidates.chunk_by(|a, b| a.0.compare(&b.0).is_eq()) {
+            let tied = (&tied[0].0, tied.len());
+            let state = &mut self.classes[class];
+            largest = state.tie_with(tied, &self.rows, &self.compiled.table, search.session, largest.max(tied.1));
+        }
+        self.largest_tie = largest.min(MAX_TIED);
+        found
+    }
+
+    /// Lists the slots of the class that are in use, with their counts.
+    fn list_in_use(&mut self, found: &mut CandidateList) {
+        let session = found.session;
+        found.listed.tally += self.tally_in_use(found);
+        while let Some(candidate) = self.best_in_use(found, &session, true) {
+            found.listed.candidates.push(candidate);
+            found.next_in_use = found.next_in_use.map(|next| next + 1);
+        }
+        found.next_in_use = None;
+        found.listed.candidates.sort_by(|a, b| self.compare(a, b));
+        found.listed.tally.suitable = found.listed.candidates.len();
+        found.listed.passed_over = found.listed.tally.over_limit > 0;
+    }
+
+    pub(super) fn slot_of(&self, place: u32) -> &Slot {
+        self.offers.slot(self.compiled.order[place as usize])
+    }
+
+    /// Compares two candidates: `Greater` if the first is offered first.
+    fn compare(&self, a: &RankedOffer, b: &RankedOffer) -> Ordering {
+        a.0.compare(&b.0).then_with(|| self.position[b.1.slot].cmp(&self.position[a.1.slot]))
+    }
+
+    /// The offer of an unclaimed slot of a class, with its rank if that is kept.
+    fn unclaimed(&self, class: usize, (rank, place): (u32, u32)) -> (Option<RankKey>, Offer) {
+        let key = self.classes[class].verdict.order.keys.get(rank as usize).copied();
+        let cost = self.rows.cost[self.compiled.table.row_of[place as usize] as usize];
+        let slot = self.compiled.order[place as usize];
+        (key, Offer { slot, preempt_state: PreemptState::None, cost, makes_room: false })
+    }
+
+    /// Takes the best candidate that is permitted; listed ones that are passed over are removed.
+    pub(super) fn pop(&mut self, found: &mut CandidateList, session: &Session) -> Option<Offer> {
+        let idle = if found.listed.serve == Serve::Any {
+            self.classes[found.class].best(&mut self.rows, &self.compiled.table, session)
+        } else {
+            None
+        };
+        let idle = idle.map(|idle| self.unclaimed(found.class, idle));
+        // Slots that were suitable at the time of the search may be over the limit by now.
+        let first = !std::mem::replace(&mut found.begun, true);
+        let in_use = self.best_in_use(found, session, first);
+        let is_next = |best: &RankedOffer| match idle {
+            Some((Some(key), offer)) => self.compare(best, &(key, offer)).is_gt(),
+            _ => true,
+        };
+        if let Some(best) = in_use.filter(is_next) {
+            found.next_in_use = found.next_in_use.map(|next| next + 1);
+            found.made_in_use += 1;
+            found.last = Some(best);
+            return Some(best.1);
+        }
+        while let Some(best) = found.listed.candidates.last().copied().filter(is_next) {
+            found.listed.candidates.pop();
+            let Offer { preempt_state, cost, .. } = best.1;
+            let preempts = preempt_state != PreemptState::None;
+            if first || (preempts && session.permits_preempting(cost)) || session.permits_unclaimed(cost) {
+                found.last = Some(best);
+                return Some(best.1);
+            }
+            found.listed.tally.over_limit += 1;
+        }
+        let (key, offer) = idle?;
+        found.last = key.map(|key| (key, offer));
+        found.made += 1;
+        Some(offer)
+    }
+
+    /// The counts of slots at the time of the search and since, and the number of unclaimed slots of classes that were
+    /// suitable then and are left.
+    fn tally(&mut self, found: &CandidateList) -> (Tally, usize) {
+        let mut in_use = self.tally_in_use(found);
+        // Slots in use that were suitable were either offered or are over the limit by now.
+        in_use.over_limit += in_use.suitable - found.made_in_use;
+        let SlotCounts { unreachable, by_job, by_slot, idle } = self.classes[found.class].counts(&self.rows);
+        let mut tally = found.listed.tally;
+        tally += in_use;
+        tally.considered = found.left;
+        tally.unreachable += unreachable;
+        tally.refused_by_job += by_job;
+        tally.refused_by_slot += by_slot;
+        if found.listed.serve != Serve::Any {
+            tally.beyond_share += idle.iter().sum::<usize>();
+            return (tally, 0);
+        }
+        let mut left = 0;
+        for (cost, free) in self.rows.costs.iter().zip(idle) {
+            if found.session.permits_unclaimed(*cost) {
+                left += free;
+            } else {
+                tally.over_limit += free;
+            }
+        }
+        // Slots that this request was given since were suitable, too.
+        tally.suitable += found.made + left;
+        (tally, left)
+    }
+
+    /// The reason why a request is rejected.
+    pub(super) fn refusal(&mut self, found: &CandidateList) -> Refusal {
+        let (mut tally, left) = self.tally(found);
+        // By now every candidate was either offered or over the limit.
+        tally.over_limit += left;
+        Refusal { rejection: rejection(&tally), tally, reached: Vec::new(), untested: false }
+    }
+
+    /// The candidates of a request, with the unclaimed slots of its class among those that are listed.
+    pub(super) fn all_listed(&mut self, found: CandidateList) -> ScannedCandidates {
+        let (mut tally, _) = self.tally(&found);
+        let CandidateList { class, mut listed, session, last, again, .. } = found;
+        if listed.serve == Serve::Any {
+            for left in self.classes[class].all_left(&self.rows, &self.compiled.table) {
+                let (Some(key), offer) = self.unclaimed(class, left) else { continue };
+                // Those that come before the last offer were over the limit when it was made.
+                if last.is_some_and(|last| self.compare(&(key, offer), &last).is_gt()) {
+                    tally.over_limit += usize::from(session.permits_unclaimed(offer.cost));
+                } else if session.permits_unclaimed(offer.cost) {
+                    listed.candidates.push((key, offer));
+                }
+            }
+            listed.candidates.sort_by(|a, b| self.compare(a, b));
+        }
+        listed.tally = tally;
+        if let Some(again) = again {
+            listed.offer_again(again);
+        }
+        listed
+    }
+}
