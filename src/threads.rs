@@ -58,14 +58,14 @@ fn for_each(count: usize, function: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// The parts of the range of this length that threads share. A part has `least` members or more, unless there are fewer
-/// in all. Where parts meet depends on the number of threads.
+/// The parts of the range of this length that threads share; see [`map_parts`].
 fn parts(length: usize, least: usize) -> impl ExactSizeIterator<Item = Range<usize>> {
     let parts = if threads() == 1 { 1 } else { (length / least.max(1)).clamp(1, threads() * PARTS_PER_THREAD) };
     (0..parts).map(move |at| length * at / parts..length * (at + 1) / parts)
 }
 
-/// The results of the function for [parts](parts) of the range of this length, in order.
+/// The results of the function for the parts of the range of this length that threads share, in order. A part has `least` members
+/// or more, unless there are fewer in all. Where parts meet depends on the number of threads.
 pub fn map_parts<R: Send + Sync>(length: usize, least: usize, function: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
     let parts: Vec<_> = parts(length, least).map(|part| (part, OnceLock::new())).collect();
     for_each(parts.len(), &|at| {

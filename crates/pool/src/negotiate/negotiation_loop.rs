@@ -3,6 +3,7 @@
 //! In: turns of a policy, requests, slots. Out: matches and rejections. Formula source: `docs/reference/negotiation.md` 7.5,
 //! 8.3, 9.1.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -59,6 +60,8 @@ pub struct NegotiationLoop<'c> {
     pub requests: usize,
     /// The number of each submitter's access point.
     schedds: Vec<usize>,
+    /// The autoclusters whose jobs require something of what the negotiator adds to a request, as far as this was asked.
+    require_standing: RefCell<HashMap<u32, bool>>,
 }
 
 /// The group that is negotiated for, as request ads show it.
@@ -154,6 +157,7 @@ impl<'c> NegotiationLoop<'c> {
             active_schedds: HashSet::new(),
             requests,
             schedds,
+            require_standing: RefCell::default(),
         }
     }
 
@@ -481,7 +485,12 @@ impl<'c> NegotiationLoop<'c> {
         let ad = |place: usize| &*self.queue.jobs[list[place].job].ad;
         // The access point's job does not have what the negotiator adds to a request.
         let of_slot = || self.queue.significant.slots_require_standing() && requires_standing(&slot.ad);
-        let standing = || of_slot() || requires_standing(ad(place));
+        // The jobs of an autocluster agree in their Requirements and in what these refer to.
+        let of_job = || {
+            let mut known = self.require_standing.borrow_mut();
+            *known.entry(list[place].autocluster).or_insert_with(|| requires_standing(ad(place)))
+        };
+        let standing = || of_slot() || of_job();
         if list[place].autocluster == request.autocluster && !standing() {
             return slot.suits_equal_job(ad(place), self.settings);
         }
