@@ -475,7 +475,8 @@ mod tests {
 
     #[test]
     fn nobody_to_serve_ends_the_deal() {
-        assert_eq!(deal(&[], 10, 1.0, None), (vec![], 0));
+        // As in the recorded cycle `b23-no-submitters`, with one spin.
+        assert_eq!(deal(&[], 10, 1.0, None), (vec![], 1));
         let (won, _) = deal(&[User { jobs: 0, ..user(1.0) }], 10, 1.0, None);
         assert_eq!(won, [0.0]);
     }
