@@ -34,7 +34,7 @@ pub use snapshot::Snapshot;
 
 use hashbrown::HashSet;
 
-use crate::negotiate::engine::{CLASS_MEMORY, ClassMatcher, SampleRequest, VARYING_ATTRIBUTES};
+use crate::negotiate::engine::{CLASS_MEMORY, ClassMatcher, SampleRequest};
 use crate::negotiate::negotiation_loop::NegotiationLoop;
 use crate::negotiate::offer::ScanMatcher;
 use crate::negotiate::rules::Rules;
@@ -235,7 +235,8 @@ fn uses_insignificant(queue: &Queue<'_>, rules: &Rules) -> bool {
 /// The attributes in which requests of one autocluster may differ.
 fn varying(queue: &Queue<'_>) -> HashSet<Key> {
     let carried = CARRIED.map(Name::new).into_iter().filter(|name| !queue.significant.contains(*name));
-    carried.chain(VARYING_ATTRIBUTES.map(Name::new)).map(Name::key).collect()
+    let added = significant::STANDING.into_iter().chain(["_condor_RESOURCE_COUNT"]).map(Name::new);
+    carried.chain(added).map(Name::key).collect()
 }
 
 /// An error in the settings that does not stop the cycle, as a line of text.

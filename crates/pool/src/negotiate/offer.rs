@@ -73,6 +73,14 @@ pub struct Offer {
     pub makes_room: bool,
 }
 
+impl Offer {
+    /// Returns whether a candidate of an earlier search is still within the limits of the turn.
+    pub(super) fn is_permitted(&self, session: &Session) -> bool {
+        let preempts = self.preempt_state != PreemptState::None;
+        (preempts && session.permits_preempting(self.cost)) || session.permits_unclaimed(self.cost)
+    }
+}
+
 /// The reason why there is no slot, with the verdicts on all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
@@ -595,9 +603,7 @@ impl ScanMatcher<'_> {
                 // submitter limit.
                 found.tally.over_concurrency_limit += 1;
                 reached.insert(name);
-            } else if (offer.preempt_state != PreemptState::None && session.permits_preempting(offer.cost))
-                || session.permits_unclaimed(offer.cost)
-            {
+            } else if offer.is_permitted(session) {
                 return Some(offer);
             } else {
                 found.note(SlotVerdict::OverLimit);

@@ -50,8 +50,9 @@ pub fn has_insignificant(ad: &ClassAd) -> bool {
     NEVER_SIGNIFICANT.iter().any(|&name| ad.contains(name))
 }
 
-/// Attributes that the negotiator adds to a request; the access point's job does not have them.
-const OF_REQUEST: [&str; 8] = [
+/// Attributes that the negotiator adds to a request to say how its submitter stands. The access point's job does not have
+/// them, and requests of one autocluster may differ in them.
+pub const STANDING: [&str; 8] = [
     "SubmitterNegotiatingGroup",
     "SubmitterAutoregroup",
     "SubmitterGroup",
@@ -65,7 +66,7 @@ const OF_REQUEST: [&str; 8] = [
 /// Returns whether the Requirements of an ad, or what they refer to in it, refer to attributes that the negotiator adds
 /// to a request.
 pub fn requires_standing(ad: &ClassAd) -> bool {
-    let of_request = |name: &Name| OF_REQUEST.iter().any(|known| Name::new(known) == *name);
+    let standing = STANDING.map(Name::new);
     let names = |name: &Name| match ad.lookup(*name) {
         Some(Attribute::Tree(tree)) => references(tree).into_iter().map(|(name, _)| name).collect(),
         _ => Vec::new(),
@@ -73,16 +74,19 @@ pub fn requires_standing(ad: &ClassAd) -> bool {
     let mut found = false;
     closure([Name::new("Requirements")], |some: &[Name]| {
         let next: Vec<Name> = some.iter().flat_map(names).collect();
-        found |= next.iter().any(of_request);
+        found |= next.iter().any(|name| standing.contains(name));
         next
     });
     found
 }
 
-/// A set of attribute names in case-insensitive alphabetical order, and whether slots refer to attributes that the
-/// negotiator adds to a request: true if that is not known.
+/// A set of attribute names in case-insensitive alphabetical order.
 #[derive(Debug, Clone, Default)]
-pub struct Significant(BTreeMap<&'static [u8], Name>, bool);
+pub struct Significant {
+    names: BTreeMap<&'static [u8], Name>,
+    /// True if slots refer to attributes that the negotiator adds to a request, or if that is not known.
+    slots_require_standing: bool,
+}
 
 impl Significant {
     /// References to a job from slots and expressions.
@@ -108,7 +112,7 @@ impl Significant {
                 }
             }
         }
-        set.1 = OF_REQUEST.iter().any(|name| set.contains(Name::new(name)));
+        set.slots_require_standing = STANDING.iter().any(|name| set.contains(Name::new(name)));
         if let Some(sample) = sample {
             let slot_side: Vec<Key> = slot_side.iter().map(|name| name.key()).collect();
             for expr in exprs {
@@ -137,42 +141,42 @@ impl Significant {
 
     /// Returns whether slots refer to attributes that the negotiator adds to a request.
     pub fn slots_require_standing(&self) -> bool {
-        self.1
+        self.slots_require_standing
     }
 
     /// Adds a name.
     pub fn insert(&mut self, name: Name) {
-        self.0.entry(name.folded()).or_insert(name);
+        self.names.entry(name.folded()).or_insert(name);
     }
 
     /// Removes a name.
     pub fn remove(&mut self, name: Name) {
-        self.0.remove(name.folded());
+        self.names.remove(name.folded());
     }
 
     /// Keeps only the names for which `keep` holds.
     pub fn retain(&mut self, keep: impl Fn(Name) -> bool) {
-        self.0.retain(|_, name| keep(*name));
+        self.names.retain(|_, name| keep(*name));
     }
 
     /// Returns whether a name is in the set.
     pub fn contains(&self, name: Name) -> bool {
-        self.0.contains_key(name.folded())
+        self.names.contains_key(name.folded())
     }
 
     /// The names, in case-insensitive alphabetical order.
     pub fn names(&self) -> impl Iterator<Item = Name> + '_ {
-        self.0.values().copied()
+        self.names.values().copied()
     }
 
     /// Number of names.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.names.len()
     }
 
     /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.names.is_empty()
     }
 
     /// Adds the names that an expression does not find in an ad (nor among `also`); follows the ad's own attributes only
@@ -210,7 +214,7 @@ impl Extend<Name> for Significant {
 
 impl FromIterator<Name> for Significant {
     fn from_iter<T: IntoIterator<Item = Name>>(names: T) -> Self {
-        let mut set = Self(BTreeMap::new(), true);
+        let mut set = Self { slots_require_standing: true, ..Self::default() };
         set.extend(names);
         set
     }

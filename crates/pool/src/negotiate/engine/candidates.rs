@@ -112,9 +112,13 @@ impl ClassMatcher<'_> {
     /// The offer of an unclaimed slot of a class, with its rank if that is kept.
     fn unclaimed(&self, class: usize, (rank, place): (u32, u32)) -> (Option<RankKey>, Offer) {
         let key = self.classes[class].verdict.order.keys.get(rank as usize).copied();
+        (key, self.offer(place, PreemptState::None))
+    }
+
+    /// The offer of a slot of a class.
+    pub(super) fn offer(&self, place: u32, preempt_state: PreemptState) -> Offer {
         let cost = self.rows.cost[self.compiled.table.row_of[place as usize] as usize];
-        let slot = self.compiled.order[place as usize];
-        (key, Offer { slot, preempt_state: PreemptState::None, cost, makes_room: false })
+        Offer { slot: self.compiled.order[place as usize], preempt_state, cost, makes_room: false }
     }
 
     /// Takes the best candidate that is permitted; listed ones that are passed over are removed.
@@ -140,9 +144,7 @@ impl ClassMatcher<'_> {
         }
         while let Some(best) = found.listed.candidates.last().copied().filter(is_next) {
             found.listed.candidates.pop();
-            let Offer { preempt_state, cost, .. } = best.1;
-            let preempts = preempt_state != PreemptState::None;
-            if first || (preempts && session.permits_preempting(cost)) || session.permits_unclaimed(cost) {
+            if first || best.1.is_permitted(session) {
                 found.last = Some(best);
                 return Some(best.1);
             }

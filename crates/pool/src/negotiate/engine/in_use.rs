@@ -13,7 +13,7 @@ use crate::negotiate::engine::candidates::CandidateList;
 use crate::negotiate::engine::evaluate::{PreemptionVerdict, SlotOrder, descending};
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::table::ClassTable;
-use crate::negotiate::offer::{Offer, RankedOffer};
+use crate::negotiate::offer::RankedOffer;
 use crate::negotiate::outcome::{MAX_TIED, Tally};
 use crate::priority::Session;
 use crate::priority::session::Serve;
@@ -23,7 +23,7 @@ use crate::priority::session::Serve;
 #[derive(Debug, Default)]
 pub(super) struct PreemptionOrder {
     places: Vec<u32>,
-    /// Where the slots of each key begin and end, those of most slots first.
+    /// The slots of each key, as a range of `places`; keys of most slots first.
     ties: Vec<Range<u32>>,
 }
 
@@ -138,13 +138,11 @@ impl ClassMatcher<'_> {
             } else if class.accepts(row as usize)
                 && let Ok(preempt_state) = self.verdict_in_use(found, row as usize)
             {
-                let (class, cost) = (&self.classes[found.class], self.rows.cost[row as usize]);
+                let (verdict, offer) = (&self.classes[found.class].verdict, self.offer(place, preempt_state));
                 // Slots that were suitable at the time of the search may be over the limit by now.
-                if first || session.permits_preempting(cost) || session.permits_unclaimed(cost) {
-                    let rank = class.verdict.preemption.as_ref()?.rank(row as usize);
-                    let key = class.verdict.order.key_of(row, place, preempt_state, rank);
-                    let slot = self.compiled.order[place as usize];
-                    best = Some((key, Offer { slot, preempt_state, cost, makes_room: false }));
+                if first || offer.is_permitted(session) {
+                    let rank = verdict.preemption.as_ref()?.rank(row as usize);
+                    best = Some((verdict.order.key_of(row, place, preempt_state, rank), offer));
                     continue;
                 }
             }

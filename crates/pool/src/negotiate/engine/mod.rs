@@ -45,19 +45,6 @@ use classmate::internal::program::cache::EvalCache;
 use classmate::internal::program::mask::Mask;
 use classmate::internal::threads;
 
-/// Attributes in which requests of one autocluster may differ, besides those they carry of their first job.
-pub(super) const VARYING_ATTRIBUTES: [&str; 9] = [
-    "SubmitterNegotiatingGroup",
-    "SubmitterAutoregroup",
-    "SubmitterGroup",
-    "SubmitterGroupResourcesInUse",
-    "SubmitterGroupQuota",
-    "SubmittorPrio",
-    "SubmitterUserPrio",
-    "SubmitterUserResourcesInUse",
-    "_condor_RESOURCE_COUNT",
-];
-
 /// Memory for classes and their orders, bytes. Classes beyond it are dropped each time they fill it again, and rebuilt on
 /// demand.
 pub(super) const CLASS_MEMORY: usize = 2 << 30;
