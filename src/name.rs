@@ -40,6 +40,7 @@ struct Spelling {
     folded: &'static [u8],
     key: Key,
     plain: bool,
+    number: u32,
 }
 
 /// An interned name: compares and hashes without regard to ASCII case, prints as it was written.
@@ -101,6 +102,12 @@ impl Name {
         std::ptr::eq(self.0, other.0)
     }
 
+    /// The number of the spelling, for tables indexed by it. Spellings are numbered from 0 in the order in which they
+    /// are first seen, so the numbers mean nothing between runs.
+    pub fn number(self) -> usize {
+        self.0.number as usize
+    }
+
     /// Tests whether the name is an identifier that needs no quotes: `[A-Za-z_][A-Za-z0-9_]*` and not one of
     /// `error false is isnt parent true undefined`.
     pub fn is_plain(self) -> bool {
@@ -111,6 +118,17 @@ impl Name {
     pub fn listing_order(self, other: Name) -> Ordering {
         let (a, b) = (self.0.folded, other.0.folded);
         a.len().cmp(&b.len()).then_with(|| a.cmp(b))
+    }
+}
+
+impl Name {
+    /// The beginning of what [`Name::listing_order`] compares, as a number of the same order.
+    pub(crate) fn listing_head(self) -> u128 {
+        let (mut head, folded) = ([0; 16], self.0.folded);
+        head[..4].copy_from_slice(&u32::try_from(folded.len()).unwrap_or(u32::MAX).to_be_bytes());
+        let count = folded.len().min(12);
+        head[4..4 + count].copy_from_slice(&folded[..count]);
+        u128::from_be_bytes(head)
     }
 }
 
@@ -285,8 +303,8 @@ impl Interner {
             None => (&*folded.leak(), Key(self.first.len() as u32)),
         };
         let text = if text == folded { folded } else { text.to_vec().leak() };
-        let spelling: &'static Spelling =
-            Box::leak(Box::new(Spelling { text, folded, key, plain: is_plain(text, folded) }));
+        let (plain, number) = (is_plain(text, folded), self.spellings.len() as u32);
+        let spelling: &'static Spelling = Box::leak(Box::new(Spelling { text, folded, key, plain, number }));
         self.spellings.insert(text, spelling);
         self.first.entry(folded).or_insert(spelling);
         spelling

@@ -3,7 +3,7 @@
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::format::long::{LongReader, LongWriter};
-use classmate::internal::format::new::{NewWriter, parse_ad};
+use classmate::internal::format::new::{parse_ad, write_pretty};
 use classmate::internal::format::xml::XmlWriter;
 use classmate::internal::format::{Format, Reader, Writer};
 use classmate::internal::name::Name;
@@ -148,7 +148,7 @@ proptest! {
             prop_assert!(errors == 0 && same(&ads, &back), "{format:?}\n{}", String::from_utf8_lossy(&text));
         }
         let mut text = Vec::new();
-        NewWriter::default().write_pretty(&mut text, &ads[0]);
+        write_pretty(&mut text, &ads[0]);
         prop_assert!(parse_ad(&text, &options()).unwrap().0.same_as(&ads[0]));
         text.clear();
         XmlWriter::default().write_line(&mut text, &ads[0]);

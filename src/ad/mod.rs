@@ -88,10 +88,17 @@ impl ClassAd {
         Expr::whole(Arc::new(tree))
     }
 
-    fn listed(&self) -> Vec<(Name, &Attribute)> {
-        let mut entries: Vec<(Name, &Attribute)> = self.attributes().collect();
-        entries.sort_by(|(a, _), (b, _)| a.listing_order(*b));
-        entries
+    /// The ad's own attributes in the order in which HTCondor lists them: shorter names first, then without case.
+    ///
+    /// ```
+    /// let ad = classmate::ClassAd::parse("[ zz = 1; B = 2; a = 3 ]")?;
+    /// let names: Vec<String> = ad.listed().map(|(name, _)| name.to_string()).collect();
+    /// assert_eq!(names, ["a", "B", "zz"]);
+    /// # Ok::<(), classmate::SyntaxError>(())
+    /// ```
+    pub fn listed(&self) -> impl ExactSizeIterator<Item = (Name, &Attribute)> + '_ {
+        let places = self.shape.as_ref().map_or(&[][..], |shape| shape.listing());
+        places.iter().map(|place| self.at(*place as usize))
     }
 
     /// Number of attributes, those of the chained parent not counted.

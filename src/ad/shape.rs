@@ -31,12 +31,25 @@ pub(super) struct Shape {
     followed: u8,
     /// The shapes that ads with this one came to have by one more attribute.
     next: [OnceLock<(Name, Arc<Shape>)>; 2],
+    /// The places of the names in the order in which ads list their attributes, once that was needed.
+    listing: OnceLock<Box<[u32]>>,
 }
 
 impl Shape {
     /// The names, in the order of their insertion.
     pub(super) fn names(&self) -> &[Name] {
         &self.names
+    }
+
+    /// The places of the names in the order in which ads list their attributes.
+    pub(super) fn listing(&self) -> &[u32] {
+        self.listing.get_or_init(|| {
+            let mut places: Vec<(u128, u32)> = self.names.iter().map(|name| name.listing_head()).zip(0..).collect();
+            places.sort_unstable_by(|(a, left), (b, right)| {
+                a.cmp(b).then_with(|| self.names[*left as usize].listing_order(self.names[*right as usize]))
+            });
+            places.into_iter().map(|(_, place)| place).collect()
+        })
     }
 
     /// Tests whether these are the names, spelled so and in this order.
@@ -66,6 +79,7 @@ impl Shape {
     pub(super) fn push(&mut self, name: Name) {
         // What others came to have from here is not what they would from there.
         self.next = <[OnceLock<_>; 2]>::default();
+        self.listing.take();
         self.names.push(name);
         self.marks |= name.key().mark().unwrap_or(0);
         if self.names.len() == INDEXED {
@@ -103,14 +117,14 @@ impl Shape {
 
     /// A copy that is not shared.
     pub(super) fn own(&self) -> Self {
-        let Self { names, index, marks, followed, next: _ } = self;
-        let (names, index) = (names.clone(), index.clone());
-        Self { names, index, marks: *marks, followed: *followed, next: <[OnceLock<_>; 2]>::default() }
+        let Self { names, index, marks, followed, .. } = self;
+        Self { names: names.clone(), index: index.clone(), marks: *marks, followed: *followed, ..Self::default() }
     }
 
     /// Keeps only the names at the places for which `keep` holds.
     pub(super) fn retain(&mut self, mut keep: impl FnMut(usize) -> bool) {
         self.next = <[OnceLock<_>; 2]>::default();
+        self.listing.take();
         let mut place = 0;
         self.names.retain(|_| {
             place += 1;

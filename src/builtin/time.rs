@@ -31,7 +31,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
     Function::impure(
         "time()",
-        |call| Ok(Value::Int(call.settings().now)),
+        |call| Ok(Value::Int(call.settings().time())),
         "The current time in seconds since 1970 (UTC).",
         &[("time() - CurrentTime", "0"), ("isInteger(time())", "true")],
     ),
@@ -43,7 +43,7 @@ pub const FUNCTIONS: &[Function] = &[
     ),
     Function::impure(
         "timeZoneOffset()",
-        |call| Ok(Value::RelTime(f64::from(local(call, call.settings().now).offset))),
+        |call| Ok(Value::RelTime(f64::from(local(call, call.settings().time()).offset))),
         "The current offset of the local time zone east of UTC, as a relative time.",
         &[("isRelTime(timeZoneOffset())", "true")],
     ),
@@ -175,11 +175,11 @@ fn rel_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
 }
 
 fn current_time(call: &Call<'_, '_>) -> Value {
-    Value::AbsTime(local(call, call.settings().now))
+    Value::AbsTime(local(call, call.settings().time()))
 }
 
 fn day_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    let now = local(call, call.settings().now);
+    let now = local(call, call.settings().time());
     let clock = (now.seconds % DAY + i64::from(now.offset)).rem_euclid(DAY);
     Ok(Value::RelTime(clock as f64))
 }
@@ -265,7 +265,7 @@ fn split_duration(seconds: f64) -> ([i64; 3], f64) {
 }
 
 fn format_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    let time = if call.is_empty() { Value::Int(call.settings().now) } else { call.argument(0)? };
+    let time = if call.is_empty() { Value::Int(call.settings().time()) } else { call.argument(0)? };
     if !matches!(time.type_of(), Type::Int | Type::Real | Type::AbsTime | Type::Ad) {
         return Ok(Value::Error);
     }

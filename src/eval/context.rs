@@ -267,7 +267,8 @@ impl<'a> Evaluator<'a> {
             Found::Value(value) => Ok(value.clone()),
             Found::Literal(literal) => Ok(Value::from(*literal)),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdOrigin::Frame(*id)))),
-            Found::Clock => Ok(Value::Int(self.settings.now)),
+            Found::Clock => Ok(Value::Int(self.settings.time())),
+            Found::Rootless => Err(EvalError::Rootless),
             Found::Borrowed(tree) => self.eval_relocated(home, &Expr::whole(Arc::clone(tree)), frame),
             Found::Shared(tree, node) => self.eval_relocated(home, &Expr::at(Arc::clone(tree), *node), frame),
         }

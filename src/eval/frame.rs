@@ -67,6 +67,8 @@ pub(crate) enum Found<'a> {
     Shared(Arc<Tree>, NodeId),
     /// `CurrentTime`
     Clock,
+    /// The outermost ad, where there is none.
+    Rootless,
 }
 
 impl Found<'_> {
@@ -75,7 +77,7 @@ impl Found<'_> {
         match self {
             Found::Borrowed(tree) => Some((Arc::clone(tree), tree.root())),
             Found::Shared(tree, node) => Some((Arc::clone(tree), *node)),
-            Found::Value(_) | Found::Literal(_) | Found::Frame(_) | Found::Clock => None,
+            Found::Value(_) | Found::Literal(_) | Found::Frame(_) | Found::Clock | Found::Rootless => None,
         }
     }
 }

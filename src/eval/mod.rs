@@ -58,6 +58,9 @@ pub enum EvalError {
     /// can be exceeded without failing altogether, and such an evaluation has the value it then has there.
     #[error("nested evaluations exceed {0} levels in total")]
     Contexts(u32),
+    /// The outermost ad is referred to (`.x`, `root`) where there is none: [`Evaluator::eval_nowhere`].
+    #[error("a reference to the outermost ad without an ad")]
+    Rootless,
     /// A function gave up.
     #[error("the function `{0}` failed on its arguments")]
     Function(&'static str),
@@ -199,6 +202,15 @@ impl<'a> Evaluator<'a> {
         Ok(self.released(value))
     }
 
+    /// Evaluates an expression outside any ad, not even an empty one: all names are undefined.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn eval_nowhere(mut self, expr: &Expr) -> Result<Value, EvalError> {
+        (self.start, self.root) = (FrameId::NONE, FrameId::NONE);
+        self.eval_root(expr)
+    }
+
     /// Evaluates an attribute of the ad of the scope.
     ///
     /// # Errors
@@ -244,6 +256,7 @@ impl<'a> Evaluator<'a> {
         match tree.node(id) {
             Node::Literal(literal) => Ok(Value::from(literal)),
             Node::Attr(name) => self.reference(*name, frame),
+            Node::Absolute(_) if self.root == FrameId::NONE => Err(EvalError::Rootless),
             Node::Absolute(name) => self.outward(*name, self.root),
             Node::Select(name) => self.select(tree, base_of(id), *name, frame),
             Node::Subscript { base, index } => self.subscript(tree, *base, *index, frame),
@@ -371,6 +384,7 @@ impl<'a> Evaluator<'a> {
             known::SELF => Some(Found::Frame(frame)),
             known::MY if self.settings.mode == Mode::HTCondor => Some(Found::Frame(frame)),
             known::PARENT => self.frame(frame).parent.map(Found::Frame),
+            known::ROOT | known::TOPLEVEL if self.root == FrameId::NONE => Some(Found::Rootless),
             known::ROOT | known::TOPLEVEL => Some(Found::Frame(self.root)),
             known::CURRENT_TIME if self.settings.mode == Mode::HTCondor => Some(Found::Clock),
             _ => None,
@@ -431,7 +445,8 @@ impl<'a> Evaluator<'a> {
             Found::Value(value) => Ok(value),
             Found::Literal(literal) => Ok(Value::from(literal)),
             Found::Frame(id) => Ok(Value::Ad(AdValue(AdOrigin::Frame(id)))),
-            Found::Clock => Ok(Value::Int(self.settings.now)),
+            Found::Clock => Ok(Value::Int(self.settings.time())),
+            Found::Rootless => Err(EvalError::Rootless),
             Found::Borrowed(tree) => {
                 let active = self.active_in(name, at);
                 self.follow_tree(tree, tree.root(), at, active)

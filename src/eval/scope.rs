@@ -39,6 +39,8 @@ pub struct EvalOptions {
     pub mode: Mode,
     /// The result of `time()`, in seconds since 1970.
     pub now: i64,
+    /// A clock that is looked at instead of [`EvalOptions::now`] whenever an evaluation needs the time.
+    pub clock: Option<fn() -> i64>,
     /// The zone of local times.
     pub zone: Zone,
     /// The seed of `random()`.
@@ -59,6 +61,7 @@ impl Default for EvalOptions {
         EvalOptions {
             mode: Mode::HTCondor,
             now: 0,
+            clock: None,
             zone: Zone::utc(),
             seed: 0,
             limits: Limits::default(),
@@ -70,6 +73,11 @@ impl Default for EvalOptions {
 }
 
 impl EvalOptions {
+    /// The time, in seconds since 1970.
+    pub fn time(&self) -> i64 {
+        self.clock.map_or(self.now, |clock| clock())
+    }
+
     /// The options for texts that an evaluation parses, or that are evaluated with these settings.
     pub fn parse_options(&self) -> ParseOptions {
         ParseOptions { mode: self.mode, quoting: Quoting::New, places: false, zone: self.zone.clone() }

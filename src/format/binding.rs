@@ -8,9 +8,11 @@ use crate::ad::ClassAd;
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::format::Format;
 use crate::format::detect::{detect_file, detect_text};
-use crate::format::json::parse_json;
-use crate::format::long::LongReader;
-use crate::format::new::parse_ad;
+use crate::format::json::JsonParser;
+use crate::format::list::ParseAd;
+use crate::format::long::{Lines, LongReader};
+use crate::format::new::{AdParser, parse_ad};
+use crate::format::source::SliceSource;
 use crate::format::xml::XmlParser;
 use crate::format::xml_token::{Tag, TagSide};
 use crate::syntax::lexer::Lexer;
@@ -22,85 +24,233 @@ use crate::syntax::token::is_space;
 /// `format` is `single` (one ad of new syntax, what follows is ignored) or a stream: `new`, `newl`, `old`, `json`,
 /// `jsonl`, `xml`, `auto` (the binding's detection), `fileauto` (that of the tools). `None` for other formats.
 pub fn read_as_binding(format: &str, text: &[u8], options: &ParseOptions) -> Option<(Vec<ClassAd>, bool)> {
-    let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
     if format == "single" {
         return Some(match parse_ad(text, options) {
             Ok((ad, _)) => (vec![ad], true),
             Err(_) => (Vec::new(), false),
         });
     }
+    let format = match format {
+        "new" | "newl" => BindingFormat::New,
+        "json" => BindingFormat::Json,
+        "jsonl" => BindingFormat::JsonLines,
+        "xml" => BindingFormat::Xml,
+        "old" => BindingFormat::Long,
+        "auto" => BindingFormat::Text,
+        "fileauto" => BindingFormat::File,
+        _ => return None,
+    };
+    let mut reader = BindingReader::new(format, text.to_vec(), options);
     let mut ads = Vec::new();
-    let mut rest = text;
     loop {
-        let step = match format {
-            "new" | "newl" => new(rest, options),
-            "json" => json(rest, options),
-            "jsonl" => line(rest, parse_json, options),
-            "xml" => xml(rest, options),
-            "auto" if detect_text(rest) == Format::New => new(rest, options),
-            "old" | "auto" => long(rest, options),
-            "fileauto" => file(rest, options),
-            _ => return None,
+        match reader.next_ad() {
+            Ok(Some((ad, _))) => ads.push(ad),
+            Ok(None) => return Some((ads, true)),
+            Err(Unreadable) => return Some((ads, false)),
+        }
+    }
+}
+
+/// A form of ads that the binding reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BindingFormat {
+    /// The long form.
+    Long,
+    /// New syntax.
+    New,
+    /// JSON.
+    Json,
+    /// JSON, one ad a line.
+    JsonLines,
+    /// XML.
+    Xml,
+    /// New syntax or the long form, by the first character.
+    Text,
+    /// Any, by the detection of the tools.
+    File,
+}
+
+/// The error that the binding reports for a text, without more detail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unreadable;
+
+/// Reads the ads of a text one after another, in time in proportion to the text.
+#[derive(Debug)]
+pub struct BindingReader {
+    format: BindingFormat,
+    text: Vec<u8>,
+    /// Bytes used up so far.
+    at: usize,
+    parsers: Parsers,
+}
+
+/// What was learned from the ads read so far: names, texts of expressions, shapes.
+#[derive(Debug)]
+struct Parsers {
+    options: ParseOptions,
+    long: Lines,
+    new: AdParser,
+    json: JsonParser,
+}
+
+impl BindingReader {
+    /// A reader of a text, which ends at its first NUL.
+    pub fn new(format: BindingFormat, mut text: Vec<u8>, options: &ParseOptions) -> Self {
+        text.truncate(memchr::memchr(0, &text).unwrap_or(text.len()));
+        BindingReader { format, text, at: 0, parsers: Parsers::new(options) }
+    }
+
+    /// The next ad that has attributes, and how many bytes it took, what precedes it included. `None` at the end.
+    ///
+    /// # Errors
+    /// The binding reports that what follows cannot be read.
+    pub fn next_ad(&mut self) -> Result<Option<(ClassAd, usize)>, Unreadable> {
+        let (rest, parsers) = (&self.text[self.at..], &mut self.parsers);
+        let step = match self.format {
+            BindingFormat::New => new(rest, parsers),
+            BindingFormat::Json => json(rest, parsers),
+            BindingFormat::JsonLines => line(rest, parsers, Parsers::parse_json),
+            BindingFormat::Xml => xml(rest, &parsers.options),
+            BindingFormat::Text if detect_text(rest) == Format::New => new(rest, parsers),
+            BindingFormat::Long | BindingFormat::Text => long(rest, parsers),
+            BindingFormat::File => file(rest, parsers),
         };
         match step {
-            ReadStep::Ad(ad, length) => {
-                ads.push(ad);
-                rest = &rest[length..];
+            ReadStep::Ad { ad, length, .. } => {
+                self.at += length;
+                Ok(Some((ad, length)))
             }
-            ReadStep::Stop { ok } => return Some((ads, ok)),
+            ReadStep::Stop { reached } if reached >= rest.len() => Ok(None),
+            ReadStep::Stop { .. } => Err(Unreadable),
         }
+    }
+}
+
+/// The result of reading one ad of a file.
+#[derive(Debug)]
+pub enum FileStep {
+    /// An ad with attributes.
+    Ad(ClassAd),
+    /// Nothing more.
+    End,
+    /// What follows cannot be read.
+    Unreadable,
+    /// More of the file is needed.
+    More,
+}
+
+/// Reads the first ad of a file; also returns how many bytes of it the binding reads for that. `text` is the beginning
+/// of what is left of the file, all of it if `is_all`.
+///
+/// The binding reads a file byte by byte, and what it cannot read is an error unless it has noticed the end of the file.
+pub fn read_file_as_binding(
+    format: BindingFormat,
+    text: &[u8],
+    is_all: bool,
+    options: &ParseOptions,
+) -> (FileStep, usize) {
+    let visible = &text[..memchr::memchr(0, text).unwrap_or(text.len())];
+    let mut parsers = Parsers::new(options);
+    let first = visible.iter().position(|byte| *byte == b'\n').map_or(visible.len(), |end| end + 1);
+    let is_blank = visible[..first].iter().all(|byte| is_space(*byte));
+    let step = match format {
+        BindingFormat::JsonLines | BindingFormat::File | BindingFormat::Long if is_blank => {
+            ReadStep::Stop { reached: noticed(visible, first, true) }
+        }
+        BindingFormat::JsonLines | BindingFormat::File => line(visible, &mut parsers, Parsers::parse_json),
+        BindingFormat::Long => long(visible, &mut parsers),
+        BindingFormat::Text if detect_text(visible) == Format::Long => long(visible, &mut parsers),
+        BindingFormat::New | BindingFormat::Text => new(visible, &mut parsers),
+        BindingFormat::Json => json(visible, &mut parsers),
+        BindingFormat::Xml => xml(visible, options),
+    };
+    match step {
+        ReadStep::Ad { open: true, .. } if !is_all => (FileStep::More, 0),
+        ReadStep::Ad { ad, length, .. } => (FileStep::Ad(ad), length),
+        ReadStep::Stop { reached } if reached >= visible.len() && !is_all => (FileStep::More, 0),
+        // Behind a NUL nothing is read.
+        ReadStep::Stop { reached } if reached > visible.len() => (FileStep::End, text.len()),
+        ReadStep::Stop { reached } => (FileStep::Unreadable, reached),
+    }
+}
+
+impl Parsers {
+    fn new(options: &ParseOptions) -> Self {
+        Parsers {
+            options: options.clone(),
+            long: Lines::new(options),
+            new: AdParser::new(options),
+            json: JsonParser::new(options),
+        }
+    }
+
+    fn parse_new(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+        self.new.parse_without_nul(text)
+    }
+
+    fn parse_json(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+        self.json.parse_without_nul(text)
     }
 }
 
 /// The result of one call of the binding's reader.
 enum ReadStep {
-    /// An ad with attributes, and how much of the text was used up.
-    Ad(ClassAd, usize),
-    /// Nothing more, with or without an error.
-    Stop { ok: bool },
+    /// An ad with attributes, and how much of the text was used up. If it is open, more text could be part of it.
+    Ad { ad: ClassAd, length: usize, open: bool },
+    /// Nothing more. The reader got to this place; beyond the end of the text if it noticed the end.
+    Stop { reached: usize },
+}
+
+/// The end of lines that were read to a place, as a reader of files notices it: beyond the end of the text, unless a
+/// line end was the last that it saw.
+fn noticed(text: &[u8], end: usize, is_done: bool) -> usize {
+    let unfinished = end == text.len() && !(is_done && text.ends_with(b"\n"));
+    end + usize::from(unfinished)
 }
 
 /// An ad that ends at some place. Behind an ad without attributes the binding goes on as if the text had been in the
 /// long form all along.
 fn found(ad: ClassAd, length: usize, text: &[u8], options: &ParseOptions) -> ReadStep {
     if !ad.is_empty() {
-        return ReadStep::Ad(ad, length);
+        return ReadStep::Ad { ad, length, open: false };
     }
     // It reads to a blank line, or to one with a fault, not to the next ad behind it.
-    let mut end = length;
+    let (mut end, mut is_done) = (length, false);
     for line in text[length..].split_inclusive(|byte| *byte == b'\n') {
         end += line.len();
         let mut reader = LongReader::new(line, options);
         let blank = line.iter().all(|byte| is_space(*byte));
-        if blank || reader.next_ad().is_err() || reader.report().errors > 0 {
+        is_done = blank || reader.next_ad().is_err() || reader.report().errors > 0;
+        if is_done {
             break;
         }
     }
     let ad = LongReader::new(&text[length..end], options).next_ad().ok().flatten().unwrap_or_default();
-    if ad.is_empty() { ReadStep::Stop { ok: end == text.len() } } else { ReadStep::Ad(ad, end) }
+    let reached = noticed(text, end, is_done);
+    if ad.is_empty() { ReadStep::Stop { reached } } else { ReadStep::Ad { ad, length: end, open: reached > end } }
 }
 
-fn new(text: &[u8], options: &ParseOptions) -> ReadStep {
-    bracketed(text, b'{', parse_ad, options)
+fn new(text: &[u8], parsers: &mut Parsers) -> ReadStep {
+    bracketed(text, b'{', parsers, Parsers::parse_new)
 }
 
-fn json(text: &[u8], options: &ParseOptions) -> ReadStep {
-    bracketed(text, b'[', parse_json, options)
+fn json(text: &[u8], parsers: &mut Parsers) -> ReadStep {
+    bracketed(text, b'[', parsers, Parsers::parse_json)
 }
 
-type Parse = fn(&[u8], &ParseOptions) -> Result<(ClassAd, usize), SyntaxError>;
+type Parse = fn(&mut Parsers, &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
 
 /// Reads an ad, or a bracket that opens a list and an ad. That bracket may even be the fault of an ad.
-fn bracketed(text: &[u8], list: u8, parse: Parse, options: &ParseOptions) -> ReadStep {
+fn bracketed(text: &[u8], list: u8, parsers: &mut Parsers, parse: Parse) -> ReadStep {
     let mut start = 0;
     loop {
         let rest = &text[start..];
-        match parse(rest, options) {
-            Ok((ad, length)) => return found(ad, start + length, text, options),
+        match parse(parsers, rest) {
+            Ok((ad, length)) => return found(ad, start + length, text, &parsers.options),
             Err(error) => {
-                let end = reached(rest, &error, options);
+                let end = reached(rest, &error, &parsers.options);
                 if start > 0 || end == 0 || rest.get(end - 1) != Some(&list) {
-                    return ReadStep::Stop { ok: start + end >= text.len() };
+                    return ReadStep::Stop { reached: start + end };
                 }
                 start += end;
             }
@@ -120,7 +270,7 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
         return looked_ahead(text, start, end);
     }
     match error.kind {
-        SyntaxErrorKind::UnterminatedString { .. } | SyntaxErrorKind::UnterminatedComment => return text.len(),
+        SyntaxErrorKind::UnterminatedString { .. } | SyntaxErrorKind::UnterminatedComment => return text.len() + 1,
         SyntaxErrorKind::LeadingZero(_)
         | SyntaxErrorKind::Hexadecimal(_)
         | SyntaxErrorKind::IncompleteNumber(_)
@@ -132,7 +282,9 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
     let mut lexer = Lexer::new(&text[start..], options.mode, options.quoting);
     let end = match lexer.next() {
         Some(Ok(_)) => start + lexer.offset(),
-        Some(Err(SyntaxError { kind: SyntaxErrorKind::UnterminatedString { .. }, .. })) => return text.len(),
+        None | Some(Err(SyntaxError { kind: SyntaxErrorKind::UnterminatedString { .. }, .. })) => {
+            return text.len() + 1;
+        }
         Some(Err(SyntaxError { kind: SyntaxErrorKind::IncompleteNumber(_), span, .. })) => {
             return start + span.end as usize + 1;
         }
@@ -177,7 +329,7 @@ fn behind_value(text: &[u8], name: usize, options: &ParseOptions) -> usize {
         Some((name + lexer.offset(), token))
     });
     let json = text[name..].starts_with(b"\"");
-    let (Some(_), Some(mut start)) = (tokens.next(), tokens.next().map(|(end, _)| end)) else { return text.len() };
+    let (Some(_), Some(mut start)) = (tokens.next(), tokens.next().map(|(end, _)| end)) else { return text.len() + 1 };
     let mut depth = 0;
     for (end, _) in tokens {
         match text[start..end].trim_ascii_start() {
@@ -194,29 +346,37 @@ fn behind_value(text: &[u8], name: usize, options: &ParseOptions) -> usize {
         }
         start = end;
     }
-    text.len()
+    text.len() + 1
 }
 
 /// Reads an ad that must be on one line; what follows it on that line is ignored.
-fn line(text: &[u8], parse: Parse, options: &ParseOptions) -> ReadStep {
+fn line(text: &[u8], parsers: &mut Parsers, parse: Parse) -> ReadStep {
     let blank = text.iter().take_while(|byte| is_space(**byte)).count();
     let end = memchr::memchr(b'\n', &text[blank..]).map_or(text.len(), |length| blank + length + 1);
     if blank == text.len() {
-        return ReadStep::Stop { ok: true };
+        return ReadStep::Stop { reached: end + 1 };
     }
-    match parse(&text[blank..end], options) {
-        Ok((ad, _)) => found(ad, end, text, options),
-        Err(_) => ReadStep::Stop { ok: end == text.len() },
+    match parse(parsers, &text[blank..end]) {
+        Ok((ad, _)) if !ad.is_empty() => ReadStep::Ad { ad, length: end, open: !text[..end].ends_with(b"\n") },
+        Ok((ad, _)) => found(ad, end, text, &parsers.options),
+        Err(_) => ReadStep::Stop { reached: noticed(text, end, true) },
     }
 }
 
-fn long(text: &[u8], options: &ParseOptions) -> ReadStep {
-    let mut reader = LongReader::new(text, options);
+fn long(text: &[u8], parsers: &mut Parsers) -> ReadStep {
+    let mut source = SliceSource::new(text);
     // Reading from memory does not fail.
-    match reader.next_ad() {
-        Ok(Some(ad)) if !ad.is_empty() => ReadStep::Ad(ad, reader.offset()),
-        Ok(Some(_)) => ReadStep::Stop { ok: reader.offset() == text.len() },
-        _ => ReadStep::Stop { ok: true },
+    match parsers.long.next_ad(&mut source) {
+        Ok(Some(ad)) => {
+            let (read, last) = (&text[..source.used()], source.last_line());
+            let reached = noticed(text, read.len(), last.iter().all(|byte| is_space(*byte)));
+            if ad.is_empty() {
+                ReadStep::Stop { reached }
+            } else {
+                ReadStep::Ad { ad, length: read.len(), open: reached > read.len() }
+            }
+        }
+        _ => ReadStep::Stop { reached: text.len() + 1 },
     }
 }
 
@@ -228,45 +388,46 @@ fn xml(text: &[u8], options: &ParseOptions) -> ReadStep {
             let ad = &text[start..];
             return match XmlParser::new(options).parse(ad) {
                 Ok(read) => found(read.ad, start + read.length, text, options),
-                Err(error) => ReadStep::Stop { ok: error.span.end as usize >= ad.len() },
+                Err(error) if error.span.end as usize >= ad.len() => ReadStep::Stop { reached: text.len() + 1 },
+                Err(error) => ReadStep::Stop { reached: start + error.span.end as usize },
             };
         }
         if tag.name == b"c" {
-            return ReadStep::Stop { ok: tag.end >= text.len() };
+            return ReadStep::Stop { reached: tag.end };
         }
         at = tag.end;
     }
-    ReadStep::Stop { ok: true }
+    ReadStep::Stop { reached: text.len() + 1 }
 }
 
 /// Reads an ad in the format that the text seems to be in, from here on.
-fn file(text: &[u8], options: &ParseOptions) -> ReadStep {
+fn file(text: &[u8], parsers: &mut Parsers) -> ReadStep {
     if significant(text) == text.len() {
-        return ReadStep::Stop { ok: true };
+        return ReadStep::Stop { reached: text.len() + 1 };
     }
     let lone = lone_bracket(text);
-    match detect_file(text, options) {
+    match detect_file(text, &parsers.options) {
         Format::Long => match lone {
             // The character that was peeked at after the bracket is lost, and the line end with it.
-            Some(end) => match long(&[&text[..end], text.get(end + 2..).unwrap_or_default()].concat(), options) {
-                ReadStep::Ad(ad, length) => ReadStep::Ad(ad, (length + 2).min(text.len())),
-                stop @ ReadStep::Stop { .. } => stop,
+            Some(end) => match long(&[&text[..end], text.get(end + 2..).unwrap_or_default()].concat(), parsers) {
+                ReadStep::Ad { ad, length, open } => ReadStep::Ad { ad, length: (length + 2).min(text.len()), open },
+                ReadStep::Stop { reached } => ReadStep::Stop { reached: reached + 2 },
             },
-            None => long(text, options),
+            None => long(text, parsers),
         },
-        Format::Xml => xml(text, options),
+        Format::Xml => xml(text, &parsers.options),
         format => {
             let start = significant(text);
             let rest = &text[start..];
             let step = match (format, lone) {
-                (Format::Json, _) => json(rest, options),
-                (Format::New, Some(_)) => new(rest, options),
-                (Format::New, None) => line(rest, parse_ad, options),
-                _ => line(rest, parse_json, options),
+                (Format::Json, _) => json(rest, parsers),
+                (Format::New, Some(_)) => new(rest, parsers),
+                (Format::New, None) => line(rest, parsers, Parsers::parse_new),
+                _ => line(rest, parsers, Parsers::parse_json),
             };
             match step {
-                ReadStep::Ad(ad, length) => ReadStep::Ad(ad, start + length),
-                stop @ ReadStep::Stop { .. } => stop,
+                ReadStep::Ad { ad, length, open } => ReadStep::Ad { ad, length: start + length, open },
+                ReadStep::Stop { reached } => ReadStep::Stop { reached: start + reached },
             }
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use crate::format::Format;
 use crate::format::json::parse_json;
 use crate::format::new::parse_ad;
-use crate::format::source::Source;
+use crate::format::source::{LineSource, Source};
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::is_space;
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::format::new::unexpected;
 use crate::format::report::Report;
-use crate::format::source::Source;
+use crate::format::source::{LineSource, Source};
 use crate::span::Span;
 use crate::syntax::token::{is_space, new_string};
 

@@ -3,7 +3,7 @@
 //! It is laxer than RFC 8259 (comments, joined strings, extra commas in objects) and stricter (numbers are those of
 //! the language), and strings `"\/Expr(…)\/"` hold expressions, so general JSON readers do not fit.
 
-use crate::ad::ClassAd;
+use crate::ad::{Attribute, ClassAd, Shapes};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::format::extent::{Brackets, skip_blank};
 use crate::format::json_string::{Decoded, decode};
@@ -43,6 +43,9 @@ pub fn parse_json(text: &[u8], options: &ParseOptions) -> Result<(ClassAd, usize
 pub(crate) struct JsonParser {
     names: Names,
     expressions: Expressions,
+    shapes: Shapes,
+    /// The attributes of this ad.
+    entries: Vec<(Name, Attribute)>,
 }
 
 impl ParseAd for JsonParser {
@@ -55,16 +58,18 @@ impl ParseAd for JsonParser {
         JsonParser {
             names: Names::default(),
             expressions: Expressions::new(options, |text, options| whole(parse_full, text, options)),
+            shapes: Shapes::default(),
+            entries: Vec::new(),
         }
     }
 
-    fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
-        let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
+    fn parse_without_nul(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
         let start = skip_blank(text, 0)?;
         if text.get(start) != Some(&b'{') {
             return Err(unexpected(text, start, Expected::Object));
         }
-        let mut ad = ClassAd::with_capacity(self.names.len());
+        self.names.again();
+        self.entries.clear();
         let mut at = start + 1;
         while let Some((name, name_start, value)) = self.member(text, &mut at)? {
             let (value, end) = nested::value(self, text, value)?;
@@ -76,10 +81,9 @@ impl ParseAd for JsonParser {
                 // The reference notices only behind the value.
                 return Err(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(name_start, at + 1)));
             }
-            ad.set(name, value);
+            self.entries.push((name, value));
         }
-        self.names.restart(&ad);
-        Ok((ad, at))
+        Ok((self.shapes.make(&mut self.entries, 0), at))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ad::ClassAd;
 use crate::error::{Expected, SyntaxError};
 use crate::format::extent::{Brackets, Extent};
 use crate::format::report::Report;
-use crate::format::source::Source;
+use crate::format::source::{LineSource, Source};
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::Quoting;
 
@@ -26,8 +26,13 @@ pub(crate) trait ParseAd {
     /// The quoting of the input if it is text of the ClassAd language.
     const QUOTING: Option<Quoting>;
 
-    /// Reads the ad that a text begins with, and how many bytes it takes.
-    fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
+    /// Reads the ad that a text without NUL begins with, and how many bytes it takes.
+    fn parse_without_nul(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
+
+    /// Reads the ad that a text begins with, and how many bytes it takes. A NUL ends the text.
+    fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+        self.parse_without_nul(memchr::memchr(0, text).map_or(text, |nul| &text[..nul]))
+    }
 }
 
 /// Reads ads in brackets.

@@ -11,7 +11,7 @@ use crate::format::literal::{Constant, old_constant};
 use crate::format::order::Order;
 use crate::format::report::Report;
 use crate::format::selection::{Chooser, Selection};
-use crate::format::source::Source;
+use crate::format::source::{LineSource, Source};
 use crate::format::vocabulary::{Expressions, Names, SharedTexts};
 use crate::name::Name;
 use crate::span::Span;
@@ -55,19 +55,7 @@ impl<R: Read> LongReader<R> {
     }
 
     pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
-        let options = ParseOptions { quoting: Quoting::Old, ..options.clone() };
-        let lines = Lines {
-            names: Names::default(),
-            expressions: Expressions::new(options, parse_prefix),
-            report: Report::on(Some(Quoting::Old)),
-            entries: Vec::new(),
-            read: 0,
-            shapes: Shapes::default(),
-            texts: SharedTexts::default(),
-            sharing: false,
-            chooser: None,
-        };
-        LongReader { source, lines }
+        LongReader { source, lines: Lines::new(options) }
     }
 
     /// Goes on with another input, with what was learned from this one. Gives the report on this one, and its buffer.
@@ -101,45 +89,7 @@ impl<R: Read> LongReader<R> {
     /// # Errors
     /// The input cannot be read.
     pub(crate) fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
-        self.lines.begin();
-        let mut state = State::Before;
-        while let Some((end, next)) = self.source.line()? {
-            let line = &self.source.rest()[..end];
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if is_blank(line) {
-                self.source.next_line(next);
-                if state == State::Before {
-                    continue;
-                }
-                return Ok(Some(self.lines.finish()));
-            }
-            let significant = significant(line, state == State::Before);
-            match state {
-                _ if significant.is_none() => state = state.max(State::Begun),
-                State::Bad => self.lines.report.skipped_attributes += 1,
-                State::Before | State::Begun => {
-                    state = State::Begun;
-                    match self.lines.attribute(line, significant.unwrap_or_default()) {
-                        Ok(None) => {}
-                        Ok(Some(ignored)) => {
-                            self.lines.report.remark(ignored, line, self.source.offset(), self.source.position());
-                        }
-                        Err(error) => {
-                            self.lines.report.add(error, line, self.source.offset(), self.source.position());
-                            self.lines.report.skipped_attributes += 1;
-                            state = State::Bad;
-                        }
-                    }
-                }
-            }
-            self.source.next_line(next);
-        }
-        Ok((state != State::Before).then(|| self.lines.finish()))
-    }
-
-    /// Bytes used up so far.
-    pub(crate) fn offset(&self) -> usize {
-        self.source.offset() as usize
+        self.lines.next_ad(&mut self.source)
     }
 }
 
@@ -188,7 +138,7 @@ fn significant(line: &[u8], first: bool) -> Option<usize> {
 
 /// Reads the lines of ads.
 #[derive(Debug)]
-struct Lines {
+pub(crate) struct Lines {
     names: Names,
     expressions: Expressions,
     report: Report,
@@ -204,6 +154,62 @@ struct Lines {
 }
 
 impl Lines {
+    pub(crate) fn new(options: &ParseOptions) -> Self {
+        Lines {
+            names: Names::default(),
+            expressions: Expressions::new(ParseOptions { quoting: Quoting::Old, ..options.clone() }, parse_prefix),
+            report: Report::on(Some(Quoting::Old)),
+            entries: Vec::new(),
+            read: 0,
+            shapes: Shapes::default(),
+            texts: SharedTexts::default(),
+            sharing: false,
+            chooser: None,
+        }
+    }
+
+    /// Reads to the end of the next ad. The ad may be empty: then it has only comments and lines that cannot be read.
+    /// `None` at the end of the input.
+    ///
+    /// # Errors
+    /// The input cannot be read.
+    pub(crate) fn next_ad(&mut self, source: &mut impl LineSource) -> io::Result<Option<ClassAd>> {
+        self.begin();
+        let mut state = State::Before;
+        while let Some((end, next)) = source.line()? {
+            let line = &source.rest()[..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if is_blank(line) {
+                source.next_line(next);
+                if state == State::Before {
+                    continue;
+                }
+                return Ok(Some(self.finish()));
+            }
+            let significant = significant(line, state == State::Before);
+            match state {
+                _ if significant.is_none() => state = state.max(State::Begun),
+                State::Bad => self.report.skipped_attributes += 1,
+                State::Before | State::Begun => {
+                    state = State::Begun;
+                    match self.attribute(line, significant.unwrap_or_default()) {
+                        Ok(None) => {}
+                        Ok(Some(ignored)) => {
+                            self.report.remark(ignored, line, source.offset(), source.position());
+                        }
+                        Err(error) => {
+                            self.report.add(error, line, source.offset(), source.position());
+                            self.report.skipped_attributes += 1;
+                            state = State::Bad;
+                        }
+                    }
+                }
+            }
+            source.next_line(next);
+        }
+        Ok((state != State::Before).then(|| self.finish()))
+    }
+
     fn begin(&mut self) {
         self.entries.clear();
         self.read = 0;
@@ -333,15 +339,9 @@ pub struct Lost {
 /// assert_eq!(lost[0].name.as_bytes(), b"c");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LongWriter {
     order: Order,
-}
-
-impl Default for LongWriter {
-    fn default() -> Self {
-        LongWriter { order: Order::bytes() }
-    }
 }
 
 impl LongWriter {
@@ -349,7 +349,7 @@ impl LongWriter {
     pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) -> Vec<Lost> {
         let mut lost = Vec::new();
         if ad.chained().is_some() {
-            for (name, value) in self.order.of_merged(ad) {
+            for (name, value) in Order::of_merged(ad) {
                 write_line(out, name, value, &mut lost);
             }
         } else {
@@ -434,7 +434,7 @@ pub fn write_old(out: &mut Vec<u8>, ad: &ClassAd) {
     if ad.is_empty() {
         out.push(b'\n');
     }
-    for (name, value) in Order::default().of(ad) {
+    for (name, value) in ad.listed() {
         write_name(out, name, Style::Old);
         out.extend_from_slice(b" = ");
         write_value(out, value);

@@ -34,7 +34,7 @@ mod xml_writer;
 use json::{JsonParser, JsonWriter};
 use list::ListReader;
 use long::{LongReader, LongWriter, Lost};
-use new::{AdParser, NewWriter};
+use new::AdParser;
 use report::Report;
 use source::Source;
 use xml::{XmlReader, XmlWriter};
@@ -179,7 +179,7 @@ pub enum Layout {
 #[derive(Debug)]
 enum Printer {
     Long(LongWriter),
-    New(NewWriter),
+    New,
     Json(JsonWriter),
     Xml(XmlWriter),
 }
@@ -201,7 +201,7 @@ impl<W: Write> Writer<W> {
     pub fn new(output: W, format: Format) -> Self {
         let ads = match format {
             Format::Long => Printer::Long(LongWriter::default()),
-            Format::New => Printer::New(NewWriter::default()),
+            Format::New => Printer::New,
             Format::Json | Format::JsonLines => Printer::Json(JsonWriter::default()),
             Format::Xml => Printer::Xml(XmlWriter::default()),
         };
@@ -227,8 +227,8 @@ impl<W: Write> Writer<W> {
         let mut lost = Vec::new();
         match &mut self.ads {
             Printer::Long(writer) => lost = writer.write(text, ad),
-            Printer::New(writer) if self.layout == Layout::Pretty => writer.write_pretty(text, ad),
-            Printer::New(writer) => writer.write(text, ad),
+            Printer::New if self.layout == Layout::Pretty => new::write_pretty(text, ad),
+            Printer::New => new::write_ad(text, ad),
             Printer::Json(writer) if self.format == Format::JsonLines => writer.write_line(text, ad),
             Printer::Json(writer) => writer.write(text, ad),
             Printer::Xml(writer) if self.layout == Layout::Compact => writer.write_line(text, ad),

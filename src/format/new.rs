@@ -1,11 +1,10 @@
 //! Ads of new syntax, `[ a = 1; b = a + 1 ]`, alone and in streams (`docs/reference/classad-language.md` 9.1).
 
-use crate::ad::{Attribute, ClassAd};
+use crate::ad::{Attribute, ClassAd, Shapes};
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::format::extent::{Brackets, skip_blank, value_end};
 use crate::format::list::ParseAd;
 use crate::format::literal::new_literal;
-use crate::format::order::Order;
 use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::name::Name;
 use crate::span::Span;
@@ -62,11 +61,15 @@ impl ClassAd {
     }
 }
 
-/// Parses ads of new syntax attribute by attribute, constants without the expression parser.
+/// Parses ads of new syntax attribute by attribute, constants without the expression parser. One parser for many ads
+/// remembers names, expressions and shapes.
 #[derive(Debug)]
-pub(crate) struct AdParser {
+pub struct AdParser {
     names: Names,
     expressions: Expressions,
+    shapes: Shapes,
+    /// The attributes of this ad.
+    entries: Vec<(Name, Attribute)>,
 }
 
 impl ParseAd for AdParser {
@@ -79,16 +82,18 @@ impl ParseAd for AdParser {
         AdParser {
             names: Names::default(),
             expressions: Expressions::new(options, |text, options| whole(parse_expr, text, options)),
+            shapes: Shapes::default(),
+            entries: Vec::new(),
         }
     }
 
-    fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
-        let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
+    fn parse_without_nul(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
         let mut at = skip_blank(text, 0)?;
         if text.get(at) != Some(&b'[') {
             return Err(unexpected(text, at, Expected::Ad));
         }
-        let mut ad = ClassAd::with_capacity(self.names.len());
+        self.names.again();
+        self.entries.clear();
         at = skip_blank(text, at + 1)?;
         let first = at;
         loop {
@@ -96,24 +101,36 @@ impl ParseAd for AdParser {
                 at = skip_blank(text, at + 1)?;
             }
             // Behind leading semicolons an attribute must come.
-            if text.get(at) == Some(&b']') && (at == first || !ad.is_empty()) {
+            if text.get(at) == Some(&b']') && (at == first || !self.entries.is_empty()) {
                 break;
             }
-            at = self.attribute(&mut ad, text, at)?;
+            at = self.attribute(text, at)?;
             match text.get(at) {
                 Some(b';') => {}
                 Some(b']') => break,
                 _ => return Err(unexpected(text, at, Expected::SemicolonOrCloseBracket)),
             }
         }
-        self.names.restart(&ad);
-        Ok((ad, at + 1))
+        Ok((self.shapes.make(&mut self.entries, 0), at + 1))
     }
 }
 
 impl AdParser {
+    /// A parser with options.
+    pub fn with_options(options: &ParseOptions) -> Self {
+        AdParser::new(options)
+    }
+
+    /// As [`parse_ad`].
+    ///
+    /// # Errors
+    /// The text does not begin with an ad.
+    pub fn parse_ad(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
+        self.parse(text)
+    }
+
     /// Reads `name = value` and returns the place of the `;` or `]` after it, if there is one.
-    fn attribute(&mut self, ad: &mut ClassAd, text: &[u8], start: usize) -> Result<usize, SyntaxError> {
+    fn attribute(&mut self, text: &[u8], start: usize) -> Result<usize, SyntaxError> {
         let (name, mut at) = match self.names.expected() {
             Some(name) if name.is_plain() && assigned(&text[start..], name.as_bytes()) => {
                 self.names.confirm();
@@ -136,7 +153,7 @@ impl AdParser {
             // The reference notices only behind the value.
             return Err(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(start, (end + 1).min(text.len()))));
         }
-        ad.set(name, value);
+        self.entries.push((name, value));
         Ok(end)
     }
 
@@ -237,51 +254,43 @@ pub(crate) fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxEr
     SyntaxError::new(SyntaxErrorKind::Unexpected { expected, found }, Span::new(at, at + length))
 }
 
-/// Writes ads of new syntax, in listing order, their own attributes only (`docs/reference/classad-language.md`
-/// 8.1–8.6). One writer for many ads of the same kind sorts their names only once.
+/// Writes an ad of new syntax on one line, without a line end: its own attributes, in listing order
+/// (`docs/reference/classad-language.md` 8.1–8.6).
 ///
 /// ```
 /// use classmate::ClassAd;
-/// use classmate::internal::format::new::NewWriter;
+/// use classmate::internal::format::new::write_ad;
 /// let ad = ClassAd::parse(b"[ZZ=x is 1; b=2.5]")?;
 /// let mut out = Vec::new();
-/// NewWriter::default().write(&mut out, &ad);
+/// write_ad(&mut out, &ad);
 /// assert_eq!(out, b"[ b = 2.500000000000000E+00; ZZ = x is 1 ]");
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
-#[derive(Clone, Debug, Default)]
-pub struct NewWriter {
-    order: Order,
+pub fn write_ad(out: &mut Vec<u8>, ad: &ClassAd) {
+    out.extend_from_slice(b"[ ");
+    for (at, (name, value)) in ad.listed().enumerate() {
+        if at > 0 {
+            out.extend_from_slice(b"; ");
+        }
+        write_attribute(out, name, value, Style::New, 0);
+    }
+    out.extend_from_slice(b" ]");
 }
 
-impl NewWriter {
-    /// Writes an ad on one line, without a line end.
-    pub fn write(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
-        out.extend_from_slice(b"[ ");
-        for (at, (name, value)) in self.order.of(ad).enumerate() {
-            if at > 0 {
-                out.extend_from_slice(b"; ");
-            }
-            write_attribute(out, name, value, Style::New, 0);
+/// Writes an ad over several lines, the first of them empty, without a last line end
+/// (`docs/reference/classad-language.md` 8.6).
+pub fn write_pretty(out: &mut Vec<u8>, ad: &ClassAd) {
+    write_line(out, 4);
+    out.push(b'[');
+    for (at, (name, value)) in ad.listed().enumerate() {
+        if at > 0 {
+            out.extend_from_slice(b"; ");
         }
-        out.extend_from_slice(b" ]");
+        write_line(out, 8);
+        write_attribute(out, name, value, Style::Pretty, 8);
     }
-
-    /// Writes an ad over several lines, the first of them empty, without a last line end
-    /// (`docs/reference/classad-language.md` 8.6).
-    pub fn write_pretty(&mut self, out: &mut Vec<u8>, ad: &ClassAd) {
-        write_line(out, 4);
-        out.push(b'[');
-        for (at, (name, value)) in self.order.of(ad).enumerate() {
-            if at > 0 {
-                out.extend_from_slice(b"; ");
-            }
-            write_line(out, 8);
-            write_attribute(out, name, value, Style::Pretty, 8);
-        }
-        write_line(out, 4);
-        out.push(b']');
-    }
+    write_line(out, 4);
+    out.push(b']');
 }
 
 fn write_attribute(out: &mut Vec<u8>, name: Name, value: &Attribute, style: Style, indent: usize) {
@@ -394,10 +403,10 @@ mod tests {
     fn the_pretty_form_is_that_of_the_expression_printer() {
         let ad = ClassAd::parse(b"[a=1; b=[]; c={1,[x={}]}; d={f(1),x+1}; e=\"s\"]").unwrap();
         let mut out = Vec::new();
-        NewWriter::default().write_pretty(&mut out, &ad);
+        write_pretty(&mut out, &ad);
         assert_eq!(out, ad.to_expr().to_text(Style::Pretty));
         out.clear();
-        NewWriter::default().write(&mut out, &ClassAd::new());
+        write_ad(&mut out, &ClassAd::new());
         assert_eq!(out, b"[  ]");
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::ad::{Attribute, ClassAd};
 use crate::format::MAX_INDENT;
-use crate::format::order::Order;
 use crate::name::Name;
 use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
@@ -33,11 +32,9 @@ pub trait Notation: Default {
     fn write_expr(&mut self, out: &mut Vec<u8>, tree: &Tree, id: NodeId);
 }
 
-/// Writes ads in a notation, in listing order, their own attributes only; one writer for many ads of the same kind
-/// sorts their names only once.
+/// Writes ads in a notation, in listing order, their own attributes only.
 #[derive(Clone, Debug, Default)]
 pub struct NotationWriter<N> {
-    order: Order,
     pub(super) notation: N,
 }
 
@@ -63,7 +60,7 @@ impl<N: Notation> NotationWriter<N> {
 
     fn write_as(&mut self, out: &mut Vec<u8>, ad: &ClassAd, has_lines: bool) {
         out.extend_from_slice(N::AD[0].as_bytes());
-        for (at, (name, value)) in self.order.of(ad).enumerate() {
+        for (at, (name, value)) in ad.listed().enumerate() {
             if at > 0 {
                 out.extend_from_slice(N::SEPARATOR.as_bytes());
             }

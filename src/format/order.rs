@@ -1,62 +1,26 @@
 //! The order in which writers list attributes, remembered from one ad to the next.
 
-use std::cmp::Ordering;
-
 use crate::ad::{Attribute, ClassAd};
 use crate::name::Name;
 
-/// Sorts the attributes of ads; ads with the names of the one before are not sorted again.
+/// Sorts the attributes of ads by the bytes of their names, the order of `-long`
+/// (`docs/reference/classad-language.md` 8.5); ads with the names of the one before are not sorted again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
-    by: By,
     names: Vec<Name>,
     /// The head of each name, for the first comparison, and its place in the ad.
     places: Vec<(u128, usize)>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum By {
-    #[default]
-    Listing,
-    Bytes,
-}
-
-impl By {
-    /// The first bytes of what is compared, as a number of the same order.
-    fn head(self, name: Name) -> u128 {
-        let mut head = [0; 16];
-        match self {
-            By::Listing => {
-                let folded = name.folded();
-                head[..4].copy_from_slice(&u32::try_from(folded.len()).unwrap_or(u32::MAX).to_be_bytes());
-                let count = folded.len().min(12);
-                head[4..4 + count].copy_from_slice(&folded[..count]);
-            }
-            By::Bytes => {
-                let text = name.as_bytes();
-                let count = text.len().min(16);
-                head[..count].copy_from_slice(&text[..count]);
-            }
-        }
-        u128::from_be_bytes(head)
-    }
-
-    fn compare(self, a: Name, b: Name) -> Ordering {
-        match self {
-            By::Listing => a.listing_order(b),
-            By::Bytes => a.as_bytes().cmp(b.as_bytes()),
-        }
-    }
+/// The first bytes of a name, as a number of the same order.
+fn head(name: Name) -> u128 {
+    let (mut head, text) = ([0; 16], name.as_bytes());
+    let count = text.len().min(16);
+    head[..count].copy_from_slice(&text[..count]);
+    u128::from_be_bytes(head)
 }
 
 impl Order {
-    /// Shorter names first, then without case: the order of the library's printers
-    /// (`docs/reference/classad-language.md` 8.4). By the bytes of the names: the order of `-long`
-    /// (`docs/reference/classad-language.md` 8.5).
-    pub(crate) fn bytes() -> Self {
-        Order { by: By::Bytes, ..Order::default() }
-    }
-
     /// The attributes of an ad in this order; those of a chained parent do not count.
     pub(crate) fn of<'a>(&'a mut self, ad: &'a ClassAd) -> impl ExactSizeIterator<Item = (Name, &'a Attribute)> {
         let known = self.names.len() == ad.len()
@@ -64,18 +28,18 @@ impl Order {
         if !known {
             self.names.clear();
             self.names.extend(ad.names());
-            let (names, by) = (&self.names, self.by);
+            let names = &self.names;
             self.places.clear();
-            self.places.extend(names.iter().enumerate().map(|(place, name)| (by.head(*name), place)));
+            self.places.extend(names.iter().enumerate().map(|(place, name)| (head(*name), place)));
             self.places.sort_unstable_by(|(a, left), (b, right)| {
-                a.cmp(b).then_with(|| by.compare(names[*left], names[*right]))
+                a.cmp(b).then_with(|| names[*left].as_bytes().cmp(names[*right].as_bytes()))
             });
         }
         self.places.iter().map(|(_, place)| ad.at(*place))
     }
 
     /// As [`Order::of`], with what shows through of chained parents.
-    pub(crate) fn of_merged<'a>(&self, ad: &'a ClassAd) -> Vec<(Name, &'a Attribute)> {
+    pub(crate) fn of_merged(ad: &ClassAd) -> Vec<(Name, &Attribute)> {
         let mut attributes: Vec<_> = ad.attributes().collect();
         let mut above = ad;
         while let Some(parent) = above.chained() {
@@ -84,7 +48,7 @@ impl Order {
             attributes.extend(shown);
             above = parent;
         }
-        attributes.sort_by(|(a, _), (b, _)| self.by.compare(*a, *b));
+        attributes.sort_by(|(a, _), (b, _)| a.as_bytes().cmp(b.as_bytes()));
         attributes
     }
 }
@@ -102,13 +66,13 @@ mod tests {
     #[test]
     fn both_orders_are_those_of_the_description() {
         let ad = ClassAd::parse(b"[ZZZ=1; b=2; AA=3; a=4]").unwrap();
-        assert_eq!(listed_names(Order::default().of(&ad)), ["a", "b", "AA", "ZZZ"]);
-        assert_eq!(listed_names(Order::bytes().of(&ad)), ["AA", "ZZZ", "a", "b"]);
+        assert_eq!(listed_names(ad.listed()), ["a", "b", "AA", "ZZZ"]);
+        assert_eq!(listed_names(Order::default().of(&ad)), ["AA", "ZZZ", "a", "b"]);
     }
 
     #[test]
     fn a_remembered_order_is_not_used_for_other_names() {
-        let mut order = Order::bytes();
+        let mut order = Order::default();
         for text in ["[b = 1; a = 2]", "[b = 1; a = 2]", "[b = 1; A = 2]", "[c = 1; a = 2]", "[a = 1]", "[]"] {
             let ad = ClassAd::parse(text.as_bytes()).unwrap();
             let mut expected: Vec<String> = ad.names().map(|name| name.to_string()).collect();
@@ -141,14 +105,14 @@ mod tests {
             "CVMFS_oasis_opensciencegrid_B",
             "CVMFS_oasis_opensciencegrid_a",
         ];
-        assert_eq!(listed_names(Order::default().of(&ad)), listed);
-        assert_eq!(listed_names(Order::bytes().of(&ad)), sorted);
+        assert_eq!(listed_names(ad.listed()), listed);
+        assert_eq!(listed_names(Order::default().of(&ad)), sorted);
     }
 
     #[test]
     fn chained_parents_are_merged_in() {
         let mut child = ClassAd::parse(b"[b = 1; z = 2]").unwrap();
         child.chain(Some(Arc::new(ClassAd::parse(b"[B = 100; y = 3; a = 4]").unwrap())));
-        assert_eq!(listed_names(Order::bytes().of_merged(&child)), ["a", "b", "y", "z"]);
+        assert_eq!(listed_names(Order::of_merged(&child)), ["a", "b", "y", "z"]);
     }
 }

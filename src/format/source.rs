@@ -36,11 +36,6 @@ impl<R: Read> Source<R> {
         self.buffer
     }
 
-    /// The bytes that are in memory.
-    pub(crate) fn rest(&self) -> &[u8] {
-        &self.buffer[self.start..self.end]
-    }
-
     /// Reads more behind [`Source::rest`]; false at the end of the input.
     pub(crate) fn more(&mut self) -> io::Result<bool> {
         if self.ended {
@@ -80,14 +75,6 @@ impl<R: Read> Source<R> {
         Ok(true)
     }
 
-    /// Drops the bytes of one line and its line end.
-    pub(crate) fn next_line(&mut self, bytes: usize) {
-        self.start += bytes;
-        self.offset += bytes as u64;
-        self.line += 1;
-        self.column = 1;
-    }
-
     /// Drops bytes from the front.
     pub(crate) fn consume(&mut self, bytes: usize) {
         let dropped = &self.rest()[..bytes];
@@ -100,22 +87,109 @@ impl<R: Read> Source<R> {
         self.start += bytes;
         self.offset += bytes as u64;
     }
+}
 
-    /// The end of the next line in [`Source::rest`], its line end not counted, and the start of the one after it.
+/// Lines, one after another.
+pub(crate) trait LineSource {
+    /// The bytes that are in memory.
+    fn rest(&self) -> &[u8];
+
+    /// The end of the next line in [`LineSource::rest`], its line end not counted, and the start of the one after it.
     /// `None` at the end of the input.
-    pub(crate) fn line(&mut self) -> io::Result<Option<(usize, usize)>> {
+    fn line(&mut self) -> io::Result<Option<(usize, usize)>>;
+
+    /// Drops the bytes of one line and its line end.
+    fn next_line(&mut self, bytes: usize);
+
+    /// Bytes used up so far.
+    fn offset(&self) -> u64;
+
+    /// The place where [`LineSource::rest`] begins.
+    fn position(&self) -> Position;
+}
+
+impl<R: Read> LineSource for Source<R> {
+    #[inline]
+    fn rest(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    fn line(&mut self) -> io::Result<Option<(usize, usize)>> {
         let (end, next) = self.line_from(0)?;
         Ok((next > 0).then_some((end, next)))
     }
 
-    /// Bytes used up so far.
-    pub(crate) fn offset(&self) -> u64 {
+    #[inline]
+    fn next_line(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.offset += bytes as u64;
+        self.line += 1;
+        self.column = 1;
+    }
+
+    fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The place where [`Source::rest`] begins.
-    pub(crate) fn position(&self) -> Position {
+    fn position(&self) -> Position {
         Position { line: self.line, column: self.column }
+    }
+}
+
+/// The lines of a text that is in memory.
+#[derive(Debug)]
+pub(crate) struct SliceSource<'t> {
+    text: &'t [u8],
+    at: usize,
+    /// The place where the line before begins.
+    before: usize,
+    line: u64,
+}
+
+impl<'t> SliceSource<'t> {
+    pub(crate) fn new(text: &'t [u8]) -> Self {
+        SliceSource { text, at: 0, before: 0, line: 1 }
+    }
+
+    /// Bytes used up so far.
+    pub(crate) fn used(&self) -> usize {
+        self.at
+    }
+
+    /// The line that was used up last, with its end.
+    pub(crate) fn last_line(&self) -> &'t [u8] {
+        &self.text[self.before..self.at]
+    }
+}
+
+impl LineSource for SliceSource<'_> {
+    #[inline]
+    fn rest(&self) -> &[u8] {
+        &self.text[self.at..]
+    }
+
+    #[inline]
+    fn line(&mut self) -> io::Result<Option<(usize, usize)>> {
+        let rest = self.rest();
+        Ok(match memchr::memchr(b'\n', rest) {
+            Some(end) => Some((end, end + 1)),
+            None => (!rest.is_empty()).then_some((rest.len(), rest.len())),
+        })
+    }
+
+    #[inline]
+    fn next_line(&mut self, bytes: usize) {
+        self.before = self.at;
+        self.at += bytes;
+        self.line += 1;
+    }
+
+    fn offset(&self) -> u64 {
+        self.at as u64
+    }
+
+    fn position(&self) -> Position {
+        Position { line: self.line, column: 1 }
     }
 }
 

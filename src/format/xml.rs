@@ -9,7 +9,7 @@ use crate::ad::ClassAd;
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
 use crate::format::nested::{self, Start, ValueSyntax};
 use crate::format::report::Report;
-use crate::format::source::Source;
+use crate::format::source::{LineSource, Source};
 use crate::format::vocabulary::{Expressions, Names};
 use crate::format::xml_token::{Elements, Tag, TagSide, decode_entities};
 use crate::name::Name;

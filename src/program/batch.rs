@@ -179,7 +179,7 @@ impl<'b> Batch<'b> {
     fn resolved(&mut self, key: Key, resolved: &Resolved<'_>) -> Option<Vector> {
         match resolved {
             Resolved::Absent => Some(Vector::Same(Value::Undefined)),
-            Resolved::Clock => Some(Vector::Same(Value::Int(self.view.settings.now))),
+            Resolved::Clock => Some(Vector::Same(Value::Int(self.view.settings.time()))),
             Resolved::Constant(Side::Other, literal) => Some(Vector::Same(Value::from(*literal))),
             Resolved::Constant(Side::Row, _) => {
                 let column = self.view.table.column(key)?;
@@ -249,7 +249,7 @@ impl<'b> Batch<'b> {
             }
             View::Choice { condition, yes, no } => self.choose(tree, [condition, yes, no], side),
             View::Call { name, arguments } => match (name.folded(), arguments) {
-                (b"time", []) => Some(Vector::Same(Value::Int(self.view.settings.now))),
+                (b"time", []) => Some(Vector::Same(Value::Int(self.view.settings.time()))),
                 _ => self.part(tree, id, side),
             },
             _ => self.part(tree, id, side),

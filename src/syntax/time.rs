@@ -1,5 +1,8 @@
 //! Absolute and relative times as text.
 
+use std::cell::RefCell;
+use std::ffi::OsString;
+
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -20,29 +23,78 @@ pub struct AbsTime {
 
 /// A time zone: what turns an instant into a local clock.
 #[derive(Clone, Debug)]
-pub struct Zone(TimeZone);
+pub struct Zone(ZoneSource);
+
+#[derive(Clone, Debug)]
+enum ZoneSource {
+    Fixed(TimeZone),
+    Process,
+}
+
+thread_local! {
+    /// The zone that a value of `TZ` meant last.
+    static OF_PROCESS: RefCell<Option<(Option<OsString>, TimeZone)>> = const { RefCell::new(None) };
+}
 
 impl Zone {
+    fn fixed(zone: TimeZone) -> Zone {
+        Zone(ZoneSource::Fixed(zone))
+    }
+
     /// Coordinated universal time.
     pub fn utc() -> Zone {
-        Zone(TimeZone::UTC)
+        Zone::fixed(TimeZone::UTC)
+    }
+
+    /// The zone of this process whenever the zone is used: for programs that change `TZ` while they run.
+    pub fn of_process() -> Zone {
+        Zone(ZoneSource::Process)
     }
 
     /// The zone of this process: the environment variable `TZ`, else the zone of the system.
     ///
-    /// The only place where the surroundings of the process are read.
+    /// This and [`Zone::of_process`] are the only places where the surroundings of the process are read.
     pub fn local() -> Zone {
-        Zone(TimeZone::system())
+        Zone::fixed(TimeZone::system())
     }
 
     /// The zone of an IANA name such as `Europe/Berlin`; `None` when the database of zones does not have it.
     pub fn named(name: &str) -> Option<Zone> {
-        TimeZone::get(name).ok().map(Zone)
+        TimeZone::get(name).ok().map(Zone::fixed)
+    }
+
+    /// The zone that a value of the environment variable `TZ` means: an IANA name or a POSIX rule, after an optional
+    /// colon. UTC for anything else, as the C library has it.
+    ///
+    /// ```
+    /// # use classmate::Zone;
+    /// assert_eq!(Zone::of_variable("CET-1CEST,M3.5.0,M10.5.0/3").offset_at(1_783_252_800), 7200);
+    /// assert_eq!(Zone::of_variable("nowhere").offset_at(0), 0);
+    /// ```
+    pub fn of_variable(text: &str) -> Zone {
+        let text = text.strip_prefix(':').unwrap_or(text);
+        let rule = || TimeZone::posix(text).ok().map(Zone::fixed);
+        Zone::named(text).or_else(rule).unwrap_or_else(Zone::utc)
     }
 
     /// The zone as the library of calendars has it.
-    pub fn time_zone(&self) -> &TimeZone {
-        &self.0
+    pub fn time_zone(&self) -> TimeZone {
+        match &self.0 {
+            ZoneSource::Fixed(zone) => zone.clone(),
+            ZoneSource::Process => {
+                let variable = std::env::var_os("TZ");
+                OF_PROCESS.with_borrow_mut(|known| match known {
+                    Some((of, zone)) if *of == variable => zone.clone(),
+                    _ => {
+                        let zone = match &variable {
+                            Some(text) => Zone::of_variable(&text.to_string_lossy()),
+                            None => Zone::local(),
+                        };
+                        known.insert((variable, zone.time_zone())).1.clone()
+                    }
+                })
+            }
+        }
     }
 
     /// Seconds east of UTC at an instant, daylight saving time included.
@@ -52,7 +104,7 @@ impl Zone {
     /// assert_eq!(Zone::utc().offset_at(0), 0);
     /// ```
     pub fn offset_at(&self, seconds: i64) -> i32 {
-        self.0.to_offset(timestamp(seconds)).seconds()
+        self.time_zone().to_offset(timestamp(seconds)).seconds()
     }
 
     /// Seconds east of UTC and the abbreviated name of the zone's standard time around an instant.
@@ -60,12 +112,13 @@ impl Zone {
     /// `formatTime` reads its fields as standard time (`%s`) and names that (`%Z`), whatever the season.
     pub fn standard_at(&self, seconds: i64) -> (i32, String) {
         let at = timestamp(seconds);
-        let info = self.0.to_offset_info(at);
+        let zone = self.time_zone();
+        let info = zone.to_offset_info(at);
         if !info.dst().is_dst() {
             return (info.offset().seconds(), info.abbreviation().to_owned());
         }
-        let earlier = self.0.preceding(at).find(|change| !change.dst().is_dst());
-        let standard = earlier.or_else(|| self.0.following(at).find(|change| !change.dst().is_dst()));
+        let earlier = zone.preceding(at).find(|change| !change.dst().is_dst());
+        let standard = earlier.or_else(|| zone.following(at).find(|change| !change.dst().is_dst()));
         match standard {
             Some(change) => (change.offset().seconds(), change.abbreviation().to_owned()),
             None => (info.offset().seconds() - 3600, info.abbreviation().to_owned()),
@@ -131,7 +184,7 @@ pub fn parse_instant(text: &str, zone: &Zone) -> Option<i64> {
         return Some(instant.as_second());
     }
     let clock: DateTime = text.parse().ok()?;
-    zone.0.to_timestamp(clock).ok().map(Timestamp::as_second)
+    zone.time_zone().to_timestamp(clock).ok().map(Timestamp::as_second)
 }
 
 /// Takes the offset off the end of a text. A colon is removed even when what looks like an offset is none.

@@ -1,9 +1,21 @@
 //! `< <= > >= == !=` and identity.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 use crate::syntax::operator::BinaryOp;
 use crate::value::Value;
+
+thread_local! {
+    /// True once a string was compared with something else: the one mistake in an evaluation that the reference's
+    /// library notes for `lastError`.
+    static MIXED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Tests whether a string was compared with something else on this thread since the last call.
+pub fn take_mixed() -> bool {
+    MIXED.take()
+}
 
 /// `left op right` for an ordering or equality operator (`docs/reference/classad-language.md` 5.6). Error before
 /// undefined before type rules.
@@ -23,7 +35,13 @@ pub fn compare(op: BinaryOp, left: &Value, right: &Value) -> Value {
             Some((a, b)) => decide(op, Some(a.cmp(&b))),
             None => match (left.as_number(), right.as_number()) {
                 (Some(a), Some(b)) => decide(op, a.partial_cmp(&b)),
-                _ => Value::Error, // a string, or a time, beside something else
+                _ => {
+                    // A string, or a time, beside something else.
+                    if matches!((left, right), (Value::Str(_), _) | (_, Value::Str(_))) {
+                        MIXED.set(true);
+                    }
+                    Value::Error
+                }
             },
         },
     }

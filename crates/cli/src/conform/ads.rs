@@ -7,7 +7,7 @@ use classmate::ClassAd;
 use classmate::internal::format::binding::read_as_binding;
 use classmate::internal::format::json::JsonWriter;
 use classmate::internal::format::long::write_old;
-use classmate::internal::format::new::NewWriter;
+use classmate::internal::format::new::{write_ad, write_pretty};
 use classmate::internal::format::xml::XmlWriter;
 
 pub(super) fn answers(case: &Json) -> Result<Json, String> {
@@ -26,12 +26,10 @@ fn printed(ad: &ClassAd) -> Json {
         write(&mut out);
         text(&out)
     };
-    let mut names: Vec<_> = ad.names().collect();
-    names.sort_by(|a, b| a.listing_order(*b));
     json!({
-        "attrs": names.iter().map(|name| text(name.as_bytes())).collect::<Json>(),
-        "new": form(&|out| NewWriter::default().write(out, ad)),
-        "pretty": form(&|out| NewWriter::default().write_pretty(out, ad)),
+        "attrs": ad.listed().map(|(name, _)| text(name.as_bytes())).collect::<Json>(),
+        "new": form(&|out| write_ad(out, ad)),
+        "pretty": form(&|out| write_pretty(out, ad)),
         "old": form(&|out| write_old(out, ad)),
         "json": form(&|out| JsonWriter::default().write(out, ad)),
         "xml": form(&|out| XmlWriter::default().write_line(out, ad)),

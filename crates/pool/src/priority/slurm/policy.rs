@@ -61,7 +61,7 @@ impl SlurmPriority {
     pub fn new(settings: &SlurmSettings, opening: &Opening<'_>) -> Self {
         let machines = SlurmNodes::of(opening.slots.iter().map(|slot| &slot.ad), settings.conf(), opening.settings);
         Self {
-            ledger: UsageLedger::new(settings, opening.settings.zone.time_zone()),
+            ledger: UsageLedger::new(settings, &opening.settings.zone.time_zone()),
             figures: Standpoint::figures(settings, &machines),
             settings: settings.clone(),
             machines,
