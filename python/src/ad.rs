@@ -1,0 +1,349 @@
+//! `ClassAd`, as far as it is compiled, and the iterator over its names.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use classmate::internal::eval::references::{self, Naming};
+use classmate::internal::format::json::JsonWriter;
+use classmate::internal::format::long::write_old;
+use classmate::internal::format::new::{write_ad, write_pretty};
+use classmate::{ClassAd, Flattened, Inlining, Name, Text, Value, flatten};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
+
+use crate::classes::{ClassAdException, classes, new_expr};
+use crate::convert;
+use crate::expr::{ExprBase, evaluate};
+use crate::{key, read, world};
+
+/// The compiled part of `ClassAd`. The lock is held for moments only, never while Python code may run: who needs an
+/// ad for longer takes a share of it, and who changes an ad that is shared gets a copy.
+#[pyclass(name = "_ClassAd", frozen, subclass, mapping, module = "classmate._classmate")]
+pub(crate) struct AdBase {
+    ad: Mutex<Arc<ClassAd>>,
+}
+
+impl AdBase {
+    fn lock(&self) -> MutexGuard<'_, Arc<ClassAd>> {
+        self.ad.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ad as it is now.
+    pub(crate) fn ad(&self) -> Arc<ClassAd> {
+        Arc::clone(&self.lock())
+    }
+
+    /// Sets all attributes anew.
+    pub(crate) fn replace(&self, ad: ClassAd) {
+        let old = std::mem::replace(&mut *self.lock(), Arc::new(ad));
+        drop(old);
+    }
+}
+
+fn missing(key: &Bound<'_, PyAny>) -> PyErr {
+    PyKeyError::new_err((key.clone().unbind(),))
+}
+
+/// Tests whether the class of an object is `ClassAd` itself.
+fn is_plain(ad: &Bound<'_, AdBase>) -> PyResult<bool> {
+    Ok(ad.get_type().is(classes(ad.py())?.ad.bind(ad.py())))
+}
+
+fn expr_argument<'a, 'py>(expr: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, ExprBase>> {
+    expr.cast::<ExprBase>().map_err(|_| PyTypeError::new_err("expr must be an ExprTree"))
+}
+
+fn ad_argument<'a, 'py>(ad: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, AdBase>> {
+    ad.cast::<AdBase>().map_err(|_| PyTypeError::new_err("ad must be a ClassAd"))
+}
+
+/// The text of the names, joined by commas and split again.
+fn joined<'py>(py: Python<'py>, names: &[Text]) -> PyResult<Bound<'py, PyAny>> {
+    let joined = names.iter().map(Text::as_bytes).collect::<Vec<_>>().join(&b',');
+    convert::string(py, &joined)?.call_method1(pyo3::intern!(py, "split"), (",",))
+}
+
+/// The value of the Requirements of an ad, whose class may have its own idea of attributes, as a condition.
+fn requirements(ad: &Bound<'_, AdBase>, target: &Bound<'_, AdBase>) -> PyResult<bool> {
+    let py = ad.py();
+    if is_plain(ad)? {
+        let my = ad.get().ad();
+        let Some(expr) = my.get(*REQUIREMENTS) else { return Ok(false) };
+        let target = (!ad.is(target)).then(|| target.get().ad());
+        return Ok(match evaluate(&expr, &my, target.as_deref())? {
+            Value::Bool(value) => value,
+            Value::Int(value) => value != 0,
+            Value::Real(value) | Value::RelTime(value) => value != 0.0,
+            _ => false,
+        });
+    }
+    let expr = match ad.call_method1(pyo3::intern!(py, "lookup"), ("requirements",)) {
+        Ok(expr) => expr,
+        Err(error) if error.is_instance_of::<PyKeyError>(py) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let arguments = PyDict::new(py);
+    arguments.set_item("scope", ad)?;
+    arguments.set_item("target", target)?;
+    let value = expr.call_method(pyo3::intern!(py, "eval"), (), Some(&arguments))?;
+    let is_value = value.get_type().is(classes(py)?.value.bind(py));
+    let is_number = value.cast::<pyo3::types::PyInt>().is_ok() || value.cast::<pyo3::types::PyFloat>().is_ok();
+    if is_number && !is_value { value.is_truthy() } else { Ok(false) }
+}
+
+static REQUIREMENTS: std::sync::LazyLock<Name> = std::sync::LazyLock::new(|| Name::new("Requirements"));
+
+#[pymethods]
+impl AdBase {
+    #[new]
+    #[pyo3(signature = (*_arguments, **_keywords))]
+    fn new(_arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> Self {
+        AdBase { ad: Mutex::default() }
+    }
+
+    /// Sets all attributes anew: to none, to those of a text, or to those of a dictionary.
+    fn _set(&self, input: &Bound<'_, PyAny>) -> PyResult<()> {
+        let ad = if input.is_none() {
+            ClassAd::new()
+        } else if input.cast::<PyDict>().is_ok() {
+            convert::to_ad(input)?
+        } else if let Ok(text) = input.cast::<PyString>() {
+            read::parse_ad(key::without_nul(text.to_str()?)?)?
+        } else {
+            return Err(PyTypeError::new_err("input must be None, str, or dict"));
+        };
+        self.replace(ad);
+        Ok(())
+    }
+
+    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut text = Vec::new();
+        write_ad(&mut text, &self.ad());
+        convert::string(py, &text)
+    }
+
+    fn __str__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut text = Vec::new();
+        write_pretty(&mut text, &self.ad());
+        convert::string(py, &text)
+    }
+
+    /// Returns the ad as JSON.
+    #[pyo3(name = "printJson")]
+    fn print_json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut text = Vec::new();
+        JsonWriter::default().write(&mut text, &self.ad());
+        convert::string(py, &text)
+    }
+
+    /// Returns the ad in the long form: a line `name = value` for each attribute.
+    #[pyo3(name = "printOld")]
+    fn print_old<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut text = Vec::new();
+        write_old(&mut text, &self.ad());
+        convert::string(py, &text)
+    }
+
+    fn __len__(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn __getitem__<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let found = match key::known(key::text(key)?)? {
+            Some(name) => self.lock().lookup(name).cloned(),
+            None => None,
+        };
+        match found {
+            Some(attribute) => convert::attribute_to_python(key.py(), &attribute),
+            None => Err(missing(key)),
+        }
+    }
+
+    fn __setitem__(&self, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let text = key::text(key)?;
+        // Before the ad is touched: this may run Python code.
+        let attribute = convert::to_attribute(value)?;
+        if text.is_empty() {
+            world::set_last_error("no attribute name when inserting expression in classad");
+            return Err(ClassAdException::new_err("Insert(key, v) failed"));
+        }
+        let name = key::name(text)?;
+        let mut ad = self.lock();
+        Arc::make_mut(&mut ad).set(name, attribute);
+        Ok(())
+    }
+
+    fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let removed = match key::known(key::text(key)?)? {
+            Some(name) => {
+                let mut ad = self.lock();
+                if ad.contains(name) { Arc::make_mut(&mut ad).remove(name) } else { None }
+            }
+            None => None,
+        };
+        removed.map(drop).ok_or_else(|| missing(key))
+    }
+
+    fn __contains__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if !is_plain(slf)? {
+            return classes(slf.py())?.contains.bind(slf.py()).call1((slf, key))?.extract();
+        }
+        Ok(key::known(key::text(key)?)?.is_some_and(|name| slf.get().lock().contains(name)))
+    }
+
+    /// Returns the value of an attribute, or a default if the ad does not have it.
+    #[pyo3(signature = (key, default = None))]
+    fn get<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if !is_plain(slf)? {
+            return classes(py)?.get.bind(py).call1((slf, key, default));
+        }
+        let found = match key::known(key::text(key)?)? {
+            Some(name) => slf.get().lock().lookup(name).cloned(),
+            None => None,
+        };
+        match found {
+            Some(attribute) => convert::attribute_to_python(py, &attribute),
+            None => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
+        }
+    }
+
+    fn __iter__(slf: Py<Self>) -> NameIterator {
+        NameIterator { state: Mutex::new(Names::Ad(slf)) }
+    }
+
+    fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
+        let py = slf.py();
+        let wanted = match op {
+            CompareOp::Eq => true,
+            CompareOp::Ne => false,
+            _ => return Ok(py.NotImplemented()),
+        };
+        let same_type = slf.get_type().is(other.get_type());
+        let Some(other) = other.cast::<AdBase>().ok().filter(|_| same_type) else {
+            return Ok(py.NotImplemented());
+        };
+        let (ad, other) = (slf.get().ad(), other.get().ad());
+        let same = convert::same_ads(&ad, &other);
+        Ok(PyBool::new(py, same == wanted).to_owned().into_any().unbind())
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyString>,))> {
+        Ok((classes(slf.py())?.ad.bind(slf.py()).clone().into_any(), (slf.repr()?,)))
+    }
+
+    /// Returns the expression of an attribute.
+    fn lookup<'py>(&self, attr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let found = match key::known(key::text(attr)?)? {
+            Some(name) => self.lock().get(name),
+            None => None,
+        };
+        new_expr(attr.py(), found.ok_or_else(|| missing(attr))?)
+    }
+
+    /// Evaluates an attribute in the ad.
+    fn eval<'py>(slf: &Bound<'py, Self>, attr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if !is_plain(slf)? {
+            let expr = slf.call_method1(pyo3::intern!(py, "lookup"), (attr,))?;
+            return expr.call_method1(pyo3::intern!(py, "eval"), (slf,));
+        }
+        let ad = slf.get().ad();
+        let found = key::known(key::text(attr)?)?.and_then(|name| ad.get(name));
+        let value = evaluate(&found.ok_or_else(|| missing(attr))?, &ad, None)?;
+        convert::value_to_python(py, &value)
+    }
+
+    /// Computes what the ad decides of an expression. Returns a value, or the expression that remains.
+    fn flatten<'py>(&self, expr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = expr.py();
+        let (ad, expr) = (self.ad(), expr_argument(expr)?.get().expr());
+        match world::with_options(|options| flatten(&ad, &expr, Inlining::Keep, options)) {
+            Ok(Flattened::Value(value)) => convert::value_to_python(py, &value),
+            Ok(Flattened::Residue(rest)) => new_expr(py, rest),
+            Err(_) => Err(ClassAdException::new_err("Unable to flatten expression.")),
+        }
+    }
+
+    /// Returns the names that an expression needs and the ad does not define.
+    #[pyo3(name = "externalRefs")]
+    fn external_refs<'py>(&self, expr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = expr.py();
+        let (ad, expr) = (self.ad(), expr_argument(expr)?.get().expr());
+        match world::with_options(|options| references::external(&ad, &expr, Naming::Full, options)) {
+            Ok(names) => joined(py, &names),
+            Err(_) => Err(PyValueError::new_err("Unable to determine external references.")),
+        }
+    }
+
+    /// Returns the attributes of the ad that an expression needs.
+    #[pyo3(name = "internalRefs")]
+    fn internal_refs<'py>(&self, expr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = expr.py();
+        let (ad, expr) = (self.ad(), expr_argument(expr)?.get().expr());
+        match world::with_options(|options| references::internal(&ad, &expr, options)) {
+            Ok(names) => joined(py, &names),
+            Err(_) => Err(PyValueError::new_err("Unable to determine internal references.")),
+        }
+    }
+
+    /// Tests whether the Requirements of another ad accept this one.
+    fn matches(slf: &Bound<'_, Self>, ad: &Bound<'_, PyAny>) -> PyResult<bool> {
+        requirements(ad_argument(ad)?, slf)
+    }
+
+    /// Tests whether both ads accept each other.
+    #[pyo3(name = "symmetricMatch")]
+    fn symmetric_match(slf: &Bound<'_, Self>, ad: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if is_plain(slf)? {
+            let ad = ad_argument(ad)?;
+            if is_plain(ad)? {
+                return Ok(requirements(ad, slf)? && requirements(slf, ad)?);
+            }
+        }
+        let matches = pyo3::intern!(slf.py(), "matches");
+        Ok(slf.call_method1(matches, (ad,))?.is_truthy()? && ad.call_method1(matches, (slf,))?.is_truthy()?)
+    }
+}
+
+/// The names of an ad that are not taken yet.
+enum Names {
+    /// All, as they are when the first one is taken.
+    Ad(Py<AdBase>),
+    Rest(std::vec::IntoIter<Py<PyString>>),
+}
+
+/// An iterator over the names of an ad.
+#[pyclass(frozen, module = "classmate._classmate")]
+pub(crate) struct NameIterator {
+    state: Mutex<Names>,
+}
+
+#[pymethods]
+impl NameIterator {
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyString>>> {
+        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let ad = match &mut *lock() {
+            Names::Rest(names) => return Ok(names.next()),
+            Names::Ad(ad) => ad.clone_ref(py),
+        };
+        let ad = ad.get().ad();
+        let names = key::strings(py, ad.listed().map(|(name, _)| name))?;
+        // The last share of an ad is given up without the lock: that may run Python code.
+        let before = std::mem::replace(&mut *lock(), Names::Rest(names.into_iter()));
+        drop(before);
+        match &mut *lock() {
+            Names::Rest(names) => Ok(names.next()),
+            Names::Ad(_) => Ok(None),
+        }
+    }
+}

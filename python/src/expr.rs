@@ -1,0 +1,140 @@
+//! `ExprTree`: an expression.
+
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use classmate::internal::eval::Evaluator;
+use classmate::internal::syntax::print::Style;
+use classmate::{ClassAd, Expr, Scope, Value};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::ad::AdBase;
+use crate::classes::{ClassAdException, classes, new_expr};
+use crate::{convert, key, read, world};
+
+static UNDEFINED: LazyLock<Expr> = LazyLock::new(|| Value::Undefined.to_expr());
+
+/// The compiled part of `ExprTree`. As with ads, the lock is held for moments only.
+#[pyclass(name = "_ExprTree", frozen, subclass, module = "classmate._classmate")]
+pub(crate) struct ExprBase {
+    expr: Mutex<Expr>,
+}
+
+/// The error of an evaluation that was abandoned.
+pub(crate) fn failed() -> PyErr {
+    ClassAdException::new_err("failed to evaluate expression")
+}
+
+/// Evaluates an expression in an ad, and in the other ad of a match if there is one.
+pub(crate) fn evaluate(expr: &Expr, scope: &ClassAd, target: Option<&ClassAd>) -> PyResult<Value> {
+    let value = world::with_options(|options| {
+        let scope = Scope::new(scope, options);
+        target.map_or(scope, |target| scope.with_target(target)).eval(expr)
+    });
+    value.map_err(|_| failed())
+}
+
+fn evaluate_nowhere(expr: &Expr) -> PyResult<Value> {
+    static NO_AD: LazyLock<ClassAd> = LazyLock::new(ClassAd::new);
+    let value = world::with_options(|options| Evaluator::new(Scope::new(&NO_AD, options)).eval_nowhere(expr));
+    value.map_err(|_| failed())
+}
+
+fn ad<'a, 'py>(ad: Option<&'a Bound<'py, PyAny>>, role: &str) -> PyResult<Option<&'a Bound<'py, AdBase>>> {
+    match ad {
+        None => Ok(None),
+        Some(ad) => match ad.cast::<AdBase>() {
+            Ok(ad) => Ok(Some(ad)),
+            Err(_) => Err(PyTypeError::new_err(format!("{role} must be a ClassAd"))),
+        },
+    }
+}
+
+impl ExprBase {
+    /// The expression as it is now.
+    pub(crate) fn expr(&self) -> Expr {
+        self.expr.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sets the expression anew.
+    pub(crate) fn replace(&self, expr: Expr) {
+        let old = std::mem::replace(&mut *self.expr.lock().unwrap_or_else(PoisonError::into_inner), expr);
+        drop(old);
+    }
+
+    fn value(&self, scope: Option<&Bound<'_, PyAny>>, target: Option<&Bound<'_, PyAny>>) -> PyResult<Value> {
+        let (scope, target) = (ad(scope, "scope")?, ad(target, "target")?);
+        let Some(scope) = scope else { return evaluate_nowhere(&self.expr()) };
+        let target = target.filter(|target| !target.is(scope)).map(|target| target.get().ad());
+        evaluate(&self.expr(), &scope.get().ad(), target.as_deref())
+    }
+}
+
+#[pymethods]
+impl ExprBase {
+    #[new]
+    #[pyo3(signature = (*_arguments, **_keywords))]
+    fn new(_arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> Self {
+        ExprBase { expr: Mutex::new(UNDEFINED.clone()) }
+    }
+
+    /// Sets the expression anew: to undefined, or to that of a text.
+    fn _set(&self, expr: &Bound<'_, PyAny>) -> PyResult<()> {
+        if expr.is_none() {
+            self.replace(UNDEFINED.clone());
+            return Ok(());
+        }
+        let text = expr.str()?;
+        // What follows the expression is ignored, as by the reference.
+        let ad = read::parse_ad(&format!("[expression = {}]", key::without_nul(text.to_str()?)?))?;
+        self.replace(ad.get("expression").ok_or_else(read::not_an_ad)?);
+        Ok(())
+    }
+
+    /// Evaluates the expression and returns its value.
+    ///
+    /// Names are looked up in the ad `scope`, and in `target` as the other ad of a match. Without a scope they are undefined.
+    #[pyo3(signature = (scope = None, target = None))]
+    fn eval<'py>(
+        &self,
+        py: Python<'py>,
+        scope: Option<&Bound<'py, PyAny>>,
+        target: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        convert::value_to_python(py, &self.value(scope, target)?)
+    }
+
+    /// Evaluates the expression and returns its value as an expression.
+    #[pyo3(signature = (scope = None, target = None))]
+    fn simplify<'py>(
+        &self,
+        py: Python<'py>,
+        scope: Option<&Bound<'py, PyAny>>,
+        target: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        new_expr(py, self.value(scope, target)?.to_expr())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let Ok(other) = other.cast::<ExprBase>() else { return false };
+        convert::same_exprs(&self.expr(), &other.get().expr())
+    }
+
+    fn __ne__(&self, other: &Bound<'_, PyAny>) -> bool {
+        !self.__eq__(other)
+    }
+
+    fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::string(py, &self.expr().to_text(Style::New))
+    }
+
+    fn __str__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::string(py, &self.expr().to_text(Style::Pretty))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+        let py = slf.py();
+        Ok((classes(py)?.expr.bind(py).clone().into_any(), (slf.get().__repr__(py)?,)))
+    }
+}
