@@ -25,6 +25,13 @@ pub(crate) fn cycles() -> &'static Path {
     &FOLDER
 }
 
+/// The folder of the logs of the random negotiation cycles, one file per cycle.
+pub(crate) fn negotiator_logs() -> &'static Path {
+    static FOLDER: LazyLock<PathBuf> =
+        LazyLock::new(|| unpack("negotiator-logs", include_bytes!("../data/negotiator-logs.tar.gz")));
+    &FOLDER
+}
+
 /// The folder of the listings of `condor_userprio` and the ads they were made from.
 pub(crate) fn userprio() -> &'static Path {
     static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| unpack("userprio", include_bytes!("../data/userprio.tar.gz")));

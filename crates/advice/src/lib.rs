@@ -9,6 +9,7 @@
 //! | explain why a slot is idle | [`explain_slot`] |
 //! | derive the share of a submitter or the quota of a group | [`trace_share`], [`trace_quota`] |
 //! | compare two pools | [`what_if`] |
+//! | compare a recorded cycle with its replay | [`verify()`] |
 //! | run a file of policy tests | [`run_policy_tests`] |
 //!
 //! Everything is read-only. Results are data that serializes; the command `classmate` turns them into text.
@@ -34,6 +35,7 @@ mod explain;
 mod fmt;
 mod lint;
 mod policy_test;
+mod verify;
 mod whatif;
 
 pub use crate::autoclusters::{Audit, audit as audit_autoclusters};
@@ -48,6 +50,7 @@ pub use crate::fmt::ads::expression as format_expression;
 pub use crate::lint::config::lint;
 pub use crate::policy_test::PolicyFile;
 pub use crate::policy_test::run::run as run_policy_tests;
+pub use crate::verify::{Verification, verify};
 pub use crate::whatif::{Difference, what_if};
 
 /// Parts that the other crates of this workspace use; they may change at any time.
@@ -67,6 +70,9 @@ pub mod internal {
     }
     pub mod policy_test {
         pub use crate::policy_test::*;
+    }
+    pub mod verify {
+        pub use crate::verify::*;
     }
     pub mod whatif {
         pub use crate::whatif::*;

@@ -1,4 +1,7 @@
 //! Integration tests of the advice; each module is named after what it guards.
 
 mod policy_test;
+#[path = "../../../tests/support/recorded.rs"]
+mod recorded;
 mod soundness;
+mod verify;

@@ -31,6 +31,7 @@ mod stats;
 mod taskqueues;
 mod test;
 mod userprio;
+mod verify;
 mod whatif;
 mod words;
 
@@ -42,6 +43,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 pub(crate) use failure::Failure;
 pub(crate) use output::{Form, Streams, columns, complain, output, print, print_result, write_json, written};
 use output::{TABLE_OR_JSON, TEXT_OR_JSON, write_file};
+pub(crate) use verify::CycleOfLog;
 use words::words;
 
 use crate::report::{Color, Origin, render_diagnostic};
@@ -114,6 +116,7 @@ enum Command {
     Generate(generate::GenerateArguments),
     Simulate(Box<simulate::SimulateArguments>),
     Compare(compare::CompareArguments),
+    Verify(Box<verify::VerifyArguments>),
     Quotas(quotas::QuotasArguments),
     Taskqueues(taskqueues::TaskqueuesArguments),
     Userprio(Box<userprio::UserprioArguments>),
@@ -239,6 +242,7 @@ pub fn run() -> ExitCode {
         Command::Explain(arguments) => explain::run(arguments, streams),
         Command::Whatif(arguments) => return ended(whatif::run(arguments, streams)),
         Command::Report(arguments) => report::run(arguments, streams),
+        Command::Verify(arguments) => return ended(verify::run(arguments, streams)),
         Command::Diff(arguments) => return ended(whatif::diff(arguments, streams)),
         Command::Generate(arguments) => generate::run(arguments),
         Command::Simulate(arguments) => simulate::run(arguments, streams),

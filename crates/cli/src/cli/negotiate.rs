@@ -99,7 +99,7 @@ pub(super) fn interval(given: Option<i64>, config: &Config) -> Result<i64, Failu
 }
 
 /// Parses the number of matches to list.
-fn parse_matches(text: &str) -> Result<usize, String> {
+pub(super) fn parse_matches(text: &str) -> Result<usize, String> {
     match text {
         "all" => Ok(usize::MAX),
         "none" => Ok(0),

@@ -22,6 +22,7 @@ pub mod sshare;
 pub mod taskqueues;
 pub mod template;
 pub mod userprio;
+pub mod verify;
 pub mod whatif;
 
 use std::io::{self, Write};

@@ -155,7 +155,7 @@ impl<'s> PreparedPool<'s> {
         let mut pool = charged.prepare(observer)?;
         pool.explained = explained;
         if let Some(Explained { whole: Some((slots, policy)), .. }) = &mut pool.explained {
-            annotate_slots(slots, &pool.rules, &**policy, pool.quotas.as_deref(), &settings);
+            annotate_slots(slots, snapshot, &pool.rules, &**policy, pool.quotas.as_deref(), &settings);
         }
         Ok(pool)
     }
@@ -284,7 +284,7 @@ impl<'s> ChargedPool<'s> {
         // the pool.
         let live = Arc::new(usage_now(&*policy, quotas.clone()));
         settings.usage = Some(live.clone());
-        annotate_slots(&mut slots, &rules, &*policy, quotas.as_deref(), &settings);
+        annotate_slots(&mut slots, snapshot, &rules, &*policy, quotas.as_deref(), &settings);
         let explained = None;
         Ok(PreparedPool {
             snapshot,
@@ -357,6 +357,7 @@ fn usage_now(policy: &dyn PriorityPolicy, quotas: Option<Arc<KnownQuotas>>) -> L
 /// Adds configured and per-user attributes to each slot ad.
 fn annotate_slots(
     slots: &mut [Slot],
+    snapshot: &Snapshot,
     rules: &Rules,
     policy: &dyn PriorityPolicy,
     quotas: Option<&KnownQuotas>,
@@ -369,7 +370,8 @@ fn annotate_slots(
     }
     if rules.trim.preemption {
         let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
-        let mut annotator = SlotAnnotator { policy, groups: quotas, siblings, settings, known: HashMap::new() };
+        let groups = quotas.filter(|_| !snapshot.first_cycle);
+        let mut annotator = SlotAnnotator { policy, groups, siblings, settings, known: HashMap::new() };
         for slot in slots {
             annotator.of(slot);
         }
@@ -442,7 +444,9 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
             (collected, taking_part.map(with_priorities).collect())
         }
     };
-    Submitter::sort_as_collected(&mut submitters, collected);
+    if !snapshot.as_collected {
+        Submitter::sort_as_collected(&mut submitters, collected);
+    }
     if snapshot.submitters.is_none() && !snapshot.served.is_empty() {
         submitters.sort_by_key(|(submitter, _)| snapshot.served.get(&*submitter.name));
     }

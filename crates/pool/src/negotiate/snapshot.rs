@@ -32,6 +32,11 @@ pub struct Snapshot {
     pub jobs: Vec<ClassAd>,
     /// Submitter ads. `None`: they are derived from the jobs.
     pub submitters: Option<Vec<ClassAd>>,
+    /// True if the submitter ads are in the order in which a collector hands them out. Otherwise that order is computed
+    /// from their names. Submitters that are equal in everything else negotiate in this order.
+    pub as_collected: bool,
+    /// True in the first cycle of a negotiator that was just started: it does not know the groups of the users of slots.
+    pub first_cycle: bool,
     /// The number of the last job start of each submitter, by name; used if submitters are derived from the jobs. Among
     /// submitters that are otherwise equal, the one that has waited longest is served first. In a pool, the time of the
     /// last submitter ad decides instead, which is effectively random and changes every few minutes.
@@ -107,6 +112,10 @@ struct RecordedSnapshot {
     slots: Vec<TextOrBytes>,
     jobs: Vec<TextOrBytes>,
     submitters: Option<Vec<TextOrBytes>>,
+    #[serde(default)]
+    as_collected: bool,
+    #[serde(default)]
+    first_cycle: bool,
     log: Option<TextOrBytes>,
     #[serde(default)]
     maps: Vec<(TextOrBytes, TextOrBytes)>,
@@ -153,6 +162,8 @@ impl From<&Snapshot> for RecordedSnapshot {
             slots: written(&snapshot.slots),
             jobs: written(&snapshot.jobs),
             submitters: snapshot.submitters.as_deref().map(written),
+            as_collected: snapshot.as_collected,
+            first_cycle: snapshot.first_cycle,
             log: snapshot.log.as_ref().map(|log| log.to_text().into()),
             maps: snapshot
                 .maps
@@ -187,6 +198,8 @@ impl TryFrom<RecordedSnapshot> for Snapshot {
             served: HashMap::new(),
             jobs: read(recorded.jobs)?,
             submitters: recorded.submitters.map(read).transpose()?,
+            as_collected: recorded.as_collected,
+            first_cycle: recorded.first_cycle,
             log: log.transpose()?,
             policy: recorded.policy,
             now: recorded.now,

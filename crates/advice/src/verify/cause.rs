@@ -1,0 +1,217 @@
+//! The cause of a difference between a record and its replay.
+//!
+//! In: a snapshot and a record. Out: a snapshot under a condition that the record shows, to be replayed once more; or what
+//! the record names and the snapshot does not have.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::verify::comparison::{Comparison, DecisionKind};
+use crate::verify::record::{CycleRecord, RecordedMatch};
+use classmate::{ClassAd, EvalOptions};
+use classmate_config::ConfigError;
+use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::negotiate::candidate::PreemptState;
+use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::{Match, Outcome, PreparedPool, Snapshot};
+
+/// A cause of differences.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "cause", content = "about", rename_all = "snake_case")]
+pub enum DifferenceCause {
+    /// Slots that are equal on every rank: `condor_negotiator` takes any of them. Proved by a replay that takes them in the
+    /// order of the record, or by the ranks of the slots.
+    EqualSlots,
+    /// Submitters that are equal in the order of service. Proved by a replay that visits them in the order of the record.
+    EqualSubmitters,
+    /// The first cycle of a negotiator does not know the groups of the users of slots. Proved by a replay without them.
+    FirstCycle,
+    /// Priorities that the negotiator had and the accountant's log of the snapshot has not. Proved by a replay with the
+    /// priorities of the record.
+    Priorities,
+    /// The access point numbers autoclusters in an order that ads do not show; only rejections are left, and
+    /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER` is set.
+    AutoclusterNumbers,
+    /// The record names what the snapshot does not have: the pool had changed.
+    NotInSnapshot(String),
+    /// None of these.
+    Unexplained,
+}
+
+impl DifferenceCause {
+    /// The causes that are found by another replay, in the order in which they are tried.
+    pub const BY_EXPERIMENT: [Self; 4] = [Self::EqualSlots, Self::EqualSubmitters, Self::FirstCycle, Self::Priorities];
+}
+
+/// The conditions that were found to hold so far.
+pub(super) struct Conditions<'s> {
+    snapshot: &'s Snapshot,
+    record: &'s CycleRecord,
+    kept: Option<Snapshot>,
+}
+
+impl<'s> Conditions<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot, record: &'s CycleRecord) -> Self {
+        Self { snapshot, record, kept: None }
+    }
+
+    /// The snapshot under the conditions so far.
+    pub(super) fn snapshot(&self) -> &Snapshot {
+        self.kept.as_ref().unwrap_or(self.snapshot)
+    }
+
+    /// The snapshot under a further condition; `None` if the record does not show it.
+    pub(super) fn with(&self, cause: &DifferenceCause) -> Option<Snapshot> {
+        let snapshot = self.snapshot();
+        match cause {
+            DifferenceCause::EqualSlots => self.slots_as_taken(snapshot),
+            DifferenceCause::EqualSubmitters => self.submitters_as_visited(snapshot),
+            DifferenceCause::FirstCycle => (self.record.restarted && !snapshot.first_cycle)
+                .then(|| Snapshot { first_cycle: true, ..snapshot.clone() }),
+            DifferenceCause::Priorities => self.with_priorities(snapshot),
+            _ => None,
+        }
+    }
+
+    /// Keeps a condition that was found to hold.
+    pub(super) fn keep(&mut self, snapshot: Snapshot) {
+        self.kept = Some(snapshot);
+    }
+
+    /// Ties go to the slot that comes first, so slots in the order in which they were taken are taken in that order.
+    fn slots_as_taken(&self, snapshot: &Snapshot) -> Option<Snapshot> {
+        let settings = EvalOptions::default();
+        let mut places: HashMap<&[u8], usize> = HashMap::new();
+        for (place, made) in self.record.matches.iter().enumerate() {
+            places.entry(made.slot.as_bytes()).or_insert(place);
+        }
+        let place = |ad: &ClassAd| {
+            let name = AdReader::of(ad, &settings).string("Name");
+            name.and_then(|name| places.get(&*name).copied()).unwrap_or(usize::MAX)
+        };
+        let mut slots: Vec<(usize, &ClassAd)> = snapshot.slots.iter().map(|ad| (place(ad), ad)).collect();
+        if slots.is_sorted_by_key(|(place, _)| *place) {
+            return None;
+        }
+        slots.sort_by_key(|(place, _)| *place);
+        Some(Snapshot { slots: slots.into_iter().map(|(_, ad)| ad.clone()).collect(), ..snapshot.clone() })
+    }
+
+    /// Submitters that are equal are visited in the order of their ads.
+    fn submitters_as_visited(&self, snapshot: &Snapshot) -> Option<Snapshot> {
+        let mut places: HashMap<&[u8], u64> = HashMap::new();
+        for visit in &self.record.visits {
+            let next = places.len() as u64;
+            places.entry(visit.submitter.as_bytes()).or_insert(next);
+        }
+        if places.len() < 2 {
+            return None;
+        }
+        let mut changed = snapshot.clone();
+        match &mut changed.submitters {
+            Some(submitters) => {
+                let settings = EvalOptions::default();
+                let place = |ad: &ClassAd| {
+                    let name = AdReader::of(ad, &settings).string("Name");
+                    name.and_then(|name| places.get(&*name).copied()).unwrap_or(u64::MAX)
+                };
+                submitters.sort_by_cached_key(place);
+                changed.as_collected = true;
+            }
+            None => changed.served = places.into_iter().map(|(name, place)| (name.to_vec(), place)).collect(),
+        }
+        Some(changed)
+    }
+
+    /// The accountant's records with the priorities of the record, which are not aged again.
+    fn with_priorities(&self, snapshot: &Snapshot) -> Option<Snapshot> {
+        let mut text = snapshot.log.as_ref().map(Log::to_text).unwrap_or_default();
+        let mut line = |key: &str, attribute: &str, value: String| {
+            text.extend_from_slice(format!("101 {key} * *\n103 {key} {attribute} {value}\n").as_bytes());
+        };
+        let mut any = false;
+        for visit in &self.record.visits {
+            if let Some((priority, factor)) = visit.priority.zip(visit.factor).filter(|(_, factor)| *factor > 0.0) {
+                let key = format!("Customer.{}", visit.submitter);
+                line(&key, "Priority", format!("{:.9}", priority / factor));
+                line(&key, "PriorityFactor", format!("{factor:.6}"));
+                any = true;
+            }
+        }
+        line("Accountant.", "LastUpdateTime", snapshot.now.to_string());
+        let log = Log::read(&text).ok().filter(|_| any)?;
+        Some(Snapshot { log: Some(log), ..snapshot.clone() })
+    }
+}
+
+/// True if record and replay match the same clusters in the same order, if only to other slots that are equal on every rank.
+///
+/// `condor_negotiator` sorts anew for each search, so a slot that stays in the list may come first again.
+fn are_equal(snapshot: &Snapshot, record: &CycleRecord, outcome: &Outcome) -> Result<bool, ConfigError> {
+    let same = |(one, other): (&RecordedMatch, &Match)| {
+        (one.cluster, one.submitter.as_str()) == (other.cluster, other.submitter.as_str())
+    };
+    let different = || record.matches.iter().zip(&outcome.matches).filter(|(one, other)| one.slot != other.slot);
+    let alike = record.matches.len() == outcome.matches.len() && record.matches.iter().zip(&outcome.matches).all(same);
+    if !alike || different().next().is_none() {
+        return Ok(false);
+    }
+    let pool = PreparedPool::for_explanation(snapshot)?;
+    let (settings, rules) = (pool.settings(), pool.rules());
+    let key = |name: &str, job: &ClassAd| {
+        let slot = pool.slots().iter().find(|slot| *slot.name == *name.as_bytes())?;
+        Some(rules.ranking.key(&slot.ad, job, PreemptState::None, &settings))
+    };
+    let job = |made: &Match| {
+        let is_it = |ad: &&ClassAd| {
+            let facts = AdReader::of(ad, &settings);
+            (facts.integer("ClusterId"), facts.integer("ProcId")) == (Some(made.job.cluster), Some(made.job.process))
+        };
+        let ad = snapshot.jobs.iter().find(is_it)?;
+        Some(pool.job(ad, made.submitter.as_bytes()).ad)
+    };
+    Ok(different().all(|(one, other)| {
+        let keys = job(other).and_then(|job| key(&one.slot, &job).zip(key(&other.slot, &job)));
+        one.displaces == other.displaced.is_some() && keys.is_some_and(|(one, other)| one.compare(&other).is_eq())
+    }))
+}
+
+/// The cause of the differences that no experiment explains: what the record names and the snapshot does not have, slots that
+/// are equal, or a setting that is known to make them.
+pub(super) fn of_the_rest(
+    snapshot: &Snapshot,
+    record: &CycleRecord,
+    outcome: &Outcome,
+    left: &Comparison,
+) -> Result<DifferenceCause, ConfigError> {
+    let settings = EvalOptions::default();
+    let facts = |ad| AdReader::of(ad, &settings);
+    let has_slot = |name: &str| {
+        snapshot.slots.iter().any(|ad| facts(ad).string("Name").is_some_and(|own| *own == *name.as_bytes()))
+    };
+    let has_cluster = |cluster: i64| snapshot.jobs.iter().any(|ad| facts(ad).integer("ClusterId") == Some(cluster));
+    let has_submitter = |name: &str| outcome.submitters.iter().any(|line| line.submitter == name);
+    for party in &left.parties {
+        let missing = match &party.slot {
+            Some(slot) if !has_slot(slot) => format!("slot {slot}"),
+            _ if !has_cluster(party.cluster) => format!("cluster {}", party.cluster),
+            _ if !has_submitter(&party.submitter) => format!("submitter {}", party.submitter),
+            _ => continue,
+        };
+        return Ok(DifferenceCause::NotInSnapshot(missing));
+    }
+    let visited = record.visits.iter().find(|visit| !has_submitter(&visit.submitter));
+    if let Some(visit) = visited {
+        return Ok(DifferenceCause::NotInSnapshot(format!("submitter {}", visit.submitter)));
+    }
+    if are_equal(snapshot, record, outcome)? {
+        return Ok(DifferenceCause::EqualSlots);
+    }
+    let of_rejections = |kind: DecisionKind| matches!(kind, DecisionKind::Rejection | DecisionKind::Statistic);
+    let all_jobs = snapshot.config.letter("NEGOTIATE_ALL_JOBS_IN_CLUSTER", false)?;
+    if all_jobs && left.differences.iter().all(|difference| of_rejections(difference.kind)) {
+        return Ok(DifferenceCause::AutoclusterNumbers);
+    }
+    Ok(DifferenceCause::Unexplained)
+}
