@@ -187,7 +187,8 @@ def _next_of(descriptor: int, parser: int) -> ClassAd | None:
         os.lseek(descriptor, start + used, os.SEEK_SET)
     if ad is False:
         raise ValueError("Unable to parse input stream into a ClassAd.")
-    return ad
+    result: ClassAd | None = ad
+    return result
 
 
 def version() -> str:
