@@ -637,10 +637,8 @@ impl ScannedCandidates {
             SlotVerdict::Unreachable => tally.unreachable += 1,
             SlotVerdict::RefusedByJob => tally.refused_by_job += 1,
             SlotVerdict::RefusedBySlot => tally.refused_by_slot += 1,
-            SlotVerdict::InUse(PreemptionRefusal::SameSubmitter) => tally.used_by_submitter += 1,
-            SlotVerdict::InUse(PreemptionRefusal::Requirements) => tally.preemption_not_required += 1,
-            SlotVerdict::InUse(PreemptionRefusal::Rank) => tally.prefers_its_job += 1,
-            SlotVerdict::InUse(PreemptionRefusal::NotPreferred) | SlotVerdict::BeyondShare => tally.beyond_share += 1,
+            SlotVerdict::InUse(refusal) => *refusal.count_in(tally) += 1,
+            SlotVerdict::BeyondShare => tally.beyond_share += 1,
             SlotVerdict::OverLimit => tally.over_limit += 1,
             SlotVerdict::Limited(name) => {
                 tally.over_concurrency_limit += 1;

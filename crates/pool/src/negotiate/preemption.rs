@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 
 use crate::accountant::GroupOf;
 use crate::negotiate::candidate::PreemptState;
+use crate::negotiate::outcome::Tally;
 use crate::pool::Slot;
 use crate::pool::ad_reader::AdReader;
 use crate::priority::PriorityPolicy;
@@ -64,8 +65,7 @@ impl Preemption {
         })
     }
 
-    /// The ground on which a request of `submitter` may preempt a job of `user`. With `only_preferring`, that can only
-    /// be the slot's rank.
+    /// The ground on which a request of `submitter` may preempt a job of `user`; see [`ground`].
     ///
     /// # Errors
     /// The reason it may not.
@@ -78,24 +78,60 @@ impl Preemption {
         settings: &EvalOptions,
     ) -> Result<PreemptState, PreemptionRefusal> {
         let is_true = |expr: &Expr| is_true(expr, slot, request, settings);
-        if is_true(&self.prefers) {
-            Ok(PreemptState::Rank)
-        } else if only_preferring {
-            Err(PreemptionRefusal::NotPreferred)
-        } else if user == submitter {
-            Err(PreemptionRefusal::SameSubmitter)
-        } else if !self.is_required(slot, request, settings) {
-            Err(PreemptionRefusal::Requirements)
-        } else if !is_true(&self.likes_as_well) {
-            Err(PreemptionRefusal::Rank)
-        } else {
-            Ok(PreemptState::Priority)
-        }
+        let is_required = || self.is_required(slot, request, settings);
+        let tests = PreemptionTests { is_required, likes_as_well: || is_true(&self.likes_as_well) };
+        ground(is_true(&self.prefers), only_preferring, || user == submitter, tests)
     }
 
     /// Returns whether `PREEMPTION_REQUIREMENTS` is true for a slot and a request, or not set.
     pub fn is_required(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> bool {
         self.requirements.as_ref().is_none_or(|expr| is_true(expr, slot, request, settings))
+    }
+}
+
+/// The tests of preemption by priority.
+pub(super) struct PreemptionTests<R, L> {
+    /// Returns whether `PREEMPTION_REQUIREMENTS` is true, or not set.
+    pub(super) is_required: R,
+    /// Returns whether the slot ranks the job as high as the one it runs.
+    pub(super) likes_as_well: L,
+}
+
+/// The ground on which a request may preempt the job of a slot: the slot prefers the new job, or its user has a worse
+/// priority. With `only_preferring`, only the first is permitted.
+///
+/// # Errors
+/// The reason it may not.
+pub(super) fn ground(
+    prefers: bool,
+    only_preferring: bool,
+    is_own: impl FnOnce() -> bool,
+    tests: PreemptionTests<impl FnOnce() -> bool, impl FnOnce() -> bool>,
+) -> Result<PreemptState, PreemptionRefusal> {
+    if prefers {
+        Ok(PreemptState::Rank)
+    } else if only_preferring {
+        Err(PreemptionRefusal::NotPreferred)
+    } else if is_own() {
+        Err(PreemptionRefusal::SameSubmitter)
+    } else if !(tests.is_required)() {
+        Err(PreemptionRefusal::Requirements)
+    } else if !(tests.likes_as_well)() {
+        Err(PreemptionRefusal::Rank)
+    } else {
+        Ok(PreemptState::Priority)
+    }
+}
+
+impl PreemptionRefusal {
+    /// The count of a tally to which slots that are refused for this reason are added.
+    pub(super) fn count_in(self, tally: &mut Tally) -> &mut usize {
+        match self {
+            Self::SameSubmitter => &mut tally.used_by_submitter,
+            Self::NotPreferred => &mut tally.beyond_share,
+            Self::Requirements => &mut tally.preemption_not_required,
+            Self::Rank => &mut tally.prefers_its_job,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! In: addresses as daemons advertise them, `<10.0.0.7:9618?addrs=10.0.0.7-9618+[fd00--7]-9618&…>`.
 
 /// The protocols of an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Protocols {
     /// Internet protocol version 4.
     pub v4: bool,

@@ -2,8 +2,8 @@
 //!
 //! In: the class of a request, and a search. Out: one offer after another, best first, and at last the counts of a rejection.
 //! Slots of classes are many, and stay where they are, sorted by rank; those that are evaluated by themselves are listed for each
-//! search, and slots in use with them, like all slots in [`ScanMatcher`], which takes over if a slot with a consumption policy
-//! was matched and is a candidate again.
+//! search, like all slots in [`ScanMatcher`], which takes over if a slot with a consumption policy was matched and is a candidate
+//! again.
 
 use std::cmp::Ordering;
 
@@ -21,7 +21,7 @@ use crate::priority::session::Serve;
 #[derive(Debug)]
 pub(super) struct CandidateList {
     pub(super) class: usize,
-    /// Slots that are evaluated by themselves and, if there are any, slots of classes that are in use; with their counts.
+    /// Slots that are evaluated by themselves, with their counts.
     pub(super) listed: ScannedCandidates,
     /// The name of the submitter.
     pub(super) name: Vec<u8>,
@@ -29,9 +29,9 @@ pub(super) struct CandidateList {
     pub(super) session: Session,
     left: usize,
     pub(super) taken_before: usize,
-    /// The place among the slots in use of the class where the search for the next offer begins; none if they are listed.
-    pub(super) next_in_use: Option<usize>,
-    /// Number of offers of slots of classes that are not listed: in use, and unclaimed.
+    /// The place among the slots in use of the class where the search for the next offer begins.
+    pub(super) next_in_use: usize,
+    /// Number of offers of slots of classes: in use, and unclaimed.
     made_in_use: usize,
     made: usize,
     /// True after the first offer.
@@ -58,7 +58,7 @@ impl ClassMatcher<'_> {
             session: *search.session,
             left,
             taken_before: self.rows.log.len(),
-            next_in_use: Some(state.first_in_use),
+            next_in_use: state.first_in_use,
             made_in_use: 0,
             made: 0,
             begun: false,
@@ -70,34 +70,21 @@ impl ClassMatcher<'_> {
         if !search.only_preferring() {
             largest = state.largest_tie(&self.rows, &self.compiled.table, search.session, largest);
         }
-        if self.odd.is_empty() {
-            self.largest_tie = self.largest_tie_in_use(&found, largest);
-            return found;
-        }
-        // The concurrency limits of the request are not reached, or it would not have come here.
-        found.listed = self.offers.scan(search, &Limited::Everywhere(None), self.offers.free_among(&self.odd));
-        self.list_in_use(&mut found);
-        for tied in found.listed.candidates.chunk_by(|a, b| a.0.compare(&b.0).is_eq()) {
-            let tied = (&tied[0].0, tied.len());
-            let state = &mut self.classes[class];
-            largest = state.tie_with(tied, &self.rows, &self.compiled.table, search.session, largest.max(tied.1));
+        largest = self.largest_tie_in_use(&found, largest);
+        if !self.odd.is_empty() {
+            // The concurrency limits of the request are not reached, or it would not have come here.
+            found.listed = self.offers.scan(search, &Limited::Everywhere(None), self.offers.free_among(&self.odd));
+            for tied in found.listed.candidates.chunk_by(|a, b| a.0.compare(&b.0).is_eq()) {
+                let tied = (&tied[0].0, tied.len());
+                let (rows, table, session) = (&self.rows, &self.compiled.table, search.session);
+                largest = match tied.0.preempt_state {
+                    PreemptState::None => self.classes[class].tie_with(tied, rows, table, session, largest),
+                    _ => self.tie_in_use_with(&found, tied, largest),
+                };
+            }
         }
         self.largest_tie = largest.min(MAX_TIED);
         found
-    }
-
-    /// Lists the slots of the class that are in use, with their counts.
-    fn list_in_use(&mut self, found: &mut CandidateList) {
-        let session = found.session;
-        found.listed.tally += self.tally_in_use(found);
-        while let Some(candidate) = self.best_in_use(found, &session, true) {
-            found.listed.candidates.push(candidate);
-            found.next_in_use = found.next_in_use.map(|next| next + 1);
-        }
-        found.next_in_use = None;
-        found.listed.candidates.sort_by(|a, b| self.compare(a, b));
-        found.listed.tally.suitable = found.listed.candidates.len();
-        found.listed.passed_over = found.listed.tally.over_limit > 0;
     }
 
     pub(super) fn slot_of(&self, place: u32) -> &Slot {
@@ -110,9 +97,9 @@ impl ClassMatcher<'_> {
     }
 
     /// The offer of an unclaimed slot of a class, with its rank if that is kept.
-    fn unclaimed(&self, class: usize, (rank, place): (u32, u32)) -> (Option<RankKey>, Offer) {
-        let key = self.classes[class].verdict.order.keys.get(rank as usize).copied();
-        (key, self.offer(place, PreemptState::None))
+    fn unclaimed(&self, class: usize, (number, place): (u32, u32)) -> (Option<RankKey>, Offer) {
+        let order = &self.classes[class].verdict.order;
+        (order.key_of_rank(order.rank_of(number)), self.offer(place, PreemptState::None))
     }
 
     /// The offer of a slot of a class.
@@ -129,30 +116,35 @@ impl ClassMatcher<'_> {
             None
         };
         let idle = idle.map(|idle| self.unclaimed(found.class, idle));
-        // Slots that were suitable at the time of the search may be over the limit by now.
         let first = !std::mem::replace(&mut found.begun, true);
         let in_use = self.best_in_use(found, session, first);
-        let is_next = |best: &RankedOffer| match idle {
-            Some((Some(key), offer)) => self.compare(best, &(key, offer)).is_gt(),
-            _ => true,
+        let best = match (idle, in_use) {
+            (Some((Some(key), offer)), Some(in_use)) if self.compare(&in_use, &(key, offer)).is_lt() => idle,
+            (_, Some((key, offer))) => Some((Some(key), offer)),
+            (_, None) => idle,
         };
-        if let Some(best) = in_use.filter(is_next) {
-            found.next_in_use = found.next_in_use.map(|next| next + 1);
-            found.made_in_use += 1;
-            found.last = Some(best);
-            return Some(best.1);
-        }
-        while let Some(best) = found.listed.candidates.last().copied().filter(is_next) {
+        while let Some(listed) = found.listed.candidates.last().copied() {
+            if let Some((Some(key), offer)) = best
+                && self.compare(&listed, &(key, offer)).is_lt()
+            {
+                break;
+            }
             found.listed.candidates.pop();
-            if first || best.1.is_permitted(session) {
-                found.last = Some(best);
-                return Some(best.1);
+            // Slots that were suitable at the time of the search may be over the limit by now.
+            if first || listed.1.is_permitted(session) {
+                found.last = Some(listed);
+                return Some(listed.1);
             }
             found.listed.tally.over_limit += 1;
         }
-        let (key, offer) = idle?;
+        let (key, offer) = best?;
         found.last = key.map(|key| (key, offer));
-        found.made += 1;
+        if offer.preempt_state == PreemptState::None {
+            found.made += 1;
+        } else {
+            found.next_in_use += 1;
+            found.made_in_use += 1;
+        }
         Some(offer)
     }
 
@@ -194,10 +186,16 @@ impl ClassMatcher<'_> {
         Refusal { rejection: rejection(&tally), tally, reached: Vec::new(), untested: false }
     }
 
-    /// The candidates of a request, with the unclaimed slots of its class among those that are listed.
-    pub(super) fn all_listed(&mut self, found: CandidateList) -> ScannedCandidates {
+    /// The candidates of a request, with the slots of its class among those that are listed.
+    pub(super) fn all_listed(&mut self, mut found: CandidateList) -> ScannedCandidates {
+        let session = found.session;
+        while let Some(candidate) = self.best_in_use(&mut found, &session, true) {
+            found.listed.candidates.push(candidate);
+            found.next_in_use += 1;
+            found.made_in_use += 1;
+        }
         let (mut tally, _) = self.tally(&found);
-        let CandidateList { class, mut listed, session, last, again, .. } = found;
+        let CandidateList { class, mut listed, last, again, .. } = found;
         if listed.serve == Serve::Any {
             for left in self.classes[class].all_left(&self.rows, &self.compiled.table) {
                 let (Some(key), offer) = self.unclaimed(class, left) else { continue };
@@ -208,8 +206,8 @@ impl ClassMatcher<'_> {
                     listed.candidates.push((key, offer));
                 }
             }
-            listed.candidates.sort_by(|a, b| self.compare(a, b));
         }
+        listed.candidates.sort_by(|a, b| self.compare(a, b));
         listed.tally = tally;
         if let Some(again) = again {
             listed.offer_again(again);

@@ -1,13 +1,13 @@
 //! A class of requests during the negotiation loop: its heap of candidates, and its counts for rejections.
 
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
-use std::collections::{BinaryHeap, VecDeque};
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::negotiate::candidate::RankKey;
 use crate::negotiate::engine::in_use::PreemptionOrder;
+use crate::negotiate::engine::order::TiedSlots;
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::table::ClassTable;
 use crate::negotiate::engine::verdict::ClassVerdict;
@@ -24,8 +24,8 @@ const CHECKS_PER_MARK: usize = 4;
 /// Number of rows per useless check before the candidates are counted.
 const ROWS_PER_MISS: usize = 16;
 
-/// Rank, 0 the best; place; row.
-type Candidate = Reverse<(u32, u32, u32)>;
+/// A slot: its number in the order of the class, its place and its row.
+type Candidate = (u32, u32, u32);
 
 /// The counts of free slots for a class.
 #[derive(Debug, Clone, Default)]
@@ -41,71 +41,8 @@ pub(super) struct SlotCounts {
 #[derive(Debug)]
 struct CostBucket {
     cost: f64,
-    waiting: CandidateQueue,
-}
-
-/// A queue of candidates.
-#[derive(Debug)]
-enum CandidateQueue {
-    /// Slots, which are found best first.
-    Slots(VecDeque<(u32, u32, u32)>),
-    /// Rows: the place of a row depends on its free slots.
-    RowState(BinaryHeap<Candidate>),
-}
-
-impl CandidateQueue {
-    /// Adds a candidate that is worse than all others.
-    fn push(&mut self, candidate: (u32, u32, u32)) {
-        match self {
-            Self::Slots(slots) => slots.push_back(candidate),
-            Self::RowState(rows) => rows.push(Reverse(candidate)),
-        }
-    }
-
-    /// Puts a candidate back that was the best when it was taken out.
-    fn put_back(&mut self, candidate: (u32, u32, u32)) {
-        match self {
-            Self::Slots(slots) => slots.push_front(candidate),
-            Self::RowState(rows) => rows.push(Reverse(candidate)),
-        }
-    }
-
-    /// The best candidate that is free.
-    fn best(&mut self, rows: &mut RowState, table: &ClassTable) -> Option<(u32, u32, u32)> {
-        match self {
-            Self::Slots(slots) => {
-                while slots.front().is_some_and(|(_, place, _)| !rows.is_free(*place)) {
-                    slots.pop_front();
-                }
-                slots.front().copied()
-            }
-            Self::RowState(heap) => loop {
-                let mut top = heap.peek_mut()?;
-                let Reverse((rank, place, row)) = *top;
-                if rows.is_free(place) {
-                    return Some((rank, place, row));
-                }
-                match rows.first_free(row, table) {
-                    Some(place) => *top = Reverse((rank, place, row)),
-                    None => {
-                        PeekMut::pop(top);
-                    }
-                }
-            },
-        }
-    }
-
-    /// Takes the best out.
-    fn pop(&mut self) {
-        match self {
-            Self::Slots(slots) => {
-                slots.pop_front();
-            }
-            Self::RowState(rows) => {
-                rows.pop();
-            }
-        }
-    }
+    /// The best slot of each row that was free when it was looked at last.
+    waiting: BinaryHeap<Reverse<Candidate>>,
 }
 
 /// A class of requests.
@@ -127,8 +64,8 @@ pub(super) struct RequestClass {
     /// The candidates found so far; those of slots that were taken since are removed lazily.
     buckets: Vec<CostBucket>,
     /// Candidates out of reach of the current submitter.
-    unreachable: Vec<(usize, (u32, u32, u32))>,
-    reach: Option<Mask>,
+    unreachable: Vec<(usize, Candidate)>,
+    reach: Option<Arc<Mask>>,
     /// The counts, and the number of slots taken by then.
     counts: Option<(usize, SlotCounts)>,
     /// Maximum number of slots of one rank.
@@ -171,19 +108,19 @@ impl RequestClass {
         self.verdict.both.contains(row) && self.reach.as_ref().is_none_or(|reach| reach.contains(row))
     }
 
-    /// Prepares for another submitter, or another turn.
-    pub(super) fn begin_turn(&mut self, reach: Option<Mask>) {
-        // The last first, so that each is again before those that were worse.
-        for (bucket, candidate) in self.unreachable.drain(..).rev() {
-            self.buckets[bucket].waiting.put_back(candidate);
-        }
-        if reach.is_some() || self.reach.is_some() {
+    /// Prepares for a search among the rows in reach; none if all are.
+    pub(super) fn begin_turn(&mut self, reach: Option<Arc<Mask>>) {
+        if reach.as_ref().map(Arc::as_ptr) != self.reach.as_ref().map(Arc::as_ptr) {
+            for (bucket, candidate) in self.unreachable.drain(..) {
+                self.buckets[bucket].waiting.push(Reverse(candidate));
+            }
             self.counts = None;
+            self.lightest = 0;
+            self.reach = reach;
         }
-        self.reach = reach;
     }
 
-    /// The best unclaimed slot that is permitted: the number of its rank, and its place.
+    /// The best unclaimed slot that is permitted: its number in the order, and its place.
     pub(super) fn best(&mut self, rows: &mut RowState, table: &ClassTable, session: &Session) -> Option<(u32, u32)> {
         if !rows.costs.iter().skip(self.lightest).any(|cost| session.permits_unclaimed(*cost)) {
             return None;
@@ -214,55 +151,57 @@ impl RequestClass {
         rows.costs.iter().zip(idle).any(|(cost, free)| *free > 0 && session.permits_unclaimed(*cost))
     }
 
-    /// The rank and place of the best candidate of a bucket.
+    /// The number and place of the best candidate of a bucket.
     fn top(&mut self, bucket: usize, rows: &mut RowState, table: &ClassTable) -> Option<(u32, u32)> {
-        let waiting = &mut self.buckets[bucket].waiting;
+        let (order, waiting) = ((self.order, &*self.verdict.order), &mut self.buckets[bucket].waiting);
         loop {
-            let (rank, place, row) = waiting.best(rows, table)?;
-            if self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize)) {
-                return Some((rank, place));
+            let mut top = waiting.peek_mut()?;
+            let Reverse((number, place, row)) = *top;
+            if !rows.is_free(place) {
+                match rows.first_free(row, order, table) {
+                    Some((number, place)) => *top = Reverse((number, place, row)),
+                    None => {
+                        PeekMut::pop(top);
+                    }
+                }
+            } else if self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize)) {
+                return Some((number, place));
+            } else {
+                self.unreachable.push((bucket, (number, place, row)));
+                PeekMut::pop(top);
             }
-            self.unreachable.push((bucket, (rank, place, row)));
-            waiting.pop();
         }
     }
 
     /// The entries of the order that are candidates still.
-    fn marked(&self, rows: &RowState, table: &ClassTable) -> Mask {
+    fn marked(&self, rows: &RowState) -> Mask {
         let order = &self.verdict.order;
-        let mut marked = Mask::none(order.entries.len());
+        let mut marked = Mask::none(order.rows.len());
         for row in self.verdict.both.rows().filter(|row| rows.free[*row] > 0 && !rows.in_use.contains(*row)) {
-            if order.by_slot {
-                for place in table.slots(row as u32).iter().filter(|place| rows.is_free(**place)) {
-                    marked.set(order.place_of[*place as usize] as usize, true);
-                }
-            } else {
-                marked.set(order.place_of[row] as usize, true);
-            }
+            marked.set(order.place_of[row] as usize, true);
         }
         marked
     }
 
-    /// The place of the next candidate in a part of the order; it may be taken already.
-    fn next_candidate(&mut self, part: Range<usize>, rows: &RowState, table: &ClassTable) -> Option<usize> {
-        let end = part.end.min(self.verdict.order.entries.len());
-        let mut from = part.start;
+    /// The place of the next candidate in the order; it may be taken already.
+    fn next_candidate(&mut self, mut from: usize, rows: &RowState) -> Option<usize> {
+        let end = self.verdict.order.rows.len();
         while from < end {
-            let open = &rows.open[self.order];
+            let open = &rows.orders[self.order].open;
             if let Some(marked) = &self.marked {
-                return marked.next_common(open, from).filter(|at| *at < end);
+                return marked.next_common(open, from);
             }
             let (at, open) = (from / 64, open.word(from / 64));
             let candidates = self.candidates(at, open, rows) & open & u64::MAX << (from % 64);
             if candidates != 0 {
-                return Some(at * 64 + candidates.trailing_zeros() as usize).filter(|at| *at < end);
+                return Some(at * 64 + candidates.trailing_zeros() as usize);
             }
             from = (at + 1) * 64;
             if self.misses > self.max_misses {
                 // To mark a candidate is as much work as some useless checks.
                 self.max_misses = self.counts(rows).idle.iter().sum::<usize>() * CHECKS_PER_MARK;
                 if self.misses > self.max_misses {
-                    self.marked = Some(self.marked(rows, table));
+                    self.marked = Some(self.marked(rows));
                 }
             }
         }
@@ -280,7 +219,7 @@ impl RequestClass {
         let (mut found, mut left) = (0, open);
         while left != 0 {
             let bit = left.trailing_zeros() as usize;
-            let row = order.row(at * 64 + bit) as usize;
+            let row = order.rows[at * 64 + bit] as usize;
             found |= u64::from(both.contains(row) & !rows.in_use.contains(row)) << bit;
             left &= left - 1;
         }
@@ -289,41 +228,34 @@ impl RequestClass {
         found
     }
 
-    /// Adds the next candidate of the order to its bucket, if it can be better than the best so far.
+    /// Adds the next row of the order to its bucket, if it can be better than the best so far.
     fn open(&mut self, best: Option<(u32, u32)>, rows: &mut RowState, table: &ClassTable) -> Option<usize> {
-        while let Some(at) = self.next_candidate(self.opened..usize::MAX, rows, table) {
+        while let Some(at) = self.next_candidate(self.opened, rows) {
             let order = &self.verdict.order;
-            let (row, rank) = (order.row(at), order.ranks[at]);
-            let first = if order.by_slot { order.entries[at] } else { table.slots(row)[0] };
+            let (row, number) = (order.rows[at], order.numbers[at]);
             self.opened = at;
-            if best.is_some_and(|best| best < (rank, first)) {
+            if best.is_some_and(|best| best < (number, table.slots(row)[0])) {
                 return None;
             }
             self.opened += 1;
-            let place = if order.by_slot { Some(first) } else { rows.first_free(row, table) };
-            let Some(place) = place.filter(|place| rows.is_free(*place)) else {
-                rows.open[self.order].set(at, false);
+            let Some((number, place)) = rows.first_free(row, (self.order, order), table) else {
+                rows.orders[self.order].open.set(at, false);
                 continue;
             };
             let cost = rows.cost[row as usize];
             let bucket = self.buckets.iter().position(|bucket| bucket.cost.to_bits() == cost.to_bits());
             let bucket = bucket.unwrap_or_else(|| {
-                let waiting = if order.by_slot {
-                    CandidateQueue::Slots(VecDeque::new())
-                } else {
-                    CandidateQueue::RowState(BinaryHeap::new())
-                };
-                self.buckets.push(CostBucket { cost, waiting });
+                self.buckets.push(CostBucket { cost, waiting: BinaryHeap::new() });
                 self.buckets.len() - 1
             });
-            self.buckets[bucket].waiting.push((rank, place, row));
+            self.buckets[bucket].waiting.push(Reverse((number, place, row)));
             return Some(bucket);
         }
-        self.opened = self.verdict.order.entries.len();
+        self.opened = self.verdict.order.rows.len();
         None
     }
 
-    /// The largest number of candidates of one rank, if it is more than was seen before; counted up to `MAX_TIED`.
+    /// The largest number of candidates of one rank, if it is more than is known; counted up to `MAX_TIED`.
     pub(super) fn largest_tie(
         &mut self,
         rows: &RowState,
@@ -334,114 +266,89 @@ impl RequestClass {
         if self.max_tie <= known || known >= MAX_TIED {
             return known;
         }
-        let permitted = |cost: f64| session.permits_unclaimed(cost);
         if self.reach.is_none() {
             let idle = self.counts(rows).idle.iter().zip(&rows.costs);
-            let allowed: usize = idle.filter(|(_, cost)| permitted(**cost)).map(|(free, _)| free).sum();
-            if allowed <= known {
+            let permitted = idle.filter(|(_, cost)| session.permits_unclaimed(**cost));
+            if permitted.map(|(free, _)| free).sum::<usize>() <= known {
                 return known;
             }
         }
-        let order = Arc::clone(&self.verdict.order);
-        let (mut largest, mut bound) = (known, 0);
-        for rank in &order.by_size {
-            let size = order.sizes[*rank as usize] as usize;
-            if size <= largest || largest >= MAX_TIED {
-                bound = bound.max(size);
+        let (mut largest, mut bound) = (known, 1);
+        for tied in &self.verdict.order.ties {
+            if tied.slots <= largest || largest >= MAX_TIED {
+                bound = bound.max(tied.slots);
                 break;
             }
-            let (all, allowed) = self.count_rank(*rank, rows, table, &permitted);
-            (bound, largest) = (bound.max(all), largest.max(allowed));
+            let (all, permitted) = self.count_tied(tied, rows, table, session);
+            (bound, largest) = (bound.max(all), largest.max(permitted));
         }
         self.max_tie = bound;
         largest.min(MAX_TIED)
     }
 
-    /// The number of candidates of a rank, together with so many others of this rank, if it is more than was seen before.
+    /// The number of candidates of a rank, together with so many others of this rank, if it is more than is known.
     pub(super) fn tie_with(
-        &mut self,
+        &self,
         (key, others): (&RankKey, usize),
         rows: &RowState,
         table: &ClassTable,
         session: &Session,
         known: usize,
     ) -> usize {
-        let order = &self.verdict.order;
-        let rank = order.keys.partition_point(|better| better.compare(key).is_gt());
-        let size = match order.keys.get(rank) {
-            Some(same) if same.compare(key).is_eq() => self.max_tie.min(order.sizes[rank] as usize),
-            _ => 0,
-        };
-        if size + others <= known || known >= MAX_TIED {
-            return known;
-        }
-        let (_, allowed) = self.count_rank(rank as u32, rows, table, &|cost| session.permits_unclaimed(cost));
-        known.max(allowed + others).min(MAX_TIED)
+        let tied = self.verdict.order.tied_with(key, table);
+        let tied = tied.filter(|tied| tied.slots.min(self.max_tie) + others > known);
+        let candidates = tied.map_or(0, |tied| self.count_tied(&tied, rows, table, session).1);
+        known.max(candidates + others)
     }
 
-    /// The unclaimed slots that match, are free and in reach: the number of their rank, and their place.
+    /// The unclaimed slots that match, are free and in reach: their numbers and places.
     pub(super) fn all_left(&mut self, rows: &RowState, table: &ClassTable) -> Vec<(u32, u32)> {
         let order = Arc::clone(&self.verdict.order);
         let (mut found, mut from) = (Vec::new(), 0);
-        while let Some(at) = self.next_candidate(from..usize::MAX, rows, table) {
+        while let Some(at) = self.next_candidate(from, rows) {
             from = at + 1;
-            let row = order.row(at);
-            if self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize)) {
-                let places = if order.by_slot { &order.entries[at..=at] } else { table.slots(row) };
-                let free = places.iter().filter(|place| rows.is_free(**place));
-                found.extend(free.map(|place| (order.ranks[at], *place)));
+            let row = order.rows[at];
+            if self.accepts(row as usize) {
+                found.extend(order.slots_of(row, table).filter(|(_, place)| rows.is_free(*place)));
             }
         }
         found
     }
 
-    /// Number of candidates of a rank, and of those that are in reach and permitted.
-    fn count_rank(
-        &mut self,
-        rank: u32,
-        rows: &RowState,
-        table: &ClassTable,
-        permitted: &dyn Fn(f64) -> bool,
-    ) -> (usize, usize) {
-        let order = Arc::clone(&self.verdict.order);
-        let end = order.ranks.partition_point(|other| *other <= rank);
-        let mut from = order.ranks.partition_point(|other| *other < rank);
-        let (mut all, mut allowed) = (0, 0);
-        while let Some(at) = self.next_candidate(from..end, rows, table) {
-            from = at + 1;
-            let row = order.row(at);
-            let free = if order.by_slot {
-                usize::from(rows.is_free(order.entries[at]))
-            } else {
-                rows.free[row as usize] as usize
-            };
-            all += free;
-            let in_reach = self.reach.as_ref().is_none_or(|reach| reach.contains(row as usize));
-            if in_reach && permitted(rows.cost[row as usize]) {
-                allowed += free;
+    /// Number of unclaimed slots of a rank that match, and of those that are in reach and permitted.
+    fn count_tied(&self, tied: &TiedSlots, rows: &RowState, table: &ClassTable, session: &Session) -> (usize, usize) {
+        let (mut all, mut permitted) = (0, 0);
+        for (row, place) in self.verdict.order.entries(tied.entries.clone(), table) {
+            let row = row as usize;
+            if self.verdict.both.contains(row) && !rows.in_use.contains(row) {
+                let free = place.map_or(rows.free[row] as usize, |place| usize::from(rows.is_free(place)));
+                all += free;
+                if self.accepts(row) && session.permits_unclaimed(rows.cost[row]) {
+                    permitted += free;
+                }
             }
         }
-        (all, allowed)
+        (all, permitted)
     }
 
     /// The counts of free slots.
     pub(super) fn counts(&mut self, rows: &RowState) -> &SlotCounts {
         let now = rows.log.len();
         let (at, mut known) = match self.counts.take() {
-            Some((at, known)) if now == at || (self.reach.is_none() && now - at < rows.recount()) => (at, known),
+            Some((at, known)) if now == at || now - at < rows.recount() => (at, known),
             _ => (now, self.counted(rows)),
         };
         self.subtract(&mut known, &rows.log[at..], rows);
-        if self.reach.is_none() {
-            self.lightest = known.idle.iter().position(|free| *free > 0).unwrap_or(rows.costs.len());
-        }
+        self.lightest = known.idle.iter().position(|free| *free > 0).unwrap_or(rows.costs.len());
         &self.counts.insert((now, known)).1
     }
 
     /// Subtracts the slots that were taken since.
     fn subtract(&self, known: &mut SlotCounts, taken: &[u32], rows: &RowState) {
         for row in taken.iter().map(|row| *row as usize) {
-            if !self.verdict.job.contains(row) {
+            if self.reach.as_ref().is_some_and(|reach| !reach.contains(row)) {
+                known.unreachable -= 1;
+            } else if !self.verdict.job.contains(row) {
                 known.by_job -= 1;
             } else if !self.verdict.both.contains(row) {
                 known.by_slot -= 1;

@@ -2,11 +2,10 @@
 //!
 //! Results are cached by block and by the values of the request that an atom looks at, for all requests with those values.
 
-use std::sync::Arc;
-
 use hashbrown::HashSet;
 
-use crate::negotiate::candidate::{PreemptState, RankKey, of_negotiator, of_unclaimed};
+use crate::negotiate::candidate::{RankKey, of_negotiator, of_unclaimed};
+use crate::negotiate::engine::order::SlotOrder;
 use crate::negotiate::engine::plan::{ConditionPart, MatchPlans};
 use crate::negotiate::engine::table::{Block, ClassTable};
 use crate::negotiate::engine::vocabulary::Vocabulary;
@@ -31,41 +30,39 @@ pub(super) struct RequestKey<'a> {
     pub(super) structure: usize,
 }
 
-/// Slots in the order of their ranks, best first. Slots of one rank are in the order in which they are evaluated.
-#[derive(Debug)]
-pub(super) struct SlotOrder {
-    /// Rows, or places of slots if slots of a row can differ in rank.
-    pub(super) entries: Vec<u32>,
-    /// For each entry the number of its rank, 0 the best.
-    pub(super) ranks: Vec<u32>,
-    /// The ranks; empty if they are not compared with others.
-    pub(super) keys: Vec<RankKey>,
-    /// Number of slots of each rank.
-    pub(super) sizes: Vec<u32>,
-    /// The ranks, those of most slots first.
-    pub(super) by_size: Vec<u32>,
-    /// True if the entries are slots.
-    pub(super) by_slot: bool,
-    /// The row of each entry, if the entries are slots.
-    rows: Vec<u32>,
-    /// For each row, or slot, its place among the entries.
-    pub(super) place_of: Vec<u32>,
+/// The decisions about preemption by priority that slots in use make about a request, by row.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct PriorityVerdict {
+    /// Rows for which `PREEMPTION_REQUIREMENTS` is true.
+    pub(super) required: Mask,
+    /// Rows that rank the job as high as the one they run.
+    pub(super) likes_as_well: Mask,
 }
 
-/// The preemption decisions of slots in use about a request, row by row.
-#[derive(Debug, PartialEq, Eq, Hash, Clone, Default)]
-pub(super) struct PreemptionVerdict {
-    pub(super) prefers: Vec<bool>,
-    pub(super) required: Vec<bool>,
-    pub(super) likes_as_well: Vec<bool>,
-    /// `PREEMPTION_RANK`, its bits.
-    pub(super) preemption: Vec<u64>,
+/// `PREEMPTION_RANK` of slots in use for a request.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct PreemptionRanks {
+    /// The bits of the ranks, by row, or by place if slots of a row can differ in them.
+    ranks: Vec<u64>,
+    by_slot: bool,
+}
+
+impl PreemptionRanks {
+    /// The rank of a slot, given its row and its place.
+    pub(super) fn of(&self, row: u32, place: u32) -> f64 {
+        f64::from_bits(self.ranks[if self.by_slot { place } else { row } as usize])
+    }
 }
 
 /// The ranks of a plan.
 pub(super) const BEFORE: usize = 0;
 const JOB: usize = 1;
 const AFTER: usize = 2;
+
+/// The conditions of preemption of a plan.
+pub(super) const PREFERS: usize = 0;
+const REQUIRED: usize = 1;
+const LIKES_AS_WELL: usize = 2;
 
 /// Rows, or slots, by the first rank alone: requests that differ in their own rank share it.
 #[derive(Debug)]
@@ -182,104 +179,66 @@ impl Evaluator<'_> {
         let (job, after) = (self.ranks(JOB, request, by_slot), self.ranks(AFTER, request, by_slot));
         let mut sorted = first.sorted.clone();
         let before = |at: &u32| descending(first.before[*at as usize]);
+        let mut keyed = Vec::new();
         for tied in sorted.chunk_by_mut(|a, b| before(a) == before(b)).filter(|tied| tied.len() > 1) {
-            let key = |at: &u32| {
-                let at = *at as usize;
-                (descending(job[at]), descending(after[at]), first.places[at])
-            };
-            tied.sort_unstable_by_key(key);
+            keyed.clear();
+            keyed.extend(tied.iter().map(|&at| {
+                let (job, after) = (job[at as usize], after[at as usize]);
+                (descending(job), descending(after), first.places[at as usize], at)
+            }));
+            keyed.sort_unstable();
+            tied.iter_mut().zip(&keyed).for_each(|(at, (.., sorted))| *at = *sorted);
         }
-        let len = if by_slot { self.table.row_of.len() } else { self.table.len() };
-        let mut order = SlotOrder {
-            entries: Vec::with_capacity(sorted.len()),
-            ranks: Vec::with_capacity(sorted.len()),
-            keys: Vec::new(),
-            sizes: Vec::new(),
-            by_size: Vec::new(),
-            by_slot,
-            rows: Vec::new(),
-            place_of: vec![0; len],
-        };
-        let mut last: Option<RankKey> = None;
-        for at in sorted {
-            let (at, entry) = (at as usize, first.entries[at as usize]);
+        let (mut starts, mut keys, mut last) = (Vec::new(), Vec::new(), None::<RankKey>);
+        for (entry, at) in sorted.iter().map(|at| *at as usize).enumerate() {
             let key = of_unclaimed(first.before[at], job[at], after[at]);
             if last.replace(key).is_none_or(|last| last.compare(&key).is_ne()) {
-                order.keys.extend(Some(key).filter(|_| self.keyed));
-                order.sizes.push(0);
+                starts.push(entry as u32);
+                keys.extend(Some(key).filter(|_| self.keyed));
             }
-            let rank = order.sizes.len() - 1;
-            order.place_of[entry as usize] = order.entries.len() as u32;
-            order.entries.push(entry);
-            order.ranks.push(rank as u32);
-            order.sizes[rank] += if by_slot { 1 } else { self.table.slots(entry).len() as u32 };
         }
-        if by_slot {
-            order.rows = order.entries.iter().map(|place| self.table.row_of[*place as usize]).collect();
-        }
-        order.by_size = (0..order.sizes.len() as u32).collect();
-        order.by_size.sort_by_key(|rank| std::cmp::Reverse(order.sizes[*rank as usize]));
-        order
+        let entries = sorted.iter().map(|at| first.entries[*at as usize]).collect();
+        SlotOrder::new(entries, &starts, keys, by_slot, self.table)
     }
 
-    /// The preemption decisions of slots in use about a request.
-    pub(super) fn preemption(&self, request: &RequestKey<'_>) -> PreemptionVerdict {
-        let mut verdict = PreemptionVerdict::default();
+    /// The rows for which one of the conditions of preemption is `true`, or not set; numbers do not count.
+    pub(super) fn preemption(&self, which: usize, request: &RequestKey<'_>) -> Mask {
+        let mut found = Mask::none(self.table.len());
         for (at, block) in self.table.blocks.iter().enumerate() {
-            let [prefers, required, likes, rank] = &self.plans.plan(request.structure, at).preemption;
-            let grow = |to: &mut Vec<bool>, atom: Option<&Arc<Atom>>| match atom {
+            let part = match &self.plans.plan(request.structure, at).preemption[which] {
                 Some(atom) => {
-                    to.resize(block.first, false);
-                    to.extend(self.values(atom, (at, request), false, |value| matches!(value, Value::Bool(true))));
+                    let truths = self.values(atom, (at, request), false, |value| matches!(value, Value::Bool(true)));
+                    Mask::of(truths.len(), |row| truths[row])
                 }
-                None => to.resize(block.first + block.slots.len(), true),
+                None => Mask::all(block.slots.len()),
             };
-            grow(&mut verdict.prefers, prefers.as_ref());
-            grow(&mut verdict.required, required.as_ref());
-            grow(&mut verdict.likes_as_well, likes.as_ref());
-            verdict.preemption.resize(block.first, 0);
-            match rank {
-                Some(atom) => verdict.preemption.extend(
-                    self.values(atom, (at, request), false, |value| of_negotiator(value.as_number()).to_bits()),
-                ),
-                None => {
-                    verdict.preemption.resize(block.first + block.slots.len(), of_negotiator(None).to_bits());
-                }
+            found.put(block.first, &part);
+        }
+        found
+    }
+
+    /// The decisions about preemption by priority that slots in use make about a request.
+    pub(super) fn by_priority(&self, request: &RequestKey<'_>) -> PriorityVerdict {
+        PriorityVerdict {
+            required: self.preemption(REQUIRED, request),
+            likes_as_well: self.preemption(LIKES_AS_WELL, request),
+        }
+    }
+
+    /// `PREEMPTION_RANK` of slots in use for a request.
+    pub(super) fn preemption_ranks(&self, request: &RequestKey<'_>, by_slot: bool) -> PreemptionRanks {
+        let len = if by_slot { self.table.row_of.len() } else { self.table.len() };
+        let mut ranks = vec![of_negotiator(None).to_bits(); len];
+        for (at, block) in self.table.blocks.iter().enumerate() {
+            let Some(atom) = &self.plans.plan(request.structure, at).preemption_rank else { continue };
+            let values = self.values(atom, (at, request), by_slot, |value| of_negotiator(value.as_number()).to_bits());
+            if by_slot {
+                block.members.iter().zip(values).for_each(|(place, rank)| ranks[*place as usize] = rank);
+            } else {
+                ranks[block.first..block.first + values.len()].copy_from_slice(&values);
             }
         }
-        verdict
-    }
-}
-
-impl SlotOrder {
-    /// Returns whether both orders are observably equal.
-    pub(super) fn same_as(&self, other: &Self) -> bool {
-        let key = |(a, b): (&RankKey, &RankKey)| a.compare(b).is_eq();
-        self.by_slot == other.by_slot
-            && self.entries == other.entries
-            && self.ranks == other.ranks
-            && self.keys.iter().zip(&other.keys).all(key)
-    }
-
-    /// Approximate memory use, bytes.
-    pub(super) fn bytes(&self) -> usize {
-        let numbers = [&self.entries, &self.ranks, &self.sizes, &self.by_size, &self.rows, &self.place_of];
-        numbers.iter().map(|numbers| size_of_val(numbers.as_slice())).sum::<usize>() + size_of_val(self.keys.as_slice())
-    }
-
-    /// The row of the entry at a place of the order.
-    pub(super) fn row(&self, at: usize) -> u32 {
-        if self.by_slot { self.rows[at] } else { self.entries[at] }
-    }
-
-    /// The number of the rank of a slot.
-    pub(super) fn rank_of(&self, row: u32, place: u32) -> u32 {
-        self.ranks[self.place_of[if self.by_slot { place } else { row } as usize] as usize]
-    }
-
-    /// The key of a slot in use, from that of an unclaimed slot.
-    pub(super) fn key_of(&self, row: u32, place: u32, preempt_state: PreemptState, preemption: f64) -> RankKey {
-        RankKey { preempt_state, preemption, ..self.keys[self.rank_of(row, place) as usize] }
+        PreemptionRanks { ranks, by_slot }
     }
 }
 

@@ -11,6 +11,7 @@ mod class;
 mod compiled;
 mod evaluate;
 mod in_use;
+mod order;
 mod partitioning;
 mod plan;
 mod rows;
@@ -36,6 +37,7 @@ use crate::negotiate::outcome::Tally;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::SlotMatcher;
 use crate::pool::Slot;
+use crate::pool::address::Protocols;
 use crate::priority::session::Serve;
 use crate::queue::request::Request;
 use classmate::internal::ad::ClassAd;
@@ -72,6 +74,14 @@ enum Route {
     RequestClass(usize, Option<Vec<u8>>),
 }
 
+/// The properties of an access point on which the slots in its reach depend.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ReachKey {
+    protocols: Protocols,
+    /// Its name, if it has claimed partitionable slots.
+    claimant: Option<Box<[u8]>>,
+}
+
 /// Finds candidates by classes of slots.
 pub struct ClassMatcher<'c> {
     offers: ScanMatcher<'c>,
@@ -91,8 +101,11 @@ pub struct ClassMatcher<'c> {
     orders: HashMap<u32, usize>,
     by_ids: HashMap<Vec<u32>, Option<usize>>,
     rows: RowState,
-    /// The slots in use, sorted, by the addresses of the order and of the preemption verdict of the classes that share them.
-    preemption_orders: HashMap<[usize; 2], Arc<PreemptionOrder>>,
+    /// The slots in use, sorted, by the addresses of the order, the preferences and the preemption ranks of the classes that
+    /// share them.
+    preemption_orders: HashMap<[usize; 3], Arc<PreemptionOrder>>,
+    /// The rows that can be reached.
+    reachable: HashMap<ReachKey, Arc<Mask>>,
     found: Option<CandidateList>,
     largest_tie: usize,
     /// The classes that are kept to the end of the cycle.
@@ -156,6 +169,7 @@ impl<'c> ClassMatcher<'c> {
             by_ids: HashMap::new(),
             rows,
             preemption_orders: HashMap::new(),
+            reachable: HashMap::new(),
             found: None,
             largest_tie: 0,
             pinned: PinnedClasses::default(),
@@ -199,9 +213,10 @@ impl<'c> ClassMatcher<'c> {
         let found = self.found.as_mut().filter(|found| found.class >= classes);
         let last = found.map(|found| self.classes.swap_remove(std::mem::replace(&mut found.class, classes)));
         self.classes.truncate(classes);
-        let open = last.as_ref().filter(|last| last.order >= orders).map(|last| self.rows.open.swap_remove(last.order));
-        self.rows.open.truncate(orders);
-        self.rows.open.extend(open);
+        let order = last.as_ref().filter(|last| last.order >= orders);
+        let order = order.map(|last| self.rows.orders.swap_remove(last.order));
+        self.rows.orders.truncate(orders);
+        self.rows.orders.extend(order);
         self.classes.extend(last.map(|mut last| {
             last.order = last.order.min(orders);
             last
@@ -255,18 +270,24 @@ impl<'c> ClassMatcher<'c> {
     }
 
     /// The rows that can be reached; none if all can.
-    fn reachable(&self, search: &SlotSearch<'_>) -> Option<Mask> {
+    fn reachable(&mut self, search: &SlotSearch<'_>) -> Option<Arc<Mask>> {
         let rows = &self.rows;
-        let everywhere = rows.unclaimed && rows.protocols.is_some_and(|protocols| protocols.meet(search.protocols));
-        (!everywhere).then(|| {
-            Mask::of(self.compiled.table.len(), |row| match self.compiled.table.slots(row as u32).first() {
-                Some(place) => {
+        if rows.claimants.is_empty() && rows.protocols.is_some_and(|protocols| protocols.meet(search.protocols)) {
+            return None;
+        }
+        let key = ReachKey { protocols: search.protocols, claimant: rows.claimants.get(search.schedd).cloned() };
+        let table = &self.compiled.table;
+        let made = || {
+            let reaches = |row: usize| {
+                let first = table.slots(row as u32).first();
+                first.is_some_and(|place| {
                     let slot = self.offers.slot(self.compiled.order[*place as usize]);
                     !slot.is_elsewhere(search.schedd) && slot.protocols.meet(search.protocols)
-                }
-                None => false,
-            })
-        })
+                })
+            };
+            Arc::new(Mask::of(table.len(), reaches))
+        };
+        Some(Arc::clone(self.reachable.entry(key).or_insert_with(made)))
     }
 
     /// Evaluates slots one by one.
@@ -318,6 +339,7 @@ impl SlotMatcher for ClassMatcher<'_> {
             };
             self.offers.found = None;
             let offer = self.pop(&mut found, search.session);
+            self.largest_tie = self.largest_tie.max(usize::from(offer.is_some()));
             if offer.is_some_and(|offer| self.offers.is_bad(&offer)) {
                 self.found = Some(found);
                 continue;
@@ -460,7 +482,7 @@ impl ClassMatcher<'_> {
             };
             self.routes.insert(sample.autocluster, route);
         }
-        self.pinned = PinnedClasses { classes: self.classes.len(), orders: self.rows.open.len(), bytes: self.taken };
+        self.pinned = PinnedClasses { classes: self.classes.len(), orders: self.rows.orders.len(), bytes: self.taken };
         if !self.routes.values().any(|route| matches!(route, Route::Request)) {
             // No request is evaluated any more. To free so many pieces takes a while.
             let results = (std::mem::take(&mut self.cache), std::mem::take(&mut self.interner));

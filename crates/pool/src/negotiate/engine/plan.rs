@@ -68,9 +68,11 @@ pub(super) struct MatchPlan {
     pub(super) slot: Vec<ConditionPart>,
     /// The ranks: of the negotiator before the job's, the job's, the negotiator's after it.
     pub(super) ranks: [Option<Arc<Atom>>; 3],
-    /// For slots in use: whether they prefer the job, whether `PREEMPTION_REQUIREMENTS` is true, whether they rank the job
-    /// as high as the running one, and `PREEMPTION_RANK`.
-    pub(super) preemption: [Option<Arc<Atom>>; 4],
+    /// For slots in use: whether they prefer the job, whether `PREEMPTION_REQUIREMENTS` is true, and whether they rank the
+    /// job as high as the running one.
+    pub(super) preemption: [Option<Arc<Atom>>; 3],
+    /// For slots in use: `PREEMPTION_RANK`.
+    pub(super) preemption_rank: Option<Arc<Atom>>,
 }
 
 /// The plans, by structure of the request and of the slot.
@@ -146,13 +148,13 @@ impl MatchPlans {
 
     /// The ranks.
     pub(super) fn ranks(&self) -> impl Iterator<Item = &Arc<Atom>> {
-        self.by_structure.iter().flat_map(|plan| plan.ranks.iter().flatten())
+        self.by_structure.iter().flat_map(MatchPlan::all_ranks)
     }
 
     /// The ranks that look only at slots of a structure, each once.
     pub(super) fn closed_ranks(&self, structure: usize) -> impl Iterator<Item = &Arc<Atom>> {
         let mut seen = HashSet::new();
-        let ranks = self.of_slots(structure).flat_map(|plan| plan.ranks.iter().flatten());
+        let ranks = self.of_slots(structure).flat_map(MatchPlan::all_ranks);
         ranks.filter(move |atom| atom.other.is_empty() && seen.insert(atom.id))
     }
 
@@ -168,10 +170,10 @@ impl MatchPlans {
 
     /// The attributes of requests that any expression depends on.
     pub(super) fn request_attributes(&self) -> HashSet<Key> {
-        let all = self.by_structure.iter().flat_map(|plan| {
-            let values = plan.ranks.iter().chain(&plan.preemption).flatten();
-            plan.conditions().chain(values)
-        });
+        let all = self
+            .by_structure
+            .iter()
+            .flat_map(|plan| plan.conditions().chain(plan.all_ranks()).chain(plan.preemption.iter().flatten()));
         all.flat_map(|atom| &atom.other).map(|name| name.key()).collect()
     }
 }
@@ -193,14 +195,20 @@ impl MatchPlan {
             of(Some(&rules.prefers), in_use),
             of(rules.requirements.as_ref(), in_use),
             of(Some(&rules.likes_as_well), in_use),
-            of(ranking.preemption.as_ref(), in_use),
         ];
+        let preemption_rank = of(ranking.preemption.as_ref(), in_use);
         Self {
             ranks: [before, Some(rank(pair, Side::Other, atoms)), after],
             preemption,
+            preemption_rank,
             job: apart(requirements(pair, Side::Other, atoms)),
             slot: apart(requirements(pair, Side::Row, atoms)),
         }
+    }
+
+    /// The ranks, that of preemption included.
+    fn all_ranks(&self) -> impl Iterator<Item = &Arc<Atom>> {
+        self.ranks.iter().flatten().chain(&self.preemption_rank)
     }
 
     fn conditions(&self) -> impl Iterator<Item = &Arc<Atom>> {

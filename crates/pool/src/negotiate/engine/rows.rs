@@ -1,6 +1,8 @@
 //! The state of the rows during the negotiation loop: the free slots of each, and their cost.
 
-use crate::negotiate::engine::evaluate::SlotOrder;
+use hashbrown::HashSet;
+
+use crate::negotiate::engine::order::SlotOrder;
 use crate::negotiate::engine::table::ClassTable;
 use crate::pool::Slot;
 use crate::pool::address::Protocols;
@@ -20,11 +22,11 @@ pub(super) struct RowState {
     pub(super) planes: BitPlanes,
     /// Adjacent rows of one cost.
     pub(super) runs: Vec<CostRun>,
-    /// For each order the entries that may still be free; taken ones are removed lazily.
-    pub(super) open: Vec<Mask>,
+    /// The state of the rows in each order.
+    pub(super) orders: Vec<OrderState>,
     /// Free slots of all rows.
     pub(super) left: usize,
-    /// For each row the place to begin the search for a free slot.
+    /// For each row the number of its slots at the beginning that are taken, as far as known.
     next: Vec<u32>,
     /// By place, whether a slot is taken.
     taken: Vec<bool>,
@@ -32,8 +34,8 @@ pub(super) struct RowState {
     pub(super) log: Vec<u32>,
     /// Rows of slots in use.
     pub(super) in_use: Mask,
-    /// True if no partitionable slot is claimed by an access point.
-    pub(super) unclaimed: bool,
+    /// The access points that have claimed partitionable slots.
+    pub(super) claimants: HashSet<Box<[u8]>>,
     /// The protocols that reach the slots, if they are the same for all.
     pub(super) protocols: Option<Protocols>,
 }
@@ -50,11 +52,12 @@ impl RowState {
         let number = |cost: &f64| costs.binary_search_by(|known| known.total_cmp(cost)).unwrap_or_default() as u32;
         let cost_of: Vec<u32> = cost.iter().map(number).collect();
         let uses = |row: usize| preemption && first(row).is_some_and(|slot| slot.user.is_some());
+        let claimant = |slot: &Slot| Some(Box::from(slot.claimed_by.as_deref()?));
         let free: Vec<u32> = (0..table.len()).map(|row| table.slots(row as u32).len() as u32).collect();
         Self {
             planes: BitPlanes::of(&free),
             runs: CostRun::all(&cost_of),
-            open: Vec::new(),
+            orders: Vec::new(),
             left: free.iter().map(|free| *free as usize).sum(),
             free,
             cost,
@@ -64,15 +67,16 @@ impl RowState {
             taken: vec![false; table.row_of.len()],
             log: Vec::new(),
             in_use: Mask::of(table.len(), uses),
-            unclaimed: each().flatten().all(|slot| !(slot.partitionable && slot.claimed_by.is_some())),
+            claimants: each().flatten().filter(|slot| slot.partitionable).filter_map(claimant).collect(),
             protocols: agreed(each().flatten().map(|slot| slot.protocols)),
         }
     }
 
     /// Adds an order; returns its number.
     pub(super) fn add_order(&mut self, order: &SlotOrder) -> usize {
-        self.open.push(Mask::all(order.entries.len()));
-        self.open.len() - 1
+        let next = if order.is_by_slot() { vec![0; self.next.len()] } else { Vec::new() };
+        self.orders.push(OrderState { open: Mask::all(order.rows.len()), next });
+        self.orders.len() - 1
     }
 
     /// Marks a slot as taken.
@@ -96,18 +100,32 @@ impl RowState {
         !self.taken[place as usize]
     }
 
-    /// The first slot of a row that is not taken.
-    pub(super) fn first_free(&mut self, row: u32, table: &ClassTable) -> Option<u32> {
-        let slots = table.slots(row);
-        let next = &mut self.next[row as usize];
-        while let Some(place) = slots.get(*next as usize) {
-            if !self.taken[*place as usize] {
-                return Some(*place);
+    /// The first slot of a row in an order that is not taken, with its number.
+    pub(super) fn first_free(
+        &mut self,
+        row: u32,
+        (number, order): (usize, &SlotOrder),
+        table: &ClassTable,
+    ) -> Option<(u32, u32)> {
+        let own = &mut self.orders[number].next;
+        let next = if own.is_empty() { &mut self.next[row as usize] } else { &mut own[row as usize] };
+        while let Some((number, place)) = order.slot(row, *next as usize, table) {
+            if !self.taken[place as usize] {
+                return Some((number, place));
             }
             *next += 1;
         }
         None
     }
+}
+
+/// The state of the rows in one order.
+#[derive(Debug)]
+pub(super) struct OrderState {
+    /// The entries that may still be free; taken ones are removed lazily.
+    pub(super) open: Mask,
+    /// As `next` of all rows, in this order; empty if the slots of rows are in the order of their places.
+    next: Vec<u32>,
 }
 
 /// Numbers of free slots, 64 rows to a word of each bit.

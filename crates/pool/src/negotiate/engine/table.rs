@@ -3,6 +3,8 @@
 //! In: slots, their structures and a [`Partitioner`]. Out: rows, each with its slots in the order in which they are
 //! evaluated. Rows of one structure are adjacent, a block, which begins at a multiple of 64.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 
 use crate::negotiate::engine::partitioning::Partitioner;
@@ -85,9 +87,14 @@ impl ClassTable {
         self.starts.len().saturating_sub(1)
     }
 
+    /// The slots of a row, as a range of all slots row by row.
+    pub(super) fn range(&self, row: u32) -> Range<usize> {
+        self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize
+    }
+
     /// The places of the slots of a row, ascending.
     pub(super) fn slots(&self, row: u32) -> &[u32] {
-        &self.members[self.starts[row as usize] as usize..self.starts[row as usize + 1] as usize]
+        &self.members[self.range(row)]
     }
 }
 

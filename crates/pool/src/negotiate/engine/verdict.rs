@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use smallvec::SmallVec;
 
-use crate::negotiate::engine::evaluate::{BEFORE, Evaluator, FirstRankOrder, PreemptionVerdict, RequestKey, SlotOrder};
+use crate::negotiate::engine::evaluate::{
+    BEFORE, Evaluator, FirstRankOrder, PREFERS, PreemptionRanks, PriorityVerdict, RequestKey,
+};
+use crate::negotiate::engine::order::SlotOrder;
 use crate::negotiate::engine::partitioning::{is_unpartitioned, picked};
 use crate::negotiate::engine::plan::ConditionPart;
 use crate::negotiate::engine::vocabulary::Vocabulary;
@@ -25,7 +28,16 @@ pub(super) struct ClassVerdict {
     /// Rows of these that accept the request.
     pub(super) both: Mask,
     pub(super) order: Arc<SlotOrder>,
-    pub(super) preemption: Option<Arc<PreemptionVerdict>>,
+    pub(super) preemption: Option<ClassPreemption>,
+}
+
+/// The decisions of slots in use about a request, where slots are in use.
+#[derive(Debug)]
+pub(super) struct ClassPreemption {
+    /// Rows that prefer the job to the one they run.
+    pub(super) prefers: Arc<Mask>,
+    pub(super) by_priority: Arc<PriorityVerdict>,
+    pub(super) ranks: Arc<PreemptionRanks>,
 }
 
 /// The numbers of the results of a request.
@@ -34,7 +46,8 @@ pub(super) struct Signature {
     /// For each block the set of rows that it accepts, and of those that accept it too.
     sets: Vec<[u32; 2]>,
     pub(super) order: u32,
-    preemption: Option<u32>,
+    /// Preference, decisions about preemption by priority, and `PREEMPTION_RANK`.
+    preemption: Option<[u32; 3]>,
 }
 
 /// Entries of attributes of a request.
@@ -53,10 +66,10 @@ impl<T> Default for Numbered<T> {
     }
 }
 
-impl<T> Numbered<T> {
-    fn number(&mut self, hash: u64, thing: T, same: impl Fn(&T, &T) -> bool) -> u32 {
+impl<T: PartialEq> Numbered<T> {
+    fn number(&mut self, hash: u64, thing: T) -> u32 {
         let things = &self.things;
-        let known = self.by_hash.find(hash, |(other, at)| *other == hash && same(&things[*at as usize], &thing));
+        let known = self.by_hash.find(hash, |(other, at)| *other == hash && *things[*at as usize] == thing);
         if let Some((_, number)) = known {
             return *number;
         }
@@ -64,6 +77,44 @@ impl<T> Numbered<T> {
         self.by_hash.insert_unique(hash, (hash, number), |(hash, _)| *hash);
         self.things.push(Arc::new(thing));
         number
+    }
+}
+
+/// Results of requests by the atoms and the values that they depend on, numbered by content: `Rank = Memory` and
+/// `Rank = 2 * Memory` are one order.
+#[derive(Debug)]
+struct Results<T> {
+    by_key: HashMap<(u32, Ids), u32>,
+    different: Mutex<Numbered<T>>,
+}
+
+impl<T> Default for Results<T> {
+    fn default() -> Self {
+        Self { by_key: HashMap::new(), different: Mutex::default() }
+    }
+}
+
+impl<T: Hash + PartialEq + Send + Sync> Results<T> {
+    /// The number of the result of each request; those that are not known are made.
+    fn numbers(
+        &mut self,
+        requests: &[&RequestKey<'_>],
+        key: impl Fn(&RequestKey<'_>) -> (u32, Ids) + Sync,
+        make: impl Fn(&RequestKey<'_>) -> T + Sync,
+    ) -> Vec<u32> {
+        let new = unknown(&self.by_key, requests, &key);
+        let (different, hasher) = (&self.different, DefaultHashBuilder::default());
+        let made = all(&new, requests.len() == 1, |request| {
+            let result = make(request);
+            // At once, so that those that are the same do not pile up.
+            (key(request), lock(different).number(hasher.hash_one(&result), result))
+        });
+        self.by_key.extend(made);
+        requests.iter().map(|request| self.by_key[&key(request)]).collect()
+    }
+
+    fn get(&self, number: u32) -> Arc<T> {
+        Arc::clone(&lock(&self.different).things[number as usize])
     }
 }
 
@@ -101,7 +152,7 @@ impl BlockInterner {
     fn new(rows: usize) -> Self {
         let (mut sets, hasher) = (Numbered::default(), DefaultHashBuilder::default());
         for set in [Mask::all(rows), Mask::none(rows)] {
-            sets.number(hasher.hash_one(&set), set, PartialEq::eq);
+            sets.number(hasher.hash_one(&set), set);
         }
         Self { parts: HashMap::new(), of_part: Vec::new(), met: HashMap::new(), of_met: Vec::new(), sets, hasher }
     }
@@ -158,7 +209,7 @@ impl BlockInterner {
             Some((hasher.hash_one(&made), made))
         });
         for made in made {
-            self.of_part.push(made.map_or(NOT_EVALUATED, |(hash, set)| self.sets.number(hash, set, PartialEq::eq)));
+            self.of_part.push(made.map_or(NOT_EVALUATED, |(hash, set)| self.sets.number(hash, set)));
         }
         parts
     }
@@ -174,7 +225,7 @@ impl BlockInterner {
             (hasher.hash_one(&met), met)
         });
         for (hash, set) in made {
-            let number = self.sets.number(hash, set, PartialEq::eq);
+            let number = self.sets.number(hash, set);
             self.of_met.push(number);
         }
     }
@@ -243,7 +294,11 @@ struct StructureAsks {
     first: AtomSet,
     /// True if they are ranks of slots, not of rows.
     by_slot: bool,
-    preemption: AtomSet,
+    prefers: AtomSet,
+    by_priority: AtomSet,
+    preemption_rank: AtomSet,
+    /// True if `PREEMPTION_RANK` is that of slots, not of rows.
+    preemption_by_slot: bool,
     /// All attributes that anything looks at, by their place in the vocabulary.
     places: Vec<usize>,
 }
@@ -253,36 +308,45 @@ struct StructureAsks {
 pub(super) struct Interner {
     structures: Vec<StructureAsks>,
     blocks: Vec<BlockInterner>,
-    /// Orders by rank expressions and the values of the request that they look at.
-    orders: HashMap<(u32, Ids), u32>,
+    orders: Results<SlotOrder>,
     firsts: HashMap<(u32, Ids), Arc<FirstRankOrder>>,
-    /// `Rank = Memory` and `Rank = 2 * Memory` are one.
-    different_orders: Mutex<Numbered<SlotOrder>>,
-    preemption: HashMap<(u32, Ids), u32>,
-    different_preemption: Mutex<Numbered<PreemptionVerdict>>,
-    hasher: DefaultHashBuilder,
+    prefers: Results<Mask>,
+    by_priority: Results<PriorityVerdict>,
+    preemption_ranks: Results<PreemptionRanks>,
 }
 
 impl Interner {
     /// An empty interner.
     pub(super) fn new(evaluator: &Evaluator<'_>) -> Self {
         let (plans, vocabulary) = (evaluator.plans, evaluator.vocabulary);
-        let mut known = [HashMap::new(), HashMap::new(), HashMap::new()];
+        let mut known: [HashMap<_, _>; 5] = Default::default();
         let mut of_structure = |structure: usize| {
             let plans = || (0..plans.slots()).map(|block| plans.plan(structure, block));
             let ranks = || plans().flat_map(|plan| plan.ranks.iter().map(Option::as_ref));
-            let by_slot = ranks().flatten().any(|atom| is_unpartitioned(atom, evaluator.unpartitioned));
-            let preemption = plans().flat_map(|plan| plan.preemption.iter().map(Option::as_ref));
-            let ranked = AtomSet::of(ranks(), by_slot, vocabulary, &mut known[0]);
-            let first =
-                AtomSet::of(plans().map(|plan| plan.ranks[BEFORE].as_ref()), by_slot, vocabulary, &mut known[1]);
-            let preemption = AtomSet::of(preemption, false, vocabulary, &mut known[2]);
+            let is_by_slot = |atom: &Arc<Atom>| is_unpartitioned(atom, evaluator.unpartitioned);
+            let by_slot = ranks().flatten().any(is_by_slot);
+            let preemption_ranks = || plans().map(|plan| plan.preemption_rank.as_ref());
+            let preemption_by_slot = preemption_ranks().flatten().any(is_by_slot);
+            let firsts = plans().map(|plan| plan.ranks[BEFORE].as_ref());
+            let prefers = plans().map(|plan| plan.preemption[PREFERS].as_ref());
+            let by_priority = plans().flat_map(|plan| plan.preemption[PREFERS + 1..].iter().map(Option::as_ref));
+            let asks = StructureAsks {
+                ranks: AtomSet::of(ranks(), by_slot, vocabulary, &mut known[0]),
+                first: AtomSet::of(firsts, by_slot, vocabulary, &mut known[1]),
+                by_slot,
+                prefers: AtomSet::of(prefers, false, vocabulary, &mut known[2]),
+                by_priority: AtomSet::of(by_priority, false, vocabulary, &mut known[3]),
+                preemption_rank: AtomSet::of(preemption_ranks(), preemption_by_slot, vocabulary, &mut known[4]),
+                preemption_by_slot,
+                places: Vec::new(),
+            };
             let parts = plans().flat_map(|plan| plan.job.iter().chain(&plan.slot));
-            let mut places: Vec<usize> = parts.flat_map(|part| &part.places).copied().collect();
-            places.extend(ranked.places.iter().chain(&preemption.places));
+            let sets = [&asks.ranks, &asks.prefers, &asks.by_priority, &asks.preemption_rank];
+            let places = parts.map(|part| &part.places).chain(sets.map(|set| &set.places));
+            let mut places: Vec<usize> = places.flatten().copied().collect();
             places.sort_unstable();
             places.dedup();
-            StructureAsks { ranks: ranked, first, by_slot, preemption, places }
+            StructureAsks { places, ..asks }
         };
         Self {
             structures: (0..plans.requests()).map(&mut of_structure).collect(),
@@ -315,10 +379,11 @@ impl Interner {
             threads::filter_map_into(blocks.collect(), |block| Some(signed(block)))
         };
         let orders = self.orders(evaluator, requests);
-        let preemption = self.preemption(evaluator, requests);
+        let preemption = evaluator.plans.in_use.then(|| self.preemption(evaluator, requests));
         let sign = |at: usize| {
             let sets = sets.iter().map(|of_block| of_block[at]).collect::<Option<_>>()?;
-            Some(Signature { sets, order: orders[at], preemption: preemption.get(at).copied() })
+            let preemption = preemption.as_ref().map(|results| results.each_ref().map(|of_all| of_all[at]));
+            Some(Signature { sets, order: orders[at], preemption })
         };
         (0..requests.len()).map(sign).collect()
     }
@@ -326,45 +391,35 @@ impl Interner {
     /// The numbers of the orders in which requests rank slots.
     fn orders(&mut self, evaluator: &Evaluator<'_>, requests: &[&RequestKey<'_>]) -> Vec<u32> {
         let asks = |request: &RequestKey<'_>| &self.structures[request.structure];
-        let (key, first) = (
-            |request: &RequestKey<'_>| asks(request).ranks.key(request),
-            |request: &RequestKey<'_>| asks(request).first.key(request),
-        );
-        let new = unknown(&self.orders, requests, key);
-        let new_firsts = unknown(&self.firsts, &new, first);
-        let alone = requests.len() == 1;
-        let firsts = all(&new_firsts, alone, |request| {
+        let first = |request: &RequestKey<'_>| asks(request).first.key(request);
+        let new = unknown(&self.orders.by_key, requests, |request| asks(request).ranks.key(request));
+        let new = unknown(&self.firsts, &new, first);
+        let firsts = all(&new, requests.len() == 1, |request| {
             (first(request), Arc::new(evaluator.first(request, asks(request).by_slot)))
         });
         self.firsts.extend(firsts);
-        let (structures, known) = (&self.structures, &self.firsts);
-        let orders = all(&new, alone, |request| {
-            let asks = &structures[request.structure];
-            let order = evaluator.sorted(&known[&asks.first.key(request)], request, asks.by_slot);
-            let hash = self.hasher.hash_one((&order.entries, &order.ranks));
-            // At once, so that those that are the same do not pile up.
-            let number = lock(&self.different_orders).number(hash, order, SlotOrder::same_as);
-            (asks.ranks.key(request), number)
-        });
-        self.orders.extend(orders);
-        requests.iter().map(|request| self.orders[&self.structures[request.structure].ranks.key(request)]).collect()
+        let (structures, firsts) = (&self.structures, &self.firsts);
+        let asks = |request: &RequestKey<'_>| &structures[request.structure];
+        let key = |request: &RequestKey<'_>| asks(request).ranks.key(request);
+        self.orders.numbers(requests, key, |request| {
+            let asks = asks(request);
+            evaluator.sorted(&firsts[&asks.first.key(request)], request, asks.by_slot)
+        })
     }
 
-    /// The numbers of the preemption verdicts on requests; none if no slot is in use.
-    fn preemption(&mut self, evaluator: &Evaluator<'_>, requests: &[&RequestKey<'_>]) -> Vec<u32> {
-        if !evaluator.plans.in_use {
-            return Vec::new();
-        }
+    /// The numbers of preferences, decisions about preemption by priority, and preemption ranks of requests.
+    fn preemption(&mut self, evaluator: &Evaluator<'_>, requests: &[&RequestKey<'_>]) -> [Vec<u32>; 3] {
         let structures = &self.structures;
-        let key = |request: &RequestKey<'_>| structures[request.structure].preemption.key(request);
-        let new = unknown(&self.preemption, requests, key);
-        let made = all(&new, requests.len() == 1, |request| {
-            let verdict = evaluator.preemption(request);
-            let hash = self.hasher.hash_one(&verdict);
-            (key(request), lock(&self.different_preemption).number(hash, verdict, PartialEq::eq))
-        });
-        self.preemption.extend(made);
-        requests.iter().map(|request| self.preemption[&key(request)]).collect()
+        let asks = |request: &RequestKey<'_>| &structures[request.structure];
+        let prefers = |request: &RequestKey<'_>| asks(request).prefers.key(request);
+        let by_priority = |request: &RequestKey<'_>| asks(request).by_priority.key(request);
+        let rank = |request: &RequestKey<'_>| asks(request).preemption_rank.key(request);
+        let ranks = |request: &RequestKey<'_>| evaluator.preemption_ranks(request, asks(request).preemption_by_slot);
+        [
+            self.prefers.numbers(requests, prefers, |request| evaluator.preemption(PREFERS, request)),
+            self.by_priority.numbers(requests, by_priority, |request| evaluator.by_priority(request)),
+            self.preemption_ranks.numbers(requests, rank, ranks),
+        ]
     }
 
     /// The verdict on requests of a signature.
@@ -376,10 +431,12 @@ impl Interner {
             job.put(block.first, &known.sets.things[*of_job as usize]);
             both.put(block.first, &known.sets.things[*of_both as usize]);
         }
-        let order = Arc::clone(&lock(&self.different_orders).things[signature.order as usize]);
-        let preemption =
-            signature.preemption.map(|at| Arc::clone(&lock(&self.different_preemption).things[at as usize]));
-        ClassVerdict { job, both, order, preemption }
+        let preemption = signature.preemption.map(|[prefers, by_priority, ranks]| ClassPreemption {
+            prefers: self.prefers.get(prefers),
+            by_priority: self.by_priority.get(by_priority),
+            ranks: self.preemption_ranks.get(ranks),
+        });
+        ClassVerdict { job, both, order: self.orders.get(signature.order), preemption }
     }
 }
 
