@@ -1,5 +1,6 @@
 //! One attribute of many ads, each distinct value once.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashTable};
@@ -10,7 +11,7 @@ use crate::program::table::structure_of;
 use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::print::Style;
-use crate::threads::map_all;
+use crate::threads::{filter_map_into, map_parts};
 use crate::value::Value;
 
 /// An attribute of an ad.
@@ -50,11 +51,39 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
-    /// The distinct attributes of ads for a name, in the order of first sight, and the number of each ad.
-    pub fn of(name: Name, ads: &[&ClassAd]) -> (Self, Vec<u32>) {
-        let mut dictionary = Self::default();
-        let ids = ads.iter().map(|ad| dictionary.id(ad, name)).collect();
-        (dictionary, ids)
+    /// For each name the distinct attributes of a number of ads, in the order of first sight, and the number of each ad.
+    /// Reads every ad once.
+    pub fn of<'a>(names: &[Name], count: usize, ad: &(dyn Fn(usize) -> &'a ClassAd + Sync)) -> Vec<(Self, Vec<u32>)> {
+        let of_part = |ads: Range<usize>| {
+            let mut found: Vec<_> = names.iter().map(|_| (Self::default(), Vec::with_capacity(ads.len()))).collect();
+            let mut places = Places::new(names);
+            for ad in ads.map(ad) {
+                for ((dictionary, ids), attribute) in found.iter_mut().zip(places.of(ad)) {
+                    ids.push(dictionary.number(attribute));
+                }
+            }
+            found
+        };
+        let mut of_name: Vec<Vec<(Self, Vec<u32>)>> = names.iter().map(|_| Vec::new()).collect();
+        for part in map_parts(count, ADS_PER_TASK, of_part) {
+            of_name.iter_mut().zip(part).for_each(|(parts, part)| parts.push(part));
+        }
+        filter_map_into(of_name, |parts| Some(Self::joined(parts)))
+    }
+
+    /// Joins parts, in their order.
+    fn joined(mut parts: Vec<(Self, Vec<u32>)>) -> (Self, Vec<u32>) {
+        if parts.len() == 1 {
+            return parts.swap_remove(0);
+        }
+        let most = parts.iter().map(|(dictionary, _)| dictionary.constants.len()).sum();
+        let mut whole = Self { constants: HashTable::with_capacity(most), ..Self::default() };
+        let mut all = Vec::with_capacity(parts.iter().map(|(_, ids)| ids.len()).sum());
+        for (dictionary, ids) in parts {
+            let here = whole.join(&dictionary);
+            all.extend(ids.iter().map(|id| here[*id as usize]));
+        }
+        (whole, all)
     }
 
     /// The number of the attribute of an ad.
@@ -181,51 +210,22 @@ fn hash(literal: &Literal) -> u64 {
     }
 }
 
-/// Ads per task of a thread.
-const ADS_PER_TASK: usize = 4096;
-
-/// Attributes of some ads: for each a dictionary and the numbers of the ads.
-type Segment = Vec<(Dictionary, Vec<u32>)>;
+/// Minimum number of ads per task of a thread.
+const ADS_PER_TASK: usize = 1024;
 
 impl Column {
-    /// The columns of attributes of a number of ads; none for an attribute that no ad has. Reads every ad once.
+    /// The columns of attributes of a number of ads; none for an attribute that no ad has.
     pub fn of<'a>(names: &[Name], count: usize, ad: &(dyn Fn(usize) -> &'a ClassAd + Sync)) -> Vec<Option<Self>> {
-        let firsts: Vec<usize> = (0..count).step_by(ADS_PER_TASK).collect();
-        let segment = |first: &usize| {
-            let ads = *first..count.min(first + ADS_PER_TASK);
-            let mut segment: Segment =
-                names.iter().map(|_| (Dictionary::default(), Vec::with_capacity(ads.len()))).collect();
-            let mut places = Places::new(names);
-            for ad in ads.map(ad) {
-                for ((dictionary, ids), attribute) in segment.iter_mut().zip(places.of(ad)) {
-                    ids.push(dictionary.number(attribute));
-                }
-            }
-            segment
+        let column = |(name, (dictionary, ids)): (&Name, (Dictionary, Vec<u32>))| {
+            let entries = dictionary.entries;
+            let any = entries.iter().any(|entry| !matches!(entry, Entry::Absent));
+            let int = |entry: &Entry| match entry {
+                Entry::Constant(value) => value.as_int(),
+                _ => None,
+            };
+            any.then(|| Self { name: *name, ids, ints: entries.iter().map(int).collect(), entries })
         };
-        let segments: Vec<Segment> = map_all(&firsts, segment);
-        let numbered: Vec<(usize, Name)> = names.iter().copied().enumerate().collect();
-        map_all(&numbered, |(at, name)| Self::joined(*name, segments.iter().map(|segment| &segment[*at])))
-    }
-
-    /// Joins one attribute of the ads of all segments, in their order.
-    fn joined<'p>(name: Name, segments: impl Iterator<Item = &'p (Dictionary, Vec<u32>)> + Clone) -> Option<Self> {
-        let (most, count) = segments
-            .clone()
-            .fold((0, 0), |(most, count), (dictionary, ids)| (most + dictionary.constants.len(), count + ids.len()));
-        let mut dictionary = Dictionary { constants: HashTable::with_capacity(most), ..Dictionary::default() };
-        let mut ids = Vec::with_capacity(count);
-        for (of_segment, numbers) in segments {
-            let here = dictionary.join(of_segment);
-            ids.extend(numbers.iter().map(|number| here[*number as usize]));
-        }
-        let any = dictionary.entries.iter().any(|entry| !matches!(entry, Entry::Absent));
-        let int = |entry: &Entry| match entry {
-            Entry::Constant(value) => value.as_int(),
-            _ => None,
-        };
-        let ints = dictionary.entries.iter().map(int).collect();
-        any.then_some(Self { name, ids, entries: dictionary.entries, ints })
+        names.iter().zip(Dictionary::of(names, count, ad)).map(column).collect()
     }
 
     /// The entry of an ad.
@@ -260,7 +260,7 @@ mod tests {
         let texts = ["[a = 1]", "[b = 1]", "[a = x]", "[a = 2]"];
         let ads: Vec<ClassAd> = texts.iter().map(|text| ClassAd::parse(text.as_bytes()).unwrap()).collect();
         let order = |at: usize| &ads[(at / 3 + at % 2 * 2) % 4];
-        let count = 3 * ADS_PER_TASK;
+        let count = 3 * ADS_PER_TASK + 1;
         let column = Column::of(&[Name::new("a")], count, &order).remove(0).unwrap();
         let mut whole = Dictionary::default();
         let expected: Vec<u32> = (0..count).map(|at| whole.id(order(at), Name::new("a"))).collect();

@@ -4,13 +4,14 @@
 
 use hashbrown::HashSet;
 
-use crate::negotiate::negotiation_loop::insert_submitter_attributes_at_start;
+use crate::negotiate::negotiation_loop::submitter_attributes_at_start;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::SlotMatcher;
 use crate::priority::PriorityPolicy;
 use crate::queue::Submitter;
 use crate::queue::job::JobId;
 use crate::queue::request::Queue;
+use classmate::internal::ad::Shapes;
 
 /// The feasibility of an idle job: feasible if it matches any slot, claimed or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,8 +33,8 @@ pub(super) fn feasibility(
     let mut stuck: HashSet<u32> = HashSet::new();
     for (who, request) in queue.first_of_each() {
         let ad = || {
-            let mut ad = queue.request_ad(who, &request);
-            insert_submitter_attributes_at_start(&mut ad, &submitters[who].name, policy, rules);
+            let mut ad = queue.request_ad(who, &request, &mut Shapes::default());
+            ad.update(&submitter_attributes_at_start(&submitters[who].name, policy, rules));
             ad
         };
         if !market.is_feasible(request.autocluster, &ad) {

@@ -41,9 +41,9 @@ use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::{ClassCounts, SlotMatcher};
 use crate::pool::Slot;
 use crate::priority::{End, PieInput, PriorityPolicy};
-use crate::queue::request::{CARRIED, Queue, Request};
+use crate::queue::request::{CARRIED, Queue, RESOURCE_COUNT, Request};
 use crate::queue::{Submitter, significant};
-use classmate::internal::ad::ClassAd;
+use classmate::internal::ad::{ClassAd, Shapes};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::threads;
 use classmate_config::internal::config::ConfigError;
@@ -176,7 +176,7 @@ impl PreparedPool<'_> {
         (statistics.total_slots, statistics.pool_weight) = (total_slots, size.weight);
         statistics.trimmed_slots = dealing.offers.left();
         statistics.candidate_slots = if self.quotas.is_some() { size.slots } else { statistics.trimmed_slots };
-        statistics.autoclusters = dealing.queue.autoclusters;
+        statistics.autoclusters = dealing.queue.autoclusters.len();
         if self.quotas.is_some() && dealing.policy.divides_among_groups() {
             groups::negotiate_groups(&mut dealing, size, settings);
         } else {
@@ -193,6 +193,9 @@ impl PreparedPool<'_> {
         Ok(Cycle { outcome, classes, by_slot, requests, feasibility })
     }
 }
+
+/// Minimum number of requests per task of a thread.
+const GRAIN: usize = 64;
 
 /// The matcher for the requests of the queue, and the reason it tries slots one by one; `None` if it uses classes.
 fn market<'c>(
@@ -212,12 +215,18 @@ fn market<'c>(
         Matcher::Reference => return (Box::new(offers), Some("the reference path was requested")),
     };
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
-    let ads: Vec<ClassAd> = threads::map_all(&firsts, |(who, request)| queue.request_ad(*who, request));
-    let marked = |((who, request), mut ad): (&(usize, Request), ClassAd)| {
-        negotiation_loop::insert_submitter_attributes_at_start(&mut ad, &submitters[*who].name, policy, rules);
-        SampleRequest { autocluster: request.autocluster, ad }
-    };
-    let samples: Vec<SampleRequest> = firsts.iter().zip(ads).map(marked).collect();
+    let attributes =
+        |submitter: &Submitter| negotiation_loop::submitter_attributes_at_start(&submitter.name, policy, rules);
+    let attributes: Vec<ClassAd> = submitters.iter().map(attributes).collect();
+    let samples = threads::flat_map_parts(firsts.len(), GRAIN, |part| {
+        let mut shapes = Shapes::default();
+        let sample = |(who, request): &(usize, Request)| {
+            let mut ad = queue.request_ad(*who, request, &mut shapes);
+            ad.update(&attributes[*who]);
+            SampleRequest { autocluster: request.autocluster, ad }
+        };
+        firsts[part].iter().map(sample).collect()
+    });
     match ClassMatcher::new(offers, rules, &samples, (&varying(queue), memory), observer) {
         Ok(engine) => (Box::new(engine), None),
         Err((offers, obstacle)) => (offers, Some(obstacle)),
@@ -234,8 +243,8 @@ fn uses_insignificant(queue: &Queue<'_>, rules: &Rules) -> bool {
 
 /// The attributes in which requests of one autocluster may differ.
 fn varying(queue: &Queue<'_>) -> HashSet<Key> {
-    let carried = CARRIED.map(Name::new).into_iter().filter(|name| !queue.significant.contains(*name));
-    let added = significant::STANDING.into_iter().chain(["_condor_RESOURCE_COUNT"]).map(Name::new);
+    let carried = CARRIED.iter().copied().filter(|name| !queue.significant.contains(*name));
+    let added = significant::STANDING.iter().copied().chain([*RESOURCE_COUNT]);
     carried.chain(added).map(Name::key).collect()
 }
 

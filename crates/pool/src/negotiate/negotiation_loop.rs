@@ -22,9 +22,9 @@ use crate::pool::address::Protocols;
 use crate::priority::session::Serve;
 use crate::priority::{Claimant, PieHistory, PieInput, PriorityPolicy, Session, Spin, Turn, TurnResult, Turns};
 use crate::queue::request::{Queue, Request};
-use crate::queue::significant::requires_standing;
+use crate::queue::significant::{STANDING, requires_standing};
 use crate::queue::submitter::Submitter;
-use classmate::internal::ad::ClassAd;
+use classmate::internal::ad::{ClassAd, Shapes};
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
@@ -60,8 +60,12 @@ pub struct NegotiationLoop<'c> {
     pub requests: usize,
     /// The number of each submitter's access point.
     schedds: Vec<usize>,
+    /// The protocols that reach it.
+    protocols: Vec<Protocols>,
     /// The autoclusters whose jobs require something of what the negotiator adds to a request, as far as this was asked.
     require_standing: RefCell<HashMap<u32, bool>>,
+    /// The shapes of request ads.
+    shapes: RefCell<Shapes>,
 }
 
 /// The group that is negotiated for, as request ads show it.
@@ -157,7 +161,9 @@ impl<'c> NegotiationLoop<'c> {
             active_schedds: HashSet::new(),
             requests,
             schedds,
+            protocols: submitters.iter().map(|submitter| Protocols::of(&submitter.address)).collect(),
             require_standing: RefCell::default(),
+            shapes: RefCell::default(),
         }
     }
 
@@ -325,7 +331,7 @@ impl<'c> NegotiationLoop<'c> {
         }
         let mut request = self.next_request(who, progress)?;
         if self.offers.needs_ad(request.autocluster) {
-            request.ad = self.queue.request_ad(who, &request);
+            request.ad = self.queue.request_ad(who, &request, &mut self.shapes.borrow_mut());
         }
         Some(ServedRequest::new(request))
     }
@@ -372,7 +378,7 @@ impl<'c> NegotiationLoop<'c> {
     /// Adds the current attributes of the submitter to a request.
     pub(super) fn insert_submitter_attributes(&self, who: usize, request: &mut Request) {
         let submitter = &self.submitters[who].name;
-        insert_submitter_attributes(&mut request.ad, submitter, &*self.policy, self.rules, self.group.as_ref());
+        request.ad.update(&submitter_attributes(submitter, &*self.policy, self.rules, self.group.as_ref()));
     }
 
     /// The search of a slot for a request of a submitter, with what is left of its turn.
@@ -387,7 +393,7 @@ impl<'c> NegotiationLoop<'c> {
             submitter: who,
             name: &submitter.name,
             schedd: &submitter.schedd,
-            protocols: Protocols::of(&submitter.address),
+            protocols: self.protocols[who],
             serve: session.serve(),
         }
     }
@@ -527,37 +533,34 @@ impl<'c> NegotiationLoop<'c> {
     }
 }
 
-/// Adds the attributes that the submitter has before the first turn to a request.
-pub(super) fn insert_submitter_attributes_at_start(
-    ad: &mut ClassAd,
-    submitter: &[u8],
-    policy: &dyn PriorityPolicy,
-    rules: &Rules,
-) {
+/// The attributes of a submitter before its first turn, which requests have.
+pub(super) fn submitter_attributes_at_start(submitter: &[u8], policy: &dyn PriorityPolicy, rules: &Rules) -> ClassAd {
     let negotiating = (!rules.groups.tree.is_empty()).then(NegotiatedGroup::default);
-    insert_submitter_attributes(ad, submitter, policy, rules, negotiating.as_ref());
+    submitter_attributes(submitter, policy, rules, negotiating.as_ref())
 }
 
-/// Adds the attributes of the submitter to a request.
-fn insert_submitter_attributes(
-    ad: &mut ClassAd,
+/// The attributes of a submitter, which requests have.
+fn submitter_attributes(
     submitter: &[u8],
     policy: &dyn PriorityPolicy,
     rules: &Rules,
     negotiating: Option<&NegotiatedGroup>,
-) {
+) -> ClassAd {
     let standing = policy.standing(submitter);
-    ad.insert("SubmitterNegotiatingGroup", negotiating.map_or(NO_GROUP, |group| &group.name));
-    ad.insert("SubmitterAutoregroup", negotiating.is_some_and(|group| group.autoregroup));
+    let [negotiating_group, autoregroup, group, group_usage, group_quota, prio, user_prio, usage] = *STANDING;
+    let mut ad = ClassAd::with_capacity(STANDING.len());
+    ad.insert(negotiating_group, negotiating.map_or(NO_GROUP, |group| &group.name));
+    ad.insert(autoregroup, negotiating.is_some_and(|group| group.autoregroup));
     if let Some(NegotiatedGroup { quotas, .. }) = negotiating {
         let tree = &rules.groups.tree;
         let at = tree.of(submitter);
         let name = &tree.groups()[at].name;
-        ad.insert("SubmitterGroup", Value::Str(Text::new(name)));
-        ad.insert("SubmitterGroupResourcesInUse", policy.group_usage(name));
-        ad.insert("SubmitterGroupQuota", quotas.get(at).copied().unwrap_or(0.0));
+        ad.insert(group, Value::Str(Text::new(name)));
+        ad.insert(group_usage, policy.group_usage(name));
+        ad.insert(group_quota, quotas.get(at).copied().unwrap_or(0.0));
     }
-    ad.insert("SubmittorPrio", standing.priority);
-    ad.insert("SubmitterUserPrio", standing.priority);
-    ad.insert("SubmitterUserResourcesInUse", standing.usage);
+    ad.insert(prio, standing.priority);
+    ad.insert(user_prio, standing.priority);
+    ad.insert(usage, standing.usage);
+    ad
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use hashbrown::HashMap;
 
 use crate::accountant::usage::{Account, SlotInUse};
-use crate::negotiate::negotiation_loop::insert_submitter_attributes_at_start;
+use crate::negotiate::negotiation_loop::submitter_attributes_at_start;
 use crate::negotiate::preemption::{KnownQuotas, LiveUsage, SlotAnnotator};
 use crate::negotiate::quotas::{Division, divided};
 use crate::negotiate::rules::Rules;
@@ -230,7 +230,7 @@ impl<'s> PreparedPool<'s> {
     pub fn job(&self, ad: &ClassAd, submitter: &[u8]) -> PreparedJob {
         let policy = self.policy();
         let mut ad = candidacy(ad, policy);
-        insert_submitter_attributes_at_start(&mut ad, submitter, policy, &self.rules);
+        ad.update(&submitter_attributes_at_start(submitter, policy, &self.rules));
         PreparedJob { ad, standing: policy.standing(submitter) }
     }
 

@@ -86,6 +86,8 @@ static OFFLINE: LazyLock<Name> = LazyLock::new(|| Name::new("Offline"));
 static RANK: LazyLock<Name> = LazyLock::new(|| Name::new("Rank"));
 static CURRENT_RANK: LazyLock<Name> = LazyLock::new(|| Name::new("CurrentRank"));
 static CONCURRENCY_LIMITS: LazyLock<Name> = LazyLock::new(|| Name::new("ConcurrencyLimits"));
+static CLAIM_ID_LIST: LazyLock<Name> = LazyLock::new(|| Name::new("ClaimIdList"));
+static CLAIM_ID: LazyLock<Name> = LazyLock::new(|| Name::new("ClaimId"));
 
 /// A slot.
 #[derive(Debug, Clone)]
@@ -239,9 +241,9 @@ impl Slot {
     pub fn claims(&self, settings: &EvalOptions) -> Option<usize> {
         let facts = AdReader::of(&self.ad, settings);
         let separators = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
-        match facts.string("ClaimIdList") {
+        match facts.string(*CLAIM_ID_LIST) {
             Some(list) => Some(list.split(separators).filter(|claim| !claim.is_empty()).count()),
-            None => facts.string("ClaimId").map(|_| 1),
+            None => facts.string(*CLAIM_ID).map(|_| 1),
         }
     }
 

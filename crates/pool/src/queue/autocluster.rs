@@ -15,59 +15,103 @@ use classmate::internal::name::{Key, Name};
 use classmate::internal::program::table::closure;
 use classmate::internal::syntax::print::Style;
 
+/// The attributes of an ad, its chained parents not counted, and the addresses of their expressions; 0 for a constant.
+type AdStructure = SmallVec<[(Key, usize); MAX_DIFFERENT]>;
+
+fn structure_of(ad: &ClassAd) -> AdStructure {
+    let address = |value: &Attribute| value.tree().map_or(0, |tree| Arc::as_ptr(tree) as usize);
+    ad.attributes().map(|(name, value)| (name.key(), address(value))).collect()
+}
+
 /// Finds equal jobs.
-#[derive(Debug, Default)]
-pub struct Autoclusters {
-    by_signature: HashMap<Vec<u8>, u32>,
+///
+/// Jobs are equal if the significant attributes, and the job attributes that these refer to, have the same text.
+#[derive(Debug)]
+pub struct Autoclusters<'j> {
+    significant: &'j Significant,
+    /// The attributes that matter in jobs by the structure of the job and of its chained parents.
+    names: HashMap<Vec<AdStructure>, Arc<[Name]>>,
+    /// The significant part of the job that was numbered last.
+    last: Option<SignificantPart<'j>>,
+    /// The numbers of texts, and those of the texts of expressions by address.
+    texts: HashMap<Vec<u8>, u32>,
+    trees: HashMap<usize, u32>,
+    by_signature: HashMap<Vec<(Key, u32)>, u32>,
+    /// The attributes that matter in jobs of each autocluster.
+    names_of: Vec<Arc<[Name]>>,
 }
 
-impl Autoclusters {
+/// The significant part of a job.
+#[derive(Debug)]
+struct SignificantPart<'j> {
+    parent: Option<&'j Arc<ClassAd>>,
+    own: AdStructure,
+    names: Arc<[Name]>,
+    /// The attributes with the numbers of their texts.
+    signature: Vec<(Key, u32)>,
+    /// The places of constants of the job itself: other jobs of this structure and parent differ in nothing else.
+    constants: Vec<usize>,
+}
+
+impl<'j> Autoclusters<'j> {
+    /// No autoclusters yet.
+    pub fn new(significant: &'j Significant) -> Self {
+        let (names, texts, trees) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { significant, names, last: None, texts, trees, by_signature: HashMap::new(), names_of: Vec::new() }
+    }
+
     /// The autocluster of a job, numbered from 1 in the order of first sight.
-    ///
-    /// Jobs are equal if the significant attributes, and the job attributes that these refer to, have the same text.
-    pub fn of(&mut self, job: &ClassAd, significant: &Significant) -> u32 {
-        self.of_signature(signature(job, significant))
-    }
-
-    /// The autocluster of the jobs with a signature.
-    pub(super) fn of_signature(&mut self, signature: Vec<u8>) -> u32 {
-        let next = self.by_signature.len() as u32 + 1;
-        *self.by_signature.entry(signature).or_insert(next)
-    }
-
-    /// Number of autoclusters so far.
-    pub fn len(&self) -> usize {
-        self.by_signature.len()
-    }
-
-    /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.by_signature.is_empty()
-    }
-}
-
-/// Encodes the significant part of a job.
-pub(super) fn signature(job: &ClassAd, significant: &Significant) -> Vec<u8> {
-    let mut signature = Vec::new();
-    for name in relevant(job, significant) {
-        signature.extend_from_slice(name.folded());
-        signature.push(b'=');
-        match job.lookup(name) {
-            Some(Attribute::Literal(_)) => {
-                if let Some(value) = job.constant(name) {
-                    signature.extend(value.to_text(Style::New));
-                }
-            }
-            Some(Attribute::Tree(_)) => {
-                if let Some(expr) = job.get(name) {
-                    signature.extend(expr.to_text(Style::New));
-                }
-            }
-            None => {}
+    pub fn of(&mut self, job: &'j ClassAd) -> u32 {
+        let (parent, own) = (job.chained(), structure_of(job));
+        let same_parent = |last: &SignificantPart<'_>| match (last.parent, parent) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let last = self.last.take().filter(|last| last.own == own && same_parent(last));
+        let mut part = last.unwrap_or_else(|| self.significant_part(job, own));
+        for place in &part.constants {
+            part.signature[*place].1 = self.number(job, part.names[*place]);
         }
-        signature.push(b'\n');
+        let next = self.by_signature.len() as u32 + 1;
+        let number = *self.by_signature.entry_ref(&part.signature).or_insert(next);
+        if number == next {
+            self.names_of.push(Arc::clone(&part.names));
+        }
+        self.last = Some(part);
+        number
     }
-    signature
+
+    /// The attributes that matter in jobs of each autocluster, which all of these have.
+    pub fn into_names(self) -> Vec<Arc<[Name]>> {
+        self.names_of
+    }
+
+    fn significant_part(&mut self, job: &'j ClassAd, own: AdStructure) -> SignificantPart<'j> {
+        let ads = std::iter::successors(Some(job), |ad| ad.chained().map(|parent| &**parent));
+        let significant = self.significant;
+        let names = self
+            .names
+            .entry(ads.map(structure_of).collect())
+            .or_insert_with(|| relevant(job, significant).into_iter().filter(|name| job.contains(*name)).collect());
+        let names = Arc::clone(names);
+        let is_constant = |place: &usize| own.contains(&(names[*place].key(), 0));
+        let constants: Vec<usize> = (0..names.len()).filter(is_constant).collect();
+        let signature = names.iter().map(|name| (name.key(), self.number(job, *name))).collect();
+        SignificantPart { parent: job.chained(), own, names, signature, constants }
+    }
+
+    /// The number of the text of an attribute.
+    fn number(&mut self, job: &ClassAd, name: Name) -> u32 {
+        let text = |job: &ClassAd| job.get(name).map(|expr| expr.to_text(Style::New)).unwrap_or_default();
+        let mut number = |text| {
+            let next = self.texts.len() as u32;
+            *self.texts.entry(text).or_insert(next)
+        };
+        match job.lookup(name).and_then(Attribute::tree) {
+            Some(tree) => *self.trees.entry(Arc::as_ptr(tree) as usize).or_insert_with(|| number(text(job))),
+            None => number(text(job)),
+        }
+    }
 }
 
 /// The significant attributes, then those of the job they refer to, directly or through others.
@@ -167,8 +211,38 @@ mod tests {
         for name in significant {
             set.insert(Name::new(name));
         }
-        let mut clusters = Autoclusters::default();
-        jobs.iter().map(|job| clusters.of(&ClassAd::parse(job.as_bytes()).unwrap(), &set)).collect()
+        let jobs: Vec<ClassAd> = jobs.iter().map(|job| ClassAd::parse(job.as_bytes()).unwrap()).collect();
+        let mut clusters = Autoclusters::new(&set);
+        jobs.iter().map(|job| clusters.of(job)).collect()
+    }
+
+    #[test]
+    fn what_a_job_shares_with_others_counts_as_its_own() {
+        let (mut set, ad) = (Significant::default(), |text: &str| ClassAd::parse(text.as_bytes()).unwrap());
+        for name in ["a", "b", "r"] {
+            set.insert(Name::new(name));
+        }
+        let child = |text: &str, parent: &Arc<ClassAd>| {
+            let mut child = ad(text);
+            child.chain(Some(Arc::clone(parent)));
+            child
+        };
+        let [first, second] = ["[a = 1; r = k + 1]", "[a = 1; b = 2; k = 3; r = k + 1]"].map(|text| Arc::new(ad(text)));
+        let jobs = [
+            child("[b = 2; k = 3]", &first),
+            child("[b = 3; k = 3]", &first),
+            child("[b = 2; k = 3]", &first),
+            ad("[R = k+1; a = 1; k = 3; b = 2]"),
+            child("[p = 1]", &second),
+            child("[p = 2]", &second),
+            child("[b = 3]", &second),
+            child("[b = 2]", &first),
+        ];
+        let mut clusters = Autoclusters::new(&set);
+        let numbers: Vec<u32> = jobs.iter().map(|job| clusters.of(job)).collect();
+        assert_eq!(numbers, [1, 2, 1, 1, 1, 1, 2, 3]);
+        let names: Vec<usize> = clusters.into_names().iter().map(|names| names.len()).collect();
+        assert_eq!(names, [4, 4, 3]);
     }
 
     #[test]

@@ -4,22 +4,32 @@
 //! Formula source: `docs/reference/negotiation.md` 8.3.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::queue::autocluster::{Autoclusters, Neighbours, relevant, signature};
+use crate::queue::autocluster::{Autoclusters, Neighbours};
 use crate::queue::job::{Activity, Job, JobId};
 use crate::queue::significant::Significant;
 use crate::queue::submitter::Submitter;
-use classmate::internal::ad::ClassAd;
+use classmate::internal::ad::{ClassAd, Shapes};
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::threads;
 
 /// Attributes of its first job that a request carries besides the significant ones.
-pub const CARRIED: [&str; 5] = ["Owner", "ClusterId", "ProcId", "GlobalJobId", "WantMatchDiagnostics"];
+pub static CARRIED: LazyLock<[Name; 5]> =
+    LazyLock::new(|| ["Owner", "ClusterId", "ProcId", "GlobalJobId", "WantMatchDiagnostics"].map(Name::new));
+
+/// The number of jobs of a request.
+pub static RESOURCE_COUNT: LazyLock<Name> = LazyLock::new(|| Name::new("_condor_RESOURCE_COUNT"));
+static MY_TYPE: LazyLock<Name> = LazyLock::new(|| Name::new("MyType"));
+static AUTOCLUSTER_ID: LazyLock<Name> = LazyLock::new(|| Name::new("AutoClusterId"));
+static WANT_PSLOT_PREEMPTION: LazyLock<Name> = LazyLock::new(|| Name::new("WantPslotPreemption"));
+
+/// Number of attributes for which a request has room: these, and those of its submitter.
+const ADDED: usize = 12;
 
 /// An idle job in a submitter's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +49,8 @@ pub struct Queue<'a> {
     pub lists: Vec<Vec<Queued>>,
     /// Attributes that have one value for all jobs of any autocluster.
     pub significant: Significant,
-    /// Number of autoclusters.
-    pub autoclusters: usize,
+    /// For each autocluster the attributes that matter in its jobs.
+    pub autoclusters: Vec<Arc<[Name]>>,
     /// Number of idle jobs without any of the submitters.
     pub strangers: usize,
     /// Number of unlisted equal jobs after a job.
@@ -105,14 +115,14 @@ impl<'a> Queue<'a> {
             order.sort_by_cached_key(|&at| jobs[at].order());
         }
         let mut lists = vec![Vec::new(); submitters.len()];
-        let mut clusters = Autoclusters::default();
+        let mut clusters = Autoclusters::new(&significant);
         let mut strangers = 0;
         let mut changes = changes(&order, &jobs, &significant).into_iter().peekable();
         let mut before: Option<(u32, usize, &Job<'_>)> = None;
         for (turn, &at) in order.iter().enumerate() {
             let job = &jobs[at];
-            let signature = changes.next_if(|(changed, _)| *changed == turn).map(|(_, signature)| signature);
-            if signature.is_none()
+            let changed = changes.next_if_eq(&turn).is_some();
+            if !changed
                 && let Some((autocluster, place, neighbour)) = before
                 && Arc::ptr_eq(&neighbour.traits, &job.traits)
             {
@@ -126,15 +136,14 @@ impl<'a> Queue<'a> {
                 before = None;
                 continue;
             };
-            let autocluster = match (signature, before) {
-                (Some(signature), _) => clusters.of_signature(signature),
-                (None, Some((autocluster, ..))) => autocluster,
-                (None, None) => clusters.of(&job.ad, &significant),
+            let autocluster = match before {
+                Some((autocluster, ..)) if !changed => autocluster,
+                _ => clusters.of(&job.ad),
             };
             lists[place].push(Queued { job: at, autocluster });
             before = Some((autocluster, place, job));
         }
-        let (autoclusters, unlisted) = (clusters.len(), HashMap::new());
+        let (autoclusters, unlisted) = (clusters.into_names(), HashMap::new());
         let Offering { singly, whole, .. } = *offering;
         let mut queue = Self { jobs, lists, significant, autoclusters, strangers, unlisted, singly, whole };
         if let Some(constraint) = offering.constraint {
@@ -194,7 +203,7 @@ impl<'a> Queue<'a> {
     pub fn single(&self, submitter: usize, place: usize) -> Option<Request> {
         let autocluster = self.lists.get(submitter)?.get(place)?.autocluster;
         let request = Request { first: place, count: 1, autocluster, ad: ClassAd::new() };
-        Some(Request { ad: self.request_ad(submitter, &request), ..request })
+        Some(Request { ad: self.request_ad(submitter, &request, &mut Shapes::default()), ..request })
     }
 
     /// Number of requests: runs of like jobs.
@@ -214,7 +223,7 @@ impl<'a> Queue<'a> {
 
     /// The first request of each autocluster, with its submitter.
     pub fn first_of_each(&self) -> impl Iterator<Item = (usize, Request)> {
-        let mut seen = vec![false; self.autoclusters + 1];
+        let mut seen = vec![false; self.autoclusters.len() + 1];
         let runs = |(who, list): (usize, &Vec<Queued>)| {
             let mut first = 0;
             let request = |run: &[Queued]| {
@@ -229,20 +238,21 @@ impl<'a> Queue<'a> {
     }
 
     /// The ad that represents a request of a submitter: the significant part of the first job, or all of it.
-    pub fn request_ad(&self, submitter: usize, request: &Request) -> ClassAd {
+    pub fn request_ad(&self, submitter: usize, request: &Request, shapes: &mut Shapes) -> ClassAd {
         let Request { autocluster, count, .. } = *request;
         let job = &self.jobs[self.lists[submitter][request.first].job];
-        let mut ad = if self.whole { (*job.ad).clone() } else { ClassAd::with_capacity(self.significant.len() + 16) };
-        let carried = CARRIED.into_iter().map(Name::from);
-        for name in relevant(&job.ad, &self.significant).into_iter().chain(carried).filter(|_| !self.whole) {
-            if let Some(attribute) = job.ad.lookup(name) {
-                ad.set(name, attribute.clone());
-            }
-        }
-        ad.insert("MyType", "Job");
-        ad.insert("AutoClusterId", i64::from(autocluster));
-        ad.insert("WantPslotPreemption", true);
-        ad.insert("_condor_RESOURCE_COUNT", count as i64);
+        let mut ad = if self.whole {
+            (*job.ad).clone()
+        } else {
+            let names = autocluster.checked_sub(1).and_then(|at| self.autoclusters.get(at as usize));
+            let names = names.into_iter().flat_map(|names| names.iter()).chain(&*CARRIED);
+            let mut attributes = names.filter_map(|name| Some((*name, job.ad.lookup(*name)?.clone()))).collect();
+            shapes.make(&mut attributes, ADDED)
+        };
+        ad.insert(*MY_TYPE, "Job");
+        ad.insert(*AUTOCLUSTER_ID, i64::from(autocluster));
+        ad.insert(*WANT_PSLOT_PREEMPTION, true);
+        ad.insert(*RESOURCE_COUNT, count as i64);
         ad
     }
 
@@ -281,21 +291,17 @@ impl<'a> Queue<'a> {
 /// Jobs a thread looks at before another one helps.
 const GRAIN: usize = 4096;
 
-/// The jobs of an order that may differ from the job before them in significant attributes, each by its place with its
-/// signature. Nearly all jobs of a cluster are equal, and need no signature.
-fn changes(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<(usize, Vec<u8>)> {
+/// The jobs of an order, by place, that may differ from the job before them in significant attributes. Nearly all jobs of a
+/// cluster are equal.
+fn changes(order: &[usize], jobs: &[Job<'_>], significant: &Significant) -> Vec<usize> {
     let keys: HashSet<Key> = significant.names().map(Name::key).collect();
     let of_part = |part: Range<usize>| {
         let mut neighbours = Neighbours::new(&keys);
-        let first = part.start;
-        let mut before = first.checked_sub(1).map(|before| order[before]);
-        let change = |(at, &job): (usize, &usize)| {
-            let before = before.replace(job);
-            let ad = &jobs[job].ad;
-            let alike = before.is_some_and(|before| neighbours.alike(&jobs[before].ad, ad));
-            (!alike).then(|| (first + at, signature(ad, significant)))
+        let differs = |at: &usize| {
+            let before = at.checked_sub(1).map(|before| &jobs[order[before]].ad);
+            !before.is_some_and(|before| neighbours.alike(before, &jobs[order[*at]].ad))
         };
-        order[part].iter().enumerate().filter_map(change).collect::<Vec<_>>()
+        part.filter(differs).collect::<Vec<_>>()
     };
     threads::flat_map_parts(order.len(), GRAIN, of_part)
 }
@@ -346,7 +352,7 @@ mod tests {
     fn adjacent_like_jobs_form_a_request_and_order_is_kept() {
         let queue = queue(&[(0, 10), (0, 10), (0, 20), (0, 10), (5, 20)], None);
         assert_eq!(requests(&queue, &[]), [(4, 1), (0, 2), (2, 1), (3, 1)]);
-        assert_eq!(queue.autoclusters, 2);
+        assert_eq!(queue.autoclusters.len(), 2);
     }
 
     #[test]
@@ -367,7 +373,10 @@ mod tests {
     #[test]
     fn a_request_shows_what_matters_and_nothing_else() {
         let queue = queue(&[(0, 10), (0, 10)], None);
-        let ad = queue.single(0, 0).map(|request| queue.request_ad(0, &Request { count: 2, ..request })).unwrap();
+        let ad = queue
+            .single(0, 0)
+            .map(|request| queue.request_ad(0, &Request { count: 2, ..request }, &mut Shapes::default()))
+            .unwrap();
         assert_eq!(ad.get("RequestMemory").unwrap().to_string(), "10");
         assert_eq!(ad.get("_condor_RESOURCE_COUNT").unwrap().to_string(), "2");
         assert!(!ad.contains("Secret") && !ad.contains("JobPrio"));

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashSet;
 
@@ -52,21 +52,23 @@ pub fn has_insignificant(ad: &ClassAd) -> bool {
 
 /// Attributes that the negotiator adds to a request to say how its submitter stands. The access point's job does not have
 /// them, and requests of one autocluster may differ in them.
-pub const STANDING: [&str; 8] = [
-    "SubmitterNegotiatingGroup",
-    "SubmitterAutoregroup",
-    "SubmitterGroup",
-    "SubmitterGroupResourcesInUse",
-    "SubmitterGroupQuota",
-    "SubmittorPrio",
-    "SubmitterUserPrio",
-    "SubmitterUserResourcesInUse",
-];
+pub static STANDING: LazyLock<[Name; 8]> = LazyLock::new(|| {
+    [
+        "SubmitterNegotiatingGroup",
+        "SubmitterAutoregroup",
+        "SubmitterGroup",
+        "SubmitterGroupResourcesInUse",
+        "SubmitterGroupQuota",
+        "SubmittorPrio",
+        "SubmitterUserPrio",
+        "SubmitterUserResourcesInUse",
+    ]
+    .map(Name::new)
+});
 
 /// Returns whether the Requirements of an ad, or what they refer to in it, refer to attributes that the negotiator adds
 /// to a request.
 pub fn requires_standing(ad: &ClassAd) -> bool {
-    let standing = STANDING.map(Name::new);
     let names = |name: &Name| match ad.lookup(*name) {
         Some(Attribute::Tree(tree)) => references(tree).into_iter().map(|(name, _)| name).collect(),
         _ => Vec::new(),
@@ -74,7 +76,7 @@ pub fn requires_standing(ad: &ClassAd) -> bool {
     let mut found = false;
     closure([Name::new("Requirements")], |some: &[Name]| {
         let next: Vec<Name> = some.iter().flat_map(names).collect();
-        found |= next.iter().any(|name| standing.contains(name));
+        found |= next.iter().any(|name| STANDING.contains(name));
         next
     });
     found
@@ -112,7 +114,7 @@ impl Significant {
                 }
             }
         }
-        set.slots_require_standing = STANDING.iter().any(|name| set.contains(Name::new(name)));
+        set.slots_require_standing = STANDING.iter().any(|name| set.contains(*name));
         if let Some(sample) = sample {
             let slot_side: Vec<Key> = slot_side.iter().map(|name| name.key()).collect();
             for expr in exprs {

@@ -65,7 +65,7 @@ impl Vocabulary {
 
     /// Adds attributes of requests.
     fn add_requests(&mut self, names: &[Name], requests: &[&ClassAd], reach: &mut Reach) {
-        let columns: Vec<_> = threads::map_all(names, |name| Dictionary::of(*name, requests));
+        let columns = Dictionary::of(names, requests.len(), &|at| requests[at]);
         for (name, (dictionary, of_queue)) in names.iter().zip(columns) {
             for (id, entry) in dictionary.entries().iter().enumerate() {
                 if let Entry::Tree(tree) = entry
