@@ -37,6 +37,7 @@ mod pcre;
 mod plural;
 mod program;
 mod random;
+mod records;
 mod shortcuts;
 mod span;
 mod syntax;
@@ -76,7 +77,7 @@ pub mod internal {
 
     modules! {
         ad analysis builtin diagnostic error eval format name pcre
-        plural program random span syntax text threads value
+        plural program random records span syntax text threads value
     }
 }
 

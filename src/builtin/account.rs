@@ -7,27 +7,9 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function::new(
-        "userMap(map, user [, preferred [, default]])",
-        user_map,
-        "The entry of a user in a user map. With three or more arguments, returns the preferred item of the \
-        entry (case-insensitive), or otherwise its first item. Without an entry, returns the default, or UNDEFINED.",
-        &[
-            ("userMap(\"groups\", \"guest\")", "undefined"),
-            ("userMap(\"groups\", \"guest\", \"physics\", \"none\")", "\"none\""),
-        ],
-    ),
+    Function::new("userMap(map, user [, preferred [, default]])", user_map),
     // With another number of arguments it is abandoned.
-    Function {
-        least: 0,
-        most: None,
-        ..Function::new(
-            "userHome(user [, default])",
-            user_home,
-            "The home directory of a user. For an unknown user, returns the default, or UNDEFINED.",
-            &[("userHome(\"nobody.here\", \"/tmp\")", "\"/tmp\""), ("userHome(undefined)", "undefined")],
-        )
-    },
+    Function { least: 0, most: None, ..Function::new("userHome(user [, default])", user_home) },
 ];
 
 /// Steps that trying one rule of a map counts for.

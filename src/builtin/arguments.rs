@@ -6,26 +6,8 @@ use crate::value::Value;
 
 /// The family's table: `argsToList`, `listToArgs`.
 pub const FUNCTIONS: &[Function] = &[
-    Function::new(
-        "argsToList(arguments [, syntax])",
-        args_to_list,
-        "Splits a command line into a list of arguments. Syntax 2 (the default) supports single quotes; syntax \
-        1 splits at white space only.",
-        &[
-            ("argsToList(\"-n 'two words' it''s\")", "{ \"-n\",\"two words\",\"its\" }"),
-            ("argsToList(\"-n 'two words'\", 1)", "{ \"-n\",\"'two\",\"words'\" }"),
-        ],
-    ),
-    Function::new(
-        "listToArgs(list [, syntax])",
-        list_to_args,
-        "Joins a list of arguments into a command line. Syntax 2 (the default) supports single quotes; syntax \
-        1 cannot represent arguments with white space.",
-        &[
-            ("listToArgs({\"-n\", \"two words\"})", "\"-n two' 'words\""),
-            ("listToArgs({\"-n\", \"two words\"}, 1)", "error"),
-        ],
-    ),
+    Function::new("argsToList(arguments [, syntax])", args_to_list),
+    Function::new("listToArgs(list [, syntax])", list_to_args),
 ];
 
 /// Tests whether a byte separates arguments, in both syntaxes.

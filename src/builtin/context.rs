@@ -9,23 +9,8 @@ use crate::value::{FrameId, List, Value};
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function::new(
-        "evalInEachContext(expression, list)",
-        eval_in_each_context,
-        "The values of an expression, evaluated in each ad of a list. If the expression is the name of an \
-        attribute defined here, the expression of that attribute is evaluated in each ad.",
-        &[
-            ("evalInEachContext(cap * 2, { [cap = 1],[cap = 3],5 })", "{ 2,6,error }"),
-            ("[ fits = cap > 2; all = evalInEachContext(fits, { [cap = 1],[cap = 3] }) ].all", "{ false,true }"),
-        ],
-    ),
-    Function::new(
-        "countMatches(expression, list)",
-        count_matches,
-        "The number of ads of a list in which an expression is true, evaluated like evalInEachContext. \
-        UNDEFINED and ERROR are not counted.",
-        &[("countMatches(cap > 2, { [cap = 1],[cap = 3],[] })", "1"), ("countMatches(true, nosuch)", "0")],
-    ),
+    Function::new("evalInEachContext(expression, list)", eval_in_each_context),
+    Function::new("countMatches(expression, list)", count_matches),
 ];
 
 /// The expression to evaluate in each ad: the argument as it is written, or the target of its reference.

@@ -13,48 +13,11 @@ use crate::value::logic::Truth;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function::new(
-        "ifThenElse(condition, yes, no)",
-        if_then_else,
-        "The second argument if the condition is true or a nonzero number, otherwise the third. Only the \
-        selected argument is evaluated. UNDEFINED if the condition is UNDEFINED.",
-        &[
-            ("ifThenElse(2 > 1, \"yes\", \"no\")", "\"yes\""),
-            ("ifThenElse(undefined, 1, 2)", "undefined"),
-            ("ifThenElse(\"x\", 1, 2)", "error"),
-        ],
-    ),
-    Function::impure(
-        "eval(text)",
-        eval,
-        "Evaluates a string as an expression in the current ad.",
-        &[("eval(\"1 + 1\")", "2"), ("eval(\"1 +\")", "error"), ("[ a = 2; b = eval(\"a * 3\") ].b", "6")],
-    ),
-    Function::new(
-        "unparse(attribute)",
-        unparse,
-        "The unevaluated expression of an attribute of this ad as a string, or an empty string if the \
-        attribute does not exist. The argument must be an attribute name.",
-        &[("[ a = b + 1; text = unparse(a) ].text", "\"b + 1\""), ("unparse(nosuch)", "\"\""), ("unparse(1)", "error")],
-    ),
-    Function::new(
-        "unresolved(attribute [, pattern])",
-        unresolved,
-        "The names that the expression of an attribute refers to but this ad does not define, as a string \
-        list. With a pattern, returns whether the regular expression matches one of them. The argument must be an \
-        attribute name.",
-        &[
-            ("[ a = b + TARGET.c + d; d = 1; names = unresolved(a) ].names", "\"b,c\""),
-            ("[ a = b + TARGET.c; any = unresolved(a, \"^c\") ].any", "true"),
-            ("unresolved(nosuch)", "undefined"),
-        ],
-    ),
-    Function::new(
-        "debug(value)",
-        |call| Ok(call.argument(0)?),
-        "Returns its argument; HTCondor also logs the evaluation.",
-        &[("debug(1 + 1)", "2")],
-    ),
+    Function::new("ifThenElse(condition, yes, no)", if_then_else),
+    Function::impure("eval(text)", eval),
+    Function::new("unparse(attribute)", unparse),
+    Function::new("unresolved(attribute [, pattern])", unresolved),
+    Function::new("debug(value)", |call| Ok(call.argument(0)?)),
 ];
 
 fn if_then_else(call: &mut Call<'_, '_>) -> Result<Value, Exit> {

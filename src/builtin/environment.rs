@@ -9,20 +9,8 @@ use crate::value::Value;
 
 /// The family's table: `envV1ToV2`, `mergeEnvironment`.
 pub const FUNCTIONS: &[Function] = &[
-    Function::new(
-        "envV1ToV2(environment)",
-        env_v1_to_v2,
-        "Converts an environment from the old syntax (entries separated by semicolons) to the new syntax \
-        (spaces and single quotes), sorted by name.",
-        &[("envV1ToV2(\"B=x y;A=1\")", "\"A=1 B=x' 'y\""), ("envV1ToV2(\"A\")", "error")],
-    ),
-    Function::new(
-        "mergeEnvironment([environment, …])",
-        merge_environment,
-        "Merges several environments in the new syntax, sorted by name. Later values win; UNDEFINED arguments \
-        are skipped.",
-        &[("mergeEnvironment(\"A=1 B=2\", undefined, \"A=3\")", "\"A=3 B=2\"")],
-    ),
+    Function::new("envV1ToV2(environment)", env_v1_to_v2),
+    Function::new("mergeEnvironment([environment, …])", merge_environment),
 ];
 
 /// The variables of an environment, in byte order of their names.

@@ -10,20 +10,12 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function::impure(
-        "ResourcesInUseByUser(submitter)",
-        |call| in_use(call, |usage, submitter| Some(usage.of_submitter(submitter))),
-        "The weighted slots that a submitter uses now, including matches of this cycle. Only available in a \
-        negotiator, otherwise ERROR.",
-        &[("ResourcesInUseByUser(\"alice@example.org\")", "error")],
-    ),
-    Function::impure(
-        "ResourcesInUseByUsersGroup(submitter)",
-        |call| in_use(call, |usage, submitter| usage.of_group(submitter)),
-        "The weighted slots that the accounting group of a submitter uses now. Only available in a negotiator \
-        with groups, otherwise ERROR.",
-        &[("ResourcesInUseByUsersGroup(\"alice@example.org\")", "error")],
-    ),
+    Function::impure("ResourcesInUseByUser(submitter)", |call| {
+        in_use(call, |usage, submitter| Some(usage.of_submitter(submitter)))
+    }),
+    Function::impure("ResourcesInUseByUsersGroup(submitter)", |call| {
+        in_use(call, |usage, submitter| usage.of_group(submitter))
+    }),
 ];
 
 /// The current usage of submitters and groups.

@@ -10,6 +10,7 @@ pub mod context;
 pub mod control;
 pub mod convert;
 mod dialect;
+pub mod documentation;
 pub mod environment;
 pub mod in_use;
 pub mod list;
@@ -31,6 +32,7 @@ use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashTable;
 
+use crate::builtin::documentation::Documentation;
 use crate::eval::scope::EvalOptions;
 use crate::eval::{EvalError, Evaluator};
 use crate::name::{Key, Name};
@@ -54,18 +56,13 @@ pub struct Function {
     pub pure: bool,
     /// Evaluates a call.
     pub run: RunCall,
-    /// The description for people: a sentence or a few.
-    pub about: &'static str,
-    /// Calls and their values in canonical text.
-    pub examples: Examples,
 }
 
 type RunCall = fn(&mut Call<'_, '_>) -> Result<Value, Exit>;
-type Examples = &'static [(&'static str, &'static str)];
 
 impl Function {
     /// A function whose name and numbers of arguments are those of the (first) signature: `strcat([value, …])`.
-    const fn new(signature: &'static str, run: RunCall, about: &'static str, examples: Examples) -> Self {
+    const fn new(signature: &'static str, run: RunCall) -> Self {
         let bytes = signature.as_bytes();
         let mut at = 0;
         while bytes[at] != b'(' {
@@ -86,12 +83,17 @@ impl Function {
         }
         let least = if let Some(least) = least { least } else { arguments };
         let most = if most { Some(arguments) } else { None };
-        Function { name, signature, least, most, pure: true, run, about, examples }
+        Function { name, signature, least, most, pure: true, run }
     }
 
     /// As [`Function::new`], for a function whose value may differ from call to call.
-    const fn impure(signature: &'static str, run: RunCall, about: &'static str, examples: Examples) -> Self {
-        Function { pure: false, ..Function::new(signature, run, about, examples) }
+    const fn impure(signature: &'static str, run: RunCall) -> Self {
+        Function { pure: false, ..Function::new(signature, run) }
+    }
+
+    /// The description and examples.
+    pub fn documentation(&self) -> &'static Documentation {
+        documentation::find(self.name)
     }
 
     /// Tests whether a call may have this number of arguments; other calls are an error value.
@@ -362,8 +364,10 @@ mod tests {
         let (ad, settings) = (ClassAd::new(), EvalOptions::default());
         let mut wrong = Vec::new();
         for function in all() {
-            assert!(!function.examples.is_empty(), "{} has no example", function.name);
-            for (call, expected) in function.examples {
+            let documentation = function.documentation();
+            assert!(!documentation.about.is_empty(), "{} is not described", function.name);
+            assert!(!documentation.examples.is_empty(), "{} has no example", function.name);
+            for (call, expected) in &documentation.examples {
                 let expr = parse_expr(call.as_bytes(), &settings.parse_options()).expect(call);
                 let value = Scope::new(&ad, &settings).eval(&expr).expect(call).to_string();
                 if value != *expected {

@@ -1,55 +1,17 @@
 //! The probable meaning of a function name that is not in the table.
 
-use crate::builtin::{Function, all};
+use std::sync::LazyLock;
 
-/// Functions of other languages and what to write here.
-const FOREIGN: &[(&[&str], &str)] = &[
-    (
-        &["if", "iif", "cond", "case", "when"],
-        "write `ifThenElse(condition, value, other)`, or `condition ? value : other`",
-    ),
-    (&["not"], "write `!(condition)`"),
-    (&["and", "all", "allof"], "write `&&` between conditions"),
-    (&["or", "anyof"], "write `||` between conditions"),
-    (&["len", "length", "strlen", "count", "sizeof"], "write `size(value)`"),
-    (&["concat", "concatenate", "cat", "append"], "write `strcat(a, b)`"),
-    (&["upper", "uppercase", "ucase", "uc"], "write `toUpper(text)`"),
-    (&["lower", "lowercase", "lcase", "lc"], "write `toLower(text)`"),
-    (
-        &["contains", "includes", "in", "has", "isin"],
-        "write `member(value, list)`, or `stringListMember(text, \"a,b\")`",
-    ),
-    (&["match", "matches", "regex", "regexmatch", "like", "rlike", "glob"], "write `regexp(\"pattern\", text)`"),
-    (&["sub", "gsub", "regexreplace", "regexsub"], "write `replaceAll(\"pattern\", text, replacement)`"),
-    (&["now", "unixtime", "timestamp", "gettime"], "write `time()`"),
-    (&["date", "strftime", "dateformat", "datetime"], "write `formatTime(time, \"%Y-%m-%d\")`"),
-    (&["isnull", "isnone", "isempty", "ismissing", "isundef"], "write `isUndefined(value)`"),
-    (&["defined", "isdefined", "exists", "isset"], "write `!isUndefined(value)`"),
-    (&["coalesce", "nvl", "ifnull", "default", "ifundefined"], "write `value ?: other`"),
-    (&["substring", "mid", "slice"], "write `substr(text, offset, length)`"),
-    (&["str", "tostring", "text"], "write `string(value)`"),
-    (&["integer", "toint", "parseint", "atoi"], "write `int(value)`"),
-    (&["float", "double", "number", "tonumber", "tofloat", "toreal", "parsefloat"], "write `real(value)`"),
-    (&["boolean", "tobool"], "write `bool(value)`"),
-    (&["trunc", "truncate"], "write `int(value)`"),
-    (&["abs"], "write `x < 0 ? -x : x`"),
-    (&["sqrt"], "write `pow(x, 0.5)`"),
-    (&["power", "exp"], "write `pow(base, exponent)`"),
-    (&["mod"], "write `a % b`"),
-    (&["rand", "randint"], "write `random(limit)`"),
-    (&["average", "mean"], "write `avg(list)`"),
-    (&["maximum", "greatest"], "write `max({ a, b })`"),
-    (&["minimum", "least"], "write `min({ a, b })`"),
-    (&["typeof", "type"], "write `isString(value)`, `isInteger(value)` and the like"),
-    (&["indexof", "find", "strpos", "instr"], "write `regexp(\"pattern\", text)` to search a string"),
-    (&["startswith", "beginswith", "hasprefix"], "write `regexp(\"^prefix\", text)`"),
-    (&["endswith", "hassuffix"], "write `regexp(\"suffix$\", text)`"),
-];
+use crate::builtin::{Function, all};
+use crate::records::{Record, records};
+
+/// Functions of other languages, several names in each record, and what to write instead.
+static FOREIGN: LazyLock<Vec<Record>> = LazyLock::new(|| records(include_str!("foreign.txt")).collect());
 
 /// The replacement for a function that other languages have.
 pub fn foreign(name: &[u8]) -> Option<&'static str> {
-    let known = |names: &[&str]| names.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes()));
-    FOREIGN.iter().find(|(names, _)| known(names)).map(|(_, help)| *help)
+    let is_known = |record: &&Record| record.name.split(' ').any(|known| name.eq_ignore_ascii_case(known.as_bytes()));
+    FOREIGN.iter().find(is_known).map(|record| record.about.as_str())
 }
 
 /// The functions whose names are nearest to a text, best first, at most three; none if all are far.
@@ -152,14 +114,14 @@ mod tests {
 
     #[test]
     fn no_foreign_name_is_a_function() {
-        for name in FOREIGN.iter().flat_map(|(names, _)| names.iter()) {
+        for name in FOREIGN.iter().flat_map(|record| record.name.split(' ')) {
             assert!(find(Name::new(name)).is_none(), "{name}");
         }
     }
 
     #[test]
     fn every_function_that_is_recommended_exists() {
-        for help in FOREIGN.iter().map(|(_, help)| *help) {
+        for help in FOREIGN.iter().map(|record| record.about.as_str()) {
             for call in help.split('`').skip(1).step_by(2) {
                 let Some((name, _)) = call.split_once('(') else { continue };
                 let name = name.trim_start_matches('!');

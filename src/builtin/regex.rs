@@ -11,50 +11,15 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function::new(
-        "regexp(pattern, text [, options])",
-        regexp,
-        "Whether a regular expression (PCRE) matches anywhere in a string. The options are letters: i ignores \
-        case, m matches lines, s lets dots match newlines, x ignores white space in the pattern.",
-        &[
-            ("regexp(\"^slot[0-9]+@\", \"slot1@node7\")", "true"),
-            ("regexp(\"LINUX\", \"linux\", \"i\")", "true"),
-            ("regexp(\"[\", \"a\")", "error"),
-        ],
-    ),
-    Function::new(
-        "regexpMember(pattern, list [, options])",
-        regexp_member,
-        "Whether a regular expression matches a string of a list. Without a match, UNDEFINED elements make the \
-        result UNDEFINED.",
-        &[
-            ("regexpMember(\"^b\", {\"abc\", \"bcd\"})", "true"),
-            ("regexpMember(\"^x\", {\"abc\", undefined})", "undefined"),
-        ],
-    ),
-    Function::new(
-        "regexps(pattern, text, replacement [, options])",
-        |call| substituted(call, Substitution::default()),
-        "The replacement for the first match of a regular expression, in which \\0 to \\9 refer to groups; an \
-        empty string if there is no match. More options: f returns the whole string, g replaces all matches.",
-        &[
-            ("regexps(\"(\\\\w+)@(\\\\w+)\", \"joe@cs\", \"\\\\2/\\\\1\")", "\"cs/joe\""),
-            ("regexps(\"x\", \"joe@cs\", \"y\")", "\"\""),
-        ],
-    ),
-    Function::new(
-        "replace(pattern, text, replacement [, options])",
-        |call| substituted(call, Substitution { full: true, every: false }),
-        "Replaces the first match of a regular expression in a string.",
-        &[("replace(\"a\", \"banana\", \"o\")", "\"bonana\"")],
-    ),
-    Function::new(
-        "replaceAll(pattern, text, replacement [, options])",
-        |call| substituted(call, Substitution { full: true, every: true }),
-        "Replaces all matches of a regular expression in a string; ERROR if the pattern matches the empty end \
-        of the string.",
-        &[("replaceAll(\"a\", \"banana\", \"o\")", "\"bonono\"")],
-    ),
+    Function::new("regexp(pattern, text [, options])", regexp),
+    Function::new("regexpMember(pattern, list [, options])", regexp_member),
+    Function::new("regexps(pattern, text, replacement [, options])", |call| substituted(call, Substitution::default())),
+    Function::new("replace(pattern, text, replacement [, options])", |call| {
+        substituted(call, Substitution { full: true, every: false })
+    }),
+    Function::new("replaceAll(pattern, text, replacement [, options])", |call| {
+        substituted(call, Substitution { full: true, every: true })
+    }),
 ];
 
 /// Patterns that a thread keeps compiled.

@@ -6,31 +6,9 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function::new(
-        "split(text [, separators])",
-        split,
-        "Splits a string at separators (by default comma, space and tab) into a list. Repeated white space \
-        counts as one separator; other repeated separators create empty parts.",
-        &[("split(\"a, b c\")", "{ \"a\",\"b\",\"c\" }"), ("split(\"a::b\", \":\")", "{ \"a\",\"\",\"b\" }")],
-    ),
-    Function::new(
-        "splitUserName(name)",
-        |call| around_at(call, |user| vec![user, Value::text(b"")]),
-        "The parts of a user name before and after the first @; without an @, the second part is empty.",
-        &[
-            ("splitUserName(\"joe@cs.wisc.edu\")", "{ \"joe\",\"cs.wisc.edu\" }"),
-            ("splitUserName(\"joe\")", "{ \"joe\",\"\" }"),
-        ],
-    ),
-    Function::new(
-        "splitSlotName(name)",
-        |call| around_at(call, |host| vec![Value::text(b""), host]),
-        "The parts of a slot name before and after the first @; without an @, the first part is empty.",
-        &[
-            ("splitSlotName(\"slot1@node7\")", "{ \"slot1\",\"node7\" }"),
-            ("splitSlotName(\"node7\")", "{ \"\",\"node7\" }"),
-        ],
-    ),
+    Function::new("split(text [, separators])", split),
+    Function::new("splitUserName(name)", |call| around_at(call, |user| vec![user, Value::text(b"")])),
+    Function::new("splitSlotName(name)", |call| around_at(call, |host| vec![Value::text(b""), host])),
 ];
 
 fn split(call: &mut Call<'_, '_>) -> Result<Value, Exit> {

@@ -10,68 +10,14 @@ use crate::value::compare::folded_order;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function::new(
-        "strcat([value, …])",
-        strcat,
-        "Concatenates the values as strings; UNDEFINED if a value is UNDEFINED.",
-        &[("strcat(\"a\", 1, true)", "\"a1true\""), ("strcat(\"a\", undefined)", "undefined")],
-    ),
-    Function {
-        least: 0,
-        ..Function::new(
-            "join(separator, value, …) or join(separator, list) or join(list)",
-            join,
-            "Joins the values as strings with a separator. UNDEFINED values are skipped, and the separator is \
-        added only after a nonempty result.",
-            &[
-                ("join(\",\", \"a\", undefined, 2)", "\"a,2\""),
-                ("join(\"-\", {1, 2, 3})", "\"1-2-3\""),
-                ("join({\"a\", \"b\"})", "\"ab\""),
-                ("join(\",\", \"\", \"a\")", "\"a\""),
-            ],
-        )
-    },
-    Function::new(
-        "toUpper(value)",
-        |call| cased(call, <[u8]>::to_ascii_uppercase),
-        "Converts the letters a to z to upper case.",
-        &[("toUpper(\"x86_64\")", "\"X86_64\""), ("toUpper(true)", "\"TRUE\"")],
-    ),
-    Function::new(
-        "toLower(value)",
-        |call| cased(call, <[u8]>::to_ascii_lowercase),
-        "Converts the letters A to Z to lower case.",
-        &[("toLower(\"LINUX\")", "\"linux\""), ("toLower(undefined)", "undefined")],
-    ),
-    Function::new(
-        "substr(text, offset [, length])",
-        substr,
-        "The part of a string from an offset in bytes, counted from 0, or from the end if negative. A negative \
-        length omits that number of bytes at the end.",
-        &[
-            ("substr(\"abcdef\", 2)", "\"cdef\""),
-            ("substr(\"abcdef\", 1, 2)", "\"bc\""),
-            ("substr(\"abcdef\", -3, -1)", "\"de\""),
-        ],
-    ),
-    Function::new(
-        "strcmp(a, b)",
-        |call| ordered(call, Ord::cmp),
-        "Compares two values as strings, byte by byte: -1, 0 or 1.",
-        &[("strcmp(\"a\", \"b\")", "-1"), ("strcmp(\"a\", \"A\")", "1"), ("strcmp(10, \"10\")", "0")],
-    ),
-    Function::new(
-        "stricmp(a, b)",
-        |call| ordered(call, folded_order),
-        "Compares two values as strings without regard to case: -1, 0 or 1.",
-        &[("stricmp(\"LINUX\", \"linux\")", "0"), ("stricmp(\"B\", \"a\")", "1")],
-    ),
-    Function::new(
-        "size(value)",
-        size,
-        "The number of elements of a list, attributes of an ad, or bytes of a string.",
-        &[("size({1, 2, 3})", "3"), ("size([a = 1; b = 2])", "2"), ("size(\"\\303\\251\")", "2"), ("size(5)", "error")],
-    ),
+    Function::new("strcat([value, …])", strcat),
+    Function { least: 0, ..Function::new("join(separator, value, …) or join(separator, list) or join(list)", join) },
+    Function::new("toUpper(value)", |call| cased(call, <[u8]>::to_ascii_uppercase)),
+    Function::new("toLower(value)", |call| cased(call, <[u8]>::to_ascii_lowercase)),
+    Function::new("substr(text, offset [, length])", substr),
+    Function::new("strcmp(a, b)", |call| ordered(call, Ord::cmp)),
+    Function::new("stricmp(a, b)", |call| ordered(call, folded_order)),
+    Function::new("size(value)", size),
 ];
 
 fn strcat(call: &mut Call<'_, '_>) -> Result<Value, Exit> {

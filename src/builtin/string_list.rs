@@ -9,87 +9,17 @@ use crate::value::Value;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function::new(
-        "stringListSize(list [, delimiters])",
-        size,
-        "The number of items in a string list. Items are separated by any of the delimiters (by default comma \
-        and space); surrounding white space is removed, and empty items are not counted.",
-        &[("stringListSize(\"a, b,,c\")", "3"), ("stringListSize(\"a b:c\", \":\")", "2")],
-    ),
-    Function::new(
-        "stringListSum(list [, delimiters])",
-        |call| reduced(call, Reduction::Sum),
-        "The sum of a string list of numbers; an integer if all are written as integers. The sum of an empty list is \
-        0.0.",
-        &[("stringListSum(\"1, 2, 3\")", "6"), ("stringListSum(\"1, 2.5\")", "3.500000000000000E+00")],
-    ),
-    Function::new(
-        "stringListAvg(list [, delimiters])",
-        |call| reduced(call, Reduction::Average),
-        "The mean of a string list of numbers, truncated to an integer if all are written as integers.",
-        &[("stringListAvg(\"1, 2.0\")", "1.500000000000000E+00"), ("stringListAvg(\"1, 2\")", "1")],
-    ),
-    Function::new(
-        "stringListMin(list [, delimiters])",
-        |call| reduced(call, Reduction::Minimum),
-        "The smallest number in a string list, or UNDEFINED if there are no numbers.",
-        &[("stringListMin(\"3, 1, 2\")", "1"), ("stringListMin(\"\")", "undefined")],
-    ),
-    Function::new(
-        "stringListMax(list [, delimiters])",
-        |call| reduced(call, Reduction::Maximum),
-        "The largest number in a string list, or UNDEFINED if there are no numbers; never less than about 1.2E-38.",
-        &[("stringListMax(\"3, 1, 2\")", "3"), ("stringListMax(\"-5, -3\")", "0")],
-    ),
-    Function::new(
-        "stringListMember(item, list [, delimiters])",
-        is_member::<false>,
-        "Whether a string is an item of a string list (case-sensitive). The default delimiters are comma and white \
-        space.",
-        &[("stringListMember(\"b\", \"a, b, c\")", "true"), ("stringListMember(\"B\", \"a, b, c\")", "false")],
-    ),
-    Function::new(
-        "stringListIMember(item, list [, delimiters])",
-        is_member::<true>,
-        "Whether a string is an item of a string list, ignoring case.",
-        &[("stringListIMember(\"B\", \"a, b, c\")", "true"), ("stringListIMember(\"b\", \"a:b\", \":\")", "true")],
-    ),
-    Function::new(
-        "stringListSubsetMatch(items, list [, delimiters])",
-        is_subset::<false>,
-        "Whether all items of the first string list are in the second (case-sensitive). The empty string is a subset \
-        of any list.",
-        &[
-            ("stringListSubsetMatch(\"a, c\", \"a, b, c\")", "true"),
-            ("stringListSubsetMatch(\"a, d\", \"a, b, c\")", "false"),
-        ],
-    ),
-    Function::new(
-        "stringListISubsetMatch(items, list [, delimiters])",
-        is_subset::<true>,
-        "Whether all items of the first string list are in the second, ignoring case.",
-        &[("stringListISubsetMatch(\"A, c\", \"a, b, C\")", "true")],
-    ),
-    Function::new(
-        "stringList_regexpMember(pattern, list [, delimiters [, options]])",
-        regexp_member,
-        "Whether a regular expression matches an item of a string list; UNDEFINED if the list is empty. The \
-        options are those of regexp, in upper or lower case.",
-        &[
-            ("stringList_regexpMember(\"^b\", \"abc, bcd\")", "true"),
-            ("stringList_regexpMember(\"^B\", \"abc, bcd\", \",\", \"i\")", "true"),
-        ],
-    ),
-    Function::new(
-        "stringListsIntersect(list, list [, delimiters])",
-        lists_intersect,
-        "Whether two string lists have an item in common (case-sensitive). Items are separated only by the \
-        delimiters (by default comma and space) and are not trimmed.",
-        &[
-            ("stringListsIntersect(\"a, b\", \"b, c\")", "true"),
-            ("stringListsIntersect(\"a; b\", \"b; c\", \";\")", "false"),
-        ],
-    ),
+    Function::new("stringListSize(list [, delimiters])", size),
+    Function::new("stringListSum(list [, delimiters])", |call| reduced(call, Reduction::Sum)),
+    Function::new("stringListAvg(list [, delimiters])", |call| reduced(call, Reduction::Average)),
+    Function::new("stringListMin(list [, delimiters])", |call| reduced(call, Reduction::Minimum)),
+    Function::new("stringListMax(list [, delimiters])", |call| reduced(call, Reduction::Maximum)),
+    Function::new("stringListMember(item, list [, delimiters])", is_member::<false>),
+    Function::new("stringListIMember(item, list [, delimiters])", is_member::<true>),
+    Function::new("stringListSubsetMatch(items, list [, delimiters])", is_subset::<false>),
+    Function::new("stringListISubsetMatch(items, list [, delimiters])", is_subset::<true>),
+    Function::new("stringList_regexpMember(pattern, list [, delimiters [, options]])", regexp_member),
+    Function::new("stringListsIntersect(list, list [, delimiters])", lists_intersect),
 ];
 
 /// All arguments, evaluated in order; an error unless all are strings.

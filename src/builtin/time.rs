@@ -12,124 +12,24 @@ use crate::value::{AdValue, Type, Value};
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
-    Function::impure(
-        "absTime([seconds [, offset]])",
-        abs_time,
-        "The absolute time at a number of seconds since 1970 (UTC), shown with an offset in seconds east of \
-        UTC, or in local time. Without arguments, the current time. A string literal is parsed as a time.",
-        &[
-            ("absTime(0, 3600)", "absTime(\"1970-01-01T01:00:00+01:00\")"),
-            ("absTime(\"2020-02-29T12:00:00Z\")", "absTime(\"2020-02-29T12:00:00-00:00\")"),
-        ],
-    ),
-    Function::new(
-        "relTime(seconds)",
-        rel_time,
-        "The relative time of a number of seconds. A string literal is parsed and yields the number of seconds \
-        as a real.",
-        &[("relTime(90)", "relTime(\"01:30\")"), ("relTime(\"1+00:00:30\") + 0", "8.643000000000000E+04")],
-    ),
-    Function::impure(
-        "time()",
-        |call| Ok(Value::Int(call.settings().time())),
-        "The current time in seconds since 1970 (UTC).",
-        &[("time() - CurrentTime", "0"), ("isInteger(time())", "true")],
-    ),
-    Function::impure(
-        "currentTime()",
-        |call| Ok(current_time(call)),
-        "The current absolute time, with the offset of the local time zone.",
-        &[("currentTime() == absTime()", "true")],
-    ),
-    Function::impure(
-        "timeZoneOffset()",
-        |call| Ok(Value::RelTime(f64::from(local(call, call.settings().time()).offset))),
-        "The current offset of the local time zone east of UTC, as a relative time.",
-        &[("isRelTime(timeZoneOffset())", "true")],
-    ),
-    Function::impure(
-        "dayTime()",
-        day_time,
-        "The relative time since midnight in local time.",
-        &[("dayTime() < relTime(86400)", "true")],
-    ),
-    Function::new(
-        "getYear(absTime)",
-        |call| field(call, |fields| fields.year, None),
-        "The year of an absolute time, in local time.",
-        &[("getYear(absTime(\"2020-02-29T12:00:00Z\"))", "2020")],
-    ),
-    Function::new(
-        "getMonth(absTime)",
-        |call| field(call, |fields| fields.month, None),
-        "The month of an absolute time, 1 to 12, in local time.",
-        &[("getMonth(absTime(\"2020-02-29T12:00:00Z\"))", "2")],
-    ),
-    Function::new(
-        "getDayOfYear(absTime)",
-        |call| field(call, |fields| fields.yearday, None),
-        "The day of the year of an absolute time, 0 to 365, in local time.",
-        &[("getDayOfYear(absTime(\"2020-02-29T12:00:00Z\"))", "59")],
-    ),
-    Function::new(
-        "getDayOfMonth(absTime)",
-        |call| field(call, |fields| fields.day, None),
-        "The day of the month of an absolute time, 1 to 31, in local time.",
-        &[("getDayOfMonth(absTime(\"2020-02-29T12:00:00Z\"))", "29")],
-    ),
-    Function::new(
-        "getDayOfWeek(absTime)",
-        |call| field(call, |fields| fields.weekday, None),
-        "The day of the week of an absolute time, 0 (Sunday) to 6, in local time.",
-        &[("getDayOfWeek(absTime(\"2020-02-29T12:00:00Z\"))", "6")],
-    ),
-    Function::new(
-        "getDays(relTime)",
-        get_days,
-        "The whole days of a relative time.",
-        &[("getDays(relTime(100000))", "1")],
-    ),
-    Function::new(
-        "getHours(time)",
-        |call| field(call, |fields| fields.hour, Some(|seconds| seconds % DAY / 3600)),
-        "The hour of an absolute time in local time, or the hours of a relative time after its days.",
-        &[("getHours(absTime(\"2020-02-29T12:34:56Z\"))", "12"), ("getHours(relTime(7200))", "2")],
-    ),
-    Function::new(
-        "getMinutes(time)",
-        |call| field(call, |fields| fields.minute, Some(|seconds| seconds % 3600 / 60)),
-        "The minute of an absolute time in local time, or the minutes of a relative time after its hours.",
-        &[("getMinutes(absTime(\"2020-02-29T12:34:56Z\"))", "34"), ("getMinutes(relTime(90))", "1")],
-    ),
-    Function::new(
-        "getSeconds(time)",
-        |call| field(call, |fields| fields.second, Some(|seconds| seconds % 60)),
-        "The second of an absolute time in local time, or the seconds of a relative time after its minutes.",
-        &[("getSeconds(absTime(\"2020-02-29T12:34:56Z\"))", "56"), ("getSeconds(relTime(90))", "30")],
-    ),
-    Function::new(
-        "splitTime(time)",
-        split_time,
-        "An ad with the fields of an absolute time, of seconds since 1970, or of a relative time. In a \
-        negative relative time, only the largest nonzero field is negative.",
-        &[("splitTime(absTime(\"2020-02-29T12:34:56Z\")).Hours", "12"), ("splitTime(relTime(-90)).Minutes", "-1")],
-    ),
-    Function::impure(
-        "formatTime([time [, format]])",
-        format_time,
-        "Formats a time like strftime, by default with %c. The time is an absolute time, seconds since 1970 \
-        (in local time), or an ad from splitTime; by default the current time.",
-        &[
-            ("formatTime(absTime(\"2020-02-29T12:34:56Z\"), \"%Y-%m-%d %H:%M\")", "\"2020-02-29 12:34\""),
-            ("formatTime([ Year = 2020; Month = 2; Day = 29 ], \"%A\")", "\"Saturday\""),
-        ],
-    ),
-    Function::new(
-        "interval(seconds)",
-        interval,
-        "Formats seconds as days, hours, minutes and seconds.",
-        &[("interval(3661)", "\"1:01:01\""), ("interval(90061)", "\"1+01:01:01\"")],
-    ),
+    Function::impure("absTime([seconds [, offset]])", abs_time),
+    Function::new("relTime(seconds)", rel_time),
+    Function::impure("time()", |call| Ok(Value::Int(call.settings().time()))),
+    Function::impure("currentTime()", |call| Ok(current_time(call))),
+    Function::impure("timeZoneOffset()", |call| Ok(Value::RelTime(f64::from(local(call, call.settings().time()).offset)))),
+    Function::impure("dayTime()", day_time),
+    Function::new("getYear(absTime)", |call| field(call, |fields| fields.year, None)),
+    Function::new("getMonth(absTime)", |call| field(call, |fields| fields.month, None)),
+    Function::new("getDayOfYear(absTime)", |call| field(call, |fields| fields.yearday, None)),
+    Function::new("getDayOfMonth(absTime)", |call| field(call, |fields| fields.day, None)),
+    Function::new("getDayOfWeek(absTime)", |call| field(call, |fields| fields.weekday, None)),
+    Function::new("getDays(relTime)", get_days),
+    Function::new("getHours(time)", |call| field(call, |fields| fields.hour, Some(|seconds| seconds % DAY / 3600))),
+    Function::new("getMinutes(time)", |call| field(call, |fields| fields.minute, Some(|seconds| seconds % 3600 / 60))),
+    Function::new("getSeconds(time)", |call| field(call, |fields| fields.second, Some(|seconds| seconds % 60))),
+    Function::new("splitTime(time)", split_time),
+    Function::impure("formatTime([time [, format]])", format_time),
+    Function::new("interval(seconds)", interval),
 ];
 
 /// The point in time, with the offset of the local clock at that instant.

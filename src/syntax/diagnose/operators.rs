@@ -1,47 +1,24 @@
 //! Mistakes with operators: those of other languages, split ones, and missing operands.
 
+use std::sync::LazyLock;
+
 use crate::diagnostic::Diagnostic;
 use crate::error::Expected;
+use crate::records::{Record, records};
 use crate::span::Span;
 use crate::syntax::diagnose::place::{Kind, Lexeme, Place, touch};
 
 /// Operators of other languages, what to do about them, and what to write if that is sure.
-const FOREIGN: &[(&str, &str, Option<&str>)] = &[
-    ("===", "write `==`, or `=?=` to distinguish types, case and UNDEFINED", Some("==")),
-    ("!==", "write `!=`, or `=!=` to distinguish types, case and UNDEFINED", Some("!=")),
-    ("<>", "write `!=`", Some("!=")),
-    ("><", "write `!=`", Some("!=")),
-    ("=<", "write `<=`", Some("<=")),
-    ("=>", "write `>=`", Some(">=")),
-    ("=!", "write `!=`, or `=!=` to also distinguish types and UNDEFINED", Some("!=")),
-    ("=~", "write `regexp(\"pattern\", text)` to match a regular expression", None),
-    ("!~", "write `!regexp(\"pattern\", text)` to match a regular expression", None),
-    ("~=", "write `!=` for not equal, or `regexp(\"pattern\", text)` to match a regular expression", None),
-    (":=", "write `==` to compare", Some("==")),
-    ("==>", "write `>=`, or `!a || b` for an implication", None),
-    ("<=>", "write `a < b ? -1 : a > b`", None),
-    ("&&&", "write `&&`", Some("&&")),
-    ("|||", "write `||`", Some("||")),
-    ("^^", "write `!=` between conditions", Some("!=")),
-    ("**", "write `pow(base, exponent)`", None),
-    ("??", "write `?:`, which returns its right side if the left is UNDEFINED", Some("?:")),
-    ("++", "expressions cannot change values: write `x + 1`", None),
-    ("--", "expressions cannot change values: write `x - 1`", None),
-    ("+=", "expressions cannot change values: write `x + y`", None),
-    ("-=", "expressions cannot change values: write `x - y`", None),
-    ("*=", "expressions cannot change values: write `x * y`", None),
-    ("/=", "write `!=` for not equal, or `x / y`", None),
-    ("::", "write `.` to select an attribute", Some(".")),
-    ("|>", "write a call, `f(x)`", None),
-];
+static FOREIGN: LazyLock<Vec<Record>> = LazyLock::new(|| records(include_str!("operators.txt")).collect());
 
 /// `a <> b`, `a === b`, `a := b`
 pub(super) fn foreign_operator(place: &Place<'_>) -> Option<Diagnostic> {
     let span = operator_run(place);
     let written = place.text(span);
-    let &(_, help, replacement) = FOREIGN.iter().find(|(foreign, ..)| *foreign == written)?;
+    let foreign = FOREIGN.iter().find(|foreign| foreign.name == written)?;
+    let help = foreign.about.as_str();
     let finding = Diagnostic::error(format!("`{written}` is not an operator"), span);
-    Some(match (place.expected(), replacement) {
+    Some(match (place.expected(), foreign.get("fix")) {
         (Some(Expected::Assign), _) => finding.help("write `=` after the name of an attribute").fix(span, "="),
         (_, Some(replacement)) => finding.help(help).fix(span, replacement),
         _ => finding.help(help),
@@ -83,42 +60,16 @@ pub(super) fn arrow(place: &Place<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::error("`->` is not an operator", span).help("write `.` to select an attribute").fix(span, "."))
 }
 
-/// Words that are operators elsewhere.
-const WORDS: &[(&str, &str, Option<&str>)] = &[
-    ("and", "write `&&`", Some("&&")),
-    ("or", "write `||`", Some("||")),
-    ("xor", "write `!=` between conditions, `^` between integers", None),
-    ("mod", "write `%`", Some("%")),
-    ("div", "write `/`, which truncates between integers", Some("/")),
-    ("eq", "write `==`", Some("==")),
-    ("equals", "write `==`", Some("==")),
-    ("ne", "write `!=`", Some("!=")),
-    ("lt", "write `<`", Some("<")),
-    ("le", "write `<=`", Some("<=")),
-    ("gt", "write `>`", Some(">")),
-    ("ge", "write `>=`", Some(">=")),
-    ("in", "write `member(value, list)`, or `stringListMember(text, \"a,b\")`", None),
-    ("not", "write `!` in front of a condition, as in `!member(value, list)`", None),
-    ("like", "write `regexp(\"pattern\", text)`; `.*` matches any characters", None),
-    ("matches", "write `regexp(\"pattern\", text)`", None),
-    ("contains", "write `member(value, list)`, or `stringListMember(text, \"a,b\")`", None),
-    ("between", "write `low <= x && x <= high`", None),
-    ("then", "write `condition ? value : other`", None),
-    ("else", "write `condition ? value : other`", None),
-    ("if", "write `condition ? value : other`", None),
-    ("unless", "write `condition ? value : other`", None),
-    ("where", "write the conditions with `&&` between them", None),
-];
-
 /// `a and b`
 pub(super) fn foreign_word(place: &Place<'_>) -> Option<Diagnostic> {
     if place.wants_value() {
         return None;
     }
     let found = place.after(0)?;
-    let &(_, help, replacement) = WORDS.iter().find(|(word, ..)| found.is_word(&[word]))?;
-    let finding = Diagnostic::error(format!("`{}` is not an operator", found.shown()), found.span).help(help);
-    Some(match replacement {
+    let foreign = FOREIGN.iter().find(|foreign| found.is_word(&[foreign.name]))?;
+    let finding = Diagnostic::error(format!("`{}` is not an operator", found.shown()), found.span);
+    let finding = finding.help(foreign.about.as_str());
+    Some(match foreign.get("fix") {
         Some(replacement) => finding.fix(found.span, replacement),
         None => finding,
     })

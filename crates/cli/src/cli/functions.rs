@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::cli::{Failure, Form, TEXT_OR_JSON, print, words};
 use crate::report::functions;
 use classmate::Name;
+use classmate::internal::builtin::documentation::Documentation;
 use classmate::internal::builtin::{Function, all, find};
 
 /// List the ClassAd functions, or describe one.
@@ -45,15 +46,15 @@ pub(super) fn run(arguments: &FunctionsArguments) -> Result<(), Failure> {
 }
 
 fn line(function: &Function) -> String {
-    let examples: Vec<_> =
-        function.examples.iter().map(|(call, value)| json!({ "call": call, "value": value })).collect();
+    let Documentation { about, examples } = function.documentation();
+    let examples: Vec<_> = examples.iter().map(|(call, value)| json!({ "call": call, "value": value })).collect();
     json!({
         "name": function.name,
         "signature": function.signature,
         "least": function.least,
         "most": function.most,
         "pure": function.pure,
-        "about": function.about,
+        "about": about,
         "examples": examples,
     })
     .to_string()

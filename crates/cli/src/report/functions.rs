@@ -2,6 +2,7 @@
 
 use super::shortened;
 use classmate::Name;
+use classmate::internal::builtin::documentation::Documentation;
 use classmate::internal::builtin::near::{foreign, nearest};
 use classmate::internal::builtin::{Function, all, find};
 
@@ -11,7 +12,8 @@ pub fn list(width: usize) -> String {
     functions.sort_by_key(|function| function.name.to_ascii_lowercase());
     let column = functions.iter().map(|function| function.signature.len()).filter(|len| *len <= 40).max().unwrap_or(0);
     let lines = functions.iter().map(|function| {
-        let first = function.about.split_once(". ").map_or(function.about, |(first, _)| first).trim_end_matches('.');
+        let about = function.documentation().about.as_str();
+        let first = about.split_once(". ").map_or(about, |(first, _)| first).trim_end_matches('.');
         cut(&format!("{:column$}  {first}", function.signature), width)
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -30,9 +32,10 @@ fn cut(text: &str, width: usize) -> String {
 pub fn describe(name: &str) -> Result<String, String> {
     let name = name.strip_suffix("()").unwrap_or(name);
     let Some(function) = find(Name::new(name)) else { return Err(unknown(name)) };
-    let mut text = format!("{}\n\n{}\n", function.signature, filled(function.about, 100));
-    let width = function.examples.iter().map(|(call, _)| call.chars().count()).max().unwrap_or(0);
-    for (call, value) in function.examples {
+    let Documentation { about, examples } = function.documentation();
+    let mut text = format!("{}\n\n{}\n", function.signature, filled(about, 100));
+    let width = examples.iter().map(|(call, _)| call.chars().count()).max().unwrap_or(0);
+    for (call, value) in examples {
         text.push_str(&format!("\n  {call}{:gap$}  →  {value}", "", gap = width - call.chars().count()));
     }
     Ok(text.trim_end().to_owned())
