@@ -7,9 +7,10 @@ mod names;
 
 use std::collections::BTreeSet;
 
-use self::names::{FAMILY, SUBSYSTEMS, is_of_every_daemon};
+use self::names::{DAEMONS, FAMILY, is_of_every_daemon};
 use super::facts::is_open;
 use super::knob::{self, Kind, Knob};
+use super::name_list::names;
 use super::setting::{leading_number, list_items};
 use super::{Config, Definition, Diagnostic, shown};
 use classmate::internal::builtin::near;
@@ -161,7 +162,7 @@ impl Checker<'_> {
         if counts(&context.subsystem) || context.local_name.as_deref().is_some_and(counts) {
             return (Some(prefix), Some(rest));
         }
-        if SUBSYSTEMS.into_iter().any(counts) || self.daemons.contains(&prefix.to_ascii_uppercase()) {
+        if names(DAEMONS).any(counts) || self.daemons.contains(&prefix.to_ascii_uppercase()) {
             return (Some(prefix), None);
         }
         if knob::find(name).is_some() {
@@ -172,7 +173,7 @@ impl Checker<'_> {
             let message = format!("unknown daemon prefix `{}`: `{}` has no effect", shown(prefix), shown(name));
             let warning = definition.name_warning(message).code("unread-prefix");
             let warning = warning.help("to read it as a local name, use --local-name");
-            self.found.push(warning.did_you_mean(near::closest(prefix, SUBSYSTEMS)));
+            self.found.push(warning.did_you_mean(near::closest(prefix, names(DAEMONS))));
         }
         (Some(prefix), None)
     }
@@ -217,7 +218,7 @@ impl Checker<'_> {
         let upper = name.to_ascii_uppercase();
         let mut starts = (1..=upper.len()).filter(|end| upper.get(*end).is_none_or(|next| *next == b'_'));
         // The knobs of HTCondor's own daemons are known.
-        let is_own = |daemon: &[u8]| SUBSYSTEMS.iter().any(|known| known.as_bytes() == daemon);
+        let is_own = |daemon: &[u8]| names(DAEMONS).any(|known| known.as_bytes() == daemon);
         let of_daemon = starts.any(|end| self.daemons.contains(&upper[..end]) && !is_own(&upper[..end]));
         if is_of_every_daemon(&upper) || of_daemon || self.match_exprs.contains(&upper) {
             return;

@@ -5,6 +5,7 @@
 //! (`docs/reference/config-language.md` 1).
 
 use super::condor::{Config, Definition};
+use super::name_list::names;
 use super::reference::{self, Text};
 
 /// The prefix of words in place of unknown values: `unknown_fact_ARCH`.
@@ -14,49 +15,6 @@ pub const UNKNOWN: &str = "unknown_fact_";
 pub(super) fn is_open(text: &[u8]) -> bool {
     memchr::memmem::find(text, UNKNOWN.as_bytes()).is_some()
 }
-
-/// Facts that a file can set too.
-const FACTS: &[&str] = &[
-    "ARCH",
-    "CONDOR_VERSION",
-    "CONFIG_ROOT",
-    "DETECTED_CORES",
-    "DETECTED_CPUS",
-    "DETECTED_CPUS_LIMIT",
-    "DETECTED_MEMORY",
-    "DETECTED_PHYSICAL_CPUS",
-    "OPSYS",
-    "OPSYSANDVER",
-    "OPSYSLEGACY",
-    "OPSYSLONGNAME",
-    "OPSYSMAJORVER",
-    "OPSYSNAME",
-    "OPSYSSHORTNAME",
-    "OPSYSVER",
-    "OPSYS_AND_VER",
-    "OPSYS_MAJOR_VER",
-    "OPSYS_VER",
-    "UNAME_ARCH",
-    "UNAME_OPSYS",
-];
-
-/// Facts that are set behind all files.
-const FIXED: &[&str] = &[
-    "FULL_HOSTNAME",
-    "HOSTNAME",
-    "IPV4_ADDRESS",
-    "IPV6_ADDRESS",
-    "IP_ADDRESS",
-    "IP_ADDRESS_IS_V6",
-    "LOCALNAME",
-    "PID",
-    "PPID",
-    "REAL_GID",
-    "REAL_UID",
-    "SUBSYSTEM",
-    "TILDE",
-    "USERNAME",
-];
 
 /// A reference to an undefined name, and its place.
 #[derive(Debug, Clone)]
@@ -76,8 +34,8 @@ impl Config {
     pub fn without_facts(&self) -> Config {
         let mut config = self.clone();
         config.unknowing = true;
-        let settable = FACTS.iter().filter(|name| self.assignment(name.as_bytes()).is_none());
-        for name in settable.chain(FIXED) {
+        let settable = names("facts of a machine").filter(|name| self.assignment(name.as_bytes()).is_none());
+        for name in settable.chain(names("facts of a process")) {
             config.detect(name, &format!("{UNKNOWN}{name}"));
         }
         config

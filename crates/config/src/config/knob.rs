@@ -3,11 +3,13 @@
 //!
 //! In: a name. Out: the knob it is, also one of a family such as `GROUP_QUOTA_<group>`.
 
+use std::str::FromStr;
 use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
 use super::table;
+use classmate::internal::records::{Record, records};
 
 /// The type and range of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,6 +38,29 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// A type with its range, as in `data/knobs.txt`: `integer 1..`, `number 0..1`, `list`.
+    fn parse(text: &str) -> Option<Self> {
+        fn bounds<T: FromStr + Copy>(range: &str, all: (T, T)) -> Option<(T, T)> {
+            let (low, high) = range.split_once("..").unwrap_or_default();
+            let bound = |text: &str, open| if text.is_empty() { Some(open) } else { text.parse().ok() };
+            Some((bound(low, all.0)?, bound(high, all.1)?))
+        }
+        let (name, range) = text.split_once(' ').unwrap_or((text, ""));
+        Some(match name {
+            "boolean" => Kind::Boolean,
+            "letter" => Kind::Letter,
+            "integer" => bounds(range, (i64::MIN, i64::MAX)).map(|(low, high)| Kind::Integer(low, high))?,
+            "number" => bounds(range, (f64::MIN, f64::MAX)).map(|(low, high)| Kind::Real(low, high))?,
+            "leading" => Kind::Number,
+            "expression" => Kind::Expression,
+            "pattern" => Kind::Pattern,
+            "list" => Kind::List,
+            "text" => Kind::Text,
+            "path" => Kind::Path,
+            _ => return None,
+        })
+    }
+
     /// The kind and range in words.
     pub fn describe(self) -> String {
         match self {
@@ -61,7 +86,7 @@ impl Kind {
     }
 }
 
-/// A knob.
+/// A knob: a record of the file `data/knobs.txt`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Knob {
@@ -72,12 +97,18 @@ pub struct Knob {
     /// The default in the code of the reference, for knobs without one in the table.
     pub code: Option<&'static str>,
     /// Its purpose, in one line.
-    pub meaning: &'static str,
+    pub meaning: String,
     /// The name to use now, for an obsolete one.
     pub now: Option<&'static str>,
 }
 
 impl Knob {
+    fn of(record: Record) -> Option<Self> {
+        let kind = Kind::parse(record.get("type")?)?;
+        let (code, now) = (record.get("code"), record.get("now"));
+        Some(Knob { name: record.name, kind, code, meaning: record.about, now })
+    }
+
     /// The default as text: the table's, otherwise the code's; `None` if it is unset.
     pub fn default_text(&self) -> Option<&'static str> {
         table::default_text(self.name.as_bytes()).filter(|text| !text.is_empty()).or(self.code)
@@ -89,169 +120,13 @@ impl Knob {
     }
 }
 
-const ANY: Kind = Kind::Integer(i64::MIN, i64::MAX);
-const WHOLE: Kind = Kind::Integer(0, i64::MAX);
-const POSITIVE: Kind = Kind::Integer(1, i64::MAX);
-const SWITCH: Kind = Kind::Boolean;
-const EXPR: Kind = Kind::Expression;
-const LIST: Kind = Kind::List;
-const TEXT: Kind = Kind::Text;
-const PATH: Kind = Kind::Path;
-
-const fn knob(name: &'static str, kind: Kind, code: &'static str, meaning: &'static str) -> Knob {
-    let code = if code.is_empty() { None } else { Some(code) };
-    Knob { name, kind, code, meaning, now: None }
-}
-
-const fn old(name: &'static str, kind: Kind, now: &'static str) -> Knob {
-    Knob { name, kind, code: None, meaning: "obsolete name", now: Some(now) }
-}
-
 /// The family of concurrency limits. Any macro may have such a name: only a job that asks for the resource makes it
 /// one.
 pub const LIMIT: &str = "<name>_LIMIT";
 
 /// All knobs, by concern.
-#[rustfmt::skip]
-static KNOBS: &[Knob] = &[
-    // Cycle timing and limits.
-    knob("NEGOTIATOR_INTERVAL", ANY, "", "seconds between the starts of two cycles"),
-    knob("NEGOTIATOR_MIN_INTERVAL", ANY, "", "minimum seconds between the starts of two cycles"),
-    knob("NEGOTIATOR_CYCLE_DELAY", WHOLE, "20", "minimum seconds from the end of a cycle to the start of the next one"),
-    knob("NEGOTIATOR_TIMEOUT", ANY, "", "network timeout in seconds"),
-    knob("NEGOTIATOR_MAX_TIME_PER_CYCLE", ANY, "", "time limit in seconds for new submitters in a cycle"),
-    knob("NEGOTIATOR_MAX_TIME_PER_SUBMITTER", ANY, "", "time limit in seconds per submitter in a cycle"),
-    knob("NEGOTIATOR_MAX_TIME_PER_SCHEDD", ANY, "", "time limit in seconds per access point in a cycle"),
-    knob("NEGOTIATOR_MAX_TIME_PER_PIESPIN", ANY, "", "time limit in seconds per submitter in a pie spin"),
-    knob("NEGOTIATOR_READ_CONFIG_BEFORE_CYCLE", SWITCH, "", "read the configuration before each cycle"),
-    knob("NEGOTIATOR_UPDATE_INTERVAL", ANY, "", "seconds between updates to the collector"),
-    knob("NEGOTIATOR_UPDATE_AFTER_CYCLE", SWITCH, "", "update the collector after each cycle"),
-    knob("NEGOTIATOR_ADVERTISE_ACCOUNTING", SWITCH, "true", "publish accounting ads after a cycle"),
-    knob("NEGOTIATION_CYCLE_STATS_LENGTH", Kind::Integer(0, 100), "", "number of cycles with statistics in the \
-    negotiator ad"),
-    knob("NEGOTIATOR_SOCKET_CACHE_SIZE", POSITIVE, "", "maximum number of open connections to access points"),
-    knob("NEGOTIATOR_NUM_THREADS", ANY, "", "number of threads that evaluate Requirements"),
-    knob("INSERT_NEGOTIATOR_CYCLE_TEST_DURATION", ANY, "0", "seconds to wait in a cycle (for tests)"),
-    knob("NEG_SLEEP", ANY, "0", "seconds to wait in a cycle (for tests)"),
-    knob("NEGOTIATOR_NAME", TEXT, "", "name of the daemon [default: host name]"),
-    knob("NEGOTIATOR_LOG", PATH, "", "log file of the negotiator"),
-    knob("NEGOTIATOR_MATCH_LOG", PATH, "", "log file of matches"),
-    knob("NEGOTIATOR_DEBUG", TEXT, "", "debug level of the log"),
-    knob("COLLECTOR_HOST_FOR_NEGOTIATOR", TEXT, "", "preferred collector"),
-
-    // What takes part.
-    knob("NEGOTIATOR_SLOT_CONSTRAINT", EXPR, "", "condition for slots in the cycle"),
-    knob("NEGOTIATOR_SUBMITTER_CONSTRAINT", EXPR, "", "condition for submitters in the cycle"),
-    knob("NEGOTIATOR_JOB_CONSTRAINT", EXPR, "", "condition for jobs that the access point may offer"),
-    knob("NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", EXPR, "", "condition for slots that are included in the pool size"),
-    old("GROUP_DYNAMIC_MACH_CONSTRAINT", EXPR, "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT"),
-    knob("NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD", EXPR, "", "slots that shut down within this number of seconds are \
-    ignored"),
-    knob("MATCH_WORKING_CM_SLOTS", SWITCH, "false", "match claimed partitionable slots of other central managers"),
-    knob("STARTD_AD_REEVAL_EXPR", EXPR, "target.UpdateSequenceNumber > my.UpdateSequenceNumber", "condition to \
-    replace a cached ad"),
-    knob("NEGOTIATOR_CLASSAD_USER_MAP_NAMES", LIST, "", "maps of users to groups"),
-    knob("SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION", SWITCH, "", "use session capabilities in submitter ads"),
-
-    // Matching and preemption.
-    knob("PREEMPTION_REQUIREMENTS", EXPR, "", "condition for preemption by priority (MY is the slot, TARGET the job); \
-    empty means always"),
-    knob("PREEMPTION_REQUIREMENTS_STABLE", SWITCH, "true", "its value does not change within a cycle"),
-    knob("PREEMPTION_RANK", EXPR, "", "preferred slots to preempt (MY is the slot, TARGET the job), fifth sort key"),
-    knob("PREEMPTION_RANK_STABLE", SWITCH, "true", "its value does not change within a cycle"),
-    knob("NEGOTIATOR_PRE_JOB_RANK", EXPR, "", "slot order before the job's Rank, first sort key"),
-    knob("NEGOTIATOR_POST_JOB_RANK", EXPR, "", "slot order after the job's Rank, third sort key"),
-    knob("NEGOTIATOR_IGNORE_JOB_RANKS", SWITCH, "false", "sort the slots once per cycle, ignoring job Rank"),
-    knob("NEGOTIATOR_CONSIDER_PREEMPTION", SWITCH, "", "consider slots in use for preemption"),
-    knob("NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", SWITCH, "", "also preempt slots within their retirement time"),
-    knob("ALLOW_PSLOT_PREEMPTION", SWITCH, "false", "preempt dynamic slots for a partitionable slot"),
-    knob("NEGOTIATOR_CROSS_SLOT_PRIOS", SWITCH, "", "add the users of sibling slots to slot ads"),
-    knob("STARTD_RESOURCE_PREFIX", TEXT, "slot", "prefix of the attributes of sibling slots"),
-    knob("NEGOTIATOR_MATCHLIST_CACHING", SWITCH, "", "reuse sorted candidates for the next job of an autocluster"),
-    knob("NEGOTIATOR_DEPTH_FIRST", SWITCH, "", "let the access point fill a partitionable slot"),
-    knob("NEGOTIATOR_MATCH_EXPRS", LIST, "", "macros put into slot ads as NegotiatorMatchExpr…"),
-    knob("NEGOTIATOR_INFORM_STARTD", SWITCH, "", "notify execution points of matches"),
-    knob("NEGOTIATOR_USE_NONBLOCKING_STARTD_CONTACT", SWITCH, "", "do not wait for execution points"),
-    knob("NEGOTIATOR_USE_SLOT_WEIGHTS", SWITCH, "", "use slot weights; otherwise each slot counts as 1"),
-    knob("SLOT_WEIGHT", EXPR, "", "default slot weight"),
-    knob("FORCE_NEGOTIATOR_SLOT_WEIGHT", SWITCH, "", "SLOT_WEIGHT overrides the weights of slots"),
-    knob("NEGOTIATOR_IGNORE_USER_PRIORITIES", SWITCH, "", "ignore submitter limits"),
-    knob("NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES", SWITCH, "", "do not charge suspended claims"),
-    knob("USE_GLOBAL_JOB_PRIOS", SWITCH, "", "order submitters by job priority across access points"),
-    knob("MAX_GLOBAL_JOB_PRIOS", WHOLE, "", "number of job priorities that an access point advertises"),
-    knob("SCHEDD_PREEMPTION_REQUIREMENTS", EXPR, "", "the same for parallel jobs, at the access point"),
-    knob("SCHEDD_PREEMPTION_RANK", EXPR, "", "the same for parallel jobs, at the access point"),
-
-    // Fetching jobs, autoclusters.
-    knob("USE_RESOURCE_REQUEST_COUNTS", SWITCH, "", "a request can be for several jobs"),
-    knob("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", POSITIVE, "", "requests per round trip; 1 if request counts are off"),
-    knob("NEGOTIATOR_PREFETCH_REQUESTS", SWITCH, "", "fetch requests in parallel"),
-    knob("NEGOTIATOR_PREFETCH_REQUESTS_TIMEOUT", ANY, "$(NEGOTIATOR_TIMEOUT)", "seconds to wait for prefetched requests"),
-    knob("NEGOTIATOR_PREFETCH_REQUESTS_MAX_TIME", WHOLE, "", "seconds for all prefetching; 0: no limit"),
-    knob("NEGOTIATE_ALL_JOBS_IN_CLUSTER", Kind::Letter, "false", "do not skip jobs of a rejected autocluster"),
-    knob("SIGNIFICANT_ATTRIBUTES", LIST, "", "significant attributes, replacing the computed ones"),
-    knob("ADD_SIGNIFICANT_ATTRIBUTES", LIST, "", "attributes added to the significant attributes"),
-    knob("REMOVE_SIGNIFICANT_ATTRIBUTES", LIST, "", "attributes removed from the significant attributes"),
-    knob("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", Kind::Pattern, "", "attributes removed from the significant \
-    attributes, by pattern"),
-    knob("STARTD_JOB_ATTRS", LIST, "", "job attributes copied into slot ads"),
-    old("STARTD_JOB_EXPRS", LIST, "STARTD_JOB_ATTRS"),
-    knob("SYSTEM_STARTD_JOB_ATTRS", LIST, "", "job attributes copied into slot ads, built in"),
-    knob("SCHEDD_USE_SLOT_WEIGHT", SWITCH, "", "the access point uses job weights"),
-    knob("SCHEDD_SLOT_WEIGHT", EXPR, "", "job weight at the access point [default: SLOT_WEIGHT]"),
-    knob("CLAIM_WORKLIFE", ANY, "", "seconds for which a claim accepts new jobs"),
-    knob("CLAIM_RECYCLING_CONSIDER_LIMITS", SWITCH, "", "reuse a claim only with the same concurrency limits"),
-    knob("MAX_JOBS_RUNNING", ANY, "", "maximum number of running jobs of an access point"),
-    knob("FLOCK_TO", LIST, "", "pools that jobs can flock to"),
-    knob("FLOCK_<what>", TEXT, "", "flocking to other pools"),
-
-    // Accountant.
-    knob("PRIORITY_HALFLIFE", Kind::Real(1e-5, f64::MAX), "", "half-life of past usage in seconds"),
-    knob("DEFAULT_PRIO_FACTOR", Kind::Number, "", "priority factor of new users"),
-    knob("NICE_USER_PRIO_FACTOR", Kind::Number, "", "priority factor of nice users"),
-    knob("NICE_USER_ACCOUNTING_GROUP_NAME", TEXT, "", "the group of nice users"),
-    knob("REMOTE_PRIO_FACTOR", Kind::Number, "", "priority factor of users of other domains"),
-    knob("ACCOUNTANT_LOCAL_DOMAIN", TEXT, "", "domain of local users [default: all users are local]"),
-    knob("GROUP_PRIO_FACTOR_<group>", Kind::Real(f64::MIN, f64::MAX), "", "priority factor of the members of a group"),
-    knob("ACCOUNTANT_DATABASE_FILE", PATH, "", "log file of the accountant"),
-    knob("MAX_ACCOUNTANT_DATABASE_SIZE", ANY, "", "size in bytes at which the log is rewritten"),
-    knob("UID_DOMAIN", TEXT, "", "the domain of users"),
-    knob("ACCOUNTING_DOMAIN", TEXT, "", "the domain of submitter names"),
-    knob("CONCURRENCY_LIMIT_DEFAULT", Kind::Real(f64::MIN, f64::MAX), "", "default concurrency limit"),
-    knob("CONCURRENCY_LIMIT_DEFAULT_<scope>", Kind::Real(f64::MIN, f64::MAX), "", "default concurrency limit for \
-    names with this prefix"),
-    knob(LIMIT, Kind::Real(f64::MIN, f64::MAX), "", "concurrency limit of a resource"),
-    knob("USERPRIO_USE_NEGOTIATOR_MODULAR_QUERY", SWITCH, "true", "how condor_userprio queries"),
-    knob("ACCOUNTANT_HOST", TEXT, "", "ignored"),
-
-    // Groups.
-    knob("GROUP_NAMES", LIST, "", "names of the accounting groups"),
-    knob("GROUP_QUOTA_<group>", Kind::Real(0.0, i32::MAX as f64), "", "static quota of a group in slot weight"),
-    knob("GROUP_QUOTA_DYNAMIC_<group>", Kind::Real(0.0, 1.0), "", "dynamic quota of a group as a fraction of its \
-    parent"),
-    knob("GROUP_ACCEPT_SURPLUS", SWITCH, "", "groups accept surplus"),
-    knob("GROUP_ACCEPT_SURPLUS_<group>", SWITCH, "$(GROUP_ACCEPT_SURPLUS)", "the same for a group"),
-    knob("GROUP_AUTOREGROUP", SWITCH, "", "group members also negotiate at the end, outside their group"),
-    knob("GROUP_AUTOREGROUP_<group>", SWITCH, "$(GROUP_AUTOREGROUP)", "the same for a group"),
-    knob("GROUP_SORT_EXPR", EXPR, "", "negotiation order of groups, lowest value first"),
-    knob("GROUP_QUOTA_MAX_ALLOCATION_ROUNDS", Kind::Integer(1, 1_000_000_000), "", "maximum number of allocation \
-    rounds"),
-    old("HFS_MAX_ALLOCATION_ROUNDS", Kind::Integer(1, 1_000_000_000), "GROUP_QUOTA_MAX_ALLOCATION_ROUNDS"),
-    knob("GROUP_QUOTA_ROUND_ROBIN_RATE", Kind::Real(1.0, 1e100), "", "quota step per group in an allocation round"),
-    old("HFS_ROUND_ROBIN_RATE", Kind::Real(1.0, 1e100), "GROUP_QUOTA_ROUND_ROBIN_RATE"),
-    knob("NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION", SWITCH, "", "group quotas can exceed the pool size"),
-    knob("NEGOTIATOR_STRICT_ENFORCE_QUOTA", SWITCH, "true", "limit groups strictly to their quota and surplus"),
-    knob("NEGOTIATOR_USE_WEIGHTED_DEMAND", SWITCH, "", "compute group demand with slot weights"),
-
-    // Consumption policy, at execution points.
-    knob("CONSUMPTION_POLICY", SWITCH, "", "consumption policies of partitionable slots"),
-    knob("CONSUMPTION_CPUS", EXPR, "", "CPUs that a match consumes"),
-    knob("CONSUMPTION_MEMORY", EXPR, "", "memory that a match consumes"),
-    knob("CONSUMPTION_DISK", EXPR, "", "disk that a match consumes"),
-    knob("CONSUMPTION_<asset>", EXPR, "", "amount of another resource that a match consumes"),
-    knob("NUM_CLAIMS", ANY, "", "number of claims of a partitionable slot"),
-    knob("NEGOTIATOR_STATE_FILE", PATH, "", "only for replication between negotiators"),
-];
+static KNOBS: LazyLock<Vec<Knob>> =
+    LazyLock::new(|| records(include_str!("data/knobs.txt")).filter_map(Knob::of).collect());
 
 static BY_NAME: LazyLock<HashMap<&'static [u8], &'static Knob>> =
     LazyLock::new(|| KNOBS.iter().filter(|knob| !knob.is_family()).map(|knob| (knob.name.as_bytes(), knob)).collect());
@@ -313,6 +188,7 @@ mod tests {
 
     #[test]
     fn every_knob_is_found_by_its_name() {
+        assert_eq!(all().count(), records(include_str!("data/knobs.txt")).count());
         for knob in all().filter(|knob| !knob.is_family()) {
             let found = find(knob.name.to_ascii_lowercase().as_bytes()).unwrap();
             assert_eq!(found.name, knob.name);

@@ -18,6 +18,7 @@ pub mod history;
 pub mod knob;
 pub mod knobs;
 mod line;
+mod name_list;
 pub mod origin;
 mod path;
 mod read;

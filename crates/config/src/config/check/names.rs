@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use crate::config::name_list::names;
 use crate::config::setting::is_number;
 use crate::config::table;
 use classmate::internal::builtin::near;
@@ -10,37 +11,11 @@ use classmate::internal::builtin::near;
 pub(super) const FAMILY: [&str; 8] =
     ["NEGOTIATOR_", "NEGOTIATION_", "GROUP_", "PREEMPTION_", "ACCOUNTANT_", "PRIORITY_", "CONCURRENCY_LIMIT_", "HFS_"];
 
-/// The ends of names that every daemon reads with its own name in front: `NEGOTIATOR_ARGS`. Longer names count too.
-const OF_EVERY_DAEMON: [&str; 28] = [
-    "ADDRESS_FILE",
-    "ADMIN",
-    "ARGS",
-    "ATTRS",
-    "CLASSAD",
-    "CLASS",
-    "CORE",
-    "D_",
-    "DAEMON",
-    "DEBUG",
-    "ENVIRONMENT",
-    "EXPRS",
-    "HOST",
-    "INHERIT",
-    "IP",
-    "LOCK",
-    "LOG",
-    "MAX_FILE_DESCRIPTORS",
-    "NOT_RESPONDING",
-    "PORT",
-    "PUBLISH_",
-    "RUN",
-    "STATISTICS",
-    "STATS",
-    "SUPER_",
-    "TIMEOUT",
-    "USERID",
-    "USE_SHARED_PORT",
-];
+// Lists of `data/names.txt`.
+pub(super) const DAEMONS: &str = "daemons";
+const OF_SLOT_TYPE: &str = "variables of a slot type";
+const LEVELS: &str = "access levels";
+const OF_LEVEL: &str = "variables of an access level";
 
 /// Returns true if a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
 pub(super) fn is_of_every_daemon(upper: &[u8]) -> bool {
@@ -48,7 +23,7 @@ pub(super) fn is_of_every_daemon(upper: &[u8]) -> bool {
     let of = |daemon: &str| {
         let behind = name.strip_prefix(daemon).and_then(|rest| rest.strip_prefix('_'));
         let generic = |rest: &str| {
-            OF_EVERY_DAEMON.iter().any(|known| {
+            names("variables of every daemon").any(|known| {
                 rest.strip_prefix(known)
                     .is_some_and(|more| more.is_empty() || more.starts_with('_') || known.ends_with('_'))
             })
@@ -60,44 +35,8 @@ pub(super) fn is_of_every_daemon(upper: &[u8]) -> bool {
         });
         behind.is_some_and(generic) || before
     };
-    SUBSYSTEMS.into_iter().any(of)
+    names(DAEMONS).any(of)
 }
-
-/// Daemons and tools whose names can be before a dot.
-pub(super) const SUBSYSTEMS: [&str; 16] = [
-    "MASTER",
-    "COLLECTOR",
-    "NEGOTIATOR",
-    "SCHEDD",
-    "STARTD",
-    "SHADOW",
-    "STARTER",
-    "TOOL",
-    "SUBMIT",
-    "CREDD",
-    "GRIDMANAGER",
-    "HAD",
-    "REPLICATION",
-    "JOB_ROUTER",
-    "DAGMAN",
-    "DEFRAG",
-];
-
-/// The ends of names for one slot type, after `SLOT_TYPE_<number>_`, besides policies and attributes.
-const OF_SLOT_TYPE: [&str; 12] = [
-    "CONSUMPTION_POLICY",
-    "CONTINUE",
-    "KILL",
-    "NAME_PREFIX",
-    "PARTITIONABLE",
-    "PREEMPT",
-    "RANK",
-    "SLOT_WEIGHT",
-    "START",
-    "STARTD_ATTRS",
-    "SUSPEND",
-    "WANT_VACATE",
-];
 
 /// The knob of a type of slots that a name is but for a slip: `SLOT_TYPE_1_PARTITONABLE`.
 pub(super) fn of_slot_type(name: &[u8]) -> Option<String> {
@@ -106,46 +45,17 @@ pub(super) fn of_slot_type(name: &[u8]) -> Option<String> {
     let rest = &name[prefix.len()..];
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let what = rest[digits..].strip_prefix(b"_").filter(|what| digits > 0 && what.len() >= 5)?;
-    let known = near::closest_within(if what.len() < 8 { 1 } else { 2 }, what, OF_SLOT_TYPE)?;
+    let known = near::closest_within(if what.len() < 8 { 1 } else { 2 }, what, names(OF_SLOT_TYPE))?;
     let front = String::from_utf8_lossy(&name[..name.len() - what.len()]);
     (!known.as_bytes().eq_ignore_ascii_case(what)).then(|| format!("{front}{known}"))
 }
 
-/// Levels of access, behind `ALLOW_` and the like.
-const LEVELS: [&str; 12] = [
-    "ADMINISTRATOR",
-    "ADVERTISE_MASTER",
-    "ADVERTISE_SCHEDD",
-    "ADVERTISE_STARTD",
-    "CLIENT",
-    "CONFIG",
-    "DAEMON",
-    "NEGOTIATOR",
-    "OWNER",
-    "READ",
-    "SOAP",
-    "WRITE",
-];
-
-/// The ends of names for the security of a level, `SEC_<level>_…`.
-const FEATURES: [&str; 9] = [
-    "AUTHENTICATION",
-    "AUTHENTICATION_METHODS",
-    "AUTHENTICATION_TIMEOUT",
-    "CRYPTO_METHODS",
-    "ENCRYPTION",
-    "INTEGRITY",
-    "NEGOTIATION",
-    "SESSION_DURATION",
-    "SESSION_LEASE",
-];
-
 /// The names that are made of levels.
 static OF_LEVELS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let plain = ["ALLOW", "DENY", "SETTABLE_ATTRS"];
-    let plain = plain.iter().flat_map(|front| LEVELS.iter().map(move |level| format!("{front}_{level}")));
-    let secure = LEVELS.iter().chain(&["DEFAULT"]);
-    plain.chain(secure.flat_map(|level| FEATURES.iter().map(move |what| format!("SEC_{level}_{what}")))).collect()
+    let plain = plain.iter().flat_map(|front| names(LEVELS).map(move |level| format!("{front}_{level}")));
+    let secure = names(LEVELS).chain(["DEFAULT"]);
+    plain.chain(secure.flat_map(|level| names(OF_LEVEL).map(move |what| format!("SEC_{level}_{what}")))).collect()
 });
 
 /// The knob made of a level of access or of the number of a type of slots that a name is but for a slip, `DENY_WRTE`,
@@ -155,7 +65,7 @@ pub(super) fn of_pattern(name: &[u8]) -> Option<String> {
     let digits: String = upper.chars().filter(char::is_ascii_digit).collect();
     if !digits.is_empty() {
         let front = format!("SLOT_TYPE_{digits}");
-        let mut known: Vec<String> = OF_SLOT_TYPE.iter().map(|what| format!("{front}_{what}")).collect();
+        let mut known: Vec<String> = names(OF_SLOT_TYPE).map(|what| format!("{front}_{what}")).collect();
         known.extend([format!("NUM_SLOTS_TYPE_{digits}"), front]);
         let is_digit = |byte: &u8| byte.is_ascii_digit();
         let together = upper.as_bytes().split(|byte| !is_digit(byte)).filter(|run| !run.is_empty()).count() == 1;
@@ -163,7 +73,7 @@ pub(super) fn of_pattern(name: &[u8]) -> Option<String> {
             .filter(|_| together && !upper.starts_with(&known[known.len() - 1]));
     }
     let daemon =
-        SUBSYSTEMS.iter().find_map(|daemon| upper.strip_suffix(daemon)?.strip_suffix('_').map(|front| (front, daemon)));
+        names(DAEMONS).find_map(|daemon| upper.strip_suffix(daemon)?.strip_suffix('_').map(|front| (front, daemon)));
     // A level may be called like a daemon.
     let whole = of_level(&upper);
     if whole.is_some() || OF_LEVELS.contains(&upper) {
@@ -182,8 +92,8 @@ fn of_level(name: &str) -> Option<String> {
     let rest = name.strip_prefix("SEC_")?;
     rest.match_indices('_').find_map(|(at, _)| {
         let (level, what) = (&rest.as_bytes()[..at], &rest.as_bytes()[at + 1..]);
-        let level = near::closest_within(1, level, LEVELS.into_iter().chain(["DEFAULT"]))?;
-        near::closest_within(1, what, FEATURES).map(|what| format!("SEC_{level}_{what}"))
+        let level = near::closest_within(1, level, names(LEVELS).chain(["DEFAULT"]))?;
+        near::closest_within(1, what, names(OF_LEVEL)).map(|what| format!("SEC_{level}_{what}"))
     })
 }
 
