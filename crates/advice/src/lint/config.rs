@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::attributes::{OF_GROUP, OF_JOBS, has, is_known};
+use super::attributes::{OF_GROUP, is_known, is_of_jobs};
 use super::expression::{LintContext, Role, lint as lint_expression, quoted, written};
 use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
 use super::placing::SourceMap;
@@ -476,7 +476,7 @@ fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool) -> Vec<Dia
         }
         let shown = written(text, span);
         let (message, help) = if knob == SLOT_WEIGHT {
-            let theirs = has(folded, OF_JOBS) && !slots_have(reference.name);
+            let theirs = is_of_jobs(folded) && !slots_have(reference.name);
             if reference.scope != RefScope::Target && !theirs {
                 continue;
             }

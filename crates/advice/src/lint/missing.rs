@@ -1,6 +1,6 @@
 //! Conditions on attributes that may be missing.
 
-use super::attributes::{ALWAYS, PresenceCondition, has, presence_conditions};
+use super::attributes::{PresenceCondition, is_always_present, presence_conditions};
 use super::expression::{LintContext, written};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::facts::Facts;
@@ -74,7 +74,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
 /// Returns true if an attribute is there whenever the expression is asked.
 fn is_there(context: &LintContext<'_>, name: Name) -> bool {
     let folded = name.folded();
-    has(folded, ALWAYS) || context.role.there.iter().any(|known| known.as_bytes() == folded)
+    is_always_present(folded) || context.role.there.iter().any(|known| known.as_bytes() == folded)
 }
 
 /// Returns true if an attribute is there wherever the whole condition is true, for another attribute says so:

@@ -1,6 +1,6 @@
 //! Words and operators that probably do not mean what they look like.
 
-use super::attributes::{TEXT, Variety, has, is_known, is_value_of, variety};
+use super::attributes::{Variety, is_known, is_string, is_value_of, variety};
 use super::expression::{LintContext, written};
 use super::versions::version_dependent;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
@@ -51,7 +51,7 @@ fn unquoted_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<D
         let attribute = tree.reference(tree.bare(one))?;
         let bare = tree.bare(two);
         let unknown_word = |word: Name| {
-            has(attribute.name.folded(), TEXT)
+            is_string(attribute.name.folded())
                 && context.unknown_word.is_some_and(|is_unknown_word| is_unknown_word(word))
                 && !may_be_missing(tree, word)
         };
@@ -98,7 +98,7 @@ pub(super) fn unquoted_text(
 ) -> Option<Diagnostic> {
     let tree = expr.tree();
     let Node::Attr(word) = *tree.node(tree.bare(expr.root())) else { return None };
-    let meant = has(attribute.folded(), TEXT) && !is_known(word.folded()) && !defined(word);
+    let meant = is_string(attribute.folded()) && !is_known(word.folded()) && !defined(word);
     let span = tree.span(tree.bare(expr.root())).filter(|_| meant)?;
     Some(unquoted(&written(text, span), span))
 }

@@ -1,7 +1,7 @@
 //! Calls and subscripts whose value is a defect of this version, or differs between versions
 //! (`docs/reference/classad-language.md` 14).
 
-use super::attributes::{ALWAYS, has};
+use super::attributes::is_always_present;
 use super::expression::LintContext;
 use classmate::Diagnostic;
 use classmate::internal::builtin::pattern::{Options, Pattern};
@@ -168,7 +168,7 @@ fn optional_element(context: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]
         Node::Literal(literal) => matches!(literal, Literal::Undefined),
         _ => tree
             .reference(tree.bare(*id))
-            .is_some_and(|reference| !has(reference.name.folded(), ALWAYS) && !(context.defined)(reference.name)),
+            .is_some_and(|reference| !is_always_present(reference.name.folded()) && !(context.defined)(reference.name)),
     })
 }
 

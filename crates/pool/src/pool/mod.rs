@@ -4,6 +4,7 @@
 
 pub mod ad_reader;
 pub mod address;
+pub mod attribute;
 pub mod claim;
 pub mod consumption;
 pub mod needed;

@@ -2,79 +2,10 @@
 //!
 //! Out: a selection of attributes, to which the names in expressions are added.
 
+use crate::pool::attribute::names_with;
 use classmate::internal::format::selection::Selection;
 use classmate::internal::name::Name;
 use classmate::internal::program::mentions::foresee;
-
-/// The attributes of slots that the negotiator itself uses.
-pub const NEGOTIATOR_ATTRIBUTES: [&str; 65] = [
-    "AccountingGroup",
-    "Activity",
-    "ClaimId",
-    "ClaimIdList",
-    "ClientMachine",
-    "ConcurrencyLimits",
-    "Cpus",
-    "CurrentRank",
-    "CurrentTime",
-    "DaemonShutdown",
-    "DaemonShutdownFast",
-    "Disk",
-    "DynamicSlot",
-    "EnteredCurrentActivity",
-    "EnteredCurrentState",
-    "GhostMultiplier",
-    "GlobalJobId",
-    "JobId",
-    "JobStart",
-    "LastHeardFrom",
-    "MachineMatchCount",
-    "MachineResources",
-    "MatchedConcurrencyLimits",
-    "Memory",
-    "MyAddress",
-    "MyCurrentTime",
-    "MyType",
-    "Name",
-    "NegotiatorRequirements",
-    "NumDynamicSlots",
-    "Offline",
-    "OfflineMatches",
-    "PartitionableSlot",
-    "PreemptingAccountingGroup",
-    "PreemptingConcurrencyLimits",
-    "PreemptingOwner",
-    "PreemptingRank",
-    "PreemptingUser",
-    "PslotRollupInformation",
-    "Rank",
-    "RemoteGroup",
-    "RemoteGroupQuota",
-    "RemoteGroupResourcesInUse",
-    "RemoteOwner",
-    "RemoteScheddName",
-    "RemoteUser",
-    "RemoteUserFloor",
-    "RemoteUserPrio",
-    "RemoteUserResourcesInUse",
-    "Requirements",
-    "RetirementTimeRemaining",
-    "SavedRequirements",
-    "SlotType",
-    "SlotWeight",
-    "StartdIpAddr",
-    "State",
-    "TotalSlots",
-    "UpdateSequenceNumber",
-    "WantAdRevaluate",
-    "WantClaiming",
-    "WantMatching",
-    "WantPslotPreemption",
-    "WorkingCM",
-    // Machines that do not list their resources have those above, and some have these.
-    "GPUs",
-    "Swap",
-];
 
 /// Strings that are not defined in files: the negotiator adds submitter attributes to requests, and `splitTime` makes ads.
 const DEFINED_ELSEWHERE: [&str; 3] = ["SubmitterGroup", "SubmitterNegotiatingGroup", "Type"];
@@ -89,7 +20,7 @@ const DEFINED_ELSEWHERE: [&str; 3] = ["SubmitterGroup", "SubmitterNegotiatingGro
 /// # Ok::<(), classmate::internal::error::SyntaxError>(())
 /// ```
 pub fn asked() -> Selection {
-    let mut named = Selection::of(NEGOTIATOR_ATTRIBUTES.map(Name::new), foresee);
+    let mut named = Selection::of(names_with("negotiator").map(Name::new), foresee);
     named.defined_elsewhere(DEFINED_ELSEWHERE.map(Name::new));
     // Attributes of the dynamic slots in a partitionable one, and of its consumption policy.
     named.with_prefix(b"Child").with_prefix(b"Consumption").listed_by(Name::new("MachineResources"))
@@ -183,8 +114,8 @@ mod tests {
         }
         assert!(found.len() > 100 && found.contains(&"DaemonShutdownFast".to_owned()), "{found:?}");
         found.retain(|text| !text.starts_with("Child") && !text.starts_with("Consumption"));
-        found.retain(|text| !NEGOTIATOR_ATTRIBUTES.contains(&text.as_str()) && !OTHERS.contains(&text.as_str()));
-        assert!(found.is_empty(), "neither in NEGOTIATOR_ATTRIBUTES nor known to be something else: {found:?}");
+        found.retain(|text| !names_with("negotiator").any(|name| name == text) && !OTHERS.contains(&text.as_str()));
+        assert!(found.is_empty(), "not `@negotiator` in attributes.txt, nor known to be something else: {found:?}");
     }
 
     #[test]

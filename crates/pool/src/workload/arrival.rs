@@ -4,46 +4,13 @@ use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, Header};
+use crate::pool::attribute::names_with;
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::value::Value;
 
 /// Faults that are kept with their texts; of the others only the places are.
 const MAX_FAULTS: usize = 1000;
-
-/// Attributes of earlier runs in history ads, which a new job does not have.
-const RUN_ATTRIBUTES: [&str; 30] = [
-    "JobStartDate",
-    "JobCurrentStartDate",
-    "JobCurrentStartExecutingDate",
-    "JobCurrentStartTransferInputDate",
-    "JobCurrentStartTransferOutputDate",
-    "JobCurrentFinishTransferInputDate",
-    "JobCurrentFinishTransferOutputDate",
-    "JobFinishedHookDone",
-    "JobLastStartDate",
-    "LastJobStatus",
-    "LastMatchTime",
-    "LastRejMatchTime",
-    "LastRejMatchReason",
-    "LastRemoteHost",
-    "LastSuspensionTime",
-    "LastVacateTime",
-    "CompletionDate",
-    "EnteredCurrentStatus",
-    "ExitCode",
-    "ExitStatus",
-    "RemoteHost",
-    "RemoteSlotID",
-    "StartdPrincipal",
-    "NumJobStarts",
-    "NumJobMatches",
-    "NumShadowStarts",
-    "JobRunCount",
-    "HoldReason",
-    "ReleaseReason",
-    "RemoveReason",
-];
 
 /// A job that comes.
 #[derive(Debug, Clone)]
@@ -165,7 +132,8 @@ impl Workload {
             }
             ad
         });
-        for name in RUN_ATTRIBUTES {
+        // History ads have attributes of earlier runs.
+        for name in names_with("run") {
             ad.remove(name);
         }
         ad.insert("EnteredCurrentStatus", arrival.submit);
