@@ -5,33 +5,7 @@
 use std::fmt::Write;
 
 /// The style of all pages. The colors of data can be distinguished with color blindness too.
-const STYLE: &str = "\
-:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --faint: #59636e; --line: #d5dae0;
-  --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #cc79a7; --c4: #b58900; --c5: #3b3f99; --c6: #7a7f87; }
-@media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e6e9ed; --faint: #9aa4af; --line: #363c44;
-  --c0: #56b4e9; --c1: #ff8b3d; --c2: #2ec4a0; --c3: #e79fc6; --c4: #f0d354; --c5: #9a9eff; --c6: #9aa0a8; } }
-* { box-sizing: border-box; }
-body { margin: 0; padding: 1rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.45 system-ui, sans-serif; overflow-wrap: anywhere; }
-h1 { font-size: 1.5rem; line-height: 1.2; } h2 { font-size: 1.15rem; margin-top: 2rem; margin-bottom: .5rem; }
-h1, h2, p, .plots, .wide { max-width: 66rem; margin-left: auto; margin-right: auto; }
-.wide { width: fit-content; min-width: min(100%, 66rem); max-width: 100%; overflow-x: auto; }
-table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: var(--faint); padding: 0 0 .3rem; }
-th, td { padding: .2rem .7rem .2rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 1.5rem; }
-figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; }
-figure p { margin: 0; color: var(--faint); font-size: .875rem; }
-svg { display: block; width: 100%; height: auto; }
-svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
-svg path { stroke-linecap: round; }
-svg .grid { stroke: var(--line); stroke-width: 1; fill: none; }
-svg .axis { stroke: var(--faint); stroke-width: 1; fill: none; }
-.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: .2rem 0 0; padding: 0;
-  font-size: .875rem; }
-.legend svg { display: inline-block; width: 1.6rem; height: .8rem; margin-right: .35rem; vertical-align: baseline; }
-";
+const STYLE: &str = include_str!("page.css");
 
 /// A column of a table: its heading, and its text for a row.
 pub type PageColumn<R> = (&'static str, fn(&R) -> String);
