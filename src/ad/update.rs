@@ -1,4 +1,4 @@
-//! Whole-ad operations (`docs/reference/classad-language.md` 10.1–10.3): update, delete, prune.
+//! Whole-ad operations (`docs/reference/classad-language.md` 10.1–10.3): update, delete.
 
 use crate::ad::{Attribute, ClassAd};
 use crate::name::Name;
@@ -51,20 +51,6 @@ impl ClassAd {
         }
         self.remove(name).is_some()
     }
-
-    /// Removes the attributes that are the same in the chained parents, which show through then.
-    pub fn prune(&mut self) {
-        let Some(parent) = self.chained().cloned() else { return };
-        let same: Vec<Name> = self
-            .attributes()
-            .filter(|(name, value)| parent.lookup(*name).is_some_and(|inherited| inherited.same_as(value)))
-            .map(|(name, _)| name)
-            .collect();
-        if !same.is_empty() {
-            let same: std::collections::HashSet<Name> = same.into_iter().collect();
-            self.retain(|name| !same.contains(&name));
-        }
-    }
 }
 
 #[cfg(test)]
@@ -90,13 +76,5 @@ mod tests {
         let mut ad = ClassAd::new();
         ad.update_from_chain(&chained("[a = 1]", "[a = 2; b = 3]"));
         assert_eq!(ad.to_string(), "[ a = 1; b = 3 ]");
-    }
-
-    #[test]
-    fn pruning_keeps_what_differs_from_the_parent() {
-        let mut ad = chained("[a = x + 1; b = 1; c = 2]", "[A = x + 1; b = 1.0]");
-        ad.prune();
-        assert_eq!(ad.to_string(), "[ b = 1; c = 2 ]");
-        assert_eq!(ad.get("a").unwrap().to_string(), "x + 1");
     }
 }

@@ -265,21 +265,6 @@ impl Expr {
         target
     }
 
-    /// The expression with one of its parts replaced by a constant.
-    ///
-    /// ```
-    /// use classmate::internal::syntax::literal::Literal;
-    /// use classmate::parse_expr;
-    /// let expr = parse_expr(b"Cpus > 1 && Arch == \"X\"")?;
-    /// let right = expr.tree().parts(expr.root())[1];
-    /// assert_eq!(expr.with_literal(right, Literal::Bool(true)).to_string(), "Cpus > 1 && true");
-    /// # Ok::<(), classmate::internal::error::SyntaxError>(())
-    /// ```
-    #[must_use]
-    pub fn with_literal(&self, part: NodeId, literal: Literal) -> Self {
-        self.with_part(part, &Expr::literal(literal))
-    }
-
     /// The expression with another one in place of one of its parts; itself if the part lies outside.
     ///
     /// Nodes in front of the part keep their numbers.
