@@ -4,8 +4,8 @@
 use std::hint::black_box;
 
 use classmate_config::internal::config::Config;
-use classmate_pool::internal::accountant::Log;
-use classmate_pool::internal::generate::{NOW, Pool, Shape};
+use classmate_pool::internal::accountant::AccountantLog;
+use classmate_pool::internal::generate::{GeneratedPool, NOW, Shape};
 use classmate_pool::internal::negotiate::{CycleOptions, Matcher, PreparedPool, Purpose, Snapshot, negotiate};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -17,13 +17,13 @@ fn text(write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
     text
 }
 
-fn made(pool: &Pool) -> Snapshot {
+fn made(pool: &GeneratedPool) -> Snapshot {
     Snapshot {
         config: Config::parse("config", &text(&|out| pool.write_config(out))).unwrap_or_default(),
         slots: shape::ads(&text(&|out| pool.write_slots(out))),
         jobs: shape::ads(&text(&|out| pool.write_jobs(out))),
         submitters: Some(shape::ads(&text(&|out| pool.write_submitters(out)))),
-        log: Log::read(&text(&|out| pool.write_log(out))).ok(),
+        log: AccountantLog::read(&text(&|out| pool.write_log(out))).ok(),
         now: NOW,
         ..Snapshot::default()
     }
@@ -32,25 +32,41 @@ fn made(pool: &Pool) -> Snapshot {
 fn cycles(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("cycle");
     group.sample_size(10);
-    let ospool = Pool { slots: 2000, jobs: 20_000, autoclusters: 200, submitters: 20, groups: 5, ..Pool::default() };
-    let passes = Pool {
+    let ospool = GeneratedPool {
+        slots: 2000,
+        jobs: 20_000,
+        autoclusters: 200,
+        submitters: 20,
+        groups: 5,
+        ..GeneratedPool::default()
+    };
+    let passes = GeneratedPool {
         shape: Shape::Static,
         slots: 10_000,
         autoclusters: 100,
         submitters: 100,
         unmatched: 0.0,
-        ..Pool::default()
+        ..GeneratedPool::default()
     };
-    let fixed = Pool { shape: Shape::Static, submitters: 10, ..Pool::default() };
+    let fixed = GeneratedPool { shape: Shape::Static, submitters: 10, ..GeneratedPool::default() };
     for (name, pool) in [
-        ("all rejected", Pool { slots: 20_000, jobs: 1000, autoclusters: 1000, unmatched: 1.0, ..fixed }),
-        ("half matched", Pool { slots: 10_000, jobs: 10_000, autoclusters: 100, unmatched: 0.5, ..fixed }),
+        ("all rejected", GeneratedPool { slots: 20_000, jobs: 1000, autoclusters: 1000, unmatched: 1.0, ..fixed }),
+        ("half matched", GeneratedPool { slots: 10_000, jobs: 10_000, autoclusters: 100, unmatched: 0.5, ..fixed }),
         ("glide-ins", ospool),
-        ("glide-ins, twice the slots", Pool { slots: 4000, ..ospool }),
-        ("glide-ins, twice the requests", Pool { autoclusters: 400, ..ospool }),
-        ("one pass over the submitters", Pool { passes: 1, ..passes }),
-        ("sixteen passes", Pool { passes: 16, ..passes }),
-        ("worst case", Pool { shape: Shape::Distinct, slots: 2000, jobs: 100, unmatched: 0.0, ..Pool::default() }),
+        ("glide-ins, twice the slots", GeneratedPool { slots: 4000, ..ospool }),
+        ("glide-ins, twice the requests", GeneratedPool { autoclusters: 400, ..ospool }),
+        ("one pass over the submitters", GeneratedPool { passes: 1, ..passes }),
+        ("sixteen passes", GeneratedPool { passes: 16, ..passes }),
+        (
+            "worst case",
+            GeneratedPool {
+                shape: Shape::Distinct,
+                slots: 2000,
+                jobs: 100,
+                unmatched: 0.0,
+                ..GeneratedPool::default()
+            },
+        ),
     ] {
         let snapshot = made(&pool);
         group.throughput(Throughput::Elements(pool.slots * pool.autoclusters));

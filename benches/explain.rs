@@ -9,7 +9,7 @@ use classmate_advice::internal::lint::config::lint;
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{Difference, PoolRun};
 use classmate_config::internal::config::Config;
-use classmate_pool::internal::generate::{NOW, Pool};
+use classmate_pool::internal::generate::{GeneratedPool, NOW};
 use classmate_pool::internal::negotiate::{PreparedPool, Snapshot, negotiate};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -20,7 +20,7 @@ const SLOTS: u64 = 100_000;
 
 /// A generated pool in the shape of a large production pool, with the attributes that matter.
 fn pool(slots: u64) -> Snapshot {
-    let pool = Pool { slots, ..Pool::default() };
+    let pool = GeneratedPool { slots, ..GeneratedPool::default() };
     let (mut of_slots, mut of_jobs) = (Vec::new(), Vec::new());
     // Writing to memory cannot fail.
     let _ = pool.write_slots(&mut of_slots);

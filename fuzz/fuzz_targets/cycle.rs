@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use classmate::internal::ad::ClassAd;
 use classmate_config::internal::config::Config;
 use classmate::internal::format::{Format, Reader};
-use classmate_pool::internal::generate::{NOW, Pool, Shape};
+use classmate_pool::internal::generate::{NOW, GeneratedPool, Shape};
 use classmate_pool::internal::queue::JobId;
 use classmate_pool::internal::negotiate::{CycleOptions, Matcher, PreparedPool, Snapshot};
 use classmate::internal::syntax::parse::ParseOptions;
@@ -28,7 +28,7 @@ fn made(write: impl Fn(&mut Vec<u8>) -> std::io::Result<()>) -> Vec<u8> {
 fuzz_target!(|data: &[u8]| {
     let Some((sizes, rest)) = data.split_at_checked(8) else { return };
     let size = |at: usize, most: u8| u64::from(sizes[at] % most);
-    let pool = Pool {
+    let pool = GeneratedPool {
         slots: size(0, 12),
         jobs: size(1, 20),
         autoclusters: 1 + size(2, 6),
@@ -37,7 +37,7 @@ fuzz_target!(|data: &[u8]| {
         seed: size(5, 255),
         shape: [Shape::Ospool, Shape::Static, Shape::Gpu, Shape::Distinct, Shape::Stock][usize::from(sizes[6] % 5)],
         claimed: f64::from(sizes[7] % 5) / 4.0,
-        ..Pool::default()
+        ..GeneratedPool::default()
     };
     let mut parts = rest.split(|byte| *byte == 0xff);
     let (settings, slots, jobs) = (parts.next().unwrap_or_default(), parts.next(), parts.next());

@@ -5,14 +5,14 @@
 
 mod shared;
 
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::accountant::journal::read_log;
 use libfuzzer_sys::fuzz_target;
 use shared::Dripping;
 
 fuzz_target!(|data: &[u8]| {
     let Some((piece, text)) = data.split_first() else { return };
-    let whole = Log::read(text);
+    let whole = AccountantLog::read(text);
     let dripped = read_log(Dripping { rest: text, piece: usize::from(*piece) + 1 });
     let (log, dripped) = match (whole, dripped) {
         (Ok(log), Ok((dripped, length))) => {
@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
             let _ = (record.integer(&name), record.real(&name), record.string(&name));
         }
     }
-    let again = Log::read(&written).expect("what was written reads back");
+    let again = AccountantLog::read(&written).expect("what was written reads back");
     assert!(again.warnings().is_empty(), "{:?}", again.warnings());
     assert_eq!(again.to_text(), written);
 });

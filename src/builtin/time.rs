@@ -16,7 +16,9 @@ pub const FUNCTIONS: &[Function] = &[
     Function::new("relTime(seconds)", rel_time),
     Function::impure("time()", |call| Ok(Value::Int(call.settings().time()))),
     Function::impure("currentTime()", |call| Ok(current_time(call))),
-    Function::impure("timeZoneOffset()", |call| Ok(Value::RelTime(f64::from(local(call, call.settings().time()).offset)))),
+    Function::impure("timeZoneOffset()", |call| {
+        Ok(Value::RelTime(f64::from(local(call, call.settings().time()).offset)))
+    }),
     Function::impure("dayTime()", day_time),
     Function::new("getYear(absTime)", |call| field(call, |fields| fields.year, None)),
     Function::new("getMonth(absTime)", |call| field(call, |fields| fields.month, None)),

@@ -13,7 +13,7 @@ use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain};
 use classmate_cli::report::explain::suggested;
 use classmate_config::internal::config::Config;
-use classmate_pool::internal::generate::{NOW, Pool};
+use classmate_pool::internal::generate::{GeneratedPool, NOW};
 use classmate_pool::internal::negotiate::{PreparedPool, Purpose, Snapshot};
 use proptest::prelude::*;
 
@@ -631,7 +631,7 @@ fn a_job_without_requirements_is_told_as_such() {
 
 /// A made pool with groups, slots in use and jobs that match nothing.
 fn made(seed: u64) -> Snapshot {
-    let pool = Pool {
+    let pool = GeneratedPool {
         slots: 60,
         jobs: 150,
         autoclusters: 12,
@@ -640,7 +640,7 @@ fn made(seed: u64) -> Snapshot {
         seed,
         claimed: 0.3,
         unmatched: 0.2,
-        ..Pool::default()
+        ..GeneratedPool::default()
     };
     let (mut slots, mut jobs, mut config) = (Vec::new(), Vec::new(), Vec::new());
     pool.write_slots(&mut slots).unwrap();

@@ -643,7 +643,7 @@ fn fifty_thousand_ads_stream_in_bounded_memory() {
 
 #[test]
 fn configurations_of_dirac_as_large_as_they_like_are_read_in_time() {
-    use classmate_config::internal::config::dirac::{DiracSettings, Tree, Whose};
+    use classmate_config::internal::config::dirac::{DiracSettings, DiracTree, Whose};
     let many = |line: &dyn Fn(usize) -> String| (0..40_000).map(line).collect::<String>();
     let correctors = many(&|at| format!("I{at} {{\nGroup = g{at}\nS {{\n}}\n}}\n"));
     let started = many(&|at| format!("W{at}, W"));
@@ -657,7 +657,7 @@ fn configurations_of_dirac_as_large_as_they_like_are_read_in_time() {
         "a{".repeat(500_000),
     ] {
         let start = thread_time();
-        let read = Tree::parse("c", text.as_bytes()).and_then(|tree| DiracSettings::read(&tree, Whose::default()));
+        let read = DiracTree::parse("c", text.as_bytes()).and_then(|tree| DiracSettings::read(&tree, Whose::default()));
         drop(read);
         let taken = thread_time().saturating_sub(start);
         assert!(taken < Duration::from_secs(5), "{taken:?}: {}", &text[..40]);

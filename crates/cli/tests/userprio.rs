@@ -15,7 +15,7 @@ use classmate_config::internal::config::knobs::NegotiatorKnobs;
 use classmate_pool::internal::accountant::edit::Edit;
 use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::report::accounting_ads;
-use classmate_pool::internal::accountant::{Journal, Log};
+use classmate_pool::internal::accountant::{AccountantLog, Journal};
 use classmate_pool::internal::negotiate::directory::read_ad_file;
 use classmate_pool::internal::negotiate::{Snapshot, commit, negotiate};
 use classmate_pool::internal::quota::GroupTree;
@@ -65,10 +65,10 @@ fn the_sample_of_quotas_lists_as_recorded() {
 #[test]
 fn a_recorded_log_is_the_same_when_written_again() {
     let text = std::fs::read(folder("samples").join("Accountantnew.log")).unwrap();
-    let log = Log::read(&text).unwrap();
+    let log = AccountantLog::read(&text).unwrap();
     assert_eq!(log.warnings(), []);
-    let again = Log::read(&log.to_text()).unwrap();
-    let records = |log: &Log| -> Vec<_> {
+    let again = AccountantLog::read(&log.to_text()).unwrap();
+    let records = |log: &AccountantLog| -> Vec<_> {
         log.iter()
             .map(|(key, record)| {
                 let set: Vec<_> = record.iter().map(|(name, value)| (name.to_vec(), value.to_vec())).collect();
@@ -90,7 +90,7 @@ fn rules(config: &Config) -> FactorRules {
 fn the_ads_of_a_recorded_log_are_those_the_negotiator_answered() {
     let folder = folder("samples");
     let recorded = read_ad_file(folder.join("userprio.negotiator.long.ads")).unwrap();
-    let log = Log::read(&std::fs::read(folder.join("Accountantnew.log")).unwrap()).unwrap();
+    let log = AccountantLog::read(&std::fs::read(folder.join("Accountantnew.log")).unwrap()).unwrap();
     let config = Config::parse("config", b"GROUP_NAMES = group_bio, group_phys, group_phys.hep").unwrap();
     let groups = GroupTree::named_in(&config).unwrap();
     let found = accounting_ads(&log, rules(&config), &groups, &|_| None);
@@ -166,7 +166,7 @@ fn a_cycle_that_is_charged_lists_as_the_reference_did() {
         let outcome = negotiate(&snapshot).unwrap();
         commit(&snapshot, &outcome, &mut journal).unwrap();
         drop(journal);
-        let log = Log::read(&std::fs::read(&path).unwrap()).unwrap();
+        let log = AccountantLog::read(&std::fs::read(&path).unwrap()).unwrap();
         assert_eq!(log.warnings(), [], "{name}");
         let found = accounting_ads(&log, rules(&snapshot.config), &GroupTree::of_names([]), &|_| None);
         let found = listed(&listing(Columns::ALL), &found);
@@ -300,7 +300,7 @@ fn the_accounting_group_of_the_manual_can_be_deleted() {
     assert_eq!(edited.message, "The accountant record named group_physics@example.com was deleted");
     journal.commit(&edited.transaction).unwrap();
     drop(journal);
-    let again = Log::read(&std::fs::read(&path).unwrap()).unwrap();
+    let again = AccountantLog::read(&std::fs::read(&path).unwrap()).unwrap();
     let names: Vec<_> = again.table("Customer").map(|(name, _)| name.to_vec()).collect();
     assert_eq!(names, [b"user@example.com".to_vec()]);
 }

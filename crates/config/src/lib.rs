@@ -36,10 +36,10 @@
 mod config;
 
 pub use config::check::check;
-pub use config::dirac::{DiracSettings, Tree as DiracTree};
-pub use config::knob::{Kind as KnobKind, Knob, all as all_knobs, find as find_knob};
+pub use config::dirac::{DiracSettings, DiracTree};
+pub use config::knob::{Knob, KnobKind, all as all_knobs, find as find_knob};
 pub use config::knobs::NegotiatorKnobs;
-pub use config::slurm::{Associations as SlurmAssociations, SlurmConf};
+pub use config::slurm::{SlurmAssociations, SlurmConf};
 pub use config::{
     Config, ConfigError, Context, Definition, Diagnostic, FileError, Files, Location, Output, Source, TextFiles,
 };

@@ -39,8 +39,8 @@ mod workload;
 /// A map that keeps the order in which its keys came.
 pub(crate) type OrderedMap<K, V> = indexmap::IndexMap<K, V, hashbrown::DefaultHashBuilder>;
 
-pub use accountant::{Journal, Log as AccountantLog, LogError};
-pub use generate::{Pool as GeneratedPool, Shape};
+pub use accountant::{AccountantLog, Journal, LogError};
+pub use generate::{GeneratedPool, Shape};
 pub use negotiate::commit::{CommitError, commit};
 pub use negotiate::outcome::{Match, Negotiation, Pie, Rejected, Rejection, Statistics, Tally};
 pub use negotiate::{

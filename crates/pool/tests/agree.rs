@@ -29,8 +29,8 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::threads;
 use classmate::internal::value::Value;
 use classmate_config::internal::config::Config;
-use classmate_pool::internal::accountant::Log;
-use classmate_pool::internal::generate::{NOW, Pool, Shape};
+use classmate_pool::internal::accountant::AccountantLog;
+use classmate_pool::internal::generate::{GeneratedPool, NOW, Shape};
 use classmate_pool::internal::negotiate::slot_matcher::ClassCounts;
 use classmate_pool::internal::negotiate::{Cycle, CycleOptions, Matcher, PreparedPool, Snapshot};
 
@@ -434,7 +434,7 @@ fn recorded_scenarios_are_matched_alike() {
     assert!(seen > 15, "{seen}");
 }
 
-fn made(pool: &Pool) -> Snapshot {
+fn made(pool: &GeneratedPool) -> Snapshot {
     let text = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
         let mut text = Vec::new();
         write(&mut text).unwrap();
@@ -445,7 +445,7 @@ fn made(pool: &Pool) -> Snapshot {
         slots: ads(&text(&|out| pool.write_slots(out))),
         jobs: ads(&text(&|out| pool.write_jobs(out))),
         submitters: Some(ads(&text(&|out| pool.write_submitters(out)))),
-        log: Log::read(&text(&|out| pool.write_log(out))).ok(),
+        log: AccountantLog::read(&text(&|out| pool.write_log(out))).ok(),
         now: NOW,
         ..Snapshot::default()
     }
@@ -453,7 +453,14 @@ fn made(pool: &Pool) -> Snapshot {
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let pool = Pool { slots: 500, jobs: 1000, autoclusters: 60, submitters: 9, groups: 3, ..Pool::default() };
+    let pool = GeneratedPool {
+        slots: 500,
+        jobs: 1000,
+        autoclusters: 60,
+        submitters: 9,
+        groups: 3,
+        ..GeneratedPool::default()
+    };
     let snapshot = made(&pool);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -467,7 +474,14 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn slots_of_real_width_are_matched_alike() {
-    let pool = Pool { slots: 100, jobs: 400, autoclusters: 80, submitters: 7, full: true, ..Pool::default() };
+    let pool = GeneratedPool {
+        slots: 100,
+        jobs: 400,
+        autoclusters: 80,
+        submitters: 7,
+        full: true,
+        ..GeneratedPool::default()
+    };
     let mut snapshot = made(&pool);
     // The slots of a real pool, in the long format, if there are any.
     if let Some(path) = std::env::var_os("CLASSMATE_SLOTS") {
@@ -492,14 +506,14 @@ fn slots_of_real_width_are_matched_alike() {
 
 #[test]
 fn a_pool_of_so_many_passes_takes_so_many() {
-    let of = |passes| Pool {
+    let of = |passes| GeneratedPool {
         slots: 4096,
         autoclusters: 64,
         submitters: 32,
         shape: Shape::Static,
         unmatched: 0.0,
         passes,
-        ..Pool::default()
+        ..GeneratedPool::default()
     };
     let taken = |passes| cycle(&made(&of(passes)), Matcher::default()).outcome.statistics.pie_spins;
     assert_eq!((taken(1), taken(4), taken(16)), (1, 4, 16));
@@ -516,7 +530,7 @@ fn made_pools_of_every_shape_are_matched_alike() {
         (Shape::Distinct, 0),
         (Shape::Stock, 2),
     ] {
-        let pool = Pool {
+        let pool = GeneratedPool {
             slots: 300,
             jobs: 600,
             autoclusters: 40,
@@ -525,7 +539,7 @@ fn made_pools_of_every_shape_are_matched_alike() {
             shape,
             claimed: 0.3,
             unmatched: 0.1,
-            ..Pool::default()
+            ..GeneratedPool::default()
         };
         let classes = agree(&format!("{shape:?}"), &made(&pool)).unwrap();
         assert_eq!(classes.by_slot, 0, "{shape:?}");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 use classmate_config::internal::config::Config;
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::outcome::{Match, Rejection};
 use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
@@ -678,7 +678,7 @@ fn a_slot_handed_out_holds_the_limits_the_books_have() {
             "101 Resource.m@<1> * *\n103 Resource.m@<1> RemoteUser \"v@x\"\n\
              103 Resource.m@<1> MatchedConcurrencyLimits \"{limits}\"\n"
         );
-        Some(Log::read(text.as_bytes()).unwrap())
+        Some(AccountantLog::read(text.as_bytes()).unwrap())
     };
     let snapshot = |limits: &str| Snapshot {
         config: Config::parse("config", b"LIC_LIMIT = 2").unwrap(),

@@ -3,7 +3,7 @@
 
 use classmate::internal::ad::ClassAd;
 use classmate_config::internal::config::dirac::{
-    DiracSettings, Lottery, PolicyOptions, Profile, ShareCorrections, Tree, Weighting, Whose, Word,
+    DiracSettings, DiracTree, Lottery, PolicyOptions, Profile, ShareCorrections, Weighting, Whose, Word,
 };
 use classmate_pool::internal::negotiate::{Snapshot, negotiate};
 use classmate_pool::internal::priority::Policy;
@@ -21,7 +21,7 @@ fn name(text: &str) -> Word {
 }
 
 fn page() -> ShareCorrections {
-    let tree = Tree::parse("page", PAGE.as_bytes()).unwrap();
+    let tree = DiracTree::parse("page", PAGE.as_bytes()).unwrap();
     DiracSettings::read(&tree, Whose::default()).unwrap().corrections
 }
 
@@ -100,7 +100,7 @@ fn settings(weighting: Weighting, sharing: &[u8]) -> DiracSettings {
             100 * u32::from(*group) + 7
         ));
     }
-    let mut settings = DiracSettings::read(&Tree::parse("c", text.as_bytes()).unwrap(), Whose::default()).unwrap();
+    let mut settings = DiracSettings::read(&DiracTree::parse("c", text.as_bytes()).unwrap(), Whose::default()).unwrap();
     settings.options.weighting = weighting;
     settings
 }
@@ -201,7 +201,7 @@ proptest! {
     /// Whatever a file holds, it is read or refused with a place.
     #[test]
     fn any_text_is_read_or_refused(text in "[ a-c={}#\n+,0-9]{0,80}") {
-        let read = Tree::parse("c", text.as_bytes()).and_then(|tree| DiracSettings::read(&tree, Whose::default()));
+        let read = DiracTree::parse("c", text.as_bytes()).and_then(|tree| DiracSettings::read(&tree, Whose::default()));
         prop_assert!(read.is_ok() || read.unwrap_err().place.is_some());
     }
 }
@@ -232,7 +232,7 @@ fn long_run(corrected: bool) -> f64 {
     let text = format!("EnableSharesCorrection = {corrected}\n")
         + &PAGE.replace("MaxGlobalCorrectionFactor", "MaxGlobalCorrection")
         + "Registry {\nGroups {\na {\nJobShare = 3000\nProperties = JobSharing\n}\nb {\nProperties = JobSharing\n}\n}\n}\n";
-    let settings = DiracSettings::read(&Tree::parse("c", text.as_bytes()).unwrap(), Whose::default()).unwrap();
+    let settings = DiracSettings::read(&DiracTree::parse("c", text.as_bytes()).unwrap(), Whose::default()).unwrap();
     let mut waiting = TaskQueues::default();
     for (at, group) in ["a", "b"].iter().enumerate() {
         let requirements = Requirements { group: name(group), ..Requirements::default() };

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use classmate_pool::internal::accountant::entry::Entry;
-use classmate_pool::internal::accountant::{Journal, Log, Transaction};
+use classmate_pool::internal::accountant::{AccountantLog, Journal, Transaction};
 use proptest::prelude::*;
 
 /// Names the log to the child that writes it.
@@ -28,7 +28,7 @@ fn numbered(number: i64) -> Transaction {
 }
 
 /// The number that all records agree on.
-fn number(log: &Log) -> i64 {
+fn number(log: &AccountantLog) -> i64 {
     let numbers: Vec<Option<i64>> =
         KEYS.iter().map(|key| log.get(key).and_then(|record| record.integer("N"))).collect();
     assert!(numbers.iter().all(|number| *number == numbers[0]), "half a transaction: {numbers:?}");
@@ -145,7 +145,7 @@ proptest! {
         if compacted {
             journal.compact(7).unwrap();
         }
-        let replayed = Log::read(&std::fs::read(&path).unwrap()).unwrap();
+        let replayed = AccountantLog::read(&std::fs::read(&path).unwrap()).unwrap();
         prop_assert!(replayed.warnings().is_empty(), "{:?}", replayed.warnings());
         prop_assert_eq!(
             String::from_utf8(replayed.to_text()).unwrap(),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use classmate::internal::ad::ClassAd;
 use classmate_config::internal::config::Config;
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::commit::charged;
 use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
 
@@ -19,7 +19,7 @@ fn ad(text: &str) -> ClassAd {
 }
 
 /// A pool of like slots, of which some are in use.
-fn pool(config: &str, slots: u32, in_use: &Wanted<'_>, wanted: &Wanted<'_>, log: Option<Log>) -> Snapshot {
+fn pool(config: &str, slots: u32, in_use: &Wanted<'_>, wanted: &Wanted<'_>, log: Option<AccountantLog>) -> Snapshot {
     let slot = |name: String, more: &str| {
         ad(&format!(
             "Name = \"{name}\"; StartdIpAddr = \"<{name}>\"; Cpus = 1; Memory = 1; Rank = 0; CurrentRank = 0; \
@@ -156,14 +156,14 @@ fn quotas_far_beyond_the_pool_are_a_strict_priority() {
 }
 
 /// Books with these priorities and a factor of 1.
-fn books(priorities: &[(&str, f64)], updated: i64) -> Log {
+fn books(priorities: &[(&str, f64)], updated: i64) -> AccountantLog {
     let mut text =
         format!("107 1 CreationTimestamp 1\n101 Accountant. * *\n103 Accountant. LastUpdateTime {updated}\n");
     for (user, priority) in priorities {
         let key = format!("Customer.{user}@x");
         write!(text, "101 {key} * *\n103 {key} Priority {priority:?}\n103 {key} PriorityFactor 1.0\n").unwrap();
     }
-    Log::read(text.as_bytes()).unwrap()
+    AccountantLog::read(text.as_bytes()).unwrap()
 }
 
 /// "User A with EUP=5 will receive twice as many resources as user B with EUP=10 and four times as many as user C with

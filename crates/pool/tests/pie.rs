@@ -4,7 +4,7 @@
 
 use classmate::internal::ad::ClassAd;
 use classmate_config::internal::config::Config;
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::commit::charged;
 use classmate_pool::internal::negotiate::{CycleOptions, Matcher, Outcome, PreparedPool, Snapshot, negotiate};
 
@@ -45,13 +45,13 @@ fn submitter(user: &str, idle: u32, running: u32) -> ClassAd {
 }
 
 /// Books in which everybody has the priority 1, and never another.
-fn books(users: &[&str]) -> Log {
+fn books(users: &[&str]) -> AccountantLog {
     let mut text = "107 1 CreationTimestamp 1\n101 Accountant. * *\n103 Accountant. LastUpdateTime 2000\n".to_owned();
     for user in users {
         let key = format!("Customer.{user}@x");
         text.push_str(&format!("101 {key} * *\n103 {key} Priority 1.0\n103 {key} PriorityFactor 1.0\n"));
     }
-    Log::read(text.as_bytes()).unwrap()
+    AccountantLog::read(text.as_bytes()).unwrap()
 }
 
 fn pool(

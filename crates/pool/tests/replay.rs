@@ -4,7 +4,7 @@
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
-use classmate_config::internal::config::slurm::{Associations, SlurmConf};
+use classmate_config::internal::config::slurm::{SlurmAssociations, SlurmConf};
 use classmate_config::internal::config::{Config, TextFiles};
 use classmate_pool::internal::accountant::Journal;
 use classmate_pool::internal::negotiate::{Snapshot, commit};
@@ -59,7 +59,7 @@ fn counts(cycles: &[CycleReport]) -> Vec<[usize; 5]> {
 fn usage_builds_up_from_cycle_to_cycle_under_a_tree_of_shares() {
     let (conf, _) = SlurmConf::read("c", b"PriorityWeightFairshare=1000", &TextFiles::default());
     let dump = b"Cluster - 'c'\nParent - 'root'\nAccount - 'g'\nParent - 'g'\nUser - 'a'\nUser - 'b'\n";
-    let associations = Associations::read("d", dump).0;
+    let associations = SlurmAssociations::read("d", dump).0;
     let files = SlurmFiles { conf, associations, usage: Vec::new(), qos: Vec::new(), options: Options::default() };
     let own = "AcctGroup = \"g\"; AcctGroupUser";
     let jobs = [jobs("a", 1, 3, &format!("{own} = \"a\"")), jobs("b", 2, 3, &format!("{own} = \"b\""))];

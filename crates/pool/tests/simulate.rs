@@ -7,10 +7,10 @@ use std::fmt::Write;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
-use classmate_config::internal::config::slurm::{Associations, Qos, SlurmConf};
+use classmate_config::internal::config::slurm::{Qos, SlurmAssociations, SlurmConf};
 use classmate_config::internal::config::{Config, TextFiles};
 use classmate_pool::internal::accountant::usage::{Account, SlotInUse};
-use classmate_pool::internal::accountant::{Accountant, Log, Ungrouped};
+use classmate_pool::internal::accountant::{Accountant, AccountantLog, Ungrouped};
 use classmate_pool::internal::negotiate::Snapshot;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::priority::dirac::{DiracChoice, SplitMix64};
@@ -73,20 +73,20 @@ fn condor(config: &str, factors: &[(&str, f64)]) -> Snapshot {
     };
     let log = "107 1 CreationTimestamp 0\n".to_owned() + &factors.iter().map(line).collect::<String>();
     let config = Config::parse("config", config.as_bytes()).unwrap();
-    Snapshot { config, log: Some(Log::read(log.as_bytes()).unwrap()), ..Snapshot::default() }
+    Snapshot { config, log: Some(AccountantLog::read(log.as_bytes()).unwrap()), ..Snapshot::default() }
 }
 
 /// One user may have no more than three cores, another is served two before all others.
 fn limited() -> Snapshot {
     let log = "107 1 CreationTimestamp 0\n101 Customer.user1@trace * *\n103 Customer.user1@trace Ceiling 3\n\
                101 Customer.user2@trace * *\n103 Customer.user2@trace Floor 2\n";
-    Snapshot { log: Some(Log::read(log.as_bytes()).unwrap()), ..condor("PRIORITY_HALFLIFE = 600", &[]) }
+    Snapshot { log: Some(AccountantLog::read(log.as_bytes()).unwrap()), ..condor("PRIORITY_HALFLIFE = 600", &[]) }
 }
 
 fn slurm(conf: &str, dump: &str) -> Snapshot {
     let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
     assert_eq!(defects.errors, []);
-    let associations = Associations::read("dump", dump.as_bytes()).0;
+    let associations = SlurmAssociations::read("dump", dump.as_bytes()).0;
     let files = SlurmFiles { conf, associations, usage: Vec::new(), qos: Vec::new(), options: Options::default() };
     Snapshot { policy: Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap())), ..Snapshot::default() }
 }
@@ -97,7 +97,7 @@ fn priced(conf: &str, dump: &str, prices: &str) -> Snapshot {
     let conf = format!("{conf}PartitionName=p Default=YES {prices}\n{partitions}");
     let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
     assert_eq!(defects.errors, []);
-    let associations = Associations::read("dump", dump.as_bytes()).0;
+    let associations = SlurmAssociations::read("dump", dump.as_bytes()).0;
     let quality = |name: &str, priority, usage_factor| Qos { name: name.to_owned(), priority, usage_factor };
     let qos = vec![quality("normal", 1, 0.75), quality("high", 5, 2.0)];
     let files = SlurmFiles { conf, associations, usage: Vec::new(), qos, options: Options::default() };
@@ -176,7 +176,7 @@ fn halves(said: [&str; 2], conf: &str, dump: &str) -> [f64; 2] {
     let workload = job_ads::read(ads, &run_time, Some(b"x"), &EvalOptions::default());
     let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
     assert_eq!((defects.errors, workload.faults.len()), (vec![], 0));
-    let associations = Associations::read("dump", dump.as_bytes()).0;
+    let associations = SlurmAssociations::read("dump", dump.as_bytes()).0;
     let qos = vec![Qos { name: "high".to_owned(), priority: 0, usage_factor: 4.0 }];
     let files = SlurmFiles { conf, associations, usage: Vec::new(), qos, options: Options::default() };
     let policy = Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap()));

@@ -107,13 +107,21 @@ mod tests {
     use classmate::internal::format::long::LongReader;
     use classmate::internal::syntax::parse::ParseOptions;
     use classmate_config::internal::config::Config;
-    use classmate_pool::internal::generate::{NOW, Pool};
+    use classmate_pool::internal::generate::{GeneratedPool, NOW};
     use classmate_pool::internal::negotiate::negotiate;
 
     /// A pool some of whose slots are in use, with groups or without, whose policy looks at what is in use.
     fn made(seed: u64) -> Snapshot {
         let groups = seed % 3;
-        let pool = Pool { slots: 60, jobs: 80, autoclusters: 12, submitters: 5, groups, seed, ..Pool::default() };
+        let pool = GeneratedPool {
+            slots: 60,
+            jobs: 80,
+            autoclusters: 12,
+            submitters: 5,
+            groups,
+            seed,
+            ..GeneratedPool::default()
+        };
         let (mut slots, mut jobs, mut config) = (Vec::new(), Vec::new(), Vec::new());
         pool.write_slots(&mut slots).unwrap();
         pool.write_jobs(&mut jobs).unwrap();

@@ -212,7 +212,7 @@ mod tests {
     use classmate::internal::format::long::LongReader;
     use classmate::internal::syntax::literal::Literal;
     use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
-    use classmate_pool::internal::generate::{NOW, Pool, Shape};
+    use classmate_pool::internal::generate::{GeneratedPool, NOW, Shape};
 
     fn ad(text: &str) -> ClassAd {
         ClassAd::parse(text.as_bytes()).unwrap()
@@ -255,7 +255,15 @@ mod tests {
 
     /// Slots of a made pool, some with odd policies.
     fn made(seed: u64, shape: Shape) -> (Vec<ClassAd>, Vec<ClassAd>) {
-        let pool = Pool { slots: 120, jobs: 12, autoclusters: 12, seed, shape, claimed: 0.2, ..Pool::default() };
+        let pool = GeneratedPool {
+            slots: 120,
+            jobs: 12,
+            autoclusters: 12,
+            seed,
+            shape,
+            claimed: 0.2,
+            ..GeneratedPool::default()
+        };
         let read =
             |text: &[u8]| LongReader::new(text, &ParseOptions::default()).collect::<Result<Vec<ClassAd>, _>>().unwrap();
         let (mut slots, mut jobs) = (Vec::new(), Vec::new());

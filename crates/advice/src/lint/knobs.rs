@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::Role;
 use classmate_config::Config;
-use classmate_config::internal::config::knob::{self, Kind};
+use classmate_config::internal::config::knob::{self, KnobKind};
 use classmate_config::internal::config::setting::list_items;
 
 pub(super) const CONDITION: Role = Role { condition: true, looks_at_jobs: false, there: &[] };
@@ -117,7 +117,7 @@ pub(super) fn role(name: &[u8]) -> Option<Role> {
     if let Some(role) = of_family(&upper) {
         return Some(role);
     }
-    let knob = knob::find(name).filter(|knob| knob.kind == Kind::Expression)?;
+    let knob = knob::find(name).filter(|knob| knob.kind == KnobKind::Expression)?;
     Some(match knob.name {
         "PREEMPTION_REQUIREMENTS" => SLOT_CONDITION,
         "PREEMPTION_RANK" | "NEGOTIATOR_PRE_JOB_RANK" | "NEGOTIATOR_POST_JOB_RANK" => SLOT_VALUE,

@@ -20,7 +20,7 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, ParseOptions, Reader, Scope, Value, rank};
 use classmate_config::Config;
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::queue::job::{Activity, Job};
 use classmate_pool::{Outcome, PreparedPool, Snapshot, negotiate};
@@ -116,7 +116,8 @@ impl<'f> Runner<'f> {
         let settings = snapshot.settings();
         let pool = &file.pool;
         if let Some(name) = &pool.log_file {
-            let log = Log::read(&read(name)?).map_err(|error| TestFileError::Other(format!("`{name}`: {error}")))?;
+            let log = AccountantLog::read(&read(name)?)
+                .map_err(|error| TestFileError::Other(format!("`{name}`: {error}")))?;
             snapshot.log = Some(log);
         }
         for (name, list) in [(&pool.slots_file, &mut snapshot.slots), (&pool.jobs_file, &mut snapshot.jobs)] {

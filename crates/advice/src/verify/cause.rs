@@ -11,7 +11,7 @@ use crate::verify::comparison::{Comparison, DecisionKind};
 use crate::verify::record::{CycleRecord, RecordedMatch};
 use classmate::{ClassAd, EvalOptions};
 use classmate_config::ConfigError;
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::{Match, Outcome, PreparedPool, Snapshot};
@@ -126,7 +126,7 @@ impl<'s> Conditions<'s> {
 
     /// The accountant's records with the priorities of the record, which are not aged again.
     fn with_priorities(&self, snapshot: &Snapshot) -> Option<Snapshot> {
-        let mut text = snapshot.log.as_ref().map(Log::to_text).unwrap_or_default();
+        let mut text = snapshot.log.as_ref().map(AccountantLog::to_text).unwrap_or_default();
         let mut line = |key: &str, attribute: &str, value: String| {
             text.extend_from_slice(format!("101 {key} * *\n103 {key} {attribute} {value}\n").as_bytes());
         };
@@ -140,7 +140,7 @@ impl<'s> Conditions<'s> {
             }
         }
         line("Accountant.", "LastUpdateTime", snapshot.now.to_string());
-        let log = Log::read(&text).ok().filter(|_| any)?;
+        let log = AccountantLog::read(&text).ok().filter(|_| any)?;
         Some(Snapshot { log: Some(log), ..snapshot.clone() })
     }
 }

@@ -8,7 +8,7 @@ use crate::cli::settings::contents;
 use crate::cli::{Failure, words};
 use crate::report::{self, Color};
 use classmate::internal::builtin::near;
-use classmate_config::internal::config::dirac::{Lottery, Order, PolicyOptions, Profile, Tree, Weighting};
+use classmate_config::internal::config::dirac::{DiracTree, Lottery, Order, PolicyOptions, Profile, Weighting};
 use classmate_config::{ConfigError, Source};
 use classmate_pool::internal::priority::dirac::DiracChoice;
 
@@ -117,7 +117,7 @@ impl DiracArguments {
 
     /// Reports sections that no file has, whose names may be typos.
     fn warn_of_new(&self, files: &[(String, Vec<u8>)], notes: &mut Notes) {
-        let mut tree = Tree::default();
+        let mut tree = DiracTree::default();
         // Errors in the files are reported by their readers.
         if self.changes.is_empty() || files.iter().any(|(name, text)| tree.add(name, text).is_err()) {
             return;

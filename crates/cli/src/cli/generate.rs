@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use indicatif::ProgressBarIter;
 
 use crate::cli::{Failure, input, words, write_file};
-use classmate_pool::internal::generate::{Pool, Shape};
+use classmate_pool::internal::generate::{GeneratedPool, Shape};
 
 /// Maximum number of groups; no real configuration has more.
 const MAX_GROUPS: u64 = 1_000_000;
@@ -83,7 +83,7 @@ const SHAPES: [(&str, &str, Shape); 5] = [
 ];
 
 pub(super) fn run(arguments: &GenerateArguments) -> Result<(), Failure> {
-    let pool = Pool {
+    let pool = GeneratedPool {
         slots: arguments.slots,
         jobs: arguments.jobs,
         passes: arguments.passes,

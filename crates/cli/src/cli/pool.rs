@@ -6,7 +6,7 @@ use crate::cli::input::{self, Notes};
 use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Now, parse_now};
 use crate::report::Color;
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::directory::{AdFiles, PoolAds, SlotAttributes};
 use classmate_pool::{Journal, Snapshot};
 
@@ -100,7 +100,7 @@ impl PoolFiles {
         let log = match optional(&self.log, "Accountantnew.log") {
             Some(path) => {
                 let text = if commit && !path.exists() { Vec::new() } else { contents(&path)? };
-                let log = Log::read(&text).map_err(|error| {
+                let log = AccountantLog::read(&text).map_err(|error| {
                     Failure::input(format!("`{}`: {error}", path.display()))
                         .help("expected a complete copy of the negotiator's Accountantnew.log")
                 })?;

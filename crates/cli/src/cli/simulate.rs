@@ -12,7 +12,7 @@ use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Form, Now, Streams, TABLE_OR_JSON, parse_now, parsed, print, words, write_file, write_json};
 use crate::report::simulated::{self, html};
 use classmate::EvalOptions;
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::simulate::{NeverStarted, SimulationRun};
 use classmate_pool::internal::workload::{job_ads, swf};
@@ -117,7 +117,8 @@ pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(),
     }
     let log = match input::own(pool, "Accountantnew.log") {
         Some(path) => Some(
-            Log::read(&contents(&path)?).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?,
+            AccountantLog::read(&contents(&path)?)
+                .map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?,
         ),
         None => None,
     };

@@ -21,7 +21,7 @@ use classmate_pool::internal::accountant::lease::{LeaseError, LeaseKind};
 use classmate_pool::internal::accountant::report::{
     GroupReport, accounting_ads, configured_share, numbered, roll_up, split_numbered,
 };
-use classmate_pool::internal::accountant::{Log, ROOT_GROUP};
+use classmate_pool::internal::accountant::{AccountantLog, ROOT_GROUP};
 use classmate_pool::internal::negotiate::concurrency::demands;
 use classmate_pool::internal::negotiate::quotas::ExplainedGroup;
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -351,12 +351,12 @@ fn list(arguments: &UserprioArguments, streams: Streams) -> Result<(), Failure> 
     print(None, |out| listing.write(out, &ads))
 }
 
-fn read_log(arguments: &UserprioArguments, notes: &mut Notes) -> Result<Log, Failure> {
+fn read_log(arguments: &UserprioArguments, notes: &mut Notes) -> Result<AccountantLog, Failure> {
     let Some(path) = log_of(arguments) else {
         return Err(Failure::input("there is no log to read: expected POOL"));
     };
     let text = contents(&path)?;
-    let log = Log::read(&text).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?;
+    let log = AccountantLog::read(&text).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?;
     log.warnings().iter().for_each(|warning| notes.warn(warning.to_line(&path)));
     Ok(log)
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::field::{answer_operation, flag, list, number as number_of, real, whole};
 use super::{bytes, choice, lenient_choice, number, text};
 use classmate_config::internal::config::dirac::{
-    Entry, Lottery, Order, PolicyOptions, Profile, Section, ShareCorrections, Tree, Weighting, Word, word,
+    DiracTree, Entry, Lottery, Order, PolicyOptions, Profile, Section, ShareCorrections, Weighting, Word, word,
 };
 use classmate_pool::internal::priority::dirac::share::DEFAULT_SHARE;
 use classmate_pool::internal::priority::dirac::{
@@ -163,9 +163,9 @@ fn correctors(input: &Json) -> Answer {
     Ok(json!({ "order": order, "instances": instances }))
 }
 
-fn tree(input: &Json) -> Result<Tree, String> {
+fn tree(input: &Json) -> Result<DiracTree, String> {
     let source = super::input(input, "text")?;
-    Tree::parse("text", &source).map_err(|error| error.to_line())
+    DiracTree::parse("text", &source).map_err(|error| error.to_line())
 }
 
 /// A section as an object. Trees are at most 100 levels deep.

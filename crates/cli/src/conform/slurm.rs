@@ -7,7 +7,7 @@ use super::field::{answer_operation, as_number, flag, list, number, numbers, obj
 use super::lenient_choice;
 use crate::report::sprio::{Format, PriorityLine};
 use classmate_config::internal::config::slurm::{
-    AssociationRow, Associations, BillingSum, Duration, INFINITE, PriorityFlags, ResetPeriod, Shares, TresWeights,
+    AssociationRow, BillingSum, Duration, INFINITE, PriorityFlags, ResetPeriod, Shares, SlurmAssociations, TresWeights,
     Weights,
 };
 use classmate_config::{SlurmConf, TextFiles};
@@ -112,7 +112,7 @@ fn tick(input: &Json) -> Result<Json, String> {
 
 /// The tree of a case's rows, with their usage.
 fn tree(input: &Json) -> Result<AssociationTree, String> {
-    let mut associations = Associations { file: "rows".to_owned(), ..Associations::default() };
+    let mut associations = SlurmAssociations { file: "rows".to_owned(), ..SlurmAssociations::default() };
     let mut usages = Vec::new();
     for (line, row) in (1..).zip(list(input, "rows")?) {
         let shares = match row.get("shares") {
@@ -196,7 +196,7 @@ fn fair_tree(input: &Json) -> Result<Json, String> {
 }
 
 fn parse_dump(text: &str) -> Result<Json, String> {
-    let (dump, defects) = Associations::read("dump", text.as_bytes());
+    let (dump, defects) = SlurmAssociations::read("dump", text.as_bytes());
     if let Some(error) = defects.errors.first() {
         return Err(error.to_string());
     }

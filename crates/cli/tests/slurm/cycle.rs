@@ -3,7 +3,7 @@
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
-use classmate_config::internal::config::slurm::{Associations, SlurmConf, UsageRow};
+use classmate_config::internal::config::slurm::{SlurmAssociations, SlurmConf, UsageRow};
 use classmate_config::internal::config::{Config, TextFiles};
 use classmate_pool::internal::accountant::Ungrouped;
 use classmate_pool::internal::accountant::usage::{Account, SlotInUse};
@@ -15,7 +15,7 @@ use classmate_pool::internal::queue::Job;
 fn settings(conf: &str, dump: &str, usage: &[(&str, &str, f64)]) -> SlurmSettings {
     let (conf, defects) = SlurmConf::read("slurm.conf", conf.as_bytes(), &TextFiles::default());
     assert_eq!(defects.errors, []);
-    let (associations, defects) = Associations::read("dump", dump.as_bytes());
+    let (associations, defects) = SlurmAssociations::read("dump", dump.as_bytes());
     assert_eq!(defects.errors, []);
     let row = |&(account, user, usage): &(&str, &str, f64)| UsageRow {
         account: account.to_owned(),

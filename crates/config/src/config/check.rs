@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use self::names::{DAEMONS, FAMILY, is_of_every_daemon};
 use super::facts::is_open;
-use super::knob::{self, Kind, Knob};
+use super::knob::{self, Knob, KnobKind};
 use super::name_list::names;
 use super::setting::{leading_number, list_items};
 use super::{Config, Definition, Diagnostic, shown};
@@ -274,14 +274,14 @@ impl Checker<'_> {
         }
         let shown_name = shown(name);
         match knob.kind {
-            Kind::Expression => self.expression(&shown_name, text, definition),
-            Kind::Pattern => {
+            KnobKind::Expression => self.expression(&shown_name, text, definition),
+            KnobKind::Pattern => {
                 if let Err(error) = pcre::compile(&String::from_utf8_lossy(value), Options::default(), false) {
                     let message = format!("`{shown_name}` is `{}`: {error}", shown(value));
                     self.found.push(definition.value_problem(Severity::Error, message).code("bad-value"));
                 }
             }
-            Kind::Number => {
+            KnobKind::Number => {
                 let read = leading_number(value);
                 let odd = if !super::setting::is_number(value) {
                     format!("read as {read}, because only plain numbers are supported")
@@ -294,8 +294,8 @@ impl Checker<'_> {
                 let message = format!("`{shown_name}` is `{}`: {odd}", shown(value));
                 self.found.push(definition.value_problem(Severity::Warning, message).code("odd-number"));
             }
-            Kind::List if knob.name == "GROUP_NAMES" => self.group_names(text, definition),
-            Kind::List if knob.name == "NEGOTIATOR_MATCH_EXPRS" => self.match_exprs(text, definition),
+            KnobKind::List if knob.name == "GROUP_NAMES" => self.group_names(text, definition),
+            KnobKind::List if knob.name == "NEGOTIATOR_MATCH_EXPRS" => self.match_exprs(text, definition),
             _ => {
                 // The same code that reads the knob says whether it can.
                 let refused = super::setting::typed(knob.kind, &shown_name, text, definition.place);

@@ -14,7 +14,7 @@ use classmate::internal::records::{Record, records};
 /// The type and range of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum KnobKind {
     /// `true`, `false`, or a constant expression that is a boolean or a number.
     Boolean,
     /// A boolean, or one of the letters `T` and `F`.
@@ -37,7 +37,7 @@ pub enum Kind {
     Path,
 }
 
-impl Kind {
+impl KnobKind {
     /// A type with its range, as in `data/knobs.txt`: `integer 1..`, `number 0..1`, `list`.
     fn parse(text: &str) -> Option<Self> {
         fn bounds<T: FromStr + Copy>(range: &str, all: (T, T)) -> Option<(T, T)> {
@@ -47,16 +47,16 @@ impl Kind {
         }
         let (name, range) = text.split_once(' ').unwrap_or((text, ""));
         Some(match name {
-            "boolean" => Kind::Boolean,
-            "letter" => Kind::Letter,
-            "integer" => bounds(range, (i64::MIN, i64::MAX)).map(|(low, high)| Kind::Integer(low, high))?,
-            "number" => bounds(range, (f64::MIN, f64::MAX)).map(|(low, high)| Kind::Real(low, high))?,
-            "leading" => Kind::Number,
-            "expression" => Kind::Expression,
-            "pattern" => Kind::Pattern,
-            "list" => Kind::List,
-            "text" => Kind::Text,
-            "path" => Kind::Path,
+            "boolean" => KnobKind::Boolean,
+            "letter" => KnobKind::Letter,
+            "integer" => bounds(range, (i64::MIN, i64::MAX)).map(|(low, high)| KnobKind::Integer(low, high))?,
+            "number" => bounds(range, (f64::MIN, f64::MAX)).map(|(low, high)| KnobKind::Real(low, high))?,
+            "leading" => KnobKind::Number,
+            "expression" => KnobKind::Expression,
+            "pattern" => KnobKind::Pattern,
+            "list" => KnobKind::List,
+            "text" => KnobKind::Text,
+            "path" => KnobKind::Path,
             _ => return None,
         })
     }
@@ -64,24 +64,24 @@ impl Kind {
     /// The kind and range in words.
     pub fn describe(self) -> String {
         match self {
-            Kind::Boolean | Kind::Letter => "boolean".to_owned(),
-            Kind::Integer(min, max) => match (min == i64::MIN, max == i64::MAX) {
+            KnobKind::Boolean | KnobKind::Letter => "boolean".to_owned(),
+            KnobKind::Integer(min, max) => match (min == i64::MIN, max == i64::MAX) {
                 (true, _) => "integer".to_owned(),
                 (false, true) => format!("integer, at least {min}"),
                 (false, false) => format!("integer from {min} to {max}"),
             },
-            Kind::Real(min, max) => match (min == f64::MIN, max == f64::MAX) {
+            KnobKind::Real(min, max) => match (min == f64::MIN, max == f64::MAX) {
                 (true, _) => "number".to_owned(),
                 (false, true) => format!("number, at least {min}"),
                 (false, false) if max < 1e16 => format!("number from {min} to {max}"),
                 (false, false) => format!("number from {min} to {max:e}"),
             },
-            Kind::Number => "number".to_owned(),
-            Kind::Expression => "expression".to_owned(),
-            Kind::Pattern => "regular expression".to_owned(),
-            Kind::List => "list".to_owned(),
-            Kind::Text => "text".to_owned(),
-            Kind::Path => "path".to_owned(),
+            KnobKind::Number => "number".to_owned(),
+            KnobKind::Expression => "expression".to_owned(),
+            KnobKind::Pattern => "regular expression".to_owned(),
+            KnobKind::List => "list".to_owned(),
+            KnobKind::Text => "text".to_owned(),
+            KnobKind::Path => "path".to_owned(),
         }
     }
 }
@@ -93,7 +93,7 @@ pub struct Knob {
     /// Its name; a part in angle brackets matches any text.
     pub name: &'static str,
     /// The type and range of its value.
-    pub kind: Kind,
+    pub kind: KnobKind,
     /// The default in the code of the reference, for knobs without one in the table.
     pub code: Option<&'static str>,
     /// Its purpose, in one line.
@@ -104,7 +104,7 @@ pub struct Knob {
 
 impl Knob {
     fn of(record: Record) -> Option<Self> {
-        let kind = Kind::parse(record.get("type")?)?;
+        let kind = KnobKind::parse(record.get("type")?)?;
         let (code, now) = (record.get("code"), record.get("now"));
         Some(Knob { name: record.name, kind, code, meaning: record.about, now })
     }
@@ -218,13 +218,13 @@ mod tests {
         for knob in all() {
             let text = knob.default_text().unwrap_or_default();
             match knob.kind {
-                Kind::Boolean | Kind::Letter if !text.is_empty() && !text.contains('$') => {
+                KnobKind::Boolean | KnobKind::Letter if !text.is_empty() && !text.contains('$') => {
                     assert!(["true", "false"].contains(&text.to_lowercase().as_str()), "{}", knob.name);
                 }
-                Kind::Integer(min, max) if text.parse::<i64>().is_ok() => {
+                KnobKind::Integer(min, max) if text.parse::<i64>().is_ok() => {
                     assert!((min..=max).contains(&text.parse().unwrap()), "{}", knob.name);
                 }
-                Kind::Real(min, max) if !text.is_empty() => {
+                KnobKind::Real(min, max) if !text.is_empty() => {
                     assert!((min..=max).contains(&text.parse().unwrap()), "{}", knob.name);
                 }
                 _ => {}

@@ -3,7 +3,7 @@
 //! In: a [`Config`] and a name. Out: a typed value, or what was expected there.
 
 use super::condor::FoundValue;
-use super::knob::Kind;
+use super::knob::KnobKind;
 use super::{Config, ConfigError, Diagnostic, Location, shown, table};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::{self, scope::Scope};
@@ -75,14 +75,19 @@ impl Config {
 }
 
 /// Returns true if a text is a value of a kind, as the reading of a knob would say.
-pub(crate) fn typed(kind: Kind, name: &str, text: &[u8], place: Option<&Location>) -> Result<(), ConfigError> {
+pub(crate) fn typed(kind: KnobKind, name: &str, text: &[u8], place: Option<&Location>) -> Result<(), ConfigError> {
     let found = FoundValue { text: text.to_vec(), place: place.cloned() };
     match kind {
-        Kind::Boolean => boolean(name, &found).map(drop),
-        Kind::Letter => letter(name, &found).map(drop),
-        Kind::Integer(min, max) => whole(name, &found, min, max).map(drop),
-        Kind::Real(min, max) => real(name, &found, min, max).map(drop),
-        Kind::Number | Kind::Expression | Kind::Pattern | Kind::List | Kind::Text | Kind::Path => Ok(()),
+        KnobKind::Boolean => boolean(name, &found).map(drop),
+        KnobKind::Letter => letter(name, &found).map(drop),
+        KnobKind::Integer(min, max) => whole(name, &found, min, max).map(drop),
+        KnobKind::Real(min, max) => real(name, &found, min, max).map(drop),
+        KnobKind::Number
+        | KnobKind::Expression
+        | KnobKind::Pattern
+        | KnobKind::List
+        | KnobKind::Text
+        | KnobKind::Path => Ok(()),
     }
 }
 

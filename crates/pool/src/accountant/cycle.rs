@@ -10,7 +10,7 @@ use hashbrown::HashSet;
 use super::entry::{Entry, Unwritable};
 use super::factor::FactorRules;
 use super::journal::{Journal, JournalError, Transaction};
-use super::log::Log;
+use super::log::AccountantLog;
 use super::record::Record;
 use super::store::{changes, real_text};
 use super::usage::{Accountant, SlotInUse};
@@ -85,7 +85,12 @@ pub fn post(
 ///
 /// # Errors
 /// A name that the log cannot hold.
-pub fn posted(log: &Log, cycle: &ChargeCycle<'_>, rules: FactorRules, groups: &dyn GroupOf) -> Result<Log, Unwritable> {
+pub fn posted(
+    log: &AccountantLog,
+    cycle: &ChargeCycle<'_>,
+    rules: FactorRules,
+    groups: &dyn GroupOf,
+) -> Result<AccountantLog, Unwritable> {
     let transaction = charges(log, cycle, rules, groups)?;
     let mut log = log.clone();
     log.change(&transaction);
@@ -97,7 +102,7 @@ pub fn posted(log: &Log, cycle: &ChargeCycle<'_>, rules: FactorRules, groups: &d
 /// # Errors
 /// A name that the log cannot hold.
 pub fn charges(
-    log: &Log,
+    log: &AccountantLog,
     cycle: &ChargeCycle<'_>,
     rules: FactorRules,
     groups: &dyn GroupOf,
@@ -151,7 +156,7 @@ struct Resources(OrderedMap<Vec<u8>, SlotRecord>);
 impl Resources {
     /// The slots in use now. A record of the same user gets the weight of today; a record of another user, or of a slot that is
     /// no longer in use, is dropped.
-    fn new(log: &Log, cycle: &ChargeCycle<'_>) -> Self {
+    fn new(log: &AccountantLog, cycle: &ChargeCycle<'_>) -> Self {
         let mut resources = Self::default();
         for slot in cycle.slots {
             let before = log.get(&[RESOURCE, &slot.key].concat()).map(SlotRecord::read);
@@ -195,7 +200,7 @@ impl Resources {
     }
 
     /// Adds to a transaction what differs from the log.
-    fn write(&self, log: &Log, transaction: &mut Transaction) -> Result<(), Unwritable> {
+    fn write(&self, log: &AccountantLog, transaction: &mut Transaction) -> Result<(), Unwritable> {
         for (key, _) in log.table("Resource") {
             if !self.0.contains_key(key) {
                 transaction.push(Entry::Destroy { key: &[RESOURCE, key].concat() })?;
@@ -272,11 +277,11 @@ mod tests {
         SlotUse { key: key.into(), in_use, matched: false }
     }
 
-    fn posted(log: &Log, cycle: &ChargeCycle<'_>, groups: &dyn GroupOf) -> Log {
+    fn posted(log: &AccountantLog, cycle: &ChargeCycle<'_>, groups: &dyn GroupOf) -> AccountantLog {
         let transaction = charges(log, cycle, rules(), groups).unwrap();
         let mut text = log.to_text();
         text.extend_from_slice(transaction.as_bytes());
-        let after = Log::read(&text).unwrap();
+        let after = AccountantLog::read(&text).unwrap();
         assert_eq!(after.warnings(), []);
         after
     }
@@ -284,7 +289,7 @@ mod tests {
     /// The example of `docs/reference/accountant.md` 8: a match of weight 8, three seconds after the last update.
     #[test]
     fn a_first_match_is_written_as_the_reference_writes_it() {
-        let log = Log::read(b"101 Accountant. * *\n103 Accountant. LastUpdateTime 1762900000\n").unwrap();
+        let log = AccountantLog::read(b"101 Accountant. * *\n103 Accountant. LastUpdateTime 1762900000\n").unwrap();
         let key = "slot1@ep1.example.org@<10.0.0.7:9618?addrs=10.0.0.7-9618>";
         let matches = [charge(key, b"alice@example.org", 8.0)];
         let cycle = ChargeCycle { matches: &matches, now: 1_762_900_000, ..cycle(0) };
@@ -316,7 +321,7 @@ mod tests {
     fn cycles_decay_what_is_not_used() {
         let text = b"101 Accountant. * *\n103 Accountant. LastUpdateTime 1000\n\
                      101 Customer.a@x * *\n103 Customer.a@x Priority 10.0\n";
-        let mut log = Log::read(text).unwrap();
+        let mut log = AccountantLog::read(text).unwrap();
         for (now, priority) in [(1100, 5.0), (1200, 2.5), (1200, 2.5), (1300, 1.25)] {
             log = posted(&log, &cycle(now), &Ungrouped);
             assert_eq!(log.get(b"Customer.a@x").unwrap().real("Priority"), Some(priority));
@@ -330,7 +335,7 @@ mod tests {
     fn a_match_is_charged_until_its_slot_is_released() {
         let groups = GroupTree::of_names([b"g".to_vec()]);
         let matches = [charge("s1@<a>", b"g.bob@x", 4.0)];
-        let mut log = posted(&Log::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &groups);
+        let mut log = posted(&AccountantLog::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &groups);
         let slots = [claimed("s1@<a>", b"g.bob@x", 4.0)];
         log = posted(&log, &ChargeCycle { slots: &slots, ..cycle(1100) }, &groups);
         let resource = log.get(b"Resource.s1@<a>").unwrap();
@@ -350,7 +355,7 @@ mod tests {
     #[test]
     fn a_slot_that_is_taken_away_is_charged_to_both_users_until_the_next_cycle() {
         let slots = [claimed("s1@<a>", b"eve@x", 2.0)];
-        let log = posted(&Log::default(), &ChargeCycle { slots: &slots, ..cycle(1000) }, &Ungrouped);
+        let log = posted(&AccountantLog::default(), &ChargeCycle { slots: &slots, ..cycle(1000) }, &Ungrouped);
         let matches = [charge("s1@<a>", b"bob@x", 2.0)];
         let log = posted(&log, &ChargeCycle { slots: &slots, matches: &matches, ..cycle(1000) }, &Ungrouped);
         let used = |name: &[u8]| log.get(name).unwrap().real("WeightedResourcesUsed");
@@ -362,7 +367,7 @@ mod tests {
     #[test]
     fn a_slot_handed_out_keeps_its_record_until_it_is_claimed_or_let_go() {
         let matches = [charge("s1@<a>", b"bob@x", 2.0)];
-        let log = posted(&Log::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &Ungrouped);
+        let log = posted(&AccountantLog::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &Ungrouped);
         let slots = [SlotUse { key: b"s1@<a>".to_vec(), in_use: None, matched: true }];
         let log = posted(&log, &ChargeCycle { slots: &slots, ..cycle(1010) }, &Ungrouped);
         assert!(log.get(b"Resource.s1@<a>").is_some());
@@ -375,7 +380,7 @@ mod tests {
     fn matches_of_a_partitionable_slot_are_numbered() {
         let shared = |weight| Charge { shared: true, ..charge("p@<a>", b"bob@x", weight) };
         let matches = [shared(1.0), shared(2.0)];
-        let log = posted(&Log::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &Ungrouped);
+        let log = posted(&AccountantLog::default(), &ChargeCycle { matches: &matches, ..cycle(1000) }, &Ungrouped);
         assert_eq!(log.get(b"Resource.p@<a>").unwrap().integer("NumCpMatches"), Some(2));
         assert_eq!(log.get(b"Resource.p@<a>_cp_match_001").unwrap().real("SlotWeight"), Some(2.0));
         assert_eq!(log.get(b"Customer.bob@x").unwrap().real("WeightedResourcesUsed"), Some(3.0));
@@ -385,7 +390,7 @@ mod tests {
     fn groups_and_submitters_of_a_cycle_have_records() {
         let groups = GroupTree::of_names([b"g".to_vec()]);
         let cycle = ChargeCycle { groups: &[b"g"], submitters: &[b"g.idle@x"], ..cycle(1000) };
-        let log = posted(&Log::default(), &cycle, &groups);
+        let log = posted(&AccountantLog::default(), &cycle, &groups);
         let names: Vec<_> = log.table("Customer").map(|(name, _)| name.to_vec()).collect();
         assert_eq!(names, [b"g".to_vec(), b"<none>".to_vec(), b"g.idle@x".to_vec()]);
         // Without it the submitter, who never used anything, is forgotten; the group is not.

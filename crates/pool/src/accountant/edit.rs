@@ -9,7 +9,7 @@ use super::entry::Unwritable;
 use super::factor::FactorRules;
 use super::journal::Transaction;
 use super::lease::{LeaseError, LeaseKind};
-use super::log::Log;
+use super::log::AccountantLog;
 use super::store::changes;
 use super::usage::Accountant;
 
@@ -103,15 +103,21 @@ impl Edit {
     /// A name or a value that will not do, or a lease that is in the way or missing.
     ///
     /// ```
-    /// use classmate_pool::internal::accountant::{Log, Ungrouped, edit::Edit, factor::FactorRules};
+    /// use classmate_pool::internal::accountant::{AccountantLog, Ungrouped, edit::Edit, factor::FactorRules};
     /// # use classmate_config::internal::config::{Config, knobs::NegotiatorKnobs};
     /// # let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
     /// let edit = Edit::Priority(b"alice@example.org".to_vec(), 5.0);
-    /// let edited = edit.apply(&Log::default(), FactorRules::new(&knobs.accountant), &Ungrouped, 0).unwrap();
+    /// let edited = edit.apply(&AccountantLog::default(), FactorRules::new(&knobs.accountant), &Ungrouped, 0).unwrap();
     /// assert_eq!(edited.message, "The priority of alice@example.org was set to 5.000000");
     /// assert!(edited.transaction.as_bytes().ends_with(b"Priority 5.000000\n"));
     /// ```
-    pub fn apply(&self, log: &Log, rules: FactorRules, groups: &dyn GroupOf, now: i64) -> Result<Edited, EditError> {
+    pub fn apply(
+        &self,
+        log: &AccountantLog,
+        rules: FactorRules,
+        groups: &dyn GroupOf,
+        now: i64,
+    ) -> Result<Edited, EditError> {
         let name = self.name().unwrap_or_default();
         let shown = String::from_utf8_lossy(name).into_owned();
         if self.name().is_some() && !name.contains(&b'@') {
@@ -217,7 +223,7 @@ mod tests {
 
     fn apply(edit: &Edit) -> Result<Edited, EditError> {
         let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
-        edit.apply(&Log::read(LOG.as_bytes()).unwrap(), FactorRules::new(&knobs.accountant), &Ungrouped, 1000)
+        edit.apply(&AccountantLog::read(LOG.as_bytes()).unwrap(), FactorRules::new(&knobs.accountant), &Ungrouped, 1000)
     }
 
     fn lines(edit: &Edit) -> String {

@@ -13,7 +13,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::entry::{Entry, Unwritable};
-use super::log::{Log, LogError, LogWarning, Replay};
+use super::log::{AccountantLog, LogError, LogWarning, Replay};
 
 /// `MAX_ACCOUNTANT_DATABASE_SIZE` by default, bytes.
 pub const MAX_LOG_BYTES: u64 = 1_000_000;
@@ -115,7 +115,7 @@ pub struct Journal {
     file: File,
     /// Held as long as the journal is; the lock ends with the file.
     _lock: File,
-    log: Log,
+    log: AccountantLog,
     /// Length of the file, all of it whole transactions.
     length: u64,
     largest: u64,
@@ -165,7 +165,7 @@ impl Journal {
     }
 
     /// The records, as they are on disk.
-    pub fn log(&self) -> &Log {
+    pub fn log(&self) -> &AccountantLog {
         &self.log
     }
 
@@ -260,7 +260,7 @@ impl Journal {
     }
 }
 
-impl Log {
+impl AccountantLog {
     /// Makes the changes of a transaction, in memory.
     pub(super) fn change(&mut self, transaction: &Transaction) {
         for line in transaction.lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
@@ -280,7 +280,7 @@ impl Log {
 /// let (log, length) = classmate_pool::internal::accountant::journal::read_log(&b"101 K * *\n103 K A 1\n"[..]).unwrap();
 /// assert_eq!((log.iter().count(), length), (1, 20));
 /// ```
-pub fn read_log(reader: impl Read) -> io::Result<(Log, u64)> {
+pub fn read_log(reader: impl Read) -> io::Result<(AccountantLog, u64)> {
     let mut replay = Replay::default();
     let mut reader = BufReader::with_capacity(1 << 16, reader);
     let (mut line, mut length) = (Vec::new(), 0);
@@ -293,7 +293,7 @@ pub fn read_log(reader: impl Read) -> io::Result<(Log, u64)> {
     Ok((replay.finish(&line), length))
 }
 
-fn recover(file: &mut File, path: &Path) -> Result<(Log, u64), JournalError> {
+fn recover(file: &mut File, path: &Path) -> Result<(AccountantLog, u64), JournalError> {
     read_log(file).map_err(|error| {
         let corrupt = error.get_ref().and_then(|inner| inner.downcast_ref::<LogError>()).cloned();
         match corrupt {
@@ -319,7 +319,7 @@ fn lock(path: &Path) -> Result<File, JournalError> {
 }
 
 /// Writes a compacted log to a new file and onto the disk.
-fn write_whole(path: &Path, log: &Log) -> Result<(File, u64), (&'static str, io::Error)> {
+fn write_whole(path: &Path, log: &AccountantLog) -> Result<(File, u64), (&'static str, io::Error)> {
     let file = open_private(path, true).map_err(|error| ("open", error))?;
     let mut out = BufWriter::new(file);
     let text = log.to_text();
@@ -364,7 +364,7 @@ mod tests {
         transaction
     }
 
-    fn values(log: &Log) -> Vec<(Vec<u8>, Option<i64>, Option<i64>)> {
+    fn values(log: &AccountantLog) -> Vec<(Vec<u8>, Option<i64>, Option<i64>)> {
         log.iter().map(|(key, record)| (key.to_vec(), record.integer("A"), record.integer("B"))).collect()
     }
 
@@ -544,7 +544,7 @@ mod tests {
         }
         let text = b"101 K * *\n105 \n103 K A 1\n106 \n103 K B 2\n10";
         let (log, length) = read_log(Slow(text)).unwrap();
-        assert_eq!((values(&log), length), (values(&Log::read(text).unwrap()), text.len() as u64));
+        assert_eq!((values(&log), length), (values(&AccountantLog::read(text).unwrap()), text.len() as u64));
         assert_eq!(log.warnings(), [LogWarning::UnfinishedLine(6)]);
     }
 }

@@ -75,12 +75,12 @@ impl LogWarning {
 /// The records of a log after replay.
 ///
 /// ```
-/// use classmate_pool::internal::accountant::Log;
-/// let log = Log::read(b"101 Customer.a@x * *\n103 Customer.a@x Priority 5.000000\n").unwrap();
+/// use classmate_pool::internal::accountant::AccountantLog;
+/// let log = AccountantLog::read(b"101 Customer.a@x * *\n103 Customer.a@x Priority 5.000000\n").unwrap();
 /// assert_eq!(log.get(b"Customer.a@x").unwrap().real("Priority"), Some(5.0));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Log {
+pub struct AccountantLog {
     /// Keys and records by their numbers, which are in the order of their creation.
     records: BTreeMap<u64, (Box<[u8]>, Record)>,
     index: HashMap<Box<[u8]>, u64>,
@@ -90,7 +90,7 @@ pub struct Log {
     warnings: Vec<LogWarning>,
 }
 
-impl Log {
+impl AccountantLog {
     /// Replays a whole log.
     ///
     /// # Errors
@@ -209,7 +209,7 @@ impl Log {
 /// Holds the lines of the open transaction; besides them only records are kept.
 #[derive(Debug, Default)]
 pub struct Replay {
-    log: Log,
+    log: AccountantLog,
     line: u64,
     offset: u64,
     /// Line at which the open transaction began, and its lines so far.
@@ -253,7 +253,7 @@ impl Replay {
     }
 
     /// Ends the replay; `rest` is what follows the last newline.
-    pub fn finish(mut self, rest: &[u8]) -> Log {
+    pub fn finish(mut self, rest: &[u8]) -> AccountantLog {
         if self.broken.is_some() {
             self.log.warnings.push(LogWarning::UnfinishedLine(self.line));
         }
@@ -314,7 +314,7 @@ mod tests {
 103 Resource.slot1@ep1.example.org@<10.0.0.7:9618?addrs=10.0.0.7-9618> RemoteUser \"alice@example.org\"
 106 
 ";
-        let log = Log::read(text).unwrap();
+        let log = AccountantLog::read(text).unwrap();
         assert_eq!((log.sequence(), log.created(), log.transactions()), (Some(1), Some(1_762_900_000), 1));
         assert_eq!(log.get(b"Accountant.").unwrap().integer("LastUpdateTime"), Some(1_762_900_000));
         let alice = log.get(b"Customer.alice@example.org").unwrap();
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn attributes_and_records_can_be_removed() {
         let text = b"101 K * *\n103 K A 1\n103 K B 2\n104 K A\n101 L (empty) (empty)\n102 L\n101 M *\n";
-        let log = Log::read(text).unwrap();
+        let log = AccountantLog::read(text).unwrap();
         assert_eq!(log.get(b"K").unwrap().get("A"), None);
         assert_eq!(log.get(b"K").unwrap().get("B"), Some(b"2".as_slice()));
         assert!(log.get(b"L").is_none());
@@ -340,65 +340,65 @@ mod tests {
 
     #[test]
     fn creating_a_record_again_keeps_it() {
-        let log = Log::read(b"101 K * *\n103 K A 1\n101 K * *\n").unwrap();
+        let log = AccountantLog::read(b"101 K * *\n103 K A 1\n101 K * *\n").unwrap();
         assert_eq!(log.get(b"K").unwrap().integer("A"), Some(1));
     }
 
     #[test]
     fn a_value_may_contain_blanks() {
-        let log = Log::read(b"101 K * *\n103 K A  \"x  y\" \n").unwrap();
+        let log = AccountantLog::read(b"101 K * *\n103 K A  \"x  y\" \n").unwrap();
         assert_eq!(log.get(b"K").unwrap().get("A"), Some(b" \"x  y\" ".as_slice()));
         assert_eq!(log.get(b"K").unwrap().string("A").unwrap(), b"x  y");
     }
 
     #[test]
     fn an_unfinished_transaction_is_discarded() {
-        let log = Log::read(b"101 K * *\n105 \n103 K A 1\n106 \n105 \n103 K A 2\n").unwrap();
+        let log = AccountantLog::read(b"101 K * *\n105 \n103 K A 1\n106 \n105 \n103 K A 2\n").unwrap();
         assert_eq!(log.get(b"K").unwrap().integer("A"), Some(1));
         assert_eq!(log.warnings(), [LogWarning::UnfinishedTransaction(5)]);
     }
 
     #[test]
     fn an_unfinished_last_line_is_discarded() {
-        let log = Log::read(b"101 K * *\n103 K A 1\n103 K A 25").unwrap();
+        let log = AccountantLog::read(b"101 K * *\n103 K A 1\n103 K A 25").unwrap();
         assert_eq!(log.get(b"K").unwrap().integer("A"), Some(1));
         assert_eq!(log.warnings(), [LogWarning::UnfinishedLine(3)]);
-        let log = Log::read(b"101 K * *\n103 K\n").unwrap();
+        let log = AccountantLog::read(b"101 K * *\n103 K\n").unwrap();
         assert_eq!(log.warnings(), [LogWarning::UnfinishedLine(2)]);
     }
 
     #[test]
     fn an_unreadable_line_in_the_middle_is_an_error() {
-        let error = Log::read(b"101 K * *\nhello\n103 K A 1\n").unwrap_err();
+        let error = AccountantLog::read(b"101 K * *\nhello\n103 K A 1\n").unwrap_err();
         assert_eq!(
             error.to_string(),
             "line 2 of the accountant's log (at byte 10) cannot be read: expected an operation from 101 to 107"
         );
         for line in ["101 K", "102 ", "103 K A", "103 K A ", "104 K", "107 x y z", "999 K", ""] {
             let text = format!("{line}\n105 \n106 \n");
-            assert_eq!(Log::read(text.as_bytes()).unwrap_err().line, 1, "{line}");
+            assert_eq!(AccountantLog::read(text.as_bytes()).unwrap_err().line, 1, "{line}");
         }
     }
 
     #[test]
     fn transactions_that_overlap_are_noted() {
-        let log = Log::read(b"106 \n105 \n105 \n101 K * *\n106 #why\n").unwrap();
+        let log = AccountantLog::read(b"106 \n105 \n105 \n101 K * *\n106 #why\n").unwrap();
         assert_eq!(log.warnings(), [LogWarning::UnmatchedEnd(1), LogWarning::NestedBegin(3)]);
         assert!(log.get(b"K").is_some());
     }
 
     #[test]
     fn setting_an_attribute_of_no_record_is_noted() {
-        let log = Log::read(b"103 K A 1\n105 \n101 L * *\n104 M B\n106 \n").unwrap();
+        let log = AccountantLog::read(b"103 K A 1\n105 \n101 L * *\n104 M B\n106 \n").unwrap();
         assert_eq!(log.iter().count(), 1);
         assert_eq!(log.warnings(), [LogWarning::NoRecord(1), LogWarning::NoRecord(4)]);
     }
 
     #[test]
     fn a_value_that_is_none_is_an_error_with_its_place() {
-        let error = Log::read(b"101 K * *\n103 K A 1 +\n103 K A 1\n").unwrap_err();
+        let error = AccountantLog::read(b"101 K * *\n103 K A 1 +\n103 K A 1\n").unwrap_err();
         assert_eq!((error.line, error.offset, error.expected), (2, 10, "a ClassAd value"));
-        assert!(Log::read(b"101 K * *\n103 K A { 1, \"x\" }\n103 K B 1 + 2\n").is_ok());
+        assert!(AccountantLog::read(b"101 K * *\n103 K A { 1, \"x\" }\n103 K B 1 + 2\n").is_ok());
     }
 
     #[test]
@@ -408,7 +408,7 @@ mod tests {
             text.extend(format!("101 R{i} * *\n102 R{i}\n").bytes());
         }
         text.extend(b"103 Keep A 7\n");
-        let log = Log::read(&text).unwrap();
+        let log = AccountantLog::read(&text).unwrap();
         assert!(log.records.len() < 200, "{}", log.records.len());
         assert_eq!(log.get(b"Keep").unwrap().integer("A"), Some(7));
     }
@@ -416,12 +416,12 @@ mod tests {
     #[test]
     fn a_compacted_log_holds_the_same() {
         let text = b"107 3 CreationTimestamp 5\n101 K * *\n103 K A \"x y\"\n101 L * *\n103 L B 1.5\n";
-        assert_eq!(Log::read(text).unwrap().to_text(), text);
+        assert_eq!(AccountantLog::read(text).unwrap().to_text(), text);
     }
 
     #[test]
     fn empty_is_an_empty_log() {
-        let log = Log::read(b"").unwrap();
+        let log = AccountantLog::read(b"").unwrap();
         assert_eq!((log.iter().count(), log.sequence()), (0, None));
     }
 }

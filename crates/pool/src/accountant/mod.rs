@@ -17,7 +17,7 @@ pub mod usage;
 
 pub use customer::Customer;
 pub use journal::{Journal, JournalError, Transaction};
-pub use log::{Log, LogError, LogWarning};
+pub use log::{AccountantLog, LogError, LogWarning};
 pub use usage::Accountant;
 
 /// The record of all submitters without a group, and the name of the root group.

@@ -5,7 +5,7 @@
 use hashbrown::HashMap;
 
 use super::factor::FactorRules;
-use super::log::Log;
+use super::log::AccountantLog;
 use super::record::Record;
 use super::store::CLOCK;
 use super::usage::Accountant;
@@ -72,7 +72,7 @@ pub fn configured_share(config: &Config, groups: &GroupTree, name: &[u8]) -> Res
 ///
 /// `share` is what is known of the quota of a group.
 pub fn accounting_ads(
-    log: &Log,
+    log: &AccountantLog,
     rules: FactorRules,
     groups: &GroupTree,
     share: &dyn Fn(&[u8]) -> Option<GroupReport>,
@@ -291,7 +291,7 @@ mod tests {
     fn ads() -> Vec<ClassAd> {
         let rules = FactorRules::new(&NegotiatorKnobs::read(&Config::default()).unwrap().accountant);
         let groups = GroupTree::of_names([b"g".to_vec(), b"g.b".to_vec()]);
-        accounting_ads(&Log::read(LOG.as_bytes()).unwrap(), rules, &groups, &|_| None)
+        accounting_ads(&AccountantLog::read(LOG.as_bytes()).unwrap(), rules, &groups, &|_| None)
     }
 
     fn fact(ad: &ClassAd, name: &str) -> String {

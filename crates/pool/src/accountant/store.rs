@@ -6,7 +6,7 @@ use super::customer::Customer;
 use super::entry::{Entry, Unwritable};
 use super::journal::Transaction;
 use super::lease::LeaseKind;
-use super::log::Log;
+use super::log::AccountantLog;
 use super::record::Record;
 use super::usage::Accountant;
 
@@ -57,7 +57,7 @@ pub(super) fn real_text(number: f64) -> String {
 ///
 /// # Errors
 /// A customer whose name the log cannot hold.
-pub fn changes(accountant: &Accountant, log: &Log) -> Result<Transaction, Unwritable> {
+pub fn changes(accountant: &Accountant, log: &AccountantLog) -> Result<Transaction, Unwritable> {
     let mut transaction = Transaction::new();
     let clock = StoredNumber::Int(accountant.last_update());
     if !clock.stands(log.get(CLOCK), "LastUpdateTime", Some(StoredNumber::Int(0))) {

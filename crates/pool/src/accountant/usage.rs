@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::customer::Customer;
 use super::factor::FactorRules;
-use super::log::Log;
+use super::log::AccountantLog;
 use super::{GroupOf, ROOT_GROUP};
 use crate::OrderedMap;
 
@@ -64,7 +64,7 @@ impl Accountant {
     }
 
     /// The customers of a log.
-    pub fn from_log(log: &Log, rules: FactorRules) -> Self {
+    pub fn from_log(log: &AccountantLog, rules: FactorRules) -> Self {
         let mut accountant = Self::new(rules);
         let clock = log.get(b"Accountant.").and_then(|record| record.integer("LastUpdateTime"));
         accountant.last_update = clock.unwrap_or(0);
@@ -258,7 +258,7 @@ mod tests {
 
     fn accountant(log: &str) -> Accountant {
         let knobs = NegotiatorKnobs::read(&Config::parse("c", b"").unwrap()).unwrap();
-        Accountant::from_log(&Log::read(log.as_bytes()).unwrap(), FactorRules::new(&knobs.accountant))
+        Accountant::from_log(&AccountantLog::read(log.as_bytes()).unwrap(), FactorRules::new(&knobs.accountant))
     }
 
     /// Groups by the text before the last dot, without a tree.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::random::Random;
-use super::{JOB, NOW, Pool, STOCK_VERSION, Shape, access_point};
+use super::{GeneratedPool, JOB, NOW, STOCK_VERSION, Shape, access_point};
 
 /// Cores, memory and disk that jobs request: round numbers, mostly small.
 const CORES: [(u32, u64); 5] = [(70, 1), (12, 2), (10, 4), (6, 8), (2, 16)];
@@ -61,7 +61,7 @@ struct AutoclusterSpec {
 }
 
 impl AutoclusterSpec {
-    fn of(pool: &Pool, autocluster: u64) -> Self {
+    fn of(pool: &GeneratedPool, autocluster: u64) -> Self {
         let mut random = Random::of(pool.seed, JOB, autocluster);
         let unmatched = random.happens(pool.unmatched);
         let project = format!("ProjectName = \"project{autocluster}\"\n");
@@ -102,7 +102,7 @@ impl AutoclusterSpec {
         kind
     }
 
-    fn of_a_user(pool: &Pool, autocluster: u64, random: &mut Random, project: String) -> Self {
+    fn of_a_user(pool: &GeneratedPool, autocluster: u64, random: &mut Random, project: String) -> Self {
         let wish = random.pick(&WISHES).unwrap_or_default();
         let mut more = project;
         if random.happens(0.05) {
@@ -129,7 +129,7 @@ impl AutoclusterSpec {
 }
 
 /// Writes the jobs of one autocluster.
-pub(super) fn write(out: &mut impl Write, pool: &Pool, autocluster: u64) -> io::Result<()> {
+pub(super) fn write(out: &mut impl Write, pool: &GeneratedPool, autocluster: u64) -> io::Result<()> {
     let AutoclusterSpec { cores, memory, disk, requirements, rank, more } = AutoclusterSpec::of(pool, autocluster);
     let submitter = autocluster % pool.submitters.max(1);
     let (name, point) = (pool.submitter(submitter), access_point(submitter));

@@ -34,7 +34,7 @@ pub enum Shape {
 
 /// A pool to generate: the numbers of its ads, their shape, and the seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pool {
+pub struct GeneratedPool {
     /// Slots.
     pub slots: u64,
     /// Idle jobs, without `passes`.
@@ -60,7 +60,7 @@ pub struct Pool {
     pub unmatched: f64,
 }
 
-impl Default for Pool {
+impl Default for GeneratedPool {
     fn default() -> Self {
         Self {
             slots: 1000,
@@ -78,16 +78,16 @@ impl Default for Pool {
     }
 }
 
-impl Pool {
+impl GeneratedPool {
     /// Writes the slots, in the long format.
     ///
     /// # Errors
     /// Those of the output.
     ///
     /// ```
-    /// use classmate_pool::internal::generate::Pool;
+    /// use classmate_pool::internal::generate::GeneratedPool;
     /// let mut text = Vec::new();
-    /// Pool { slots: 2, ..Pool::default() }.write_slots(&mut text)?;
+    /// GeneratedPool { slots: 2, ..GeneratedPool::default() }.write_slots(&mut text)?;
     /// assert_eq!(text.split(|b| *b == b'\n').filter(|line| line.starts_with(b"Name = ")).count(), 2);
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -234,7 +234,14 @@ mod tests {
     #[test]
     fn every_shape_has_as_many_slots_and_jobs_as_asked_for() {
         for shape in [Shape::Ospool, Shape::Static, Shape::Gpu, Shape::Distinct, Shape::Stock] {
-            let pool = Pool { slots: 50, jobs: 107, autoclusters: 10, submitters: 3, shape, ..Pool::default() };
+            let pool = GeneratedPool {
+                slots: 50,
+                jobs: 107,
+                autoclusters: 10,
+                submitters: 3,
+                shape,
+                ..GeneratedPool::default()
+            };
             assert_eq!(ads(|out| pool.write_slots(out)).len(), 50);
             let jobs = ads(|out| pool.write_jobs(out));
             assert_eq!(jobs.len(), 107);
@@ -246,16 +253,16 @@ mod tests {
 
     #[test]
     fn full_slots_have_the_width_of_real_ones() {
-        let slots = ads(|out| Pool { slots: 3, full: true, ..Pool::default() }.write_slots(out));
+        let slots = ads(|out| GeneratedPool { slots: 3, full: true, ..GeneratedPool::default() }.write_slots(out));
         assert!(slots.iter().all(|ad| (460..490).contains(&ad.len())), "{}", slots[0].len());
     }
 
     #[test]
     fn an_ad_depends_on_its_number_and_the_seed_only() {
-        let few = ads(|out| Pool { slots: 3, ..Pool::default() }.write_slots(out));
-        let many = ads(|out| Pool { slots: 9, jobs: 5, ..Pool::default() }.write_slots(out));
+        let few = ads(|out| GeneratedPool { slots: 3, ..GeneratedPool::default() }.write_slots(out));
+        let many = ads(|out| GeneratedPool { slots: 9, jobs: 5, ..GeneratedPool::default() }.write_slots(out));
         assert_eq!(few[2].to_string(), many[2].to_string());
-        let other = ads(|out| Pool { slots: 3, seed: 1, ..Pool::default() }.write_slots(out));
+        let other = ads(|out| GeneratedPool { slots: 3, seed: 1, ..GeneratedPool::default() }.write_slots(out));
         assert_ne!(few[2].to_string(), other[2].to_string());
     }
 }

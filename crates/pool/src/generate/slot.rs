@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::random::Random;
-use super::{NOW, Pool, SLOT, STOCK_VERSION, Shape};
+use super::{GeneratedPool, NOW, SLOT, STOCK_VERSION, Shape};
 
 /// Cores of whole machines: of 27 partitionable and static slots.
 const CORES: [(u32, u64); 8] = [(7, 1), (6, 4), (5, 8), (3, 2), (2, 16), (2, 32), (1, 64), (1, 26)];
@@ -109,7 +109,7 @@ struct Machine {
 }
 
 impl Machine {
-    fn of(pool: &Pool, number: u64, random: &mut Random) -> Self {
+    fn of(pool: &GeneratedPool, number: u64, random: &mut Random) -> Self {
         let site = if random.happens(0.31) { 0 } else { 1 + random.below(SITES - 1) };
         match pool.shape {
             Shape::Static => Machine { cores: 1, memory: 2048, disk: 10_000_000, gpus: 0, site },
@@ -133,7 +133,7 @@ impl Machine {
 }
 
 /// Writes one slot.
-pub(super) fn write(out: &mut impl Write, pool: &Pool, number: u64) -> io::Result<()> {
+pub(super) fn write(out: &mut impl Write, pool: &GeneratedPool, number: u64) -> io::Result<()> {
     let mut random = Random::of(pool.seed, SLOT, number);
     let machine = Machine::of(pool, number, &mut random);
     let Machine { cores, memory, disk, gpus, site } = machine;

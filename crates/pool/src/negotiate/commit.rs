@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::accountant::cycle::{Charge, ChargeCycle, SlotUse, post, posted};
 use crate::accountant::factor::FactorRules;
 use crate::accountant::usage::{Account, SlotInUse};
-use crate::accountant::{Journal, JournalError, Log};
+use crate::accountant::{AccountantLog, Journal, JournalError};
 use crate::negotiate::rules::Rules;
 use crate::negotiate::{Outcome, Snapshot, slots};
 use crate::pool::ad_reader::AdReader;
@@ -40,7 +40,7 @@ pub fn commit(snapshot: &Snapshot, outcome: &Outcome, journal: &mut Journal) -> 
 ///
 /// # Errors
 /// A wrong setting, or a name that the log cannot hold.
-pub fn charged(snapshot: &Snapshot, outcome: &Outcome) -> Result<Log, CommitError> {
+pub fn charged(snapshot: &Snapshot, outcome: &Outcome) -> Result<AccountantLog, CommitError> {
     let log = snapshot.log.clone().unwrap_or_default();
     let charged = with_cycle(snapshot, outcome, |cycle, factors, groups| posted(&log, cycle, factors, groups))?;
     Ok(charged.map_err(JournalError::from)?)

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::accountant::{Log, LogError};
+use crate::accountant::{AccountantLog, LogError};
 use crate::negotiate::{Snapshot, needed};
 use crate::queue::cluster::Siblings;
 use classmate::internal::ad::ClassAd;
@@ -98,7 +98,7 @@ pub enum LoadError {
     Config(ConfigError),
     /// An invalid accountant's log.
     #[error("`{name}`: {error}")]
-    Log {
+    AccountantLog {
         /// Its name.
         name: String,
         /// The error.
@@ -138,7 +138,8 @@ impl Snapshot {
         let path = directory.join("Accountantnew.log");
         let log = if path.exists() {
             let text = std::fs::read(&path).map_err(|error| failed(&path, error))?;
-            let log = Log::read(&text).map_err(|error| LoadError::Log { name: path.display().to_string(), error })?;
+            let log = AccountantLog::read(&text)
+                .map_err(|error| LoadError::AccountantLog { name: path.display().to_string(), error })?;
             warnings.extend(log.warnings().iter().map(|warning| warning.to_line(&path)));
             Some(log)
         } else {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::accountant::Log;
+use crate::accountant::AccountantLog;
 use crate::negotiate::candidate::{PreemptState, RankKey};
 use crate::negotiate::concurrency::ConcurrencyLimits;
 use crate::negotiate::outcome::{MAX_TIED, Rejection, Tally};
@@ -203,7 +203,7 @@ impl<'c> ScanMatcher<'c> {
 
     /// Adds the concurrency limits of slots that are matched but not claimed yet, which only the accountant's log has.
     #[must_use]
-    pub fn with_books(mut self, log: &Log) -> Self {
+    pub fn with_books(mut self, log: &AccountantLog) -> Self {
         for slot in self.slots.iter().filter(|slot| slot.state == State::Matched) {
             let address = AdReader::of(&slot.ad, self.settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
             let key = [b"Resource.", &*slot.name, b"@", &*address].concat();

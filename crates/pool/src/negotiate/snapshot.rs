@@ -7,7 +7,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::accountant::Log;
+use crate::accountant::AccountantLog;
 use crate::pool::ad_reader::AdReader;
 use crate::priority::Policy;
 use crate::priority::ranking::ServiceOrder;
@@ -42,7 +42,7 @@ pub struct Snapshot {
     /// last submitter ad decides instead, which is effectively random and changes every few minutes.
     pub served: HashMap<Vec<u8>, u64>,
     /// The accountant's log; `None`: no usage yet.
-    pub log: Option<Log>,
+    pub log: Option<AccountantLog>,
     /// The user maps of the negotiator.
     pub maps: Arc<UserMaps>,
     /// The scheduling policy, which decides the order of service.
@@ -185,7 +185,7 @@ impl TryFrom<RecordedSnapshot> for Snapshot {
         let assignment = |RecordedAssignment { name, value, file, line, column }: RecordedAssignment| {
             (name.into(), value.into(), Location { file: file.into(), line, column })
         };
-        let log = recorded.log.map(|text| Log::read(&Vec::from(text)).map_err(|error| error.to_string()));
+        let log = recorded.log.map(|text| AccountantLog::read(&Vec::from(text)).map_err(|error| error.to_string()));
         let mut maps = UserMaps::default();
         for (name, text) in recorded.maps {
             maps.insert(&Vec::from(name), UserMap::parse(&Vec::from(text)));

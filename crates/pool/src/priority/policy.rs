@@ -12,7 +12,7 @@ use super::slurm::ranking::ranking;
 use super::slurm::{SlurmPriority, SlurmSettings};
 use super::{CondorPriority, PriorityPolicy};
 use crate::accountant::factor::FactorRules;
-use crate::accountant::{Accountant, GroupOf, Log};
+use crate::accountant::{Accountant, AccountantLog, GroupOf};
 use crate::pool::Slot;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -50,7 +50,7 @@ pub struct QueueDiscipline {
 #[derive(Clone)]
 pub struct Opening<'o> {
     /// The accountant's log, if there is one.
-    pub log: Option<&'o Log>,
+    pub log: Option<&'o AccountantLog>,
     /// The settings of the cycle.
     pub knobs: &'o NegotiatorKnobs,
     /// Maps a submitter to its group.

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::slot_index::{SlotIndex, dynamic_name, is_dynamic, is_partitionable, name_of};
 use crate::accountant::factor::FactorRules;
-use crate::accountant::{Accountant, Log};
+use crate::accountant::{Accountant, AccountantLog};
 use crate::negotiate::commit::{CommitError, charged};
 use crate::negotiate::outcome::{Match, Outcome};
 use crate::negotiate::rules::Rules;
@@ -102,7 +102,7 @@ pub struct SubmitterUsage {
 pub fn replay(
     snapshot: Snapshot,
     plan: &ReplayPlan,
-    mut book: impl FnMut(&Snapshot, &Outcome) -> Result<Option<Log>, CommitError>,
+    mut book: impl FnMut(&Snapshot, &Outcome) -> Result<Option<AccountantLog>, CommitError>,
     mut each: impl FnMut(CycleReport),
 ) -> Result<(), CommitError> {
     let rules = Arc::new(Rules::read(&snapshot.config, &snapshot.settings())?);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::draw::date;
 use classmate::Zone;
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 
 /// Writes the slots recorded for a submitter, and for how long it has had them at `now` (epoch seconds).
 ///
@@ -12,10 +12,10 @@ use classmate_pool::internal::accountant::Log;
 /// Those of the output.
 ///
 /// ```
-/// use classmate_pool::internal::accountant::Log;
+/// use classmate_pool::internal::accountant::AccountantLog;
 /// use classmate_cli::report::userprio::write_resources;
 /// use classmate::Zone;
-/// let log = Log::read(b"101 Resource.slot1@m@<a> * *\n103 Resource.slot1@m@<a> RemoteUser \"alice@x\"\n\
+/// let log = AccountantLog::read(b"101 Resource.slot1@m@<a> * *\n103 Resource.slot1@m@<a> RemoteUser \"alice@x\"\n\
 ///                       103 Resource.slot1@m@<a> StartTime 0\n").unwrap();
 /// let mut out = Vec::new();
 /// write_resources(&mut out, &log, b"alice@x", 90061, &Zone::utc())?;
@@ -23,7 +23,13 @@ use classmate_pool::internal::accountant::Log;
 /// assert_eq!(text.lines().nth(2), Some("slot1@m                          1/1  00:00   1+01:01:01"));
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub fn write_resources(out: &mut impl Write, log: &Log, submitter: &[u8], now: i64, zone: &Zone) -> io::Result<()> {
+pub fn write_resources(
+    out: &mut impl Write,
+    log: &AccountantLog,
+    submitter: &[u8],
+    now: i64,
+    zone: &Zone,
+) -> io::Result<()> {
     let mut line = |name: &[u8], start: &str, elapsed: &str| {
         out.write_all(name)?;
         writeln!(out, "{:pad$} {start:>12} {elapsed:>12}", "", pad = 30_usize.saturating_sub(name.len()))

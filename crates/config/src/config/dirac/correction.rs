@@ -23,10 +23,10 @@ const GLOBAL_MAX: f64 = 5.0;
 /// The correctors to run, in order, with their instances.
 ///
 /// ```
-/// use classmate_config::internal::config::dirac::{Profile, ShareCorrections, Tree};
+/// use classmate_config::internal::config::dirac::{Profile, ShareCorrections, DiracTree};
 /// let text = b"ShareCorrectorsToStart = WMSHistory\nWMSHistory\n{\nAll\n{\nMaxGlobalCorrectionFactor = 3\n\
 ///              Week\n{\nWeight = 80\n}\nHour\n{\nTimeSpan = 3600\nWeight = 20\n}\n}\n}";
-/// let tree = Tree::parse("c", text)?;
+/// let tree = DiracTree::parse("c", text)?;
 /// let corrections = ShareCorrections::read(tree.root(), &mut Vec::new())?;
 /// let instance = &corrections.instances[0];
 /// assert_eq!(instance.slices.iter().map(|slice| slice.weight).collect::<Vec<_>>(), [0.8, 0.2]);
@@ -220,10 +220,10 @@ fn positive(setting: Setting<'_>) -> Result<f64, ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::dirac::Tree;
+    use crate::config::dirac::DiracTree;
 
     fn read(text: &str) -> (Result<ShareCorrections, ConfigError>, Vec<String>) {
-        let tree = Tree::parse("c", text.as_bytes()).unwrap();
+        let tree = DiracTree::parse("c", text.as_bytes()).unwrap();
         let mut warnings = Vec::new();
         let corrections = ShareCorrections::read(tree.root(), &mut warnings);
         (corrections, warnings.iter().map(classmate::Diagnostic::to_line).collect())

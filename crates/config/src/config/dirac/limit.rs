@@ -80,18 +80,18 @@ pub(super) fn read(section: Section<'_>, warnings: &mut Vec<Diagnostic>) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::dirac::Tree;
+    use crate::config::dirac::DiracTree;
 
     #[test]
     fn limits_are_by_site_attribute_and_value() {
         let text = "CERN\n{\nJobType\n{\nUser = 5\n}\nHair\n{\nred = 1\n}\n}";
-        let tree = Tree::parse("c", text.as_bytes()).unwrap();
+        let tree = DiracTree::parse("c", text.as_bytes()).unwrap();
         let mut warnings = Vec::new();
         let limits = read(tree.root(), &mut warnings).unwrap();
         assert_eq!(limits.len(), 1);
         assert_eq!((&*limits[0].site, limits[0].attribute, limits[0].limit), (&b"CERN"[..], Attribute::JobType, 5.0));
         assert_eq!(warnings[0].message, "`Hair` cannot be used to limit jobs");
-        let wrong = Tree::parse("c", b"CERN\n{\nOwner\n{\nann = few\n}\n}").unwrap();
+        let wrong = DiracTree::parse("c", b"CERN\n{\nOwner\n{\nann = few\n}\n}").unwrap();
         let error = read(wrong.root(), &mut warnings).unwrap_err();
         assert_eq!(error.message, "`ann` is `few`: expected a number of at least 0");
     }

@@ -1,7 +1,7 @@
 //! DIRAC's configuration files: groups and their shares, job scheduling, share corrections
 //! (`docs/reference/dirac-shares.md` 3–6).
 //!
-//! In: a [`Tree`]. Out: [`DiracSettings`], and what is odd in them.
+//! In: a [`DiracTree`]. Out: [`DiracSettings`], and what is odd in them.
 
 pub mod correction;
 pub mod limit;
@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 pub use correction::{Instance, ShareCorrections, Slice};
 pub use limit::{Attribute, SiteLimit};
 pub use options::{Lottery, Order, PolicyOptions, Profile, Weighting};
-pub use tree::{Entry, Section, Setting, Tree};
+pub use tree::{DiracTree, Entry, Section, Setting};
 
 use super::{ConfigError, Diagnostic, shown};
 use classmate::internal::builtin::near;
@@ -84,15 +84,15 @@ impl DiracSettings {
     /// or setups when none is chosen.
     ///
     /// ```
-    /// use classmate_config::internal::config::dirac::{DiracSettings, Tree, Whose};
+    /// use classmate_config::internal::config::dirac::{DiracSettings, DiracTree, Whose};
     /// let text = b"Registry\n{\nGroups\n{\nmc\n{\nJobShare = 300\nProperties = JobSharing\n}\n}\n}";
-    /// let tree = Tree::parse("c", text)?;
+    /// let tree = DiracTree::parse("c", text)?;
     /// let settings = DiracSettings::read(&tree, Whose::default())?;
     /// let group = &settings.groups[&b"mc"[..]];
     /// assert_eq!((group.share, group.job_sharing), (Some(300.0), true));
     /// # Ok::<(), classmate_config::internal::config::ConfigError>(())
     /// ```
-    pub fn read(tree: &Tree, whose: Whose<'_>) -> Result<Self, ConfigError> {
+    pub fn read(tree: &DiracTree, whose: Whose<'_>) -> Result<Self, ConfigError> {
         let mut warnings = tree.warnings().to_vec();
         let scheduling = Scheduling::find(tree.root(), whose)?;
         let corrections = match scheduling.section("ShareCorrections") {
@@ -324,7 +324,7 @@ mod tests {
             text.push_str(&format!("{name} ={value}\n"));
             text.push_str(&"}\n".repeat(parts.len()));
         }
-        DiracSettings::read(&Tree::parse("c", text.as_bytes()).unwrap(), whose)
+        DiracSettings::read(&DiracTree::parse("c", text.as_bytes()).unwrap(), whose)
     }
 
     fn read(lines: &[&str]) -> DiracSettings {

@@ -107,10 +107,10 @@ fn choice<T: DeserializeOwned>(option: Setting<'_>, names: &[&str]) -> Result<T,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::dirac::Tree;
+    use crate::config::dirac::DiracTree;
 
     fn read(body: &str) -> Result<PolicyOptions, ConfigError> {
-        PolicyOptions::read(Tree::parse("c", format!("Classmate\n{{\n{body}\n}}").as_bytes()).unwrap().root())
+        PolicyOptions::read(DiracTree::parse("c", format!("Classmate\n{{\n{body}\n}}").as_bytes()).unwrap().root())
     }
 
     #[test]

@@ -17,15 +17,15 @@ const ROOT: usize = 0;
 /// A configuration of DIRAC as it is written.
 ///
 /// ```
-/// use classmate_config::internal::config::dirac::Tree;
-/// let tree = Tree::parse("dirac.cfg", b"Registry\n{\n  Groups\n  {\n    lhcb_mc { \n      JobShare = 300\n    }\n
+/// use classmate_config::internal::config::dirac::DiracTree;
+/// let tree = DiracTree::parse("dirac.cfg", b"Registry\n{\n  Groups\n  {\n    lhcb_mc { \n      JobShare = 300\n    }\n
 /// }\n}\n")?;
 /// let share = tree.root().option("Registry/Groups/lhcb_mc/JobShare").unwrap();
 /// assert_eq!((share.text, share.place.to_string()), (&b"300"[..], "dirac.cfg:6:7".to_owned()));
 /// # Ok::<(), classmate_config::internal::config::ConfigError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Tree {
+pub struct DiracTree {
     nodes: Vec<Node>,
     names: HashMap<(usize, Vec<u8>), usize>,
     sources: Vec<Source>,
@@ -61,14 +61,14 @@ struct Pending {
     place: Option<Location>,
 }
 
-impl Default for Tree {
+impl Default for DiracTree {
     fn default() -> Self {
         let root = Node { name: Vec::new(), place: Location::outside("root"), content: Content::Section(Vec::new()) };
         Self { nodes: vec![root], names: HashMap::new(), sources: Vec::new(), warnings: Vec::new() }
     }
 }
 
-impl Tree {
+impl DiracTree {
     /// Reads a text; `file` is what it is called.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Tree {
     /// Reads a further text over what is there.
     ///
     /// # Errors
-    /// As [`Tree::parse`]; what was read before stays.
+    /// As [`DiracTree::parse`]; what was read before stays.
     pub fn add(&mut self, file: &str, text: &[u8]) -> Result<(), ConfigError> {
         let name: Arc<str> = Arc::from(file);
         self.sources.push(Source { name: Arc::clone(&name), text: text.into() });
@@ -255,10 +255,10 @@ impl Pending {
     }
 }
 
-/// A section of a [`Tree`].
+/// A section of a [`DiracTree`].
 #[derive(Debug, Clone, Copy)]
 pub struct Section<'t> {
-    tree: &'t Tree,
+    tree: &'t DiracTree,
     row: usize,
 }
 
@@ -396,16 +396,16 @@ impl<'t> Setting<'t> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Tree {
-        Tree::parse("c", text.as_bytes()).unwrap()
+    fn parse(text: &str) -> DiracTree {
+        DiracTree::parse("c", text.as_bytes()).unwrap()
     }
 
     fn error(text: &str) -> String {
-        let error = Tree::parse("c", text.as_bytes()).unwrap_err();
+        let error = DiracTree::parse("c", text.as_bytes()).unwrap_err();
         format!("{}+{} {}", error.place.unwrap(), error.span.end, error.message)
     }
 
-    fn value<'t>(tree: &'t Tree, path: &str) -> Option<&'t [u8]> {
+    fn value<'t>(tree: &'t DiracTree, path: &str) -> Option<&'t [u8]> {
         tree.root().option(path).map(|option| option.text)
     }
 

@@ -71,7 +71,7 @@ impl AssociationRow {
 
 /// The associations of a cluster.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Associations {
+pub struct SlurmAssociations {
     /// The name under which the file was handed in.
     pub file: String,
     /// The cluster.
@@ -89,13 +89,13 @@ pub struct Associations {
     pub qos: Vec<Qos>,
 }
 
-impl Associations {
+impl SlurmAssociations {
     /// Reads a dump.
     ///
     /// ```
-    /// use classmate_config::internal::config::slurm::{Associations, Shares};
+    /// use classmate_config::internal::config::slurm::{SlurmAssociations, Shares};
     /// let text = b"Cluster - 'lab'\nAccount - 'phys':Fairshare=5\nParent - 'phys'\nUser - 'ann':Fair=parent\n";
-    /// let (dump, defects) = Associations::read("lab.cfg", text);
+    /// let (dump, defects) = SlurmAssociations::read("lab.cfg", text);
     /// assert!(defects.errors.is_empty());
     /// assert_eq!(dump.rows[0].shares, Shares::Own(5));
     /// assert_eq!((dump.rows[1].account.as_str(), dump.rows[1].shares), ("phys", Shares::Parent));
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn a_quote_that_is_not_closed_is_told_with_its_line() {
         let text = b"Cluster - 'lab'\nAccount - 'phys:Fairshare=5\n";
-        let (_, defects) = Associations::read("lab.cfg", text);
+        let (_, defects) = SlurmAssociations::read("lab.cfg", text);
         let reported: Vec<(u32, &str)> =
             defects.errors.iter().map(|reported| (reported.line(), reported.message.as_str())).collect();
         assert_eq!(reported, [(2, "a quote of `Account - 'phys:Fairshare=5` is not closed")]);
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn a_line_without_a_name_is_no_association() {
         let (dump, defects) =
-            Associations::read("d", b"User - :Fairshare=1\nUser - ''\nAccount - \"\":Fairshare=2\nParent - ''\n");
+            SlurmAssociations::read("d", b"User - :Fairshare=1\nUser - ''\nAccount - \"\":Fairshare=2\nParent - ''\n");
         let reported: Vec<(u32, &str)> =
             defects.errors.iter().map(|reported| (reported.line(), reported.message.as_str())).collect();
         let expected = [
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn options_that_nobody_knows_are_told_and_limits_are_known() {
         let text = b"User - 'a':Frshare=2:GrpCPUs=4:MaxJobs=3:DefaultWCKey='x':Colour=red\n";
-        let (dump, defects) = Associations::read("d", text);
+        let (dump, defects) = SlurmAssociations::read("d", text);
         assert_eq!((dump.rows[0].shares, defects.errors.len()), (Shares::Own(1), 0));
         let reported: Vec<(&str, Option<&str>)> =
             defects.warnings.iter().map(|reported| (reported.message.as_str(), reported.help.as_deref())).collect();
@@ -357,7 +357,7 @@ mod tests {
     fn quotes_hide_colons_and_parents_may_be_numbers() {
         let text = "Account - \"CMS\":Description='has: colon':FairShare=40:Pri=7\nParent - 'cms'\n\
                     User - 'bin':Shares=2147483647:Partition='debug':DefaultAccount='CMS':GrpTRESMins=cpu=100\n";
-        let (dump, defects) = Associations::read("d", text.as_bytes());
+        let (dump, defects) = SlurmAssociations::read("d", text.as_bytes());
         assert_eq!(defects, Defects::default());
         let account =
             AssociationRow { priority: Some(7), line: 1, ..AssociationRow::account("cms", "root", Shares::Own(40)) };
@@ -376,11 +376,11 @@ mod tests {
         let text =
             b"QOS - 'normal':Description='Normal QOS default'\nQOS - 'Vast':Priority=1000:UsageFactor=2.000000\n\
                      Cluster - 'lab':Fairshare=1:QOS='vast':Priority=7\n";
-        let (dump, defects) = Associations::read("d", text);
+        let (dump, defects) = SlurmAssociations::read("d", text);
         assert_eq!((defects, dump.root_priority), (Defects::default(), Some(7)));
         let qos = |name: &str, priority, usage_factor| Qos { name: name.to_owned(), priority, usage_factor };
         assert_eq!(dump.qos, [qos("normal", 0, 1.0), qos("vast", 1000, 2.0)]);
-        let (_, defects) = Associations::read("d", b"QOS - 'a':Priority=x\nQOS - 'b':UsageFactor=-1\n");
+        let (_, defects) = SlurmAssociations::read("d", b"QOS - 'a':Priority=x\nQOS - 'b':UsageFactor=-1\n");
         assert_eq!(defects.errors.len(), 2);
     }
 
@@ -388,7 +388,7 @@ mod tests {
     fn wrong_shares_are_told_with_their_line() {
         for (text, found) in [("-1", "-1"), ("1.5", "1.5"), ("''", ""), ("many", "many")] {
             let text = format!("\nUser - 'ann':Fairshare={text}");
-            let (_, defects) = Associations::read("d", text.as_bytes());
+            let (_, defects) = SlurmAssociations::read("d", text.as_bytes());
             let expected = format!("`ann`: shares are `{found}`, expected a whole number from 0 on, or `parent`");
             assert_eq!(defects.errors[0].message, expected);
             assert_eq!(defects.errors[0].line(), 2);
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn lines_of_no_known_kind_are_only_odd() {
-        let (dump, defects) = Associations::read("d", b"# comment\n\nWhat is this\nFoo - 'x'\n");
+        let (dump, defects) = SlurmAssociations::read("d", b"# comment\n\nWhat is this\nFoo - 'x'\n");
         assert!(dump.rows.is_empty() && defects.errors.is_empty());
         assert_eq!(defects.warnings.len(), 2);
         assert_eq!(defects.warnings[1].line(), 4);

@@ -15,7 +15,7 @@ mod release;
 mod weights;
 
 pub use conf::{Defects, PriorityType, ResetPeriod, SlurmConf};
-pub use dump::{AssociationRow, Associations, Shares};
+pub use dump::{AssociationRow, Shares, SlurmAssociations};
 pub use duration::{Duration, INFINITE};
 pub use flags::{BillingSum, FairShare, PriorityFlags};
 pub use hosts::HostList;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use classmate_config::internal::config::ConfigError;
-use classmate_config::internal::config::dirac::{DiracSettings, PolicyOptions, Tree, Whose};
+use classmate_config::internal::config::dirac::{DiracSettings, DiracTree, PolicyOptions, Whose};
 
 /// Settings of the policy, and the texts they were read from.
 ///
@@ -42,7 +42,7 @@ impl DiracChoice {
     /// Reads files, given as name and text, one over the other.
     ///
     /// # Errors
-    /// As [`Tree::add`] and [`DiracSettings::read`].
+    /// As [`DiracTree::add`] and [`DiracSettings::read`].
     pub fn read(
         files: Vec<(String, Vec<u8>)>,
         community: Option<String>,
@@ -52,7 +52,7 @@ impl DiracChoice {
     }
 
     fn of(written: Written) -> Result<Self, ConfigError> {
-        let mut tree = Tree::default();
+        let mut tree = DiracTree::default();
         for (name, text) in &written.files {
             tree.add(name, text)?;
         }

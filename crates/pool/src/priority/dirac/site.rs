@@ -11,9 +11,9 @@ use classmate_config::internal::config::dirac::{Attribute, DiracSettings, SiteLi
 /// The limits of sites with what they count.
 ///
 /// ```
-/// use classmate_config::internal::config::dirac::{Attribute, DiracSettings, Tree, Whose};
+/// use classmate_config::internal::config::dirac::{Attribute, DiracSettings, DiracTree, Whose};
 /// use classmate_pool::internal::priority::dirac::{Requirements, site::SiteLimits};
-/// let tree = Tree::parse("c", b"JobScheduling {\nRunningLimit {\nCERN {\nOwner {\nann = 1\n}\n}\n}\n}")?;
+/// let tree = DiracTree::parse("c", b"JobScheduling {\nRunningLimit {\nCERN {\nOwner {\nann = 1\n}\n}\n}\n}")?;
 /// let mut limits = SiteLimits::new(&DiracSettings::read(&tree, Whose::default())?);
 /// let job = Requirements { owner: b"ann"[..].into(), ..Requirements::default() };
 /// assert!(limits.allow(&[b"CERN"[..].into()], &job, 0.0));
@@ -118,10 +118,10 @@ fn has(job: &Requirements, limit: &SiteLimit) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use classmate_config::internal::config::dirac::{Tree, Whose};
+    use classmate_config::internal::config::dirac::{DiracTree, Whose};
 
     fn limits(body: &str) -> SiteLimits {
-        let tree = Tree::parse("c", format!("JobScheduling {{\n{body}\n}}").as_bytes()).unwrap();
+        let tree = DiracTree::parse("c", format!("JobScheduling {{\n{body}\n}}").as_bytes()).unwrap();
         SiteLimits::new(&DiracSettings::read(&tree, Whose::default()).unwrap())
     }
 

@@ -143,10 +143,10 @@ impl Corrector<'_> {
 mod tests {
     use super::*;
     use crate::priority::dirac::{QueuedJob, Requirements, first_chances};
-    use classmate_config::internal::config::dirac::{Tree, Whose};
+    use classmate_config::internal::config::dirac::{DiracTree, Whose};
 
     fn settings(text: &str) -> DiracSettings {
-        DiracSettings::read(&Tree::parse("c", text.as_bytes()).unwrap(), Whose::default()).unwrap()
+        DiracSettings::read(&DiracTree::parse("c", text.as_bytes()).unwrap(), Whose::default()).unwrap()
     }
 
     fn name(text: &str) -> Word {

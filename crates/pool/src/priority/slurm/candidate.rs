@@ -384,12 +384,12 @@ mod tests {
     use super::super::settings::SlurmFiles;
     use super::*;
     use classmate_config::internal::config::TextFiles;
-    use classmate_config::internal::config::slurm::{Associations, SlurmConf};
+    use classmate_config::internal::config::slurm::{SlurmAssociations, SlurmConf};
 
     fn settings(conf: &str, dump: &str) -> SlurmSettings {
         let (conf, defects) = SlurmConf::read("c", conf.as_bytes(), &TextFiles::default());
         assert_eq!(defects.errors, []);
-        let associations = Associations::read("d", dump.as_bytes()).0;
+        let associations = SlurmAssociations::read("d", dump.as_bytes()).0;
         SlurmSettings::new(SlurmFiles { conf, associations, ..SlurmFiles::default() }).unwrap()
     }
 

@@ -8,14 +8,18 @@ use crate::pool::ad_reader::AdReader;
 use crate::quota::QuotaSettings;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
-use classmate_config::internal::config::slurm::{AssociationRow, Associations, Shares};
+use classmate_config::internal::config::slurm::{AssociationRow, Shares, SlurmAssociations};
 use classmate_config::internal::config::{Config, ConfigError};
 
 /// The associations of configured groups and of jobs: a share each, or the whole part of a group's static quota.
 ///
 /// # Errors
 /// A setting of the groups that is wrong.
-pub fn associations(config: &Config, jobs: &[ClassAd], settings: &EvalOptions) -> Result<Associations, ConfigError> {
+pub fn associations(
+    config: &Config,
+    jobs: &[ClassAd],
+    settings: &EvalOptions,
+) -> Result<SlurmAssociations, ConfigError> {
     let mut derived = Derived::default();
     for group in QuotaSettings::read(config)?.groups {
         let path = String::from_utf8_lossy(&group.name).to_lowercase();
@@ -48,7 +52,7 @@ pub fn associations(config: &Config, jobs: &[ClassAd], settings: &EvalOptions) -
     }
     let mut rows = derived.account_rows;
     rows.append(&mut derived.user_rows);
-    Ok(Associations { file: "the accounting groups".to_owned(), rows, ..Associations::default() })
+    Ok(SlurmAssociations { file: "the accounting groups".to_owned(), rows, ..SlurmAssociations::default() })
 }
 
 #[derive(Default)]

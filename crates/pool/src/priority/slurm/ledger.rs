@@ -230,12 +230,12 @@ mod tests {
     use super::super::{Options, ROOT};
     use super::*;
     use classmate_config::internal::config::TextFiles;
-    use classmate_config::internal::config::slurm::{Associations, SlurmConf, UsageRow};
+    use classmate_config::internal::config::slurm::{SlurmAssociations, SlurmConf, UsageRow};
 
     fn ledger(conf: &str, usage: f64) -> UsageLedger {
         let (conf, defects) = SlurmConf::read("c", conf.as_bytes(), &TextFiles::default());
         assert_eq!(defects.errors, []);
-        let associations = Associations::read("d", b"Account - 'a'\nParent - 'a'\nUser - 'x'\n").0;
+        let associations = SlurmAssociations::read("d", b"Account - 'a'\nParent - 'a'\nUser - 'x'\n").0;
         let row = UsageRow {
             account: "a".to_owned(),
             user: Some("x".to_owned()),

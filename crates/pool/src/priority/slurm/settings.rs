@@ -6,7 +6,7 @@ use super::usage::{Decay, capacity};
 use super::{Algorithm, AssociationTree, ClusterSize, Ties};
 use classmate_config::internal::config::ConfigError;
 use classmate_config::internal::config::slurm::{
-    Associations, FairShare, PriorityType, Qos, Release, SlurmConf, UsageRow, Weights,
+    FairShare, PriorityType, Qos, Release, SlurmAssociations, SlurmConf, UsageRow, Weights,
 };
 
 /// The files, as they are written down.
@@ -15,7 +15,7 @@ pub struct SlurmFiles {
     /// `slurm.conf`.
     pub conf: SlurmConf,
     /// The associations.
-    pub associations: Associations,
+    pub associations: SlurmAssociations,
     /// Their usage.
     pub usage: Vec<UsageRow>,
     /// The qualities of service.
@@ -137,8 +137,10 @@ mod tests {
     fn settings_are_written_and_read_back_and_checked_again() {
         let rows =
             vec![AssociationRow::account("a", "root", Shares::Own(2)), AssociationRow::user("x", "a", Shares::Parent)];
-        let files =
-            SlurmFiles { associations: Associations { rows, ..Associations::default() }, ..SlurmFiles::default() };
+        let files = SlurmFiles {
+            associations: SlurmAssociations { rows, ..SlurmAssociations::default() },
+            ..SlurmFiles::default()
+        };
         let settings = SlurmSettings::new(files).unwrap();
         let text = serde_json::to_string(&settings).unwrap();
         assert_eq!(serde_json::from_str::<SlurmSettings>(&text).unwrap(), settings);

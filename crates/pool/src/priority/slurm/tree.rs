@@ -10,7 +10,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 
 use classmate::internal::builtin::near;
-use classmate_config::internal::config::slurm::{AssociationRow, Associations, Defects, Shares, UsageRow};
+use classmate_config::internal::config::slurm::{AssociationRow, Defects, Shares, SlurmAssociations, UsageRow};
 use classmate_config::internal::config::{ConfigError, Diagnostic, Location};
 
 /// Maximum number of reported errors; more have a common cause.
@@ -121,13 +121,13 @@ impl AssociationTree {
     /// A parent that is missing, declared too late, or a descendant; and an association that is declared twice.
     ///
     /// ```
-    /// use classmate_config::internal::config::slurm::Associations;
+    /// use classmate_config::internal::config::slurm::SlurmAssociations;
     /// use classmate_pool::internal::priority::slurm::AssociationTree;
-    /// let (dump, _) = Associations::read("lab.cfg", b"Account - 'a'\nParent - 'b'\nAccount - 'c'\n");
+    /// let (dump, _) = SlurmAssociations::read("lab.cfg", b"Account - 'a'\nParent - 'b'\nAccount - 'c'\n");
     /// let errors = AssociationTree::new(&dump).unwrap_err();
     /// assert_eq!(errors[0].message, "`Parent` is the account `b`, which is not declared");
     /// ```
-    pub fn new(associations: &Associations) -> Result<Self, Vec<ConfigError>> {
+    pub fn new(associations: &SlurmAssociations) -> Result<Self, Vec<ConfigError>> {
         let mut builder = Builder::new(associations);
         builder.check_parents();
         for at in 0..associations.rows.len() {
@@ -349,7 +349,7 @@ impl AssociationTree {
 }
 
 /// The warnings about associations that form a tree: zero shares never get anything.
-pub fn oddities(associations: &Associations, tree: &AssociationTree) -> Vec<Diagnostic> {
+pub fn oddities(associations: &SlurmAssociations, tree: &AssociationTree) -> Vec<Diagnostic> {
     let file: Arc<str> = Arc::from(associations.file.as_str());
     let zero = associations.rows.iter().filter(|row| row.shares == Shares::Own(0));
     let others_have =
@@ -370,8 +370,11 @@ pub fn oddities(associations: &Associations, tree: &AssociationTree) -> Vec<Diag
 ///
 /// # Errors
 /// Errors in the file or the tree.
-pub fn read(name: &str, text: &[u8]) -> Result<(Associations, AssociationTree, Vec<Diagnostic>), Vec<ConfigError>> {
-    let (associations, Defects { errors, mut warnings }) = Associations::read(name, text);
+pub fn read(
+    name: &str,
+    text: &[u8],
+) -> Result<(SlurmAssociations, AssociationTree, Vec<Diagnostic>), Vec<ConfigError>> {
+    let (associations, Defects { errors, mut warnings }) = SlurmAssociations::read(name, text);
     if !errors.is_empty() {
         return Err(errors);
     }
@@ -390,7 +393,7 @@ fn key(row: &AssociationRow) -> AssociationKey {
 
 struct Builder<'a> {
     tree: AssociationTree,
-    associations: &'a Associations,
+    associations: &'a SlurmAssociations,
     /// Every account of the file, at any depth, by its row.
     declared: HashMap<&'a str, usize>,
     /// Accounts with an error: errors of their members are not reported again.
@@ -400,7 +403,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(associations: &'a Associations) -> Self {
+    fn new(associations: &'a SlurmAssociations) -> Self {
         let row = AssociationRow::account("root", "root", Shares::Own(1));
         let root = Association::new(&row, ROOT, associations.root_priority.unwrap_or(0));
         let tree = AssociationTree {
