@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::expression::{only, picked};
 use super::random::Random;
 use super::{GeneratedPool, JOB, NOW, STOCK_VERSION, Shape, access_point};
 
@@ -12,43 +13,8 @@ const MEMORY: [(u32, u64); 8] =
 const DISK: [(u32, u64); 6] =
     [(30, 1024), (25, 512_000), (20, 1_048_576), (15, 2_097_152), (8, 4_194_304), (2, 10_485_760)];
 
-/// The clauses that `condor_submit` adds.
-const USUAL: &str = "(TARGET.Arch == \"X86_64\") && (TARGET.OpSys == \"LINUX\") && (TARGET.Disk >= RequestDisk) && \
-                     (TARGET.Memory >= RequestMemory) && (TARGET.Cpus >= RequestCpus) && (TARGET.HasFileTransfer)";
-
-/// The clauses that users put before them.
-const WISHES: [(u32, &str); 9] = [
-    (40, ""),
-    (20, "(HasSingularity == true) && "),
-    (10, "(OpSysMajorVer >= 8) && "),
-    (8, "(Microarch >= \"x86_64-v3\") && "),
-    (6, "(GLIDEIN_Site =!= \"site3\" && GLIDEIN_Site =!= \"site7\") && "),
-    (5, "(TARGET.GLIDEIN_ToRetire - CurrentTime > 3600) && "),
-    (4, "regexp(\"^site[0-9]$\", GLIDEIN_Site) && "),
-    (4, "(isUndefined(TARGET.IsBlackHole) || !TARGET.IsBlackHole) && "),
-    (3, "(TARGET.Machine =!= \"ep17.example.org\") && "),
-];
-
-/// The clauses that the `condor_submit` of 25.14.1 adds.
-const STOCK: &str = "(TARGET.Arch == \"X86_64\") && (TARGET.OpSys == \"LINUX\") && \
-                     (versionGE(split(TARGET.CondorVersion)[1],\"25.12.0\") || (TARGET.Disk >= RequestDisk)) && \
-                     (TARGET.Memory >= RequestMemory) && (TARGET.FileSystemDomain == MY.FileSystemDomain)";
-
-/// The clauses that users of a small cluster put before them.
-const STOCK_WISHES: [(u32, &str); 5] = [
-    (1, "true"),
-    (1, "stringListMember(Site,\"site0,site1,site2,site3,site4,site5\")"),
-    (1, "regexp(\"^slot[1-6]@\",Name) && KFlops > 1400000"),
-    (1, "OpSysAndVer == \"CentOS9\" || OpSysAndVer == \"CentOS8\""),
-    (1, "Microarch >= \"x86_64-v3\" && HasSingularity"),
-];
-
-/// Their ranks.
-const STOCK_RANKS: [(u32, &str); 5] =
-    [(1, "0"), (1, "Mips + (Site == \"site4\") * 1000"), (1, "Memory / 1024"), (1, "KFlops"), (1, " -LoadAvg")];
-
-/// Rank expressions of users.
-const RANKS: [(u32, &str); 4] = [(50, "0.0"), (25, "Memory"), (15, "Cpus * 2 + (OpSysMajorVer >= 9)"), (10, "Mips")];
+/// The purpose of the clauses that `condor_submit` adds.
+const USUAL: &str = "Requirements";
 
 /// Requests of an autocluster.
 struct AutoclusterSpec {
@@ -70,7 +36,7 @@ impl AutoclusterSpec {
                 cores: 1,
                 memory: 1 + autocluster % 2048,
                 disk: 1000 + autocluster / 2048,
-                requirements: USUAL.to_owned(),
+                requirements: only(USUAL).to_owned(),
                 rank: "0.0".to_owned(),
                 more: project,
             },
@@ -79,7 +45,8 @@ impl AutoclusterSpec {
                 memory: 1024 + autocluster,
                 disk: 1000,
                 requirements: format!(
-                    "{USUAL} && (TARGET.Mips * {} > {})",
+                    "{} && (TARGET.Mips * {} > {})",
+                    only(USUAL),
                     autocluster + 1,
                     21_000 * (autocluster + 1)
                 ),
@@ -90,8 +57,12 @@ impl AutoclusterSpec {
                 cores: 1,
                 memory: 128 + autocluster,
                 disk: 1000 + random.below(1000),
-                requirements: format!("({}) && {STOCK}", random.pick(&STOCK_WISHES).unwrap_or("true")),
-                rank: random.pick(&STOCK_RANKS).unwrap_or("0").to_owned(),
+                requirements: format!(
+                    "({}) && {}",
+                    picked("clause of a user of a cluster", &mut random),
+                    only("Requirements by default")
+                ),
+                rank: picked("Rank of a user of a cluster", &mut random).to_owned(),
                 more: format!("FileSystemDomain = \"example.org\"\n{STOCK_VERSION}\n"),
             },
             Shape::Ospool | Shape::Gpu => Self::of_a_user(pool, autocluster, &mut random, project),
@@ -103,7 +74,7 @@ impl AutoclusterSpec {
     }
 
     fn of_a_user(pool: &GeneratedPool, autocluster: u64, random: &mut Random, project: String) -> Self {
-        let wish = random.pick(&WISHES).unwrap_or_default();
+        let clause = picked("clause of a user", random);
         let mut more = project;
         if random.happens(0.05) {
             more += &format!("DESIRED_Sites = \"site{},site{}\"\n", autocluster % 42, autocluster % 5);
@@ -121,8 +92,12 @@ impl AutoclusterSpec {
             cores: random.pick(&CORES).unwrap_or(1),
             memory: random.pick(&MEMORY).unwrap_or(1024),
             disk: random.pick(&DISK).unwrap_or(1024),
-            requirements: format!("{wish}{USUAL}"),
-            rank: random.pick(&RANKS).unwrap_or("0.0").to_owned(),
+            requirements: if clause.is_empty() {
+                only(USUAL).to_owned()
+            } else {
+                format!("{clause} && {}", only(USUAL))
+            },
+            rank: picked("Rank of a user", random).to_owned(),
             more,
         }
     }

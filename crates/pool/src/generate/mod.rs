@@ -4,6 +4,7 @@
 //! its own number. The distributions are those of 143 slots of a large production pool (2026), counted and rounded;
 //! where one says so, the numbers beside the choices are how many of the 143 have it.
 
+mod expression;
 mod job;
 mod random;
 mod slot;

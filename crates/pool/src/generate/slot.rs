@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::expression::{attribute, only};
 use super::random::Random;
 use super::{GeneratedPool, NOW, SLOT, STOCK_VERSION, Shape};
 
@@ -39,65 +40,15 @@ const SYSTEMS: [(u32, (&str, u32)); 7] = [
 /// The first site has nearly a third of the slots, the other 41 share the rest.
 const SITES: u64 = 42;
 
-/// The START of a glide-in, with its name in the ad: 107, 30 and 5 of 143, shortened by what was the same in all.
-const STARTS: [(u32, (&str, &str)); 3] = [
-    (
-        107,
-        (
-            "START",
-            "(true && (SiteWMS_WN_Draining =?= false)) && ((isUndefined(MY.OSG_NODE_VALIDATED) || MY.OSG_NODE_VALIDATED) && \
-             (isUndefined(IsBlackHole) || IsBlackHole == false) && (isUndefined(HasExcessiveLoad) || HasExcessiveLoad == false) \
-             && ((DESIRED_Sites =?= undefined) || stringListMember(GLIDEIN_Site,DESIRED_Sites,\",\")) && ((UNDESIRED_Sites =?= \
-             undefined) || !stringListMember(GLIDEIN_Site,UNDESIRED_Sites,\",\")) && (isUndefined(TARGET.ProjectName) != true && \
-             TARGET.ProjectName != \"\") && (ifThenElse(JobDurationCategory =!= undefined && JobDurationCategory == \
-             \"Long\",GLIDEIN_ToDie - CurrentTime >= 144000,GLIDEIN_Max_Walltime =?= undefined || GLIDEIN_Max_Walltime < 43200 \
-             || GLIDEIN_ToDie - CurrentTime >= 36000))) && ((TARGET.ITB_Sites =!= true) && (isUndefined(RequestGPUs) || \
-             RequestGPUs == 0 || MY.GPUs > 0) && (isUndefined(TARGET.SingularityImage) || SINGULARITY_START_CLAUSE)) && \
-             (((GLIDEIN_ToRetire =?= undefined) || (CurrentTime < GLIDEIN_ToRetire))) && (true)",
-        ),
-    ),
-    (
-        30,
-        (
-            "Start",
-            "(time() < GLIDEIN_ToRetire) && (ifThenElse(TARGET.JobDurationCategory =?= \"Long\",GLIDEIN_ToDie - time() > \
-             144000,true)) && (MY.OSG_NODE_VALIDATED) && (isUndefined(IsBlackHole) || IsBlackHole == false) && \
-             (isUndefined(HasExcessiveLoad) || HasExcessiveLoad == false) && ((DESIRED_Sites =?= undefined) || \
-             stringListMember(GLIDEIN_Site,DESIRED_Sites,\",\")) && ((UNDESIRED_Sites =?= undefined) || \
-             !stringListMember(GLIDEIN_Site,UNDESIRED_Sites,\",\")) && ( !isUndefined(TARGET.ProjectName)) && ((MY.GPUs ?: 0) == \
-             0 || (TARGET.RequestGPUs ?: 0) > 0 || RoomForCPUOnlyJobs =?= undefined || RoomForCPUOnlyJobs) && \
-             (isUndefined(TARGET.SingularityImage) || MY.SINGULARITY_START_CLAUSE) && (TARGET.Want_MPI =!= true || MY.Has_MPI \
-             =?= true) && (START_EXTRA ?: true) && (OSG_PROJECT_RESTRICTION ?: true)",
-        ),
-    ),
-    (
-        5,
-        (
-            "Start",
-            "(time() < GLIDEIN_ToRetire) && (MY.OSG_NODE_VALIDATED) && ifThenElse(TARGET.RequestCpus =!= undefined,Cpus >= \
-             TARGET.RequestCpus,Cpus >= 1) && ifThenElse(TARGET.RequestMemory =!= undefined,Memory >= \
-             TARGET.RequestMemory,true)",
-        ),
-    ),
-];
-
-const LIMITS: &str = "(MY.Cpus > 0 && TARGET.RequestCpus <= MY.Cpus && MY.Memory > 0 && TARGET.RequestMemory <= MY.Memory \
-                      && MY.Disk > 0 && TARGET.RequestDisk <= MY.Disk && (TARGET.RequestGPUs =?= undefined || MY.GPUs >= \
-                      TARGET.RequestGPUs))";
-
-/// `WithinResourceLimits` of a startd of 25.14.1, which counts files that are on the machine already as no request.
-const STOCK_LIMITS: &str = "MY.Cpus > 0 && TARGET.RequestCpus <= MY.Cpus && MY.Memory > 0 && TARGET.RequestMemory <= MY.Memory && \
-                            MY.Disk > 0 && (TARGET.RequestDisk - ifthenelse(MappingMethod ?: \"\" != \
-                            \"Copy\",ifthenelse(RequestedCatalogs =?= undefined || catalogs =?= \
-                            undefined,0,sum(evalInEachContext(member(CatalogID,RequestedCatalogIDs) ? CatalogSize : \
-                            0,catalogs))),0)) <= MY.Disk && (TARGET.RequestGPUs =?= undefined || MY.GPUs >= TARGET.RequestGPUs)";
-
 /// Cores of a static slot of a small cluster.
 const STOCK_CORES: [(u32, u64); 4] = [(50, 1), (17, 4), (17, 8), (16, 2)];
 
 /// Its memory, MB.
 const STOCK_MEMORY: [(u32, u64); 7] =
     [(25, 8192), (21, 4096), (17, 2048), (13, 1024), (12, 16_384), (8, 32_768), (4, 65_536)];
+
+/// The purpose of the expression that limits what a slot gives.
+const LIMITS: &str = "WithinResourceLimits";
 
 /// Resources of a machine.
 struct Machine {
@@ -177,7 +128,7 @@ pub(super) fn write(out: &mut impl Write, pool: &GeneratedPool, number: u64) -> 
         glide_in(out, &machine, site, &mut random)?;
     } else {
         out.write_all(b"SlotType = \"Static\"\nRank = 0.0\nStart = true\n")?;
-        let limits = if pool.shape == Shape::Stock { stock(out, site, &mut random)? } else { LIMITS };
+        let limits = if pool.shape == Shape::Stock { stock(out, site, &mut random)? } else { only(LIMITS) };
         writeln!(out, "WithinResourceLimits = {limits}\nRequirements = Start && WithinResourceLimits")?;
     }
     if pool.full {
@@ -196,7 +147,7 @@ fn stock(out: &mut impl Write, site: u64, random: &mut Random) -> io::Result<&'s
          \"{system}\"\nOpSysMajorVer = {version}\nMicroarch = \"x86_64-v{}\"\nSite = \"site{site}\"",
         2 + random.below(3)
     )?;
-    Ok(STOCK_LIMITS)
+    Ok(only("WithinResourceLimits by default"))
 }
 
 /// The attributes of a slot that pilots of many sites start.
@@ -204,7 +155,7 @@ fn glide_in(out: &mut impl Write, machine: &Machine, site: u64, random: &mut Ran
     let (system, version) = random.pick(&SYSTEMS).unwrap_or(("CentOS9", 9));
     // Most pilots have hours before them; the times are all different.
     let retires = NOW - 7200 + random.below(80_000) as i64;
-    let (name, start) = random.pick(&STARTS).map_or(("START", "true"), |start| start);
+    let (name, start) = attribute("START of a glide-in", random);
     writeln!(
         out,
         "PartitionableSlot = true\nSlotType = \"Partitionable\"\nNumDynamicSlots = 0\nOpSysAndVer = \"{system}\"\n\
@@ -212,13 +163,14 @@ fn glide_in(out: &mut impl Write, machine: &Machine, site: u64, random: &mut Ran
          \"site{site}-ce{}\"\nGLIDEIN_ToRetire = {retires}\nGLIDEIN_ToDie = {}\nGLIDEIN_Max_Walltime = 171000\n\
          SiteWMS_WN_Draining = false\nOSG_NODE_VALIDATED = {}\nIsBlackHole = false\nHasExcessiveLoad = {}\n\
          SINGULARITY_START_CLAUSE = HasSingularity =?= true\nRank = {}\n{name} = {start}\nWithinResourceLimits = \
-         {LIMITS}\nRequirements = {name} && WithinResourceLimits",
+         {}\nRequirements = {name} && WithinResourceLimits",
         2 + random.below(3),
         1 + random.below(3),
         retires + 3600 + random.below(40_000) as i64,
         random.happens(0.99),
         random.happens(0.02),
         if name == "START" { "(1) + (1) + (1) + (1)" } else { "(TARGET.RequestGPUs ?: 0)" },
+        only(LIMITS),
     )?;
     if machine.gpus > 0 {
         let (capability, memory) =
