@@ -25,6 +25,9 @@
 //! so are the limits on work and memory. The feature `pcre2` (default) provides the functions with regular expressions,
 //! the feature `parallel` (default) reads large inputs on all threads.
 
+// Pages of other crates of the workspace link here at the first `cargo doc`, whichever is written first.
+#![doc(html_root_url = "../")]
+
 mod ad;
 mod analysis;
 mod builtin;

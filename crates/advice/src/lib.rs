@@ -30,6 +30,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// Pages of other crates of the workspace link here at the first `cargo doc`, whichever is written first.
+#![doc(html_root_url = "../")]
+
 mod autoclusters;
 mod explain;
 mod fmt;

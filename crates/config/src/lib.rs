@@ -33,6 +33,9 @@
 //! assert!(matches!(knob.kind, KnobKind::Integer(..)));
 //! ```
 
+// Pages of other crates of the workspace link here at the first `cargo doc`, whichever is written first.
+#![doc(html_root_url = "../")]
+
 mod config;
 
 pub use config::check::check;
