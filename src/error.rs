@@ -144,6 +144,9 @@ pub enum SyntaxErrorKind {
     /// A text of 4 GiB or more.
     #[error("the text is longer than 4 GiB")]
     TooLong,
+    /// An ad beyond one of the limits of readers; the text names it.
+    #[error("the ad is too large: {0}")]
+    TooLarge(&'static str),
     /// A line of the long format without `=`.
     #[error("expected `name = value`, found no `=`")]
     NoAssign,

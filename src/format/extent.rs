@@ -137,6 +137,11 @@ impl Extent {
         None
     }
 
+    /// Forgets the text that was searched: the next one begins behind it. Returns the length of what is forgotten.
+    pub(crate) fn forget(&mut self) -> usize {
+        std::mem::take(&mut self.at)
+    }
+
     fn enter(&mut self, inside: Inside, used: usize) {
         self.inside = inside;
         self.at += used;
@@ -220,9 +225,9 @@ impl<R: Read> Source<R> {
         }
     }
 
-    /// The length of the bracketed text that comes next; `None` if it is not closed, and the rest of the input is in
-    /// memory.
-    pub(crate) fn extent(&mut self, mut extent: Extent) -> io::Result<Option<usize>> {
+    /// The length of the bracketed text that comes next; `None` if it is not closed in what is left of the input, which is
+    /// then in memory, or in what fits.
+    pub(crate) fn extent(&mut self, extent: &mut Extent) -> io::Result<Option<usize>> {
         loop {
             if let Some(end) = extent.find(self.rest()) {
                 return Ok(Some(end));

@@ -12,6 +12,7 @@ use crate::format::literal::number;
 use crate::format::nested::{self, Start, ValueSyntax};
 use crate::format::new::unexpected;
 use crate::format::vocabulary::{Expressions, Names, whole};
+use crate::format::{MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::literal::Literal;
@@ -68,6 +69,7 @@ impl ParseAd for JsonParser {
         if text.get(start) != Some(&b'{') {
             return Err(unexpected(text, start, Expected::Object));
         }
+        self.expressions.begin();
         self.names.again();
         self.entries.clear();
         let mut at = start + 1;
@@ -82,6 +84,9 @@ impl ParseAd for JsonParser {
                 return Err(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(name_start, at + 1)));
             }
             self.entries.push((name, value));
+            if self.entries.len() > MAX_ATTRIBUTES {
+                return Err(SyntaxError::new(TOO_MANY_ATTRIBUTES, Span::new(name_start, at)));
+            }
         }
         Ok((self.shapes.make(&mut self.entries, 0), at))
     }
@@ -140,8 +145,8 @@ impl JsonParser {
 }
 
 impl ValueSyntax for JsonParser {
-    fn options(&self) -> &ParseOptions {
-        self.expressions.options()
+    fn expressions(&mut self) -> &mut Expressions {
+        &mut self.expressions
     }
 
     fn start(&mut self, text: &[u8], at: usize) -> Result<(Start, usize), SyntaxError> {

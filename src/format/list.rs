@@ -7,9 +7,11 @@ use std::io::{self, Read};
 
 use crate::ad::ClassAd;
 use crate::error::{Expected, SyntaxError};
+use crate::format::TOO_LONG;
 use crate::format::extent::{Brackets, Extent};
 use crate::format::report::Report;
 use crate::format::source::{LineSource, Source};
+use crate::span::Span;
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::Quoting;
 
@@ -87,7 +89,10 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
         let (open, _) = P::BRACKETS.bytes();
         let (open_list, close_list) = P::BRACKETS.other().bytes();
         loop {
-            let Some(first) = self.source.significant()? else { return Ok(None) };
+            let Some(first) = self.source.significant()? else {
+                self.report.is_cut = self.source.is_cut();
+                return Ok(None);
+            };
             if first == open {
                 self.place =
                     if self.place == ListPlace::Outside { ListPlace::Outside } else { ListPlace::BehindElement };
@@ -113,10 +118,15 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
 
     /// Reads the next ad; `None` if it had to be skipped.
     ///
-    /// Reads an ad. If it is not closed, reading goes on at the next line that begins like one.
+    /// If it is not closed, reading goes on at the next line that begins like one.
     fn ad(&mut self) -> io::Result<Option<ClassAd>> {
-        let end = match self.source.extent(Extent::new(P::BRACKETS))? {
+        let mut extent = Extent::new(P::BRACKETS);
+        let end = match self.source.extent(&mut extent)? {
             Some(end) => end,
+            None if self.source.is_full() => {
+                self.skip(extent)?;
+                return Ok(None);
+            }
             None => {
                 let rest = self.source.rest();
                 let next = if self.searched > MAX_SEARCHED_BYTES { None } else { next_line(rest, P::BRACKETS) };
@@ -140,6 +150,26 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
         };
         self.source.consume(end);
         Ok(ad)
+    }
+
+    /// Skips an ad that is too long, whose beginning was searched for its end.
+    fn skip(&mut self, mut extent: Extent) -> io::Result<()> {
+        let begin = self.source.offset();
+        let error = SyntaxError::new(TOO_LONG, Span::new(0, 1));
+        self.report.add(error, self.source.rest(), self.source.offset(), self.source.position());
+        self.report.skipped_ads += 1;
+        loop {
+            self.source.consume(extent.forget());
+            if let Some(end) = self.source.extent(&mut extent)? {
+                self.source.consume(end);
+                return Ok(());
+            }
+            if !self.source.is_full() {
+                self.source.consume(self.source.rest().len());
+                self.report.unread_bytes += self.source.offset() - begin;
+                return Ok(());
+            }
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::format::report::Report;
 use crate::format::selection::{Chooser, Selection};
 use crate::format::source::{LineSource, Source};
 use crate::format::vocabulary::{Expressions, Names, SharedTexts};
+use crate::format::{MAX_AD_BYTES, MAX_ATTRIBUTES, TOO_LONG, TOO_MANY_ATTRIBUTES};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::expr::Node;
@@ -83,13 +84,15 @@ impl<R: Read> LongReader<R> {
         &self.lines.report
     }
 
-    /// Reads to the end of the next ad. The ad may be empty: then it has only comments and lines that cannot be read.
-    /// `None` at the end of the input.
+    /// Reads to the end of the next ad. The ad may be empty: then it has only comments and lines that cannot be read, or is too
+    /// large. `None` at the end of the input.
     ///
     /// # Errors
     /// The input cannot be read.
     pub(crate) fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
-        self.lines.next_ad(&mut self.source)
+        let ad = self.lines.next_ad(&mut self.source);
+        self.lines.report.is_cut |= self.source.is_cut();
+        ad
     }
 }
 
@@ -120,6 +123,8 @@ enum State {
     Begun,
     /// Behind a line that could not be read.
     Bad,
+    /// Behind what is too much of one ad.
+    Large,
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -168,31 +173,45 @@ impl Lines {
         }
     }
 
-    /// Reads to the end of the next ad. The ad may be empty: then it has only comments and lines that cannot be read.
-    /// `None` at the end of the input.
+    /// Reads to the end of the next ad. The ad may be empty: then it has only comments and lines that cannot be read, or is too
+    /// large. `None` at the end of the input.
     ///
     /// # Errors
     /// The input cannot be read.
     pub(crate) fn next_ad(&mut self, source: &mut impl LineSource) -> io::Result<Option<ClassAd>> {
         self.begin();
         let mut state = State::Before;
+        let mut begin = source.offset();
+        // True if the part of a line that comes next is not its first.
+        let mut inside = false;
         while let Some((end, next)) = source.line()? {
             let line = &source.rest()[..end];
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if is_blank(line) {
+            let is_whole = !std::mem::replace(&mut inside, end == next && source.is_full());
+            if is_whole && !inside && is_blank(line) {
                 source.next_line(next);
                 if state == State::Before {
+                    begin = source.offset();
                     continue;
                 }
                 return Ok(Some(self.finish()));
             }
+            if state != State::Large && source.offset() + next as u64 - begin > MAX_AD_BYTES as u64 {
+                state = State::Large;
+                self.refuse(TOO_LONG, line, source);
+            }
             let significant = significant(line, state == State::Before);
             match state {
+                State::Large => {}
                 _ if significant.is_none() => state = state.max(State::Begun),
                 State::Bad => self.report.skipped_attributes += 1,
                 State::Before | State::Begun => {
                     state = State::Begun;
                     match self.attribute(line, significant.unwrap_or_default()) {
+                        Ok(_) if self.read > MAX_ATTRIBUTES => {
+                            state = State::Large;
+                            self.refuse(TOO_MANY_ATTRIBUTES, line, source);
+                        }
                         Ok(None) => {}
                         Ok(Some(ignored)) => {
                             self.report.remark(ignored, line, source.offset(), source.position());
@@ -205,14 +224,28 @@ impl Lines {
                     }
                 }
             }
-            source.next_line(next);
+            if inside {
+                source.next_part(next);
+            } else {
+                source.next_line(next);
+            }
         }
         Ok((state != State::Before).then(|| self.finish()))
     }
 
     fn begin(&mut self) {
+        self.expressions.begin();
         self.entries.clear();
         self.read = 0;
+    }
+
+    /// Forgets what was read of an ad that is too large, and reports it at a line.
+    #[cold]
+    fn refuse(&mut self, kind: SyntaxErrorKind, line: &[u8], source: &impl LineSource) {
+        self.entries = Vec::new();
+        self.read = 0;
+        self.names.again();
+        self.report.add(SyntaxError::new(kind, Span::new(0, 1)), line, source.offset(), source.position());
     }
 
     /// The ad of the lines that were read.

@@ -6,6 +6,7 @@
 use std::io::{self, Read, Write};
 
 use crate::ad::ClassAd;
+use crate::error::SyntaxErrorKind;
 use crate::syntax::parse::ParseOptions;
 
 pub mod binding;
@@ -15,6 +16,7 @@ pub mod long;
 pub mod new;
 pub mod parallel;
 pub mod report;
+pub mod room;
 pub mod selection;
 pub mod xml;
 
@@ -41,6 +43,14 @@ use xml::{XmlReader, XmlWriter};
 
 /// Maximum nesting of lists and ads in JSON and XML. In the other formats the expression parser has its own limit.
 const MAX_DEPTH: usize = 1000;
+
+/// Bytes of the text of an ad at most. A file of a few kilobytes can expand to any amount: longer ads are skipped.
+const MAX_AD_BYTES: usize = 64 << 20;
+const TOO_LONG: SyntaxErrorKind = SyntaxErrorKind::TooLarge("more than 64 MiB of text");
+
+/// Attributes of an ad at most; each takes several times the memory of its shortest text.
+const MAX_ATTRIBUTES: usize = 1 << 20;
+const TOO_MANY_ATTRIBUTES: SyntaxErrorKind = SyntaxErrorKind::TooLarge("more than 1,048,576 attributes");
 
 /// Deepest indentation of JSON and XML, in columns: without a bound, the text of brackets inside brackets grows with
 /// the square of their number.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::ad::Attribute;
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::format::MAX_DEPTH;
+use crate::format::vocabulary::Expressions;
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::build::Builder;
 use crate::syntax::expr::{Node, NodeId};
 use crate::syntax::literal::Literal;
-use crate::syntax::parse::ParseOptions;
 
 /// A value as it starts.
 pub(super) enum Start {
@@ -22,8 +22,8 @@ pub(super) enum Start {
 
 /// The syntax of values. Places are offsets in the text.
 pub(super) trait ValueSyntax {
-    /// The options of the trees.
-    fn options(&self) -> &ParseOptions;
+    /// The expressions of the input.
+    fn expressions(&mut self) -> &mut Expressions;
 
     /// Reads the start of the value at a place; also returns the place after it.
     fn start(&mut self, text: &[u8], at: usize) -> Result<(Start, usize), SyntaxError>;
@@ -53,7 +53,8 @@ pub(super) fn value(syntax: &mut impl ValueSyntax, text: &[u8], at: usize) -> Re
         Start::Expression(attribute) => return Ok((attribute, at)),
         Start::List | Start::Ad => {}
     }
-    let (options, inside) = (syntax.options().clone(), at);
+    let (options, inside) = (syntax.expressions().options().clone(), at);
+    let mut counted = at;
     let mut builder = Builder::new(&options);
     let mut stack: Vec<Open> = Vec::new();
     loop {
@@ -76,6 +77,8 @@ pub(super) fn value(syntax: &mut impl ValueSyntax, text: &[u8], at: usize) -> Re
         // What is complete may complete what is around it.
         loop {
             at = syntax.following(text, at)?;
+            syntax.expressions().count(at - counted, Span::new(inside, at))?;
+            counted = at;
             let goes_on = match stack.last_mut() {
                 None => return Ok((Attribute::Tree(Arc::new(builder.finish())), at)),
                 Some(Open::List(_)) => {

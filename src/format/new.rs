@@ -6,6 +6,7 @@ use crate::format::extent::{Brackets, skip_blank, value_end};
 use crate::format::list::ParseAd;
 use crate::format::literal::new_literal;
 use crate::format::vocabulary::{Expressions, Names, whole};
+use crate::format::{MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::parse::{ParseOptions, parse_expr};
@@ -92,6 +93,7 @@ impl ParseAd for AdParser {
         if text.get(at) != Some(&b'[') {
             return Err(unexpected(text, at, Expected::Ad));
         }
+        self.expressions.begin();
         self.names.again();
         self.entries.clear();
         at = skip_blank(text, at + 1)?;
@@ -154,6 +156,9 @@ impl AdParser {
             return Err(SyntaxError::new(SyntaxErrorKind::EmptyName, Span::new(start, (end + 1).min(text.len()))));
         }
         self.entries.push((name, value));
+        if self.entries.len() > MAX_ATTRIBUTES {
+            return Err(SyntaxError::new(TOO_MANY_ATTRIBUTES, Span::new(start, end)));
+        }
         Ok(end)
     }
 

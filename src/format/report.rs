@@ -45,6 +45,8 @@ pub struct Report {
     pub skipped_attributes: u64,
     /// Bytes behind an ad that is not closed of which nothing is known.
     pub unread_bytes: u64,
+    /// True if the input was not read to its end, because it is compressed and expands too much.
+    pub is_cut: bool,
     /// The first errors, at most 100.
     pub faults: Vec<Fault>,
     /// Number of errors.
@@ -66,7 +68,7 @@ impl Report {
 
     /// Tests whether everything was read.
     pub fn is_clean(&self) -> bool {
-        self.errors == 0
+        self.errors == 0 && !self.is_cut
     }
 
     /// Adds the report on the part of the input that follows.
@@ -76,6 +78,7 @@ impl Report {
         self.skipped_ads += next.skipped_ads;
         self.skipped_attributes += next.skipped_attributes;
         self.errors += next.errors;
+        self.is_cut |= next.is_cut;
         self.quoting = self.quoting.or(next.quoting);
         self.ignored_texts += next.ignored_texts;
         for (known, next) in [(&mut self.faults, next.faults), (&mut self.ignored, next.ignored)] {

@@ -2,12 +2,15 @@
 
 use std::io::{self, ErrorKind, Read};
 
+use crate::format::MAX_AD_BYTES;
+use crate::format::room::is_too_large;
 use crate::span::Position;
 
 /// Bytes that are requested at once.
 const CHUNK: usize = 64 << 10;
 
-/// The part of an input that is in memory. It grows as far as one ad (one line, in the long format) needs.
+/// The part of an input that is in memory. It grows as far as one ad (one line, in the long format) needs, and no further
+/// than an ad may be long.
 #[derive(Debug)]
 pub(crate) struct Source<R> {
     input: R,
@@ -18,11 +21,23 @@ pub(crate) struct Source<R> {
     line: u64,
     column: u64,
     ended: bool,
+    /// True if the input was not read to its end, because it takes too much room.
+    is_cut: bool,
 }
 
 impl<R: Read> Source<R> {
     pub(crate) fn new(input: R) -> Self {
-        Source { input, buffer: Vec::new(), start: 0, end: 0, offset: 0, line: 1, column: 1, ended: false }
+        Source {
+            input,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            offset: 0,
+            line: 1,
+            column: 1,
+            ended: false,
+            is_cut: false,
+        }
     }
 
     /// A part of an input that is in memory already, the first bytes of a buffer, and begins at this offset and line;
@@ -36,9 +51,14 @@ impl<R: Read> Source<R> {
         self.buffer
     }
 
-    /// Reads more behind [`Source::rest`]; false at the end of the input.
+    /// Tests whether the input was not read to its end, because it takes too much room.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// Reads more behind [`Source::rest`]; false at the end of the input, and if the window is full.
     pub(crate) fn more(&mut self) -> io::Result<bool> {
-        if self.ended {
+        if self.ended || self.is_full() {
             return Ok(false);
         }
         if self.start > 0 {
@@ -47,7 +67,8 @@ impl<R: Read> Source<R> {
             self.start = 0;
         }
         if self.end == self.buffer.len() {
-            self.buffer.resize((self.buffer.len() * 2).max(CHUNK), 0);
+            let size = (self.buffer.len() * 2).clamp(CHUNK, MAX_AD_BYTES + CHUNK);
+            self.buffer.resize(size, 0);
         }
         loop {
             match self.input.read(&mut self.buffer[self.end..]) {
@@ -60,12 +81,16 @@ impl<R: Read> Source<R> {
                     return Ok(true);
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if is_too_large(&error) => {
+                    (self.ended, self.is_cut) = (true, true);
+                    return Ok(false);
+                }
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Reads until this number of bytes is in memory; false when the input ends before.
+    /// Reads until this number of bytes is in memory; false if that many do not come or do not fit.
     pub(crate) fn need(&mut self, count: usize) -> io::Result<bool> {
         while self.end - self.start < count {
             if !self.more()? {
@@ -94,12 +119,22 @@ pub(crate) trait LineSource {
     /// The bytes that are in memory.
     fn rest(&self) -> &[u8];
 
-    /// The end of the next line in [`LineSource::rest`], its line end not counted, and the start of the one after it.
-    /// `None` at the end of the input.
+    /// Tests whether more is in memory than an ad may be long.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// The end of the next line in [`LineSource::rest`], its line end not counted, and the start of the one after it. Of a
+    /// line that does not fit, its next part. `None` at the end of the input.
     fn line(&mut self) -> io::Result<Option<(usize, usize)>>;
 
     /// Drops the bytes of one line and its line end.
     fn next_line(&mut self, bytes: usize);
+
+    /// Drops the bytes of a part of a line.
+    fn next_part(&mut self, bytes: usize) {
+        self.next_line(bytes);
+    }
 
     /// Bytes used up so far.
     fn offset(&self) -> u64;
@@ -112,6 +147,14 @@ impl<R: Read> LineSource for Source<R> {
     #[inline]
     fn rest(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
+    }
+
+    fn is_full(&self) -> bool {
+        self.end - self.start > MAX_AD_BYTES
+    }
+
+    fn next_part(&mut self, bytes: usize) {
+        self.consume(bytes);
     }
 
     fn line(&mut self) -> io::Result<Option<(usize, usize)>> {

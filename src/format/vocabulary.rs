@@ -9,8 +9,9 @@ use std::sync::Arc;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::ad::{Attribute, ClassAd};
-use crate::error::SyntaxError;
+use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::name::Name;
+use crate::span::Span;
 use crate::syntax::expr::Expr;
 use crate::syntax::parse::ParseOptions;
 use crate::text::Text;
@@ -126,6 +127,11 @@ const MAX_EXPRESSIONS: usize = 1 << 20;
 /// Texts longer than this are parsed each time.
 const MAX_EXPRESSION_LENGTH: usize = 16 << 10;
 
+/// Bytes of the expressions of an ad at most, without those that were parsed for an earlier ad: a tree takes up to sixteen times
+/// the memory of its text.
+const MAX_EXPRESSION_BYTES: usize = 4 << 20;
+const TOO_MUCH_CODE: SyntaxErrorKind = SyntaxErrorKind::TooLarge("more than 4 MiB of expressions");
+
 /// Parses expressions, each text once: equal texts share one tree.
 #[derive(Debug)]
 pub(crate) struct Expressions {
@@ -134,6 +140,8 @@ pub(crate) struct Expressions {
     /// The results of texts that were parsed before.
     known: HashMap<Box<[u8]>, (Attribute, usize)>,
     bytes: usize,
+    /// Bytes of the expressions of this ad.
+    of_ad: usize,
 }
 
 /// Parses a text; also returns how many bytes of it are the expression.
@@ -142,7 +150,21 @@ pub(crate) type ParseText = fn(&[u8], &ParseOptions) -> Result<(Expr, usize), Sy
 impl Expressions {
     /// Reads expressions with these options in this way.
     pub(crate) fn new(options: ParseOptions, parse: ParseText) -> Self {
-        Expressions { options, parse, known: HashMap::new(), bytes: 0 }
+        Expressions { options, parse, known: HashMap::new(), bytes: 0, of_ad: 0 }
+    }
+
+    /// The next ad begins.
+    pub(crate) fn begin(&mut self) {
+        self.of_ad = 0;
+    }
+
+    /// Counts bytes of expressions of this ad, the last of which are in this place.
+    ///
+    /// # Errors
+    /// They are too many.
+    pub(crate) fn count(&mut self, bytes: usize, span: Span) -> Result<(), SyntaxError> {
+        self.of_ad += bytes;
+        if self.of_ad > MAX_EXPRESSION_BYTES { Err(SyntaxError::new(TOO_MUCH_CODE, span)) } else { Ok(()) }
     }
 
     /// The options.
@@ -157,6 +179,10 @@ impl Expressions {
     /// # Errors
     /// The text is no expression.
     pub(crate) fn parse(&mut self, text: &[u8], offset: usize) -> Result<(Attribute, usize), SyntaxError> {
+        if let Some(known) = self.known.get(text) {
+            return Ok(known.clone());
+        }
+        self.count(text.len(), Span::new(0, text.len()))?;
         if self.options.places {
             let (expr, length) = (self.parse)(text, &self.options)?;
             let mut attribute = Attribute::from(&expr);
@@ -167,9 +193,6 @@ impl Expressions {
                 tree.spans.iter_mut().for_each(|span| *span = span.shifted(offset));
             }
             return Ok((attribute, length));
-        }
-        if let Some(known) = self.known.get(text) {
-            return Ok(known.clone());
         }
         let (expr, length) = (self.parse)(text, &self.options)?;
         let attribute = Attribute::from(&expr);

@@ -12,6 +12,7 @@ use crate::format::report::Report;
 use crate::format::source::{LineSource, Source};
 use crate::format::vocabulary::{Expressions, Names};
 use crate::format::xml_token::{Elements, Tag, TagSide, decode_entities};
+use crate::format::{MAX_ATTRIBUTES, TOO_LONG, TOO_MANY_ATTRIBUTES};
 use crate::name::Name;
 use crate::span::Span;
 use crate::syntax::literal::Literal;
@@ -57,13 +58,17 @@ impl<R: Read> XmlReader<R> {
 
     /// Reads the next ad; `None` at the end of the input.
     pub(crate) fn next_ad(&mut self) -> io::Result<Option<ClassAd>> {
-        while self.seek()? {
+        'ads: while self.seek()? {
             self.stray = false;
             let mut elements = Elements::default();
             let (end, whole) = loop {
                 match elements.find(self.source.rest()) {
                     Some(end) => break (end, true),
                     None if self.source.more()? => {}
+                    None if self.source.is_full() => {
+                        self.skip(elements)?;
+                        continue 'ads;
+                    }
                     None => break (self.source.rest().len(), false),
                 }
             };
@@ -90,10 +95,31 @@ impl<R: Read> XmlReader<R> {
                 return Ok(read);
             }
         }
+        self.report.is_cut = self.source.is_cut();
         if std::mem::take(&mut self.stray) && self.report.ads == 0 && self.report.errors == 0 {
             self.report.add(unexpected(b"", 0, Expected::XmlAd), b"", self.source.offset(), self.source.position());
         }
         Ok(None)
+    }
+
+    /// Skips an ad that is too long, whose beginning was searched for its end.
+    fn skip(&mut self, mut elements: Elements) -> io::Result<()> {
+        let error = SyntaxError::new(TOO_LONG, Span::new(0, 1));
+        self.report.add(error, self.source.rest(), self.source.offset(), self.source.position());
+        self.report.skipped_ads += 1;
+        loop {
+            let (rest, is_full) = (self.source.rest().len(), self.source.is_full());
+            if let Some(end) = elements.find(self.source.rest()) {
+                self.source.consume(end);
+                return Ok(());
+            }
+            if is_full {
+                self.source.consume(elements.forget(rest));
+            } else if !self.source.more()? && !self.source.is_full() {
+                self.source.consume(rest);
+                return Ok(());
+            }
+        }
     }
 
     /// Skips to the next `<c>`; false at the end of the input.
@@ -113,7 +139,12 @@ impl<R: Read> XmlReader<R> {
                 if self.source.more()? {
                     continue;
                 }
+                let is_full = self.source.is_full();
                 self.source.consume(searched);
+                if is_full {
+                    searched = 0;
+                    continue;
+                }
                 return Ok(false);
             }
             let tag = Tag::at(rest, 0);
@@ -157,11 +188,15 @@ impl XmlParser {
     /// An attribute without a name, or a value that cannot be read.
     pub(crate) fn parse(&mut self, text: &[u8]) -> Result<ReadAd, SyntaxError> {
         self.stop = None;
+        self.expressions.begin();
         let mut ad = ClassAd::with_capacity(self.names.len());
         let mut at = Tag::at(text, 0).end;
         while let Some(name) = self.member(text, &mut at)? {
             let (value, end) = nested::value(self, text, at)?;
             ad.set(name, value);
+            if ad.len() > MAX_ATTRIBUTES {
+                return Err(SyntaxError::new(TOO_MANY_ATTRIBUTES, Span::new(0, 1)));
+            }
             at = swallow(text, end, b"a");
         }
         self.names.restart(&ad);
@@ -234,8 +269,8 @@ impl XmlParser {
 }
 
 impl ValueSyntax for XmlParser {
-    fn options(&self) -> &ParseOptions {
-        self.expressions.options()
+    fn expressions(&mut self) -> &mut Expressions {
+        &mut self.expressions
     }
 
     fn start(&mut self, text: &[u8], at: usize) -> Result<(Start, usize), SyntaxError> {

@@ -124,6 +124,15 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
+    /// Forgets the text that was searched, of this length: the next one begins behind it, or with the tag in which it ends.
+    /// Returns the length of what is forgotten.
+    pub(crate) fn forget(&mut self, length: usize) -> usize {
+        // A tag that is as long as an ad may be is forgotten.
+        let forgotten = if self.at == 0 { length } else { self.at };
+        (self.at, self.searched) = (0, self.searched.saturating_sub(forgotten));
+        forgotten
+    }
+
     /// The length of the text to the `</c>` that belongs to its first tag; `None` if that is not there yet.
     pub(crate) fn find(&mut self, text: &[u8]) -> Option<usize> {
         loop {

@@ -125,19 +125,19 @@ fn functions_nest_beyond_the_depth_limit_without_exhausting_the_stack() {
 }
 
 #[test]
-fn a_string_of_a_hundred_megabytes_is_read_in_a_small_multiple_of_its_size() {
+fn a_string_of_sixty_megabytes_is_read_in_a_small_multiple_of_its_size() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long.ads");
     let mut out = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
     out.write_all(b"s = \"").unwrap();
-    for _ in 0..10_000 {
+    for _ in 0..6_000 {
         out.write_all(&[b'x'; 10_000]).unwrap();
     }
     out.write_all(b"\"\n").unwrap();
     out.flush().unwrap();
     drop(out);
-    let output = classmate(700_000, &["eval", "size(s)", "--my", path.to_str().unwrap()]);
-    assert_eq!(text(&output.stdout), "100000000\n", "{}", text(&output.stderr));
+    let output = classmate(420_000, &["eval", "size(s)", "--my", path.to_str().unwrap()]);
+    assert_eq!(text(&output.stdout), "60000000\n", "{}", text(&output.stderr));
     // As an expression, too.
     let source = format!("\"{}\"", "y".repeat(100_000_000));
     let expr = parse_expr(source.as_bytes(), &ParseOptions::default()).unwrap();
@@ -613,6 +613,119 @@ fn a_megabyte_of_costly_ads_is_given_up() {
         let output = classmate(SPACE, &[&["ads", &path], more].concat());
         assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stderr).contains("evaluation limit reached"), "{}", text(&output.stderr));
+    }
+}
+
+/// A file of gzip with parts that are repeated.
+fn compressed(folder: &tempfile::TempDir, name: &str, parts: &[(&[u8], usize)]) -> String {
+    let path = folder.path().join(name);
+    let mut out = flate2::write::GzEncoder::new(std::fs::File::create(&path).unwrap(), flate2::Compression::fast());
+    for (part, count) in parts {
+        (0..*count).for_each(|_| out.write_all(part).unwrap());
+    }
+    out.finish().unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Runs the command with 256 MiB of memory; threads share one heap, so that the limit of address space is one of memory.
+fn in_memory(arguments: &[&str]) -> Output {
+    let mut command = Command::new("sh");
+    let line = format!("ulimit -v {SPACE}; ulimit -t {PATIENCE}; exec \"$0\" \"$@\"");
+    command.args(["-c", &line, env!("CARGO_BIN_EXE_classmate")]).args(arguments);
+    command.env("MALLOC_ARENA_MAX", "1").env("RAYON_NUM_THREADS", "2").output().unwrap()
+}
+
+/// Three hundred megabytes are one ad, in each form: it is skipped, reported and counted, and the next one is read.
+#[test]
+fn an_ad_of_more_than_64_mib_is_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let (x, line) = ([b'x'; 1 << 20], b"abcdefgh = \"abcdefghijklmnopqrstuvwxyz\"\n".repeat(1000));
+    let nested = b"<l><s>x</s></l>".repeat(1000);
+    let forms: [(&str, &[u8], &[u8], &[u8]); 6] = [
+        ("long", b"a = 1\n\na = \"", &x, b"\"\nb = 2\n\na = 3\n"),
+        ("long", b"a = 1\n\n", &line, b"\na = 3\n"),
+        ("new", b"[a = 1]\n[a = \"", &x, b"\"; b = \"]\"]\n[a = 3]\n"),
+        ("json", b"[\n{\"a\": 1},\n{\"a\": \"", &x, b"\"},\n{\"a\": 3}\n]\n"),
+        (
+            "xml",
+            b"<c><a n=\"a\"><i>1</i></a></c>\n<c><a n=\"a\"><l>",
+            &nested,
+            b"</l></a></c>\n<c><a n=\"a\"><i>3</i></a></c>\n",
+        ),
+        ("xml", b"<c><a n=\"a\"><i>1</i></a></c>\n<c><a n=\"", &x, b"\"/></c>\n<c><a n=\"a\"><i>3</i></a></c>\n"),
+    ];
+    for (form, before, part, after) in forms {
+        // The rest does not compress, so that the file is not said to expand too much.
+        let mut noise = 1_u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            b'a' + (noise >> 59) as u8 % 26
+        })
+        .take(6 << 20)
+        .collect();
+        let noise = match form {
+            "long" => [b"# ", noise.as_slice(), b"\n\n"].concat(),
+            "xml" => [b"<!", noise.as_slice(), b">\n"].concat(),
+            _ => [b"/*", noise.as_slice(), b"*/\n"].concat(),
+        };
+        let count = (300 << 20) / part.len();
+        let path = compressed(&folder, form, &[(&noise, 1), (before, 1), (part, count), (after, 1)]);
+        let output = in_memory(&["ads", &path, "--attributes", "a", "--format", "values", "--from", form]);
+        let message = text(&output.stderr);
+        assert_eq!(text(&output.stdout), "1\n3\n", "{form}: {message}");
+        assert_eq!(output.status.code(), Some(1), "{form}: {message}");
+        assert!(message.contains("the ad is too large: more than 64 MiB of text"), "{form}: {message}");
+        assert!(message.contains("2 ads were read") && message.contains("skipped: 1 ad, 0 lines"), "{form}: {message}");
+    }
+}
+
+/// The same file for commands that keep the ads and read the long format with several threads.
+#[test]
+fn an_ad_that_is_too_long_does_not_keep_the_others_from_a_cycle() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples/pool");
+    let slots = std::fs::read(pool.join("slots.ads")).unwrap();
+    for part in [&[b'x'; 1 << 20][..], &b"Name = \"x\"\n".repeat(1 << 16)] {
+        let count = (180 << 20) / part.len();
+        let path =
+            compressed(&folder, "slots.gz", &[(&slots, 1), (b"\nA = ", 1), (part, count), (b"\n\n", 1), (&slots, 1)]);
+        let output = in_memory(&["negotiate", pool.to_str().unwrap(), "--slots", &path, "--matches", "none"]);
+        let message = text(&output.stderr);
+        assert!(
+            text(&output.stdout).contains("28 slots with weight 28")
+                || message.contains("expands to more than 100 times"),
+            "{message}"
+        );
+        assert!(message.contains("the ad is too large: more than 64 MiB of text"), "{message}");
+        assert_eq!(output.status.code(), Some(1), "{message}");
+    }
+}
+
+/// What two megabytes may expand to is bounded, in text and in memory.
+#[test]
+fn compressed_input_expands_within_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pool");
+    let sum = format!("a = x{}\n\n", "+x".repeat(60_000));
+    for part in [
+        &b"a=1\n\n".repeat(1 << 16)[..],
+        b"[]".repeat(1 << 16).as_slice(),
+        sum.as_bytes(),
+        &b"{\"a\":[1,1]}".repeat(1 << 14),
+    ] {
+        let path = compressed(&folder, "many.gz", &[(part, (300 << 20) / part.len())]);
+        assert!(std::fs::metadata(&path).unwrap().len() < 2_000_000);
+        for arguments in [
+            &["ads", &path, "--count"][..],
+            &["ads", &path, "--sort", "a", "--count"],
+            &["negotiate", pool, "--slots", &path],
+            &["config", "check", &path],
+        ] {
+            let output = in_memory(arguments);
+            let message = text(&output.stderr);
+            assert!(matches!(output.status.code(), Some(1 | 2)), "{arguments:?}: {:?} {message}", output.status);
+            assert!(message.contains("100 times its compressed size"), "{arguments:?}: {message}");
+        }
     }
 }
 

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::read::MultiGzDecoder;
 use indexmap::IndexSet;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Failure, complain};
 use crate::report::{self, Color, counted};
+use classmate::internal::format::room::{Counted, Expanded, RATIO, Room};
 use classmate::{ClassAd, EvalOptions, Format, Reader, Report};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 use classmate_pool::internal::negotiate::directory::{AdInput, read_ads};
@@ -31,6 +32,8 @@ static STDIN_TAKEN: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Input {
     pub(crate) reader: Box<dyn BufRead + Send>,
     pub(crate) name: String,
+    /// The room for what is read: compressed input can expand to any amount.
+    pub(crate) room: Room,
     /// True if a byte order mark was before the rest.
     pub(crate) marked: bool,
 }
@@ -61,10 +64,13 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     };
     let mut reader = BufReader::with_capacity(1 << 18, raw);
     let start = reader.fill_buf().map_err(|error| Failure::reading(&name, &error))?;
-    let mut reader: Box<dyn BufRead + Send> = if start.starts_with(&[0x1f, 0x8b]) {
-        Box::new(BufReader::with_capacity(1 << 18, MultiGzDecoder::new(reader)))
+    let (mut reader, room): (Box<dyn BufRead + Send>, Room) = if start.starts_with(&[0x1f, 0x8b]) {
+        let room = Room::of_compressed();
+        let decoder = MultiGzDecoder::new(Counted::new(reader, room.clone()));
+        let expanded = Expanded::new(decoder, room.clone());
+        (Box::new(BufReader::with_capacity(1 << 18, expanded)), room)
     } else {
-        Box::new(reader)
+        (Box::new(reader), Room::default())
     };
     // A byte order mark is not part of the first name; read errors are reported by the code that reads on.
     let mut marked = false;
@@ -79,7 +85,7 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         }
         _ => {}
     }
-    Ok(Input { reader, name, marked })
+    Ok(Input { reader, name, room, marked })
 }
 
 /// A file and its size in bytes.
@@ -134,54 +140,46 @@ fn bar(size: u64, name: &str) -> ProgressBar {
 /// A reader of the ads of a file.
 type OpenReader = Reader<Box<dyn BufRead + Send>>;
 
-/// A reader of the ads of a file, in a format if it is given, and what to call the file.
+/// A reader of the ads of a file, in a format if it is given; the name of the file, and the room for its ads.
 pub(crate) fn ad_reader(
     path: &Path,
     from: Option<Format>,
     settings: &EvalOptions,
-) -> Result<(OpenReader, String), Failure> {
+) -> Result<(OpenReader, String, Room), Failure> {
     let input = open(path)?;
     let options = settings.parse_options();
     let reader = match from {
         Some(format) => Reader::new(input.reader, format, &options),
         None => Reader::detect(input.reader, &options).map_err(|error| Failure::reading(&input.name, &error))?,
     };
-    Ok((reader, input.name))
+    Ok((reader, input.name, input.room))
 }
 
-/// Reads all ads of a file.
+/// Reads all ads of a file, on all threads if it is of the long format.
 pub(crate) fn ads(path: &Path, settings: &EvalOptions, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
-    let (mut reader, name) = ad_reader(path, None, settings)?;
-    let ads = reader.by_ref().collect::<Result<Vec<_>, _>>().map_err(|error| Failure::reading(&name, &error))?;
-    notes.add(&name, reader.report());
+    let (ads, (name, report)) = read_ads(ad_input(path)?, &settings.parse_options(), None, |ad, ()| ad)?;
+    notes.add(&name, report);
     Ok(ads)
 }
 
 /// Opens a file of ads.
 pub(crate) fn ad_input(path: &Path) -> Result<AdInput, Failure> {
-    open(path).map(|Input { reader, name, .. }| AdInput { reader, name })
-}
-
-/// Reads all ads of a large file, on all threads if it is of the long format.
-pub(crate) fn many_ads(path: &Path, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
-    let (ads, (name, report)) = read_ads(ad_input(path)?, None, |ad, ()| ad)?;
-    notes.add(&name, &report);
-    Ok(ads)
+    open(path).map(|Input { reader, name, room, .. }| AdInput { reader, name, room })
 }
 
 /// Reads the Nth ad of a file, counted from 1.
 pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes) -> Result<ClassAd, Failure> {
-    let (mut reader, name) = ad_reader(path, None, settings)?;
+    let (mut reader, name, _) = ad_reader(path, None, settings)?;
     let mut seen = 0;
     for ad in reader.by_ref() {
         let ad = ad.map_err(|error| Failure::reading(&name, &error))?;
         seen += 1;
         if seen == at {
-            notes.add(&name, reader.report());
+            notes.add(&name, reader.report().clone());
             return Ok(ad);
         }
     }
-    notes.add(&name, reader.report());
+    notes.add(&name, reader.report().clone());
     let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
     let mut failure = Failure::input(format!("`{name}` contains {ads}: expected at least {at}"));
     if notes.any() {
@@ -208,8 +206,8 @@ const SHOWN_IGNORED: usize = 3;
 
 impl Notes {
     /// Remembers the report of the reader of a file.
-    pub(crate) fn add(&mut self, name: &str, report: &Report) {
-        self.files.push((name.to_owned(), report.clone()));
+    pub(crate) fn add(&mut self, name: &str, report: Report) {
+        self.files.push((name.to_owned(), report));
     }
 
     /// Remembers a warning.
@@ -261,6 +259,12 @@ impl Notes {
                 lines.push(format!(
                     "note: skipped the rest of `{name}` ({}), because an ad before it is not closed",
                     counted(report.unread_bytes, "byte")
+                ));
+            }
+            if report.is_cut {
+                lines.push(format!(
+                    "note: skipped the rest of `{name}`, because it expands to more than {RATIO} times its compressed \
+                     size (expand it first if it is what it should be)"
                 ));
             }
             lines.push(format!(

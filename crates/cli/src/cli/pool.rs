@@ -115,7 +115,7 @@ impl PoolFiles {
         let files = AdFiles { slots, jobs, submitters: optional(&self.submitters, "submitters.ads") };
         let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, kept, input::ad_input)?;
         for (name, report) in reports {
-            notes.add(&name, &report);
+            notes.add(&name, report);
         }
         let seed = self.seed;
         let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, seed, ..Snapshot::default() };

@@ -130,7 +130,7 @@ pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(),
     snapshot.jobs = if workload.of_ads() { workload.own_ads() } else { workload.first_ads() };
     let slots = input::own(pool, "slots.ads").filter(|_| arguments.slots.is_none());
     if let Some(path) = &slots {
-        snapshot.slots = input::many_ads(path, &mut notes)?;
+        snapshot.slots = input::ads(path, &evaluation, &mut notes)?;
     }
     snapshot.policy = arguments.policy.read(pool, &mut snapshot, &mut notes)?;
     snapshot.jobs = Vec::new();
@@ -252,7 +252,7 @@ fn workload(
             (swf::read(&mut input.reader).map_err(|error| Failure::reading(&input.name, &error))?, "")
         } else {
             let run_time = parsed(&arguments.run_time, "--run-time", streams)?;
-            let ads = input::many_ads(path, notes)?;
+            let ads = input::ads(path, evaluation, notes)?;
             (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
         };
     for fault in &workload.faults {

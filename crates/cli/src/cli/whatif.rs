@@ -203,7 +203,7 @@ fn change(
         some(drain(&mut snapshot.slots, &expr, &settings), condition, "slot")?;
     }
     for path in &arguments.add_slots {
-        let mut added = input::many_ads(path, notes)?;
+        let mut added = input::ads(path, &settings, notes)?;
         if added.is_empty() {
             return Err(Failure::input(format!("`{}` does not contain any slots", path.display())));
         }

@@ -12,11 +12,13 @@ use std::sync::Arc;
 use crate::accountant::{AccountantLog, LogError};
 use crate::negotiate::{Snapshot, needed};
 use crate::queue::cluster::Siblings;
+use classmate::ParseOptions;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::Reader;
 use classmate::internal::format::parallel::read_long;
 use classmate::internal::format::report::Report;
+use classmate::internal::format::room::Room;
 use classmate::internal::format::selection::{Chooser, Selection};
 use classmate::internal::name::Name;
 use classmate_config::internal::config::disk::io_reason;
@@ -67,6 +69,8 @@ pub struct AdInput {
     pub reader: Box<dyn BufRead + Send>,
     /// The name for messages.
     pub name: String,
+    /// The room for its ads.
+    pub room: Room,
 }
 
 /// A pool directory that was read.
@@ -161,7 +165,7 @@ impl Snapshot {
 /// # Errors
 /// A file that is missing or cannot be read.
 pub fn read_ad_file(path: impl AsRef<Path>) -> Result<Vec<ClassAd>, LoadError> {
-    Ok(read_ads(open(path.as_ref())?, None, |ad, ()| ad)?.0)
+    Ok(read_ads(open(path.as_ref())?, &options(), None, |ad, ()| ad)?.0)
 }
 
 /// Opens a file that is not compressed.
@@ -176,7 +180,7 @@ fn open(path: &Path) -> Result<AdInput, LoadError> {
         Ok(_) => {}
         Err(error) => return Err(LoadError::File { name, error }),
     }
-    Ok(AdInput { reader: Box::new(reader), name })
+    Ok(AdInput { reader: Box::new(reader), name, room: Room::default() })
 }
 
 /// Number of slots whose attribute names are collected although the values are not kept.
@@ -195,11 +199,13 @@ impl AdFiles {
         open: impl Fn(&Path) -> Result<AdInput, E>,
     ) -> Result<PoolAds, E> {
         let ads = |path: &Path, selection: Option<Selection>| -> Result<_, E> {
-            Ok(read_ads(open(path)?, selection.map(Arc::new).as_ref(), |ad, ()| ad)?)
+            Ok(read_ads(open(path)?, &options(), selection.map(Arc::new).as_ref(), |ad, ()| ad)?)
         };
         // Most attributes of a job are those of its cluster, and are kept once.
         let jobs = match &self.jobs {
-            Some(path) => Some(read_ads(open(path)?, None, |ad, siblings: &mut Siblings| siblings.chain(ad))?),
+            Some(path) => {
+                Some(read_ads(open(path)?, &options(), None, |ad, siblings: &mut Siblings| siblings.chain(ad))?)
+            }
             None => None,
         };
         let (jobs, of_jobs) = jobs.unzip();
@@ -228,25 +234,30 @@ impl AdFiles {
 /// # Errors
 /// A file that cannot be read to its end.
 pub fn read_ads<K: Default>(
-    AdInput { mut reader, name }: AdInput,
+    AdInput { mut reader, name, room }: AdInput,
+    options: &ParseOptions,
     selection: Option<&Arc<Selection>>,
     make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
 ) -> Result<(Vec<ClassAd>, (String, Report)), LoadError> {
     let read = move || {
-        let options = EvalOptions::default().parse_options();
         let start = reader.fill_buf()?;
         let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
         // An attribute's name: no other format begins like this.
         if first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
-            return read_long(reader, &options, selection, make);
+            return read_long(reader, options, selection, &room, make);
         }
-        let mut reader = Reader::detect(reader, &options)?;
+        let mut reader = Reader::detect(reader, options)?;
         let (mut kept, mut chooser) = (K::default(), selection.map(|selection| Chooser::new(Arc::clone(selection))));
         let mut made = |ad| match &mut chooser {
             Some(chooser) => make(chooser.project(&ad), &mut kept),
             None => make(ad, &mut kept),
         };
-        let ads = reader.by_ref().map(|ad| ad.map(&mut made)).collect::<io::Result<Vec<_>>>()?;
+        let mut ads = Vec::new();
+        for ad in reader.by_ref() {
+            let ad = made(ad?);
+            room.keep(&ad)?;
+            ads.push(ad);
+        }
         Ok((ads, reader.report().clone()))
     };
     match read() {
@@ -255,9 +266,14 @@ pub fn read_ads<K: Default>(
     }
 }
 
+/// How the files of a pool are parsed.
+fn options() -> ParseOptions {
+    EvalOptions::default().parse_options()
+}
+
 /// Reads the first ads of a file; errors in them are reported when all are read.
 fn first_ads(input: AdInput, count: usize) -> Result<Vec<ClassAd>, LoadError> {
-    let reader = Reader::detect(input.reader, &EvalOptions::default().parse_options());
+    let reader = Reader::detect(input.reader, &options());
     let ads = reader.and_then(|mut reader| reader.by_ref().take(count).collect());
     ads.map_err(|error| LoadError::File { name: input.name, error })
 }

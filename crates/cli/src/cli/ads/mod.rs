@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use crate::cli::ads::meter::Meter;
 use crate::cli::ads::seen::Seen;
-use crate::cli::ads::sink::{Sink, values};
+use crate::cli::ads::sink::{Sink, Values, values};
 use crate::cli::ads::wanted::{Wanted, names_in};
 use crate::cli::eval::warn;
 use crate::cli::input::{self, Notes};
@@ -120,9 +120,11 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
     };
     let mut notes = Notes::default();
     let mut unread: Vec<Failure> = Vec::new();
+    // True if the memory grows with the number of ads.
+    let keeps = selection.key.is_some() || sink.seen.is_some() || matches!(sink.values, Some(Values::Table));
     for path in &arguments.files {
         // A file that cannot be read does not keep the others from being read.
-        let (mut reader, name) = match input::ad_reader(path, arguments.from, &settings) {
+        let (mut reader, name, room) = match input::ad_reader(path, arguments.from, &settings) {
             Ok(opened) => opened,
             Err(failure) => {
                 unread.push(failure);
@@ -131,6 +133,7 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
         };
         sink.to.get_or_insert(reader.format());
         for ad in reader.by_ref() {
+            let ad = ad.and_then(|ad| if keeps { room.keep(&ad).map(|()| ad) } else { Ok(ad) });
             let done = match ad {
                 Ok(ad) => selection.ad(ad, &mut sink),
                 Err(error) => {
@@ -145,7 +148,7 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
                 return Err(too_much_work());
             }
         }
-        notes.add(&name, reader.report());
+        notes.add(&name, reader.report().clone());
     }
     written(selection.rest(&mut sink).and_then(|()| sink.finish()))?;
     if sink.meter.exhausted() {
