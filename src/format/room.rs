@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::ad::{Attribute, ClassAd};
-use crate::syntax::expr::Node;
+use crate::syntax::expr::{Node, Tree};
 use crate::syntax::literal::Literal;
 
 /// Room for each compressed byte: of text, and of memory for ads.
@@ -55,16 +55,21 @@ impl Room {
     }
 }
 
+/// Memory of an ad beside its values: the ad itself, its place in a list that grows, and what an allocation takes.
+const AD: usize = 128;
+
 /// The memory of an ad in bytes, nearly.
 fn memory(ad: &ClassAd) -> u64 {
     let of_literal = |literal: &Literal| if let Literal::Str(text) = literal { text.as_bytes().len() } else { 0 };
     let of_node = |node: &Node| if let Node::Literal(literal) = node { of_literal(literal) } else { 0 };
     let of_value = |value: &Attribute| match value {
         Attribute::Literal(literal) => of_literal(literal),
-        Attribute::Tree(tree) => size_of::<Node>() * tree.nodes.len() + tree.nodes.iter().map(of_node).sum::<usize>(),
+        Attribute::Tree(tree) => {
+            size_of::<Tree>() + size_of::<Node>() * tree.nodes.len() + tree.nodes.iter().map(of_node).sum::<usize>()
+        }
     };
     let values: usize = ad.attributes().map(|(_, value)| size_of::<Attribute>() + of_value(value)).sum();
-    (size_of::<ClassAd>() + values) as u64
+    (AD + values) as u64
 }
 
 fn too_large(what: &str) -> io::Error {

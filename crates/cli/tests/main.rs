@@ -1,9 +1,12 @@
 //! Integration tests of the command and of everything at once; each module is named after what it guards.
 
 mod bad_input;
+mod characters;
 mod conformance;
 mod explain;
+mod formats;
 mod golden;
+mod help;
 mod hostile;
 mod links;
 mod lint;
@@ -15,6 +18,7 @@ mod report;
 mod simulate_page;
 mod slurm;
 mod slurm_real;
+mod status;
 mod terminal;
 mod transcripts;
 mod userprio;

@@ -10,7 +10,7 @@ use rexpect::session::spawn_command;
 /// Longest wait for an answer, in milliseconds.
 const PATIENCE: u64 = 60_000;
 
-/// The commands that explain a policy, with exit status 0.
+/// Commands of which nothing is left out at 80 columns, with exit status 0.
 const COMMANDS: &[&[&str]] = &[
     &["explain", "examples/pool", "--job", "1.0"],
     &["explain", "examples/stuck", "--job", "1.0"],
@@ -22,11 +22,34 @@ const COMMANDS: &[&[&str]] = &[
     &["autoclusters", "examples/explosion"],
     &["test", "examples/policy/start.toml", "examples/policy/owner.toml"],
     &["lint", "examples/pool/config"],
+    &["match", "--job", "examples/pool/jobs.ads", "--slots", "examples/pool/slots.ads"],
+    &["ads", "examples/pool/slots.ads", "--attributes", "Name,Cpus,Memory,State", "--format", "table"],
+    &["config", "check", "examples/pool/config"],
+    &["lint", "--list"],
+    &["functions"],
+    &["compare", "tests/data/runs/condor", "tests/data/runs/slurm"],
+    &["sprio", "examples/slurm"],
+    &["sshare", "examples/slurm", "-a"],
 ];
 
-/// The lines that a command prints on a terminal of so many columns, without colours.
+/// Commands with tables of many columns, the least useful of which are left out at 80 columns.
+const WIDE: &[&[&str]] = &[
+    &["negotiate", "examples/pool"],
+    &["negotiate", "examples/groups"],
+    &["negotiate", "examples/slurm", "--policy", "slurm"],
+    &["negotiate", "examples/dirac", "--policy", "dirac"],
+    &["quotas", "examples/groups"],
+    &["taskqueues", "examples/dirac"],
+    &["userprio", "examples/pool", "-allusers"],
+    &["userprio", "examples/pool", "-all", "-allusers"],
+    &["simulate", "--workload", "examples/simulate/trace.swf", "--slots", "128"],
+];
+
+/// The lines of the result that a command prints on a terminal of so many columns, without colours.
 fn printed(arguments: &[&str], columns: &str) -> Vec<String> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+    // Messages are on another stream.
+    let mut command = Command::new("sh");
+    command.args(["-c", "exec \"$0\" \"$@\" 2>/dev/null", env!("CARGO_BIN_EXE_classmate")]);
     command.args(arguments).env("COLUMNS", columns).env("NO_COLOR", "1").env("TERM", "xterm");
     command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let mut session = spawn_command(command, Some(PATIENCE)).unwrap();
@@ -43,9 +66,46 @@ fn piped(arguments: &[&str]) -> String {
     String::from_utf8(command.output().unwrap().stdout).unwrap()
 }
 
-/// Without what folding changes: what is no blank, for a word that is longer than a line is folded too.
+/// Without what folding changes: the order of what is no blank, for headings have several lines, and a word that is longer than
+/// a line is folded too.
 fn unfolded(text: &str) -> String {
+    let mut characters: Vec<char> = text.split_whitespace().flat_map(str::chars).collect();
+    characters.sort_unstable();
+    characters.into_iter().collect()
+}
+
+/// The words of a text.
+fn words(text: &str) -> std::collections::BTreeSet<&str> {
     text.split_whitespace().collect()
+}
+
+#[test]
+fn wide_tables_leave_out_columns_and_split_no_word() {
+    const HIDDEN: &str = "not shown in this width: ";
+    for arguments in WIDE {
+        let whole = piped(arguments);
+        let known = words(&whole);
+        let narrow = printed(arguments, "80");
+        for line in &narrow {
+            assert!(line.chars().count() <= 80, "{arguments:?}: {line:?}");
+        }
+        let rows: Vec<&str> = narrow.iter().map(String::as_str).filter(|line| !line.starts_with(HIDDEN)).collect();
+        let rows = rows.join("\n");
+        assert_eq!(words(&rows).difference(&known).next(), None, "{arguments:?}: {rows}");
+        let wide = printed(arguments, "300").join("\n");
+        assert!(!wide.contains(HIDDEN), "{arguments:?}: {wide}");
+        assert_eq!(words(&wide), known, "{arguments:?}");
+    }
+}
+
+#[test]
+fn wide_characters_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slots.ads");
+    std::fs::write(&path, "Name = \"東京\"\nCpus = 1\n\nName = \"slot2\"\nCpus = 22\n").unwrap();
+    let path = path.to_str().unwrap();
+    let lines = printed(&["ads", path, "--attributes", "Name,Cpus", "--format", "table"], "80");
+    assert_eq!(lines, ["Name   Cpus", "東京      1", "slot2    22"]);
 }
 
 #[test]

@@ -114,7 +114,10 @@ fn documents() -> Vec<Text> {
 fn helps(command: &[String]) -> Vec<Text> {
     let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(command).arg("--help").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let subcommands = text.split_once("\nCommands:\n").map(|(_, rest)| rest.split("\n\n").next().unwrap());
+    // Subcommands are in groups before the options, or under one heading.
+    let before_options = text.split("\nOptions:\n").next().unwrap_or_default();
+    let has_some = before_options.contains("<COMMAND>");
+    let subcommands = before_options.split_once("\nUsage:").filter(|_| has_some).map(|(_, rest)| rest);
     let names = subcommands.unwrap_or_default().lines().filter_map(|line| {
         let name = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split(' ').next()?;
         (name != "help").then(|| [command, &[name.to_owned()]].concat())

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::whatif::{edit, some};
-use crate::cli::{Failure, Form, Now, Streams, TABLE_OR_JSON, columns, parse_now, print_result, settings, words};
+use crate::cli::{Failure, FormatArguments, Now, Reply, Streams, parse_now, print_result, settings};
 use crate::report::autoclusters as report;
 use classmate::EvalOptions as Evaluation;
 use classmate_advice::internal::autoclusters::audit;
@@ -27,8 +27,8 @@ Columns:
 
 Examples:
   classmate autoclusters examples/pool
-  classmate autoclusters slots.ads.gz --reasons
-  classmate autoclusters examples/pool --set-slot 'Cpus > 1' 'Start = TARGET.GlobalJobId =!= \"\"'
+  classmate autoclusters examples/stuck/slots.ads --reasons
+  classmate autoclusters examples/pool --set-slot true 'Start = TARGET.GlobalJobId =!= \"\"'
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct AutoclustersArguments {
@@ -52,9 +52,8 @@ pub(super) struct AutoclustersArguments {
     /// Current time: seconds since 1970, a date, or `wall` [default: the newest time in the files]
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     now: Option<Now>,
-    /// Output format
-    #[arg(long, value_parser = words(&TABLE_OR_JSON), default_value = "table")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
 }
 
 pub(super) fn run(arguments: &AutoclustersArguments, streams: Streams) -> Result<(), Failure> {
@@ -63,7 +62,8 @@ pub(super) fn run(arguments: &AutoclustersArguments, streams: Streams) -> Result
     notes.show(streams.err);
     let before = audit(&snapshot)?;
     if arguments.set_slot.is_empty() {
-        return print_result(arguments.format, &before, columns(), |out| {
+        let answer = Reply { schema: "autoclusters/1", result: &before, rows: &before.attributes };
+        return print_result(arguments.output.format, &answer, |out| {
             report::write(out, &before, arguments.reasons, streams.out)
         });
     }
@@ -73,7 +73,8 @@ pub(super) fn run(arguments: &AutoclustersArguments, streams: Streams) -> Result
     }
     let after = audit(&snapshot)?;
     let both = json!({ "before": before, "after": after });
-    print_result(arguments.format, &both, columns(), |out| report::write_change(out, &before, &after))
+    let answer = Reply { schema: "autoclusters-change/1", result: &both, rows: &after.attributes };
+    print_result(arguments.output.format, &answer, |out| report::write_change(out, &before, &after))
 }
 
 fn snapshot(arguments: &AutoclustersArguments, notes: &mut Notes, streams: Streams) -> Result<Snapshot, Failure> {

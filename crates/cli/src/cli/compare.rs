@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::settings::contents;
-use crate::cli::{Failure, Form, Streams, TABLE_OR_JSON, print, print_result, words};
+use crate::cli::{FORMATS, Failure, Form, Reply, Streams, print, print_result, raw_output, words};
 use crate::report::simulated::{compared, html};
 use classmate_pool::internal::simulate::SimulationRun;
 use classmate_pool::internal::simulate::compare::Comparison;
@@ -16,8 +16,8 @@ use classmate_pool::internal::simulate::compare::Comparison;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate simulate --workload trace.swf --slots 128 --policy condor --report runs/condor
-  classmate simulate --workload trace.swf --slots 128 --policy slurm --report runs/slurm
+  classmate simulate --workload examples/simulate/trace.swf --policy condor --report runs/condor
+  classmate simulate --workload examples/simulate/trace.swf --policy slurm --report runs/slurm
   classmate compare runs/condor runs/slurm
   classmate compare runs/condor runs/slurm --format html > compared.html
 
@@ -27,12 +27,12 @@ pub(super) struct CompareArguments {
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     runs: Vec<PathBuf>,
     /// Output format
-    #[arg(long, value_parser = words(&FORMS), default_value = "table")]
+    #[arg(long, value_name = "FORMAT", value_parser = words(&FORMS), default_value = "text")]
     format: Form,
 }
 
-const FORMS: [(&str, &str, Form); 3] =
-    [TABLE_OR_JSON[0], TABLE_OR_JSON[1], ("html", "HTML page with plots", Form::Html)];
+const FORMS: [(&str, &str, Form); 5] =
+    [FORMATS[0], FORMATS[1], FORMATS[2], FORMATS[3], ("html", "HTML page with plots", Form::Html)];
 
 pub(super) fn run(arguments: &CompareArguments, streams: Streams) -> Result<(), Failure> {
     let names: Vec<String> = arguments.runs.iter().map(|path| called(path)).collect();
@@ -43,10 +43,11 @@ pub(super) fn run(arguments: &CompareArguments, streams: Streams) -> Result<(), 
         runs.push((name, read(path)?));
     }
     if arguments.format == Form::Html {
-        return print(None, |out| out.write_all(html::comparison(&runs).as_bytes()));
+        return print(raw_output(), |out| out.write_all(html::comparison(&runs).as_bytes()));
     }
     let comparison = Comparison::new(&runs);
-    print_result(arguments.format, &comparison, None, |out| compared::write(out, &comparison, streams.out))
+    let answer = Reply { schema: "compare/1", result: &comparison, rows: &comparison.measures };
+    print_result(arguments.format, &answer, |out| compared::write(out, &comparison, streams.out))
 }
 
 /// The name of a run: of its directory, or of its file if that has a name of its own.

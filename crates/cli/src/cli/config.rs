@@ -7,10 +7,14 @@ use clap::Subcommand;
 use classmate::internal::pcre::{self, Options};
 use serde_json::json;
 
+use crate::cli::output::Out;
 use crate::cli::settings::{Sources, rendered};
-use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, complain, print, print_result, words, write_json};
+use crate::cli::{
+    Failure, Form, FormatArguments, Reply, Streams, complain, line_output, print, print_result, source_output,
+};
 use crate::report::config::{ConfigLayout, diagnostic_json, json, origin, render, write};
 use crate::report::counted;
+use crate::report::escape::own;
 use crate::report::lint::counts;
 use classmate_config::internal::config::check::{check, sort};
 use classmate_config::{Config, Definition};
@@ -30,9 +34,9 @@ use classmate_pool::internal::quota::check::diagnostics;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate config check /etc/condor/condor_config --local-files
-  classmate config get PREEMPTION_REQUIREMENTS condor_config --origin
-  classmate config dump condor_config --changed --verbose
+  classmate config check examples/pool/config
+  classmate config get NEGOTIATOR_INTERVAL examples/pool/config --origin
+  classmate config dump examples/pool --changed --verbose
   classmate config dump --match '^GROUP_'
   classmate config get NEGOTIATOR_INTERVAL --set 'NEGOTIATOR_INTERVAL = $INT(2 * 30)'
 
@@ -76,19 +80,16 @@ struct Dump {
     /// Print the origin, raw value and default of each variable
     #[arg(long, short)]
     verbose: bool,
-    /// Output format
-    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
 }
-
-const FORMS: [(&str, &str, Form); 2] = [("text", "Lines of text", Form::Text), TEXT_OR_JSON[1]];
 
 /// Print the expanded value of a configuration variable.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate config get PRIORITY_HALFLIFE condor_config
-  classmate config get X condor_config --subsystem SCHEDD --local-name second --origin")]
+  classmate config get PRIORITY_HALFLIFE examples/pool/config
+  classmate config get MAX_JOBS_RUNNING examples/pool/config --subsystem SCHEDD --origin")]
 struct Get {
     /// Name of the variable, in any case
     name: String,
@@ -100,6 +101,8 @@ struct Get {
     /// Also print the place of the assignment
     #[arg(long)]
     origin: bool,
+    #[command(flatten)]
+    output: FormatArguments,
 }
 
 /// Check the syntax, values and names of configuration variables.
@@ -116,9 +119,8 @@ struct Check {
     /// Treat warnings as errors
     #[arg(long)]
     deny_warnings: bool,
-    /// Output format
-    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
 }
 
 pub(super) fn run(arguments: &ConfigArguments, streams: Streams) -> Result<ExitCode, Failure> {
@@ -143,7 +145,7 @@ fn dump(arguments: &Dump, streams: Streams) -> Result<(), Failure> {
     let all = config.all();
     let listed = all.iter().filter(|definition| wanted(definition));
     let layout = ConfigLayout { expand: arguments.expand, verbose: arguments.verbose };
-    if arguments.format == Form::Json {
+    if arguments.output.format != Form::Text {
         let values: Vec<_> = listed.map(|definition| json(&config, definition)).collect();
         let whole = json!({
             "subsystem": config.context().subsystem,
@@ -151,9 +153,10 @@ fn dump(arguments: &Dump, streams: Streams) -> Result<(), Failure> {
             "files": config.sources().iter().map(|source| &*source.name).collect::<Vec<_>>(),
             "values": values,
         });
-        return print(None, |out| write_json(out, &whole));
+        let answer = Reply { schema: "config-dump/1", result: &whole, rows: &values };
+        return print_result(arguments.output.format, &answer, |_| Ok(()));
     }
-    print(None, |out| text(out, &config, listed, layout, arguments.changed))
+    print(line_output(), |out| text(out, &config, listed, layout, arguments.changed))
 }
 
 fn text<'d>(
@@ -194,7 +197,12 @@ fn get(arguments: &Get, streams: Streams) -> Result<ExitCode, Failure> {
         }
         return Ok(ExitCode::from(1));
     }
-    print(None, |out| {
+    if arguments.output.format != Form::Text {
+        let shown = json(&config, &definition);
+        let answer = Reply { schema: "config-get/1", result: &shown, rows: &[&shown] };
+        return print_result(arguments.output.format, &answer, |_| Ok(())).map(|()| ExitCode::SUCCESS);
+    }
+    print(line_output(), |out| {
         out.write_all(&value)?;
         writeln!(out)?;
         if arguments.origin { writeln!(out, " # at: {}", origin(&definition)) } else { Ok(()) }
@@ -211,12 +219,18 @@ fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
     let (errors, warnings) = counts(&found);
     let listed: Vec<_> = found.iter().map(diagnostic_json).collect();
     let whole = json!({ "errors": errors, "warnings": warnings, "diagnostics": listed });
-    print_result(arguments.format, &whole, None, |out| {
+    let write = |out: &mut Out| {
         for diagnostic in &found {
-            writeln!(out, "{}\n", render(diagnostic, reading.config.sources(), streams.out))?;
+            writeln!(out, "{}\n", own(&render(diagnostic, reading.config.sources(), streams.out)))?;
         }
         writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
-    })?;
+    };
+    if arguments.output.format == Form::Text {
+        print(source_output(), write)?;
+    } else {
+        let answer = Reply { schema: "config-check/1", result: &whole, rows: &listed };
+        print_result(arguments.output.format, &answer, |_| Ok(()))?;
+    }
     let wrong = errors > 0 || arguments.deny_warnings && warnings > 0;
     Ok(if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS })
 }

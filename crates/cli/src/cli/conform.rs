@@ -5,7 +5,7 @@ use std::io::{BufRead, BufWriter, Write};
 use crate::cli::{Failure, written};
 use crate::conform::{Kind, answer, ascii};
 
-/// Answer conformance cases read from standard input.
+/// Reply conformance cases read from standard input.
 ///
 /// Reads one JSON object per line and prints one result per line, in order. For an invalid case, the result is
 /// `"malformed"` with the reason.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::failure::Told;
 use crate::cli::input::{Notes, own};
 use crate::cli::policy::first_given;
 use crate::cli::settings::contents;
@@ -17,6 +18,7 @@ const CONF: &str = "dirac.cfg";
 
 /// DIRAC's configuration files, and choices where its documentation and its program differ.
 #[derive(clap::Args, Clone, Debug)]
+#[command(next_help_heading = "DIRAC")]
 pub(super) struct DiracArguments {
     /// DIRAC configuration file, instead of POOL/dirac.cfg; repeatable, later files override earlier ones
     #[arg(long = "cs", value_name = "FILE")]
@@ -154,5 +156,5 @@ fn sections(path: &str, value: &str) -> Vec<u8> {
 fn refused(error: &ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
     let sources: Vec<Source> =
         files.into_iter().map(|(name, text)| Source { name: name.into(), text: text.into() }).collect();
-    Failure::rendered(report::config::render(error, &sources, Color::Off))
+    Failure::drawn(Told::of(error), &report::config::render(error, &sources, Color::Off))
 }

@@ -6,12 +6,18 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use crate::cli::failure::{Message, Told};
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Form, Streams, World, complain, parsed_with, print, words};
+use crate::cli::output::tell;
+use crate::cli::{
+    Failure, Form, FormatArguments, Reply, Streams, World, complain, line_output, parsed_with, print, print_result,
+};
+use crate::report::escape::own;
 use crate::report::{self, Color, Origin};
 use classmate::internal::builtin::check::check;
 use classmate::internal::builtin::near::closest;
 use classmate::internal::eval::explain::explain;
+use classmate::internal::span::Position;
 use classmate::internal::syntax::print::Style;
 use classmate::{ClassAd, Expr, ParseOptions, Scope, Value};
 
@@ -23,9 +29,9 @@ use classmate::{ClassAd, Expr, ParseOptions, Scope, Value};
 #[command(after_help = "\
 Examples:
   classmate eval '2 + 3 * 4'
-  classmate eval 'RequestMemory > 1024 && isUndefined(RequestGPUs)' --my job.ads
-  classmate eval 'MY.Requirements' --my job.ads --target slots.ads --target-at 3
-  classmate eval --explain 'RequestMemry > 1024' --my job.ads
+  classmate eval 'RequestMemory > 1024 && isUndefined(RequestGPUs)' --my examples/pool/jobs.ads
+  classmate eval MY.Requirements --my examples/pool/jobs.ads --target examples/pool/slots.ads
+  classmate eval --explain 'RequestMemry > 1024' --my examples/pool/jobs.ads
   classmate eval --now 2026-07-05T12:00:00Z 'formatTime(time(), \"%A\")'
 
 Exit status: 0 if there is a value (UNDEFINED and ERROR are values), 1 if the evaluation reached a limit, 2 if the expression does not parse.")]
@@ -45,9 +51,8 @@ pub(super) struct EvalArguments {
     /// Position of the TARGET ad in its file, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, requires = "target", value_parser = clap::value_parser!(u64).range(1..))]
     target_at: u64,
-    /// Output format
-    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
     /// Explain on standard error why the value is UNDEFINED or ERROR, and warn about likely mistakes
     #[arg(long)]
     explain: bool,
@@ -55,10 +60,6 @@ pub(super) struct EvalArguments {
     world: World,
 }
 
-const FORMS: [(&str, &str, Form); 2] =
-    [("text", "Canonical text", Form::Text), ("json", "An object with `type` and `text`", Form::Json)];
-
-#[expect(clippy::print_stderr, reason = "this is where explanations reach the user")]
 pub(super) fn run(arguments: &EvalArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let source = arguments.expression.as_encoded_bytes();
@@ -81,7 +82,7 @@ pub(super) fn run(arguments: &EvalArguments, streams: Streams) -> Result<(), Fai
     if arguments.explain {
         for cause in explain(scope, &expr) {
             let help = cause.help("MY", "TARGET").map_or_else(String::new, |help| format!("\n  = help: {help}"));
-            eprintln!("note: {cause}{help}");
+            complain(&format!("note: {cause}{help}"));
         }
         warn(&expr, source, "expression", streams.err);
     } else if !matches!(value, Ok(Value::Bool(_) | Value::Int(_) | Value::Real(_))) {
@@ -89,9 +90,9 @@ pub(super) fn run(arguments: &EvalArguments, streams: Streams) -> Result<(), Fai
         warn(&expr, source, "expression", streams.err);
     }
     match value {
-        Ok(value) => show(&value, arguments.format),
+        Ok(value) => show(&value, arguments.output.format),
         Err(failed) => {
-            show(&Value::Error, arguments.format)?;
+            show(&Value::Error, arguments.output.format)?;
             Err(Failure::new(format!("evaluation stopped: {failed}")))
         }
     }
@@ -106,16 +107,20 @@ fn option_meant(expression: &[u8]) -> Option<&'static str> {
 /// Warns of likely mistakes in an expression.
 pub(super) fn warn(expr: &Expr, source: &[u8], name: &str, color: Color) {
     for finding in check(expr, source) {
-        complain(&report::render_diagnostic(&finding, source, &Origin::whole(name), color));
+        let place = Position::of(source, finding.span.start as usize);
+        let told = Told::at(&finding, name, place.line, place.column);
+        let drawn = report::render_diagnostic(&finding, source, &Origin::whole(name), color);
+        tell(&Message::Warning(told), &own(&drawn));
     }
 }
 
 fn show(value: &Value, form: Form) -> Result<(), Failure> {
     let mut line = value.to_text(Style::New);
-    if form == Form::Json {
-        let text = String::from_utf8_lossy(&line).into_owned();
-        line = json!({ "type": value.type_of().as_str(), "text": text }).to_string().into_bytes();
+    if form == Form::Text {
+        line.push(b'\n');
+        return print(line_output(), |out| out.write_all(&line));
     }
-    line.push(b'\n');
-    print(None, |out| out.write_all(&line))
+    let text = String::from_utf8_lossy(&line).into_owned();
+    let shown = json!({ "type": value.type_of().as_str(), "text": text });
+    print_result(form, &Reply { schema: "eval/1", result: &shown, rows: &[&shown] }, |_| Ok(()))
 }

@@ -3,7 +3,7 @@
 use crate::cli::input::Notes;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
-use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, complain, leaked, parsed, print_result, words};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, complain, leaked, parsed, print_result};
 use crate::report::explain as report;
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::threads;
@@ -28,7 +28,7 @@ Columns:
 
 Examples:
   classmate explain examples/pool --job 1.0
-  classmate explain examples/pool --job 'Owner == \"bob\"' --format json
+  classmate explain examples/pool --job 'Owner == \"alice\"' --format json
   classmate explain examples/stuck --slot slot1@m05.example.org
   classmate explain examples/pool --submitter carol@pool.test
   classmate explain examples/groups --group chemistry
@@ -45,9 +45,8 @@ pub(super) struct ExplainArguments {
     /// Skip the cycle; only check whether the job can match
     #[arg(long, requires = "job")]
     no_cycle: bool,
-    /// Output format
-    #[arg(long, value_parser = words(&TEXT_OR_JSON), default_value = "text")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
     // Last: its heading holds for whatever follows.
     #[command(flatten)]
     policy: PolicyArguments,
@@ -82,22 +81,22 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
     });
     snapshot.policy = arguments.policy.read(files.directory(), snapshot, &mut notes)?;
     notes.show(streams.err);
-    let form = arguments.format;
+    let form = arguments.output.format;
     if let Some(wanted) = &about.job {
         let subject = subject(snapshot, wanted, streams)?;
         let slots = std::mem::take(&mut snapshot.slots);
         let pool = PreparedPool::prepare(snapshot, slots, Purpose::Explanation, &mut ())?;
         let explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
-        print_result(form, &explanation, columns(), |out| {
-            report::write(out, &explanation, arguments.policies, streams.out)
-        })
+        let answer = Reply { schema: "explain-job/1", result: &explanation, rows: &explanation.causes };
+        print_result(form, &answer, |out| report::write(out, &explanation, arguments.policies, streams.out))
     } else if let Some(name) = &about.slot {
         let outcome = negotiate(snapshot)?;
         let pool = &*leaked(PreparedPool::for_explanation(snapshot)?);
         let names = || pool.slots().iter().map(|slot| slot.name.to_string()).collect::<Vec<_>>();
         let found =
             slot::explain(pool, &outcome, name).ok_or_else(|| nothing("slot in the cycle is named", name, &names()))?;
-        print_result(form, &found, columns(), |out| report::write_slot(out, &found, streams.out))
+        let answer = Reply { schema: "explain-slot/1", result: &found, rows: &found.causes };
+        print_result(form, &answer, |out| report::write_slot(out, &found, streams.out))
     } else {
         let pool = leaked(PreparedPool::new(snapshot)?);
         let division = pool.division();
@@ -107,7 +106,8 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
             let found = submitter::trace(&outcome, pool, name)
                 .ok_or_else(|| nothing("submitter in the cycle is named", name, &known))?;
             let title = format!("Submitter {}", found.summary.submitter);
-            print_result(form, &found, columns(), |out| report::write_steps(out, &title, &found.steps))
+            let answer = Reply { schema: "explain-submitter/1", result: &found, rows: &found.steps };
+            print_result(form, &answer, |out| report::write_steps(out, &title, &found.steps))
         } else {
             let name = about.group.as_deref().unwrap_or_default();
             let known: Vec<String> = outcome.groups.iter().map(|group| group.name.clone()).collect();
@@ -120,7 +120,8 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
                 Policy::Condor => nothing("group is named", name, &known),
             })?;
             let title = format!("Group {}", found.explained.summary.name);
-            print_result(form, &found, columns(), |out| report::write_steps(out, &title, &found.steps))
+            let answer = Reply { schema: "explain-group/1", result: &found, rows: &found.steps };
+            print_result(form, &answer, |out| report::write_steps(out, &title, &found.steps))
         }
     }
 }

@@ -3,23 +3,109 @@
 use std::fmt::Display;
 use std::io;
 
+use serde::Serialize;
+
+use crate::cli::output::tell;
+use crate::report::escape::own;
+use classmate::Diagnostic;
 use classmate_config::ConfigError;
 use classmate_config::internal::config::disk::io_reason;
 use classmate_pool::internal::accountant::JournalError;
 use classmate_pool::{CommitError, LoadError};
 
-/// The message of a failure, ready to be shown, and the exit status.
-#[derive(Debug)]
+/// A message for a program: its severity is the name of the only member, such as `{"error": {"message": …}}`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Message {
+    Error(Told),
+    Warning(Told),
+    Note(Told),
+}
+
+/// What a message says.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Told {
+    pub(crate) message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) help: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) column: Option<u64>,
+    /// The exit status that it means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<u8>,
+}
+
+impl Told {
+    /// A message without a place.
+    pub(crate) fn plain(message: impl Into<String>) -> Self {
+        Told { message: message.into(), ..Told::default() }
+    }
+
+    /// A diagnostic in a text that has this name, at a line and column of it.
+    pub(crate) fn at(finding: &Diagnostic, file: &str, line: u64, column: u64) -> Self {
+        Told {
+            message: finding.message.clone(),
+            help: finding.help.as_deref().map(str::to_owned),
+            file: Some(file.to_owned()),
+            line: Some(line),
+            column: Some(column),
+            status: None,
+        }
+    }
+
+    /// A diagnostic with the place that it names.
+    pub(crate) fn of(finding: &Diagnostic) -> Self {
+        let place = finding.place.as_ref();
+        Told {
+            message: finding.message.clone(),
+            help: finding.help.as_deref().map(str::to_owned),
+            file: place.map(|place| place.file.to_string()),
+            line: place.map(|place| u64::from(place.line)).filter(|line| *line > 0),
+            column: place.map(|place| u64::from(place.column)).filter(|column| *column > 0),
+            status: None,
+        }
+    }
+}
+
+impl Message {
+    /// A text that begins with its severity, such as `warning: …`.
+    pub(crate) fn of_text(text: &str) -> Self {
+        let text = text.trim();
+        let (text, help) = match text.split_once("\n  = help: ") {
+            Some((text, help)) => (text, Some(help.to_owned())),
+            None => (text, None),
+        };
+        let of = |severity: &str| text.strip_prefix(severity).and_then(|rest| rest.strip_prefix(": "));
+        let told = |message: &str| Told { help: help.clone(), ..Told::plain(message) };
+        if let Some(rest) = of("error") {
+            Message::Error(told(rest))
+        } else if let Some(rest) = of("warning") {
+            Message::Warning(told(rest))
+        } else {
+            Message::Note(told(of("note").unwrap_or(text)))
+        }
+    }
+}
+
+/// The message of a failure, and the exit status.
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    /// The whole message, several lines if it shows a place.
-    pub(super) message: String,
+    told: Box<Told>,
+    /// The message as it is drawn, if it shows a line of a source.
+    drawn: Option<String>,
+    /// Failures of the same kind.
+    more: Vec<Failure>,
     pub(super) status: u8,
 }
 
 impl Failure {
     /// A task failed.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Failure { message: format!("error: {}", message.into()), status: 1 }
+        Failure { told: Box::new(Told::plain(message)), drawn: None, more: Vec::new(), status: 1 }
     }
 
     /// The input was wrong: usage or text.
@@ -27,9 +113,9 @@ impl Failure {
         Failure { status: 2, ..Failure::new(message) }
     }
 
-    /// A rendered report about wrong text.
-    pub(crate) fn rendered(message: String) -> Self {
-        Failure { message, status: 2 }
+    /// A drawn report about wrong text.
+    pub(crate) fn drawn(told: Told, drawn: &str) -> Self {
+        Failure { told: Box::new(told), drawn: Some(own(drawn)), ..Failure::input("") }
     }
 
     /// A file could not be read.
@@ -45,9 +131,40 @@ impl Failure {
     /// Adds a suggestion on a line of its own.
     #[must_use]
     pub(crate) fn help(mut self, help: &str) -> Self {
-        self.message.push_str("\n  = help: ");
-        self.message.push_str(help);
+        self.told.help = Some(help.to_owned());
         self
+    }
+
+    /// Adds failures of the same kind.
+    #[must_use]
+    pub(super) fn and(mut self, more: impl IntoIterator<Item = Failure>) -> Self {
+        self.more.extend(more);
+        self
+    }
+
+    /// Shows lines before the message.
+    #[must_use]
+    pub(super) fn after(mut self, lines: &[String]) -> Self {
+        self.drawn = Some(format!("{}\n{}", lines.join("\n"), self.own()));
+        self
+    }
+
+    /// The message of this failure alone.
+    fn own(&self) -> String {
+        let help = self.told.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
+        self.drawn.clone().unwrap_or_else(|| format!("error: {}{help}", self.told.message))
+    }
+
+    /// The whole message for people.
+    pub(crate) fn shown(&self) -> String {
+        std::iter::once(self.own()).chain(self.more.iter().map(Failure::shown)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Writes the message to standard error.
+    pub(super) fn show(&self) {
+        let told = Told { status: Some(self.status), ..(*self.told).clone() };
+        tell(&Message::Error(told), &self.own());
+        self.more.iter().for_each(Failure::show);
     }
 }
 
@@ -59,11 +176,9 @@ impl From<LoadError> for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        let failure = Failure::input(error.to_line());
-        match &error.help {
-            Some(help) => failure.help(help),
-            None => failure,
-        }
+        let text = error.to_line();
+        let help = error.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
+        Failure::drawn(Told::of(&error), &format!("error: {text}{help}"))
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::cli::input;
 use crate::cli::lint::{COMPRESSED, FileKind, detect};
-use crate::cli::{Failure, Streams, complain, output, unparsed, words, written};
+use crate::cli::{Failure, Streams, complain, line_output, raw_output, unparsed, words, written};
 use crate::report::{counted, diff};
 use classmate::internal::format::detect::detect_file;
 use classmate::internal::format::new::parse_whole_ad;
@@ -23,11 +23,11 @@ use classmate_config::internal::config::BYTE_ORDER_MARK;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate fmt condor_config
-  classmate fmt --diff condor_config slots.ads
-  classmate fmt --check config.d/*
+  classmate fmt examples/pool/config
+  classmate fmt --diff examples/stuck/config
+  classmate fmt --check examples/*/config
   classmate fmt --expression 'Memory>1024&&(Cpus>1||Slow)'
-  classmate fmt --as config - < condor_config
+  classmate fmt --as config - < examples/groups/config
 
 Exit status: 0 on success, 1 if a file would change (--check, --diff) or cannot be read or written, 2 on an invalid expression.")]
 pub(super) struct FmtArguments {
@@ -59,7 +59,8 @@ const KINDS: [(&str, &str, FileKind); 3] = [
 ];
 
 pub(super) fn run(arguments: &FmtArguments, streams: Streams) -> Result<ExitCode, Failure> {
-    let mut out = output(None);
+    // What is laid out is written as it is; of a difference, control characters are made visible.
+    let mut out = if arguments.diff { line_output() } else { raw_output() };
     if let Some(text) = &arguments.expression {
         let tidy = laid_out("expression", text.as_bytes(), FileKind::Expression, arguments.width, streams)?;
         written(out.write_all(&tidy).and_then(|()| out.flush()))?;

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use crate::cli::{Failure, Form, TEXT_OR_JSON, print, words};
+use crate::cli::{Failure, FormatArguments, Reply, print_result};
 use crate::report::functions;
 use classmate::Name;
 use classmate::internal::builtin::documentation::Documentation;
@@ -16,36 +16,31 @@ use classmate::internal::builtin::{Function, all, find};
 Examples:
   classmate functions
   classmate functions substr
-  classmate functions --format json | jq -r '.name'
+  classmate functions --format jsonl | head -3
 
 Exit status: 0, or 2 if the function does not exist.")]
 pub(super) struct FunctionsArguments {
     /// Function name, in any case
     name: Option<String>,
-    /// Output format
-    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
 }
-
-const FORMS: [(&str, &str, Form); 2] = [
-    TEXT_OR_JSON[0],
-    ("json", "JSON lines: `name`, `signature`, `least`, `most`, `pure`, `about`, `examples`", Form::Json),
-];
 
 pub(super) fn run(arguments: &FunctionsArguments) -> Result<(), Failure> {
-    let json = arguments.format == Form::Json;
-    let text = match &arguments.name {
-        None if json => all().map(line).collect::<Vec<_>>().join("\n"),
-        None => functions::list(usize::MAX),
+    let (text, found): (String, Vec<&Function>) = match &arguments.name {
+        None => (functions::list(usize::MAX), all().collect()),
         Some(name) => {
             let text = functions::describe(name).map_err(Failure::input)?;
-            if json { find(Name::new(name)).map(line).unwrap_or_default() } else { text }
+            (text, find(Name::new(name.strip_suffix("()").unwrap_or(name))).into_iter().collect())
         }
     };
-    print(None, |out| writeln!(out, "{text}"))
+    let rows: Vec<Json> = found.into_iter().map(row).collect();
+    let result = json!({ "functions": rows });
+    let answer = Reply { schema: "functions/1", result: &result, rows: &rows };
+    print_result(arguments.output.format, &answer, |out| writeln!(out, "{text}"))
 }
 
-fn line(function: &Function) -> String {
+fn row(function: &Function) -> String {
     let Documentation { about, examples } = function.documentation();
     let examples: Vec<_> = examples.iter().map(|(call, value)| json!({ "call": call, "value": value })).collect();
     json!({
@@ -57,5 +52,4 @@ fn line(function: &Function) -> String {
         "about": about,
         "examples": examples,
     })
-    .to_string()
 }

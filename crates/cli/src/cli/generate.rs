@@ -29,9 +29,9 @@ fn fraction(text: &str) -> Result<f64, String> {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate generate /tmp/pool --slots 100000 --jobs 1000000 --autoclusters 10000 --submitters 1000 --groups 100
-  classmate generate /tmp/cluster --shape static --slots 20000 --jobs 1000 --autoclusters 1000 --unmatched 1
-  classmate negotiate /tmp/pool --matches none --stats
+  classmate generate pool --slots 1000 --jobs 10000 --autoclusters 100 --submitters 20 --groups 5
+  classmate generate cluster --shape static --slots 2000 --jobs 1000 --unmatched 1
+  classmate negotiate pool --matches none --stats
 
 Exit status: 0 if the pool was written, 1 if a file cannot be written.")]
 pub(super) struct GenerateArguments {

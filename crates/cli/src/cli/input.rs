@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -10,8 +11,12 @@ use flate2::read::MultiGzDecoder;
 use indexmap::IndexSet;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::{Failure, complain};
+use crate::cli::Failure;
+use crate::cli::failure::{Message, Told};
+use crate::cli::output::tell;
+use crate::report::escape;
 use crate::report::{self, Color, counted};
+use classmate::internal::format::report::Fault;
 use classmate::internal::format::room::{Counted, Expanded, RATIO, Room};
 use classmate::{ClassAd, EvalOptions, Format, Reader, Report};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
@@ -181,14 +186,12 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes
     }
     notes.add(&name, reader.report().clone());
     let ads = if seen == 0 { "no ads".to_owned() } else { counted(seen, "ad") };
-    let mut failure = Failure::input(format!("`{name}` contains {ads}: expected at least {at}"));
-    if notes.any() {
-        // Notes are not shown after a failure, and they give the reason.
-        let reasons = notes.lines(Color::Off).join("\n");
-        failure = failure.help("skipped ads are not counted");
-        failure.message = format!("{reasons}\n{}", failure.message);
+    let failure = Failure::input(format!("`{name}` contains {ads}: expected at least {at}"));
+    if !notes.any() {
+        return Err(failure);
     }
-    Err(failure)
+    // Notes are not shown after a failure, and they give the reason.
+    Err(failure.help("skipped ads are not counted").after(&notes.lines(Color::Off)))
 }
 
 /// Messages about the files that were read.
@@ -196,7 +199,19 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes
 pub(crate) struct Notes {
     files: Vec<(String, Report)>,
     warnings: IndexSet<String>,
+    /// The reason why the result is not that of all input, if it is not.
+    flaw: Option<&'static str>,
 }
+
+/// The reason why the exit status is not 0 although there is a result.
+static FLAW: OnceLock<&'static str> = OnceLock::new();
+
+/// The reason why the result of this process is not that of all its input, if it is not.
+pub(super) fn flaw() -> Option<&'static str> {
+    FLAW.get().copied()
+}
+
+const SKIPPED: &str = "some input was skipped";
 
 /// Faults of one file that are shown in full.
 const SHOWN: usize = 10;
@@ -210,70 +225,89 @@ impl Notes {
         self.files.push((name.to_owned(), report));
     }
 
-    /// Remembers a warning.
-    ///
-    /// Repeated warnings are shown once. Control characters of a file do not reach the terminal.
+    /// Remembers a warning; repeated ones are shown once.
     pub(crate) fn warn(&mut self, warning: String) {
-        let is_command = |letter: char| letter.is_control() && letter != '\n';
-        self.warnings.insert(if warning.contains(is_command) {
-            warning.replace(is_command, "\u{fffd}")
-        } else {
-            warning
-        });
+        self.warnings.insert(warning);
+    }
+
+    /// Remembers a warning about input that is skipped.
+    pub(crate) fn skip(&mut self, warning: String) {
+        self.warn(warning);
+        self.flaw = Some(SKIPPED);
+    }
+
+    /// Remembers a warning about a change that has no effect.
+    pub(crate) fn no_effect(&mut self, warning: String) {
+        self.warn(warning);
+        self.flaw = Some("a change has no effect");
     }
 
     /// True if input was skipped.
     pub(crate) fn any(&self) -> bool {
-        self.files.iter().any(|(_, report)| !report.is_clean())
+        self.flaw.is_some() || self.files.iter().any(|(_, report)| !report.is_clean())
     }
 
     /// Shows the messages on standard error.
     pub(crate) fn show(&self, color: Color) {
-        for line in self.lines(color) {
-            complain(&line);
+        if self.any() {
+            let _ = FLAW.set(self.flaw.unwrap_or(SKIPPED));
+        }
+        for (message, drawn) in self.messages(color) {
+            tell(&message, &drawn);
         }
     }
 
-    /// The messages about skipped input; each entry may have several lines.
+    /// The messages for people; each may have several lines.
     pub(crate) fn lines(&self, color: Color) -> Vec<String> {
-        let mut lines: Vec<String> = self.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
+        self.messages(color).into_iter().map(|(_, drawn)| drawn).collect()
+    }
+
+    /// The messages, and what they look like.
+    fn messages(&self, color: Color) -> Vec<(Message, String)> {
+        let plain = |text: String| (Message::of_text(&text), text);
+        let fault = |fault: &Fault, name: &str, is_ignored: bool| {
+            let (line, column) = (Some(fault.position.line), Some(fault.position.column));
+            let told = Told { file: Some(name.to_owned()), line, column, ..Told::plain(fault.to_string()) };
+            let drawn = escape::own(&format!("{}\n", report::render_fault(fault, name, is_ignored, color)));
+            (if is_ignored { Message::Warning(told) } else { Message::Error(told) }, drawn)
+        };
+        let mut lines: Vec<(Message, String)> =
+            self.warnings.iter().map(|warning| plain(format!("warning: {warning}"))).collect();
         for (name, report) in &self.files {
             for ignored in report.ignored.iter().take(SHOWN_IGNORED) {
-                lines.push(format!("{}\n", report::render_fault(ignored, name, true, color)));
+                lines.push(fault(ignored, name, true));
             }
             let hidden = report.ignored_texts.saturating_sub(SHOWN_IGNORED as u64);
             if hidden > 0 {
-                lines.push(format!("note: ignored the end of {} more in `{name}`", counted(hidden, "line")));
+                lines.push(plain(format!("note: ignored the end of {} more in `{name}`", counted(hidden, "line"))));
             }
             if report.is_clean() {
                 continue;
             }
-            for fault in report.faults.iter().take(SHOWN) {
-                lines.push(format!("{}\n", report::render_fault(fault, name, false, color)));
-            }
+            lines.extend(report.faults.iter().take(SHOWN).map(|found| fault(found, name, false)));
             let hidden = report.errors.saturating_sub(SHOWN as u64);
             if hidden > 0 {
-                lines.push(format!("note: {} in `{name}` not shown", counted(hidden, "more error")));
+                lines.push(plain(format!("note: {} in `{name}` not shown", counted(hidden, "more error"))));
             }
             if report.unread_bytes > 0 {
-                lines.push(format!(
+                lines.push(plain(format!(
                     "note: skipped the rest of `{name}` ({}), because an ad before it is not closed",
                     counted(report.unread_bytes, "byte")
-                ));
+                )));
             }
             if report.is_cut {
-                lines.push(format!(
+                lines.push(plain(format!(
                     "note: skipped the rest of `{name}`, because it expands to more than {RATIO} times its compressed \
                      size (expand it first if it is what it should be)"
-                ));
+                )));
             }
-            lines.push(format!(
+            lines.push(plain(format!(
                 "note: {} {} read from `{name}`; skipped: {}, {}",
                 counted(report.ads, "ad"),
                 if report.ads == 1 { "was" } else { "were" },
                 counted(report.skipped_ads, "ad"),
                 counted(report.skipped_attributes, "line"),
-            ));
+            )));
         }
         lines
     }

@@ -1,7 +1,7 @@
 //! `classmate lint FILE…`
 
 use std::collections::BTreeSet;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,8 +10,10 @@ use clap::ValueEnum;
 
 use crate::cli::input;
 use crate::cli::settings::{contents, of_files, of_pool};
-use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, complain, output, print, words, write_json, written};
-use crate::report::fold::Folded;
+use crate::cli::{
+    FORMATS, Failure, Form, Reply, Streams, columns, complain, print, print_result, raw_output, source_output,
+    text_output, words, write_json,
+};
 use crate::report::{counted, lint as report};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
@@ -35,11 +37,11 @@ use classmate_config::internal::config::BYTE_ORDER_MARK;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate lint condor_config
-  classmate lint slots.ads jobs.ads
+  classmate lint examples/pool/config
+  classmate lint examples/stuck/slots.ads examples/stuck/jobs.ads
   classmate lint --expression 'TARGET.OpSys == LINUX && TARGET.Memory > 2G'
-  classmate lint condor_config --allow redefined-knob --format sarif > lint.sarif
-  classmate lint condor_config --fix
+  classmate lint examples/pool/config --allow redefined-knob --format sarif > lint.sarif
+  classmate lint examples/groups/config --fix
   classmate lint --list
 
 docs/lint.md has an example for each code.
@@ -68,7 +70,7 @@ pub(super) struct LintArguments {
     #[arg(long)]
     list: bool,
     /// Output format
-    #[arg(long, value_parser = words(&FORMS), default_value = "text")]
+    #[arg(long, value_name = "FORMAT", value_parser = words(&FORMS), default_value = "text")]
     format: Form,
 }
 
@@ -86,11 +88,12 @@ pub(super) enum FileKind {
     Test,
 }
 
-const FORMS: [(&str, &str, Form); 3] = [TEXT_OR_JSON[0], TEXT_OR_JSON[1], ("sarif", "A SARIF 2.1.0 log", Form::Sarif)];
+const FORMS: [(&str, &str, Form); 5] =
+    [FORMATS[0], FORMATS[1], FORMATS[2], FORMATS[3], ("sarif", "A SARIF 2.1.0 log", Form::Sarif)];
 
 pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCode, Failure> {
     if arguments.list {
-        print(columns(), report::list)?;
+        print(text_output(), report::list)?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(unknown) = arguments.allow.iter().find(|code| catalogue::find(code).is_none()) {
@@ -118,12 +121,12 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
         }
     }
     match arguments.format {
-        Form::Json => print(None, |out| write_json(out, &report::json(&alarms)))?,
-        Form::Sarif => print(None, |out| write_json(out, &report::sarif(&alarms)))?,
-        _ => {
-            let mut out = Folded::but_sources(output(None), columns());
-            let printed = report::write(&mut out, &alarms, streams.out, columns());
-            written(printed.and_then(|()| out.flush()))?;
+        Form::Sarif => print(raw_output(), |out| write_json(out, &report::sarif(&alarms)))?,
+        Form::Text => print(source_output(), |out| report::write(out, &alarms, streams.out, columns()))?,
+        form => {
+            let rows = report::rows(&alarms);
+            let result = report::json(&alarms, &rows);
+            print_result(form, &Reply { schema: "lint/1", result: &result, rows: &rows }, |_| Ok(()))?;
         }
     }
     let wrong = alarms.iter().any(|alarm| alarm.severity == Severity::Error || arguments.deny_warnings);

@@ -1,14 +1,16 @@
 //! `classmate match --job FILE --slots FILE`
 
-use std::io::Write;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::ValueEnum;
-use serde_json::json;
+use serde::{Serialize, Serializer};
 
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Form, Streams, World, print, words};
-use crate::report::{counted, printable};
+use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, World, print_result};
+use crate::report::Color;
+use crate::report::counted;
+use crate::report::table::{Screen, Table};
 use classmate::internal::eval::matching::{is_true, requirements};
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalError, EvalOptions, Value, rank};
@@ -21,9 +23,9 @@ use classmate_pool::internal::pool::slot::is_slot;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate match --job jobs.ads --slots slots.ads
-  classmate match --job job.ads --slots slots.ads.gz --pairs matches --now 2026-07-05T12:00:00Z
-  condor_status -long | classmate match --job job.ads --slots - --pairs none")]
+  classmate match --job examples/pool/jobs.ads --slots examples/pool/slots.ads
+  classmate match --job examples/stuck/jobs.ads --slots examples/stuck/slots.ads --pairs matches
+  condor_status -long | classmate match --job examples/pool/jobs.ads --slots - --pairs none")]
 pub(super) struct MatchArguments {
     /// File of job ads, in any format (`-` for standard input)
     #[arg(long, value_name = "FILE")]
@@ -34,9 +36,8 @@ pub(super) struct MatchArguments {
     /// Pairs to list
     #[arg(long, value_enum, default_value = "all")]
     pairs: Pairs,
-    /// Output format
-    #[arg(long, value_parser = words(&FORMS), default_value = "table")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
     #[command(flatten)]
     world: World,
 }
@@ -50,11 +51,6 @@ enum Pairs {
     /// Only the counts
     None,
 }
-
-const FORMS: [(&str, &str, Form); 2] = [
-    ("table", "Aligned columns", Form::Text),
-    ("json", "JSON lines: one line per pair, then one line per job", Form::Json),
-];
 
 /// The Requirements of a job and a slot, evaluated for each other.
 struct Pair {
@@ -77,13 +73,6 @@ impl Pair {
     }
 }
 
-#[derive(Default)]
-struct Counts {
-    job: usize,
-    slot: usize,
-    both: usize,
-}
-
 pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let mut notes = Notes::default();
@@ -101,75 +90,115 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
             return Err(Failure::input(format!("`{}` holds no ads: expected at least one {what}", path.display())));
         }
     }
-    print(None, |out| write(out, arguments, &jobs, &slots, &settings))
+    let found = Matching::of(&jobs, &slots, arguments.pairs, &settings);
+    let form = arguments.output.format;
+    if form == Form::Text {
+        let answer = Reply { schema: "", result: &(), rows: &[(); 0] };
+        return print_result(form, &answer, |out| found.write(out, arguments.pairs, streams.out));
+    }
+    if arguments.pairs == Pairs::None {
+        return print_result(form, &Reply { schema: "match/1", result: &found, rows: &found.jobs }, |_| Ok(()));
+    }
+    print_result(form, &Reply { schema: "match/1", result: &found, rows: &found.pairs }, |_| Ok(()))
 }
 
-fn write(
-    out: &mut impl Write,
-    arguments: &MatchArguments,
-    jobs: &[ClassAd],
-    slots: &[ClassAd],
-    settings: &EvalOptions,
-) -> std::io::Result<()> {
-    let job_names: Vec<String> = jobs.iter().enumerate().map(|(at, ad)| job_name(ad, at)).collect();
-    let slot_names: Vec<String> = slots.iter().enumerate().map(|(at, ad)| slot_name(ad, at)).collect();
-    let width = |names: &[String], least: usize| names.iter().map(|name| name.chars().count()).fold(least, usize::max);
-    let (job_width, slot_width) = (width(&job_names, 3), width(&slot_names, 4));
-    let table = arguments.format == Form::Text;
-    if table && arguments.pairs != Pairs::None {
-        writeln!(
-            out,
-            "{:job_width$}  {:slot_width$}  {:11}  {:12}  {:5}  RANK",
-            "JOB", "SLOT", "JOB ACCEPTS", "SLOT ACCEPTS", "MATCH"
-        )?;
-    }
-    let mut summaries = Vec::with_capacity(jobs.len());
-    for (job, name) in jobs.iter().zip(&job_names) {
-        let pairs = threads::map_all(slots, |slot| Pair::of(job, slot, settings));
-        let mut counts = Counts::default();
-        for (pair, slot) in pairs.iter().zip(&slot_names) {
-            counts.job += usize::from(is_true(&pair.job));
-            counts.slot += usize::from(is_true(&pair.slot));
-            counts.both += usize::from(pair.matches());
-            if arguments.pairs == Pairs::None || (arguments.pairs == Pairs::Matches && !pair.matches()) {
-                continue;
-            }
-            let (job_says, slot_says) = (verdict(&pair.job), verdict(&pair.slot));
-            if table {
-                let both = if pair.matches() { "yes" } else { "no" };
-                let rank = pair.rank;
-                writeln!(
-                    out,
-                    "{name:job_width$}  {slot:slot_width$}  {job_says:11}  {slot_says:12}  {both:5}  {rank}"
-                )?;
-            } else {
-                let line = json!({ "job": name, "slot": slot, "job_accepts": job_says, "slot_accepts": slot_says,
-                    "match": pair.matches(), "rank": pair.rank });
-                writeln!(out, "{line}")?;
-            }
+/// A name that is shared by the rows of a job or a slot.
+fn shared<S: Serializer>(name: &Rc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(name)
+}
+
+/// A pair as it is listed.
+#[derive(Serialize)]
+struct PairRow {
+    #[serde(serialize_with = "shared")]
+    job: Rc<str>,
+    #[serde(serialize_with = "shared")]
+    slot: Rc<str>,
+    job_accepts: &'static str,
+    slot_accepts: &'static str,
+    #[serde(rename = "match")]
+    matches: bool,
+    rank: f64,
+}
+
+/// The counts of a job.
+#[derive(Serialize)]
+struct JobRow {
+    #[serde(serialize_with = "shared")]
+    job: Rc<str>,
+    slots: usize,
+    accepted_by_job: usize,
+    accepting_job: usize,
+    matching: usize,
+}
+
+/// Everything that is listed.
+#[derive(Serialize)]
+struct Matching {
+    pairs: Vec<PairRow>,
+    jobs: Vec<JobRow>,
+}
+
+impl Matching {
+    fn of(jobs: &[ClassAd], slots: &[ClassAd], listed: Pairs, settings: &EvalOptions) -> Self {
+        let names: Vec<Rc<str>> = slots.iter().enumerate().map(|(at, ad)| slot_name(ad, at).into()).collect();
+        let mut found = Matching { pairs: Vec::new(), jobs: Vec::with_capacity(jobs.len()) };
+        for (at, job) in jobs.iter().enumerate() {
+            let name: Rc<str> = job_name(job, at).into();
+            let pairs = threads::map_all(slots, |slot| Pair::of(job, slot, settings));
+            let count = |holds: &dyn Fn(&Pair) -> bool| pairs.iter().filter(|pair| holds(pair)).count();
+            found.jobs.push(JobRow {
+                job: Rc::clone(&name),
+                slots: slots.len(),
+                accepted_by_job: count(&|pair| is_true(&pair.job)),
+                accepting_job: count(&|pair| is_true(&pair.slot)),
+                matching: count(&Pair::matches),
+            });
+            let shown = pairs.iter().zip(&names).filter(|(pair, _)| match listed {
+                Pairs::All => true,
+                Pairs::Matches => pair.matches(),
+                Pairs::None => false,
+            });
+            found.pairs.extend(shown.map(|(pair, slot)| PairRow {
+                job: Rc::clone(&name),
+                slot: Rc::clone(slot),
+                job_accepts: verdict(&pair.job),
+                slot_accepts: verdict(&pair.slot),
+                matches: pair.matches(),
+                rank: pair.rank,
+            }));
         }
-        summaries.push((name, counts));
+        found
     }
-    if table && arguments.pairs != Pairs::None {
-        writeln!(out)?;
-    }
-    for (name, counts) in summaries {
-        let Counts { job, slot, both } = counts;
-        if table {
-            let total = slots.len();
-            writeln!(
-                out,
-                "{name:job_width$}  {}: {job} accepted by the job, {slot} {} the job, {both} {}",
-                counted(total as u64, "slot"),
-                if slot == 1 { "accepts" } else { "accept" },
-                if both == 1 { "matches" } else { "match" }
-            )?;
-        } else {
-            let line = json!({ "job": name, "slots": slots.len(), "accepted_by_job": job, "accepting_job": slot, "matching": both });
-            writeln!(out, "{line}")?;
+
+    fn write(&self, out: &mut impl Screen, listed: Pairs, color: Color) -> std::io::Result<()> {
+        if listed != Pairs::None {
+            let mut table = Table::new(["JOB", "SLOT", "JOB ACCEPTS", "SLOT ACCEPTS", "MATCH", "RANK"], &[]);
+            for pair in &self.pairs {
+                let both = if pair.matches { "yes" } else { "no" };
+                let rank = pair.rank.to_string();
+                table.row([&*pair.job, &*pair.slot, pair.job_accepts, pair.slot_accepts, both, &rank]);
+            }
+            table.write(out, color)?;
+            writeln!(out)?;
         }
+        let mut counts = Table::new([""; 2], &[]);
+        for job in &self.jobs {
+            counts.row([
+                job.job.to_string(),
+                format!(
+                    "{}: {} accepted by the job, {} {} the job, {} {}",
+                    counted(job.slots as u64, "slot"),
+                    job.accepted_by_job,
+                    job.accepting_job,
+                    if job.accepting_job == 1 { "accepts" } else { "accept" },
+                    job.matching,
+                    if job.matching == 1 { "matches" } else { "match" }
+                ),
+            ]);
+        }
+        counts.write_rows(out)
     }
-    Ok(())
 }
 
 /// The meaning of evaluated Requirements.
@@ -195,7 +224,7 @@ fn job_name(ad: &ClassAd, at: usize) -> String {
 /// The slot's name, or the ad's number.
 fn slot_name(ad: &ClassAd, at: usize) -> String {
     match ad.constant("Name") {
-        Some(Value::Str(name)) => printable(&name),
+        Some(Value::Str(name)) => String::from_utf8_lossy(&name).into_owned(),
         _ => format!("#{}", at + 1),
     }
 }

@@ -3,8 +3,10 @@
 mod ads;
 mod autoclusters;
 mod compare;
+mod completions;
 mod config;
 mod conform;
+mod defaults;
 mod dirac;
 mod eval;
 mod explain;
@@ -12,8 +14,10 @@ mod failure;
 mod fmt;
 mod functions;
 mod generate;
+mod help;
 mod input;
 mod lint;
+mod man;
 mod matching;
 mod negotiate;
 mod output;
@@ -32,22 +36,27 @@ mod taskqueues;
 mod test;
 mod userprio;
 mod verify;
+mod version;
 mod whatif;
 mod words;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(crate) use failure::Failure;
-pub(crate) use output::{Form, Streams, columns, complain, output, print, print_result, write_json, written};
-use output::{TABLE_OR_JSON, TEXT_OR_JSON, write_file};
+use failure::Told;
+use help::misused;
+use output::{FORMATS, line_output, object, raw_output, source_output, text_output, write_file, write_json};
+pub(crate) use output::{Form, FormatArguments, Reply, Streams, columns, complain, print, print_result, written};
 pub(crate) use verify::CycleOfLog;
 use words::words;
 
 use crate::report::{Color, Origin, render_diagnostic};
 use classmate::internal::builtin::user_map::{Homes, UserMap, UserMaps};
+use classmate::internal::span::Position;
 use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::time::parse_instant;
@@ -59,12 +68,12 @@ const WIDEST_HELP: usize = 100;
 
 /// Evaluate ClassAds, replay HTCondor negotiation cycles, and explain the results.
 #[derive(Parser, Debug)]
-#[command(name = "classmate", version, propagate_version = true, max_term_width = WIDEST_HELP)]
+#[command(name = "classmate", version = version::version(), propagate_version = true, max_term_width = WIDEST_HELP)]
 #[command(after_help = "\
 Examples:
   classmate eval '1 + 2 * 3'
-  classmate eval 'TARGET.Memory >= MY.RequestMemory' --my job.ads --target slot.ads
-  classmate match --job jobs.ads --slots slots.ads
+  classmate eval 'RequestMemory > 1024' --my examples/pool/jobs.ads
+  classmate match --job examples/pool/jobs.ads --slots examples/pool/slots.ads --pairs none
   classmate negotiate examples/pool
   classmate explain examples/pool --job 1.0
   classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
@@ -72,12 +81,12 @@ Examples:
   classmate quotas examples/groups
   classmate taskqueues examples/dirac
   classmate sprio examples/slurm
-  classmate config check condor_config
-  classmate lint condor_config slots.ads
+  classmate config check examples/pool/config
+  classmate lint examples/pool
 
 Exit status: 0 on success, 1 on failure, 2 on a usage error or input that does not parse.")]
 pub struct Cli {
-    /// When to color the output; `auto` means on a terminal, unless NO_COLOR is set.
+    /// When to color the output; `auto` means on a terminal, unless `NO_COLOR` or `FORCE_COLOR` is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
     #[command(subcommand)]
@@ -93,10 +102,10 @@ enum ColorChoice {
 
 impl ColorChoice {
     fn for_stream(self, terminal: bool) -> Color {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         match self {
             ColorChoice::Always => Color::On,
-            ColorChoice::Auto if terminal && !plain => Color::On,
+            ColorChoice::Auto if !is_set("NO_COLOR") && (terminal || is_set("FORCE_COLOR")) => Color::On,
             _ => Color::Off,
         }
     }
@@ -129,6 +138,8 @@ enum Command {
     Fmt(fmt::FmtArguments),
     Test(test::TestArguments),
     Conform(conform::ConformArguments),
+    Completions(completions::CompletionsArguments),
+    Man(man::ManArguments),
 }
 
 /// Clock and mode, for all commands that evaluate.
@@ -223,60 +234,69 @@ impl World {
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    let mut command = Cli::command();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    output::choose_messages(&arguments.iter().map(|one| one.to_string_lossy().into_owned()).collect::<Vec<_>>());
+    match (answered(&userprio::spelled(arguments)), input::flaw()) {
+        (Ok(ExitCode::SUCCESS), Some(flaw)) => {
+            complain(&format!("error: {flaw}"));
+            ExitCode::from(1)
+        }
+        (Ok(status), _) => status,
+        (Err(failure), _) => {
+            failure.show();
+            ExitCode::from(failure.status)
+        }
+    }
+}
+
+/// Parses the arguments and runs the subcommand.
+fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
+    let mut command = help::arranged(Cli::command(), arguments);
     if let Some(columns) = columns() {
         command = command.term_width(columns.min(WIDEST_HELP));
     }
-    let matches = command.get_matches_from(userprio::spelled(std::env::args_os()));
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let defaults = defaults::read()?;
+    let matches = defaults.matches(&command, arguments)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| misused(&error))?;
     let streams = Streams {
         out: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stdout())),
         err: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stderr())),
     };
-    let result = match &cli.command {
-        Command::Eval(arguments) => eval::run(arguments, streams),
-        Command::Match(arguments) => matching::run(arguments, streams),
-        Command::Repl(arguments) => repl::run(arguments, streams),
-        Command::Functions(arguments) => functions::run(arguments),
-        Command::Negotiate(arguments) => negotiate::run(arguments, streams),
-        Command::Explain(arguments) => explain::run(arguments, streams),
-        Command::Whatif(arguments) => return ended(whatif::run(arguments, streams)),
-        Command::Report(arguments) => report::run(arguments, streams),
-        Command::Verify(arguments) => return ended(verify::run(arguments, streams)),
-        Command::Diff(arguments) => return ended(whatif::diff(arguments, streams)),
-        Command::Generate(arguments) => generate::run(arguments),
-        Command::Simulate(arguments) => simulate::run(arguments, streams),
-        Command::Compare(arguments) => compare::run(arguments, streams),
-        Command::Quotas(arguments) => quotas::run(arguments, streams),
-        Command::Taskqueues(arguments) => taskqueues::run(arguments, streams),
-        Command::Userprio(arguments) => userprio::run(arguments, streams),
-        Command::Sprio(arguments) => sprio::run(arguments, streams),
-        Command::Sshare(arguments) => sshare::run(arguments, streams),
-        Command::Ads(arguments) => ads::run(arguments, streams),
-        Command::Config(arguments) => return ended(config::run(arguments, streams)),
-        Command::Autoclusters(arguments) => autoclusters::run(arguments, streams),
-        Command::Lint(arguments) => return ended(lint::run(arguments, streams)),
-        Command::Test(arguments) => return ended(test::run(arguments, streams)),
-        Command::Fmt(arguments) => return ended(fmt::run(arguments, streams)),
-        Command::Conform(arguments) => conform::run(arguments),
-    };
-    ended(result.map(|()| ExitCode::SUCCESS))
+    let done = |result: Result<(), Failure>| result.map(|()| ExitCode::SUCCESS);
+    match &cli.command {
+        Command::Eval(arguments) => done(eval::run(arguments, streams)),
+        Command::Match(arguments) => done(matching::run(arguments, streams)),
+        Command::Repl(arguments) => done(repl::run(arguments, streams)),
+        Command::Functions(arguments) => done(functions::run(arguments)),
+        Command::Negotiate(arguments) => done(negotiate::run(arguments, streams)),
+        Command::Explain(arguments) => done(explain::run(arguments, streams)),
+        Command::Whatif(arguments) => whatif::run(arguments, streams),
+        Command::Report(arguments) => done(report::run(arguments, streams)),
+        Command::Verify(arguments) => verify::run(arguments, streams),
+        Command::Diff(arguments) => whatif::diff(arguments, streams),
+        Command::Generate(arguments) => done(generate::run(arguments)),
+        Command::Simulate(arguments) => done(simulate::run(arguments, streams)),
+        Command::Compare(arguments) => done(compare::run(arguments, streams)),
+        Command::Quotas(arguments) => done(quotas::run(arguments, streams)),
+        Command::Taskqueues(arguments) => done(taskqueues::run(arguments, streams)),
+        Command::Userprio(arguments) => done(userprio::run(arguments, streams)),
+        Command::Sprio(arguments) => done(sprio::run(arguments, streams)),
+        Command::Sshare(arguments) => done(sshare::run(arguments, streams)),
+        Command::Ads(arguments) => done(ads::run(arguments, streams)),
+        Command::Config(arguments) => config::run(arguments, streams),
+        Command::Autoclusters(arguments) => done(autoclusters::run(arguments, streams)),
+        Command::Lint(arguments) => lint::run(arguments, streams),
+        Command::Test(arguments) => test::run(arguments, streams),
+        Command::Fmt(arguments) => fmt::run(arguments, streams),
+        Command::Conform(arguments) => done(conform::run(arguments)),
+        Command::Completions(arguments) => done(completions::run(arguments)),
+        Command::Man(arguments) => done(man::run(arguments)),
+    }
 }
 
 /// Keeps a value until the process ends, which is when the command ends: to free every ad of a large pool takes long.
 fn leaked<'v, T: 'v>(value: T) -> &'v mut T {
     Box::leak(Box::new(value))
-}
-
-/// The exit status of a command; prints its failure.
-fn ended(result: Result<ExitCode, Failure>) -> ExitCode {
-    match result {
-        Ok(status) => status,
-        Err(failure) => {
-            complain(&failure.message);
-            ExitCode::from(failure.status)
-        }
-    }
 }
 
 /// Parses the expression of a flag of the command line.
@@ -292,5 +312,7 @@ fn parsed_with(text: &[u8], name: &str, options: &ParseOptions, color: Color) ->
 /// The failure of a text that does not parse.
 fn unparsed(error: &SyntaxError, text: &[u8], name: &str, color: Color) -> Failure {
     let finding = diagnose(text, error, &ParseOptions::default());
-    Failure::rendered(render_diagnostic(&finding, text, &Origin::whole(name), color))
+    let place = Position::of(text, finding.span.start as usize);
+    let drawn = render_diagnostic(&finding, text, &Origin::whole(name), color);
+    Failure::drawn(Told::at(&finding, name, place.line, place.column), &drawn)
 }

@@ -2,11 +2,14 @@
 
 use std::io::Write;
 
+use serde::Serialize;
+
 use crate::cli::input::{self, Notes};
+use crate::cli::output::Out;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::stats::{Measured, Report, Stopwatch};
-use crate::cli::{Failure, Form, Streams, TABLE_OR_JSON, leaked, parsed, print, print_result, words, write_json};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, leaked, parsed, print, print_result, raw_output};
 use crate::report::{self, outcome};
 use classmate::internal::format::long::LongWriter;
 use classmate::internal::threads::set_number;
@@ -15,7 +18,7 @@ use classmate_pool::internal::negotiate::Purpose;
 use classmate_pool::internal::negotiate::advertisement::advertisement;
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
 use classmate_pool::internal::pool::slot::copies;
-use classmate_pool::internal::simulate::replay::{ReplayPlan, replay};
+use classmate_pool::internal::simulate::replay::{CycleReport, ReplayPlan, replay};
 use classmate_pool::{CycleOptions, Journal, Matcher, Outcome, PreparedPool, Snapshot, commit};
 
 /// Run a negotiation cycle as `condor_negotiator` would.
@@ -32,9 +35,9 @@ Examples:
   classmate negotiate examples/pool --matches none --format json
   classmate negotiate examples/pool --ad
   classmate negotiate examples/slurm --policy slurm
-  classmate negotiate examples/pool --commit      update examples/pool/Accountantnew.log
+  classmate negotiate examples/pool --commit      # update examples/pool/Accountantnew.log
   classmate negotiate examples/pool --cycles 24 --interval 3600 --run-time 7200
-  classmate negotiate --slots slots.ads.gz --jobs jobs.ads --log Accountantnew.log
+  classmate negotiate --slots examples/pool/slots.ads --jobs examples/groups/jobs.ads
 
 Exit status: 0 if the cycle ran, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
@@ -44,9 +47,8 @@ pub(super) struct NegotiateArguments {
     /// Charge the cycle to the accountant's log: decay, usage and matches in one transaction
     #[arg(long)]
     commit: bool,
-    /// Output format
-    #[arg(long, value_parser = words(&TABLE_OR_JSON), default_value = "table")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
     /// Print only the statistics, as attributes of the negotiator ad in the long format
     #[arg(long, conflicts_with_all = ["format", "matches", "stats"])]
     ad: bool,
@@ -60,11 +62,11 @@ pub(super) struct NegotiateArguments {
     /// Number of threads [default: all CPUs]; does not affect the result
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Number of matches to list: `all`, `none` or a number
-    #[arg(long, value_name = "HOW MANY", default_value = "all", value_parser = parse_matches)]
-    matches: usize,
+    /// Number of matches to list: `all`, `none` or a number [default: all; with --cycles none]
+    #[arg(long, value_name = "HOW MANY", value_parser = parse_matches)]
+    matches: Option<usize>,
     /// Run N cycles: matched jobs run, completed jobs leave the queue, and priorities are updated
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "matches", "stats", "reference_path"],
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "stats", "reference_path"],
           value_parser = clap::value_parser!(u32).range(1..))]
     cycles: Option<u32>,
     #[command(flatten)]
@@ -149,20 +151,46 @@ pub(super) fn run(arguments: &NegotiateArguments, streams: Streams) -> Result<()
         let kept = snapshot.config.integer("NEGOTIATION_CYCLE_STATS_LENGTH", 3, 0, 100)?;
         let mut text = Vec::new();
         LongWriter::default().write(&mut text, &advertisement(outcome, snapshot.now, kept > 0));
-        return print(None, |out| out.write_all(&text));
+        return print(raw_output(), |out| out.write_all(&text));
     }
-    print(None, |out| match arguments.format {
-        Form::Json if arguments.stats => write_json(out, &Report::new(outcome, &measured)),
-        Form::Json => write_json(out, outcome),
-        _ => {
-            outcome::write(out, outcome, arguments.matches, streams.out)?;
-            if arguments.stats {
-                writeln!(out)?;
-                measured.write(out)?;
-            }
-            Ok(())
+    let write = |out: &mut Out| {
+        outcome::write(out, outcome, arguments.matches.unwrap_or(usize::MAX), streams.out)?;
+        if arguments.stats {
+            writeln!(out)?;
+            measured.write(out)?;
         }
-    })
+        Ok(())
+    };
+    let (form, schema, rows) = (arguments.output.format, "negotiate/1", &outcome.matches);
+    if arguments.stats {
+        return print_result(form, &Reply { schema, result: &Report::new(outcome, &measured), rows }, write);
+    }
+    print_result(form, &Reply { schema, result: outcome, rows }, write)
+}
+
+/// Several cycles for programs.
+#[derive(Serialize)]
+struct Cycles<'a> {
+    cycles: &'a [CycleReport],
+}
+
+/// The counts of a cycle.
+#[derive(Serialize)]
+struct CycleRow {
+    cycle: u32,
+    now: i64,
+    ended: usize,
+    started: usize,
+    displaced: usize,
+    running: usize,
+    idle: usize,
+}
+
+impl CycleRow {
+    fn of(report: &CycleReport) -> Self {
+        let CycleReport { cycle, now, ended, started, displaced, running, idle, .. } = *report;
+        CycleRow { cycle, now, ended, started, displaced, running, idle }
+    }
 }
 
 /// Runs several cycles.
@@ -173,6 +201,10 @@ fn play(
     mut journal: Option<Journal>,
     streams: Streams,
 ) -> Result<(), Failure> {
+    if arguments.matches.is_some_and(|most| most > 0) {
+        return Err(Failure::input("the matches of several cycles are not listed")
+            .help("use --matches none, or --format json, which has them all"));
+    }
     let plan = arguments.pace.plan(cycles, &snapshot.config, streams)?;
     let book = |snapshot: &Snapshot, outcome: &Outcome| match &mut journal {
         Some(journal) => commit(snapshot, outcome, journal).map(|()| Some(journal.log().clone())),
@@ -186,6 +218,8 @@ fn play(
     });
     progress.finish_and_clear();
     done?;
-    let cycles = serde_json::json!({ "cycles": played });
-    print_result(arguments.format, &cycles, None, |out| report::replay::write(out, &played, streams.out))
+    let result = Cycles { cycles: &played };
+    let rows: Vec<CycleRow> = played.iter().map(CycleRow::of).collect();
+    let answer = Reply { schema: "negotiate-cycles/1", result: &result, rows: &rows };
+    print_result(arguments.output.format, &answer, |out| report::replay::write(out, &played, streams.out))
 }

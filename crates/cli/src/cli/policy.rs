@@ -40,7 +40,7 @@ pub(super) fn first_given(flags: &[(&'static str, bool)]) -> Option<&'static str
 /// The choice of a policy.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct PolicyArguments {
-    /// Scheduling policy
+    /// Scheduling policy; with `--policy slurm` or `--policy dirac`, --help lists the options of that policy
     #[arg(long, value_enum, value_name = "POLICY", default_value = "condor")]
     policy: PolicyName,
     #[command(flatten)]

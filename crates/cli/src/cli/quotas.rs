@@ -2,7 +2,7 @@
 
 use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
-use crate::cli::{Failure, Form, Streams, TABLE_OR_JSON, print_result, words};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, print_result};
 use crate::report::quotas;
 use classmate_pool::PreparedPool;
 use classmate_pool::internal::negotiate::quotas::Division;
@@ -29,10 +29,9 @@ Submitter `physics.hep.alice@example.org` is in group `physics.hep` if GROUP_NAM
 otherwise in no group. `<none>` is the root group: users without a group, with the slots that the groups leave.
 
 Examples:
-  classmate quotas examples/pool
-  classmate quotas examples/pool --group physics.hep
-  classmate quotas examples/pool --format json
-  classmate quotas examples/pool --config other.conf       the effect of a change
+  classmate quotas examples/groups
+  classmate quotas examples/groups --group physics.lep
+  classmate quotas examples/groups --format json
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct QuotasArguments {
@@ -44,9 +43,8 @@ pub(super) struct QuotasArguments {
     /// Allocate like HTCondor 7: flat groups, static quotas that must fit the pool, no surplus, one round
     #[arg(long)]
     flat: bool,
-    /// Output format
-    #[arg(long, value_parser = words(&TABLE_OR_JSON), default_value = "table")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
 }
 
 pub(super) fn run(arguments: &QuotasArguments, streams: Streams) -> Result<(), Failure> {
@@ -68,7 +66,8 @@ pub(super) fn run(arguments: &QuotasArguments, streams: Streams) -> Result<(), F
     if let Some(name) = &arguments.group {
         keep(&mut division, name)?;
     }
-    print_result(arguments.format, &division, None, |out| match &arguments.group {
+    let answer = Reply { schema: "quotas/1", result: &division, rows: &division.groups };
+    print_result(arguments.output.format, &answer, |out| match &arguments.group {
         Some(_) => division.groups.iter().try_for_each(|group| quotas::write_story(out, group)),
         None => quotas::write(out, &division, streams.out),
     })

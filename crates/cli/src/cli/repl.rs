@@ -36,9 +36,9 @@ use classmate_config::internal::config::disk::io_reason;
 #[command(after_help = "\
 Examples:
   classmate repl
-  classmate repl --my job.ads --target slots.ads
-  echo ':match' | classmate repl --my job.ads --target slots.ads
-  classmate repl --check < script
+  classmate repl --my examples/pool/jobs.ads --target examples/pool/slots.ads
+  echo ':match' | classmate repl --my examples/pool/jobs.ads --target examples/pool/slots.ads
+  echo '1 + 1' | classmate repl --check
 
 History is saved in the file named by CLASSMATE_HISTORY, or in classmate/history in the user's data directory.
 If CLASSMATE_HISTORY is empty, no history is saved.
@@ -70,7 +70,7 @@ impl Host for Process {
         }
         let mut notes = Notes::default();
         let ad = input::ad(Path::new(path), at, settings, &mut notes);
-        let ad = ad.map_err(|failure| failure.message.trim_start_matches("error: ").to_owned())?;
+        let ad = ad.map_err(|failure| failure.shown().trim_start_matches("error: ").to_owned())?;
         Ok((ad, notes.lines(Color::Off)))
     }
 

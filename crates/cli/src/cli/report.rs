@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::input::Notes;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
-use crate::cli::{Failure, Streams, print};
+use crate::cli::{Failure, Streams, print, raw_output};
 use crate::report::cycle::page;
 use classmate_advice::internal::autoclusters::audit;
 use classmate_advice::internal::explain::cycle::reasons::common;
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &ReportArguments, streams: Streams) -> Result<(), F
     let name = directory.map_or_else(|| "a pool".to_owned(), shown);
     let text = page(&name, &snapshot, &outcome, &reasons, &audit);
     if arguments.output.as_os_str() == "-" {
-        return print(None, |out| out.write_all(text.as_bytes()));
+        return print(raw_output(), |out| out.write_all(text.as_bytes()));
     }
     std::fs::write(&arguments.output, text).map_err(|error| Failure::writing(arguments.output.display(), &error))
 }

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::cli::failure::Told;
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Now, parse_now};
 use crate::report::{self, Color};
@@ -63,7 +64,7 @@ impl Reading {
 
 /// An error of a configuration with the line it is about.
 pub(super) fn rendered(error: &ConfigError, config: &Config, color: Color) -> Failure {
-    Failure::rendered(report::config::render(error, config.sources(), color))
+    Failure::drawn(Told::of(error), &report::config::render(error, config.sources(), color))
 }
 
 impl Sources {

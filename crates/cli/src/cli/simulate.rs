@@ -9,7 +9,10 @@ use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::interval;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Form, Now, Streams, TABLE_OR_JSON, parse_now, parsed, print, words, write_file, write_json};
+use crate::cli::{
+    Failure, Form, FormatArguments, Now, Reply, Streams, object, parse_now, parsed, print, print_result, raw_output,
+    write_file, write_json,
+};
 use crate::report::simulated::{self, html};
 use classmate::EvalOptions;
 use classmate_pool::internal::accountant::AccountantLog;
@@ -37,12 +40,12 @@ use classmate_pool::{Cluster, SimulationPlan, SlotCluster, Snapshot, UniformClus
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate simulate --workload trace.swf.gz                            the number of cores in the header of the trace
-  classmate simulate --workload trace.swf.gz --slots 128 --format json
-  classmate simulate --workload trace.swf --slots 128 --policy slurm --pool examples/slurm
-  classmate simulate --workload trace.swf --slots 128 --until 2005-11-25T00:00:00Z
-  classmate simulate --workload jobs.ads --slots 20 --run-time 'JobLength * 60'
-  classmate simulate --workload trace.swf --slots 128 --report runs/condor
+  classmate simulate --workload examples/simulate/trace.swf
+  classmate simulate --workload examples/simulate/trace.swf --slots 128 --format json
+  classmate simulate --workload examples/simulate/trace.swf --policy slurm --pool examples/slurm
+  classmate simulate --workload examples/simulate/trace.swf --slots 128 --until 86400
+  classmate simulate --workload examples/pool/jobs.ads --slots 20 --run-time 'RequestCpus * 600'
+  classmate simulate --workload examples/simulate/trace.swf --slots 128 --report runs/condor
 
 Columns:
   WAIT      time from submission to the first start, for jobs that started
@@ -88,9 +91,8 @@ pub(super) struct SimulateArguments {
     /// Seed of the random numbers
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// Output format
-    #[arg(long, value_parser = words(&FORMS), default_value = "table")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
     // Last: its heading holds for whatever follows.
     #[command(flatten)]
     policy: PolicyArguments,
@@ -98,12 +100,6 @@ pub(super) struct SimulateArguments {
 
 /// Maximum number of jobs of a kind that are listed one by one.
 const MAX_LISTED: usize = 20;
-
-const FORMS: [(&str, &str, Form); 3] = [
-    TABLE_OR_JSON[0],
-    ("json", "One JSON object with the full result, including shares over time", Form::Json),
-    ("csv", "One line for all submitters together, each group and each submitter", Form::Csv),
-];
 
 pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
@@ -166,11 +162,16 @@ pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(),
     if let Some(directory) = &arguments.report {
         report(directory, &run)?;
     }
-    print(None, |out| match arguments.format {
-        Form::Json => write_json(out, &run),
-        Form::Csv => simulated::write_csv(out, &run.simulated),
-        _ => simulated::write(out, &run.simulated, streams.out),
-    })
+    if arguments.output.format == Form::Csv {
+        // The columns of `submitters.csv`.
+        return print(raw_output(), |out| simulated::write_csv(out, &run.simulated));
+    }
+    let rows: Vec<_> = simulated::kinds(&run.simulated)
+        .into_iter()
+        .flat_map(|(kind, lines)| lines.iter().map(move |line| object(&[("kind", kind.into())], line)))
+        .collect();
+    let answer = Reply { schema: "simulate/1", result: &run, rows: &rows };
+    print_result(arguments.output.format, &answer, |out| simulated::write(out, &run.simulated, streams.out))
 }
 
 /// Reports the jobs that did not run, and the reasons. Jobs that still wait when the simulation is `stopped` on purpose
@@ -256,7 +257,7 @@ fn workload(
             (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
         };
     for fault in &workload.faults {
-        notes.warn(format!("{name}:{what}{fault}"));
+        notes.skip(format!("{name}:{what}{fault}"));
     }
     if !workload.further.is_empty() {
         let run =
@@ -268,7 +269,7 @@ fn workload(
             rest => format!(", and {rest} other places; use --format json to list all"),
         };
         let what = if what.is_empty() { "lines" } else { "ads" };
-        notes.warn(format!("{name}: more {what} that are not valid jobs: {}{rest}", places.join(", ")));
+        notes.skip(format!("{name}: more {what} that are not valid jobs: {}{rest}", places.join(", ")));
     }
     if workload.arrivals.is_empty() {
         notes.show(streams.err);

@@ -179,7 +179,7 @@ impl SlurmArguments {
             let user = row.user.as_ref().map(|user| format!(", user `{user}`")).unwrap_or_default();
             let known = row.user.as_ref().and_then(|user| settings.tree().find_user_anywhere(&row.account, user));
             let help = known.map_or("", |_| " (print it with `sshare -a -m -P`, which names partitions)");
-            notes.warn(format!(
+            notes.skip(format!(
                 "{listing}:{}: skipped usage of account `{}`{user}, which does not belong to an association{help}",
                 row.line, row.account
             ));
@@ -259,10 +259,5 @@ fn count(found: &mut Option<(usize, String)>, first: impl FnOnce() -> String) {
 /// Every error of a file, the first with its help.
 fn all_refused(errors: &[ConfigError]) -> Result<(), Failure> {
     let Some((first, others)) = errors.split_first() else { return Ok(()) };
-    let mut failure = Failure::from(first.clone());
-    for error in others {
-        failure.message.push('\n');
-        failure.message.push_str(&Failure::from(error.clone()).message);
-    }
-    Err(failure)
+    Err(Failure::from(first.clone()).and(others.iter().cloned().map(Failure::from)))
 }

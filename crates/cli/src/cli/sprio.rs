@@ -4,18 +4,19 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use clap::ArgAction;
+use serde_json::{Value as Json, json};
 
 use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
 use crate::cli::slurm::SlurmArguments;
-use crate::cli::{Failure, Streams, print};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, print_result};
 use crate::report::sprio::{DefaultColumns, Format, PriorityLine, Sort};
 use classmate_config::SlurmConf;
 use classmate_config::internal::config::slurm::PriorityFlags;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::machines::enlist;
-use classmate_pool::internal::priority::slurm::{SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
+use classmate_pool::internal::priority::slurm::{Factors, SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
 
 /// Show job priorities and their factors, like Slurm's `sprio`.
 ///
@@ -46,9 +47,9 @@ A field of -o is %[.][width]letter; the dot aligns it to the right, and it is cu
 
 Examples:
   classmate sprio examples/slurm
-  classmate sprio examples/slurm -l -S -Y          all columns, highest priority first
-  classmate sprio examples/slurm -n -u ann         factors of one user's jobs
-  classmate sprio examples/slurm -w                the weights
+  classmate sprio examples/slurm -l -S -Y          # all columns, highest priority first
+  classmate sprio examples/slurm -n -u ann         # factors of one user's jobs
+  classmate sprio examples/slurm -w                # the weights
   classmate sprio examples/slurm -h -o '%i %Y'
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
@@ -65,8 +66,10 @@ pub(super) struct SprioArguments {
     #[arg(short = 'w', long)]
     weights: bool,
     /// Columns to show
-    #[arg(short = 'o', long, value_name = "FORMAT", conflicts_with_all = ["long", "norm"])]
-    format: Option<String>,
+    #[arg(short = 'o', long, value_name = "COLUMNS", conflicts_with_all = ["long", "norm"])]
+    columns: Option<String>,
+    #[command(flatten)]
+    output: FormatArguments,
     /// Sort by these columns, each prefixed with + or -
     #[arg(short = 'S', long, value_name = "LETTERS", default_value = "i", allow_hyphen_values = true)]
     sort: String,
@@ -92,7 +95,7 @@ pub(super) struct SprioArguments {
 
 pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Failure> {
     let sort = Sort::parse(&arguments.sort).map_err(wrong_letters)?;
-    let given = arguments.format.as_deref().map(Format::parse).transpose().map_err(wrong_letters)?;
+    let given = arguments.columns.as_deref().map(Format::parse).transpose().map_err(wrong_letters)?;
     let wanted = arguments.job.iter().map(|text| wanted(text)).collect::<Result<Vec<_>, _>>()?;
     let mut notes = Notes::default();
     let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
@@ -113,21 +116,13 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
         release: slurm.files().options.release,
     };
     let format = given.unwrap_or_else(|| Format::default_of(shown, conf.weights, !conf.tres_weights.is_empty()));
-    print(None, |out| {
-        if !arguments.noheader {
-            writeln!(out, "{}", format.header())?;
-        }
-        if arguments.weights {
-            // Slurm prints a string that is not set.
-            let tres = conf.written.get("priorityweighttres").map_or("(null)", String::as_str);
-            return writeln!(out, "{}", format.weights(conf.weights, tres));
-        }
+    let mut lines = Vec::new();
+    if !arguments.weights {
         let listed = snapshot.jobs.iter().filter(|ad| is_listed(AdReader::of(ad, &settings), conf.flags, settings.now));
         let jobs: Vec<Vec<SlurmJob>> = listed.map(|ad| standpoint.candidates(ad, &settings)).collect();
         // A cluster of several jobs shows `7_2`, otherwise `7`.
         let several = jobs.iter().flatten().filter(|candidate| candidate.id.process != 0);
         let several: BTreeSet<i64> = several.map(|candidate| candidate.id.cluster).collect();
-        let mut lines = Vec::new();
         for job in &jobs {
             let row = |one: &SlurmJob| line(one, &standpoint, &slurm, several.contains(&one.id.cluster));
             let mut of_job: Vec<PriorityLine> = job.iter().map(row).collect();
@@ -138,7 +133,48 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
             lines.extend(shown.map(|(_, line)| line));
         }
         sort.sort(&mut lines);
+    }
+    let rows: Vec<Json> = lines.iter().map(row).collect();
+    // Slurm prints a string that is not set.
+    let tres = conf.written.get("priorityweighttres").map_or("(null)", String::as_str);
+    let weights = conf.weights;
+    let result = json!({
+        "jobs": rows,
+        "weights": {
+            "age": weights.age, "association": weights.association, "fair_share": weights.fair_share,
+            "job_size": weights.job_size, "partition": weights.partition, "qos": weights.qos, "tres": tres,
+        },
+    });
+    print_result(arguments.output.format, &Reply { schema: "sprio/1", result: &result, rows: &rows }, |out| {
+        if !arguments.noheader {
+            writeln!(out, "{}", format.header())?;
+        }
+        if arguments.weights {
+            return writeln!(out, "{}", format.weights(weights, tres));
+        }
         lines.iter().try_for_each(|line| writeln!(out, "{}", format.row(line)))
+    })
+}
+
+/// A job in a partition for programs: its weighted factors.
+fn row(line: &PriorityLine) -> Json {
+    let Factors { age, association, fair_share, job_size, partition, qos, tres } = &line.weighted;
+    let tres: serde_json::Map<String, Json> = tres.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    json!({
+        "job": line.id,
+        "partition": line.partition,
+        "user": line.user,
+        "account": line.account,
+        "qos": line.qos,
+        "cluster": line.cluster,
+        "priority": line.sum.max(1.0).trunc(),
+        "set_by_hand": line.direct,
+        "site": line.site,
+        "nice": line.nice,
+        "weighted": {
+            "age": age, "association": association, "fair_share": fair_share, "job_size": job_size,
+            "partition": partition, "qos": qos, "tres": tres,
+        },
     })
 }
 

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ArgAction;
+use serde_json::{Value as Json, json};
 
 use crate::cli::input::{self, Notes};
 use crate::cli::pool::expect_directory;
 use crate::cli::settings::pool;
 use crate::cli::slurm::SlurmArguments;
-use crate::cli::{Failure, Now, Streams, parse_now, print};
+use crate::cli::{Failure, Form, FormatArguments, Now, Reply, Streams, parse_now, print_result};
 use crate::report::sshare::{Separator, ShareColumns, ShareListing};
 use classmate::{ClassAd, EvalOptions};
 use classmate_pool::Snapshot;
@@ -41,8 +42,8 @@ More columns for -o: Cluster, ID, Partition, GrpTRESRaw (as in sshare.usage). A 
 Examples:
   classmate sshare examples/slurm -a
   classmate sshare examples/slurm -l -u sys,games
-  classmate sshare examples/slurm -a -P -o Account,User,RawUsage    usable as sshare.usage
-  classmate sshare examples/slurm -a --linear                       factors of Slurm 2.0
+  classmate sshare examples/slurm -a -P -o Account,User,RawUsage    # usable as sshare.usage
+  classmate sshare examples/slurm -a --linear                       # factors of Slurm 2.0
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
 pub(super) struct SshareArguments {
@@ -72,7 +73,9 @@ pub(super) struct SshareArguments {
     partition: bool,
     /// Columns to show (comma-separated)
     #[arg(short = 'o', long, value_name = "COLUMNS", conflicts_with = "long")]
-    format: Option<String>,
+    columns: Option<String>,
+    #[command(flatten)]
+    output: FormatArguments,
     /// Omit the header
     #[arg(short = 'n', visible_short_alias = 'h', long)]
     noheader: bool,
@@ -94,7 +97,7 @@ pub(super) struct SshareArguments {
 }
 
 pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), Failure> {
-    let given = arguments.format.as_deref().map(ShareColumns::parse).transpose();
+    let given = arguments.columns.as_deref().map(ShareColumns::parse).transpose();
     let given = given.map_err(|message| Failure::input(message).help("`classmate sshare --help` lists the columns"))?;
     let mut notes = Notes::default();
     let directory = arguments.pool.as_deref();
@@ -119,7 +122,11 @@ pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), F
     }
     let figures = Standpoint::figures_of(&slurm, &machines, &snapshot.jobs, &settings);
     let fair_tree = matches!(algorithm, Algorithm::FairTree { .. });
-    let columns = given.unwrap_or_else(|| ShareColumns::default_of(arguments.long, arguments.partition, fair_tree));
+    let is_text = arguments.output.format == Form::Text;
+    let columns = given.unwrap_or_else(|| {
+        // Programs get all columns.
+        ShareColumns::default_of(arguments.long || !is_text, arguments.partition || !is_text, fair_tree)
+    });
     let lower = |names: &[String]| names.iter().map(|name| name.to_lowercase()).collect::<Vec<_>>();
     let mut users = lower(&arguments.users);
     if users.is_empty() && !arguments.all {
@@ -141,14 +148,34 @@ pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), F
         run_minutes: &minutes_left(&snapshot.jobs, slurm.tree(), slurm.conf(), &settings),
         columns: &columns,
         separator: match (arguments.parsable, arguments.parsable2) {
+            _ if !is_text => Separator::Bare,
             (true, _) => Separator::Parsable,
             (_, true) => Separator::Bare,
             _ => Separator::Padded,
         },
-        header: !arguments.noheader,
+        header: !arguments.noheader || !is_text,
         users: if arguments.all && users.is_empty() { None } else { Some(&users) },
         accounts: if accounts.is_empty() { None } else { Some(&accounts) },
         users_only: arguments.users_only,
     };
-    print(None, |out| listing.lines().iter().try_for_each(|line| writeln!(out, "{line}")))
+    let lines = listing.lines();
+    let rows = if is_text { Vec::new() } else { rows(&lines) };
+    let result = json!({ "associations": rows });
+    print_result(arguments.output.format, &Reply { schema: "sshare/1", result: &result, rows: &rows }, |out| {
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+    })
+}
+
+/// An object for each line behind the first, which has the names; the fields are separated by `|`.
+fn rows(lines: &[String]) -> Vec<Json> {
+    let Some((names, lines)) = lines.split_first() else { return Vec::new() };
+    let value = |text: &str| match text.parse::<f64>() {
+        Ok(number) if number.is_finite() => json!(number),
+        _ => json!(text),
+    };
+    let row = |line: &String| {
+        let fields = names.split('|').zip(line.split('|'));
+        fields.map(|(name, text)| (name.to_owned(), value(text.trim()))).collect::<serde_json::Map<_, _>>()
+    };
+    lines.iter().map(|line| Json::Object(row(line))).collect()
 }

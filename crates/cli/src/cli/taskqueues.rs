@@ -3,7 +3,7 @@
 use crate::cli::dirac::DiracArguments;
 use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
-use crate::cli::{Failure, Form, Streams, TABLE_OR_JSON, print_result, words};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, print_result};
 use crate::report::taskqueues;
 use classmate_pool::internal::priority::dirac::listing::ListingOptions;
 use classmate_pool::internal::priority::dirac::{DiracPriority, Listing};
@@ -48,23 +48,23 @@ Examples:
   classmate taskqueues examples/dirac
   classmate taskqueues examples/dirac --slot slot1@c1.example.org --draws 3 --seed 42
   classmate taskqueues examples/dirac --weighting literal --format json
-  classmate negotiate examples/dirac --policy dirac          a cycle with these queues
+  classmate negotiate examples/dirac --policy dirac          # a cycle with these queues
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct TaskqueuesArguments {
     #[command(flatten)]
     files: PoolFiles,
-    #[command(flatten)]
-    dirac: DiracArguments,
     /// Show only the queues that this slot accepts, with their probabilities there
     #[arg(long, value_name = "NAME")]
     slot: Option<String>,
     /// Draw N times from the queues shown; --seed changes the draws
     #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     draws: u32,
-    /// Output format
-    #[arg(long, value_parser = words(&TABLE_OR_JSON), default_value = "table")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    dirac: DiracArguments,
 }
 
 pub(super) fn run(arguments: &TaskqueuesArguments, streams: Streams) -> Result<(), Failure> {
@@ -87,5 +87,6 @@ pub(super) fn run(arguments: &TaskqueuesArguments, streams: Streams) -> Result<(
         let wanted = ListingOptions { slot, draws: arguments.draws as usize };
         Ok::<_, Failure>(Listing::new(&policy, pool.submitters().len(), waiting, wanted, opening.settings))
     })?;
-    print_result(arguments.format, &listing, None, |out| taskqueues::write(out, &listing, streams.out))
+    let answer = Reply { schema: "taskqueues/1", result: &listing, rows: &listing.queues };
+    print_result(arguments.output.format, &answer, |out| taskqueues::write(out, &listing, streams.out))
 }

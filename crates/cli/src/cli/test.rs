@@ -4,9 +4,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::failure::Told;
 use crate::cli::settings::contents;
-use crate::cli::{Failure, Streams, columns, complain, input, output, written};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, input, object, print_result, written};
 use crate::report::{self, Color, Origin, policy};
+use classmate::internal::span::Position;
 use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestFileError, TestResult, run as run_tests};
 use classmate_config::internal::config::disk::io_reason;
 
@@ -27,7 +32,7 @@ A test:
 
 Examples:
   classmate test examples/policy/start.toml
-  classmate test policies/*.toml --junit results.xml
+  classmate test examples/policy/*.toml --junit results.xml
   classmate test examples/policy/start.toml --coverage
 
 Exit status: 0 if all tests pass, 1 if a test fails or a file cannot be read, 2 if a file is invalid.")]
@@ -43,41 +48,60 @@ pub(super) struct TestArguments {
     /// Report clauses that were never true or never false in the tests
     #[arg(long)]
     coverage: bool,
+    #[command(flatten)]
+    output: FormatArguments,
+}
+
+/// The results of a file of tests.
+#[derive(Serialize)]
+struct FileResults {
+    file: String,
+    tests: Vec<TestResult>,
+    /// The clauses, if they are asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    coverage: Vec<Covered>,
 }
 
 pub(super) fn run(arguments: &TestArguments, streams: Streams) -> Result<ExitCode, Failure> {
-    let mut out = output(columns());
-    let mut all: Vec<(String, Vec<TestResult>)> = Vec::new();
+    let mut all: Vec<FileResults> = Vec::new();
     let mut wrong: Vec<(String, Failure)> = Vec::new();
     for path in &arguments.files {
-        let name = path.display().to_string();
+        let file = path.display().to_string();
         match of_file(path, arguments.only.as_deref(), streams.err) {
-            Ok((results, covered)) => {
-                written(policy::write(&mut out, &name, &results, streams.out))?;
-                if arguments.coverage {
-                    written(policy::write_coverage(&mut out, &covered))?;
-                }
-                all.push((name, results));
+            Ok((tests, covered)) => {
+                all.push(FileResults { file, tests, coverage: if arguments.coverage { covered } else { Vec::new() } });
             }
             // The other files are run, and a build server gets the error.
-            Err(failure) => wrong.push((name, failure)),
+            Err(failure) => wrong.push((file, failure)),
         }
     }
-    let total: usize = all.iter().map(|(_, results)| results.len()).sum();
-    let failed = all.iter().flat_map(|(_, results)| results).filter(|result| !result.failures.is_empty()).count();
+    let tests = || all.iter().flat_map(|file| file.tests.iter().map(move |test| (file, test)));
+    let (total, failed) = (tests().count(), tests().filter(|(_, test)| !test.failures.is_empty()).count());
     if !all.is_empty() {
-        written(writeln!(out, "{} passed, {failed} failed", total - failed).and_then(|()| out.flush()))?;
+        let result = json!({ "files": all, "passed": total - failed, "failed": failed });
+        let rows: Vec<_> = tests().map(|(file, test)| object(&[("file", json!(file.file))], test)).collect();
+        let answer = Reply { schema: "test/1", result: &result, rows: &rows };
+        print_result(arguments.output.format, &answer, |out| {
+            for file in &all {
+                policy::write(out, &file.file, &file.tests, streams.out)?;
+                if arguments.coverage {
+                    policy::write_coverage(out, &file.coverage)?;
+                }
+            }
+            writeln!(out, "{} passed, {failed} failed", total - failed)
+        })?;
     }
     if let Some(path) = &arguments.junit {
         let mut text = Vec::new();
         let refused: Vec<(String, String)> =
-            wrong.iter().map(|(name, why)| (name.clone(), without_color(&why.message))).collect();
-        written(policy::junit(&mut text, &all, &refused))?;
+            wrong.iter().map(|(name, why)| (name.clone(), without_color(&why.shown()))).collect();
+        let results: Vec<_> = all.iter().map(|file| (file.file.as_str(), file.tests.as_slice())).collect();
+        written(policy::junit(&mut text, &results, &refused))?;
         std::fs::write(path, text).map_err(|error| Failure::writing(path.display(), &error))?;
     }
     let last = wrong.pop();
     for (_, failure) in &wrong {
-        complain(&failure.message);
+        failure.show();
     }
     if let Some((_, failure)) = last {
         return Err(failure);
@@ -106,7 +130,9 @@ fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestRes
     })?;
     let refused = |wrong: TestFileError| match wrong {
         TestFileError::Text(finding) => {
-            Failure::rendered(report::render_diagnostic(&finding, text.as_bytes(), &Origin::whole(&name), color))
+            let place = Position::of(text.as_bytes(), finding.span.start as usize);
+            let drawn = report::render_diagnostic(&finding, text.as_bytes(), &Origin::whole(&name), color);
+            Failure::drawn(Told::at(&finding, &name, place.line, place.column), &drawn)
         }
         TestFileError::Other(message) => Failure::input(format!("{name}: {message}")),
     };

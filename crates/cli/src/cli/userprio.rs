@@ -8,9 +8,13 @@ use std::path::PathBuf;
 use crate::cli::input::{self, Notes};
 use crate::cli::pool::PoolFiles;
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Now, Streams, complain, parse_now, print};
+use crate::cli::{
+    Failure, Form, FormatArguments, Now, Reply, Streams, complain, line_output, parse_now, print, print_result,
+    raw_output, text_output,
+};
 use crate::report::Color;
 use crate::report::userprio::{Columns, Layout, Listing, Setting, write_resources};
+use classmate::internal::format::json::JsonWriter;
 use classmate::internal::syntax::calendar::{Civil, DAY};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::{ClassAd, EvalOptions, Format, Scope, Writer, Zone};
@@ -41,11 +45,12 @@ use classmate_pool::{Journal, PreparedPool};
 #[command(after_help = "\
 Examples:
   classmate userprio examples/pool -allusers
-  classmate userprio examples/pool -all -allusers          every column
-  classmate userprio examples/pool -priority alice         one user
-  classmate userprio spool/Accountantnew.log -setfactor alice@example.org 10
-  classmate userprio spool/Accountantnew.log -setceiling alice@example.org 64 -duration 86400
-  classmate userprio -inputfile saved.ads -usage           output of `condor_userprio -long`
+  classmate userprio examples/pool -all -allusers          # every column
+  classmate userprio examples/pool -priority alice         # one user
+  classmate userprio examples/pool/Accountantnew.log -setfactor alice@pool.test 10
+  classmate userprio examples/pool/Accountantnew.log -setceiling alice@pool.test 64 -duration 86400
+  classmate userprio examples/pool -allusers -long > saved.ads
+  classmate userprio -inputfile saved.ads -usage           # also of condor_userprio
 
 The effective priority (lower is better) is the real priority times the priority factor. The real priority follows usage
 with the half-life PRIORITY_HALFLIFE and is never below 0.5.
@@ -164,6 +169,8 @@ pub(super) struct UserprioArguments {
     af: Option<Vec<String>>,
     #[arg(long, hide = true, requires = "af", value_name = "LETTERS", default_value = "")]
     af_letters: String,
+    #[command(flatten)]
+    output: FormatArguments,
     /// With -long, -json, -af: one ad with numbered attributes, like older negotiators
     #[arg(long, conflicts_with = "modular", help_heading = "Listing")]
     legacy: bool,
@@ -311,7 +318,7 @@ fn change(arguments: &UserprioArguments, edit: &Edit) -> Result<(), Failure> {
     if let Some(name) = edit.name().filter(|_| !edited.known) {
         complain(&format!("note: `{}` did not have a record", String::from_utf8_lossy(name)));
     }
-    print(None, |out| writeln!(out, "{}", edited.message))
+    print(text_output(), |out| writeln!(out, "{}", edited.message))
 }
 
 fn list(arguments: &UserprioArguments, streams: Streams) -> Result<(), Failure> {
@@ -323,7 +330,7 @@ fn list(arguments: &UserprioArguments, streams: Streams) -> Result<(), Failure> 
         let log = read_log(arguments, &mut notes)?;
         notes.show(streams.err);
         let now = arguments.now.unwrap_or(Now::Wall).seconds();
-        return print(None, |out| write_resources(out, &log, user.as_bytes(), now, &Zone::local()));
+        return print(text_output(), |out| write_resources(out, &log, user.as_bytes(), now, &Zone::local()));
     }
     let mut ads = ads(arguments, &mut notes)?;
     notes.show(streams.err);
@@ -333,11 +340,11 @@ fn list(arguments: &UserprioArguments, streams: Streams) -> Result<(), Failure> 
     if let Some(names) = &arguments.af {
         let setting = Setting::parse(&arguments.af_letters)
             .map_err(|error| Failure::input(format!("`-af:{}`: {error}", arguments.af_letters)))?;
-        return print(None, |out| setting.write(out, &ads, names));
+        return print(line_output(), |out| setting.write(out, &ads, names));
     }
     if arguments.long || arguments.json {
         let format = if arguments.json { Format::Json } else { Format::Long };
-        return print(None, |out| {
+        return print(raw_output(), |out| {
             let mut writer = Writer::new(out, format);
             ads.iter().try_for_each(|ad| writer.write(ad).map(drop))?;
             writer.finish().map(drop)
@@ -348,7 +355,19 @@ fn list(arguments: &UserprioArguments, streams: Streams) -> Result<(), Failure> 
     if hidden > 0 && hidden == ads.len() {
         complain("note: no recent usage; use -allusers to list all users");
     }
-    print(None, |out| listing.write(out, &ads))
+    if arguments.output.format == Form::Text {
+        return print(text_output(), |out| listing.write(out, &ads));
+    }
+    let rows = ads.iter().map(ad_object).collect::<Result<Vec<_>, _>>()?;
+    let result = serde_json::json!({ "ads": rows });
+    print_result(arguments.output.format, &Reply { schema: "userprio/1", result: &result, rows: &rows }, |_| Ok(()))
+}
+
+/// An ad as a JSON object.
+fn ad_object(ad: &ClassAd) -> Result<serde_json::Value, Failure> {
+    let mut text = Vec::new();
+    JsonWriter::default().write_line(&mut text, ad);
+    serde_json::from_slice(&text).map_err(|error| Failure::new(format!("cannot write an ad as JSON: {error}")))
 }
 
 fn read_log(arguments: &UserprioArguments, notes: &mut Notes) -> Result<AccountantLog, Failure> {

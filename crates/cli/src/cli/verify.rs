@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::pool::PoolFiles;
-use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, print_result, words};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, print_result};
 use crate::report::counted;
 use crate::report::verify as report;
 use classmate::{EvalOptions, Zone};
@@ -48,9 +48,8 @@ pub(super) struct VerifyArguments {
     /// Number of differences to list: `all`, `none` or a number
     #[arg(long, value_name = "HOW MANY", default_value = "10", value_parser = super::negotiate::parse_matches)]
     differences: usize,
-    /// Output format
-    #[arg(long, value_parser = words(&TEXT_OR_JSON), default_value = "text")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
 }
 
 /// The result, with the log that it is about.
@@ -103,7 +102,8 @@ pub(super) fn run(arguments: &VerifyArguments, streams: Streams) -> Result<ExitC
     let identical = result.identical;
     let cycle = CycleOfLog { logs, number: at + 1, of: log.cycles.len(), started: record.started };
     let verified = Verified { cycle, result };
-    print_result(arguments.format, &verified, columns(), |out| {
+    let reply = Reply { schema: "verify/1", result: &verified, rows: &verified.result.differences };
+    print_result(arguments.output.format, &reply, |out| {
         report::write(out, &verified.cycle, &verified.result, arguments.differences)
     })?;
     Ok(if identical { ExitCode::SUCCESS } else { ExitCode::FAILURE })

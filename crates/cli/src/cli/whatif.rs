@@ -10,7 +10,7 @@ use crate::cli::negotiate::Pace;
 use crate::cli::policy::{PolicyArguments, PolicyName};
 use crate::cli::pool::PoolFiles;
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, Form, Streams, TEXT_OR_JSON, columns, complain, leaked, parsed, print_result, words};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, complain, leaked, parsed, print_result};
 use crate::report::whatif as report;
 use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
 use classmate_advice::internal::lint::config::lint;
@@ -39,10 +39,9 @@ override earlier ones")))]
 Examples:
   classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
   classmate whatif examples/stuck --set-job 'RequestMemory > 8192' 'RequestMemory = 8192'
-  classmate whatif examples/groups --config other.conf
   classmate whatif examples/slurm --policy-before condor --policy slurm
   classmate whatif examples/slurm --policy slurm --set 'PriorityWeightFairshare = 0'
-  classmate whatif examples/pool --drain 'Machine == \"m01.pool.test\"' --expect 'JobsLost <= 1'
+  classmate whatif examples/pool --drain 'Name == \"slot1@m01.pool.test\"' --expect 'JobsLost <= 5'
 
 Exit status: 0 on success, 1 if an --expect is not true or a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct WhatifArguments {
@@ -84,6 +83,7 @@ pub(super) struct WhatifArguments {
 #[command(after_help = "\
 Examples:
   classmate negotiate examples/pool --format json > before.json
+  classmate negotiate examples/pool --config examples/groups/config --format json > after.json
   classmate diff before.json after.json
 
 Exit status: 0 on success, 1 if an --expect is not true or a file cannot be read, 2 if a file is invalid.")]
@@ -110,9 +110,8 @@ JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatch
 struct Shown {
     #[arg(long, value_name = "EXPR", help = EXPECT, allow_hyphen_values = true)]
     expect: Vec<String>,
-    /// Output format
-    #[arg(long, value_parser = words(&TEXT_OR_JSON), default_value = "text")]
-    format: Form,
+    #[command(flatten)]
+    output: FormatArguments,
 }
 
 /// Parses an edit of the ads for which an expression is true.
@@ -147,7 +146,7 @@ fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<
     let slips: Vec<_> = lint(config).into_iter().filter(|alarm| alarm.file() == "--set").collect();
     for alarm in &slips {
         let help = alarm.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
-        notes.warn(format!("--set: {}{help}", alarm.message));
+        notes.no_effect(format!("--set: {}{help}", alarm.message));
     }
     if slips.is_empty() {
         let set = config.assignments().filter(|(_, _, place)| &*place.file == "--set");
@@ -158,7 +157,9 @@ fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<
             }
             let name = String::from_utf8_lossy(name);
             let help = if SlurmConf::is_line(&name) { "; with `--policy slurm` it is a Slurm parameter" } else { "" };
-            notes.warn(format!("--set: `{name}` has no effect: no cycle reads it, and no value refers to it{help}"));
+            notes.no_effect(format!(
+                "--set: `{name}` has no effect: no cycle reads it, and no value refers to it{help}"
+            ));
         }
     }
     Ok(())
@@ -317,7 +318,8 @@ fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<Exit
             failed.push(format!("error: expected `{text}`, which is {value}"));
         }
     }
-    print_result(shown.format, difference, columns(), |out| report::write(out, difference, streams.out))?;
+    let answer = Reply { schema: "whatif/1", result: difference, rows: &report::rows(difference) };
+    print_result(shown.output.format, &answer, |out| report::write(out, difference, streams.out))?;
     for message in &failed {
         complain(message);
     }

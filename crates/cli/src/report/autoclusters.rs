@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::report::outcome::{lines, table};
+use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
 
@@ -10,14 +10,14 @@ use classmate_advice::internal::autoclusters::{Audit, Significance};
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, audit: &Audit, reasons: bool, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Screen, audit: &Audit, reasons: bool, color: Color) -> io::Result<()> {
     let known = audit.idle_jobs > 0;
     let headings: &[&str] = if known {
         &["ATTRIBUTE", "VALUES", "AUTOCLUSTERS WITHOUT", "REQUESTS WITHOUT", "MATTERS", "BECAUSE OF"]
     } else {
         &["ATTRIBUTE", "MATTERS", "BECAUSE OF"]
     };
-    let mut table = table(headings, if known { &[1, 2, 3] } else { &[] }, color);
+    let mut table = Table::new(headings, if known { &[1, 2, 3] } else { &[] });
     for one in &audit.attributes {
         let mut row = vec![one.name.clone()];
         if known {
@@ -28,9 +28,9 @@ pub fn write(out: &mut impl Write, audit: &Audit, reasons: bool, color: Color) -
             ]);
         }
         row.extend([if one.matters { "yes" } else { "no" }.to_owned(), because(one)]);
-        table.add_row(row);
+        table.row(row);
     }
-    lines(out, &table)?;
+    table.write(out, color)?;
     writeln!(out)?;
     if reasons {
         for one in &audit.attributes {

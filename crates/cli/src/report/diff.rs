@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::Color;
+use super::escape::styled;
 
 /// Lines on either side that are compared with one another; larger differences are shown as one.
 const MAX_LINES: usize = 1500;
@@ -12,10 +13,6 @@ const MAX_LINES: usize = 1500;
 /// # Errors
 /// The output cannot be written.
 pub fn write(out: &mut impl Write, name: &str, old: &[u8], new: &[u8], color: Color) -> io::Result<()> {
-    let (removed, added, plain) = match color {
-        Color::On => ("\u{1b}[31m", "\u{1b}[32m", "\u{1b}[0m"),
-        Color::Off => ("", "", ""),
-    };
     writeln!(out, "--- {name}\n+++ {name}")?;
     let lines = |text: &[u8]| -> Vec<String> {
         text.split(|byte| *byte == b'\n').map(|line| String::from_utf8_lossy(line).into_owned()).collect()
@@ -23,8 +20,8 @@ pub fn write(out: &mut impl Write, name: &str, old: &[u8], new: &[u8], color: Co
     let (old, new) = (lines(old), lines(new));
     for (a, b) in hunks(&old, &new) {
         writeln!(out, "@@ -{},{} +{},{} @@", a.start + 1, a.len(), b.start + 1, b.len())?;
-        old[a].iter().try_for_each(|line| writeln!(out, "{removed}-{line}{plain}"))?;
-        new[b].iter().try_for_each(|line| writeln!(out, "{added}+{line}{plain}"))?;
+        old[a].iter().try_for_each(|line| writeln!(out, "{}", styled(&format!("-{line}"), "31", color)))?;
+        new[b].iter().try_for_each(|line| writeln!(out, "{}", styled(&format!("+{line}"), "32", color)))?;
     }
     Ok(())
 }

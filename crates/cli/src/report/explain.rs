@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
-use crate::report::outcome::{lines, table};
+use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted, shortened};
 use classmate::internal::eval::conditions::Connective;
 use classmate_advice::internal::explain::Explanation;
@@ -23,7 +23,7 @@ use classmate_pool::internal::quota::derivation::slots;
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, found: &Explanation, policies: usize, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Screen, found: &Explanation, policies: usize, color: Color) -> io::Result<()> {
     writeln!(
         out,
         "Job {} of {}: {} of {} {}",
@@ -127,8 +127,8 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
 /// Characters of a condition in a note; its full text is in the table.
 const MAX_NOTED: usize = 160;
 
-fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result<()> {
-    let mut table = table(&["TRUE", "FALSE", "UNDEF", "ERROR", "TOGETHER", "CONDITION"], &[0, 1, 2, 3, 4], color);
+fn clauses(out: &mut impl Screen, clauses: &[Clause], color: Color) -> io::Result<()> {
+    let mut table = Table::new(["TRUE", "FALSE", "UNDEF", "ERROR", "TOGETHER", "CONDITION"], &[0, 1, 2, 3, 4]);
     for clause in clauses {
         let text = match clause.joint {
             Connective::All => "all of".to_owned(),
@@ -141,7 +141,7 @@ fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result
             Connective::All => clause.alone.yes.to_string(),
             _ => clause.together.map(|count| count.to_string()).unwrap_or_default(),
         };
-        table.add_row([
+        table.row([
             clause.alone.yes.to_string(),
             clause.alone.no.to_string(),
             clause.alone.undefined.to_string(),
@@ -150,7 +150,7 @@ fn clauses(out: &mut impl Write, clauses: &[Clause], color: Color) -> io::Result
             format!("{}{via}{text}", "  ".repeat(clause.depth)),
         ]);
     }
-    lines(out, &table)
+    table.write(out, color)
 }
 
 fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
@@ -173,7 +173,7 @@ fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -> io::Result<()> {
+pub fn write_slot(out: &mut impl Screen, found: &SlotExplanation, color: Color) -> io::Result<()> {
     let user = found.user.as_ref().map(|user| format!(", used by {user}")).unwrap_or_default();
     writeln!(out, "Slot {}: {}{user}, weight {}", found.slot, found.state, slots(found.weight))?;
     writeln!(
@@ -205,16 +205,11 @@ pub fn write_slot(out: &mut impl Write, found: &SlotExplanation, color: Color) -
     }
     if !found.candidates.is_empty() {
         writeln!(out, "\nSubmitters with matching jobs")?;
-        let mut table = table(&["SUBMITTER", "JOBS", "MATCHED ELSEWHERE", "STOPPED"], &[1, 2], color);
+        let mut table = Table::new(["SUBMITTER", "JOBS", "MATCHED ELSEWHERE", "STOPPED"], &[1, 2]);
         for one in &found.candidates {
-            table.add_row([
-                one.submitter.clone(),
-                one.jobs.to_string(),
-                one.elsewhere.to_string(),
-                one.stopped.clone(),
-            ]);
+            table.row([one.submitter.clone(), one.jobs.to_string(), one.elsewhere.to_string(), one.stopped.clone()]);
         }
-        lines(out, &table)?;
+        table.write(out, color)?;
     }
     near_jobs(out, found)
 }
@@ -337,7 +332,7 @@ fn bounds(out: &mut impl Write, story: &CycleTrace) -> io::Result<()> {
     Ok(())
 }
 
-fn cycle(out: &mut impl Write, story: &CycleTrace, color: Color) -> io::Result<()> {
+fn cycle(out: &mut impl Screen, story: &CycleTrace, color: Color) -> io::Result<()> {
     writeln!(out, "\nNegotiation cycle")?;
     if let Some(made) = &story.matched {
         let whom = made.displaced.as_ref().map(|user| format!(", preempting {user}")).unwrap_or_default();

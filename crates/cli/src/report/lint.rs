@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
+use super::escape::own;
 use super::{Color, Origin, counted, render_within};
 use classmate::Diagnostic;
 use classmate::internal::diagnostic::Severity;
@@ -23,7 +24,7 @@ pub fn counts(alarms: &[Diagnostic]) -> (u64, u64) {
 /// The output cannot be written.
 pub fn write(out: &mut impl Write, alarms: &[Diagnostic], color: Color, columns: Option<usize>) -> io::Result<()> {
     for alarm in alarms {
-        writeln!(out, "{}\n", render(alarm, color, columns))?;
+        writeln!(out, "{}\n", own(&render(alarm, color, columns)))?;
     }
     let (errors, warnings) = counts(alarms);
     writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
@@ -44,10 +45,15 @@ fn render(alarm: &Diagnostic, color: Color, columns: Option<usize>) -> String {
     render_within(&alarm, Some(alarm.code), alarm.text(), &origin, (color, columns))
 }
 
-/// All alarms as one object.
-pub fn json(alarms: &[Diagnostic]) -> Json {
+/// All alarms with their rows as one object.
+pub fn json(alarms: &[Diagnostic], rows: &[Json]) -> Json {
     let (errors, warnings) = counts(alarms);
-    let listed: Vec<Json> = alarms
+    json!({ "errors": errors, "warnings": warnings, "alarms": rows })
+}
+
+/// An object for each alarm.
+pub fn rows(alarms: &[Diagnostic]) -> Vec<Json> {
+    alarms
         .iter()
         .map(|alarm| {
             let (start, end) = alarm.range();
@@ -70,8 +76,7 @@ pub fn json(alarms: &[Diagnostic]) -> Json {
                 })),
             })
         })
-        .collect();
-    json!({ "errors": errors, "warnings": warnings, "alarms": listed })
+        .collect()
 }
 
 /// All alarms as a SARIF log with one run.

@@ -6,6 +6,7 @@ pub mod autoclusters;
 pub mod config;
 pub mod cycle;
 pub mod diff;
+pub mod escape;
 pub mod explain;
 pub mod fold;
 pub mod functions;
@@ -19,23 +20,24 @@ pub mod replay;
 pub mod simulated;
 pub mod sprio;
 pub mod sshare;
+pub mod table;
 pub mod taskqueues;
 pub mod template;
 pub mod userprio;
 pub mod verify;
 pub mod whatif;
 
-use std::io::{self, Write};
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
 
+use self::escape::escaped;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::format::report::Fault;
 pub use classmate::internal::plural::counted;
 use classmate::internal::span::Position;
 use classmate::internal::syntax::diagnose::diagnose_part;
-use classmate::{Diagnostic, Name, ParseOptions, Span};
+use classmate::{Diagnostic, ParseOptions, Span};
 
 /// True if output is coloured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -85,10 +87,13 @@ pub fn render_within(
     origin: &Origin<'_>,
     (color, columns): (Color, Option<usize>),
 ) -> String {
+    let name = escaped(origin.name);
+    let origin = &Origin { name: &name, ..*origin };
     let primary = Mark { span: finding.span, kind: AnnotationKind::Primary, label: None };
     let related = finding.related.as_ref();
+    let label = related.map(|label| escaped(&label.text));
     let related =
-        related.map(|label| Mark { span: label.span, kind: AnnotationKind::Context, label: Some(&label.text) });
+        related.map(|found| Mark { span: found.span, kind: AnnotationKind::Context, label: label.as_deref() });
     let pictures = match related {
         Some(related) if fits_beside(source, finding.span, related.span) => vec![vec![primary, related]],
         Some(related) => vec![vec![primary], vec![related]],
@@ -98,7 +103,8 @@ pub fn render_within(
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(finding.message.as_str());
+    let message = escaped(&finding.message);
+    let title = level.primary_title(&*message);
     let mut group = Group::with_title(match code {
         Some(code) => title.id(code),
         None => title,
@@ -106,9 +112,9 @@ pub fn render_within(
     for marks in pictures {
         group = group.elements(picture(source, origin, &marks));
     }
-    let help = finding.help.as_deref();
-    if let Some(help) = help {
-        group = group.element(Level::HELP.message(help));
+    let help = finding.help.as_deref().map(escaped);
+    if let Some(help) = &help {
+        group = group.element(Level::HELP.message(&**help));
     }
     let renderer = match color {
         Color::On => Renderer::styled(),
@@ -124,7 +130,7 @@ pub fn render_within(
 struct Mark<'f> {
     span: Span,
     kind: AnnotationKind,
-    label: Option<&'f String>,
+    label: Option<&'f str>,
 }
 
 /// Returns true if two places are so near that one line shows both.
@@ -144,7 +150,7 @@ fn picture<'f>(source: &[u8], origin: &Origin<'f>, marks: &[Mark<'f>]) -> Vec<El
     let annotations = marks.iter().zip(window.marks).map(|(mark, span)| {
         let annotation = mark.kind.span(span);
         match mark.label {
-            Some(label) => annotation.label(label.as_str()),
+            Some(label) => annotation.label(label),
             None => annotation,
         }
     });
@@ -272,32 +278,6 @@ pub fn duration(seconds: f64) -> String {
         (first, 0.0) => format!("{first}{large}"),
         (first, second) => format!("{first}{large} {second}{small}"),
     }
-}
-
-/// Writes rows under the names of their columns, aligned; columns of numbers to the right.
-///
-/// # Errors
-/// The output cannot be written.
-pub fn columns(out: &mut impl Write, names: &[Name], rows: &[Vec<String>]) -> io::Result<()> {
-    let width = |text: &str| text.chars().count();
-    let widths: Vec<usize> = (0..names.len())
-        .map(|at| rows.iter().map(|row| width(&row[at])).fold(width(&names[at].display()), usize::max))
-        .collect();
-    let right: Vec<bool> = (0..names.len())
-        .map(|at| !rows.is_empty() && rows.iter().all(|row| row[at].parse::<f64>().is_ok() || row[at] == "undefined"))
-        .collect();
-    let header: Vec<String> = names.iter().map(|name| name.display().into_owned()).collect();
-    for row in std::iter::once(&header).chain(rows) {
-        let mut line = String::new();
-        for (at, cell) in row.iter().enumerate() {
-            let blanks = " ".repeat(widths[at] - width(cell));
-            let (before, after) = if right[at] { (blanks.as_str(), "") } else { ("", blanks.as_str()) };
-            let gap = if at > 0 { "  " } else { "" };
-            line.extend([gap, before, cell, after]);
-        }
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! The outcome of a cycle as tables.
 
-use std::io::{self, Write};
+use std::io;
 
-use comfy_table::CellAlignment::{Left, Right};
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, Table, presets};
 use indexmap::{IndexMap, IndexSet};
 
+use crate::report::table::{Screen, Table, TableColumn, write_table};
 use crate::report::{Color, counted};
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::summary::SubmitterSummary;
@@ -15,7 +14,7 @@ use classmate_pool::{GroupSummary, JobId, Match, Outcome, Rejected, Rejection, T
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, outcome: &Outcome, matches: usize, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Screen, outcome: &Outcome, matches: usize, color: Color) -> io::Result<()> {
     submitters(out, outcome, color)?;
     if !outcome.groups.is_empty() {
         writeln!(out)?;
@@ -37,77 +36,37 @@ pub fn write(out: &mut impl Write, outcome: &Outcome, matches: usize, color: Col
     Ok(())
 }
 
-pub(super) fn table(headings: &[&str], numbers: &[usize], color: Color) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    match color {
-        Color::On => table.enforce_styling(),
-        Color::Off => table.force_no_tty(),
-    };
-    table.set_header(headings.iter().map(|heading| Cell::new(heading).add_attribute(Attribute::Bold)));
-    for (at, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if numbers.contains(&at) {
-            column.set_cell_alignment(Right);
-        }
-    }
-    table
-}
-
-pub(super) fn lines(out: &mut impl Write, table: &Table) -> io::Result<()> {
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
-}
-
-/// A column of a table: its heading, its alignment, and its text for a row.
-pub(super) type TableColumn<R> = (&'static str, CellAlignment, fn(&R) -> String);
-
-/// Writes a table with a line for each row.
-pub(super) fn write_table<'r, R: 'r>(
-    out: &mut impl Write,
-    columns: &[TableColumn<R>],
-    rows: impl IntoIterator<Item = &'r R>,
-    color: Color,
-) -> io::Result<()> {
-    let headings: Vec<&str> = columns.iter().map(|(heading, ..)| *heading).collect();
-    let numbers: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].1 == Right).collect();
-    let mut drawn = table(&headings, &numbers, color);
-    for row in rows {
-        drawn.add_row(columns.iter().map(|(.., text)| text(row)));
-    }
-    lines(out, &drawn)
-}
-
-fn submitters(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
+fn submitters(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Result<()> {
     if outcome.submitters.is_empty() {
         return writeln!(out, "no submitters: there are no idle or running jobs");
     }
     let columns: [TableColumn<SubmitterSummary>; 9] = [
-        ("SUBMITTER", Left, |line| line.submitter.clone()),
-        ("PRIORITY", Right, |line| line.priority.map_or("-".to_owned(), |priority| format!("{priority:.2}"))),
-        ("SHARE", Right, |line| line.share.map_or("-".to_owned(), |share| format!("{:.1}%", share * 100.0))),
-        ("LIMIT", Right, |line| line.limit.map_or("-".to_owned(), number)),
-        ("RUNNING", Right, |line| line.running.to_string()),
-        ("IDLE", Right, |line| line.idle.to_string()),
-        ("MATCHED", Right, |line| line.matched.to_string()),
-        ("WEIGHT", Right, |line| number(line.weight)),
-        ("STOPPED", Left, |line| line.stopped.as_str().to_owned()),
+        TableColumn::left("SUBMITTER", 0, |line| line.submitter.clone()),
+        TableColumn::right("PRIORITY", 0, |line| {
+            line.priority.map_or("-".to_owned(), |priority| format!("{priority:.2}"))
+        }),
+        TableColumn::right("SHARE", 1, |line| {
+            line.share.map_or("-".to_owned(), |share| format!("{:.1}%", share * 100.0))
+        }),
+        TableColumn::right("LIMIT", 0, |line| line.limit.map_or("-".to_owned(), number)),
+        TableColumn::right("RUNNING", 3, |line| line.running.to_string()),
+        TableColumn::right("IDLE", 0, |line| line.idle.to_string()),
+        TableColumn::right("MATCHED", 0, |line| line.matched.to_string()),
+        TableColumn::right("WEIGHT", 2, |line| number(line.weight)),
+        TableColumn::left("STOPPED", 0, |line| line.stopped.as_str().to_owned()),
     ];
     write_table(out, &columns, &outcome.submitters, color)
 }
 
-fn groups(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
+fn groups(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Result<()> {
     let columns: [TableColumn<GroupSummary>; 7] = [
-        ("GROUP", Left, |group| group.name.clone()),
-        ("QUOTA", Right, |group| number(group.quota)),
-        ("REQUESTED", Right, |group| number(group.demand)),
-        ("USED BEFORE", Right, |group| number(group.usage_before)),
-        ("ALLOCATED", Right, |group| number(group.granted())),
-        ("USED", Right, |group| number(group.usage)),
-        ("ROUNDS", Right, |group| group.rounds.len().to_string()),
+        TableColumn::left("GROUP", 0, |group| group.name.clone()),
+        TableColumn::right("QUOTA", 0, |group| number(group.quota)),
+        TableColumn::right("REQUESTED", 0, |group| number(group.demand)),
+        TableColumn::right("USED BEFORE", 1, |group| number(group.usage_before)),
+        TableColumn::right("ALLOCATED", 0, |group| number(group.granted())),
+        TableColumn::right("USED", 0, |group| number(group.usage)),
+        TableColumn::right("ROUNDS", 2, |group| group.rounds.len().to_string()),
     ];
     write_table(out, &columns, &outcome.groups, color)
 }
@@ -121,23 +80,23 @@ fn number(value: f64) -> String {
     text.strip_suffix(".00").map_or(text.clone(), str::to_owned)
 }
 
-fn made(out: &mut impl Write, outcome: &Outcome, most: usize, color: Color) -> io::Result<()> {
+fn made(out: &mut impl Screen, outcome: &Outcome, most: usize, color: Color) -> io::Result<()> {
     if outcome.matches.is_empty() {
         return writeln!(out, "no matches");
     }
     let columns: [TableColumn<(usize, &Match)>; 8] = [
-        ("#", Right, |(at, _)| (at + 1).to_string()),
-        ("JOB", Left, |(_, made)| made.job.to_string()),
-        ("SUBMITTER", Left, |(_, made)| made.submitter.clone()),
-        ("SLOT", Left, |(_, made)| made.slot.clone()),
-        ("WEIGHT", Right, |(_, made)| number(made.weight)),
-        ("PREEMPTING", Left, |(_, made)| match (made.preempting, &made.displaced) {
+        TableColumn::right("#", 3, |(at, _)| (at + 1).to_string()),
+        TableColumn::left("JOB", 0, |(_, made)| made.job.to_string()),
+        TableColumn::left("SUBMITTER", 0, |(_, made)| made.submitter.clone()),
+        TableColumn::left("SLOT", 0, |(_, made)| made.slot.clone()),
+        TableColumn::right("WEIGHT", 2, |(_, made)| number(made.weight)),
+        TableColumn::left("PREEMPTING", 1, |(_, made)| match (made.preempting, &made.displaced) {
             (PreemptState::None, _) => "-".to_owned(),
             (_, Some(user)) => user.clone(),
             (_, None) => "unknown".to_owned(),
         }),
-        ("PIE", Right, |(_, made)| made.pie.to_string()),
-        ("SPIN", Right, |(_, made)| made.spin.to_string()),
+        TableColumn::right("PIE", 4, |(_, made)| made.pie.to_string()),
+        TableColumn::right("SPIN", 5, |(_, made)| made.spin.to_string()),
     ];
     write_table(out, &columns, &outcome.matches.iter().enumerate().take(most).collect::<Vec<_>>(), color)?;
     let hidden = outcome.matches.len().saturating_sub(most);
@@ -154,7 +113,7 @@ struct Group<'a> {
     requests: IndexSet<JobId>,
 }
 
-fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Result<()> {
+fn rejections(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Result<()> {
     let mut groups: IndexMap<(&str, &str), Group<'_>> = IndexMap::new();
     for rejected in &outcome.rejections {
         let group = groups.entry((&rejected.reason, &rejected.submitter)).or_default();
@@ -162,7 +121,7 @@ fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
         group.last = Some(rejected);
     }
     groups.sort_by(|a, _, b, _| a.0.cmp(b.0));
-    let mut table = table(&["REJECTED FOR", "SUBMITTER", "REQUESTS", "FIRST JOB", "SLOTS"], &[2], color);
+    let mut table = Table::new(["REJECTED FOR", "SUBMITTER", "REQUESTS", "FIRST JOB", "SLOTS"], &[2]);
     for ((reason, submitter), group) in &groups {
         let first = group.requests.first().map(ToString::to_string).unwrap_or_default();
         let slots = match group.last {
@@ -173,9 +132,9 @@ fn rejections(out: &mut impl Write, outcome: &Outcome, color: Color) -> io::Resu
             Some(last) => considered(&last.slots),
             None => String::new(),
         };
-        table.add_row([*reason, *submitter, &group.requests.len().to_string(), &first, &slots]);
+        table.row([*reason, *submitter, &group.requests.len().to_string(), &first, &slots]);
     }
-    lines(out, &table)
+    table.write(out, color)
 }
 
 /// The results of the slots that were considered, in words.
@@ -204,7 +163,7 @@ fn considered(tally: &Tally) -> String {
     }
 }
 
-fn statistics(out: &mut impl Write, outcome: &Outcome) -> io::Result<()> {
+fn statistics(out: &mut impl Screen, outcome: &Outcome) -> io::Result<()> {
     let counts = &outcome.statistics;
     writeln!(
         out,

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::report::Color;
+use crate::report::escape::styled;
 use classmate_advice::internal::policy_test::{Covered, TestResult};
 
 /// Writes a line a test, and below those that failed what was not as expected.
@@ -10,16 +11,12 @@ use classmate_advice::internal::policy_test::{Covered, TestResult};
 /// # Errors
 /// The output cannot be written.
 pub fn write(out: &mut impl Write, file: &str, results: &[TestResult], color: Color) -> io::Result<()> {
-    let (good, bad, plain) = match color {
-        Color::On => ("\u{1b}[32m", "\u{1b}[31m", "\u{1b}[0m"),
-        Color::Off => ("", "", ""),
-    };
     writeln!(out, "{file}")?;
     for result in results {
         if result.failures.is_empty() {
-            writeln!(out, "  {good}ok{plain}      {}", result.name)?;
+            writeln!(out, "  {}      {}", styled("ok", "32", color), result.name)?;
         } else {
-            writeln!(out, "  {bad}FAILED{plain}  {}", result.name)?;
+            writeln!(out, "  {}  {}", styled("FAILED", "31", color), result.name)?;
             result.failures.iter().try_for_each(|failure| writeln!(out, "            {failure}"))?;
         }
     }
@@ -53,11 +50,7 @@ pub fn write_coverage(out: &mut impl Write, covered: &[Covered]) -> io::Result<(
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn junit(
-    out: &mut impl Write,
-    files: &[(String, Vec<TestResult>)],
-    refused: &[(String, String)],
-) -> io::Result<()> {
+pub fn junit(out: &mut impl Write, files: &[(&str, &[TestResult])], refused: &[(String, String)]) -> io::Result<()> {
     let failed = |results: &[TestResult]| results.iter().filter(|result| !result.failures.is_empty()).count();
     let total: usize = files.iter().map(|(_, results)| results.len()).sum::<usize>() + refused.len();
     let failures: usize = files.iter().map(|(_, results)| failed(results)).sum();
@@ -67,7 +60,7 @@ pub fn junit(
     for (file, results) in files {
         let name = escaped(file);
         writeln!(out, "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\">", results.len(), failed(results))?;
-        for result in results {
+        for result in *results {
             let case = format!("    <testcase classname=\"{name}\" name=\"{}\"", escaped(&result.name));
             if result.failures.is_empty() {
                 writeln!(out, "{case}/>")?;
@@ -114,7 +107,7 @@ mod tests {
     fn xml_holds_any_text() {
         let result = TestResult { name: "a<b & \"c\"".to_owned(), failures: vec!["x\u{1}".to_owned(), "y".to_owned()] };
         let mut out = Vec::new();
-        junit(&mut out, &[("f".to_owned(), vec![result])], &[("g".to_owned(), "bad <text>".to_owned())]).unwrap();
+        junit(&mut out, &[("f", &[result])], &[("g".to_owned(), "bad <text>".to_owned())]).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("name=\"a&lt;b &amp; &quot;c&quot;\""), "{text}");
         assert!(text.contains("message=\"x\u{FFFD}&#10;y\""), "{text}");

@@ -2,10 +2,8 @@
 
 use std::io::{self, Write};
 
-use comfy_table::CellAlignment::{Left, Right};
-
 use crate::report::Color;
-use crate::report::outcome::{TableColumn, write_table};
+use crate::report::table::{Screen, TableColumn, write_table};
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
 use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::internal::quota::summary::{QuotaKind, SurplusPolicy};
@@ -17,23 +15,25 @@ const MAX_INDENT: usize = 10;
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, division: &Division, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Screen, division: &Division, color: Color) -> io::Result<()> {
     let columns: [TableColumn<ExplainedGroup>; 12] = [
-        ("GROUP", Left, |group| format!("{}{}", "  ".repeat(group.depth.min(MAX_INDENT)), group.summary.name)),
-        ("CONFIGURED", Right, configured),
-        ("QUOTA", Right, |group| slots(group.summary.quota)),
-        ("SUBTREE", Right, |group| slots(group.summary.subtree_quota)),
-        ("REQUESTED", Right, |group| slots(group.summary.demand)),
-        ("IN USE", Right, |group| slots(group.summary.usage)),
-        ("TAKES", Right, |group| {
+        TableColumn::left("GROUP", 0, |group| {
+            format!("{}{}", "  ".repeat(group.depth.min(MAX_INDENT)), group.summary.name)
+        }),
+        TableColumn::right("CONFIGURED", 1, configured),
+        TableColumn::right("QUOTA", 0, |group| slots(group.summary.quota)),
+        TableColumn::right("SUBTREE", 5, |group| slots(group.summary.subtree_quota)),
+        TableColumn::right("REQUESTED", 0, |group| slots(group.summary.demand)),
+        TableColumn::right("IN USE", 0, |group| slots(group.summary.usage)),
+        TableColumn::right("TAKES", 3, |group| {
             let taken = group.summary.rounds.first().into_iter().flat_map(|round| &round.taken);
             some(taken.map(|taken| taken.amount).sum())
         }),
-        ("LEAVES", Right, |group| some(group.summary.rounds.first().map_or(0.0, |round| round.spare))),
-        ("ALLOCATED", Right, |group| slots(group.summary.allocated)),
-        ("SURPLUS", Left, |group| policy(group.summary.surplus).to_owned()),
-        ("ORDER", Right, |group| group.place.to_string()),
-        ("WHY", Left, |group| group.why.clone()),
+        TableColumn::right("LEAVES", 4, |group| some(group.summary.rounds.first().map_or(0.0, |round| round.spare))),
+        TableColumn::right("ALLOCATED", 0, |group| slots(group.summary.allocated)),
+        TableColumn::left("SURPLUS", 2, |group| policy(group.summary.surplus).to_owned()),
+        TableColumn::right("ORDER", 6, |group| group.place.to_string()),
+        TableColumn::left("WHY", 0, |group| group.why.clone()),
     ];
     write_table(out, &columns, &division.groups, color)?;
     let unit = if division.weighted { "slot weight" } else { "slots" };

@@ -1,8 +1,8 @@
 //! Several cycles as a table: who holds how much of what is in use.
 
-use std::io::{self, Write};
+use std::io;
 
-use crate::report::outcome::{lines, table};
+use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted};
 use classmate_pool::internal::simulate::replay::{CycleReport, SubmitterUsage};
 
@@ -13,12 +13,15 @@ const MAX_COLUMNS: usize = 8;
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, cycles: &[CycleReport], color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Screen, cycles: &[CycleReport], color: Color) -> io::Result<()> {
     let names = largest(cycles);
     let fixed = ["CYCLE", "TIME", "ENDED", "STARTED", "DISPLACED", "RUNNING", "IDLE"];
-    let headings: Vec<&str> = fixed.iter().copied().chain(names.iter().map(String::as_str)).collect();
-    let numbers: Vec<usize> = (0..headings.len()).collect();
-    let mut rows = table(&headings, &numbers, color);
+    let mut table = Table::default();
+    for (at, heading) in fixed.iter().copied().chain(names.iter().map(String::as_str)).enumerate() {
+        // Of the submitters the last ones are left out first; then what happened to jobs.
+        let spare = if at >= fixed.len() { at } else { usize::from(["ENDED", "DISPLACED"].contains(&heading)) };
+        table.column(heading, true, spare as u8);
+    }
     let first = cycles.first().map_or(0, |cycle| cycle.now);
     for cycle in cycles {
         let of = |name: &String| cycle.submitters.iter().find(|usage| usage.submitter == *name);
@@ -27,9 +30,9 @@ pub fn write(out: &mut impl Write, cycles: &[CycleReport], color: Color) -> io::
             .into_iter()
             .chain(counts.iter().map(usize::to_string))
             .chain(names.iter().map(|name| of(name).map_or_else(|| "-".to_owned(), share)));
-        rows.add_row(row);
+        table.row(row);
     }
-    lines(out, &rows)?;
+    table.write(out, color)?;
     let all_names = cycles.iter().flat_map(|cycle| &cycle.submitters).map(|usage| &usage.submitter);
     let known = all_names.collect::<std::collections::BTreeSet<_>>().len();
     if known > names.len() {

@@ -1,10 +1,8 @@
 //! Task queues as a table.
 
-use std::io::{self, Write};
+use std::io;
 
-use comfy_table::CellAlignment::{Left, Right};
-
-use crate::report::outcome::{TableColumn, write_table};
+use crate::report::table::{Screen, TableColumn, write_table};
 use crate::report::{Color, counted};
 use classmate_pool::internal::priority::dirac::Listing;
 use classmate_pool::internal::priority::dirac::listing::TaskQueueRow;
@@ -13,7 +11,7 @@ use classmate_pool::internal::priority::dirac::listing::TaskQueueRow;
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, listing: &Listing, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Screen, listing: &Listing, color: Color) -> io::Result<()> {
     if listing.queues.is_empty() {
         return match &listing.slot {
             Some(slot) if listing.busy => writeln!(out, "{slot} runs a job and does not request another one"),
@@ -24,18 +22,18 @@ pub fn write(out: &mut impl Write, listing: &Listing, color: Color) -> io::Resul
         };
     }
     let columns: [TableColumn<TaskQueueRow>; 12] = [
-        ("TQ", Right, |line| line.row.queue.to_string()),
-        ("JOBS", Right, |line| line.jobs.to_string()),
-        ("OWNER", Left, |line| line.owner.clone()),
-        ("GROUP", Left, |line| line.group.clone()),
-        ("CPU TIME", Right, |line| line.cpu_time.to_string()),
-        ("SITES", Left, sites),
-        ("PLATFORMS", Left, |line| set(&line.platforms)),
-        ("TAGS", Left, |line| set(&line.tags)),
-        ("GROUP SHARE", Right, |line| share(line.row.group_share, line.row.group_correction)),
-        ("SHARE", Right, |line| share(line.row.share, line.row.user_correction)),
-        ("PRIORITY", Right, |line| format!("{:.4}", line.row.priority)),
-        ("FIRST", Right, |line| format!("{:.2}%", line.chance * 100.0)),
+        TableColumn::right("TQ", 0, |line| line.row.queue.to_string()),
+        TableColumn::right("JOBS", 0, |line| line.jobs.to_string()),
+        TableColumn::left("OWNER", 0, |line| line.owner.clone()),
+        TableColumn::left("GROUP", 0, |line| line.group.clone()),
+        TableColumn::right("CPU TIME", 3, |line| line.cpu_time.to_string()),
+        TableColumn::left("SITES", 2, sites),
+        TableColumn::left("PLATFORMS", 5, |line| set(&line.platforms)),
+        TableColumn::left("TAGS", 6, |line| set(&line.tags)),
+        TableColumn::right("GROUP SHARE", 4, |line| share(line.row.group_share, line.row.group_correction)),
+        TableColumn::right("SHARE", 1, |line| share(line.row.share, line.row.user_correction)),
+        TableColumn::right("PRIORITY", 0, |line| format!("{:.4}", line.row.priority)),
+        TableColumn::right("FIRST", 0, |line| format!("{:.2}%", line.chance * 100.0)),
     ];
     write_table(out, &columns, &listing.queues, color)?;
     let jobs: usize = listing.queues.iter().map(|line| line.jobs).sum();

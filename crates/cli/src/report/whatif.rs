@@ -1,8 +1,10 @@
 //! The difference of two outcomes, for people.
 
-use std::io::{self, Write};
+use std::io;
 
-use crate::report::outcome::{lines, table};
+use serde::Serialize;
+
+use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted};
 use classmate_advice::internal::whatif::{Delta, Difference, ShortRequest};
 
@@ -21,26 +23,54 @@ fn counts(one: &Delta<usize>) -> [String; 3] {
 
 /// Writes a table of figures before and after, if there are any.
 fn deltas<const N: usize>(
-    out: &mut impl Write,
+    out: &mut impl Screen,
     headings: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
     color: Color,
 ) -> io::Result<()> {
-    let numbers: Vec<usize> = (1..N).collect();
-    let mut table = table(&headings, &numbers, color);
-    table.add_rows(rows);
+    let mut table = Table::new(headings, &(1..N).collect::<Vec<_>>());
+    rows.for_each(|row| table.row(row));
     if table.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
-    lines(out, &table)
+    table.write(out, color)
+}
+
+/// A figure before and after, for programs.
+#[derive(Serialize)]
+pub struct ChangedFigure {
+    kind: &'static str,
+    name: String,
+    before: f64,
+    after: f64,
+}
+
+/// The figures that differ, one by one.
+pub fn rows(found: &Difference) -> Vec<ChangedFigure> {
+    let row = |kind, name: &str, before, after| ChangedFigure { kind, name: name.to_owned(), before, after };
+    let counts = |kind: &'static str, all: &[Delta<usize>]| -> Vec<ChangedFigure> {
+        all.iter().map(|one| row(kind, &one.name, one.before as f64, one.after as f64)).collect()
+    };
+    let mut rows = vec![row("matches", "", found.matches.0 as f64, found.matches.1 as f64)];
+    rows.extend(found.weights.iter().map(|one| row("weight of a submitter", &one.name, one.before, one.after)));
+    rows.extend(counts("matches of a submitter", &found.submitters));
+    for Delta { name, before, after } in &found.groups {
+        rows.extend([
+            row("quota of a group", name, before.quota, after.quota),
+            row("allocation of a group", name, before.allocated, after.allocated),
+            row("usage of a group", name, before.usage, after.usage),
+        ]);
+    }
+    rows.extend(counts("matches of a slot kind", &found.classes));
+    rows
 }
 
 /// Writes a difference.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, found: &Difference, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Screen, found: &Difference, color: Color) -> io::Result<()> {
     if found.is_none() {
         return writeln!(out, "no difference: {} before and after", counted(found.matches.0 as u64, "match"));
     }

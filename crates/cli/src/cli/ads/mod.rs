@@ -5,7 +5,6 @@ mod seen;
 mod sink;
 mod wanted;
 
-use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use crate::cli::ads::meter::Meter;
@@ -14,7 +13,9 @@ use crate::cli::ads::sink::{Sink, Values, values};
 use crate::cli::ads::wanted::{Wanted, names_in};
 use crate::cli::eval::warn;
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Streams, World, complain, parsed_with, words, written};
+use crate::cli::{
+    FORMATS, Failure, Form, Streams, World, line_output, parsed_with, raw_output, text_output, words, written,
+};
 use crate::report::{self};
 use classmate::internal::format::Layout;
 use classmate::internal::format::json::JsonWriter;
@@ -24,16 +25,16 @@ use classmate::{ClassAd, EvalOptions, Expr, Format, Name, ParseOptions, Value};
 /// Convert, filter and project ads.
 ///
 /// Reads files of any size and writes the ads that satisfy the constraint. The input format is detected from the first
-/// lines unless --from is given. Memory use is one ad plus all attribute names, unless --sort or --format table needs
+/// lines unless --from is given. Memory use is one ad plus all attribute names, unless --sort, --format text or --format csv needs
 /// all ads; --unique adds 16 bytes per distinct output.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  classmate ads slots.ads --to json
-  classmate ads slots.ads.gz --constraint 'Memory > 4096 && State == \"Unclaimed\"' --count
-  classmate ads slots.ads --attributes Name,Cpus,Memory --format table --sort Memory
-  classmate ads slots.ads --attributes Name,Memory --format '%-30s %8d MB\\n'
-  condor_q -long | classmate ads - --attributes Owner --format values --unique
+  classmate ads examples/pool/slots.ads --to json
+  classmate ads examples/pool/slots.ads --constraint 'Memory > 4096 && State == \"Unclaimed\"' --count
+  classmate ads examples/pool/slots.ads --attributes Name,Cpus,Memory --format text --sort Memory
+  classmate ads examples/pool/slots.ads --attributes Name,Memory --template '%-30s %8d MB\\n'
+  condor_q -long | classmate ads - --attributes Owner --values --unique
 
 Exit status: 0 if all input was read, 1 if a file cannot be read or some input was skipped, 2 on a usage error or an expression that does not parse.")]
 pub(super) struct AdsArguments {
@@ -52,10 +53,15 @@ pub(super) struct AdsArguments {
     /// Keep only these attributes; values are printed in this order
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     attributes: Vec<String>,
-    /// Print attribute values: `table`, `values` (one line per ad, separated by spaces), `json` (one object per line,
-    /// as --to jsonl), or a template such as '%-20s %d\n' with s v V d i f e g
-    #[arg(long, value_name = "HOW", requires = "attributes", conflicts_with = "to")]
-    format: Option<String>,
+    /// Print the values of the attributes in this format, instead of ads
+    #[arg(long, value_name = "FORMAT", value_parser = words(&FORMATS), requires = "attributes", conflicts_with = "to")]
+    format: Option<Form>,
+    /// Print the values of the attributes, separated by spaces, one line per ad
+    #[arg(long, requires = "attributes", conflicts_with_all = ["to", "format"])]
+    values: bool,
+    /// Print the values of the attributes in a template such as '%-20s %d\n' with s v V d i f e g
+    #[arg(long, value_name = "TEMPLATE", requires = "attributes", conflicts_with_all = ["to", "format", "values"])]
+    template: Option<String>,
     /// Sort the ads by this value: numbers, then strings, then all other values
     #[arg(long, value_name = "EXPR", allow_hyphen_values = true)]
     sort: Option<String>,
@@ -63,7 +69,7 @@ pub(super) struct AdsArguments {
     #[arg(long)]
     unique: bool,
     /// Print only the number of ads; with --unique, the number of distinct ads
-    #[arg(long, conflicts_with_all = ["to", "format"])]
+    #[arg(long, conflicts_with_all = ["to", "format", "values", "template"])]
     count: bool,
     #[command(flatten)]
     world: World,
@@ -96,12 +102,20 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
     let constraint = expression(arguments.constraint.as_deref(), "--constraint", &settings, streams)?;
     let key = expression(arguments.sort.as_deref(), "--sort", &settings, streams)?;
     let attributes = names(&arguments.attributes)?;
+    let values = values(arguments, attributes.len())?;
+    let out = match values {
+        Some(Values::Table) => text_output(),
+        Some(Values::Line | Values::Template(_)) => line_output(),
+        _ => raw_output(),
+    };
     let mut sink = Sink {
-        out: Some(BufWriter::with_capacity(1 << 16, std::io::stdout().lock())),
+        out: Some(out),
+        color: streams.out,
         attributes: &attributes,
         wanted: Wanted::new(attributes.clone()),
         meter: Meter::new(settings.clone()),
-        values: arguments.format.as_deref().map(|how| values(how, attributes.len())).transpose()?,
+        values,
+        begun: false,
         writer: None,
         to: arguments.to.map(|(format, _)| format),
         layout: arguments.to.map(|(_, layout)| layout).unwrap_or_default(),
@@ -121,7 +135,8 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
     let mut notes = Notes::default();
     let mut unread: Vec<Failure> = Vec::new();
     // True if the memory grows with the number of ads.
-    let keeps = selection.key.is_some() || sink.seen.is_some() || matches!(sink.values, Some(Values::Table));
+    let keeps =
+        selection.key.is_some() || sink.seen.is_some() || matches!(sink.values, Some(Values::Table | Values::Csv));
     for path in &arguments.files {
         // A file that cannot be read does not keep the others from being read.
         let (mut reader, name, room) = match input::ad_reader(path, arguments.from, &settings) {
@@ -156,7 +171,7 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
     }
     warn_of_missing(&selection, &sink.wanted, &mut notes);
     notes.show(streams.err);
-    outcome(sink.lost, unread, notes.any())
+    outcome(sink.lost, unread)
 }
 
 /// The ads that are kept, in their order.
@@ -173,7 +188,7 @@ struct Selection {
 
 impl Selection {
     /// Looks at an ad, and hands it on unless it is left out or has to wait for the others.
-    fn ad(&mut self, ad: ClassAd, sink: &mut Sink<'_, impl Write>) -> std::io::Result<()> {
+    fn ad(&mut self, ad: ClassAd, sink: &mut Sink<'_>) -> std::io::Result<()> {
         if self.first_names.is_empty() {
             self.first_names = ad.names().collect();
         }
@@ -193,7 +208,7 @@ impl Selection {
     }
 
     /// Hands on the ads that waited, in their order.
-    fn rest(&mut self, sink: &mut Sink<'_, impl Write>) -> std::io::Result<()> {
+    fn rest(&mut self, sink: &mut Sink<'_>) -> std::io::Result<()> {
         self.sorted.sort_by(|(a, _), (b, _)| order(a, b));
         self.sorted.iter().try_for_each(|(_, ad)| sink.ad(ad))
     }
@@ -239,7 +254,7 @@ fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
 }
 
 /// The result of the command: the last failure is returned, those before it are shown.
-fn outcome(lost: u64, mut unread: Vec<Failure>, faulty: bool) -> Result<(), Failure> {
+fn outcome(lost: u64, mut unread: Vec<Failure>) -> Result<(), Failure> {
     if lost > 0 {
         let values = report::counted(lost, "value");
         unread.push(
@@ -248,12 +263,10 @@ fn outcome(lost: u64, mut unread: Vec<Failure>, faulty: bool) -> Result<(), Fail
             ))
             .help("choose another format with --to"),
         );
-    } else if unread.is_empty() && faulty {
-        unread.push(Failure::new("some input was skipped"));
     }
     let Some(last) = unread.pop() else { return Ok(()) };
     for failure in unread {
-        complain(&failure.message);
+        failure.show();
     }
     Err(last)
 }

@@ -1,9 +1,9 @@
 //! Several runs side by side as tables.
 
-use std::io::{self, Write};
+use std::io;
 
 use super::{figure, percent};
-use crate::report::outcome::{lines, table};
+use crate::report::table::{Screen, Table};
 use crate::report::{Color, duration};
 use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison, Unit};
 
@@ -14,7 +14,7 @@ const MAX_ROWS: usize = 20;
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, found: &Comparison, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Screen, found: &Comparison, color: Color) -> io::Result<()> {
     let headings: Vec<&str> = std::iter::once("").chain(found.runs.iter().map(String::as_str)).collect();
     drawn(out, &headings, measures(found), color)?;
     for (what, all) in [("GROUP", &found.groups), ("SUBMITTER", &found.submitters)] {
@@ -34,13 +34,12 @@ pub fn write(out: &mut impl Write, found: &Comparison, color: Color) -> io::Resu
     Ok(())
 }
 
-fn drawn(out: &mut impl Write, headings: &[&str], rows: Vec<Vec<String>>, color: Color) -> io::Result<()> {
-    let numbers: Vec<usize> = (1..headings.len()).collect();
-    let mut drawn = table(headings, &numbers, color);
+fn drawn(out: &mut impl Screen, headings: &[&str], rows: Vec<Vec<String>>, color: Color) -> io::Result<()> {
+    let mut table = Table::new(headings, &(1..headings.len()).collect::<Vec<_>>());
     for row in rows {
-        drawn.add_row(row);
+        table.row(row);
     }
-    lines(out, &drawn)
+    table.write(out, color)
 }
 
 /// A row for each number that holds for a run as a whole.

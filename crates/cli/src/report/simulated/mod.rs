@@ -7,9 +7,7 @@ mod plots;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use comfy_table::CellAlignment::{Left, Right};
-
-use crate::report::outcome::{TableColumn, write_table};
+use crate::report::table::{Screen, TableColumn, write_table};
 use crate::report::{Color, counted, duration, page};
 use classmate_pool::SimulationResult;
 use classmate_pool::internal::simulate::result::EntityRow;
@@ -21,22 +19,22 @@ const MAX_ROWS: usize = 20;
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, simulated: &SimulationResult, color: Color) -> io::Result<()> {
+pub fn write(out: &mut impl Screen, simulated: &SimulationResult, color: Color) -> io::Result<()> {
     for line in counts(simulated) {
         writeln!(out, "{line}")?;
     }
     writeln!(out)?;
     let columns: [TableColumn<EntityRow>; 10] = [
-        ("", Left, |line| line.name.clone()),
-        ("JOBS", Right, |line| line.jobs.to_string()),
-        ("DONE", Right, |line| line.completed.to_string()),
-        ("WAIT mean", Right, |line| duration(line.wait.mean)),
-        ("median", Right, |line| duration(line.wait.median)),
-        ("95%", Right, |line| duration(line.wait.p95)),
-        ("LONGEST", Right, |line| duration(line.longest_wait as f64)),
-        ("SLOWDOWN", Right, |line| format!("{:.2}", line.slowdown.mean)),
-        ("SHARE", Right, |line| percent(Some(line.share))),
-        ("ENTITLED", Right, |line| percent(line.due)),
+        TableColumn::left("", 0, |line| line.name.clone()),
+        TableColumn::right("JOBS", 0, |line| line.jobs.to_string()),
+        TableColumn::right("DONE", 0, |line| line.completed.to_string()),
+        TableColumn::right("WAIT mean", 0, |line| duration(line.wait.mean)),
+        TableColumn::right("median", 1, |line| duration(line.wait.median)),
+        TableColumn::right("95%", 2, |line| duration(line.wait.p95)),
+        TableColumn::right("LONGEST", 4, |line| duration(line.longest_wait as f64)),
+        TableColumn::right("SLOWDOWN", 3, |line| format!("{:.2}", line.slowdown.mean)),
+        TableColumn::right("SHARE", 0, |line| percent(Some(line.share))),
+        TableColumn::right("ENTITLED", 0, |line| percent(line.due)),
     ];
     let mut ranked: Vec<&EntityRow> = simulated.submitters.iter().collect();
     ranked.sort_by(|one, other| other.core_seconds.total_cmp(&one.core_seconds));
@@ -93,6 +91,15 @@ fn figure(number: f64) -> String {
     format!("{number:.0}")
 }
 
+/// All submitters together, each group and each submitter, by their kind.
+pub fn kinds(simulated: &SimulationResult) -> [(&'static str, &[EntityRow]); 3] {
+    [
+        ("all", std::slice::from_ref(&simulated.all)),
+        ("group", &simulated.groups[..]),
+        ("submitter", &simulated.submitters[..]),
+    ]
+}
+
 /// Writes a heading and a line for all submitters together, each group and each submitter.
 ///
 /// # Errors
@@ -117,12 +124,9 @@ pub fn write_csv(out: &mut impl Write, simulated: &SimulationResult) -> io::Resu
         ("lost", |line| line.lost.to_string()),
     ];
     writeln!(out, "kind,{}", columns.map(|(heading, _)| heading).join(","))?;
-    let kinds = [
-        ("all", std::slice::from_ref(&simulated.all)),
-        ("group", &simulated.groups[..]),
-        ("submitter", &simulated.submitters[..]),
-    ];
-    for (kind, line) in kinds.into_iter().flat_map(|(kind, lines)| lines.iter().map(move |line| (kind, line))) {
+    for (kind, line) in
+        kinds(simulated).into_iter().flat_map(|(kind, lines)| lines.iter().map(move |line| (kind, line)))
+    {
         writeln!(out, "{kind},{}", columns.map(|(_, text)| text(line)).join(","))?;
     }
     Ok(())

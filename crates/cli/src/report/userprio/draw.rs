@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::Listing;
 use super::column::{COLUMNS, Columns, UserColumn};
 use super::row::{Surplus, UserRow};
+use crate::report::table::Screen;
 use classmate::Zone;
 use classmate::internal::syntax::calendar::Civil;
 use classmate::internal::syntax::number::write_general;
@@ -13,6 +14,24 @@ use classmate::internal::syntax::number::write_general;
 const LONGEST_NAME: usize = 99;
 /// Sort keys from here on mean the last group.
 const LAST_KEY: f64 = 3.402_820_01e38;
+
+/// The columns that are left out on a narrow terminal, in this order.
+const SPARE: [Columns; 14] = [
+    Columns::ORDER,
+    Columns::SORT_KEY,
+    Columns::GROUP,
+    Columns::BEGIN,
+    Columns::LAST,
+    Columns::CEILING,
+    Columns::FLOOR,
+    Columns::SURPLUS,
+    Columns::SUBTREE_QUOTA,
+    Columns::REQUESTED,
+    Columns::SINCE,
+    Columns::FACTOR,
+    Columns::CONFIG_QUOTA,
+    Columns::TOTAL,
+];
 
 /// Everything a listing is drawn from.
 #[expect(clippy::struct_excessive_bools, reason = "four independent decisions about what is shown")]
@@ -33,8 +52,12 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+    pub(super) fn write(mut self, out: &mut impl Screen) -> io::Result<()> {
         let width = self.name_width();
+        let all = self.columns;
+        if let Some(most) = out.width() {
+            self.fit(width, most);
+        }
         writeln!(out, "Last Priority Update: {}", date(self.updated, &self.listing.zone))?;
         let titles = match (self.hide_users, self.hierarchical) {
             (true, true) => ["Group", "Name"],
@@ -70,7 +93,24 @@ impl Drawing<'_> {
         }
         dashes(out)?;
         let count = format!("Number of users: {users}");
-        self.line(out, width, count.as_bytes(), |column| self.total(column, in_use, accumulated))
+        self.line(out, width, count.as_bytes(), |column| self.total(column, in_use, accumulated))?;
+        let hidden = COLUMNS.iter().filter(|column| all.without(self.columns).any(column.is));
+        let hidden: Vec<String> = hidden.map(|column| column.heading.join(" ")).collect();
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "not shown in this width: {}", hidden.join(", "))
+    }
+
+    /// Leaves out columns, those that matter least first, until the lines fit.
+    fn fit(&mut self, name: usize, most: usize) {
+        for spare in SPARE {
+            let shown = COLUMNS.iter().filter(|column| self.columns.any(column.is));
+            if name + shown.map(|column| column.width + 1).sum::<usize>() <= most {
+                return;
+            }
+            self.columns = self.columns.without(spare);
+        }
     }
 
     /// Writes one line; names and cells are cut or filled up with blanks.

@@ -9,12 +9,13 @@ mod row;
 mod values;
 
 use std::cmp::Ordering;
-use std::io::{self, Write};
+use std::io;
 
 pub use column::Columns;
 pub use resources::write_resources;
 pub use values::Setting;
 
+use crate::report::table::Screen;
 use classmate::{ClassAd, EvalOptions, Zone};
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use draw::Drawing;
@@ -72,7 +73,7 @@ impl Listing {
     /// assert_eq!(text.lines().nth(4), Some("alice@x                  500.00     0.50   1000.00"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn write(&self, out: &mut impl Write, ads: &[ClassAd]) -> io::Result<()> {
+    pub fn write(&self, out: &mut impl Screen, ads: &[ClassAd]) -> io::Result<()> {
         if ads.is_empty() {
             return Ok(());
         }

@@ -1,0 +1,207 @@
+//! `classmate.toml`: the default pool, the expected version of HTCondor, and default options.
+//!
+//! It is searched in the working directory and those above it, then in the configuration directory of the user. Its options are
+//! put before those of the command line, and those that are given there are left out.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Command};
+use toml::{Table, Value};
+
+use crate::cli::Failure;
+use crate::cli::help::misused;
+use crate::cli::version::REFERENCE;
+
+/// The name of the file.
+const NAME: &str = "classmate.toml";
+
+/// Options that a file must not set: they run programs, or change files.
+const REFUSED: [&str; 3] = ["allow-commands", "commit", "fix"];
+
+/// The defaults of a file.
+#[derive(Debug, Default)]
+pub(super) struct Defaults {
+    path: PathBuf,
+    pool: Option<PathBuf>,
+    /// Options of all subcommands that have them.
+    options: Table,
+    /// Options of one subcommand.
+    commands: Table,
+}
+
+/// Reads the file, if there is one.
+pub(super) fn read() -> Result<Defaults, Failure> {
+    let Some(path) = found() else { return Ok(Defaults::default()) };
+    let text = std::fs::read_to_string(&path).map_err(|error| Failure::reading(path.display(), &error))?;
+    Defaults::parse(path, &text)
+}
+
+/// The file that applies here.
+fn found() -> Option<PathBuf> {
+    let here = std::env::current_dir().ok();
+    let above = here.iter().flat_map(|here| here.ancestors()).map(|directory| directory.join(NAME));
+    let user = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let user = user.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".config")));
+    above.chain(user.map(|directory| directory.join("classmate").join(NAME))).find(|path| path.is_file())
+}
+
+impl Defaults {
+    fn parse(path: PathBuf, text: &str) -> Result<Self, Failure> {
+        let wrong = |message: String| Failure::input(format!("`{}`: {message}", path.display()));
+        let mut table: Table = text.parse().map_err(|error: toml::de::Error| wrong(error.message().to_owned()))?;
+        let mut text = |name: &str| match table.remove(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(wrong(format!("`{name}` is {}: expected a string", other.type_str()))),
+        };
+        let pool = text("pool")?.map(|pool| path.parent().unwrap_or(Path::new("")).join(pool));
+        if let Some(reference) = text("reference")?.filter(|reference| reference != REFERENCE) {
+            return Err(wrong(format!("`reference` is HTCondor {reference}, but this program follows {REFERENCE}"))
+                .help("use the version of classmate that follows it, or change `reference`"));
+        }
+        let options = match table.remove("options") {
+            None => Table::new(),
+            Some(Value::Table(options)) => options,
+            Some(_) => return Err(wrong("`options` is not a table".to_owned())),
+        };
+        let of_commands = table.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_table()?)));
+        for (table, name) in of_commands
+            .chain([("options", &options)])
+            .flat_map(|(table, options)| options.keys().map(move |name| (table, name)))
+        {
+            if REFUSED.contains(&name.as_str()) {
+                return Err(wrong(format!("`{table}.{name}` can only be given on the command line")));
+            }
+        }
+        Ok(Defaults { pool, options, commands: table, path })
+    }
+
+    /// Parses arguments after the defaults.
+    pub(super) fn matches(&self, command: &Command, arguments: &[OsString]) -> Result<ArgMatches, Failure> {
+        let parse = |arguments: &[OsString]| command.clone().try_get_matches_from(arguments);
+        let Some(place) = subcommand_place(arguments) else {
+            self.check(command)?;
+            return parse(arguments).map_err(|error| misused(&error));
+        };
+        let subcommand = command.find_subcommand(&arguments[place]);
+        let more = subcommand.map(|subcommand| self.options_of(subcommand, &arguments[place..])).transpose()?;
+        let (before, after) = arguments.split_at(place + 1);
+        let mut whole = [before, &more.unwrap_or_default(), after].concat();
+        let error = match parse(&whole) {
+            Ok(matches) => return Ok(matches),
+            Err(error) => error,
+        };
+        let takes_pool =
+            subcommand.is_some_and(|one| one.get_positionals().any(|argument| argument.get_id() == "pool"));
+        if let Some(pool) = self.pool.as_ref().filter(|_| takes_pool)
+            && error.kind() == ErrorKind::MissingRequiredArgument
+        {
+            whole.insert(place + 1, pool.into());
+            return parse(&whole).map_err(|error| misused(&error));
+        }
+        Err(misused(&error))
+    }
+
+    /// Fails if a table is not named like a subcommand.
+    fn check(&self, command: &Command) -> Result<(), Failure> {
+        match self.commands.keys().find(|name| command.find_subcommand(name).is_none()) {
+            Some(name) => Err(Failure::input(format!("`{}`: `{name}` is not a subcommand", self.path.display()))
+                .help("expected `pool`, `reference`, `[options]`, or the name of a subcommand in brackets")),
+            None => Ok(()),
+        }
+    }
+
+    /// The options of a subcommand that are not given.
+    fn options_of(&self, subcommand: &Command, given: &[OsString]) -> Result<Vec<OsString>, Failure> {
+        let wrong = |message: String| Failure::input(format!("`{}`: {message}", self.path.display()));
+        let own = match self.commands.get(subcommand.get_name()) {
+            None => Table::new(),
+            Some(Value::Table(own)) => own.clone(),
+            Some(_) => return Err(wrong(format!("`{}` is not a table", subcommand.get_name()))),
+        };
+        let is_given = |name: &str| {
+            let flag = format!("--{name}");
+            let starts = |rest: &str| rest.is_empty() || rest.starts_with('=');
+            given.iter().any(|one| one.to_str().and_then(|one| one.strip_prefix(&flag)).is_some_and(starts))
+        };
+        let has = |name: &str| subcommand.get_arguments().any(|argument| argument.get_long() == Some(name));
+        if let Some(name) = own.keys().find(|name| !has(name)) {
+            return Err(wrong(format!("`classmate {}` does not have the option `--{name}`", subcommand.get_name())));
+        }
+        let general = self.options.iter().filter(|(name, _)| has(name) && !own.contains_key(*name));
+        let mut options = Vec::new();
+        for (name, value) in general.chain(&own).filter(|(name, _)| !is_given(name)) {
+            let values = match value {
+                Value::Array(values) => values.as_slice(),
+                one => std::slice::from_ref(one),
+            };
+            for value in values {
+                match value {
+                    Value::Boolean(true) => options.push(format!("--{name}").into()),
+                    Value::Boolean(false) => {}
+                    Value::String(text) => options.push(format!("--{name}={text}").into()),
+                    Value::Integer(number) => options.push(format!("--{name}={number}").into()),
+                    Value::Float(number) => options.push(format!("--{name}={number}").into()),
+                    other => return Err(wrong(format!("`{name}` is {}: expected a value", other.type_str()))),
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// The place of the subcommand among the arguments.
+fn subcommand_place(arguments: &[OsString]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(argument) = arguments.get(at) {
+        let text = argument.to_str().unwrap_or_default();
+        match text {
+            "--color" => at += 2,
+            option if option.starts_with('-') => at += 1,
+            _ => return Some(at),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(file: &str, line: &str) -> Result<String, String> {
+        let pool = clap::Arg::new("pool").required(true);
+        let option = |name: &'static str| clap::Arg::new(name).long(name);
+        let explain = Command::new("explain").arg(pool).args([option("job"), option("format")]);
+        let command = Command::new("classmate").arg(clap::Arg::new("color").long("color")).subcommand(explain);
+        let defaults = Defaults::parse("/etc/classmate.toml".into(), file).map_err(|failure| failure.shown())?;
+        let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let matches = defaults.matches(&command, &arguments).map_err(|failure| failure.shown())?;
+        let (_, matches) = matches.subcommand().ok_or("no subcommand")?;
+        let value = |name: &str| matches.get_one::<String>(name).cloned().unwrap_or_default();
+        Ok([value("pool"), value("job"), value("format")].join(" "))
+    }
+
+    #[test]
+    fn the_command_line_comes_first() {
+        let file = "pool = 'pool'\n[options]\nformat = 'json'\nother = 1\n[explain]\njob = '2.0'\n";
+        assert_eq!(shown(file, "classmate explain"), Ok("/etc/pool 2.0 json".to_owned()));
+        assert_eq!(shown(file, "classmate --color never explain x --job=1.0"), Ok("x 1.0 json".to_owned()));
+        assert_eq!(shown("", "classmate explain x"), Ok("x  ".to_owned()));
+    }
+
+    #[test]
+    fn mistakes_name_the_file() {
+        for (file, message) in [
+            ("pool = 1", "`pool` is integer: expected a string"),
+            ("reference = '9.0.0'", "`reference` is HTCondor 9.0.0, but this program follows"),
+            ("[explain]\njobs = 1", "`classmate explain` does not have the option `--jobs`"),
+            ("[options]\nallow-commands = true", "`options.allow-commands` can only be given on the command line"),
+            ("[explain", "`/etc/classmate.toml`: "),
+        ] {
+            let failure = shown(file, "classmate explain x").unwrap_err();
+            assert!(failure.contains(message), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Help: the subcommands in groups, and the options of a scheduling policy only where it is chosen.
+
+use std::ffi::OsString;
+
+use clap::Command;
+
+use crate::cli::Failure;
+use crate::cli::output::messages_are_json;
+
+/// The subcommands by what they are for. Those that are in no group are listed last.
+const GROUPS: [(&str, &[&str]); 6] = [
+    (
+        "Negotiation cycles",
+        &[
+            "snapshot",
+            "negotiate",
+            "verify",
+            "explain",
+            "whatif",
+            "diff",
+            "report",
+            "quotas",
+            "userprio",
+            "autoclusters",
+        ],
+    ),
+    ("ClassAds", &["eval", "match", "ads", "repl", "functions"]),
+    ("Policies and configuration", &["config", "lint", "fmt", "test"]),
+    ("Slurm and DIRAC", &["sprio", "sshare", "taskqueues"]),
+    ("Simulation", &["simulate", "compare", "generate"]),
+    ("Setup", &["completions", "man", "conform"]),
+];
+
+/// The headings of the options of a policy, and the word that chooses it.
+const POLICIES: [(&str, &str); 2] = [("Slurm", "slurm"), ("DIRAC", "dirac")];
+
+/// The command with its help arranged; the arguments tell which policy is chosen.
+pub(super) fn arranged(command: Command, arguments: &[OsString]) -> Command {
+    let list = listed(&command);
+    let template =
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\nOptions:\n{{options}}{{after-help}}");
+    let is_chosen = |policy: &str| {
+        let words = || arguments.iter().filter_map(|argument| argument.to_str());
+        let next = words().zip(words().skip(1)).any(|(flag, value)| flag.starts_with("--policy") && value == policy);
+        next || words().any(|word| word.strip_prefix("--policy=") == Some(policy))
+    };
+    command.help_template(template).mut_subcommands(|subcommand| {
+        if !subcommand.get_arguments().any(|argument| argument.get_id() == "policy") {
+            return subcommand;
+        }
+        subcommand.mut_args(|argument| {
+            let heading = argument.get_help_heading();
+            let policy = POLICIES.iter().find(|(name, _)| heading == Some(*name));
+            let is_hidden = policy.is_some_and(|(_, policy)| !is_chosen(policy));
+            if is_hidden { argument.hide(true) } else { argument }
+        })
+    })
+}
+
+/// The subcommands with what they do, in groups.
+fn listed(command: &Command) -> String {
+    let visible = || command.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
+    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let others: Vec<&str> = visible().filter(|name| !is_grouped(name)).collect();
+    let width = visible().map(str::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for (heading, names) in GROUPS.into_iter().chain([("Other", others.as_slice())]) {
+        let found: Vec<&Command> = names.iter().filter_map(|name| command.find_subcommand(name)).collect();
+        if found.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("{heading}:\n"));
+        for subcommand in found {
+            let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("  {:width$}  {}\n", subcommand.get_name(), about.trim_end_matches('.')));
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+/// The failure of arguments that cannot be parsed; help and the version are printed, and end the process.
+pub(super) fn misused(error: &clap::Error) -> Failure {
+    if !error.use_stderr() || !messages_are_json() {
+        error.exit();
+    }
+    let text = error.render().to_string();
+    let message = text.lines().next().unwrap_or_default();
+    Failure::input(message.strip_prefix("error: ").unwrap_or(message))
+}
