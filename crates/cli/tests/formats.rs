@@ -28,6 +28,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("explain-group/1", &["explain", "examples/groups", "--group", "chemistry"]),
     ("whatif/1", &["whatif", "examples/groups", "--set", "GROUP_QUOTA_chemistry = 5"]),
     ("whatif/1", &["whatif", "examples/stuck", "--set-job", "RequestMemory > 8192", "RequestMemory = 8192"]),
+    ("verify/1", &["verify", "examples/verify"]),
     ("quotas/1", &["quotas", "examples/groups"]),
     ("taskqueues/1", &["taskqueues", "examples/dirac", "--draws", "2"]),
     ("sprio/1", &["sprio", "examples/slurm"]),
@@ -172,7 +173,7 @@ fn the_formats_have_the_same_rows() {
         let table = text(arguments, &["--format", "csv"]);
         let mut csv = csv(&table).into_iter();
         let headings = csv.next().unwrap_or_default();
-        assert!(!rows.is_empty(), "{arguments:?} has no rows");
+        assert!(!rows.is_empty() || arguments[0] == "verify", "{arguments:?} has no rows");
         assert_eq!(csv.len(), rows.len(), "{arguments:?}");
         assert!(headings.iter().all(|heading| !heading.is_empty()), "{arguments:?}: {headings:?}");
         for row in csv {
