@@ -281,3 +281,25 @@ fn citations_go_on_over_lines() {
     assert_eq!(cited[0], ("docs/reference/knobs.md".to_owned(), ["2", "8.3", "9", "10.1"].map(str::to_owned).to_vec()));
     assert_eq!(cited[1].1, Vec::<String>::new());
 }
+
+#[test]
+fn the_book_has_every_page_once() {
+    let read = |name: &str| std::fs::read_to_string(Path::new(REPOSITORY).join(name)).unwrap();
+    let summary = read("docs/SUMMARY.md");
+    let listed: Vec<&str> = summary.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    let pages = |folder: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(Path::new(REPOSITORY).join("docs").join(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+        let pages = names.filter(|name| has_extension(name, "md") && name != "SUMMARY.md");
+        pages.map(|name| if folder.is_empty() { name } else { format!("{folder}/{name}") }).collect()
+    };
+    let mut expected = [pages(""), pages("reference")].concat();
+    let mut found: Vec<String> = listed.into_iter().map(str::to_owned).collect();
+    expected.sort();
+    found.sort();
+    assert_eq!(found, expected);
+    let readme = read("README.md");
+    for page in expected.iter().filter(|page| !page.contains('/')) {
+        assert!(readme.contains(&format!("](docs/{page})")), "README.md does not lead to docs/{page}");
+    }
+}

@@ -88,6 +88,36 @@ fn the_documents_tell_the_truth() {
     assert!(ran >= 5, "only {ran} examples were found");
 }
 
+/// The picture of a terminal in which a command was typed, as SVG.
+fn picture(command: &str) -> String {
+    let (width, height) = (8.4, 19);
+    let text = format!("$ {command}\n{}", transcript(command));
+    let columns = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+    let lines = text.lines().enumerate().map(|(at, line)| {
+        let line = line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let heading = line.chars().all(|character| !character.is_lowercase()) && !line.is_empty();
+        let style = if line.starts_with('$') || heading { " font-weight=\"bold\"" } else { "" };
+        format!("<text x=\"16\" y=\"{}\"{style} xml:space=\"preserve\">{line}</text>\n", 32 + at * height)
+    });
+    let (right, bottom) = ((columns as f64 * width) as usize + 32, text.lines().count() * height + 36);
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {right} {bottom}\" font-family=\"ui-monospace, Menlo, Consolas, \
+         monospace\" font-size=\"14\" fill=\"#e6e6e6\">\n<title>{command}</title>\n<rect width=\"{right}\" height=\"{bottom}\" \
+         rx=\"8\" fill=\"#1e2127\"/>\n{}</svg>\n",
+        lines.collect::<String>()
+    )
+}
+
+#[test]
+fn the_picture_shows_what_the_command_prints() {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/picture.svg"));
+    let expected = picture("classmate negotiate examples/groups --matches none");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &expected).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap_or_default(), expected);
+}
+
 #[test]
 fn the_example_programs_print_what_they_promise() {
     for (name, expected) in [
