@@ -17,8 +17,9 @@ use crate::cli::version::REFERENCE;
 /// The name of the file.
 const NAME: &str = "classmate.toml";
 
-/// Options that a file must not set: they run programs, or change files.
-const REFUSED: [&str; 3] = ["allow-commands", "commit", "fix"];
+/// Options that a file must not set: they run programs, or write files. The same holds for all under the heading [`CHANGES`].
+const REFUSED: [&str; 6] = ["allow-commands", "commit", "fix", "junit", "output", "report"];
+const CHANGES: &str = "Changes";
 
 /// The defaults of a file.
 #[derive(Debug, Default)]
@@ -126,7 +127,12 @@ impl Defaults {
             let starts = |rest: &str| rest.is_empty() || rest.starts_with('=');
             given.iter().any(|one| one.to_str().and_then(|one| one.strip_prefix(&flag)).is_some_and(starts))
         };
-        let has = |name: &str| subcommand.get_arguments().any(|argument| argument.get_long() == Some(name));
+        let option = |name: &str| subcommand.get_arguments().find(|argument| argument.get_long() == Some(name));
+        let has = |name: &str| option(name).is_some();
+        let changes = |name: &&String| option(name).is_some_and(|found| found.get_help_heading() == Some(CHANGES));
+        if let Some(name) = own.keys().chain(self.options.keys()).find(changes) {
+            return Err(wrong(format!("`{name}` can only be given on the command line")));
+        }
         if let Some(name) = own.keys().find(|name| !has(name)) {
             return Err(wrong(format!("`classmate {}` does not have the option `--{name}`", subcommand.get_name())));
         }
