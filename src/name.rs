@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicUsize, Ordering as Memory};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use hashbrown::HashMap;
@@ -284,6 +285,17 @@ static INTERNER: LazyLock<RwLock<Interner>> = LazyLock::new(|| {
     RwLock::new(interner)
 });
 
+/// Bytes that a spelling takes besides its text, about: itself and its places in two tables.
+const SPELLING_OVERHEAD: usize = 128;
+
+/// Bytes that all names take.
+static INTERNED: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that all names take that were ever seen, about: a bound for those who read endless new ones.
+pub fn interned() -> usize {
+    INTERNED.load(Memory::Relaxed)
+}
+
 /// All names that were ever seen.
 #[derive(Default)]
 struct Interner {
@@ -306,6 +318,7 @@ impl Interner {
         let (plain, number) = (is_plain(text, folded), self.spellings.len() as u32);
         let spelling: &'static Spelling = Box::leak(Box::new(Spelling { text, folded, key, plain, number }));
         self.spellings.insert(text, spelling);
+        INTERNED.fetch_add(2 * text.len() + SPELLING_OVERHEAD, Memory::Relaxed);
         self.first.entry(folded).or_insert(spelling);
         spelling
     }
@@ -330,6 +343,16 @@ mod tests {
         assert!(!a.same_spelling(b));
         assert_eq!(b.as_bytes(), b"TOTALSLOTS");
         assert_eq!(b.folded(), b"totalslots");
+    }
+
+    #[test]
+    fn names_are_counted_once() {
+        let name = "x".repeat(1 << 20);
+        let before = interned();
+        Name::new(&name);
+        Name::new(&name);
+        // Other tests intern names at the same time, much shorter ones.
+        assert!((2 << 20..3 << 20).contains(&(interned() - before)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::format::Format;
 use crate::format::detect::{detect_file, detect_text};
 use crate::format::json::JsonParser;
 use crate::format::list::ParseAd;
-use crate::format::long::{Lines, LongReader};
+use crate::format::long::{LineReader, LongReader};
 use crate::format::new::{AdParser, parse_ad};
 use crate::format::source::SliceSource;
 use crate::format::xml::XmlParser;
@@ -88,7 +88,7 @@ pub struct BindingReader {
 #[derive(Debug)]
 struct Parsers {
     options: ParseOptions,
-    long: Lines,
+    long: LineReader,
     new: AdParser,
     json: JsonParser,
 }
@@ -178,7 +178,7 @@ impl Parsers {
     fn new(options: &ParseOptions) -> Self {
         Parsers {
             options: options.clone(),
-            long: Lines::new(options),
+            long: LineReader::new(options),
             new: AdParser::new(options),
             json: JsonParser::new(options),
         }

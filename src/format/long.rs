@@ -15,7 +15,7 @@ use crate::format::source::{LineSource, Source};
 use crate::format::vocabulary::{Expressions, Names, SharedTexts};
 use crate::format::{MAX_AD_BYTES, MAX_ATTRIBUTES, TOO_LONG, TOO_MANY_ATTRIBUTES};
 use crate::name::Name;
-use crate::span::Span;
+use crate::span::{Position, Span};
 use crate::syntax::expr::Node;
 use crate::syntax::literal::Literal;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
@@ -46,7 +46,7 @@ const SPARE: usize = 2;
 #[derive(Debug)]
 pub struct LongReader<R> {
     source: Source<R>,
-    lines: Lines,
+    lines: LineReader,
 }
 
 impl<R: Read> LongReader<R> {
@@ -56,7 +56,7 @@ impl<R: Read> LongReader<R> {
     }
 
     pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
-        LongReader { source, lines: Lines::new(options) }
+        LongReader { source, lines: LineReader::new(options) }
     }
 
     /// Goes on with another input, with what was learned from this one. Gives the report on this one, and its buffer.
@@ -68,14 +68,14 @@ impl<R: Read> LongReader<R> {
     /// Equal strings are kept once, for ads that are all kept.
     #[must_use]
     pub(crate) fn sharing(mut self) -> Self {
-        self.lines.sharing = true;
+        self.lines = self.lines.sharing();
         self
     }
 
     /// Of constants only those of a selection are kept.
     #[must_use]
     pub fn selecting(mut self, selection: Arc<Selection>) -> Self {
-        self.lines.chooser = Some(Chooser::new(selection));
+        self.lines = self.lines.selecting(selection);
         self
     }
 
@@ -141,9 +141,20 @@ fn significant(line: &[u8], first: bool) -> Option<usize> {
     (!comment).then_some(start)
 }
 
-/// Reads the lines of ads.
+/// Reads ads whose lines something else has told apart, such as HTCondor's wire protocol: a value may hold line ends.
+///
+/// ```
+/// use classmate::ParseOptions;
+/// use classmate::internal::format::long::LineReader;
+/// let mut reader = LineReader::new(&ParseOptions::default());
+/// reader.begin();
+/// reader.line(b"Name = \"slot1\"");
+/// reader.line(b"Cpus = (");
+/// assert_eq!(reader.finish().to_string(), "[ Name = \"slot1\" ]");
+/// assert_eq!(reader.report().faults[0].position.line, 2);
+/// ```
 #[derive(Debug)]
-pub(crate) struct Lines {
+pub struct LineReader {
     names: Names,
     expressions: Expressions,
     report: Report,
@@ -156,11 +167,14 @@ pub(crate) struct Lines {
     /// True if equal strings are kept once.
     sharing: bool,
     chooser: Option<Chooser>,
+    /// Lines that [`LineReader::line`] was given, and their bytes.
+    given: (u64, u64),
 }
 
-impl Lines {
-    pub(crate) fn new(options: &ParseOptions) -> Self {
-        Lines {
+impl LineReader {
+    /// Reads lines; of the options, strings are always of old syntax.
+    pub fn new(options: &ParseOptions) -> Self {
+        LineReader {
             names: Names::default(),
             expressions: Expressions::new(ParseOptions { quoting: Quoting::Old, ..options.clone() }, parse_prefix),
             report: Report::on(Some(Quoting::Old)),
@@ -170,7 +184,27 @@ impl Lines {
             texts: SharedTexts::default(),
             sharing: false,
             chooser: None,
+            given: (0, 0),
         }
+    }
+
+    /// Equal strings are kept once, for ads that are all kept.
+    #[must_use]
+    pub fn sharing(mut self) -> Self {
+        self.sharing = true;
+        self
+    }
+
+    /// Of constants only those of a selection are kept.
+    #[must_use]
+    pub fn selecting(mut self, selection: Arc<Selection>) -> Self {
+        self.chooser = Some(Chooser::new(selection));
+        self
+    }
+
+    /// The report on the lines so far. Places count the lines that were given, from 1.
+    pub fn report(&self) -> &Report {
+        &self.report
     }
 
     /// Reads to the end of the next ad. The ad may be empty: then it has only comments and lines that cannot be read, or is too
@@ -194,7 +228,7 @@ impl Lines {
                     begin = source.offset();
                     continue;
                 }
-                return Ok(Some(self.finish()));
+                return Ok(Some(self.ad()));
             }
             if state != State::Large && source.offset() + next as u64 - begin > MAX_AD_BYTES as u64 {
                 state = State::Large;
@@ -230,10 +264,11 @@ impl Lines {
                 source.next_line(next);
             }
         }
-        Ok((state != State::Before).then(|| self.finish()))
+        Ok((state != State::Before).then(|| self.ad()))
     }
 
-    fn begin(&mut self) {
+    /// Begins an ad.
+    pub fn begin(&mut self) {
         self.expressions.begin();
         self.entries.clear();
         self.read = 0;
@@ -248,8 +283,29 @@ impl Lines {
         self.report.add(SyntaxError::new(kind, Span::new(0, 1)), line, source.offset(), source.position());
     }
 
+    /// Reads one line, `Name = expression`. One that cannot be read is reported and left out.
+    pub fn line(&mut self, line: &[u8]) {
+        let (before, offset) = self.given;
+        let position = Position { line: before + 1, column: 1 };
+        match self.attribute(line, line.iter().take_while(|byte| is_space(**byte)).count()) {
+            Ok(None) => {}
+            Ok(Some(ignored)) => self.report.remark(ignored, line, offset, position),
+            Err(error) => {
+                self.report.add(error, line, offset, position);
+                self.report.skipped_attributes += 1;
+            }
+        }
+        self.given = (before + 1, offset + line.len() as u64);
+    }
+
+    /// The ad of the lines since [`LineReader::begin`].
+    pub fn finish(&mut self) -> ClassAd {
+        self.report.ads += 1;
+        self.ad()
+    }
+
     /// The ad of the lines that were read.
-    fn finish(&mut self) -> ClassAd {
+    fn ad(&mut self) -> ClassAd {
         self.names.again();
         if let Some(chooser) = &mut self.chooser {
             chooser.settle(&mut self.entries, &mut self.texts);
@@ -323,6 +379,12 @@ impl Lines {
     fn ignored(&self, value: &[u8]) -> Option<SyntaxError> {
         parse_expr(value, self.expressions.options()).err()
     }
+}
+
+/// Tests whether a line of the long format assigns a plain constant, which takes no more memory than its text.
+pub fn is_constant(line: &[u8]) -> bool {
+    let value = memchr::memchr(b'=', line).map(|assign| line[assign + 1..].trim_ascii());
+    value.is_some_and(|value| old_constant(value).is_some())
 }
 
 /// Tests whether a text begins with `name = `, in exactly these bytes.
@@ -452,11 +514,16 @@ fn readable(name: &[u8]) -> bool {
 /// Tests whether HTCondor keeps an attribute to itself when it prints an ad for others: claim ids and transfer keys,
 /// which are secrets.
 pub fn is_private(name: Name) -> bool {
-    let folded = name.folded();
-    match folded.first() {
-        Some(b'c') => matches!(folded, b"capability" | b"childclaimids" | b"claimid" | b"claimidlist" | b"claimids"),
-        Some(b't') => folded == b"transferkey",
-        Some(b'_') => folded.starts_with(b"_condor_priv"),
+    is_private_text(name.folded())
+}
+
+/// Tests whether an attribute with this spelling is private.
+pub fn is_private_text(name: &[u8]) -> bool {
+    let is = |private: &str| name.eq_ignore_ascii_case(private.as_bytes());
+    match name.first() {
+        Some(b'c' | b'C') => ["Capability", "ChildClaimIds", "ClaimId", "ClaimIdList", "ClaimIds"].into_iter().any(is),
+        Some(b't' | b'T') => is("TransferKey"),
+        Some(b'_') => name.get(..12).is_some_and(|start| start.eq_ignore_ascii_case(b"_condor_priv")),
         _ => false,
     }
 }

@@ -1,0 +1,312 @@
+//! A client: connects to daemons, keeps the sessions it has with them, and asks for ads and settings.
+
+use std::fmt;
+use std::sync::Arc;
+
+use classmate::internal::format::long::LineReader;
+use classmate::internal::format::report::Report;
+use classmate::internal::format::selection::Selection;
+use classmate::{ClassAd, ParseOptions, Value};
+
+use crate::ad::AdStream;
+use crate::address::Address;
+use crate::command::{Command, DC_CONFIG_VAL, QUERY_JOB_ADS};
+use crate::connection::Connection;
+use crate::credentials::Credentials;
+use crate::entropy::Entropy;
+use crate::error::{Failure, WireError};
+use crate::handshake::{Handshake, Identification, Target, reach};
+use crate::query::{AdType, Query};
+use crate::session::{Session, SessionCache};
+use crate::transport::{Timeouts, Transport};
+
+/// Longest value of a configuration variable, and most variables.
+const MAX_SETTING: usize = 1 << 20;
+const MAX_SETTINGS: usize = 20_000;
+
+/// Names all variables that some file sets.
+const NAMES_IN_FILES: &str = "?names:.*|.summary";
+
+/// A client of daemons. It can be shared by threads; the sessions that it has with daemons are used again.
+///
+/// ```no_run
+/// use classmate_wire::{AdType, Address, Client, Query};
+///
+/// let collector: Address = "cm.example.org".parse()?;
+/// let client = Client::default();
+/// for slot in client.query(&collector, AdType::Slot, &Query::all().attributes(["Name", "State"]))? {
+///     let slot = slot?;
+///     println!("{} {}", slot.eval_string("Name").unwrap_or_default(), slot.eval_string("State").unwrap_or_default());
+/// }
+/// # Ok::<(), classmate_wire::WireError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Client {
+    credentials: Credentials,
+    timeouts: Timeouts,
+    identification: Identification,
+    sessions: SessionCache,
+}
+
+impl Client {
+    /// A client with these proofs of identity.
+    pub fn new(credentials: Credentials) -> Self {
+        Client { credentials, ..Client::default() }
+    }
+
+    /// The same client with other time limits.
+    #[must_use]
+    pub fn with_timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// Asks a collector for ads, or another daemon for its own. They come as they are received.
+    ///
+    /// # Errors
+    /// The daemon cannot be reached, or does not permit it.
+    pub fn query(&self, daemon: &Address, kind: AdType, query: &Query) -> Result<Ads, WireError> {
+        let (mut connection, session) = self.open(daemon, kind.command())?;
+        connection.put_ad(&query.for_collector(kind)).send()?;
+        connection.await_("the ads of the answer");
+        Ok(Ads::new(connection, session, Source::Collector))
+    }
+
+    /// Asks an access point for the ads of its jobs. They come as they are received, in no order.
+    ///
+    /// # Errors
+    /// The daemon cannot be reached, or does not permit it.
+    pub fn jobs(&self, access_point: &Address, query: &Query) -> Result<Ads, WireError> {
+        let (mut connection, session) = self.open(access_point, QUERY_JOB_ADS)?;
+        connection.put_ad(&query.for_jobs()).send()?;
+        connection.await_("the job ads of the answer");
+        Ok(Ads::new(connection, session, Source::Queue))
+    }
+
+    /// Asks a daemon for the value of a configuration variable, with all macros expanded. `None`: it is not defined.
+    ///
+    /// # Errors
+    /// The daemon cannot be reached, or does not permit it.
+    pub fn setting(&self, daemon: &Address, name: &str) -> Result<Option<String>, WireError> {
+        let mut strings = self.config_val(daemon, name, 5)?;
+        Ok(if strings.is_empty() { None } else { strings.swap_remove(0) })
+    }
+
+    /// Asks a daemon for the names of the configuration variables that its files set.
+    ///
+    /// # Errors
+    /// The daemon cannot be reached, or does not permit it.
+    pub fn setting_names(&self, daemon: &Address) -> Result<Vec<String>, WireError> {
+        let names = self.config_val(daemon, NAMES_IN_FILES, MAX_SETTINGS)?;
+        // Comments name the files.
+        Ok(names.into_iter().flatten().filter(|name| !name.is_empty() && !name.starts_with('#')).collect())
+    }
+
+    /// The strings of an answer about configuration.
+    fn config_val(&self, daemon: &Address, name: &str, most: usize) -> Result<Vec<Option<String>>, WireError> {
+        let (mut connection, _) = self.open(daemon, DC_CONFIG_VAL)?;
+        connection.put_string(name).send()?;
+        connection.await_("the value of a configuration variable");
+        let mut strings = vec![connection.optional_string(MAX_SETTING)?];
+        while !connection.at_end() {
+            if strings.len() > most {
+                return Err(connection.fails(Failure::Limit(format!("more than {most} strings"))));
+            }
+            strings.push(connection.optional_string(MAX_SETTING)?);
+        }
+        connection.end()?;
+        if let Some(Some(error)) = strings.first()
+            && let Some(error) = error.strip_prefix("!error:")
+        {
+            return Err(
+                connection.fails(Failure::Refused(error.chars().filter(|letter| !letter.is_control()).collect()))
+            );
+        }
+        Ok(strings)
+    }
+
+    /// The identity that a daemon gives the client, and the version of the daemon.
+    ///
+    /// # Errors
+    /// The daemon cannot be reached, or does not permit reading.
+    pub fn identify(&self, daemon: &Address) -> Result<(String, String), WireError> {
+        let (_, session) = self.open(daemon, DC_CONFIG_VAL)?;
+        Ok((session.user.clone(), session.version.clone()))
+    }
+
+    /// Connects to a daemon.
+    fn connect<'a>(
+        &self,
+        address: &'a Address,
+        command: Command,
+    ) -> Result<(Connection<Transport>, Target<'a>), WireError> {
+        let name = address.to_string();
+        let addresses = address.resolve()?;
+        let (transport, socket) = Transport::connect(&addresses, self.timeouts).map_err(|error| {
+            let why = if address.is_brokered() {
+                Failure::Refused(format!(
+                    "{error}; it can only be reached through a broker (CCB), which is not supported"
+                ))
+            } else {
+                Failure::Connect(error)
+            };
+            WireError::new(&*name, why)
+        })?;
+        let mut connection = Connection::new(transport, name.into());
+        reach(&mut connection, address, &self.identification)?;
+        Ok((connection, Target { address, socket, command }))
+    }
+
+    fn handshake(&self, authenticate: bool) -> Handshake<'_> {
+        Handshake {
+            identification: &self.identification,
+            credentials: &self.credentials,
+            authenticate,
+            entropy: Entropy::System,
+        }
+    }
+
+    /// Begins a conversation: the payload of the command follows.
+    fn open(&self, address: &Address, command: Command) -> Result<(Connection<Transport>, Arc<Session>), WireError> {
+        let peer = address.sinful();
+        if let Some(session) = self.sessions.find(&peer, command.number) {
+            let (mut connection, target) = self.connect(address, command)?;
+            // A daemon that was restarted may also just close the connection.
+            if let Ok(true) = self.handshake(false).resume(&mut connection, &target, &session) {
+                connection.transport().established();
+                return Ok((connection, session));
+            }
+            self.sessions.forget(&peer, &session.id);
+        }
+        let required = self.credentials.is_required();
+        let mut result = self.negotiate(address, command, required);
+        // An anonymous client may be denied what one that says who it is may do.
+        let again = !required && !self.credentials.methods().is_empty();
+        if again && result.as_ref().is_err_and(WireError::is_denied) {
+            result = self.negotiate(address, command, true);
+        }
+        let (connection, session) = result?;
+        let session = Arc::new(session);
+        self.sessions.keep(&peer, &session);
+        Ok((connection, session))
+    }
+
+    fn negotiate(
+        &self,
+        address: &Address,
+        command: Command,
+        authenticate: bool,
+    ) -> Result<(Connection<Transport>, Session), WireError> {
+        let (mut connection, target) = self.connect(address, command)?;
+        let mut handshake = self.handshake(authenticate);
+        match handshake.negotiate(&mut connection, &target) {
+            Ok(session) => {
+                connection.transport().established();
+                Ok((connection, session))
+            }
+            Err(error) => match error.failure() {
+                Failure::NoMethod { accepted, available } if accepted.is_empty() => {
+                    let available = available.clone();
+                    let (mut connection, target) = self.connect(address, command)?;
+                    let accepted = self.handshake(true).accepted_methods(&mut connection, &target)?;
+                    Err(connection.fails(Failure::NoMethod { accepted, available }))
+                }
+                _ => Err(error),
+            },
+        }
+    }
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// One message with all ads.
+    Collector,
+    /// A message for each ad; the last one is a summary.
+    Queue,
+}
+
+/// Ads as they are received from a daemon.
+pub struct Ads {
+    connection: Connection<Transport>,
+    session: Arc<Session>,
+    stream: AdStream,
+    source: Source,
+    done: bool,
+}
+
+impl fmt::Debug for Ads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ads").field("session", &self.session).field("done", &self.done).finish_non_exhaustive()
+    }
+}
+
+impl Ads {
+    fn new(connection: Connection<Transport>, session: Arc<Session>, source: Source) -> Self {
+        let stream = AdStream::of_answer(LineReader::new(&ParseOptions::default()));
+        Ads { connection, session, stream, source, done: false }
+    }
+
+    /// Equal strings are kept once, for ads that are all kept. Of constants only those of a selection are kept, if there is
+    /// one.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kept(mut self, selection: Option<&Arc<Selection>>) -> Self {
+        let lines = LineReader::new(&ParseOptions::default()).sharing();
+        self.stream = AdStream::of_answer(match selection {
+            Some(selection) => lines.selecting(Arc::clone(selection)),
+            None => lines,
+        });
+        self
+    }
+
+    /// The attributes that could not be read so far.
+    pub fn report(&self) -> &Report {
+        self.stream.lines().report()
+    }
+
+    /// The identity that the daemon gave the client.
+    pub fn identity(&self) -> &str {
+        &self.session.user
+    }
+
+    fn next_ad(&mut self) -> Result<Option<ClassAd>, WireError> {
+        match self.source {
+            Source::Collector => {
+                if self.connection.int()? == 0 {
+                    self.connection.end()?;
+                    return Ok(None);
+                }
+                self.stream.read(&mut self.connection, true).map(Some)
+            }
+            Source::Queue => {
+                let ad = self.stream.read(&mut self.connection, true)?;
+                self.connection.end()?;
+                if !matches!(ad.constant("Owner"), Some(Value::Int(0))) {
+                    return Ok(Some(ad));
+                }
+                let code = ad.eval_int("ErrorCode").unwrap_or(0);
+                if code == 0 {
+                    return Ok(None);
+                }
+                let text = ad.eval_string("ErrorString").unwrap_or_else(|| format!("code {code}"));
+                Err(self
+                    .connection
+                    .fails(Failure::Refused(text.chars().filter(|letter| !letter.is_control()).collect())))
+            }
+        }
+    }
+}
+
+impl Iterator for Ads {
+    type Item = Result<ClassAd, WireError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let next = self.next_ad().transpose();
+        self.done = !matches!(next, Some(Ok(_)));
+        next
+    }
+}

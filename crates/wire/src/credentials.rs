@@ -1,0 +1,117 @@
+//! Proofs of identity that a client may use, and the methods of authentication that they make possible (`docs/reference/wire-cedar.md` 9).
+
+use crate::token::Token;
+
+/// A method of authentication.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Method {
+    Fs,
+    Token,
+    ClaimToBe,
+}
+
+impl Method {
+    const ALL: [Method; 3] = [Method::Fs, Method::Token, Method::ClaimToBe];
+
+    /// Its bit in the masks that both sides exchange.
+    pub(crate) fn bit(self) -> i64 {
+        match self {
+            Method::ClaimToBe => 2,
+            Method::Fs => 4,
+            Method::Token => 2048,
+        }
+    }
+
+    /// Its name on the wire.
+    pub(crate) fn wire_name(self) -> &'static str {
+        match self {
+            Method::ClaimToBe => "CLAIMTOBE",
+            Method::Fs => "FS",
+            Method::Token => "TOKEN",
+        }
+    }
+
+    /// Its name in configurations.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Method::Token => "IDTOKENS",
+            other => other.wire_name(),
+        }
+    }
+}
+
+/// All methods that a server may name, by their names on the wire.
+pub(crate) const ALL_METHODS: &str = "FS,TOKEN,SSL,KERBEROS,SCITOKENS,PASSWORD,MUNGE,CLAIMTOBE,ANONYMOUS";
+
+/// The name of a method in configurations, from that on the wire.
+pub(crate) fn configured_name(wire: &str) -> String {
+    if wire.eq_ignore_ascii_case("TOKEN") { "IDTOKENS".to_owned() } else { wire.to_ascii_uppercase() }
+}
+
+/// Proofs of identity that a client may use.
+///
+/// Without any, a client reads what the pool shows to everybody, which by default is all that monitoring needs.
+#[derive(Clone, Debug, Default)]
+pub struct Credentials {
+    file_system: bool,
+    tokens: Vec<Token>,
+    claimed: Option<String>,
+    required: bool,
+}
+
+impl Credentials {
+    /// No proofs.
+    pub fn none() -> Self {
+        Credentials::default()
+    }
+
+    /// File-system authentication (FS): the client creates a directory that a daemon on the same host names.
+    #[must_use]
+    pub fn with_file_system(mut self) -> Self {
+        self.file_system = true;
+        self
+    }
+
+    /// Also these IDTOKENS.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: impl IntoIterator<Item = Token>) -> Self {
+        self.tokens.extend(tokens);
+        self
+    }
+
+    /// An identity without a proof (CLAIMTOBE), for pools that believe it.
+    #[must_use]
+    pub fn with_claimed_identity(mut self, identity: impl Into<String>) -> Self {
+        self.claimed = Some(identity.into());
+        self
+    }
+
+    /// The client authenticates even where that is not necessary, and fails if it cannot.
+    #[must_use]
+    pub fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    pub(crate) fn is_required(&self) -> bool {
+        self.required
+    }
+
+    pub(crate) fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    pub(crate) fn claimed(&self) -> Option<&str> {
+        self.claimed.as_deref()
+    }
+
+    /// The methods that the proofs make possible.
+    pub(crate) fn methods(&self) -> Vec<Method> {
+        let possible = |method: &Method| match method {
+            Method::Fs => self.file_system,
+            Method::Token => !self.tokens.is_empty(),
+            Method::ClaimToBe => self.claimed.is_some(),
+        };
+        Method::ALL.into_iter().filter(possible).collect()
+    }
+}

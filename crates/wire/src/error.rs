@@ -1,0 +1,159 @@
+//! Failures of a conversation with a daemon: who it was with, and what went wrong.
+//!
+//! No message holds a key, a token or a claim ID; a test of the crate searches them.
+
+use std::io;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// A failed conversation with a daemon.
+#[derive(Debug, Error)]
+#[error("{}", .failure.message(.peer))]
+pub struct WireError {
+    /// The address, for messages.
+    peer: String,
+    failure: Failure,
+}
+
+/// Reasons of a [`WireError`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The text is not an address.
+    Address(&'static str),
+    /// The name of the host does not resolve.
+    Resolve(io::Error),
+    /// The daemon cannot be reached.
+    Connect(io::Error),
+    /// The connection broke.
+    Lost(io::Error),
+    /// The daemon closed the connection, while the client waited for this.
+    Closed(&'static str),
+    /// The daemon did not send anything for this time.
+    Silent(Duration),
+    /// The conversation took longer than this.
+    Late(Duration),
+    /// What was sent is not HTCondor's protocol.
+    Protocol(String),
+    /// The answer exceeds a limit of the client.
+    Limit(String),
+    /// The daemon does not permit a command.
+    Denied {
+        /// The command, in words.
+        command: &'static str,
+        /// The identity that the client has for the daemon.
+        user: String,
+    },
+    /// The daemon requires an authentication that the client cannot do.
+    NoMethod {
+        /// The methods that the daemon accepts; empty if it does not say.
+        accepted: Vec<String>,
+        /// The methods that the client could use.
+        available: Vec<&'static str>,
+    },
+    /// An authentication failed.
+    Authentication {
+        /// The method.
+        method: &'static str,
+        /// The reason.
+        reason: String,
+    },
+    /// A token or key of the client cannot be used.
+    Credential(String),
+    /// The daemon answered with an error.
+    Refused(String),
+}
+
+impl WireError {
+    pub(crate) fn new(peer: impl Into<String>, failure: Failure) -> Self {
+        WireError { peer: peer.into(), failure }
+    }
+
+    /// The address of the daemon, or the name of the file of a credential.
+    pub fn peer(&self) -> &str {
+        &self.peer
+    }
+
+    /// The reason.
+    pub fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    /// A suggestion.
+    pub fn help(&self) -> Option<&'static str> {
+        Some(match &self.failure {
+            Failure::Address(_) => "expected HOST, HOST:PORT, [IPv6]:PORT or `<HOST:PORT?…>`",
+            Failure::Connect(_) => "check the address and that the daemon is running; the usual port is 9618",
+            Failure::Protocol(_) => "check that the port is that of an HTCondor daemon",
+            Failure::NoMethod { available, .. } if available.is_empty() => {
+                "authenticate with an IDTOKEN, or run on the host of the daemon as a user that it knows"
+            }
+            Failure::Denied { .. } => "ask the administrator of the pool for a token with READ permission",
+            Failure::Authentication { method: "IDTOKENS", .. } => {
+                "check that the token was issued by this pool, and that it is neither expired nor revoked"
+            }
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn is_denied(&self) -> bool {
+        matches!(self.failure, Failure::Denied { .. })
+    }
+}
+
+/// The reason of an error of the operating system, without its number.
+pub(crate) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+impl Failure {
+    fn message(&self, peer: &str) -> String {
+        match self {
+            Failure::Address(why) => format!("`{peer}` is not an address: {why}"),
+            Failure::Resolve(error) => format!("cannot find the host of `{peer}`: {}", reason(error)),
+            Failure::Connect(error) => format!("cannot connect to `{peer}`: {}", reason(error)),
+            Failure::Lost(error) => format!("lost the connection to `{peer}`: {}", reason(error)),
+            Failure::Closed(waiting) => format!("`{peer}` closed the connection instead of sending {waiting}"),
+            Failure::Silent(time) => format!("`{peer}` does not answer: nothing received for {} s", time.as_secs()),
+            Failure::Late(time) => format!("`{peer}` is too slow: not finished after {} s", time.as_secs()),
+            Failure::Protocol(what) => format!("`{peer}` does not speak the protocol of HTCondor: {what}"),
+            Failure::Limit(what) => format!("the answer of `{peer}` is too large: {what}"),
+            Failure::Denied { command, user } => format!("`{peer}` denies {command} to `{user}`"),
+            Failure::NoMethod { accepted, available } => {
+                let accepted = if accepted.is_empty() { String::new() } else { format!(" by {}", accepted.join(", ")) };
+                let available = if available.is_empty() {
+                    "no credentials are available".to_owned()
+                } else {
+                    format!("only {} can be used", available.join(", "))
+                };
+                format!("`{peer}` requires authentication{accepted}, but {available}")
+            }
+            Failure::Authentication { method, reason } => format!("`{peer}` rejects {method} authentication: {reason}"),
+            Failure::Credential(what) => format!("cannot use `{peer}`: {what}"),
+            Failure::Refused(what) => format!("`{peer}` reports an error: {what}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_lower_case_and_name_the_peer() {
+        let refused = io::Error::from_raw_os_error(111);
+        assert_eq!(
+            WireError::new("cm:1", Failure::Connect(refused)).to_string(),
+            "cannot connect to `cm:1`: connection refused"
+        );
+        let accepted = vec!["FS".to_owned(), "IDTOKENS".to_owned()];
+        assert_eq!(
+            WireError::new("cm:1", Failure::NoMethod { accepted, available: vec![] }).to_string(),
+            "`cm:1` requires authentication by FS, IDTOKENS, but no credentials are available"
+        );
+    }
+}

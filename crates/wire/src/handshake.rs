@@ -1,0 +1,334 @@
+//! The security handshake as a client (`docs/reference/wire-cedar.md` 6): both sides agree on a policy, the client proves who it is if it has to,
+//! and everything after that is encrypted.
+
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use base64ct::{Base64, Encoding};
+use classmate::ClassAd;
+
+use crate::ad::AdStream;
+use crate::address::Address;
+use crate::command::{Command, DC_AUTHENTICATE, SHARED_PORT_CONNECT};
+use crate::connection::Connection;
+use crate::credentials::{ALL_METHODS, Credentials, Method, configured_name};
+use crate::entropy::Entropy;
+use crate::error::{Failure, WireError};
+use crate::file_system;
+use crate::key::KeyPair;
+use crate::session::Session;
+
+/// The version of HTCondor whose protocol the client speaks.
+const VERSION: &str =
+    concat!("$CondorVersion: 25.14.1 2026-10-16 BuildID: classmate-", env!("CARGO_PKG_VERSION"), " $");
+
+/// Validity of a session, and the time after which an unused one ends, in seconds.
+const SESSION_SECONDS: u64 = 3600;
+
+/// Longest text of an attribute that becomes part of a message.
+const MAX_SHOWN: usize = 200;
+
+/// What daemons learn of the client.
+#[derive(Clone, Debug)]
+pub(crate) struct Identification {
+    /// The name for the log of a shared port daemon.
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) process: u32,
+}
+
+impl Default for Identification {
+    fn default() -> Self {
+        Identification { name: "classmate".to_owned(), version: VERSION.to_owned(), process: std::process::id() }
+    }
+}
+
+/// Where a conversation goes, and what it is for.
+pub(crate) struct Target<'a> {
+    pub(crate) address: &'a Address,
+    /// The socket address of the connection.
+    pub(crate) socket: SocketAddr,
+    pub(crate) command: Command,
+}
+
+impl Target<'_> {
+    /// The address as the client sees it, for FS authentication.
+    fn place(&self) -> String {
+        match self.address.endpoint() {
+            Some(endpoint) => format!("{}?sock={endpoint}", self.socket),
+            None => self.socket.to_string(),
+        }
+    }
+}
+
+/// Begins conversations.
+pub(crate) struct Handshake<'a> {
+    pub(crate) identification: &'a Identification,
+    pub(crate) credentials: &'a Credentials,
+    /// The client authenticates even if the daemon does not require it.
+    pub(crate) authenticate: bool,
+    pub(crate) entropy: Entropy,
+}
+
+/// The text of a string literal.
+fn quoted(text: &str) -> String {
+    // A backslash at the end would hide the closing quote.
+    format!("\"{}\"", text.trim_end_matches('\\').replace('"', "\\\""))
+}
+
+/// A string attribute of an ad of the handshake.
+fn text(ad: &ClassAd, name: &str) -> String {
+    ad.constant(name)
+        .and_then(|value| value.as_bytes().map(|text| String::from_utf8_lossy(text).into_owned()))
+        .unwrap_or_default()
+}
+
+/// A text of the peer, cut and without control characters.
+fn shown(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(MAX_SHOWN).collect()
+}
+
+/// Asks the shared port daemon for the endpoint of the address, if it has one.
+pub(crate) fn reach<T: Read + Write>(
+    connection: &mut Connection<T>,
+    address: &Address,
+    identification: &Identification,
+) -> Result<(), WireError> {
+    if let Some(endpoint) = address.endpoint() {
+        connection.put_int(SHARED_PORT_CONNECT).put_string(endpoint).put_string(&identification.name);
+        connection.put_int(-1).put_int(0).send()?;
+        connection.handed_over();
+    }
+    Ok(())
+}
+
+impl Handshake<'_> {
+    /// The policy of the client.
+    fn policy(&self, target: &Target<'_>, methods: &str, public: &str) -> Vec<(&'static str, String)> {
+        let level = quoted(if self.authenticate { "REQUIRED" } else { "OPTIONAL" });
+        let required = || quoted("REQUIRED");
+        vec![
+            ("AuthMethods", quoted(methods)),
+            ("CryptoMethods", quoted("AES")),
+            ("OutgoingNegotiation", quoted("PREFERRED")),
+            ("Authentication", level.clone()),
+            ("AuthenticationNew", level),
+            ("Encryption", required()),
+            ("Integrity", required()),
+            ("Enact", quoted("NO")),
+            ("Subsystem", quoted("TOOL")),
+            ("ServerPid", self.identification.process.to_string()),
+            ("SessionDuration", quoted("60")),
+            ("SessionLease", SESSION_SECONDS.to_string()),
+            ("NewSession", quoted("YES")),
+            ("NegotiatedSession", "true".to_owned()),
+            ("ECDHPublicKey", quoted(public)),
+            ("RemoteVersion", quoted(&self.identification.version)),
+            ("ConnectSinful", quoted(&target.address.sinful())),
+            ("Command", target.command.number.to_string()),
+        ]
+    }
+
+    /// Agrees on a new session, after which the payload of the command follows.
+    pub(crate) fn negotiate<T: Read + Write>(
+        &mut self,
+        connection: &mut Connection<T>,
+        target: &Target<'_>,
+    ) -> Result<Session, WireError> {
+        let methods = self.credentials.methods();
+        let pair = KeyPair::new(&mut self.entropy)?;
+        let names: Vec<&str> = methods.iter().map(|method| method.wire_name()).collect();
+        // The list may not be empty, even if no authentication is wanted.
+        let names = if names.is_empty() { "FS,TOKEN".to_owned() } else { names.join(",") };
+        connection.put_int(DC_AUTHENTICATE).put_ad(&self.policy(target, &names, &pair.public())).send()?;
+        connection.await_("its security policy; it may demand another one, or not know the command");
+        let mut ads = AdStream::of_handshake();
+        let reply = ads.read(connection, true)?;
+        connection.end()?;
+        if text(&reply, "Encryption") == "NO" {
+            return Err(connection.invalid("it does not encrypt"));
+        }
+        if text(&reply, "Authentication") == "YES" {
+            self.authenticate(connection, target, &reply, &methods)?;
+        }
+        let Some(key) = pair.agree(text(&reply, "ECDHPublicKey").as_bytes()) else {
+            return Err(connection.invalid("it did not send a public key"));
+        };
+        connection.encrypt(&key, &mut self.entropy)?;
+        connection.await_("the result of the security handshake");
+        let after = ads.read(connection, true)?;
+        connection.end()?;
+        let user = shown(&text(&after, "User"));
+        match text(&after, "ReturnCode").as_str() {
+            "AUTHORIZED" => {}
+            "DENIED" => return Err(connection.fails(Failure::Denied { command: target.command.phrase, user })),
+            "CMD_NOT_FOUND" => {
+                return Err(
+                    connection.fails(Failure::Refused(format!("it does not support {}", target.command.phrase)))
+                );
+            }
+            other => return Err(connection.invalid(format!("unknown result `{}` of the handshake", shown(other)))),
+        }
+        let commands = text(&after, "ValidCommands");
+        let seconds = text(&reply, "SessionDuration").parse().unwrap_or(60).min(SESSION_SECONDS);
+        let lease = reply.constant("SessionLease").and_then(|value| value.as_number()).unwrap_or(60.0);
+        Ok(Session {
+            id: text(&after, "Sid"),
+            key,
+            user,
+            commands: commands.split(',').filter_map(|number| number.trim().parse().ok()).collect(),
+            expires: Instant::now() + Duration::from_secs(seconds),
+            lease: Duration::from_secs(lease.clamp(1.0, SESSION_SECONDS as f64) as u64),
+            version: shown(&text(&reply, "RemoteVersion")),
+        })
+    }
+
+    /// Proves who the client is, by the first method that works.
+    fn authenticate<T: Read + Write>(
+        &mut self,
+        connection: &mut Connection<T>,
+        target: &Target<'_>,
+        reply: &ClassAd,
+        methods: &[Method],
+    ) -> Result<(), WireError> {
+        let agreed = text(reply, "AuthMethodsList");
+        let agreed = if agreed.is_empty() { text(reply, "AuthMethods") } else { agreed };
+        let agrees =
+            |method: &Method| agreed.split(',').any(|name| name.trim().eq_ignore_ascii_case(method.wire_name()));
+        let mut left: Vec<Method> = methods.iter().copied().filter(agrees).collect();
+        if left.is_empty() {
+            let accepted = agreed
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .map(|name| configured_name(&shown(name)));
+            return Err(connection.fails(Failure::NoMethod {
+                accepted: accepted.collect(),
+                available: methods.iter().map(|method| method.name()).collect(),
+            }));
+        }
+        let mut last = None;
+        loop {
+            connection.put_int(left.iter().map(|method| method.bit()).sum()).send()?;
+            connection.await_("the choice of an authentication method");
+            let chosen = connection.int()?;
+            connection.end()?;
+            let Some(at) = left.iter().position(|method| method.bit() == chosen) else {
+                return Err(last.unwrap_or_else(|| {
+                    let accepted = vec!["other methods".to_owned()];
+                    connection.fails(Failure::NoMethod { accepted, available: Vec::new() })
+                }));
+            };
+            let method = left.remove(at);
+            let proof = match method {
+                Method::Fs => file_system::prove(connection, &target.place())?,
+                Method::Token => self.present_token(connection, reply)?,
+                Method::ClaimToBe => {
+                    connection.put_int(1).put_string(self.credentials.claimed().unwrap_or_default()).send()?;
+                    connection.await_("the result of CLAIMTOBE authentication");
+                    let accepted = connection.int()?;
+                    connection.end()?;
+                    if accepted == 1 { Ok(()) } else { Err("the daemon does not believe it".to_owned()) }
+                }
+            };
+            match proof {
+                Ok(()) => {
+                    connection.await_("the result of authentication");
+                    let has_key = connection.int().map_err(|error| after_proof(connection, method, error))?;
+                    connection.end()?;
+                    if has_key == 0 {
+                        return Ok(());
+                    }
+                    return Err(connection.invalid("it uses an old way to exchange keys"));
+                }
+                Err(reason) => {
+                    last = Some(connection.fails(Failure::Authentication { method: method.name(), reason }));
+                }
+            }
+        }
+    }
+
+    /// Presents the first token that the server may accept.
+    fn present_token<T: Read + Write>(
+        &mut self,
+        connection: &mut Connection<T>,
+        reply: &ClassAd,
+    ) -> Result<Result<(), String>, WireError> {
+        let (domain, keys) = (text(reply, "TrustDomain"), text(reply, "IssuerKeys"));
+        let tokens = self.credentials.tokens();
+        let suitable: Vec<_> = tokens.iter().filter(|token| token.suits(&domain, &keys)).collect();
+        let Some(token) = suitable.iter().find(|token| token.problem().is_none()) else {
+            if let Some(problem) = suitable.iter().find_map(|token| token.problem()) {
+                return Err(problem);
+            }
+            let origin = tokens.first().map_or("", |token| token.origin());
+            let what = format!(
+                "no token for this pool: `{}` trusts tokens of `{}` signed with {}",
+                connection.fails(Failure::Refused(String::new())).peer(),
+                shown(&domain),
+                if keys.is_empty() { "no key".to_owned() } else { shown(&keys) }
+            );
+            return Err(WireError::new(origin, Failure::Credential(what)));
+        };
+        token.prove(connection, &mut self.entropy)
+    }
+
+    /// Resumes a session; false if the daemon does not know it any more.
+    pub(crate) fn resume<T: Read + Write>(
+        &mut self,
+        connection: &mut Connection<T>,
+        target: &Target<'_>,
+        session: &Session,
+    ) -> Result<bool, WireError> {
+        let nonce = Base64::encode_string(&self.entropy.bytes::<33>()?);
+        let policy = [
+            ("UseSession", quoted("YES")),
+            ("Sid", quoted(&session.id)),
+            ("Command", target.command.number.to_string()),
+            ("CryptoMethods", quoted("AES")),
+            ("ConnectSinful", quoted(&target.address.sinful())),
+            ("Nonce", quoted(&nonce)),
+            ("ResumeResponse", "true".to_owned()),
+            ("RemoteVersion", quoted(&self.identification.version)),
+        ];
+        connection.put_int(DC_AUTHENTICATE).put_ad(&policy).send()?;
+        connection.await_("the resumption of a session");
+        let reply = AdStream::of_handshake().read(connection, true)?;
+        connection.end()?;
+        if text(&reply, "ReturnCode") != "AUTHORIZED" {
+            return Ok(false);
+        }
+        connection.encrypt(&session.key, &mut self.entropy)?;
+        Ok(true)
+    }
+
+    /// Asks a daemon which methods it accepts: it names those that the client names too.
+    pub(crate) fn accepted_methods<T: Read + Write>(
+        &mut self,
+        connection: &mut Connection<T>,
+        target: &Target<'_>,
+    ) -> Result<Vec<String>, WireError> {
+        let pair = KeyPair::new(&mut self.entropy)?;
+        connection.put_int(DC_AUTHENTICATE).put_ad(&self.policy(target, ALL_METHODS, &pair.public())).send()?;
+        let reply = AdStream::of_handshake().read(connection, true)?;
+        let list = text(&reply, "AuthMethodsList");
+        Ok(list
+            .split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+            .map(|name| configured_name(&shown(name)))
+            .collect())
+    }
+}
+
+/// An error behind a proof: a server that dislikes a token just stops talking.
+fn after_proof<T: Read + Write>(connection: &Connection<T>, method: Method, error: WireError) -> WireError {
+    match error.failure() {
+        Failure::Closed(_) | Failure::Silent(_) => {
+            let reason = "it gave no reason".to_owned();
+            connection.fails(Failure::Authentication { method: method.name(), reason })
+        }
+        _ => error,
+    }
+}

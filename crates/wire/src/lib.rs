@@ -1,0 +1,54 @@
+//! Read a live HTCondor pool over CEDAR, the protocol of its daemons.
+//!
+//! The slots of a pool, in ten lines:
+//!
+//! ```no_run
+//! use classmate_wire::{AdType, Address, Client, Query};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let collector: Address = "cm.example.org:9618".parse()?;
+//!     let slots = Client::default().query(&collector, AdType::Slot, &Query::all())?;
+//!     for slot in slots {
+//!         println!("{}", slot?.eval_string("Name").unwrap_or_default());
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! - Addresses: [`Address`], as people write them and as daemons advertise themselves, with shared ports and IPv6
+//! - Conversations: a [`Client`] with [`Credentials`] and [`Timeouts`]; it encrypts always, authenticates when a daemon wants
+//!   that, and resumes sessions
+//! - Questions: ads of a collector or access point ([`AdType`], [`Query`], [`Ads`]), configuration variables
+//! - Failures: [`WireError`] says with whom the conversation was and what went wrong, without secrets
+//!
+//! The client only reads. It asks for no private attributes, and drops those that come anyway. Whatever a peer sends, the client
+//! needs at most 64 MiB besides the ads that it hands on, and ends within its [`Timeouts`].
+
+mod ad;
+mod address;
+mod cipher;
+mod client;
+mod command;
+mod connection;
+mod credentials;
+mod entropy;
+mod error;
+mod file_system;
+mod handshake;
+#[cfg(test)]
+mod hex;
+mod key;
+mod query;
+#[cfg(test)]
+mod replay;
+mod session;
+mod token;
+mod transport;
+
+pub use address::{Address, COLLECTOR_PORT};
+pub use client::{Ads, Client};
+pub use credentials::Credentials;
+pub use error::{Failure, WireError};
+pub use query::{AdType, Query};
+pub use token::Token;
+pub use transport::Timeouts;
