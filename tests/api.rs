@@ -9,11 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Library crates, with their folders.
-const CRATES: [(&str, &str); 4] = [
+const CRATES: [(&str, &str); 5] = [
     ("classmate", "."),
     ("classmate-config", "crates/config"),
     ("classmate-pool", "crates/pool"),
     ("classmate-advice", "crates/advice"),
+    ("classmate-wire", "crates/wire"),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

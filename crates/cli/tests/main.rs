@@ -10,6 +10,7 @@ mod help;
 mod hostile;
 mod links;
 mod lint;
+mod live;
 mod manual;
 mod planted;
 mod projection;

@@ -109,34 +109,16 @@ fn is_secret(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{self, Cursor};
+    use crate::script::Script;
 
-    /// A peer that only sends.
-    struct Sender(Cursor<Vec<u8>>);
-
-    impl Read for Sender {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.0.read(buffer)
-        }
-    }
-
-    impl Write for Sender {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    fn sending(count: i64, lines: &[&[u8]]) -> Connection<Sender> {
+    fn sending(count: i64, lines: &[&[u8]]) -> Connection<Script> {
         let mut body = count.to_be_bytes().to_vec();
         for line in lines {
             body.extend_from_slice(line);
             body.push(0);
         }
         let bytes = [&[1], &(body.len() as u32).to_be_bytes()[..], &body].concat();
-        Connection::new(Sender(Cursor::new(bytes)), "peer".into())
+        Connection::new(Script::new(bytes, usize::MAX), "peer".into())
     }
 
     fn answer() -> AdStream {

@@ -1,6 +1,7 @@
 //! A client: connects to daemons, keeps the sessions it has with them, and asks for ads and settings.
 
 use std::fmt;
+use std::io::{Read, Write};
 use std::sync::Arc;
 
 use classmate::internal::format::long::LineReader;
@@ -107,22 +108,7 @@ impl Client {
         let (mut connection, _) = self.open(daemon, DC_CONFIG_VAL)?;
         connection.put_string(name).send()?;
         connection.await_("the value of a configuration variable");
-        let mut strings = vec![connection.optional_string(MAX_SETTING)?];
-        while !connection.at_end() {
-            if strings.len() > most {
-                return Err(connection.fails(Failure::Limit(format!("more than {most} strings"))));
-            }
-            strings.push(connection.optional_string(MAX_SETTING)?);
-        }
-        connection.end()?;
-        if let Some(Some(error)) = strings.first()
-            && let Some(error) = error.strip_prefix("!error:")
-        {
-            return Err(
-                connection.fails(Failure::Refused(error.chars().filter(|letter| !letter.is_control()).collect()))
-            );
-        }
-        Ok(strings)
+        strings(&mut connection, most)
     }
 
     /// The identity that a daemon gives the client, and the version of the daemon.
@@ -144,9 +130,7 @@ impl Client {
         let addresses = address.resolve()?;
         let (transport, socket) = Transport::connect(&addresses, self.timeouts).map_err(|error| {
             let why = if address.is_brokered() {
-                Failure::Refused(format!(
-                    "{error}; it can only be reached through a broker (CCB), which is not supported"
-                ))
+                Failure::Refused(format!("{error}; it can only be reached through a broker (CCB), which is not supported"))
             } else {
                 Failure::Connect(error)
             };
@@ -217,9 +201,65 @@ impl Client {
     }
 }
 
+/// The strings of an answer about configuration.
+pub(crate) fn strings<T: Read + Write>(
+    connection: &mut Connection<T>,
+    most: usize,
+) -> Result<Vec<Option<String>>, WireError> {
+    let mut strings = vec![connection.optional_string(MAX_SETTING)?];
+    while !connection.at_end() {
+        if strings.len() > most {
+            return Err(connection.fails(Failure::Limit(format!("more than {most} strings"))));
+        }
+        strings.push(connection.optional_string(MAX_SETTING)?);
+    }
+    connection.end()?;
+    if let Some(Some(error)) = strings.first()
+        && let Some(error) = error.strip_prefix("!error:")
+    {
+        return Err(connection.fails(Failure::Refused(printable(error))));
+    }
+    Ok(strings)
+}
+
+/// A text of a daemon without control characters.
+fn printable(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).collect()
+}
+
+/// The next ad of an answer; none at its end.
+pub(crate) fn next_ad<T: Read + Write>(
+    connection: &mut Connection<T>,
+    stream: &mut AdStream,
+    source: Source,
+) -> Result<Option<ClassAd>, WireError> {
+    match source {
+        Source::Collector => {
+            if connection.int()? == 0 {
+                connection.end()?;
+                return Ok(None);
+            }
+            stream.read(connection, true).map(Some)
+        }
+        Source::Queue => {
+            let ad = stream.read(connection, true)?;
+            connection.end()?;
+            if !matches!(ad.constant("Owner"), Some(Value::Int(0))) {
+                return Ok(Some(ad));
+            }
+            let code = ad.eval_int("ErrorCode").unwrap_or(0);
+            if code == 0 {
+                return Ok(None);
+            }
+            let text = ad.eval_string("ErrorString").unwrap_or_else(|| format!("code {code}"));
+            Err(connection.fails(Failure::Refused(printable(&text))))
+        }
+    }
+}
+
 /// The form of an answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
+pub(crate) enum Source {
     /// One message with all ads.
     Collector,
     /// A message for each ad; the last one is a summary.
@@ -269,33 +309,6 @@ impl Ads {
     pub fn identity(&self) -> &str {
         &self.session.user
     }
-
-    fn next_ad(&mut self) -> Result<Option<ClassAd>, WireError> {
-        match self.source {
-            Source::Collector => {
-                if self.connection.int()? == 0 {
-                    self.connection.end()?;
-                    return Ok(None);
-                }
-                self.stream.read(&mut self.connection, true).map(Some)
-            }
-            Source::Queue => {
-                let ad = self.stream.read(&mut self.connection, true)?;
-                self.connection.end()?;
-                if !matches!(ad.constant("Owner"), Some(Value::Int(0))) {
-                    return Ok(Some(ad));
-                }
-                let code = ad.eval_int("ErrorCode").unwrap_or(0);
-                if code == 0 {
-                    return Ok(None);
-                }
-                let text = ad.eval_string("ErrorString").unwrap_or_else(|| format!("code {code}"));
-                Err(self
-                    .connection
-                    .fails(Failure::Refused(text.chars().filter(|letter| !letter.is_control()).collect())))
-            }
-        }
-    }
 }
 
 impl Iterator for Ads {
@@ -305,7 +318,7 @@ impl Iterator for Ads {
         if self.done {
             return None;
         }
-        let next = self.next_ad().transpose();
+        let next = next_ad(&mut self.connection, &mut self.stream, self.source).transpose();
         self.done = !matches!(next, Some(Ok(_)));
         next
     }

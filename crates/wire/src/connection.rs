@@ -350,7 +350,7 @@ impl<T: Read + Write> Connection<T> {
 }
 
 /// The value of a real number that was sent as two integers.
-pub(crate) fn real(mantissa: i64, exponent: i64) -> f64 {
+pub fn real(mantissa: i64, exponent: i64) -> f64 {
     let exponent = exponent.clamp(-2000, 2000) as i32;
     // In two steps, since the power alone may be too large or too small.
     mantissa as f64 / 2_147_483_647.0 * 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
@@ -360,30 +360,10 @@ pub(crate) fn real(mantissa: i64, exponent: i64) -> f64 {
 mod tests {
     use super::*;
     use crate::hex;
-
-    /// A peer that sends given bytes and remembers what it receives.
-    struct Script {
-        incoming: io::Cursor<Vec<u8>>,
-        outgoing: Vec<u8>,
-    }
-
-    impl Read for Script {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            self.incoming.read(buffer)
-        }
-    }
-
-    impl Write for Script {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.outgoing.write(bytes)
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
+    use crate::script::Script;
 
     fn receiving(bytes: &[u8]) -> Connection<Script> {
-        Connection::new(Script { incoming: io::Cursor::new(bytes.to_vec()), outgoing: Vec::new() }, "peer".into())
+        Connection::new(Script::new(bytes.to_vec(), usize::MAX), "peer".into())
     }
 
     fn packet(last: u8, body: &[u8]) -> Vec<u8> {
@@ -454,12 +434,12 @@ mod tests {
     #[test]
     fn strings_change_their_encoding_with_encryption() {
         let key = Key::of_session(b"x");
-        let (mut a, mut b) = (receiving(b""), receiving(b""));
+        let mut a = receiving(b"");
         a.encrypt(&key, &mut Entropy::Fixed((0..16).collect())).unwrap();
         a.put_string("ab\0c").put_int(-2).put_bytes(&[0, 0, 0, 0, 0, 0, 0, 1, NULL]).send().unwrap();
         let sent = std::mem::take(&mut a.transport.outgoing);
         assert!(!sent.windows(2).any(|pair| pair == b"ab"));
-        b.transport.incoming = io::Cursor::new(sent);
+        let mut b = receiving(&sent);
         b.encrypt(&key, &mut Entropy::Fixed((0..16).collect())).unwrap();
         assert_eq!(b.string(10).unwrap(), b"ab");
         assert_eq!(b.int().unwrap(), -2);

@@ -1,5 +1,8 @@
 //! Proofs of identity that a client may use, and the methods of authentication that they make possible (`docs/reference/wire-cedar.md` 9).
 
+use std::path::PathBuf;
+
+use crate::error::WireError;
 use crate::token::Token;
 
 /// A method of authentication.
@@ -55,6 +58,7 @@ pub(crate) fn configured_name(wire: &str) -> String {
 pub struct Credentials {
     file_system: bool,
     tokens: Vec<Token>,
+    signing_key: Option<PathBuf>,
     claimed: Option<String>,
     required: bool,
 }
@@ -76,6 +80,13 @@ impl Credentials {
     #[must_use]
     pub fn with_tokens(mut self, tokens: impl IntoIterator<Item = Token>) -> Self {
         self.tokens.extend(tokens);
+        self
+    }
+
+    /// The signing key of a pool, with which the client makes a token for itself, as daemons do: it is `condor@password` then.
+    #[must_use]
+    pub fn with_signing_key(mut self, path: impl Into<PathBuf>) -> Self {
+        self.signing_key = Some(path.into());
         self
     }
 
@@ -101,6 +112,13 @@ impl Credentials {
         &self.tokens
     }
 
+    /// A token made with the signing key, for a server that trusts these keys in this domain.
+    pub(crate) fn own_token(&self, trust_domain: &str, keys: &str) -> Result<Option<Token>, WireError> {
+        let Some(path) = &self.signing_key else { return Ok(None) };
+        let own = Token::sign(path, "condor@password", trust_domain)?;
+        Ok(Some(own).filter(|token| token.suits(trust_domain, keys)))
+    }
+
     pub(crate) fn claimed(&self) -> Option<&str> {
         self.claimed.as_deref()
     }
@@ -109,7 +127,7 @@ impl Credentials {
     pub(crate) fn methods(&self) -> Vec<Method> {
         let possible = |method: &Method| match method {
             Method::Fs => self.file_system,
-            Method::Token => !self.tokens.is_empty(),
+            Method::Token => !self.tokens.is_empty() || self.signing_key.is_some(),
             Method::ClaimToBe => self.claimed.is_some(),
         };
         Method::ALL.into_iter().filter(possible).collect()

@@ -259,6 +259,9 @@ impl Handshake<'_> {
         let tokens = self.credentials.tokens();
         let suitable: Vec<_> = tokens.iter().filter(|token| token.suits(&domain, &keys)).collect();
         let Some(token) = suitable.iter().find(|token| token.problem().is_none()) else {
+            if let Some(own) = self.credentials.own_token(&domain, &keys)? {
+                return own.prove(connection, &mut self.entropy);
+            }
             if let Some(problem) = suitable.iter().find_map(|token| token.problem()) {
                 return Err(problem);
             }

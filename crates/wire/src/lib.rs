@@ -19,6 +19,8 @@
 //! - Conversations: a [`Client`] with [`Credentials`] and [`Timeouts`]; it encrypts always, authenticates when a daemon wants
 //!   that, and resumes sessions
 //! - Questions: ads of a collector or access point ([`AdType`], [`Query`], [`Ads`]), configuration variables
+//! - A whole pool: [`LivePool`] finds its daemons and reads all that a negotiation cycle looks at, with a [`SourceFailure`]
+//!   for each source that cannot be read
 //! - Failures: [`WireError`] says with whom the conversation was and what went wrong, without secrets
 //!
 //! The client only reads. It asks for no private attributes, and drops those that come anyway. Whatever a peer sends, the client
@@ -38,9 +40,11 @@ mod handshake;
 #[cfg(test)]
 mod hex;
 mod key;
+mod pool;
 mod query;
 #[cfg(test)]
 mod replay;
+mod script;
 mod session;
 mod token;
 mod transport;
@@ -49,6 +53,14 @@ pub use address::{Address, COLLECTOR_PORT};
 pub use client::{Ads, Client};
 pub use credentials::Credentials;
 pub use error::{Failure, WireError};
+pub use pool::{Daemon, LivePool, Progress, SourceFailure};
 pub use query::{AdType, Query};
 pub use token::Token;
 pub use transport::Timeouts;
+
+/// Parts that the tests of this workspace use; they may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::connection::real;
+    pub use crate::script::{AnswerKind, answer, handshake};
+}

@@ -149,7 +149,7 @@ impl Query {
         let mut ad = vec![
             ("Requirements", self.requirements()),
             ("Projection", self.projection()),
-            ("SendServerTime", "false".to_owned()),
+            ("SendServerTime", "true".to_owned()),
         ];
         ad.extend(self.limit.map(|most| ("LimitResults", most.to_string())));
         ad

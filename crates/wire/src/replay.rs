@@ -2,7 +2,6 @@
 //! byte, and what it receives must be read.
 
 use std::collections::VecDeque;
-use std::io::{self, Cursor, Read, Write};
 use std::path::Path;
 
 use classmate::internal::format::long::LineReader;
@@ -16,6 +15,7 @@ use crate::entropy::Entropy;
 use crate::handshake::{Handshake, Identification, Target, reach};
 use crate::hex;
 use crate::query::{AdType, Query};
+use crate::script::Script;
 use crate::token::Token;
 
 /// A recorded connection.
@@ -63,29 +63,6 @@ impl Recording {
     }
 }
 
-/// The peer of a recording.
-struct Peer {
-    received: Cursor<Vec<u8>>,
-    sent: Vec<u8>,
-}
-
-impl Read for Peer {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Whatever the network gives at once.
-        let most = buffer.len().min(7);
-        self.received.read(&mut buffer[..most])
-    }
-}
-
-impl Write for Peer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.sent.write(bytes)
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 fn replay(name: &str, credentials: impl FnOnce(&Recording) -> Credentials) {
     let recording = Recording::read(name);
     let credentials = credentials(&recording);
@@ -100,8 +77,7 @@ fn replay(name: &str, credentials: impl FnOnce(&Recording) -> Credentials) {
         version: "$CondorVersion: 25.14.1 2026-10-16 BuildID: cedar.py $".to_owned(),
         process,
     };
-    let peer = Peer { received: Cursor::new(recording.received), sent: Vec::new() };
-    let mut connection = Connection::new(peer, "recording".into());
+    let mut connection = Connection::new(Script::new(recording.received, 7), "recording".into());
     reach(&mut connection, &address, &identification).unwrap();
     let mut handshake = Handshake {
         identification: &identification,
@@ -118,7 +94,7 @@ fn replay(name: &str, credentials: impl FnOnce(&Recording) -> Credentials) {
     assert_eq!(ads.read(&mut connection, true).unwrap().to_string(), "[ Name = \"cm.pool.test\" ]");
     assert_eq!(connection.int().unwrap(), 0);
     connection.end().unwrap();
-    assert_eq!(hex::text(&connection.transport().sent), hex::text(&recording.sent));
+    assert_eq!(hex::text(&connection.transport().outgoing), hex::text(&recording.sent));
     // Nothing that is shown of the session is secret.
     assert!(!format!("{session:?} {credentials:?}").contains(&session.id));
 }

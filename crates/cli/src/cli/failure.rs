@@ -12,6 +12,7 @@ use classmate_config::ConfigError;
 use classmate_config::internal::config::disk::io_reason;
 use classmate_pool::internal::accountant::JournalError;
 use classmate_pool::{CommitError, LoadError};
+use classmate_wire::WireError;
 
 /// A message for a program: its severity is the name of the only member, such as `{"error": {"message": …}}`.
 #[derive(Clone, Debug, Serialize)]
@@ -192,6 +193,16 @@ impl From<JournalError> for Failure {
             other => Failure::new(other.to_string()),
         };
         failure.help(error.help())
+    }
+}
+
+impl From<WireError> for Failure {
+    fn from(error: WireError) -> Self {
+        let failure = Failure::input(error.to_string());
+        match error.help() {
+            Some(help) => failure.help(help),
+            None => failure,
+        }
     }
 }
 

@@ -130,6 +130,11 @@ pub(crate) fn written() -> ProgressBar {
     progress(None, "{spinner} {msg} {bytes} {binary_bytes_per_sec}")
 }
 
+/// The number of ads received so far from a live pool.
+pub(crate) fn received() -> ProgressBar {
+    progress(None, "{spinner} received {human_pos} ads, last {msg}")
+}
+
 /// Progress of a simulation over a number of jobs, with both clocks.
 pub(crate) fn clocks(count: u64) -> ProgressBar {
     progress(Some(count), "{msg} {pos}/{len} jobs {wide_bar} {elapsed} of {duration}")

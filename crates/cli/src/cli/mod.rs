@@ -17,6 +17,7 @@ mod generate;
 mod help;
 mod input;
 mod lint;
+mod live;
 mod man;
 mod matching;
 mod negotiate;
@@ -29,6 +30,7 @@ mod report;
 mod settings;
 mod simulate;
 mod slurm;
+mod snapshot;
 mod sprio;
 mod sshare;
 mod stats;
@@ -75,6 +77,7 @@ Examples:
   classmate eval 'RequestMemory > 1024' --my examples/pool/jobs.ads
   classmate match --job examples/pool/jobs.ads --slots examples/pool/slots.ads --pairs none
   classmate negotiate examples/pool
+  classmate negotiate --pool cm.example.org
   classmate explain examples/pool --job 1.0
   classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
   classmate report examples/groups -o cycle.html
@@ -132,6 +135,7 @@ enum Command {
     Sprio(Box<sprio::SprioArguments>),
     Sshare(Box<sshare::SshareArguments>),
     Ads(ads::AdsArguments),
+    Snapshot(snapshot::SnapshotArguments),
     Config(config::ConfigArguments),
     Autoclusters(autoclusters::AutoclustersArguments),
     Lint(lint::LintArguments),
@@ -283,6 +287,7 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         Command::Sprio(arguments) => done(sprio::run(arguments, streams)),
         Command::Sshare(arguments) => done(sshare::run(arguments, streams)),
         Command::Ads(arguments) => done(ads::run(arguments, streams)),
+        Command::Snapshot(arguments) => done(snapshot::run(arguments, streams)),
         Command::Config(arguments) => config::run(arguments, streams),
         Command::Autoclusters(arguments) => done(autoclusters::run(arguments, streams)),
         Command::Lint(arguments) => lint::run(arguments, streams),

@@ -3,27 +3,29 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::input::{self, Notes};
+use crate::cli::live::LiveArguments;
 use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, Now, parse_now};
 use crate::report::Color;
 use classmate_pool::internal::accountant::AccountantLog;
-use classmate_pool::internal::negotiate::directory::{AdFiles, PoolAds, SlotAttributes};
+use classmate_pool::internal::negotiate::directory::{AdFiles, PoolAds, SlotAttributes, published_log};
 use classmate_pool::{Journal, Snapshot};
 
 /// The files of a pool, in a directory or each by its own flag.
 #[derive(clap::Args, Clone, Default, Debug)]
 pub(super) struct PoolFiles {
     /// Directory with the files of a pool
-    #[arg(required_unless_present_all = ["slots", "jobs"])]
+    #[arg(required_unless_present_all = ["slots", "jobs"], required_unless_present = "collectors",
+          conflicts_with = "collectors")]
     pub(super) pool: Option<PathBuf>,
     /// Slot ads, instead of POOL/slots.ads
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "collectors")]
     pub(super) slots: Option<PathBuf>,
     /// Job ads, instead of POOL/jobs.ads
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "collectors")]
     pub(super) jobs: Option<PathBuf>,
     /// Submitter ads, instead of POOL/submitters.ads [default: derived from the jobs]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "collectors")]
     pub(super) submitters: Option<PathBuf>,
     /// Accountant's log, instead of POOL/Accountantnew.log; without one, all users start at the minimum priority
     #[arg(long, value_name = "FILE")]
@@ -34,12 +36,14 @@ pub(super) struct PoolFiles {
     /// Run the commands that the configuration includes (they can run any program)
     #[arg(long)]
     pub(super) allow_commands: bool,
-    /// Current time: seconds since 1970, a date, or `wall` [default: the newest time in the files]
+    /// Current time: seconds since 1970, a date, or `wall` [default: the newest time in the files; `wall` with --pool]
     #[arg(long, value_name = "TIME", value_parser = parse_now)]
     pub(super) now: Option<Now>,
     /// Seed of `random()`
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub(super) seed: u64,
+    #[command(flatten)]
+    pub(super) live: LiveArguments,
 }
 
 impl PoolFiles {
@@ -87,6 +91,12 @@ impl PoolFiles {
         notes: &mut Notes,
         color: Color,
     ) -> Result<Snapshot, Failure> {
+        if self.live.is_given() {
+            if commit {
+                return Err(Failure::input("--commit requires an accountant's log, which --pool does not give"));
+            }
+            return self.read_live(kept, notes, color);
+        }
         let help = "to name single files, use --slots FILE and --jobs FILE";
         expect_directory(self.directory(), "slots.ads and jobs.ads", help)?;
         let file = |given: &Option<PathBuf>, name: &str| self.file(given.as_ref(), name);
@@ -98,16 +108,11 @@ impl PoolFiles {
         config.warnings().iter().for_each(|warning| notes.warn(warning.to_line()));
         let maps = settings::user_maps(&config, notes)?;
         let log = match optional(&self.log, "Accountantnew.log") {
-            Some(path) => {
-                let text = if commit && !path.exists() { Vec::new() } else { contents(&path)? };
-                let log = AccountantLog::read(&text).map_err(|error| {
-                    Failure::input(format!("`{}`: {error}", path.display()))
-                        .help("expected a complete copy of the negotiator's Accountantnew.log")
-                })?;
-                log.warnings().iter().for_each(|warning| notes.warn(warning.to_line(&path)));
-                Some(log)
+            Some(path) => Some(read_log(&path, commit, notes)?),
+            None => {
+                let published = self.directory().map(|pool| published_log(&pool.join("accounting.ads"), input::ad_input));
+                published.transpose()?.flatten()
             }
-            None => None,
         };
         let slots = file(&self.slots, "slots.ads");
         slots.as_deref().map(input::check).transpose()?;
@@ -122,6 +127,33 @@ impl PoolFiles {
         snapshot.now = self.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
         Ok(snapshot)
     }
+
+    /// Reads a live pool.
+    fn read_live(&self, kept: SlotAttributes, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
+        // What is given replaces what the pool has.
+        let config = self.config.as_deref().map(|path| settings::pool(Some(path), None, self.allow_commands, color));
+        let config = config.transpose()?;
+        let log = self.log.as_deref().map(|path| read_log(path, false, notes)).transpose()?;
+        let mut read = self.live.read(kept, config, log.is_some(), notes)?;
+        if let Some(log) = log {
+            read.snapshot.log = Some(log);
+        }
+        read.snapshot.maps = settings::user_maps(&read.snapshot.config, notes)?;
+        read.snapshot.seed = self.seed;
+        read.snapshot.now = self.now.unwrap_or(Now::Wall).seconds();
+        Ok(read.snapshot)
+    }
+}
+
+/// Reads an accountant's log; to `commit`, it may be missing.
+fn read_log(path: &Path, commit: bool, notes: &mut Notes) -> Result<AccountantLog, Failure> {
+    let text = if commit && !path.exists() { Vec::new() } else { contents(path)? };
+    let log = AccountantLog::read(&text).map_err(|error| {
+        Failure::input(format!("`{}`: {error}", path.display()))
+            .help("expected a complete copy of the negotiator's Accountantnew.log")
+    })?;
+    log.warnings().iter().for_each(|warning| notes.warn(warning.to_line(path)));
+    Ok(log)
 }
 
 /// Fails if the path of a pool is not a directory.

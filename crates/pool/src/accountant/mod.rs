@@ -10,6 +10,7 @@ pub mod factor;
 pub mod journal;
 pub mod lease;
 pub mod log;
+pub mod published;
 pub mod record;
 pub mod report;
 pub mod store;

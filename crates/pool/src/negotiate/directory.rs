@@ -1,6 +1,7 @@
 //! A pool directory: the output of the tools of a pool, and the configuration of its negotiator.
 //!
-//! In: `slots.ads`, `jobs.ads`, and if present `submitters.ads`, `Accountantnew.log`, `condor_config`, `config.d` and `config`.
+//! In: `slots.ads`, `jobs.ads`, and if present `submitters.ads`, `Accountantnew.log` or `accounting.ads`, `condor_config`,
+//! `config.d` and `config`.
 //! Out: a [`Snapshot`], with everything that was skipped.
 
 use std::collections::HashSet;
@@ -9,6 +10,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::accountant::entry::Unwritable;
 use crate::accountant::{AccountantLog, LogError};
 use crate::negotiate::{Snapshot, needed};
 use crate::queue::cluster::Siblings;
@@ -46,6 +48,23 @@ pub enum SlotAttributes {
     /// Those that one cycle can read, those with names similar to misspelled ones, and the names of all others. Reads
     /// the file of slots twice.
     Explanation,
+}
+
+impl SlotAttributes {
+    /// The attributes to read; `None`: all. For explanations, `first` are some slots.
+    pub fn selection(self, config: &Config, jobs: &[ClassAd], first: &[ClassAd]) -> Option<Selection> {
+        match self {
+            SlotAttributes::All => None,
+            SlotAttributes::Cycle => needed::selection(config, jobs),
+            SlotAttributes::Explanation => needed::selection_to_explain(config, jobs, first),
+        }
+    }
+}
+
+/// The names of attributes of these slots.
+pub fn names_of(slots: &[ClassAd]) -> Vec<Name> {
+    let mut seen = HashSet::new();
+    slots.iter().flat_map(ClassAd::names).filter(|name| seen.insert(name.key())).collect()
 }
 
 /// The ads of a pool, and what was skipped in their files.
@@ -111,8 +130,8 @@ pub enum LoadError {
 }
 
 impl Snapshot {
-    /// Reads a pool directory: `slots.ads`, `jobs.ads` and, if they exist, `submitters.ads`, `Accountantnew.log`, the
-    /// configuration and the user maps that it names. The clock is the newest time in these files. The policy is that of
+    /// Reads a pool directory: `slots.ads`, `jobs.ads` and, if they exist, `submitters.ads`, `Accountantnew.log` (otherwise
+    /// `accounting.ads`), the configuration and the user maps that it names. The clock is the newest time in these files. The policy is that of
     /// HTCondor: files of Slurm and DIRAC are not read.
     ///
     /// # Errors
@@ -147,7 +166,7 @@ impl Snapshot {
             warnings.extend(log.warnings().iter().map(|warning| warning.to_line(&path)));
             Some(log)
         } else {
-            None
+            published_log(&directory.join("accounting.ads"), open)?
         };
         let submitters = Some(directory.join("submitters.ads")).filter(|path| path.exists());
         let files =
@@ -158,6 +177,22 @@ impl Snapshot {
         snapshot.now = snapshot.newest_time();
         Ok(LoadedPool { snapshot, reports, warnings })
     }
+}
+
+/// The accountant's records in a file of accounting ads, if it exists; `open` opens a file.
+///
+/// # Errors
+/// A file that cannot be read, or a name that the log cannot hold.
+pub fn published_log<E: From<LoadError>>(
+    path: &Path,
+    open: impl Fn(&Path) -> Result<AdInput, E>,
+) -> Result<Option<AccountantLog>, E> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let (ads, (name, _)) = read_ads(open(path)?, None, |ad, ()| ad)?;
+    let unwritable = |error: Unwritable| LoadError::File { name, error: io::Error::other(error.to_string()) };
+    Ok(Some(AccountantLog::of_ads(&ads).map_err(unwritable)?))
 }
 
 /// Reads all ads of a file that is not compressed, in any format.
@@ -184,7 +219,7 @@ fn open(path: &Path) -> Result<AdInput, LoadError> {
 }
 
 /// Number of slots whose attribute names are collected although the values are not kept.
-const NAMED_SLOTS: usize = 1000;
+pub const NAMED_SLOTS: usize = 1000;
 
 impl AdFiles {
     /// Reads the ads; `open` opens a file. Jobs come first, since they and the configuration decide which attributes of slots
@@ -214,13 +249,8 @@ impl AdFiles {
             Some(path) if kept == SlotAttributes::Explanation => first_ads(open(path)?, NAMED_SLOTS)?,
             _ => Vec::new(),
         };
-        let selection = match kept {
-            SlotAttributes::All => None,
-            SlotAttributes::Cycle => needed::selection(config, &jobs),
-            SlotAttributes::Explanation => needed::selection_to_explain(config, &jobs, &first),
-        };
-        let mut seen = HashSet::new();
-        let unkept = first.iter().flat_map(ClassAd::names).filter(|name| seen.insert(name.key())).collect();
+        let selection = kept.selection(config, &jobs, &first);
+        let unkept = names_of(&first);
         let (slots, of_slots) = self.slots.as_deref().map(|path| ads(path, selection)).transpose()?.unzip();
         let (submitters, of_submitters) = self.submitters.as_deref().map(|path| ads(path, None)).transpose()?.unzip();
         let reports = [of_slots, of_jobs, of_submitters].into_iter().flatten().collect();

@@ -5,6 +5,7 @@ mod seen;
 mod sink;
 mod wanted;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use crate::cli::ads::meter::Meter;
@@ -13,6 +14,7 @@ use crate::cli::ads::sink::{Sink, Values, values};
 use crate::cli::ads::wanted::{Wanted, names_in};
 use crate::cli::eval::warn;
 use crate::cli::input::{self, Notes};
+use crate::cli::live::CollectorArguments;
 use crate::cli::{
     FORMATS, Failure, Form, Streams, World, line_output, parsed_with, raw_output, text_output, words, written,
 };
@@ -21,12 +23,14 @@ use classmate::internal::format::Layout;
 use classmate::internal::format::json::JsonWriter;
 use classmate::internal::value::compare::folded_order;
 use classmate::{ClassAd, EvalOptions, Expr, Format, Name, ParseOptions, Value};
+use classmate_wire::{AdType, Query};
 
-/// Convert, filter and project ads.
+/// Convert, filter and project ads, from files or from a live pool.
 ///
 /// Reads files of any size and writes the ads that satisfy the constraint. The input format is detected from the first
 /// lines unless --from is given. Memory use is one ad plus all attribute names, unless --sort, --format text or --format csv needs
-/// all ads; --unique adds 16 bytes per distinct output.
+/// all ads; --unique adds 16 bytes per distinct output. With --pool, the daemons of a pool are asked for the ads, and apply
+/// the constraint and the projection themselves.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -35,11 +39,13 @@ Examples:
   classmate ads examples/pool/slots.ads --attributes Name,Cpus,Memory --format text --sort Memory
   classmate ads examples/pool/slots.ads --attributes Name,Memory --template '%-30s %8d MB\\n'
   condor_q -long | classmate ads - --attributes Owner --values --unique
+  classmate ads --pool cm.example.org --constraint 'State == \"Unclaimed\"' --attributes Name,Memory --format text
+  classmate ads --pool cm.example.org --type jobs --constraint 'JobStatus == 5' --attributes HoldReason --values
 
-Exit status: 0 if all input was read, 1 if a file cannot be read or some input was skipped, 2 on a usage error or an expression that does not parse.")]
+Exit status: 0 if all input was read, 1 if a file cannot be read or some input was skipped, 2 on a usage error, an expression that does not parse, or a pool that cannot be read.")]
 pub(super) struct AdsArguments {
     /// Files of ads, optionally compressed with gzip (`-` for standard input)
-    #[arg(required = true)]
+    #[arg(required_unless_present = "collectors", conflicts_with = "collectors")]
     files: Vec<PathBuf>,
     /// Input format
     #[arg(long, value_name = "FORM", value_parser = words(&INPUTS), default_value = "auto")]
@@ -71,9 +77,34 @@ pub(super) struct AdsArguments {
     /// Print only the number of ads; with --unique, the number of distinct ads
     #[arg(long, conflicts_with_all = ["to", "format", "values", "template"])]
     count: bool,
+    /// Type of the ads to read from a live pool
+    #[arg(long = "type", value_name = "TYPE", value_parser = words(&TYPES), default_value = "slots", requires = "collectors")]
+    kind: LiveType,
+    /// Read at most this many ads from each daemon of a live pool
+    #[arg(long, value_name = "NUMBER", requires = "collectors")]
+    limit: Option<u64>,
     #[command(flatten)]
     world: World,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    live: CollectorArguments,
 }
+
+/// The type of ads of a live pool; none: jobs, which access points have. The name keeps clap from reading `Option` as an
+/// optional argument.
+type LiveType = Option<AdType>;
+
+const TYPES: [(&str, &str, LiveType); 9] = [
+    ("slots", "`condor_status`", Some(AdType::Slot)),
+    ("jobs", "`condor_q -global -allusers`", None),
+    ("submitters", "`condor_status -submitters`", Some(AdType::Submitter)),
+    ("accounting", "`condor_userprio`: priorities and usage, from the negotiator", Some(AdType::Accounting)),
+    ("schedds", "`condor_status -schedd`", Some(AdType::AccessPoint)),
+    ("negotiators", "`condor_status -negotiator`", Some(AdType::Negotiator)),
+    ("masters", "`condor_status -master`", Some(AdType::Master)),
+    ("collectors", "`condor_status -collector`", Some(AdType::Collector)),
+    ("any", "`condor_status -any`", Some(AdType::Any)),
+];
 
 /// A format, or none to detect it; the name keeps clap from reading `Option` as an optional argument.
 type FormatOrDetect = Option<Format>;
@@ -134,6 +165,22 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
     };
     let mut notes = Notes::default();
     let mut unread: Vec<Failure> = Vec::new();
+    if arguments.live.is_given() {
+        sink.to.get_or_insert(Format::Long);
+        let query = query(arguments, &selection, &attributes);
+        let mut done = Ok(());
+        let read = arguments.live.each_ad(arguments.kind, &query, &mut notes, &mut |ad| {
+            done = selection.ad(ad, &mut sink);
+            if done.is_err() || sink.meter.exhausted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if done.is_err() {
+            return written(done);
+        }
+        unread.extend(read?);
+        if sink.meter.exhausted() {
+            return Err(too_much_work());
+        }
+    }
     // True if the memory grows with the number of ads.
     let keeps =
         selection.key.is_some() || sink.seen.is_some() || matches!(sink.values, Some(Values::Table | Values::Csv));
@@ -172,6 +219,22 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
     warn_of_missing(&selection, &sink.wanted, &mut notes);
     notes.show(streams.err);
     outcome(sink.lost, unread)
+}
+
+/// The question to a live pool: what the constraint, the order and the output need.
+fn query(arguments: &AdsArguments, selection: &Selection, attributes: &[Name]) -> Query {
+    let mut query = Query::all();
+    if let Some(constraint) = &selection.constraint {
+        query = query.matching(constraint);
+    }
+    if !attributes.is_empty() {
+        let others = [&selection.constraint, &selection.key].into_iter().flatten().flat_map(names_in);
+        query = query.attributes(attributes.iter().copied().chain(others).map(|name| name.display()));
+    }
+    match arguments.limit {
+        Some(limit) => query.limit(limit),
+        None => query,
+    }
 }
 
 /// The ads that are kept, in their order.

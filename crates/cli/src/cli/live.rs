@@ -1,0 +1,199 @@
+//! A live pool, for all commands that can read one.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::cli::Failure;
+use crate::cli::input::{self, Notes};
+use classmate::ClassAd;
+use classmate_config::Config;
+use classmate_config::internal::config::Location;
+use classmate_pool::Snapshot;
+use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::negotiate::directory::{NAMED_SLOTS, SlotAttributes, names_of};
+use classmate_pool::internal::queue::cluster::Siblings;
+use classmate_wire::{AdType, Address, Client, Credentials, LivePool, Query, Token};
+
+/// The addresses of a live pool's collectors.
+#[derive(clap::Args, Clone, Default, Debug)]
+#[command(next_help_heading = "Live pool")]
+pub(super) struct CollectorArguments {
+    /// Read a live pool: the address of its collector, or of several with commas in between
+    #[arg(id = "collectors", long = "pool", value_name = "HOST[:PORT]", value_delimiter = ',')]
+    collectors: Vec<Address>,
+    /// Authenticate with an IDTOKEN in FILE [default: without authentication where the pool permits it]
+    #[arg(long, value_name = "FILE", requires = "collectors")]
+    token: Option<PathBuf>,
+}
+
+/// A live pool with all that a cycle reads.
+#[derive(clap::Args, Clone, Default, Debug)]
+pub(super) struct LiveArguments {
+    #[command(flatten)]
+    place: CollectorArguments,
+    /// Fail if any source of the live pool cannot be read, such as an access point
+    #[arg(long, requires = "collectors")]
+    strict: bool,
+}
+
+/// A live pool that was read.
+pub(super) struct LiveSnapshot {
+    pub(super) snapshot: Snapshot,
+    pub(super) accounting: Vec<ClassAd>,
+    pub(super) negotiators: Vec<ClassAd>,
+    /// The settings of the negotiator, if they could be read.
+    pub(super) settings: Option<Vec<(String, String)>>,
+}
+
+/// The signing key of a pool, as HTCondor has it.
+const SIGNING_KEY: &str = "/etc/condor/passwords.d/POOL";
+
+/// Directories of tokens, as HTCondor has them: of the user, and of the system.
+fn token_directories() -> Vec<PathBuf> {
+    let own = std::env::var_os("HOME").map(|home| Path::new(&home).join(".condor/tokens.d"));
+    own.into_iter().chain([PathBuf::from("/etc/condor/tokens.d")]).collect()
+}
+
+/// The tokens in a directory, by the names of the files; what cannot be read is left out.
+fn tokens_in(directory: &Path) -> Vec<Token> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file()).collect();
+    paths.sort();
+    paths.iter().filter_map(|path| Token::read(path).ok()).flatten().collect()
+}
+
+impl CollectorArguments {
+    /// True if a pool is given.
+    pub(super) fn is_given(&self) -> bool {
+        !self.collectors.is_empty()
+    }
+
+    /// A client with the proofs of identity that the user has.
+    fn client(&self) -> Result<Client, Failure> {
+        let credentials = match &self.token {
+            Some(path) => Credentials::none().with_tokens(Token::read(path)?).required(),
+            None => {
+                let tokens = token_directories().iter().flat_map(|directory| tokens_in(directory)).collect::<Vec<_>>();
+                let credentials = Credentials::none().with_file_system().with_tokens(tokens);
+                let key = Path::new(SIGNING_KEY);
+                // Only root can read it, on hosts of daemons.
+                if std::fs::File::open(key).is_ok() { credentials.with_signing_key(key) } else { credentials }
+            }
+        };
+        Ok(Client::new(credentials))
+    }
+
+    /// Hands on ads of one type as they are received, until there are enough; none: jobs. Returns the failures of access points.
+    pub(super) fn each_ad(
+        &self,
+        kind: Option<AdType>,
+        query: &Query,
+        notes: &mut Notes,
+        take: &mut dyn FnMut(ClassAd) -> ControlFlow<()>,
+    ) -> Result<Vec<Failure>, Failure> {
+        let client = self.client()?;
+        let nothing = |_: &str, _: u64| ();
+        if let Some(kind) = kind.filter(|kind| *kind != AdType::Accounting) {
+            let mut ads = self.first(|collector| client.query(collector, kind, query))?;
+            for ad in ads.by_ref() {
+                if take(ad?).is_break() {
+                    return Ok(Vec::new());
+                }
+            }
+            notes.add(&format!("the ads of {kind}"), ads.report());
+            return Ok(Vec::new());
+        }
+        let mut pool = LivePool::locate(&client, &self.collectors, &nothing)?;
+        if kind.is_some() {
+            let _ = pool.accounting(query).into_iter().try_for_each(take);
+        } else {
+            pool.each_job(query, take);
+        }
+        for (name, report) in pool.reports() {
+            notes.add(name, report);
+        }
+        Ok(pool.failures().iter().map(|failure| Failure::input(failure.to_string())).collect())
+    }
+
+    /// The first result of the collectors.
+    fn first<T>(&self, ask: impl Fn(&Address) -> Result<T, classmate_wire::WireError>) -> Result<T, Failure> {
+        let mut failed = Failure::input("no collector is given");
+        for collector in &self.collectors {
+            match ask(collector) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => failed = error.into(),
+            }
+        }
+        Err(failed)
+    }
+}
+
+impl LiveArguments {
+    /// True if a pool is given.
+    pub(super) fn is_given(&self) -> bool {
+        self.place.is_given()
+    }
+
+    /// Reads the pool, jobs first: they and the configuration decide which attributes of slots are needed. A configuration
+    /// that is given replaces that of the negotiator; with `priorities` those of the negotiator are not read.
+    pub(super) fn read(
+        &self,
+        kept: SlotAttributes,
+        config: Option<Config>,
+        priorities: bool,
+        notes: &mut Notes,
+    ) -> Result<LiveSnapshot, Failure> {
+        let client = self.place.client()?;
+        let bar = input::received();
+        let progress = |what: &str, count: u64| {
+            bar.set_message(what.to_owned());
+            bar.inc(count);
+        };
+        let all = Query::all();
+        let mut pool = LivePool::locate(&client, &self.place.collectors, &progress)?;
+        let settings = if config.is_none() { pool.settings() } else { None };
+        let from_negotiator = || {
+            let place = pool.negotiator().map_or_else(String::new, |negotiator| format!("the negotiator `{}`", negotiator.name));
+            settings.as_deref().map(|settings| configuration(settings, &place))
+        };
+        let known = config.or_else(from_negotiator);
+        if known.is_none() {
+            notes.warn("the configuration of the negotiator is not known: using the defaults of HTCondor".to_owned());
+        }
+        let config = known.unwrap_or_default();
+        let accounting = if priorities { Vec::new() } else { pool.accounting(&all) };
+        let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));
+        let first = match kept {
+            SlotAttributes::Explanation => pool.slots(&all.clone().limit(NAMED_SLOTS as u64), None)?,
+            _ => Vec::new(),
+        };
+        let selection = kept.selection(&config, &jobs, &first).map(Arc::new);
+        let slots = pool.slots(&all, selection.as_ref())?;
+        bar.finish_and_clear();
+        for (name, report) in pool.reports() {
+            notes.add(name, report);
+        }
+        let mut failures = pool.failures().iter();
+        if self.strict
+            && let Some(failure) = failures.next()
+        {
+            return Err(Failure::input(failure.to_string()).help("without --strict, this is a warning"));
+        }
+        failures.for_each(|failure| notes.warn(failure.to_string()));
+        let log = Log::of_ads(&accounting).map_err(|error| Failure::input(error.to_string()))?;
+        let (negotiators, submitters) = (pool.negotiator_ads().to_vec(), Some(pool.submitters().to_vec()));
+        let (unkept, log) = (names_of(&first), Some(log));
+        let snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, ..Snapshot::default() };
+        Ok(LiveSnapshot { snapshot, accounting, negotiators, settings })
+    }
+}
+
+/// The configuration of a daemon from the values of its variables.
+fn configuration(settings: &[(String, String)], place: &str) -> Config {
+    let assignment = |(at, (name, value)): (usize, &(String, String))| {
+        let place = Location { file: place.into(), line: at as u32 + 1, column: 1 };
+        (name.as_bytes().to_vec(), value.as_bytes().to_vec(), place)
+    };
+    Config::from_assignments(settings.iter().enumerate().map(assignment))
+}

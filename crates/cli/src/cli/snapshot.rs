@@ -1,0 +1,99 @@
+//! `classmate snapshot DIR`
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::cli::input::Notes;
+use crate::cli::live::LiveArguments;
+use crate::cli::{Failure, Streams, complain, write_file};
+use crate::report::counted;
+use classmate::{ClassAd, Format, Writer};
+use classmate_pool::internal::negotiate::directory::SlotAttributes;
+
+/// Save what a negotiation cycle reads from a live pool.
+///
+/// Writes a directory for `classmate negotiate` and all commands that read one: `slots.ads`, `jobs.ads`, `submitters.ads`,
+/// `accounting.ads`, `negotiator.ads` and `config`. READ permission is enough, which most pools grant without
+/// authentication. Claim IDs and other secrets are not written. If the pool cannot be read, nothing is written.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate snapshot --pool cm.example.org monday
+  classmate negotiate monday
+  classmate snapshot --pool cm1.example.org,cm2.example.org --token ~/monitor.token --strict monday
+
+Exit status: 0 on success, 1 if a file cannot be written, 2 if the pool cannot be read or an option is invalid.")]
+pub(super) struct SnapshotArguments {
+    /// Directory to write
+    directory: PathBuf,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    live: LiveArguments,
+}
+
+pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(), Failure> {
+    if !arguments.live.is_given() {
+        return Err(Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]"));
+    }
+    let directory = arguments.directory.as_path();
+    let log = directory.join("Accountantnew.log");
+    if log.exists() {
+        // It would count instead of the priorities that are written.
+        return Err(Failure::input(format!("`{}` already has an accountant's log", directory.display()))
+            .help("name a new directory"));
+    }
+    let mut notes = Notes::default();
+    let read = arguments.live.read(SlotAttributes::All, None, false, &mut notes)?;
+    notes.show(streams.err);
+    std::fs::create_dir_all(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+    let snapshot = &read.snapshot;
+    let submitters = snapshot.submitters.as_deref().unwrap_or_default();
+    let kinds = [
+        ("slots", &*snapshot.slots),
+        ("jobs", &*snapshot.jobs),
+        ("submitters", submitters),
+        ("accounting", &*read.accounting),
+        ("negotiator", &*read.negotiators),
+    ];
+    let mut lost = 0;
+    for (name, ads) in kinds {
+        lost += write_ads(&directory.join(format!("{name}.ads")), ads)?;
+    }
+    if let Some(settings) = &read.settings {
+        write_file(&directory.join("config"), |file| file, |out| out.write_all(config(settings).as_bytes()))?;
+    }
+    if lost > 0 {
+        let values = counted(lost, "value");
+        complain(&format!("warning: {values} cannot be read back from the long format because of a line break or a quote"));
+    }
+    Ok(())
+}
+
+/// Writes ads in the long format, with a blank line between them; returns how many values cannot be read back.
+fn write_ads(path: &Path, ads: &[ClassAd]) -> Result<u64, Failure> {
+    let mut lost = 0;
+    write_file(path, |file| file, |out| {
+        let mut writer = Writer::new(out, Format::Long);
+        for ad in ads {
+            lost += writer.write(ad)?.len() as u64;
+        }
+        writer.finish().map(drop)
+    })?;
+    Ok(lost)
+}
+
+/// A configuration file with these values.
+fn config(settings: &[(String, String)]) -> String {
+    let mut text = String::new();
+    for (name, value) in settings {
+        let written = if value.contains('\n') {
+            write!(text, "{name} @=end\n{value}\n@end\n\n")
+        } else {
+            writeln!(text, "{name} = {value}")
+        };
+        // Writing to a string does not fail.
+        let _ = written;
+    }
+    text
+}

@@ -1,0 +1,281 @@
+//! Commands with `--pool`: against daemons of HTCondor 25.14.1 where they can be set up, and against peers that are not
+//! daemons everywhere.
+//!
+//! The pool is that of `tests/pool/pool.sh`. The test does not download HTCondor: it is skipped unless `tests/differential/pool.sh`
+//! has unpacked it before, as `.ci/run` does.
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test may panic, and says why it is skipped")]
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs the command without the tokens of the user.
+fn classmate(arguments: &[&str]) -> Output {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).env("HOME", home).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Expects one message and the exit status 2.
+fn fails(arguments: &[&str], message: &str) {
+    let output = classmate(arguments);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    let lines: Vec<&str> = errors.lines().filter(|line| !line.starts_with("  = help: ")).collect();
+    assert!(lines.len() == 1 && lines[0].contains(message), "expected `{message}`, found {errors}");
+}
+
+/// A pool of real daemons, which ends with the value.
+struct Pool {
+    port: u16,
+    folder: tempfile::TempDir,
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/pool/pool.sh")
+}
+
+impl Pool {
+    /// Starts a pool with these settings and environment; none if that is not possible here.
+    fn up(offset: u16, settings: &str, environment: &[(&str, &str)]) -> Option<Self> {
+        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+        let cache = cache.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")))?;
+        if !cache.join("classmate-pool/sid/.made").exists() {
+            eprintln!("skipped: HTCondor is not unpacked; run tests/differential/pool.sh");
+            return None;
+        }
+        let port = 20_000 + (std::process::id() % 5_000) as u16 * 2 + offset * 10_000;
+        let pool = Pool { port, folder: tempfile::tempdir().unwrap() };
+        let file = pool.file("settings", settings);
+        let mut command = pool.command(&["up", file.to_str().unwrap()]);
+        let output = command.envs(environment.iter().copied()).output().unwrap();
+        if !output.status.success() {
+            eprintln!("skipped: {}", text(&output.stderr));
+            return None;
+        }
+        Some(pool)
+    }
+
+    fn file(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(script());
+        command.args(arguments).env("PORT", self.port.to_string()).env("MACHINES", "1").env("SLOTS", "8");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn submit(&self, user: &str, count: u32, more: &str) {
+        let job = format!("executable = /bin/sleep\narguments = 600\nrequest_memory = 64\n{more}\nqueue {count}\n");
+        let mut child =
+            self.command(&["submit", user, "-"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(job.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+    }
+
+    fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let _ = self.command(&["wipe"]).output();
+    }
+}
+
+/// Ads of the long format by a key, without attributes that change by themselves.
+fn ads(long: &str, key: &str) -> BTreeMap<String, BTreeMap<String, String>> {
+    let moving = |name: &str| {
+        let parts = ["Time", "LoadAvg", "Updates", "Last", "Recent", "MonitorSelf", "Stats", "Idle", "Clock", "Disk", "Duty", "Usage", "Virtual", "Authenticat"];
+        parts.iter().any(|part| name.contains(part))
+    };
+    let ad = |text: &str| -> BTreeMap<String, String> {
+        let lines = text.lines().filter_map(|line| line.split_once(" = "));
+        lines.filter(|(name, _)| !moving(name)).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    };
+    long.split("\n\n").map(ad).filter(|ad| !ad.is_empty()).map(|ad| (ad[key].clone(), ad)).collect()
+}
+
+/// Matches as clusters and slots: the access point chooses the job of a cluster.
+fn counted<'a>(matches: impl Iterator<Item = (&'a str, &'a str)>) -> BTreeMap<(String, String), usize> {
+    let mut counts = BTreeMap::new();
+    for (job, slot) in matches {
+        *counts.entry((job.split('.').next().unwrap().to_owned(), slot.to_owned())).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn a_pool_is_read_as_the_tools_of_htcondor_read_it() {
+    // Ties between slots are broken, so that a cycle has one outcome.
+    let Some(pool) = Pool::up(0, "NEGOTIATOR_PRE_JOB_RANK = -SlotID\n", &[("SCHEDDS", "2")]) else { return };
+    let address = pool.address();
+    pool.submit("alice", 3, "");
+    pool.submit("bob", 4, "requirements = SlotID > 2\nrank = SlotID");
+    pool.submit("carol", 1, "request_memory = 999999");
+    let until = Instant::now() + Duration::from_secs(30);
+    while pool.run(&["run", "condor_status", "-submitters", "-af", "IdleJobs"]).lines().filter(|line| *line != "0").count() < 3 {
+        assert!(Instant::now() < until, "the submitters are not announced");
+        std::thread::sleep(Duration::from_millis(300));
+    }
+
+    // Slots and jobs, attribute by attribute.
+    let mine = classmate(&["ads", "--pool", &address]);
+    assert!(mine.status.success(), "{}", text(&mine.stderr));
+    assert_eq!(ads(&text(&mine.stdout), "Name"), ads(&pool.run(&["run", "condor_status", "-long"]), "Name"));
+    let mine = classmate(&["ads", "--pool", &address, "--type", "jobs"]);
+    let theirs = pool.run(&["run", "condor_q", "-allusers", "-long"]);
+    assert_eq!(ads(&text(&mine.stdout), "GlobalJobId"), ads(&theirs, "GlobalJobId"));
+
+    // Constraints and projections.
+    let some = ["ads", "--pool", &address, "--constraint", "SlotID > 6 && Machine =!= \"x\\\"y\"", "--attributes", "SlotID", "--format", "values", "--sort", "SlotID"];
+    assert_eq!(text(&classmate(&some).stdout), "7\n8\n");
+    let owners = ["ads", "--pool", &address, "--type", "jobs", "--attributes", "Owner", "--format", "values", "--unique", "--sort", "Owner"];
+    assert_eq!(text(&classmate(&owners).stdout), "alice\nbob\ncarol\n");
+    for (kind, count) in [("slots", "8\n"), ("submitters", "3\n"), ("schedds", "2\n"), ("negotiators", "1\n")] {
+        assert_eq!(text(&classmate(&["ads", "--pool", &address, "--type", kind, "--count"]).stdout), count, "{kind}");
+    }
+
+    // A snapshot holds no secrets, and gives the same cycle as the pool, which is what the negotiator does next.
+    let folder = pool.folder.path().join("snapshot");
+    let saved = classmate(&["snapshot", "--pool", &address, "--strict", folder.to_str().unwrap()]);
+    assert!(saved.status.success() && saved.stderr.is_empty(), "{}", text(&saved.stderr));
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let content = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for secret in ["\nClaimId", "\nCapability", "_condor_priv", "_condor_Priv"] {
+            assert!(!content.contains(secret), "{secret}");
+        }
+    }
+    let predicted = |arguments: &[&str]| {
+        let output = classmate(&[arguments, &["--format", "json"]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let matches = outcome["matches"].as_array().unwrap().clone();
+        counted(matches.iter().map(|made| (made["job"].as_str().unwrap(), made["slot"].as_str().unwrap())))
+    };
+    let live = predicted(&["negotiate", "--pool", &address]);
+    assert_eq!(live, predicted(&["negotiate", folder.to_str().unwrap()]));
+    pool.run(&["cycle"]);
+    let real = pool.run(&["matches"]);
+    assert_eq!(live, counted(real.lines().filter_map(|line| line.split_once('\t'))));
+    assert_eq!(live.values().sum::<usize>(), 7);
+    for command in ["explain", "quotas", "report"] {
+        let out = pool.folder.path().join("page.html");
+        let more: &[&str] = match command {
+            "explain" => &["--job", "3.0"],
+            "report" => &["-o", out.to_str().unwrap()],
+            _ => &[],
+        };
+        let output = classmate(&[&[command, "--pool", &address], more].concat());
+        let errors = text(&output.stderr);
+        assert!(output.status.success() || errors.contains("no groups are configured"), "{command}: {errors}");
+    }
+
+    identities(&pool);
+    failures(&pool);
+}
+
+/// Tokens, and what they permit.
+fn identities(pool: &Pool) {
+    let address = pool.address();
+    let token = |name: &str, arguments: &[&str]| {
+        let text = pool.run(&[&["token"], arguments].concat());
+        pool.file(name, &text).to_str().unwrap().to_owned()
+    };
+    let monitor = token("monitor", &["monitor@pool.test", "-authz", "READ"]);
+    let count = |more: &[&str]| {
+        let output = classmate(&[&["ads", "--pool", &address, "--count"], more].concat());
+        assert!(output.status.success(), "{more:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert_eq!(count(&["--token", &monitor]), "8\n");
+    let short = token("short", &["monitor@pool.test", "-lifetime", "1"]);
+    std::thread::sleep(Duration::from_secs(2));
+    fails(&["ads", "--pool", &address, "--token", &short], "the token of `monitor@pool.test` expired");
+    // The signature of another pool.
+    let valid = std::fs::read_to_string(&monitor).unwrap();
+    let (unsigned, signature) = valid.trim().rsplit_once('.').unwrap();
+    let forged = pool.file("forged", &format!("{unsigned}.{}", signature.chars().rev().collect::<String>()));
+    fails(&["ads", "--pool", &address, "--token", forged.to_str().unwrap()], "rejects IDTOKENS authentication");
+    // A pool that lets only some read.
+    let settings = "ALLOW_READ = condor@*, monitor@pool.test\nSEC_READ_AUTHENTICATION = REQUIRED\n";
+    pool.run(&["reconfig", pool.file("restricted", settings).to_str().unwrap()]);
+    assert_eq!(count(&["--token", &monitor]), "8\n");
+    let other = token("other", &["other@pool.test"]);
+    fails(&["ads", "--pool", &address, "--token", &other], "denies reading slot ads to `other@pool.test`");
+    // Root proves with the file system that it is condor.
+    assert_eq!(count(&[]), "8\n");
+    pool.run(&["reconfig"]);
+}
+
+/// Daemons that end.
+fn failures(pool: &Pool) {
+    let address = pool.address();
+    pool.run(&["kill", "STOP", "schedd"]);
+    let started = Instant::now();
+    let folder = pool.folder.path().join("strict");
+    fails(&["snapshot", "--pool", &address, "--strict", folder.to_str().unwrap()], "cannot read access point `schedd");
+    assert!(!folder.exists() && started.elapsed() < Duration::from_secs(60));
+    pool.run(&["kill", "CONT", "schedd"]);
+    pool.run(&["down"]);
+    fails(&["ads", "--pool", &address], "connection refused");
+    // The second collector answers instead, or the last one is named.
+    fails(&["ads", "--pool", &format!("{address},127.0.0.1:1")], "127.0.0.1:1");
+}
+
+#[test]
+fn a_pool_with_ipv6_is_read() {
+    if !Path::new("/proc/net/if_inet6").exists() {
+        eprintln!("skipped: no IPv6");
+        return;
+    }
+    let Some(pool) = Pool::up(1, "", &[("ADDRESS", "::1")]) else { return };
+    let address = format!("[::1]:{}", pool.port);
+    let output = classmate(&["ads", "--pool", &address, "--type", "negotiators", "--count"]);
+    assert_eq!(text(&output.stdout), "1\n", "{}", text(&output.stderr));
+    let folder = pool.folder.path().join("snapshot");
+    let saved = classmate(&["snapshot", "--pool", &address, "--strict", folder.to_str().unwrap()]);
+    assert!(saved.status.success(), "{}", text(&saved.stderr));
+}
+
+#[test]
+fn peers_that_are_not_daemons_give_one_message() {
+    fails(&["ads", "--pool", "127.0.0.1:1"], "cannot connect to `127.0.0.1:1`: connection refused");
+    fails(&["snapshot", "--pool", "127.0.0.1:1", "/nonexistent"], "cannot connect to `127.0.0.1:1`");
+    fails(&["negotiate", "--pool", "no-such-host.invalid"], "cannot find the host of `no-such-host.invalid:9618`");
+    let answers: [&[u8]; 5] = [
+        b"",
+        b"SSH-2.0-OpenSSH_9.2\r\n",
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        &[0xff; 100_000],
+        b"\x01\0\0\0\x08\0\0\0\0\x7f\xff\xff\xff",
+    ];
+    for answer in answers {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let peer = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 100];
+            let _ = stream.read(&mut request);
+            let _ = stream.write_all(answer);
+        });
+        fails(&["ads", "--pool", &address], &format!("`{address}`"));
+        peer.join().unwrap();
+    }
+}

@@ -1,0 +1,80 @@
+//! The accountant's records as a negotiator publishes them: an ad for each submitter and group.
+//!
+//! In: accounting ads. Out: the log that would have the same records, as far as they are published: the time that is not
+//! charged yet may be missing, and what each slot is charged to. Formula source: `docs/reference/wire-cedar.md` 13.4.
+
+use classmate::internal::ad::ClassAd;
+use classmate::internal::eval::scope::EvalOptions;
+
+use super::entry::{Entry, Unwritable};
+use super::journal::Transaction;
+use super::log::Log;
+use super::store::{CLOCK, real_text};
+use crate::pool::ad_reader::AdReader;
+
+/// Attributes of a record that are whole numbers.
+const INTEGERS: [&str; 6] = ["ResourcesUsed", "UnchargedTime", "BeginUsageTime", "LastUsageTime", "Ceiling", "Floor"];
+
+/// Attributes of a record that are real numbers.
+const REALS: [&str; 5] = [
+    "WeightedResourcesUsed",
+    "WeightedUnchargedTime",
+    "HierWeightedResourcesUsed",
+    "AccumulatedUsage",
+    "WeightedAccumulatedUsage",
+];
+
+impl Log {
+    /// The log that has the records of accounting ads.
+    ///
+    /// # Errors
+    /// A name that the log cannot hold.
+    ///
+    /// ```
+    /// use classmate::ClassAd;
+    /// use classmate_pool::internal::accountant::Log;
+    /// let ad = ClassAd::parse(b"[Name = \"a@x\"; Priority = 5000.0; PriorityFactor = 1000.0; LastUpdate = 7]").unwrap();
+    /// let log = Log::of_ads(&[ad]).unwrap();
+    /// assert_eq!(log.get(b"Customer.a@x").unwrap().real("Priority"), Some(5.0));
+    /// assert_eq!(log.get(b"Accountant.").unwrap().integer("LastUpdateTime"), Some(7));
+    /// ```
+    pub fn of_ads(ads: &[ClassAd]) -> Result<Self, Unwritable> {
+        let settings = EvalOptions::default();
+        let mut transaction = Transaction::new();
+        let mut updated = 0;
+        for ad in ads {
+            let ad = AdReader::of(ad, &settings);
+            let Some(name) = ad.string("Name") else { continue };
+            updated = updated.max(ad.integer("LastUpdate").unwrap_or(0));
+            let key = [b"Customer.", name.as_bytes()].concat();
+            transaction.push(Entry::Create { key: &key })?;
+            let mut set = |name: &str, value: String| {
+                transaction.push(Entry::Set { key: &key, name: name.as_bytes(), value: value.as_bytes() })
+            };
+            // The effective priority is published.
+            let factor = ad.number("PriorityFactor").filter(|factor| *factor > 0.0);
+            if let Some(priority) = ad.number("Priority") {
+                set("Priority", real_text(priority / factor.unwrap_or(1.0)))?;
+            }
+            if let Some(factor) = factor {
+                set("PriorityFactor", real_text(factor))?;
+            }
+            for name in INTEGERS {
+                if let Some(number) = ad.integer(name) {
+                    set(name, number.to_string())?;
+                }
+            }
+            for name in REALS {
+                if let Some(number) = ad.number(name) {
+                    set(name, real_text(number))?;
+                }
+            }
+        }
+        let value = updated.to_string();
+        transaction.push(Entry::Create { key: CLOCK })?;
+        transaction.push(Entry::Set { key: CLOCK, name: b"LastUpdateTime", value: value.as_bytes() })?;
+        let mut log = Log::default();
+        log.change(&transaction);
+        Ok(log)
+    }
+}

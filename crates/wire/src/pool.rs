@@ -1,0 +1,376 @@
+//! All of a pool that a negotiation cycle looks at, read from its daemons.
+//!
+//! In: the addresses of collectors. Out: ads, settings, and for each source that could not be read, why. A pool of which an
+//! access point is missing looks like a smaller pool: who uses this has to show the failures.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use classmate::internal::format::report::Report;
+use classmate::internal::format::selection::Selection;
+use classmate::{ClassAd, Name};
+
+use crate::address::Address;
+use crate::client::{Ads, Client};
+use crate::error::{Failure, WireError};
+use crate::query::{AdType, Query};
+
+/// Daemons that are asked at the same time.
+const PARALLEL: usize = 8;
+
+/// Ads between two reports of progress.
+const STEP: u64 = 1000;
+
+/// A source of a pool that could not be read.
+#[derive(Debug)]
+pub struct SourceFailure {
+    /// The source, such as "access point `schedd@example.org`".
+    pub source: String,
+    /// The reason.
+    pub error: WireError,
+}
+
+impl fmt::Display for SourceFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot read {}: {}", self.source, self.error)
+    }
+}
+
+/// A daemon of a pool.
+#[derive(Clone, Debug)]
+pub struct Daemon {
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub address: Address,
+}
+
+impl Daemon {
+    /// The daemon of an ad, with these attributes.
+    fn of(ad: &ClassAd, name: &str, address: &str) -> Result<Self, SourceFailure> {
+        let shown = ad.eval_string(name).unwrap_or_default();
+        match ad.eval_string(address).unwrap_or_default().parse() {
+            Ok(address) => Ok(Daemon { name: shown, address }),
+            Err(error) => Err(SourceFailure { source: format!("`{shown}`"), error }),
+        }
+    }
+}
+
+/// A function that is told the number of ads of a source, again and again.
+pub type Progress<'a> = &'a (dyn Fn(&str, u64) + Sync);
+
+/// A pool whose daemons are known, to be read source by source.
+///
+/// ```no_run
+/// use classmate_wire::{Client, LivePool, Query};
+///
+/// let client = Client::default();
+/// let mut pool = LivePool::locate(&client, &["cm.example.org".parse()?], &|_, _| ())?;
+/// let jobs = pool.jobs(&Query::all(), |ad, ()| ad);
+/// let slots = pool.slots(&Query::all(), None)?;
+/// println!("{} jobs, {} slots", jobs.len(), slots.len());
+/// for failure in pool.failures() {
+///     eprintln!("{failure}");
+/// }
+/// # Ok::<(), classmate_wire::WireError>(())
+/// ```
+pub struct LivePool<'a> {
+    client: &'a Client,
+    collector: Address,
+    progress: Progress<'a>,
+    negotiator_ads: Vec<ClassAd>,
+    negotiator: Option<Daemon>,
+    submitters: Vec<ClassAd>,
+    access_points: Vec<Daemon>,
+    failures: Vec<SourceFailure>,
+    reports: Vec<(String, Report)>,
+}
+
+impl fmt::Debug for LivePool<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LivePool").field("collector", &self.collector).finish_non_exhaustive()
+    }
+}
+
+impl<'a> LivePool<'a> {
+    /// Asks the collectors, the first one that answers, for the negotiator, the submitters and the access points.
+    ///
+    /// # Errors
+    /// No collector answers, or the one that does not permit reading: the failure of the last one.
+    pub fn locate(client: &'a Client, collectors: &[Address], progress: Progress<'a>) -> Result<Self, WireError> {
+        let mut failed = WireError::new("", Failure::Address("no collector is given"));
+        for collector in collectors {
+            match client.query(collector, AdType::Negotiator, &Query::all()).and_then(Iterator::collect) {
+                Ok(negotiator_ads) => return LivePool::of(client, collector.clone(), negotiator_ads, progress),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+
+    fn of(
+        client: &'a Client,
+        collector: Address,
+        negotiator_ads: Vec<ClassAd>,
+        progress: Progress<'a>,
+    ) -> Result<Self, WireError> {
+        let mut pool = LivePool {
+            client,
+            collector,
+            progress,
+            negotiator_ads,
+            negotiator: None,
+            submitters: Vec::new(),
+            access_points: Vec::new(),
+            failures: Vec::new(),
+            reports: Vec::new(),
+        };
+        match pool.negotiator_ads.first().map(|ad| Daemon::of(ad, "Name", "MyAddress")) {
+            Some(Ok(negotiator)) => pool.negotiator = Some(negotiator),
+            Some(Err(failure)) => pool.failures.push(failure),
+            None => pool.failures.push(SourceFailure {
+                source: "the negotiator".to_owned(),
+                error: WireError::new(pool.collector.to_string(), Failure::Refused("no negotiator is known".to_owned())),
+            }),
+        }
+        let ads = pool.client.query(&pool.collector, AdType::Submitter, &Query::all())?;
+        pool.submitters = pool.collect("submitters", ads)?;
+        let query = Query::all().attributes(["Name", "MyAddress"]);
+        let ads = pool.client.query(&pool.collector, AdType::AccessPoint, &query)?;
+        let access_points = pool.collect("access points", ads)?;
+        // Submitters of other pools use access points that the collector has no ads of.
+        let own = access_points.iter().map(|ad| Daemon::of(ad, "Name", "MyAddress"));
+        let others = pool.submitters.iter().map(|ad| Daemon::of(ad, "ScheddName", "ScheddIpAddr"));
+        let (mut seen, mut failures) = (HashSet::new(), Vec::new());
+        for daemon in own.chain(others) {
+            match daemon {
+                Ok(daemon) if seen.insert(daemon.name.to_ascii_lowercase()) => pool.access_points.push(daemon),
+                Ok(_) => {}
+                Err(failure) if seen.insert(failure.source.to_ascii_lowercase()) => failures.push(failure),
+                Err(_) => {}
+            }
+        }
+        pool.failures.append(&mut failures);
+        pool.access_points.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(pool)
+    }
+
+    /// The address of the collector that answered.
+    pub fn collector(&self) -> &Address {
+        &self.collector
+    }
+
+    /// The ads of the negotiators.
+    pub fn negotiator_ads(&self) -> &[ClassAd] {
+        &self.negotiator_ads
+    }
+
+    /// The negotiator.
+    pub fn negotiator(&self) -> Option<&Daemon> {
+        self.negotiator.as_ref()
+    }
+
+    /// The submitter ads.
+    pub fn submitters(&self) -> &[ClassAd] {
+        &self.submitters
+    }
+
+    /// The access points, by name.
+    pub fn access_points(&self) -> &[Daemon] {
+        &self.access_points
+    }
+
+    /// The sources that could not be read so far.
+    pub fn failures(&self) -> &[SourceFailure] {
+        &self.failures
+    }
+
+    /// The reports on what was read, with attributes that are not expressions.
+    pub fn reports(&self) -> &[(String, Report)] {
+        &self.reports
+    }
+
+    /// Collects ads and tells the progress.
+    fn collect(&mut self, what: &str, ads: Ads) -> Result<Vec<ClassAd>, WireError> {
+        let (found, report) = collect(ads, what, self.progress)?;
+        self.reports.push((format!("{what} of {}", self.collector), report));
+        Ok(found)
+    }
+
+    /// The slot ads; of constants only those of a selection are kept, if there is one.
+    ///
+    /// # Errors
+    /// The collector cannot be asked.
+    pub fn slots(&mut self, query: &Query, selection: Option<&Arc<Selection>>) -> Result<Vec<ClassAd>, WireError> {
+        let ads = self.client.query(&self.collector, AdType::Slot, query)?.kept(selection);
+        self.collect("slots", ads)
+    }
+
+    /// The accounting ads, from the negotiator as they are now, otherwise from the collector as they were after the last
+    /// cycle.
+    pub fn accounting(&mut self, query: &Query) -> Vec<ClassAd> {
+        if let Some(negotiator) = self.negotiator.clone() {
+            let ads = self.client.query(&negotiator.address, AdType::Accounting, query);
+            match ads.and_then(|ads| self.collect("accounting ads", ads)) {
+                Ok(ads) => return ads,
+                Err(error) => {
+                    self.failures.push(SourceFailure { source: "priorities of the negotiator".to_owned(), error });
+                }
+            }
+        }
+        let ads = self.client.query(&self.collector, AdType::Accounting, query);
+        match ads.and_then(|ads| self.collect("accounting ads", ads)) {
+            Ok(ads) => ads,
+            Err(error) => {
+                self.failures.push(SourceFailure { source: "accounting ads of the collector".to_owned(), error });
+                Vec::new()
+            }
+        }
+    }
+
+    /// The configuration variables that the files of the negotiator set, with their values, all macros expanded. `None` if
+    /// they cannot be read.
+    pub fn settings(&mut self) -> Option<Vec<(String, String)>> {
+        let negotiator = self.negotiator.clone()?;
+        match self.read_settings(&negotiator.address) {
+            Ok(settings) => Some(settings),
+            Err(error) => {
+                self.failures.push(SourceFailure { source: "the configuration of the negotiator".to_owned(), error });
+                None
+            }
+        }
+    }
+
+    fn read_settings(&self, daemon: &Address) -> Result<Vec<(String, String)>, WireError> {
+        let names = self.client.setting_names(daemon)?;
+        let values = in_parallel(&names, |name| self.client.setting(daemon, name));
+        let mut settings = Vec::new();
+        for (name, value) in names.iter().zip(values) {
+            settings.extend(value?.map(|value| (name.clone(), value)));
+        }
+        Ok(settings)
+    }
+
+    /// Hands on the job ads of all access points as they are received, in no order, until there are enough.
+    pub fn each_job(&mut self, query: &Query, take: &mut dyn FnMut(ClassAd) -> ControlFlow<()>) {
+        /// Ads that wait to be taken.
+        const WAITING: usize = 1000;
+        let (sender, receiver) = std::sync::mpsc::sync_channel(WAITING);
+        let (client, access_points) = (self.client, &self.access_points);
+        let read = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| {
+                // With its last copy the channel ends, and with the channel the loop below.
+                let sender = sender;
+                in_parallel(access_points, |access_point| {
+                    let mut ads = client.jobs(&access_point.address, query)?;
+                    for ad in ads.by_ref() {
+                        if sender.send(ad?).is_err() {
+                            break;
+                        }
+                    }
+                    Ok(ads.report().clone())
+                })
+            });
+            let receiver = receiver;
+            while let Ok(ad) = receiver.recv() {
+                if take(ad).is_break() {
+                    break;
+                }
+            }
+            drop(receiver);
+            reader.join().unwrap_or_default()
+        });
+        for (access_point, result) in self.access_points.iter().zip(read) {
+            match result {
+                Ok(report) => self.reports.push((format!("jobs of {}", access_point.name), report)),
+                Err(error) => {
+                    let source = format!("access point `{}`", access_point.name);
+                    self.failures.push(SourceFailure { source, error });
+                }
+            }
+        }
+    }
+
+    /// The job ads of all access points, by access point and job ID. `make` may change each ad; it is given a place to keep
+    /// what it wants from ad to ad of an access point.
+    pub fn jobs<K: Default>(
+        &mut self,
+        query: &Query,
+        make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
+    ) -> Vec<ClassAd> {
+        let progress = self.progress;
+        let read = in_parallel(&self.access_points, |access_point| {
+            let ads = self.client.jobs(&access_point.address, query)?.kept(None);
+            let (mut ads, report) = collect(ads, "jobs", progress)?;
+            let ids = [Name::new("ClusterId"), Name::new("ProcId")];
+            ads.sort_by_cached_key(|ad| ids.map(|name| ad.eval_int(name)));
+            let mut kept = K::default();
+            Ok((ads.into_iter().map(|ad| make(ad, &mut kept)).collect::<Vec<_>>(), report))
+        });
+        let mut jobs = Vec::new();
+        for (access_point, result) in self.access_points.iter().zip(read) {
+            let source = format!("access point `{}`", access_point.name);
+            match result {
+                Ok((mut ads, report)) => {
+                    jobs.append(&mut ads);
+                    self.reports.push((format!("jobs of {}", access_point.name), report));
+                }
+                Err(error) => self.failures.push(SourceFailure { source, error }),
+            }
+        }
+        jobs
+    }
+}
+
+/// Collects ads and tells the progress.
+fn collect(mut ads: Ads, what: &str, progress: Progress<'_>) -> Result<(Vec<ClassAd>, Report), WireError> {
+    let mut found = Vec::new();
+    for ad in ads.by_ref() {
+        found.push(ad?);
+        if (found.len() as u64).is_multiple_of(STEP) {
+            progress(what, STEP);
+        }
+    }
+    progress(what, found.len() as u64 % STEP);
+    Ok((found, ads.report().clone()))
+}
+
+/// The results of a function for each item, in order, several at the same time.
+fn in_parallel<T: Sync, R: Send>(items: &[T], function: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..PARALLEL.min(items.len()) {
+            scope.spawn(|| {
+                while let Some((at, item)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, items.get(at)?))) {
+                    let result = function(item);
+                    results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_items() {
+        let items: Vec<u64> = (0..100).collect();
+        assert_eq!(in_parallel(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
+        assert!(in_parallel(&[] as &[u64], |item| *item).is_empty());
+    }
+
+    #[test]
+    fn failures_name_the_source() {
+        let error = WireError::new("a:1", Failure::Refused("no".to_owned()));
+        let failure = SourceFailure { source: "access point `x`".to_owned(), error };
+        assert_eq!(failure.to_string(), "cannot read access point `x`: `a:1` reports an error: no");
+    }
+}

@@ -1,0 +1,41 @@
+//! Any bytes as what a daemon sends: every decoder of the wire protocol ends, with a result or an error.
+//!
+//! The first byte chooses the decoder, the second the size of the pieces in which the bytes come.
+#![no_main]
+
+use classmate_wire::internal::{AnswerKind, answer, handshake};
+use classmate_wire::{Address, Token};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    let [kind, piece, bytes @ ..] = data else { return };
+    let piece = usize::from(*piece) + 1;
+    match kind % 6 {
+        0 => {
+            let text = String::from_utf8_lossy(bytes);
+            if let Ok(address) = text.parse::<Address>() {
+                let shown = address.to_string();
+                let again: Address = shown.parse().expect("what is shown is an address");
+                assert_eq!(again.to_string(), shown);
+            }
+        }
+        1 => {
+            let text = String::from_utf8_lossy(bytes);
+            if let Ok(token) = Token::parse(&text, "fuzzing") {
+                assert!(!token.identity().is_empty());
+            }
+        }
+        2 => {
+            let _ = handshake(bytes, piece);
+        }
+        3 => {
+            let _ = answer(AnswerKind::Ads, bytes, piece);
+        }
+        4 => {
+            let _ = answer(AnswerKind::Jobs, bytes, piece);
+        }
+        _ => {
+            let _ = answer(AnswerKind::Strings, bytes, piece);
+        }
+    }
+});
