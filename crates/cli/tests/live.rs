@@ -10,12 +10,21 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+/// Signatures of tokens, which no output may hold.
+static SECRETS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Runs the command without the tokens of the user.
 fn classmate(arguments: &[&str]) -> Output {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).env("HOME", home).output().unwrap()
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(arguments).env("HOME", home).output().unwrap();
+    let all = text(&output.stdout) + &text(&output.stderr);
+    for secret in &*SECRETS.lock().unwrap() {
+        assert!(!all.contains(secret), "{arguments:?} prints a secret");
+    }
+    output
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -102,7 +111,22 @@ impl Drop for Pool {
 /// Ads of the long format by a key, without attributes that change by themselves.
 fn ads(long: &str, key: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     let moving = |name: &str| {
-        let parts = ["Time", "LoadAvg", "Updates", "Last", "Recent", "MonitorSelf", "Stats", "Idle", "Clock", "Disk", "Duty", "Usage", "Virtual", "Authenticat"];
+        let parts = [
+            "Time",
+            "LoadAvg",
+            "Updates",
+            "Last",
+            "Recent",
+            "MonitorSelf",
+            "Stats",
+            "Idle",
+            "Clock",
+            "Disk",
+            "Duty",
+            "Usage",
+            "Virtual",
+            "Authenticat",
+        ];
         parts.iter().any(|part| name.contains(part))
     };
     let ad = |text: &str| -> BTreeMap<String, String> {
@@ -130,7 +154,13 @@ fn a_pool_is_read_as_the_tools_of_htcondor_read_it() {
     pool.submit("bob", 4, "requirements = SlotID > 2\nrank = SlotID");
     pool.submit("carol", 1, "request_memory = 999999");
     let until = Instant::now() + Duration::from_secs(30);
-    while pool.run(&["run", "condor_status", "-submitters", "-af", "IdleJobs"]).lines().filter(|line| *line != "0").count() < 3 {
+    while pool
+        .run(&["run", "condor_status", "-submitters", "-af", "IdleJobs"])
+        .lines()
+        .filter(|line| *line != "0")
+        .count()
+        < 3
+    {
         assert!(Instant::now() < until, "the submitters are not announced");
         std::thread::sleep(Duration::from_millis(300));
     }
@@ -144,9 +174,34 @@ fn a_pool_is_read_as_the_tools_of_htcondor_read_it() {
     assert_eq!(ads(&text(&mine.stdout), "GlobalJobId"), ads(&theirs, "GlobalJobId"));
 
     // Constraints and projections.
-    let some = ["ads", "--pool", &address, "--constraint", "SlotID > 6 && Machine =!= \"x\\\"y\"", "--attributes", "SlotID", "--format", "values", "--sort", "SlotID"];
+    let some = [
+        "ads",
+        "--pool",
+        &address,
+        "--constraint",
+        "SlotID > 6 && Machine =!= \"x\\\"y\"",
+        "--attributes",
+        "SlotID",
+        "--format",
+        "values",
+        "--sort",
+        "SlotID",
+    ];
     assert_eq!(text(&classmate(&some).stdout), "7\n8\n");
-    let owners = ["ads", "--pool", &address, "--type", "jobs", "--attributes", "Owner", "--format", "values", "--unique", "--sort", "Owner"];
+    let owners = [
+        "ads",
+        "--pool",
+        &address,
+        "--type",
+        "jobs",
+        "--attributes",
+        "Owner",
+        "--format",
+        "values",
+        "--unique",
+        "--sort",
+        "Owner",
+    ];
     assert_eq!(text(&classmate(&owners).stdout), "alice\nbob\ncarol\n");
     for (kind, count) in [("slots", "8\n"), ("submitters", "3\n"), ("schedds", "2\n"), ("negotiators", "1\n")] {
         assert_eq!(text(&classmate(&["ads", "--pool", &address, "--type", kind, "--count"]).stdout), count, "{kind}");
@@ -196,6 +251,7 @@ fn identities(pool: &Pool) {
     let address = pool.address();
     let token = |name: &str, arguments: &[&str]| {
         let text = pool.run(&[&["token"], arguments].concat());
+        SECRETS.lock().unwrap().push(text.trim().rsplit_once('.').unwrap().1.to_owned());
         pool.file(name, &text).to_str().unwrap().to_owned()
     };
     let monitor = token("monitor", &["monitor@pool.test", "-authz", "READ"]);
@@ -211,10 +267,11 @@ fn identities(pool: &Pool) {
     // The signature of another pool.
     let valid = std::fs::read_to_string(&monitor).unwrap();
     let (unsigned, signature) = valid.trim().rsplit_once('.').unwrap();
-    let forged = pool.file("forged", &format!("{unsigned}.{}", signature.chars().rev().collect::<String>()));
+    let other = if signature.starts_with('A') { "B" } else { "A" };
+    let forged = pool.file("forged", &format!("{unsigned}.{other}{}", &signature[1..]));
     fails(&["ads", "--pool", &address, "--token", forged.to_str().unwrap()], "rejects IDTOKENS authentication");
     // A pool that lets only some read.
-    let settings = "ALLOW_READ = condor@*, monitor@pool.test\nSEC_READ_AUTHENTICATION = REQUIRED\n";
+    let settings = "DENY_READ = other@*\nSEC_READ_AUTHENTICATION = REQUIRED\n";
     pool.run(&["reconfig", pool.file("restricted", settings).to_str().unwrap()]);
     assert_eq!(count(&["--token", &monitor]), "8\n");
     let other = token("other", &["other@pool.test"]);
@@ -231,7 +288,7 @@ fn failures(pool: &Pool) {
     let started = Instant::now();
     let folder = pool.folder.path().join("strict");
     fails(&["snapshot", "--pool", &address, "--strict", folder.to_str().unwrap()], "cannot read access point `schedd");
-    assert!(!folder.exists() && started.elapsed() < Duration::from_secs(60));
+    assert!(!folder.exists() && started.elapsed() < Duration::from_mins(1));
     pool.run(&["kill", "CONT", "schedd"]);
     pool.run(&["down"]);
     fails(&["ads", "--pool", &address], "connection refused");
@@ -263,7 +320,7 @@ fn peers_that_are_not_daemons_give_one_message() {
         b"",
         b"SSH-2.0-OpenSSH_9.2\r\n",
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
-        &[0xff; 100_000],
+        &[0xff; 10_000],
         b"\x01\0\0\0\x08\0\0\0\0\x7f\xff\xff\xff",
     ];
     for answer in answers {

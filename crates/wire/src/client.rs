@@ -69,7 +69,7 @@ impl Client {
     pub fn query(&self, daemon: &Address, kind: AdType, query: &Query) -> Result<Ads, WireError> {
         let (mut connection, session) = self.open(daemon, kind.command())?;
         connection.put_ad(&query.for_collector(kind)).send()?;
-        connection.await_("the ads of the answer");
+        connection.waits_for("the ads of the answer");
         Ok(Ads::new(connection, session, Source::Collector))
     }
 
@@ -80,7 +80,7 @@ impl Client {
     pub fn jobs(&self, access_point: &Address, query: &Query) -> Result<Ads, WireError> {
         let (mut connection, session) = self.open(access_point, QUERY_JOB_ADS)?;
         connection.put_ad(&query.for_jobs()).send()?;
-        connection.await_("the job ads of the answer");
+        connection.waits_for("the job ads of the answer");
         Ok(Ads::new(connection, session, Source::Queue))
     }
 
@@ -107,7 +107,7 @@ impl Client {
     fn config_val(&self, daemon: &Address, name: &str, most: usize) -> Result<Vec<Option<String>>, WireError> {
         let (mut connection, _) = self.open(daemon, DC_CONFIG_VAL)?;
         connection.put_string(name).send()?;
-        connection.await_("the value of a configuration variable");
+        connection.waits_for("the value of a configuration variable");
         strings(&mut connection, most)
     }
 
@@ -130,7 +130,9 @@ impl Client {
         let addresses = address.resolve()?;
         let (transport, socket) = Transport::connect(&addresses, self.timeouts).map_err(|error| {
             let why = if address.is_brokered() {
-                Failure::Refused(format!("{error}; it can only be reached through a broker (CCB), which is not supported"))
+                Failure::Refused(format!(
+                    "{error}; it can only be reached through a broker (CCB), which is not supported"
+                ))
             } else {
                 Failure::Connect(error)
             };

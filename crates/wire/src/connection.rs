@@ -87,7 +87,7 @@ impl<T: Read + Write> Connection<T> {
     }
 
     /// What the client waits for from now on.
-    pub(crate) fn await_(&mut self, what: &'static str) {
+    pub(crate) fn waits_for(&mut self, what: &'static str) {
         self.waiting = what;
     }
 
@@ -213,7 +213,7 @@ impl<T: Read + Write> Connection<T> {
                 received.add(&buffer[place..]);
             }
             Some(mut cipher) => {
-                let base = cipher.expects_base().then_some(BASE).unwrap_or_default();
+                let base = if cipher.expects_base() { BASE } else { 0 };
                 let Some(rest) = length.checked_sub(base + TAG) else {
                     return Err(self.invalid("an encrypted packet is too short"));
                 };

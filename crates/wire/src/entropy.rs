@@ -18,7 +18,9 @@ impl Entropy {
                 WireError::new("getrandom", Failure::Credential("the system has no random numbers".to_owned()))
             }),
             Entropy::Fixed(bytes) => {
-                buffer.iter_mut().for_each(|byte| *byte = bytes.pop_front().unwrap_or(1));
+                for byte in buffer {
+                    *byte = bytes.pop_front().unwrap_or(1);
+                }
                 Ok(())
             }
         }

@@ -16,7 +16,7 @@ pub(crate) fn prove<T: Read + Write>(
     connection: &mut Connection<T>,
     place: &str,
 ) -> Result<Result<(), String>, WireError> {
-    connection.await_("the directory of FS authentication");
+    connection.waits_for("the directory of FS authentication");
     let path = String::from_utf8_lossy(connection.string(MAX_PATH)?).into_owned();
     connection.end()?;
     let extended = path.ends_with('_');
@@ -34,7 +34,7 @@ pub(crate) fn prove<T: Read + Write>(
         connection.put_string(place);
     }
     let verdict = connection.send().and_then(|()| {
-        connection.await_("the result of FS authentication");
+        connection.waits_for("the result of FS authentication");
         let verdict = connection.int()?;
         connection.end().map(|()| verdict)
     });

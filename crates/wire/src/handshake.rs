@@ -142,7 +142,7 @@ impl Handshake<'_> {
         // The list may not be empty, even if no authentication is wanted.
         let names = if names.is_empty() { "FS,TOKEN".to_owned() } else { names.join(",") };
         connection.put_int(DC_AUTHENTICATE).put_ad(&self.policy(target, &names, &pair.public())).send()?;
-        connection.await_("its security policy; it may demand another one, or not know the command");
+        connection.waits_for("its security policy; it may demand another one, or not know the command");
         let mut ads = AdStream::of_handshake();
         let reply = ads.read(connection, true)?;
         connection.end()?;
@@ -156,7 +156,7 @@ impl Handshake<'_> {
             return Err(connection.invalid("it did not send a public key"));
         };
         connection.encrypt(&key, &mut self.entropy)?;
-        connection.await_("the result of the security handshake");
+        connection.waits_for("the result of the security handshake");
         let after = ads.read(connection, true)?;
         connection.end()?;
         let user = shown(&text(&after, "User"));
@@ -210,10 +210,11 @@ impl Handshake<'_> {
         }
         let mut last = None;
         loop {
-            connection.put_int(left.iter().map(|method| method.bit()).sum()).send()?;
-            connection.await_("the choice of an authentication method");
-            let chosen = connection.int()?;
-            connection.end()?;
+            let chosen = match choice(connection, &left) {
+                // What comes after a refusal says less than the refusal.
+                Err(error) => return Err(last.unwrap_or(error)),
+                Ok(chosen) => chosen,
+            };
             let Some(at) = left.iter().position(|method| method.bit() == chosen) else {
                 return Err(last.unwrap_or_else(|| {
                     let accepted = vec!["other methods".to_owned()];
@@ -226,7 +227,7 @@ impl Handshake<'_> {
                 Method::Token => self.present_token(connection, reply)?,
                 Method::ClaimToBe => {
                     connection.put_int(1).put_string(self.credentials.claimed().unwrap_or_default()).send()?;
-                    connection.await_("the result of CLAIMTOBE authentication");
+                    connection.waits_for("the result of CLAIMTOBE authentication");
                     let accepted = connection.int()?;
                     connection.end()?;
                     if accepted == 1 { Ok(()) } else { Err("the daemon does not believe it".to_owned()) }
@@ -234,7 +235,7 @@ impl Handshake<'_> {
             };
             match proof {
                 Ok(()) => {
-                    connection.await_("the result of authentication");
+                    connection.waits_for("the result of authentication");
                     let has_key = connection.int().map_err(|error| after_proof(connection, method, error))?;
                     connection.end()?;
                     if has_key == 0 {
@@ -296,7 +297,7 @@ impl Handshake<'_> {
             ("RemoteVersion", quoted(&self.identification.version)),
         ];
         connection.put_int(DC_AUTHENTICATE).put_ad(&policy).send()?;
-        connection.await_("the resumption of a session");
+        connection.waits_for("the resumption of a session");
         let reply = AdStream::of_handshake().read(connection, true)?;
         connection.end()?;
         if text(&reply, "ReturnCode") != "AUTHORIZED" {
@@ -323,6 +324,15 @@ impl Handshake<'_> {
             .map(|name| configured_name(&shown(name)))
             .collect())
     }
+}
+
+/// The bit of the method that the server chooses among these.
+fn choice<T: Read + Write>(connection: &mut Connection<T>, methods: &[Method]) -> Result<i64, WireError> {
+    connection.put_int(methods.iter().map(|method| method.bit()).sum()).send()?;
+    connection.waits_for("the choice of an authentication method");
+    let chosen = connection.int()?;
+    connection.end()?;
+    Ok(chosen)
 }
 
 /// An error behind a proof: a server that dislikes a token just stops talking.

@@ -1,6 +1,4 @@
 //! Hexadecimal texts of tests.
-#![cfg(test)]
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 /// The bytes of a hexadecimal text.
 pub(crate) fn bytes(text: &str) -> Vec<u8> {

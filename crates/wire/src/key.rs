@@ -44,7 +44,9 @@ impl Key {
     /// HMAC of several pieces with a digest of 20 or 32 bytes.
     pub(crate) fn authenticate<M: Mac + KeyInit>(&self, pieces: &[&[u8]]) -> Option<Vec<u8>> {
         let mut mac = <M as KeyInit>::new_from_slice(&*self.0).ok()?;
-        pieces.iter().for_each(|piece| mac.update(piece));
+        for piece in pieces {
+            mac.update(piece);
+        }
         Some(mac.finalize().into_bytes().to_vec())
     }
 }
@@ -102,6 +104,21 @@ mod tests {
     fn debug_output_hides_the_key() {
         let key = Key::of_session(b"secret");
         assert_eq!(format!("{key:?}"), "Key(…)");
+    }
+
+    #[test]
+    fn types_with_secrets_do_not_derive_debug() {
+        let mut found = 0;
+        for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).unwrap() {
+            let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let code = source.split("#[cfg(test)]\nmod tests").next().unwrap();
+            for item in code.split("\n\n").filter(|item| item.contains("struct ")) {
+                let secret = ["Zeroizing<", "SecretKey)", ": Key,", ": AesGcm<"].iter().any(|part| item.contains(part));
+                found += usize::from(secret);
+                assert!(!secret || !item.contains("Debug"), "{item}");
+            }
+        }
+        assert!(found >= 5, "{found}");
     }
 
     #[test]

@@ -133,7 +133,10 @@ impl<'a> LivePool<'a> {
             Some(Err(failure)) => pool.failures.push(failure),
             None => pool.failures.push(SourceFailure {
                 source: "the negotiator".to_owned(),
-                error: WireError::new(pool.collector.to_string(), Failure::Refused("no negotiator is known".to_owned())),
+                error: WireError::new(
+                    pool.collector.to_string(),
+                    Failure::Refused("no negotiator is known".to_owned()),
+                ),
             }),
         }
         let ads = pool.client.query(&pool.collector, AdType::Submitter, &Query::all())?;
@@ -344,7 +347,9 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], function: impl Fn(&T) -> R + Sync)
     std::thread::scope(|scope| {
         for _ in 0..PARALLEL.min(items.len()) {
             scope.spawn(|| {
-                while let Some((at, item)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, items.get(at)?))) {
+                while let Some((at, item)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, items.get(at)?)))
+                {
                     let result = function(item);
                     results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
                 }

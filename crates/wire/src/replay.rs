@@ -119,7 +119,7 @@ fn with_the_file_system() {
     let received = String::from_utf8_lossy(&Recording::read("query-with-fs.txt").received).into_owned();
     let path = received
         .split('\0')
-        .find_map(|part| part.find("/").filter(|_| part.contains("/FS_")).map(|at| part[at..].to_owned()));
+        .find_map(|part| part.find('/').filter(|_| part.contains("/FS_")).map(|at| part[at..].to_owned()));
     let folder = Path::new(&path.unwrap()).parent().unwrap().to_owned();
     let made = std::fs::create_dir(&folder).is_ok();
     replay("query-with-fs.txt", |_| Credentials::none().with_file_system().required());

@@ -19,7 +19,7 @@ use crate::token::Token;
 
 /// A peer that sends given bytes.
 #[derive(Debug)]
-pub struct Script {
+pub(crate) struct Script {
     incoming: Cursor<Vec<u8>>,
     /// Bytes that are read at once.
     piece: usize,
@@ -147,7 +147,7 @@ mod tests {
                     state ^= state >> 7;
                     state ^= state << 17;
                     // Small values are more often lengths that fit.
-                    if state & 3 == 0 { (state >> 8) as u8 } else { (state >> 8) as u8 & 3 }
+                    if state.is_multiple_of(4) { (state >> 8) as u8 } else { (state >> 8) as u8 & 3 }
                 })
                 .collect();
             assert!(handshake(&bytes, 1 + round % 7).is_err());

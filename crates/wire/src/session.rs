@@ -34,7 +34,10 @@ impl fmt::Debug for Session {
 
 /// The sessions of a client, by the address of the daemon.
 #[derive(Debug, Default)]
-pub(crate) struct SessionCache(Mutex<HashMap<String, Vec<(Arc<Session>, Instant)>>>);
+pub(crate) struct SessionCache(Mutex<HashMap<String, Sessions>>);
+
+/// The sessions with a daemon, and when each was used.
+type Sessions = Vec<(Arc<Session>, Instant)>;
 
 impl SessionCache {
     /// A session for a command.
@@ -79,7 +82,7 @@ mod tests {
             user: "alice@pool.test".to_owned(),
             commands: vec![5, 6],
             expires: Instant::now() + Duration::from_secs(seconds),
-            lease: Duration::from_secs(3600),
+            lease: Duration::from_hours(1),
             version: String::new(),
         })
     }

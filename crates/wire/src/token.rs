@@ -181,7 +181,7 @@ impl Token {
         let name = &self.identity;
         connection.put_int(0).put_int(name.len() as i64).put_string(name).put_string(&self.text);
         connection.put_int(RANDOM as i64).put_bytes(&own).send()?;
-        connection.await_("its part of the token exchange");
+        connection.waits_for("its part of the token exchange");
         let status = connection.int()?;
         let mut names = [const { Vec::new() }; 2];
         for name in &mut names {

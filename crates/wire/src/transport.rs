@@ -21,7 +21,7 @@ pub struct Timeouts {
 impl Default for Timeouts {
     /// 10 seconds to connect, 20 seconds without a byte, and 10 minutes for an answer.
     fn default() -> Self {
-        Timeouts { connect: Duration::from_secs(10), idle: Duration::from_secs(20), total: Duration::from_secs(600) }
+        Timeouts { connect: Duration::from_secs(10), idle: Duration::from_secs(20), total: Duration::from_mins(10) }
     }
 }
 

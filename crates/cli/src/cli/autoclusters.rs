@@ -1,16 +1,18 @@
 //! `classmate autoclusters POOL`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 
 use crate::cli::input::{self, Notes};
+use crate::cli::live::LiveArguments;
 use crate::cli::whatif::{edit, some};
 use crate::cli::{Failure, FormatArguments, Now, Reply, Streams, parse_now, print_result, settings};
 use crate::report::autoclusters as report;
 use classmate::EvalOptions as Evaluation;
 use classmate_advice::internal::autoclusters::audit;
 use classmate_pool::Snapshot;
+use classmate_pool::internal::negotiate::directory::SlotAttributes;
 
 /// Show significant attributes and the autoclusters they create.
 ///
@@ -28,14 +30,16 @@ Columns:
 Examples:
   classmate autoclusters examples/pool
   classmate autoclusters examples/stuck/slots.ads --reasons
+  classmate autoclusters --pool cm.example.org
   classmate autoclusters examples/pool --set-slot true 'Start = TARGET.GlobalJobId =!= \"\"'
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct AutoclustersArguments {
     /// Directory with the files of a pool, or a file of slot ads
-    pool: PathBuf,
+    #[arg(required_unless_present = "collectors", conflicts_with = "collectors")]
+    pool: Option<PathBuf>,
     /// Job ads, instead of POOL/jobs.ads
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "collectors")]
     jobs: Option<PathBuf>,
     /// Negotiator configuration, instead of the files in POOL
     #[arg(long, value_name = "FILE")]
@@ -54,6 +58,9 @@ pub(super) struct AutoclustersArguments {
     now: Option<Now>,
     #[command(flatten)]
     output: FormatArguments,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    live: LiveArguments,
 }
 
 pub(super) fn run(arguments: &AutoclustersArguments, streams: Streams) -> Result<(), Failure> {
@@ -78,7 +85,14 @@ pub(super) fn run(arguments: &AutoclustersArguments, streams: Streams) -> Result
 }
 
 fn snapshot(arguments: &AutoclustersArguments, notes: &mut Notes, streams: Streams) -> Result<Snapshot, Failure> {
-    let pool: &Path = &arguments.pool;
+    let Some(pool) = arguments.pool.as_deref() else {
+        let given = arguments.config.as_deref();
+        let config =
+            given.map(|path| settings::pool(Some(path), None, arguments.allow_commands, streams.err)).transpose()?;
+        let mut snapshot = arguments.live.read(SlotAttributes::All, config, true, notes)?.snapshot;
+        snapshot.now = arguments.now.unwrap_or(Now::Wall).seconds();
+        return Ok(snapshot);
+    };
     let folder = pool.is_dir();
     let evaluation = Evaluation::default();
     let slots = if folder { pool.join("slots.ads") } else { pool.to_owned() };

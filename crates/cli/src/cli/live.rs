@@ -58,7 +58,8 @@ fn token_directories() -> Vec<PathBuf> {
 /// The tokens in a directory, by the names of the files; what cannot be read is left out.
 fn tokens_in(directory: &Path) -> Vec<Token> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file()).collect();
+    let mut paths: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file()).collect();
     paths.sort();
     paths.iter().filter_map(|path| Token::read(path).ok()).flatten().collect()
 }
@@ -116,6 +117,19 @@ impl CollectorArguments {
         Ok(pool.failures().iter().map(|failure| Failure::input(failure.to_string())).collect())
     }
 
+    /// All ads of one type; none: jobs. Access points that cannot be read are warnings.
+    pub(super) fn ads(&self, kind: Option<AdType>, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
+        let mut ads = Vec::new();
+        let failures = self.each_ad(kind, &Query::all(), notes, &mut |ad| {
+            ads.push(ad);
+            ControlFlow::Continue(())
+        })?;
+        for failure in failures {
+            notes.warn(failure.message.trim_start_matches("error: ").to_owned());
+        }
+        Ok(ads)
+    }
+
     /// The first result of the collectors.
     fn first<T>(&self, ask: impl Fn(&Address) -> Result<T, classmate_wire::WireError>) -> Result<T, Failure> {
         let mut failed = Failure::input("no collector is given");
@@ -154,7 +168,9 @@ impl LiveArguments {
         let mut pool = LivePool::locate(&client, &self.place.collectors, &progress)?;
         let settings = if config.is_none() { pool.settings() } else { None };
         let from_negotiator = || {
-            let place = pool.negotiator().map_or_else(String::new, |negotiator| format!("the negotiator `{}`", negotiator.name));
+            let place = pool
+                .negotiator()
+                .map_or_else(String::new, |negotiator| format!("the negotiator `{}`", negotiator.name));
             settings.as_deref().map(|settings| configuration(settings, &place))
         };
         let known = config.or_else(from_negotiator);

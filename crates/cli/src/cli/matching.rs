@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
 use crate::cli::input::{self, Notes};
+use crate::cli::live::CollectorArguments;
 use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, World, print_result};
 use crate::report::Color;
 use crate::report::counted;
@@ -15,6 +16,7 @@ use classmate::internal::eval::matching::{is_true, requirements};
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalError, EvalOptions, Value, rank};
 use classmate_pool::internal::pool::slot::is_slot;
+use classmate_wire::AdType;
 
 /// Match every job with every slot and count the matches.
 ///
@@ -25,14 +27,15 @@ use classmate_pool::internal::pool::slot::is_slot;
 Examples:
   classmate match --job examples/pool/jobs.ads --slots examples/pool/slots.ads
   classmate match --job examples/stuck/jobs.ads --slots examples/stuck/slots.ads --pairs matches
-  condor_status -long | classmate match --job examples/pool/jobs.ads --slots - --pairs none")]
+  condor_status -long | classmate match --job examples/pool/jobs.ads --slots - --pairs none
+  classmate match --job examples/pool/jobs.ads --pool cm.example.org --pairs matches")]
 pub(super) struct MatchArguments {
-    /// File of job ads, in any format (`-` for standard input)
-    #[arg(long, value_name = "FILE")]
-    job: PathBuf,
-    /// File of slot ads
-    #[arg(long, value_name = "FILE")]
-    slots: PathBuf,
+    /// File of job ads, in any format (`-` for standard input) [default with --pool: all jobs of the pool]
+    #[arg(long, value_name = "FILE", required_unless_present = "collectors")]
+    job: Option<PathBuf>,
+    /// File of slot ads [default with --pool: all slots of the pool]
+    #[arg(long, value_name = "FILE", required_unless_present = "collectors")]
+    slots: Option<PathBuf>,
     /// Pairs to list
     #[arg(long, value_enum, default_value = "all")]
     pairs: Pairs,
@@ -40,6 +43,9 @@ pub(super) struct MatchArguments {
     output: FormatArguments,
     #[command(flatten)]
     world: World,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    live: CollectorArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -76,18 +82,22 @@ impl Pair {
 pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let mut notes = Notes::default();
-    let jobs = input::ads(&arguments.job, &settings, &mut notes)?;
-    let mut slots = input::ads(&arguments.slots, &settings, &mut notes)?;
+    let mut read = |file: &Option<PathBuf>, kind| match file {
+        Some(path) => Ok((input::ads(path, &settings, &mut notes)?, format!("`{}`", path.display()))),
+        None => Ok::<_, Failure>((arguments.live.ads(kind, &mut notes)?, "the pool".to_owned())),
+    };
+    let (jobs, of_jobs) = read(&arguments.job, None)?;
+    let (mut slots, of_slots) = read(&arguments.slots, Some(AdType::Slot))?;
     let all = slots.len();
     slots.retain(is_slot);
     if slots.len() < all {
-        let (others, file) = (all - slots.len(), arguments.slots.display());
-        notes.warn(format!("skipped {others} ads in `{file}` that are not slot ads (MyType)"));
+        let others = all - slots.len();
+        notes.warn(format!("skipped {others} ads in {of_slots} that are not slot ads (MyType)"));
     }
     notes.show(streams.err);
-    for (ads, what, path) in [(&jobs, "job", &arguments.job), (&slots, "slot", &arguments.slots)] {
+    for (ads, what, place) in [(&jobs, "job", of_jobs), (&slots, "slot", of_slots)] {
         if ads.is_empty() {
-            return Err(Failure::input(format!("`{}` holds no ads: expected at least one {what}", path.display())));
+            return Err(Failure::input(format!("{place} holds no ads: expected at least one {what}")));
         }
     }
     let found = Matching::of(&jobs, &slots, arguments.pairs, &settings);

@@ -110,7 +110,8 @@ impl PoolFiles {
         let log = match optional(&self.log, "Accountantnew.log") {
             Some(path) => Some(read_log(&path, commit, notes)?),
             None => {
-                let published = self.directory().map(|pool| published_log(&pool.join("accounting.ads"), input::ad_input));
+                let published =
+                    self.directory().map(|pool| published_log(&pool.join("accounting.ads"), input::ad_input));
                 published.transpose()?.flatten()
             }
         };

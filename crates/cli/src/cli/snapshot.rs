@@ -65,7 +65,9 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
     }
     if lost > 0 {
         let values = counted(lost, "value");
-        complain(&format!("warning: {values} cannot be read back from the long format because of a line break or a quote"));
+        complain(&format!(
+            "warning: {values} cannot be read back from the long format because of a line break or a quote"
+        ));
     }
     Ok(())
 }
@@ -73,13 +75,17 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
 /// Writes ads in the long format, with a blank line between them; returns how many values cannot be read back.
 fn write_ads(path: &Path, ads: &[ClassAd]) -> Result<u64, Failure> {
     let mut lost = 0;
-    write_file(path, |file| file, |out| {
-        let mut writer = Writer::new(out, Format::Long);
-        for ad in ads {
-            lost += writer.write(ad)?.len() as u64;
-        }
-        writer.finish().map(drop)
-    })?;
+    write_file(
+        path,
+        |file| file,
+        |out| {
+            let mut writer = Writer::new(out, Format::Long);
+            for ad in ads {
+                lost += writer.write(ad)?.len() as u64;
+            }
+            writer.finish().map(drop)
+        },
+    )?;
     Ok(lost)
 }
 

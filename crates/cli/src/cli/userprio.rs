@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::cli::input::{self, Notes};
+use crate::cli::live::CollectorArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::settings::{self, contents};
 use crate::cli::{
@@ -31,6 +32,7 @@ use classmate_pool::internal::negotiate::quotas::ExplainedGroup;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::quota::GroupTree;
 use classmate_pool::{Journal, PreparedPool};
+use classmate_wire::AdType;
 
 /// Show and change user priorities and usage.
 ///
@@ -51,6 +53,7 @@ Examples:
   classmate userprio examples/pool/Accountantnew.log -setceiling alice@pool.test 64 -duration 86400
   classmate userprio examples/pool -allusers -long > saved.ads
   classmate userprio -inputfile saved.ads -usage           # also of condor_userprio
+  classmate userprio -pool cm.example.org -allusers         # a live pool (read-only)
 
 The effective priority (lower is better) is the real priority times the priority factor. The real priority follows usage
 with the half-life PRIORITY_HALFLIFE and is never below 0.5.
@@ -58,7 +61,7 @@ with the half-life PRIORITY_HALFLIFE and is never below 0.5.
 Exit status: 0 on success, 1 on failure, 2 on a usage error or a damaged log.")]
 pub(super) struct UserprioArguments {
     /// Directory with Accountantnew.log, or the log itself
-    #[arg(required_unless_present = "inputfile")]
+    #[arg(required_unless_present_any = ["inputfile", "collectors"])]
     pool: Option<PathBuf>,
     /// Users to list: full names, or the part before the @
     users: Vec<String>,
@@ -199,6 +202,9 @@ pub(super) struct UserprioArguments {
     /// Current time: seconds since 1970, a date, or `wall` [default: the last update for listings, `wall` for changes]
     #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Input")]
     now: Option<Now>,
+    // Last: its heading holds for whatever follows.
+    #[command(flatten)]
+    live: CollectorArguments,
 }
 
 /// The command line with `-option` written `--option`, where it is one of this command.
@@ -390,9 +396,13 @@ fn ads(arguments: &UserprioArguments, notes: &mut Notes) -> Result<Vec<ClassAd>,
         None if arguments.collector => collected(),
         None => collected().filter(|path| without_log && !arguments.negotiator && path.exists()),
     };
+    let saved = match saved {
+        _ if arguments.live.is_given() => Some(arguments.live.ads(Some(AdType::Accounting), notes)?),
+        Some(path) => Some(input::ads(&path, &settings, notes)?),
+        None => None,
+    };
     let ads = match saved {
-        Some(path) => {
-            let ads = input::ads(&path, &settings, notes)?;
+        Some(ads) => {
             let name = ads.iter().find_map(|ad| AdReader::of(ad, &settings).string("NegotiatorName"));
             of_negotiator(arguments, name.as_deref())?;
             ads.iter().flat_map(|ad| split_numbered(ad).unwrap_or_else(|| vec![ad.clone()])).collect()
@@ -513,7 +523,7 @@ fn chosen(mut ads: Vec<ClassAd>, arguments: &UserprioArguments) -> Result<Vec<Cl
 
 /// The users named; with saved ads there is no POOL before them.
 fn users(arguments: &UserprioArguments) -> Vec<String> {
-    let first = arguments.pool.iter().filter(|_| arguments.inputfile.is_some());
+    let first = arguments.pool.iter().filter(|_| arguments.inputfile.is_some() || arguments.live.is_given());
     first.map(|name| name.display().to_string()).chain(arguments.users.iter().cloned()).collect()
 }
 

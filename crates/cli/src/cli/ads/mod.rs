@@ -229,7 +229,7 @@ fn query(arguments: &AdsArguments, selection: &Selection, attributes: &[Name]) -
     }
     if !attributes.is_empty() {
         let others = [&selection.constraint, &selection.key].into_iter().flatten().flat_map(names_in);
-        query = query.attributes(attributes.iter().copied().chain(others).map(|name| name.display()));
+        query = query.attributes(attributes.iter().copied().chain(others).map(Name::display));
     }
     match arguments.limit {
         Some(limit) => query.limit(limit),
