@@ -16,6 +16,7 @@ use crate::connection::Connection;
 use crate::credentials::Credentials;
 use crate::entropy::Entropy;
 use crate::error::{Failure, WireError};
+use crate::file_system;
 use crate::handshake::{Handshake, Identification, Target, reach};
 use crate::query::{AdType, Query};
 use crate::session::{Session, SessionCache};
@@ -149,6 +150,7 @@ impl Client {
             credentials: &self.credentials,
             authenticate,
             entropy: Entropy::System,
+            create: file_system::create,
         }
     }
 

@@ -10,11 +10,12 @@ use crate::error::WireError;
 /// Longest path.
 const MAX_PATH: usize = 4096;
 
-/// Proves who the client is. `place` is the address of the daemon as the client sees it, with the endpoint. The inner error
+/// Proves who the client is with a directory that `create` makes. `place` is the address of the daemon as the client sees it, with the endpoint. The inner error
 /// is the reason of a refusal.
 pub(crate) fn prove<T: Read + Write>(
     connection: &mut Connection<T>,
     place: &str,
+    create: MakeDirectory,
 ) -> Result<Result<(), String>, WireError> {
     connection.waits_for("the directory of FS authentication");
     let path = String::from_utf8_lossy(connection.string(MAX_PATH)?).into_owned();
@@ -50,13 +51,61 @@ pub(crate) fn prove<T: Read + Write>(
     })
 }
 
+/// A function that creates a directory which only its owner may read.
+pub(crate) type MakeDirectory = fn(&str) -> std::io::Result<()>;
+
 #[cfg(unix)]
-fn create(path: &str) -> std::io::Result<()> {
+pub(crate) fn create(path: &str) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     DirBuilder::new().mode(0o700).create(path)
 }
 
 #[cfg(not(unix))]
-fn create(path: &str) -> std::io::Result<()> {
+pub(crate) fn create(path: &str) -> std::io::Result<()> {
     DirBuilder::new().create(path)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::script::Script;
+
+    /// The exchange with a peer that names a directory and answers with a verdict.
+    fn exchange(path: &str, verdict: i64, create: MakeDirectory) -> (Result<(), String>, Vec<u8>) {
+        let packet = |body: &[u8]| [&[1], &(body.len() as u32).to_be_bytes()[..], body].concat();
+        let bytes = [packet(format!("{path}\0").as_bytes()), packet(&verdict.to_be_bytes())].concat();
+        let mut connection = Connection::new(Script::new(bytes, 100), "peer".into());
+        let result = prove(&mut connection, "127.0.0.1:9618?sock=x", create).unwrap();
+        (result, std::mem::take(&mut connection.transport().outgoing))
+    }
+
+    #[test]
+    fn a_directory_is_made_for_its_owner_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("FS_127.0.0.1_9618_XXX_").display().to_string();
+        let checked = |path: &str| {
+            create(path)?;
+            assert_eq!(std::fs::metadata(path)?.permissions().mode() & 0o777, 0o700);
+            assert!(path.ends_with("_XXX_127.0.0.1:9618?sock=x"), "{path}");
+            Ok(())
+        };
+        let (result, sent) = exchange(&path, 0, checked);
+        assert_eq!(result, Ok(()));
+        assert_eq!(sent[5..13], [0; 8]);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(exchange(&path, -1, create).0.unwrap_err().contains("does not accept"));
+    }
+
+    #[test]
+    fn other_paths_are_not_made() {
+        let none: MakeDirectory = |path| panic!("{path}");
+        for path in ["/etc/passwd", "FS_relative_", "/tmp/../etc/FS_1", "", "/tmp/FS_/x"] {
+            let (result, sent) = exchange(path, -1, none);
+            assert!(result.is_err(), "{path}");
+            assert_eq!(sent[5..13], (-1_i64).to_be_bytes());
+        }
+    }
 }

@@ -15,7 +15,7 @@ use crate::connection::Connection;
 use crate::credentials::{ALL_METHODS, Credentials, Method, configured_name};
 use crate::entropy::Entropy;
 use crate::error::{Failure, WireError};
-use crate::file_system;
+use crate::file_system::{self, MakeDirectory};
 use crate::key::KeyPair;
 use crate::session::Session;
 
@@ -69,6 +69,8 @@ pub(crate) struct Handshake<'a> {
     /// The client authenticates even if the daemon does not require it.
     pub(crate) authenticate: bool,
     pub(crate) entropy: Entropy,
+    /// Makes the directories of FS authentication.
+    pub(crate) create: MakeDirectory,
 }
 
 /// The text of a string literal.
@@ -223,7 +225,7 @@ impl Handshake<'_> {
             };
             let method = left.remove(at);
             let proof = match method {
-                Method::Fs => file_system::prove(connection, &target.place())?,
+                Method::Fs => file_system::prove(connection, &target.place(), self.create)?,
                 Method::Token => self.present_token(connection, reply)?,
                 Method::ClaimToBe => {
                     connection.put_int(1).put_string(self.credentials.claimed().unwrap_or_default()).send()?;

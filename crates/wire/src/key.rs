@@ -110,7 +110,8 @@ mod tests {
     fn types_with_secrets_do_not_derive_debug() {
         let mut found = 0;
         for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src")).unwrap() {
-            let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            // One file is not text.
+            let Ok(source) = std::fs::read_to_string(entry.unwrap().path()) else { continue };
             let code = source.split("#[cfg(test)]\nmod tests").next().unwrap();
             for item in code.split("\n\n").filter(|item| item.contains("struct ")) {
                 let secret = ["Zeroizing<", "SecretKey)", ": Key,", ": AesGcm<"].iter().any(|part| item.contains(part));
