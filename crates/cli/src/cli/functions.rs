@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &FunctionsArguments) -> Result<(), Failure> {
     print_result(arguments.output.format, &answer, |out| writeln!(out, "{text}"))
 }
 
-fn row(function: &Function) -> String {
+fn row(function: &Function) -> Json {
     let Documentation { about, examples } = function.documentation();
     let examples: Vec<_> = examples.iter().map(|(call, value)| json!({ "call": call, "value": value })).collect();
     json!({

@@ -10,7 +10,7 @@ use classmate::ClassAd;
 use classmate_config::Config;
 use classmate_config::internal::config::Location;
 use classmate_pool::Snapshot;
-use classmate_pool::internal::accountant::Log;
+use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::directory::{NAMED_SLOTS, SlotAttributes, names_of};
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_wire::{AdType, Address, Client, Credentials, LivePool, Query, Token};
@@ -102,7 +102,7 @@ impl CollectorArguments {
                     return Ok(Vec::new());
                 }
             }
-            notes.add(&format!("the ads of {kind}"), ads.report());
+            notes.add(&format!("the ads of {kind}"), ads.report().clone());
             return Ok(Vec::new());
         }
         let mut pool = LivePool::locate(&client, &self.collectors, &nothing)?;
@@ -112,7 +112,7 @@ impl CollectorArguments {
             pool.each_job(query, take);
         }
         for (name, report) in pool.reports() {
-            notes.add(name, report);
+            notes.add(name, report.clone());
         }
         Ok(pool.failures().iter().map(|failure| Failure::input(failure.to_string())).collect())
     }
@@ -125,7 +125,7 @@ impl CollectorArguments {
             ControlFlow::Continue(())
         })?;
         for failure in failures {
-            notes.warn(failure.message.trim_start_matches("error: ").to_owned());
+            notes.skip(failure.message().to_owned());
         }
         Ok(ads)
     }
@@ -188,7 +188,7 @@ impl LiveArguments {
         let slots = pool.slots(&all, selection.as_ref())?;
         bar.finish_and_clear();
         for (name, report) in pool.reports() {
-            notes.add(name, report);
+            notes.add(name, report.clone());
         }
         let mut failures = pool.failures().iter();
         if self.strict
@@ -196,8 +196,8 @@ impl LiveArguments {
         {
             return Err(Failure::input(failure.to_string()).help("without --strict, this is a warning"));
         }
-        failures.for_each(|failure| notes.warn(failure.to_string()));
-        let log = Log::of_ads(&accounting).map_err(|error| Failure::input(error.to_string()))?;
+        failures.for_each(|failure| notes.skip(failure.to_string()));
+        let log = AccountantLog::of_ads(&accounting).map_err(|error| Failure::input(error.to_string()))?;
         let (negotiators, submitters) = (pool.negotiator_ads().to_vec(), Some(pool.submitters().to_vec()));
         let (unkept, log) = (names_of(&first), Some(log));
         let snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, ..Snapshot::default() };

@@ -8,7 +8,7 @@ use classmate::internal::eval::scope::EvalOptions;
 
 use super::entry::{Entry, Unwritable};
 use super::journal::Transaction;
-use super::log::Log;
+use super::log::AccountantLog;
 use super::store::{CLOCK, real_text};
 use crate::pool::ad_reader::AdReader;
 
@@ -24,7 +24,7 @@ const REALS: [&str; 5] = [
     "WeightedAccumulatedUsage",
 ];
 
-impl Log {
+impl AccountantLog {
     /// The log that has the records of accounting ads.
     ///
     /// # Errors
@@ -32,9 +32,9 @@ impl Log {
     ///
     /// ```
     /// use classmate::ClassAd;
-    /// use classmate_pool::internal::accountant::Log;
+    /// use classmate_pool::internal::accountant::AccountantLog;
     /// let ad = ClassAd::parse(b"[Name = \"a@x\"; Priority = 5000.0; PriorityFactor = 1000.0; LastUpdate = 7]").unwrap();
-    /// let log = Log::of_ads(&[ad]).unwrap();
+    /// let log = AccountantLog::of_ads(&[ad]).unwrap();
     /// assert_eq!(log.get(b"Customer.a@x").unwrap().real("Priority"), Some(5.0));
     /// assert_eq!(log.get(b"Accountant.").unwrap().integer("LastUpdateTime"), Some(7));
     /// ```
@@ -73,7 +73,7 @@ impl Log {
         let value = updated.to_string();
         transaction.push(Entry::Create { key: CLOCK })?;
         transaction.push(Entry::Set { key: CLOCK, name: b"LastUpdateTime", value: value.as_bytes() })?;
-        let mut log = Log::default();
+        let mut log = AccountantLog::default();
         log.change(&transaction);
         Ok(log)
     }

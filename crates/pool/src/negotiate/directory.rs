@@ -190,7 +190,7 @@ pub fn published_log<E: From<LoadError>>(
     if !path.exists() {
         return Ok(None);
     }
-    let (ads, (name, _)) = read_ads(open(path)?, None, |ad, ()| ad)?;
+    let (ads, (name, _)) = read_ads(open(path)?, &options(), None, |ad, ()| ad)?;
     let unwritable = |error: Unwritable| LoadError::File { name, error: io::Error::other(error.to_string()) };
     Ok(Some(AccountantLog::of_ads(&ads).map_err(unwritable)?))
 }

@@ -40,7 +40,7 @@ Examples:
   classmate ads examples/pool/slots.ads --attributes Name,Memory --template '%-30s %8d MB\\n'
   condor_q -long | classmate ads - --attributes Owner --values --unique
   classmate ads --pool cm.example.org --constraint 'State == \"Unclaimed\"' --attributes Name,Memory --format text
-  classmate ads --pool cm.example.org --type jobs --constraint 'JobStatus == 5' --attributes HoldReason --values
+  classmate ads --pool cm.example.org --type jobs --attributes Owner --values --unique
 
 Exit status: 0 if all input was read, 1 if a file cannot be read or some input was skipped, 2 on a usage error, an expression that does not parse, or a pool that cannot be read.")]
 pub(super) struct AdsArguments {
