@@ -144,9 +144,9 @@ mod tests {
         let room = Room::of_compressed();
         Counted::new(&b"x"[..], room.clone()).read_exact(&mut [0]).unwrap();
         let mut expanded = Expanded::new(io::repeat(0), room);
-        let mut taken = 0;
+        let (mut taken, mut buffer) = (0, vec![0; 1 << 16]);
         let error = loop {
-            match expanded.read(&mut [0; 1 << 16]) {
+            match expanded.read(&mut buffer) {
                 Ok(count) => taken += count as u64,
                 Err(error) => break error,
             }

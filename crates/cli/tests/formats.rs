@@ -4,7 +4,7 @@
 //! A schema is the contract with the programs that read the output. A new member is added to it by hand; members and types that
 //! are there never change without a new version.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set up its data has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up its data has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -92,7 +92,8 @@ fn check(schema: &Value, root: &Value, value: &Value, place: &str, wrong: &mut V
         _ => Vec::new(),
     };
     let found = type_of(value);
-    if !types.is_empty() && !types.contains(&found) && !(found == "integer" && types.contains(&"number")) {
+    let fits = types.contains(&found) || found == "integer" && types.contains(&"number");
+    if !types.is_empty() && !fits {
         wrong.push(format!("{place} is {found}, not {types:?}"));
         return;
     }

@@ -635,13 +635,16 @@ fn in_memory(arguments: &[&str]) -> Output {
     command.env("MALLOC_ARENA_MAX", "1").env("RAYON_NUM_THREADS", "2").output().unwrap()
 }
 
+/// A format, what comes before an ad, what is repeated in it, and what comes after.
+type Form<'a> = (&'static str, &'static [u8], &'a [u8], &'static [u8]);
+
 /// Three hundred megabytes are one ad, in each form: it is skipped, reported and counted, and the next one is read.
 #[test]
 fn an_ad_of_more_than_64_mib_is_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let (x, line) = (vec![b'x'; 1 << 20], b"abcdefgh = \"abcdefghijklmnopqrstuvwxyz\"\n".repeat(1000));
     let nested = b"<l><s>x</s></l>".repeat(1000);
-    let forms: [(&str, &[u8], &[u8], &[u8]); 6] = [
+    let forms: [Form<'_>; 6] = [
         ("long", b"a = 1\n\na = \"", &x, b"\"\nb = 2\n\na = 3\n"),
         ("long", b"a = 1\n\n", &line, b"\na = 3\n"),
         ("new", b"[a = 1]\n[a = \"", &x, b"\"; b = \"]\"]\n[a = 3]\n"),

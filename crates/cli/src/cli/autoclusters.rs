@@ -58,7 +58,6 @@ pub(super) struct AutoclustersArguments {
     now: Option<Now>,
     #[command(flatten)]
     output: FormatArguments,
-    // Last: its heading holds for whatever follows.
     #[command(flatten)]
     live: LiveArguments,
 }

@@ -15,15 +15,17 @@ use classmate_pool::internal::negotiate::directory::{NAMED_SLOTS, SlotAttributes
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_wire::{AdType, Address, Client, Credentials, LivePool, Query, Token};
 
+/// The heading of the options. Each names it: a heading for the structure would hold for whatever follows.
+const HEADING: &str = "Live pool";
+
 /// The addresses of a live pool's collectors.
 #[derive(clap::Args, Clone, Default, Debug)]
-#[command(next_help_heading = "Live pool")]
 pub(super) struct CollectorArguments {
     /// Read a live pool: the address of its collector, or of several with commas in between
-    #[arg(id = "collectors", long = "pool", value_name = "HOST[:PORT]", value_delimiter = ',')]
+    #[arg(id = "collectors", long = "pool", value_name = "HOST[:PORT]", value_delimiter = ',', help_heading = HEADING)]
     collectors: Vec<Address>,
     /// Authenticate with an IDTOKEN in FILE [default: without authentication where the pool permits it]
-    #[arg(long, value_name = "FILE", requires = "collectors")]
+    #[arg(long, value_name = "FILE", requires = "collectors", help_heading = HEADING)]
     token: Option<PathBuf>,
 }
 
@@ -33,7 +35,7 @@ pub(super) struct LiveArguments {
     #[command(flatten)]
     place: CollectorArguments,
     /// Fail if any source of the live pool cannot be read, such as an access point
-    #[arg(long, requires = "collectors")]
+    #[arg(long, requires = "collectors", help_heading = HEADING)]
     strict: bool,
 }
 

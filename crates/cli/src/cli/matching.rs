@@ -43,7 +43,6 @@ pub(super) struct MatchArguments {
     output: FormatArguments,
     #[command(flatten)]
     world: World,
-    // Last: its heading holds for whatever follows.
     #[command(flatten)]
     live: CollectorArguments,
 }

@@ -27,7 +27,6 @@ Exit status: 0 on success, 1 if a file cannot be written, 2 if the pool cannot b
 pub(super) struct SnapshotArguments {
     /// Directory to write
     directory: PathBuf,
-    // Last: its heading holds for whatever follows.
     #[command(flatten)]
     live: LiveArguments,
 }

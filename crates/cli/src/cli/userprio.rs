@@ -202,7 +202,6 @@ pub(super) struct UserprioArguments {
     /// Current time: seconds since 1970, a date, or `wall` [default: the last update for listings, `wall` for changes]
     #[arg(long, value_name = "TIME", value_parser = parse_now, help_heading = "Input")]
     now: Option<Now>,
-    // Last: its heading holds for whatever follows.
     #[command(flatten)]
     live: CollectorArguments,
 }

@@ -85,7 +85,6 @@ pub(super) struct AdsArguments {
     limit: Option<u64>,
     #[command(flatten)]
     world: World,
-    // Last: its heading holds for whatever follows.
     #[command(flatten)]
     live: CollectorArguments,
 }
