@@ -38,19 +38,19 @@ const ANSWER: Bounds =
 pub(crate) struct AdStream {
     lines: LineReader,
     bounds: Bounds,
-    /// Bytes of all names when the stream began.
+    /// Bytes of the names that were never seen before.
     names: usize,
 }
 
 impl AdStream {
     /// Reads the ads of an answer.
     pub(crate) fn of_answer(lines: LineReader) -> Self {
-        AdStream { lines, bounds: ANSWER, names: interned() }
+        AdStream { lines, bounds: ANSWER, names: 0 }
     }
 
     /// Reads the ads of a handshake: few attributes, each a constant.
     pub(crate) fn of_handshake() -> Self {
-        AdStream { lines: LineReader::new(&ParseOptions::default()), bounds: HANDSHAKE, names: interned() }
+        AdStream { lines: LineReader::new(&ParseOptions::default()), bounds: HANDSHAKE, names: 0 }
     }
 
     pub(crate) fn lines(&self) -> &LineReader {
@@ -80,13 +80,15 @@ impl AdStream {
             }
             let long = line.len() > expression && !is_constant(line);
             if !long {
+                let before = interned();
                 self.lines.line(line);
+                self.names += interned() - before;
             }
             if long {
                 let what = format!("an expression of more than {expression} bytes");
                 return Err(connection.fails(Failure::Limit(what)));
             }
-            if interned().saturating_sub(self.names) > names {
+            if self.names > names {
                 return Err(connection.fails(Failure::Limit("too many different attribute names".to_owned())));
             }
         }
