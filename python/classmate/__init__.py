@@ -4,7 +4,26 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["install_as_classad2"]
+from ._classmate import ConfigurationError, Error, SnapshotError
+from .pool import Audit, Cycle, Difference, Explanation, Pool, fmt, lint, read_ads
+from .table import Column, Table
+
+__all__ = [
+    "Audit",
+    "Column",
+    "ConfigurationError",
+    "Cycle",
+    "Difference",
+    "Error",
+    "Explanation",
+    "Pool",
+    "SnapshotError",
+    "Table",
+    "fmt",
+    "install_as_classad2",
+    "lint",
+    "read_ads",
+]
 
 
 def install_as_classad2() -> ModuleType:

@@ -5,11 +5,15 @@
 //! Nothing here knows the meaning of an expression; that is the crate `classmate`.
 
 mod ad;
+mod advice;
 mod classes;
+mod config;
 mod convert;
 mod expr;
 mod key;
+mod pool;
 mod read;
+mod table;
 mod world;
 
 use pyo3::prelude::*;
@@ -20,13 +24,21 @@ mod _classmate {
     #[pymodule_export]
     use crate::ad::{AdBase, NameIterator};
     #[pymodule_export]
+    use crate::advice::{format_text, lint_config};
+    #[pymodule_export]
     use crate::classes::{ClassAdException, set_classes};
+    #[pymodule_export]
+    use crate::config::ConfigBase;
     #[pymodule_export]
     use crate::convert::{quote, unquote};
     #[pymodule_export]
     use crate::expr::ExprBase;
     #[pymodule_export]
+    use crate::pool::{ConfigurationError, Error, PoolBase, SnapshotError, read_ads};
+    #[pymodule_export]
     use crate::read::{AdReader, read_file};
+    #[pymodule_export]
+    use crate::table::columns;
     #[pymodule_export]
     use crate::world::last_error;
 }

@@ -1,0 +1,228 @@
+"""Pools, negotiation cycles, explanations and what-if: objects over the results of the compiled part."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from . import _classmate
+from .classad2 import ClassAd
+from .table import Column, Table
+
+Configuration = str | Mapping[str, object] | Iterable[str] | None
+
+
+def _lines(config: Configuration) -> str | None:
+    """Returns the text of a configuration: of a text itself, of lines, or of names with their values."""
+    if config is None or isinstance(config, str):
+        return config
+    if isinstance(config, Mapping):
+        config = [f"{name} = {value}" for name, value in config.items()]
+    return "\n".join(config) + "\n"
+
+
+class Result:
+    """A result: its parts are attributes, lists of objects are tables."""
+
+    def __init__(self, parts: Mapping[str, Any]) -> None:
+        self._parts = dict(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns all parts, named as in the JSON output of the command `classmate`."""
+        return self._parts
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._parts:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        part = self._parts[name]
+        if isinstance(part, list) and (not part or isinstance(part[0], dict)):
+            part = Table._of_rows(json.dumps(part))
+            # Made once.
+            self.__dict__[name] = part
+        return part
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._parts]
+
+    def __repr__(self) -> str:
+        def shown(part: Any) -> str:
+            return f"[{len(part)}]" if isinstance(part, list | dict) else repr(part)
+
+        return f"<{type(self).__name__}: {', '.join(f'{name} {shown(part)}' for name, part in self._parts.items())}>"
+
+    def _repr_html_(self) -> str:
+        """The parts, tables as tables, for notebooks."""
+        shown = []
+        for name, part in self._parts.items():
+            if isinstance(part, list) and part and isinstance(part[0], dict):
+                shown.append(f"<h4>{html.escape(name)}</h4>{getattr(self, name)._repr_html_()}")
+            elif part not in (None, [], {}):
+                shown.append(f"<p><b>{html.escape(name)}</b> {html.escape(json.dumps(part))}</p>")
+        return "".join(shown)
+
+
+class Cycle(Result):
+    """The decisions of a negotiation cycle.
+
+    Tables: `submitters`, `matches`, `rejections`, `negotiations`, `pies`, `groups`. Also `statistics` and `quirks`.
+    """
+
+    def __init__(self, parts: Mapping[str, Any], pool: Pool) -> None:
+        super().__init__(parts)
+        self._pool = pool
+
+    def explain(self, job: str) -> Explanation:
+        """Explains why a job is idle."""
+        return self._pool.explain(job)
+
+    def __repr__(self) -> str:
+        matches, rejections = len(self._parts["matches"]), len(self._parts["rejections"])
+        return (
+            f"<Cycle: {matches} {'match' if matches == 1 else 'matches'}, "
+            f"{rejections} {'rejection' if rejections == 1 else 'rejections'}>"
+        )
+
+
+class Explanation(Result):
+    """The reasons that a job is idle, with changes that were tested."""
+
+
+class Difference(Result):
+    """The difference that a change to a pool makes to a cycle."""
+
+
+class Audit(Result):
+    """The attributes that split the queue into autoclusters, and their cost."""
+
+
+class Pool:
+    """A snapshot of a pool. It never changes; every question is answered from it alone."""
+
+    def __init__(self, _base: _classmate._Pool) -> None:
+        self._base = _base
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], *, now: int | None = None) -> Pool:
+        """Reads a directory with `slots.ads`, `jobs.ads` and, if they exist, `submitters.ads`, `Accountantnew.log` and the
+        configuration, as `classmate negotiate` does."""
+        return cls(_classmate._Pool.read(os.fspath(path), now))
+
+    @classmethod
+    def from_ads(
+        cls,
+        *,
+        slots: Iterable[ClassAd | Mapping[str, Any]],
+        jobs: Iterable[ClassAd | Mapping[str, Any]] = (),
+        submitters: Iterable[ClassAd | Mapping[str, Any]] | None = None,
+        config: Configuration = None,
+        now: int | None = None,
+    ) -> Pool:
+        """Makes a pool of ads, or of dictionaries."""
+
+        def ads(given: Iterable[ClassAd | Mapping[str, Any]]) -> list[ClassAd]:
+            return [ad if isinstance(ad, ClassAd) else ClassAd(dict(ad)) for ad in given]
+
+        others = None if submitters is None else ads(submitters)
+        return cls(_classmate._Pool.of(ads(slots), ads(jobs), others, _lines(config), now))
+
+    @property
+    def problems(self) -> list[str]:
+        """What was skipped in the files, and warnings."""
+        return self._base.problems
+
+    @property
+    def now(self) -> int:
+        """The time of the pool, in seconds since 1970."""
+        return self._base.now
+
+    @cached_property
+    def slots(self) -> Table:
+        """The slots, with a column for each attribute."""
+        return self.columns("slots")
+
+    @cached_property
+    def jobs(self) -> Table:
+        """The jobs, with a column for each attribute."""
+        return self.columns("jobs")
+
+    @cached_property
+    def submitters(self) -> Table:
+        """The submitters of the file, with a column for each attribute."""
+        return self.columns("submitters")
+
+    def columns(self, of: str, attributes: Iterable[str] | None = None) -> Table:
+        """Returns attributes of the slots, jobs or submitters, evaluated."""
+        return Table._of(self._base.columns(of, None if attributes is None else list(attributes)))
+
+    def negotiate(self, *, config: Configuration = None, seed: int | None = None) -> Cycle:
+        """Runs a negotiation cycle, with further lines of configuration if there are any."""
+        return Cycle(json.loads(self._base.negotiate(_lines(config), seed)), self)
+
+    def explain(self, job: str) -> Explanation:
+        """Explains why a job is idle. Raises a KeyError if there is no such job."""
+        parts = json.loads(self._base.explain(job))
+        if parts is None:
+            raise KeyError(job)
+        return Explanation(parts)
+
+    def whatif(self, *, set: Configuration = None, drop: str | Iterable[str] = ()) -> Difference:
+        """Compares cycles before and after a change: lines of configuration that are added, slots that are removed."""
+        conditions = [drop] if isinstance(drop, str) else list(drop)
+        return Difference(json.loads(self._base.whatif(_lines(set), conditions)))
+
+    def match(self, job: str | ClassAd | Mapping[str, Any], *, target: str = "slots") -> Column:
+        """Tests one job, by its ID or its ad, against all slots: a column of booleans in the order of the slots."""
+        if target != "slots":
+            raise ValueError(f"`{target}` is not slots")
+        if isinstance(job, str):
+            found = self._base.job(job)
+            if found is None:
+                raise KeyError(job)
+            job = found
+        ad = job if isinstance(job, ClassAd) else ClassAd(dict(job))
+        return Column(*self._base.match(ad))
+
+    def autoclusters(self) -> Audit:
+        """Lists the significant attributes, and what each costs."""
+        return Audit(json.loads(self._base.autoclusters()))
+
+    def quotas(self) -> Table:
+        """Returns the groups of a cycle with their quotas and what they were allocated."""
+        return self.negotiate().groups
+
+    def __repr__(self) -> str:
+        return f"<Pool: {self._base.count('slots')} slots, {self._base.count('jobs')} jobs>"
+
+
+def lint(files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None, *, text: str | None = None) -> Table:
+    """Finds errors and likely mistakes in configuration files, read one after another, or in a text."""
+    if isinstance(files, str | os.PathLike):
+        files = [files]
+    texts = []
+    for path in files or ():
+        with open(path, "rb") as file:
+            texts.append((os.fspath(path), file.read()))
+    if text is not None:
+        texts.append(("text", text.encode()))
+    return Table._of_rows(_classmate._lint(texts))
+
+
+def fmt(text: str, *, kind: str = "expression", width: int = 100) -> str:
+    """Lays out a text: an `expression`, a `config` or `ads` in the long format."""
+    return _classmate._format(text, kind, width)
+
+
+def read_ads(
+    source: str | os.PathLike[str], *, attributes: Iterable[str] | None = None, constraint: str | None = None
+) -> Table:
+    """Reads a file of ads, in any format, into a table of the values of some attributes or of all.
+
+    Undefined and error are null, times are seconds since 1970, lists and ads are text. A column of integers and reals is of
+    reals; other mixtures are text.
+    """
+    names = None if attributes is None else list(attributes)
+    return Table._of(_classmate._read_ads(os.fspath(source), names, constraint))

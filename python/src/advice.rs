@@ -1,0 +1,51 @@
+//! Lint and layout of texts.
+
+use classmate::Diagnostic;
+use classmate_advice::internal::fmt;
+use classmate_advice::lint;
+use classmate_config::Config;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::{Value as Json, json};
+
+fn shown(found: &Diagnostic) -> Json {
+    let place = found.place.as_ref();
+    json!({
+        "rule": found.code,
+        "severity": found.severity.as_str(),
+        "file": place.map(|place| place.file.to_string()),
+        "line": place.map(|place| place.line),
+        "column": place.map(|place| place.column),
+        "message": found.message,
+        "help": found.help.as_deref(),
+    })
+}
+
+/// Finds errors and likely mistakes in the text of a configuration; the rows of a table as JSON.
+#[pyfunction]
+#[pyo3(name = "_lint")]
+pub(crate) fn lint_config(py: Python<'_>, texts: Vec<(String, Vec<u8>)>) -> PyResult<String> {
+    crate::pool::detached(py, move || {
+        let mut config = Config::default();
+        for (name, text) in &texts {
+            if let Err(error) = config.add(name, text) {
+                return Json::Array(vec![shown(&error)]).to_string();
+            }
+        }
+        Json::Array(lint(&config).iter().map(shown).collect()).to_string()
+    })
+}
+
+/// Lays out a text: `expression`, `config` or `ads`.
+#[pyfunction]
+#[pyo3(name = "_format")]
+pub(crate) fn format_text<'py>(py: Python<'py>, text: &str, kind: &str, width: usize) -> PyResult<Bound<'py, PyAny>> {
+    let text = text.as_bytes();
+    let laid_out = match kind {
+        "expression" => fmt::ads::expression(text, width).map_err(|error| PyValueError::new_err(error.to_string()))?,
+        "config" => fmt::config::config(text, width),
+        "ads" => fmt::ads::long(text),
+        _ => return Err(PyValueError::new_err(format!("`{kind}` is not expression, config or ads"))),
+    };
+    crate::convert::string(py, &laid_out)
+}

@@ -1,0 +1,299 @@
+//! Pools: reading, cycles, explanations, what-if, and the tables of ads. Results leave as JSON, whose names are those of
+//! the command; the Python files make objects and tables of them.
+
+use std::path::PathBuf;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use classmate::internal::eval::matching;
+use classmate::{ClassAd, Expr, Name, Scope};
+use classmate_advice::{audit_autoclusters, explain_job, what_if};
+use classmate_config::{Config, ConfigError};
+use classmate_pool::{JobId, LoadError, Snapshot, negotiate};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::ad::AdBase;
+use crate::table::{Cell, PyColumn, column};
+
+pyo3::create_exception!(classmate, Error, pyo3::exceptions::PyException, "The base class of errors of this package.");
+pyo3::create_exception!(
+    classmate,
+    ConfigurationError,
+    Error,
+    "Raised for an invalid configuration: `args` are the message, file, line, column and help."
+);
+pyo3::create_exception!(classmate, SnapshotError, Error, "Raised for files of a pool that cannot be read.");
+
+pub(crate) fn invalid(error: &ConfigError) -> PyErr {
+    let place = error.place.as_ref();
+    let file = place.map(|place| place.file.to_string());
+    let (line, column) = (place.map(|place| place.line), place.map(|place| place.column));
+    let help = error.help.as_deref().map(str::to_owned);
+    ConfigurationError::new_err((error.message.clone(), file, line, column, help))
+}
+
+/// Runs a function on a thread of its own, without the lock of the interpreter. Ctrl-C ends the wait for it.
+pub(crate) fn detached<T: Send + 'static>(
+    py: Python<'_>,
+    function: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, mut receiver) = mpsc::channel();
+    std::thread::Builder::new().name("classmate".into()).spawn(move || sender.send(function()))?;
+    loop {
+        let waiting = &mut receiver;
+        match py.detach(move || waiting.recv_timeout(Duration::from_millis(50))) {
+            Ok(result) => return Ok(result),
+            Err(mpsc::RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(Error::new_err("internal error: the computation ended without a result"));
+            }
+        }
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|error| error.to_string())
+}
+
+/// The error of a computation, before it is one of Python.
+enum Failed {
+    Config(ConfigError),
+    Other(String),
+}
+
+impl From<ConfigError> for Failed {
+    fn from(error: ConfigError) -> Self {
+        Failed::Config(error)
+    }
+}
+
+impl From<String> for Failed {
+    fn from(error: String) -> Self {
+        Failed::Other(error)
+    }
+}
+
+impl From<Failed> for PyErr {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Config(error) => invalid(&error),
+            Failed::Other(error) => Error::new_err(error),
+        }
+    }
+}
+
+/// A snapshot of a pool; it never changes.
+#[pyclass(name = "_Pool", frozen, module = "classmate._classmate")]
+pub(crate) struct PoolBase {
+    snapshot: Arc<Snapshot>,
+    #[pyo3(get)]
+    problems: Vec<String>,
+}
+
+fn ads_of(ads: Option<Vec<Bound<'_, AdBase>>>) -> Option<Vec<ClassAd>> {
+    ads.map(|ads| ads.iter().map(|ad| (*ad.get().ad()).clone()).collect())
+}
+
+impl PoolBase {
+    /// The snapshot with further lines of configuration and another seed.
+    fn changed(&self, config: Option<&str>, seed: Option<u64>) -> Result<Arc<Snapshot>, Failed> {
+        if config.is_none() && seed.is_none_or(|seed| seed == self.snapshot.seed) {
+            return Ok(Arc::clone(&self.snapshot));
+        }
+        let mut snapshot = (*self.snapshot).clone();
+        if let Some(text) = config {
+            snapshot.config.add("config", text.as_bytes())?;
+        }
+        snapshot.seed = seed.unwrap_or(snapshot.seed);
+        Ok(Arc::new(snapshot))
+    }
+
+    fn ads(&self, of: &str) -> PyResult<&[ClassAd]> {
+        match of {
+            "slots" => Ok(&self.snapshot.slots),
+            "jobs" => Ok(&self.snapshot.jobs),
+            "submitters" => Ok(self.snapshot.submitters.as_deref().unwrap_or_default()),
+            _ => Err(PyValueError::new_err(format!("`{of}` is not slots, jobs or submitters"))),
+        }
+    }
+
+    fn run(
+        &self,
+        py: Python<'_>,
+        function: impl FnOnce(&Snapshot) -> Result<String, Failed> + Send + 'static,
+    ) -> PyResult<String> {
+        let snapshot = Arc::clone(&self.snapshot);
+        Ok(detached(py, move || function(&snapshot))??)
+    }
+}
+
+#[pymethods]
+impl PoolBase {
+    /// Reads a pool directory.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf, now: Option<i64>) -> PyResult<Self> {
+        let loaded = detached(py, move || Snapshot::read_dir(path))?.map_err(|error| match error {
+            LoadError::Config(error) => invalid(&error),
+            other => SnapshotError::new_err(other.to_string()),
+        })?;
+        let mut snapshot = loaded.snapshot;
+        snapshot.now = now.unwrap_or(snapshot.now);
+        let mut problems = loaded.warnings;
+        for (name, report) in &loaded.reports {
+            problems.extend(
+                report
+                    .faults
+                    .iter()
+                    .map(|fault| format!("{name}:{}:{}: {fault}", fault.position.line, fault.position.column)),
+            );
+        }
+        Ok(PoolBase { snapshot: Arc::new(snapshot), problems })
+    }
+
+    /// Makes a pool of ads and the text of a configuration.
+    #[staticmethod]
+    fn of(
+        slots: Vec<Bound<'_, AdBase>>,
+        jobs: Vec<Bound<'_, AdBase>>,
+        submitters: Option<Vec<Bound<'_, AdBase>>>,
+        config: Option<&str>,
+        now: Option<i64>,
+    ) -> PyResult<Self> {
+        let mut snapshot = Snapshot {
+            slots: ads_of(Some(slots)).unwrap_or_default(),
+            jobs: ads_of(Some(jobs)).unwrap_or_default(),
+            submitters: ads_of(submitters),
+            ..Snapshot::default()
+        };
+        if let Some(text) = config {
+            snapshot.config = Config::parse("config", text.as_bytes()).map_err(|error| invalid(&error))?;
+        }
+        snapshot.now = now.unwrap_or_else(|| snapshot.newest_time());
+        Ok(PoolBase { snapshot: Arc::new(snapshot), problems: Vec::new() })
+    }
+
+    /// The clock of the pool.
+    #[getter]
+    fn now(&self) -> i64 {
+        self.snapshot.now
+    }
+
+    /// Number of slots, jobs or submitters.
+    fn count(&self, of: &str) -> PyResult<usize> {
+        Ok(self.ads(of)?.len())
+    }
+
+    /// Runs a cycle.
+    fn negotiate(&self, py: Python<'_>, config: Option<&str>, seed: Option<u64>) -> PyResult<String> {
+        let snapshot = self.changed(config, seed)?;
+        Ok(detached(py, move || Ok::<_, Failed>(json(&negotiate(&snapshot)?)?))??)
+    }
+
+    /// Explains why a job is idle; nothing if there is no such job.
+    fn explain(&self, py: Python<'_>, job: &str) -> PyResult<String> {
+        let id: JobId = job.parse().map_err(|_| PyValueError::new_err(format!("`{job}` is not a job ID")))?;
+        self.run(py, move |snapshot| Ok(json(&explain_job(snapshot, id)?)?))
+    }
+
+    /// Compares cycles before and after a change.
+    fn whatif(&self, py: Python<'_>, config: Option<&str>, drop: Vec<String>) -> PyResult<String> {
+        let mut conditions = Vec::new();
+        for text in drop {
+            let parsed = classmate::parse_expr(&text);
+            conditions.push(parsed.map_err(|error| PyValueError::new_err(format!("`{text}`: {error}")))?);
+        }
+        let mut after = (*self.changed(config, None)?).clone();
+        self.run(py, move |before| {
+            let settings = after.settings();
+            for condition in &conditions {
+                after.slots.retain(|slot| !Scope::new(slot, &settings).holds(condition));
+            }
+            Ok(json(&what_if(before, &after)?)?)
+        })
+    }
+
+    /// Lists what splits the queue into autoclusters.
+    fn autoclusters(&self, py: Python<'_>) -> PyResult<String> {
+        self.run(py, |snapshot| Ok(json(&audit_autoclusters(snapshot)?)?))
+    }
+
+    /// Tests a job against all slots.
+    #[pyo3(name = "match")]
+    fn matching(&self, py: Python<'_>, job: &Bound<'_, AdBase>) -> PyResult<PyColumn> {
+        let (snapshot, job) = (Arc::clone(&self.snapshot), job.get().ad());
+        let cells: Vec<Cell> = detached(py, move || {
+            let settings = snapshot.settings();
+            snapshot.slots.iter().map(|slot| Cell::Bool(matching::symmetric(&job, slot, &settings))).collect()
+        })?;
+        Ok(column(py, "matches".to_owned(), &cells))
+    }
+
+    /// The ad of a job.
+    fn job<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let id: JobId = id.parse().map_err(|_| PyValueError::new_err(format!("`{id}` is not a job ID")))?;
+        let is_it =
+            |ad: &&ClassAd| (ad.eval_int("ClusterId"), ad.eval_int("ProcId")) == (Some(id.cluster), Some(id.process));
+        self.snapshot.jobs.iter().find(is_it).map(|ad| crate::classes::new_ad(py, ad.clone())).transpose()
+    }
+
+    /// Columns of the slots, jobs or submitters.
+    fn columns(&self, py: Python<'_>, of: &str, attributes: Option<Vec<String>>) -> PyResult<Vec<PyColumn>> {
+        Ok(columns_of(py, self.ads(of)?, attributes, &self.snapshot.settings()))
+    }
+}
+
+/// Columns with the values of attributes in ads: of some, or of all that an ad has.
+fn columns_of(
+    py: Python<'_>,
+    ads: &[ClassAd],
+    attributes: Option<Vec<String>>,
+    settings: &classmate::EvalOptions,
+) -> Vec<PyColumn> {
+    let names: Vec<Name> = match attributes {
+        Some(names) => names.iter().map(|name| Name::new(name.as_str())).collect(),
+        None => {
+            let mut seen = std::collections::HashSet::new();
+            let mut names: Vec<Name> = ads.iter().flat_map(ClassAd::names).filter(|name| seen.insert(*name)).collect();
+            names.sort_by(|a, b| a.listing_order(*b));
+            names
+        }
+    };
+    let value = |ad: &ClassAd, name: Name| match ad.constant(name) {
+        Some(value) => Cell::from(&value),
+        None => Scope::new(ad, settings).eval_attr(name).map_or(Cell::Null, |value| Cell::from(&value)),
+    };
+    let cells = |name: Name| ads.iter().map(|ad| value(ad, name)).collect::<Vec<_>>();
+    names.into_iter().map(|name| column(py, name.to_string(), &cells(name))).collect()
+}
+
+/// Reads the ads of a file into columns.
+#[pyfunction]
+#[pyo3(name = "_read_ads")]
+pub(crate) fn read_ads(
+    py: Python<'_>,
+    path: PathBuf,
+    attributes: Option<Vec<String>>,
+    constraint: Option<&str>,
+) -> PyResult<Vec<PyColumn>> {
+    let condition: Option<Expr> = match constraint {
+        Some(text) => {
+            Some(classmate::parse_expr(text).map_err(|error| PyValueError::new_err(format!("`{text}`: {error}")))?)
+        }
+        None => None,
+    };
+    let options = crate::world::with_options(Clone::clone);
+    let settings = options.clone();
+    let read = detached(py, move || {
+        let mut ads = Vec::new();
+        for ad in classmate::read_ads(path)? {
+            let ad = ad?;
+            if condition.as_ref().is_none_or(|condition| Scope::new(&ad, &settings).holds(condition)) {
+                ads.push(ad);
+            }
+        }
+        Ok::<_, std::io::Error>(ads)
+    })?;
+    Ok(columns_of(py, &read?, attributes, &options))
+}

@@ -1,0 +1,129 @@
+"""Pools, cycles, tables: the API of `classmate` itself, on the example pools."""
+
+import gc
+import json
+import pathlib
+
+import pytest
+
+import classmate as cm
+from classmate import table
+from classmate.classad2 import ClassAd
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return cm.Pool.read(EXAMPLES / "pool")
+
+
+def test_a_cycle(pool):
+    cycle = pool.negotiate()
+    # As in the README: priorities 1 : 2 : 4 share 14 slots as 8 : 4 : 2.
+    counts = {}
+    for match in cycle.matches.rows():
+        counts[match["submitter"]] = counts.get(match["submitter"], 0) + 1
+    assert counts == {"alice@pool.test": 8, "bob@pool.test": 4, "carol@pool.test": 2}
+    assert len(cycle.rejections) == 3 and repr(cycle) == "<Cycle: 14 matches, 3 rejections>"
+    assert cycle.to_dict()["statistics"] == cycle.statistics
+    assert "<table>" in cycle._repr_html_()
+    with pytest.raises(AttributeError):
+        cycle.nothing
+
+
+def test_tables_of_ads(pool):
+    assert len(pool.slots) == 14 and sum(pool.slots.column("Cpus")) == 14
+    assert pool.columns("jobs", ["Owner", "ClusterId"]).column_names == ["Owner", "ClusterId"]
+    assert len(pool.submitters) >= 0 and repr(pool).startswith("<Pool: 14 slots, ")
+    with pytest.raises(ValueError):
+        pool.columns("machines")
+
+
+def test_explanations_and_changes():
+    stuck = cm.Pool.read(EXAMPLES / "stuck")
+    explanation = stuck.explain("2.0")
+    assert explanation.matching == 0 and "HasSingularty" in json.dumps(explanation.to_dict())
+    with pytest.raises(KeyError):
+        stuck.explain("99.0")
+    with pytest.raises(ValueError):
+        stuck.explain("job")
+    groups = cm.Pool.read(EXAMPLES / "groups")
+    for change in ({"GROUP_QUOTA_chemistry": 5}, "GROUP_QUOTA_chemistry = 5", ["GROUP_QUOTA_chemistry = 5"]):
+        users = {row["name"]: (row["before"], row["after"]) for row in groups.whatif(set=change).users.rows()}
+        assert users["dave@example.org"] == (0.0, 5.0)
+    assert len(groups.quotas()) > 0 and groups.autoclusters().to_dict()
+
+
+def test_matching_in_one_call(pool):
+    column = pool.match("1.0")
+    assert column.to_pylist() == [True] * 14
+    assert sum(pool.match({"RequestCpus": 1, "Requirements": False}).to_pylist()) == 0
+    with pytest.raises(KeyError):
+        pool.match("99.0")
+
+
+def test_pools_of_ads():
+    slots = [{"Name": f"s{n}", "State": "Unclaimed", "Memory": 1024 * n, "Requirements": True} for n in range(1, 4)]
+    job = ClassAd(
+        '[ClusterId = 1; ProcId = 0; JobStatus = 1; User = "alice@pool"; Owner = "alice"; Requirements = TARGET.Memory >= 2048]'
+    )
+    pool = cm.Pool.from_ads(slots=slots, jobs=[job], now=1_700_000_000)
+    assert pool.now == 1_700_000_000
+    assert [match["slot"] for match in pool.negotiate().matches.rows()] in (["s2"], ["s3"])
+    with pytest.raises(cm.ConfigurationError):
+        cm.Pool.from_ads(slots=slots, config="A = $(").negotiate(config="NEGOTIATOR_INTERVAL = x y\nGROUP_NAMES = <\n@=x")
+
+
+def test_errors(tmp_path):
+    with pytest.raises(cm.SnapshotError):
+        cm.Pool.read(tmp_path)
+    assert issubclass(cm.SnapshotError, cm.Error)
+
+
+def test_lint_and_layout():
+    found = cm.lint(text="GROUP_NAMES = physics\nGROUP_QUOTA_phyics = 5\n")
+    assert any("GROUP_QUOTA_phyics" in row["message"] and row["line"] == 2 for row in found.rows())
+    assert cm.fmt("a  &&b").strip() == "a && b"
+    with pytest.raises(ValueError):
+        cm.fmt("a &&")
+
+
+def test_reading_ads():
+    slots = cm.read_ads(EXAMPLES / "pool" / "slots.ads", attributes=["Name", "KFlops"], constraint="KFlops > 1990000")
+    # As `classmate ads --count` in the README.
+    assert len(slots) == 9 and min(slots.column("KFlops")) > 1_990_000
+    with pytest.raises(OSError):
+        cm.read_ads("/nonexistent")
+
+
+def test_mixed_columns_are_text():
+    mixed = table.Table._of_rows(json.dumps([{"a": 1, "b": 1, "c": True}, {"a": "x", "b": 1.5}, {"b": None, "c": False}]))
+    assert mixed.to_pylist() == [
+        {"a": "1", "b": 1.0, "c": True},
+        {"a": "x", "b": 1.5, "c": None},
+        {"a": None, "b": None, "c": False},
+    ]
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "polars", "duckdb"])
+def test_libraries_take_tables(pool, library):
+    module = pytest.importorskip(library)
+    for result in (pool.slots, pool.jobs, pool.negotiate().matches, table.Table([])):
+        if library == "pyarrow":
+            taken = module.table(result)
+            taken.validate(full=True)
+            assert taken.to_pylist() == result.to_pylist()
+        elif library == "polars":
+            assert module.DataFrame(result).to_dicts() == result.to_pylist()
+        elif len(result):
+            assert module.sql("select count(*) from result").fetchall() == [(len(result),)]
+
+
+def test_nothing_is_held_after_export(pool):
+    pyarrow = pytest.importorskip("pyarrow")
+    for _ in range(100):
+        pyarrow.table(pool.slots)
+        pool.slots.__arrow_c_stream__()
+    gc.collect()
+    assert not table._held and not table._streams
