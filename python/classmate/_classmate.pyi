@@ -7,9 +7,18 @@ from .classad2 import ClassAd, ExprTree
 __all__ = [
     "AdReader",
     "ClassAdException",
+    "ConfigurationError",
+    "Error",
     "NameIterator",
+    "SnapshotError",
     "_ClassAd",
+    "_Config",
     "_ExprTree",
+    "_Pool",
+    "_columns",
+    "_format",
+    "_lint",
+    "_read_ads",
     "_read_file",
     "_set_classes",
     "lastError",
@@ -79,6 +88,7 @@ class ConfigurationError(Error):
 class SnapshotError(Error):
     """Raised for files of a pool that cannot be read."""
 
+@final
 class _Pool:
     @property
     def problems(self) -> list[str]: ...
@@ -103,6 +113,7 @@ class _Pool:
     def job(self, id: str) -> ClassAd | None: ...
     def columns(self, of: str, attributes: list[str] | None) -> list[_Column]: ...
 
+@final
 class _Config:
     def __new__(cls) -> _Config: ...
     def read(self, path: str) -> None: ...
