@@ -487,7 +487,7 @@ class JobEventLog:
     def _entry(self, file: BinaryIO) -> str | None:
         """The text of the next entry, if it is there to its end."""
         file.seek(self._offset)
-        lines = []
+        lines: list[bytes] = []
         while True:
             line = file.readline()
             if not line.endswith(b"\n"):
@@ -501,9 +501,8 @@ class JobEventLog:
         self._deadline = None
         return self
 
-    def __exit__(self, *_: object) -> bool:
+    def __exit__(self, *_: object) -> None:
         self.close()
-        return False
 
     def __getstate__(self) -> dict[str, Any]:
         return {"filename": self._filename, "offset": self._offset, "deadline": self._deadline}

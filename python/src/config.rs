@@ -33,7 +33,7 @@ impl ConfigBase {
     /// Reads a file, and the files that it includes, over what there is.
     fn read(&self, path: PathBuf) -> PyResult<()> {
         let name = path.display().to_string();
-        let text = std::fs::read(&path).map_err(|error| SnapshotError::new_err(format!("`{name}`: {error}")))?;
+        let text = std::fs::read(path).map_err(|error| SnapshotError::new_err(format!("`{name}`: {error}")))?;
         self.lock().read(&name, &text, &Disk).map_err(|error| invalid(&error))
     }
 

@@ -50,7 +50,7 @@ def test_explanations_and_changes():
         stuck.explain("job")
     groups = cm.Pool.read(EXAMPLES / "groups")
     for change in ({"GROUP_QUOTA_chemistry": 5}, "GROUP_QUOTA_chemistry = 5", ["GROUP_QUOTA_chemistry = 5"]):
-        users = {row["name"]: (row["before"], row["after"]) for row in groups.whatif(set=change).users.rows()}
+        users = {row["name"]: (row["before"], row["after"]) for row in groups.whatif(set=change).weights.rows()}
         assert users["dave@example.org"] == (0.0, 5.0)
     assert len(groups.quotas()) > 0 and groups.autoclusters().to_dict()
 
