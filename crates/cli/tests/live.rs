@@ -224,6 +224,12 @@ fn a_pool_is_read_as_the_tools_of_htcondor_read_it() {
     };
     let live = predicted(&["negotiate", "--pool", &address]);
     assert_eq!(live, predicted(&["negotiate", folder.to_str().unwrap()]));
+    // So does what the script saves with HTCondor's tools.
+    let commands = text(&classmate(&["snapshot", "--script"]).stdout);
+    let saved = format!("/srv/pool-{}/saved", pool.port);
+    pool.run(&["run", "sh", "-c", &commands, "sh", &saved]);
+    let saved = pool.run(&["path", &saved]);
+    assert_eq!(live, predicted(&["negotiate", saved.trim_end()]));
     pool.run(&["cycle"]);
     let real = pool.run(&["matches"]);
     assert_eq!(live, counted(real.lines().filter_map(|line| line.split_once('\t'))));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::input::Notes;
 use crate::cli::live::LiveArguments;
-use crate::cli::{Failure, Streams, complain, write_file};
+use crate::cli::{Failure, Streams, complain, print, raw_output, write_file};
 use crate::report::counted;
 use classmate::{ClassAd, Format, Writer};
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
@@ -15,27 +15,38 @@ use classmate_pool::internal::negotiate::directory::SlotAttributes;
 ///
 /// Writes a directory for `classmate negotiate` and all commands that read one: `slots.ads`, `jobs.ads`, `submitters.ads`,
 /// `accounting.ads`, `negotiator.ads` and `config`. READ permission is enough, which most pools grant without
-/// authentication. Claim IDs and other secrets are not written. If the pool cannot be read, nothing is written.
+/// authentication. Claim IDs and other secrets are not written. If the pool cannot be read, nothing is written. For a pool
+/// that can only be read from elsewhere, `--script` prints a shell script that saves the same with HTCondor's tools.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   classmate snapshot --pool cm.example.org monday
   classmate negotiate monday
+  classmate snapshot --script > snapshot.sh
   classmate snapshot --pool cm1.example.org,cm2.example.org --token ~/monitor.token --strict monday
 
 Exit status: 0 on success, 1 if a file cannot be written, 2 if the pool cannot be read or an option is invalid.")]
 pub(super) struct SnapshotArguments {
     /// Directory to write
-    directory: PathBuf,
+    #[arg(required_unless_present = "script")]
+    directory: Option<PathBuf>,
+    /// Print a shell script that saves a pool with HTCondor's tools where it runs
+    #[arg(long, conflicts_with_all = ["collectors", "directory"])]
+    script: bool,
     #[command(flatten)]
     live: LiveArguments,
 }
 
+/// The commands that save a pool.
+const SCRIPT: &str = include_str!("snapshot.sh");
+
 pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(), Failure> {
+    let Some(directory) = arguments.directory.as_deref() else {
+        return print(raw_output(), |out| out.write_all(SCRIPT.as_bytes()));
+    };
     if !arguments.live.is_given() {
         return Err(Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]"));
     }
-    let directory = arguments.directory.as_path();
     let log = directory.join("Accountantnew.log");
     if log.exists() {
         // It would count instead of the priorities that are written.
