@@ -28,6 +28,22 @@ pub fn detect_file(text: &[u8], options: &ParseOptions) -> Format {
     Source::new(text).first_line(options).map_or(Format::Long, |(format, _)| format)
 }
 
+/// The format of ads in a text, as a [`crate::Reader`] that detects it reads them: what begins with a bracket is not of
+/// the long format, although the tools of HTCondor read it so.
+///
+/// ```
+/// use classmate::Format;
+/// use classmate::internal::format::detect::detect_ads;
+/// use classmate::ParseOptions;
+/// let options = ParseOptions::default();
+/// assert_eq!(detect_ads(b"// slots\n[\n a = 1\n]\n", &options), Format::New);
+/// assert_eq!(detect_ads(b"a = [ b = 1 ]\n", &options), Format::Long);
+/// ```
+pub fn detect_ads(text: &[u8], options: &ParseOptions) -> Format {
+    // Reading from memory does not fail.
+    Source::new(text).detect(options).unwrap_or(Format::Long)
+}
+
 /// The format of a text as the Python bindings guess it: new syntax if it begins with `[` or `/`, otherwise the long
 /// format.
 pub fn detect_text(text: &[u8]) -> Format {

@@ -8,7 +8,7 @@ use crate::cli::input;
 use crate::cli::lint::{COMPRESSED, FileKind, detect};
 use crate::cli::{Failure, Streams, complain, line_output, raw_output, unparsed, words, written};
 use crate::report::{counted, diff};
-use classmate::internal::format::detect::detect_file;
+use classmate::internal::format::detect::detect_ads;
 use classmate::internal::format::new::parse_whole_ad;
 use classmate::{Diagnostic, Format, ParseOptions, SyntaxError};
 use classmate_advice::internal::fmt::{ads, config};
@@ -119,12 +119,7 @@ const MAX_WARNINGS: usize = 10;
 fn unformatted(text: &[u8], kind: FileKind) -> Vec<Diagnostic> {
     match kind {
         FileKind::Config => config::unformatted(text),
-        FileKind::Ads if !text.trim_ascii_start().starts_with(b"[") => {
-            match detect_file(text, &ParseOptions::default()) {
-                Format::Long => ads::unformatted(text),
-                _ => Vec::new(),
-            }
-        }
+        FileKind::Ads if detect_ads(text, &ParseOptions::default()) == Format::Long => ads::unformatted(text),
         _ => Vec::new(),
     }
 }
@@ -154,10 +149,7 @@ fn laid_out(name: &str, text: &[u8], kind: FileKind, width: usize, streams: Stre
                 all types of files",
                 ));
         }
-        FileKind::Ads => match detect_file(text, &ParseOptions::default()) {
-            Format::Long if text.trim_ascii_start().starts_with(b"[") => {
-                ads::expression(text, width).map_err(refused)?
-            }
+        FileKind::Ads => match detect_ads(text, &ParseOptions::default()) {
             Format::Long => ads::long(text),
             Format::New if parse_whole_ad(text, &ParseOptions::default()).is_ok() => {
                 ads::expression(text, width).map_err(refused)?

@@ -1,10 +1,10 @@
 //! Files for the commands: ordinary, compressed, or standard input, with progress on a terminal.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, IsTerminal, Read};
+use std::io::{BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
@@ -33,6 +33,31 @@ const LARGE: u64 = 32 << 20;
 /// True if a file of the command line was standard input.
 static STDIN_TAKEN: AtomicBool = AtomicBool::new(false);
 
+/// Most bytes of standard input that are looked at before they are read.
+const MAX_PEEKED: u64 = 512 << 20;
+
+/// The bytes of standard input that were looked at and are still to be read.
+static PEEKED: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+
+/// The text of standard input, which can be read once more.
+pub(crate) fn peek_stdin() -> Result<Vec<u8>, Failure> {
+    let kept = || PEEKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !STDIN_TAKEN.swap(true, Ordering::Relaxed) {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().take(MAX_PEEKED).read_to_end(&mut bytes);
+        read.map_err(|error| Failure::reading("standard input", &error))?;
+        if bytes.len() as u64 == MAX_PEEKED {
+            let message = format!("standard input is longer than {} MiB", MAX_PEEKED >> 20);
+            return Err(Failure::input(message).help("name a file, or set its type with --as"));
+        }
+        *kept() = Some(bytes);
+    }
+    let bytes = kept().clone();
+    let text = open(Path::new("-"))?.text();
+    *kept() = bytes;
+    text
+}
+
 /// A source of bytes, and what to call it in messages.
 pub(crate) struct Input {
     pub(crate) reader: Box<dyn BufRead + Send>,
@@ -55,10 +80,15 @@ impl Input {
 /// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
 pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     let (raw, name, size): (Box<dyn Read + Send>, String, Option<u64>) = if path.as_os_str() == "-" {
-        if STDIN_TAKEN.swap(true, Ordering::Relaxed) {
-            return Err(Failure::input("`-` is standard input, which can be read only once"));
-        }
-        (Box::new(std::io::stdin()), "standard input".to_owned(), None)
+        let peeked = PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let stdin: Box<dyn Read + Send> = match peeked {
+            Some(bytes) => Box::new(Cursor::new(bytes)),
+            None if STDIN_TAKEN.swap(true, Ordering::Relaxed) => {
+                return Err(Failure::input("`-` is standard input, which can be read only once"));
+            }
+            None => Box::new(std::io::stdin()),
+        };
+        (stdin, "standard input".to_owned(), None)
     } else {
         let (file, size) = opened(path)?;
         (Box::new(file), path.display().to_string(), Some(size))

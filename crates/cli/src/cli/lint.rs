@@ -17,7 +17,7 @@ use crate::cli::{
 use crate::report::{counted, lint as report};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
-use classmate::internal::format::detect::detect_file;
+use classmate::internal::format::detect::detect_ads;
 use classmate::internal::span::Position;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Format, ParseOptions, Reader, Span};
@@ -217,12 +217,11 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
     if ends(&[".conf", ".config", "condor_config"]) || name == "config" || folder.as_deref() == Some("config.d") {
         return Ok(FileKind::Config);
     }
-    if path.as_os_str() == "-" {
-        return Err(Failure::input("cannot detect the type of standard input")
-            .help("use --as config, ads, submit, test or expression"));
-    }
-    let text = contents(path)?;
-    if detect_file(&text, &ParseOptions::default()) != Format::Long {
+    let text = if path.as_os_str() == "-" { input::peek_stdin()? } else { contents(path)? };
+    let options = ParseOptions::default();
+    // A configuration can begin with a line `[section]`.
+    let ads = || Reader::detect(text.as_slice(), &options).is_ok_and(|mut reader| reader.any(|ad| ad.is_ok()));
+    if detect_ads(&text, &options) != Format::Long && ads() {
         return Ok(FileKind::Ads);
     }
     if submit::is_submit(&text) {
@@ -268,7 +267,7 @@ fn of_file(path: &Path, kind: FileKind, schema: &Arc<AdSchema>) -> Result<Vec<Di
         FileKind::Expression => of_expression(&name, text.trim_ascii_end()),
         _ => {
             let mut linter = AdLinter::within(Arc::clone(schema));
-            if detect_file(&text, &ParseOptions::default()) == Format::Long {
+            if detect_ads(&text, &ParseOptions::default()) == Format::Long {
                 linter.long(&name, &text);
                 return Ok(linter.finish());
             }
