@@ -74,7 +74,8 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
 /// Returns true if an attribute is there whenever the expression is asked.
 fn is_there(context: &LintContext<'_>, name: Name) -> bool {
     let folded = name.folded();
-    is_always_present(folded) || context.role.there.iter().any(|known| known.as_bytes() == folded)
+    let everywhere = context.schema.is_some_and(|schema| schema.is_everywhere(name));
+    everywhere || is_always_present(folded) || context.role.there.iter().any(|known| known.as_bytes() == folded)
 }
 
 /// Returns true if an attribute is there wherever the whole condition is true, for another attribute says so:

@@ -9,25 +9,40 @@ use classmate::{ClassAd, Name, Value};
 /// The attributes of all ads in use. With slots and jobs among the ads, a name that none of them has does not exist.
 #[derive(Debug, Default)]
 pub struct AdSchema {
-    /// True if all values of a name are texts.
-    names: HashMap<Key, bool>,
-    slots: bool,
-    jobs: bool,
+    names: HashMap<Key, SchemaName>,
+    slots: u64,
+    jobs: u64,
+}
+
+/// An attribute of the ads.
+#[derive(Debug, Default)]
+struct SchemaName {
+    /// True if some value is not a text.
+    other: bool,
+    /// Number of slots that have it.
+    slots: u64,
+    /// Number of jobs that have it.
+    jobs: u64,
 }
 
 impl AdSchema {
     /// Counts an ad in.
     pub fn add(&mut self, ad: &ClassAd) {
-        match ad.constant("MyType") {
-            Some(Value::Str(kind)) if kind.eq_ignore_ascii_case(b"Machine") => self.slots = true,
-            Some(Value::Str(kind)) if kind.eq_ignore_ascii_case(b"Job") => self.jobs = true,
-            _ if ad.contains("SlotID") || ad.contains("TotalSlots") => self.slots = true,
-            _ if ad.contains("ClusterId") => self.jobs = true,
-            _ => {}
-        }
+        let (slot, job) = match ad.constant("MyType") {
+            Some(Value::Str(kind)) if kind.eq_ignore_ascii_case(b"Machine") => (1, 0),
+            Some(Value::Str(kind)) if kind.eq_ignore_ascii_case(b"Job") => (0, 1),
+            _ if ad.contains("SlotID") || ad.contains("TotalSlots") => (1, 0),
+            _ if ad.contains("ClusterId") => (0, 1),
+            _ => (0, 0),
+        };
+        self.slots += slot;
+        self.jobs += job;
         for (name, expr) in ad.iter() {
             let text = matches!(expr.as_literal(), Some(classmate::internal::syntax::literal::Literal::Str(_)));
-            *self.names.entry(name.key()).or_insert(true) &= text;
+            let known = self.names.entry(name.key()).or_default();
+            known.other |= !text;
+            known.slots += slot;
+            known.jobs += job;
         }
     }
 
@@ -36,11 +51,20 @@ impl AdSchema {
         self.names.contains_key(&name.key())
     }
 
+    /// Returns true if all slots or all jobs have an attribute.
+    pub fn is_everywhere(&self, name: Name) -> bool {
+        let all = |known: &SchemaName| {
+            self.slots > 0 && known.slots == self.slots || self.jobs > 0 && known.jobs == self.jobs
+        };
+        self.names.get(&name.key()).is_some_and(all)
+    }
+
     /// Returns true if a word beside an attribute can only be meant as a text: there are slots and jobs, none of them
     /// has an attribute of that name, no daemon adds one, and every value of the attribute is a text.
     pub fn is_text(&self, attribute: Name, word: Name) -> bool {
         let nowhere = !self.names.contains_key(&word.key()) && !is_known(word.folded());
-        self.slots && self.jobs && nowhere && self.names.get(&attribute.key()) == Some(&true)
+        let texts = self.names.get(&attribute.key()).is_some_and(|known| !known.other);
+        self.slots > 0 && self.jobs > 0 && nowhere && texts
     }
 }
 
@@ -61,5 +85,8 @@ mod tests {
         assert!(!schema.is_text(site, Name::new("RemoteOwner")));
         assert!(!schema.is_text(Name::new("Cpus"), mit));
         assert!(!schema.is_text(Name::new("Nothing"), mit));
+        assert!(schema.is_everywhere(site) && schema.is_everywhere(Name::new("Department")));
+        schema.add(&ClassAd::parse(b"[ MyType = \"Machine\" ]").unwrap());
+        assert!(!schema.is_everywhere(site));
     }
 }

@@ -60,14 +60,12 @@ pub(super) fn no_flat_quota(group: &GroupSetting) -> Diagnostic {
 /// Quotas that are missing, contradict each other, or are more than there is.
 pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnostic> {
     let mut found = Vec::new();
+    let mut without = Vec::new();
     let declared = tree.groups().iter().filter_map(|group| settings.groups.get(group.setting?));
     for group in declared {
         let name = shown(group);
         match (&group.fixed, &group.dynamic) {
-            (None, None) => {
-                let message = format!("group `{name}` has neither GROUP_QUOTA nor GROUP_QUOTA_DYNAMIC: its quota is 0");
-                found.push(warning(message, group.place.as_ref()));
-            }
+            (None, None) => without.push(group),
             (Some(fixed), Some(dynamic)) if !fixed.value.is_nan() && !dynamic.value.is_nan() => {
                 let message = format!(
                     "group `{name}` has GROUP_QUOTA `{}` and GROUP_QUOTA_DYNAMIC `{}`: GROUP_QUOTA is used",
@@ -78,6 +76,7 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnost
             _ => {}
         }
     }
+    found.extend(without_quotas(&without));
     for (at, group) in tree.groups().iter().enumerate() {
         let (fixed, dynamic) = tree.sums_below(group);
         let (fixed, dynamic) = (decimal(fixed), decimal(dynamic));
@@ -101,6 +100,25 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnost
         }
     }
     found
+}
+
+/// The groups without a quota, as one warning.
+fn without_quotas(groups: &[&GroupSetting]) -> Option<Diagnostic> {
+    const MAX_SHOWN: usize = 5;
+    let names: Vec<String> = groups.iter().take(MAX_SHOWN).map(|group| format!("`{}`", shown(group))).collect();
+    let what = "neither GROUP_QUOTA nor GROUP_QUOTA_DYNAMIC";
+    let message = match groups.len() {
+        1 => format!("group {} has {what}: its quota is 0", names[0]),
+        number if number > MAX_SHOWN => {
+            let more = number - MAX_SHOWN;
+            format!("groups {} and {more} more have {what}: their quotas are 0", names.join(", "))
+        }
+        _ => {
+            let (last, others) = names.split_last()?;
+            format!("groups {} and {last} have {what}: their quotas are 0", others.join(", "))
+        }
+    };
+    Some(warning(message, groups.first()?.place.as_ref()))
 }
 
 /// A sum of decimal fractions without what their binary ones add: 1.3, not 1.2999999999999998.
