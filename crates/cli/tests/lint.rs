@@ -2,8 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use classmate_advice::internal::lint::catalogue::CHECKS;
 
@@ -173,4 +174,90 @@ fn a_sarif_log_tells_the_related_place() {
     assert_eq!(region(&result["locations"][0]), "2:3-20");
     assert_eq!(region(&result["relatedLocations"][0]), "1:9-26");
     assert_eq!(result["relatedLocations"][0]["message"]["text"], "conflicts with this");
+}
+
+/// Runs the command with a text on standard input; its status and output.
+fn fed(arguments: &[&str], text: &str) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+const NEW_SYNTAX: [&str; 5] = [
+    "[\n  Requirements = TARGET.Memory > 5;\n  Owner = \"bob\";\n  Cpus = 1\n]\n",
+    "// a slot\n[\n  Cpus = 1;\n]\n[\n  Cpus = 2\n]\n",
+    "{\n[ Cpus = 1; Memory = 5 ]\n,\n[\n  Cpus = 2 ]\n}\n",
+    "[ Cpus = 1 ]\n",
+    "/* two */ [ A = { 1, 2 };\n B = [ C = 3 ] ]",
+];
+
+#[test]
+fn ads_of_new_syntax_are_checked_and_laid_out_again_and_again() {
+    let folder = tempfile::tempdir().unwrap();
+    for text in NEW_SYNTAX {
+        // With and without a name that says what it is.
+        for name in ["jobs.ads", "jobs"] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let run = |command: &str| {
+                let output = Command::new(env!("CARGO_BIN_EXE_classmate")).arg(command).arg(&path).output().unwrap();
+                (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+            };
+            assert_eq!(run("lint"), (Some(0), "0 errors, 0 warnings\n".to_owned()), "{text}");
+            assert_eq!(run("fmt"), (Some(0), String::new()), "{text}");
+            let once = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(run("fmt"), (Some(0), String::new()), "{once}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), once);
+            assert_eq!(run("lint").0, Some(0), "{once}");
+        }
+    }
+    let path = folder.path().join("jobs.ads");
+    std::fs::write(&path, "[\n  Requirements = TARGET.Memory > 5 && TARGET.Memory < 3;\n  Cpus = 1\n]\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate")).arg("lint").arg(&path).output().unwrap();
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.contains("warning[contradiction]") && told.ends_with("0 errors, 1 warning\n"), "{told}");
+}
+
+#[test]
+fn the_type_of_standard_input_is_detected() {
+    for text in NEW_SYNTAX {
+        assert_eq!(fed(&["lint", "-"], text), (Some(0), "0 errors, 0 warnings\n".to_owned()), "{text}");
+    }
+    for (text, code) in [
+        ("MyType = \"Job\"\nRequirements = TARGET.OpSys == LINUX\n", "unquoted-word"),
+        ("START = TARGET.Memory > 5 && TARGET.Memory < 3\n", "contradiction"),
+        ("executable = /bin/sleep\nrequirments = TARGET.Memory > 1024\nqueue\n", "unknown-command"),
+        ("[\n Requirements = 1 =?= 1.0 && TARGET.x\n]\n", "always-false"),
+    ] {
+        let (status, told) = fed(&["lint", "-"], text);
+        assert!(status == Some(0) && told.contains(&format!("[{code}]")), "{text}: {told}");
+    }
+    let (status, told) = fed(&["lint", "-", "-"], "START = true\n");
+    assert!(status == Some(1) && told.contains("can be read only once"), "{told}");
+    assert_eq!(fed(&["fmt", "-"], "[\na=1;b=2]\n").1, "[\n    a = 1;\n    b = 2\n]\n");
+}
+
+#[test]
+fn a_folder_of_configuration_files_follows_its_root() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = folder.path().join("config.d");
+    std::fs::create_dir(&parts).unwrap();
+    std::fs::write(parts.join("10-a.conf"), "START = TARGET.x > $(LEAST)\n").unwrap();
+    std::fs::write(parts.join("20-b.conf"), "SUSPEND = TARGET.x < $(LEAST)\n").unwrap();
+    std::fs::write(parts.join("20-b.conf~"), "SUSPEND = (\n").unwrap();
+    let lint = || {
+        let output = Command::new(env!("CARGO_BIN_EXE_classmate")).arg("lint").arg(&parts).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (status, told) = lint();
+    assert!(status == Some(0) && told.contains("warning[undefined-macro]"), "{told}");
+    assert!(told.contains("`START` and 1 other variable") && told.ends_with("0 errors, 1 warning\n"), "{told}");
+    std::fs::write(folder.path().join("condor_config"), "LOCAL_DIR = /var\n").unwrap();
+    assert_eq!(lint().0, Some(2));
+    std::fs::write(folder.path().join("condor_config"), "LEAST = 3\n").unwrap();
+    assert_eq!(lint(), (Some(0), "0 errors, 0 warnings\n".to_owned()));
 }

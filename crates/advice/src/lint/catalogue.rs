@@ -32,6 +32,7 @@ pub const CHECKS: &[Check] = &[
     error("undefined-macro", "undefined macro that makes an expression invalid"),
     // Configuration.
     error("bad-value", "invalid value for a configuration variable"),
+    error("comment-in-value", "comment that ends a continued value and adds its last character to it"),
     warning("odd-line", "line that is read in an unexpected way"),
     warning("unknown-knob", "unknown name similar to a configuration variable"),
     warning("obsolete-knob", "obsolete name of a configuration variable"),

@@ -16,7 +16,7 @@ use super::submit::lint_with_macros;
 use super::transforms::{self, TransformPart};
 use super::{LineIndex, beside_comment, certain_fix, is_slip, placed, unknowns};
 use classmate::internal::builtin::near;
-use classmate::internal::diagnostic::{Excerpt, Fix};
+use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
@@ -48,6 +48,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     for definition in config.definitions() {
         linter.expression(&definition);
     }
+    linter.undefined_macros();
     linter.quotas();
     linter.redefined();
     linter.conflicts();
@@ -80,6 +81,8 @@ struct Linter<'c> {
     copied: BTreeSet<Vec<u8>>,
     /// Words, upper case, of transforms of jobs.
     transforms: BTreeSet<Vec<u8>>,
+    /// Undefined macros, upper case: the first reference, and the names of the variables that are not valid without it.
+    undefined: BTreeMap<Vec<u8>, (Diagnostic, Vec<String>)>,
 }
 
 impl<'c> Linter<'c> {
@@ -87,7 +90,8 @@ impl<'c> Linter<'c> {
         let sources = config.sources().iter().map(|source| (&*source.name, (source, LineIndex::of(&source.text))));
         let (sources, advertised) = (sources.collect(), advertised(config));
         let (copied, transforms) = (copied(config), of_transforms(config));
-        Linter { config, sources, alarms: Vec::new(), schema, advertised, copied, transforms }
+        let undefined = BTreeMap::new();
+        Linter { config, sources, alarms: Vec::new(), schema, advertised, copied, transforms, undefined }
     }
 
     /// Returns true if slots have an attribute because the configuration says so.
@@ -216,23 +220,47 @@ impl<'c> Linter<'c> {
         definition.is_some_and(|definition| definition.place.is_none() || definition.template.is_some())
     }
 
-    /// Reports undefined macros without which a text is not an expression; returns true if there is one.
+    /// Notes undefined macros without which a text is not an expression; returns true if there is one.
     fn undefined(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
         let undefined = self.config.undefined(definition);
         for one in &undefined {
-            let macro_name = String::from_utf8_lossy(&one.name);
-            let message = format!("`$({macro_name})` is not defined and expands to nothing");
-            let (place, width) = match one.within.value_place().filter(|_| one.within.verbatim) {
+            let place = match one.within.value_place().filter(|_| one.within.verbatim) {
                 Some(place) => (Some(Location { column: place.column + one.at.0 as u32, ..place }), one.at.1),
                 None => (one.within.place.cloned(), 0),
             };
             let knob = String::from_utf8_lossy(name).into_owned();
-            let define = format!("define it, or write `$({macro_name}:value)`");
-            let help = format!("without it, `{knob}` is not a valid expression; {define}");
-            let error = Diagnostic::error_at(message, place).width(width).help(help);
-            self.report(error.code("undefined-macro"), Some(knob));
+            let known = self.undefined.entry(one.name.to_ascii_uppercase()).or_insert_with(|| {
+                let macro_name = String::from_utf8_lossy(&one.name);
+                let message = format!("`$({macro_name})` is not defined and expands to nothing");
+                let define = format!("define it, or write `$({macro_name}:value)`");
+                let found = Diagnostic::error_at(message, place.0).width(place.1).help(define);
+                (found.code("undefined-macro"), Vec::new())
+            });
+            known.1.push(knob);
         }
         !undefined.is_empty()
+    }
+
+    /// Reports each undefined macro once. Files that are only a part of a configuration may leave it to the others.
+    fn undefined_macros(&mut self) {
+        let is_root = |source: &Source| {
+            let name = source.name.rsplit('/').next().unwrap_or_default();
+            name == "condor_config" || name == "config"
+        };
+        let whole = self.config.sources().iter().any(is_root);
+        for (found, knobs) in std::mem::take(&mut self.undefined).into_values() {
+            let define = found.help.clone().unwrap_or_default();
+            let others = knobs[1..].iter().filter(|knob| **knob != knobs[0]).collect::<BTreeSet<_>>().len();
+            let effect = match others {
+                0 => format!("without it, `{}` is not a valid expression", knobs[0]),
+                1 => format!("without it, `{}` and 1 other variable are not valid expressions", knobs[0]),
+                _ => format!("without it, `{}` and {others} other variables are not valid expressions", knobs[0]),
+            };
+            self.report(found.help(format!("{effect}; {define}")), Some(knobs[0].clone()));
+            if let Some(alarm) = self.alarms.last_mut().filter(|_| !whole) {
+                alarm.severity = Severity::Warning;
+            }
+        }
     }
 
     /// Adds a diagnostic of an expression, at the place in the file that the expression comes from: for a part that
@@ -584,28 +612,26 @@ mod tests {
         );
         // A comment between the lines gets no diagnostic and is not lost.
         for text in [
-            "START = a > 1 || \\\n  # why b\n  a > 1 || \\\n  b\n",
             "START = a > 1 || \\\n  # why b \\\n  a > 1 || \\\n  b\n",
-            "START = a > 1 || b || \\\n# why\n  a > 1\n",
-            "START = a > 1 || \\\n\t#\n  a > 0\n",
+            "START = a > 1 || b || \\\n# why\\\n  a > 1\n",
+            "START = a > 1 || \\\n\t#\\\n  a > 0\n",
             "START @=end\n  a > 1\n  # why\n  && a > 1\n@end\n",
-            "START = a == \\\n # why\n undefined\n",
+            "START = a == \\\n # why \\\n undefined\n",
         ] {
             let config = Config::parse("c", text.as_bytes()).unwrap();
             let alarms = lint(&config);
-            // That the comment does not end the value is reported too.
-            assert_eq!(alarms.iter().filter(|alarm| alarm.code != "odd-line").count(), 1, "{text}");
+            assert_eq!(alarms.len(), 1, "{text}");
             let fixes: Vec<&Fix> = alarms.iter().filter_map(|alarm| alarm.fix.as_deref()).collect();
             let edited = String::from_utf8(super::super::fixed(text.as_bytes(), &fixes)).unwrap();
             assert_eq!(edited.matches('#').count(), 1, "{edited}");
         }
         // Behind a comment nothing is mended: the line may be meant to be one of its own.
-        let config = Config::parse("c", b"START = A > 1 && \\\n# c1\nRANK=3\n").unwrap();
+        let config = Config::parse("c", b"START = A > 1 && \\\n# c1 \\\nRANK=3\n").unwrap();
         let alarms = lint(&config);
         let slip = alarms.iter().find(|alarm| alarm.code == "assignment").unwrap();
         assert_eq!(slip.fix, None);
         let help = slip.help.as_deref().unwrap();
-        assert!(help.starts_with("the comment on line 2 is inside a continued value, which continues after it; "));
+        assert!(help.starts_with("the comment on line 2 is inside a continued value; "));
         // Bits may be meant.
         let config = Config::parse("c", b"SUSPEND = (TARGET.flags ^ 2) == 0").unwrap();
         assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.fix.is_none()));
@@ -719,6 +745,18 @@ mod tests {
         assert_eq!(found("SUSPEND = TARGET.x > $(LIMIT)"), ["undefined-macro 1:22"]);
         assert_eq!(found("SUSPEND = $(A) && y\nA = x > $(LIMIT)"), ["undefined-macro 2:9"]);
         assert_eq!(found("SUSPEND = TARGET.x > $(LIMIT:3) $(EXTRA)"), Vec::<String>::new());
+        // Once for each macro; files that are a part of a configuration may leave it to others.
+        let text = b"START = $(A) && x > 1\nSUSPEND = $(A) == 1\nPREEMPT = x > $(a)\nCONTINUE = $(A) < 2";
+        for (name, severity) in [("90-site.conf", Severity::Warning), ("etc/condor_config", Severity::Error)] {
+            let alarms = lint(&Config::parse(name, text).unwrap());
+            assert_eq!(alarms.len(), 1);
+            assert_eq!(alarms[0].severity, severity, "{name}");
+            let help = alarms[0].help.as_deref().unwrap();
+            assert!(
+                help.starts_with("without it, `START` and 3 other variables are not valid expressions; "),
+                "{help}"
+            );
+        }
     }
 
     #[test]
@@ -807,6 +845,25 @@ mod tests {
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_comment_that_ends_a_value_is_an_error() {
+        let text = "DAEMON_LIST = MASTER, \\\n  # SCHEDD,\nNEGOTIATOR_INTERVAL = 60";
+        assert_eq!(found(text), ["comment-in-value 2:3"]);
+        let alarms = lint(&Config::parse("c", text.as_bytes()).unwrap());
+        assert_eq!(alarms[0].severity, Severity::Error);
+        assert_eq!(found("START = TARGET.x > 1 && \\\n# y\nRANK = 0"), ["comment-in-value 2:1"]);
+        assert_eq!(found("START = TARGET.x > 1 && \\\n# y > 3 \\\n  TARGET.z > 2"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn one_word_has_one_message() {
+        for word in ["null", "none", "NULL"] {
+            assert_eq!(found(&format!("START = TARGET.Owner == {word}")), ["unquoted-word 1:25"], "{word}");
+        }
+        // All slots have it, or all of the pool.
+        assert_eq!(found("START = TARGET.x > 1 && MY.TotalCpus != 3 && LoadAvg != 1"), Vec::<String>::new());
     }
 
     #[test]

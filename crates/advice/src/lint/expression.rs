@@ -97,7 +97,10 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
         });
     }
     found.sort_by_key(|found| (found.span.start, found.span.end));
-    found.dedup();
+    // What the language says of a word comes before what its neighbour says.
+    found.dedup_by(|next, first| {
+        next == first || next.code == "unquoted-word" && (next.code, next.span) == (first.code, first.span)
+    });
     found
 }
 

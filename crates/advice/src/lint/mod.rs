@@ -76,7 +76,7 @@ fn is_slip(code: &str) -> bool {
 
 /// The diagnostic with the note that a comment is inside of the continued value, ahead of its help.
 fn beside_comment(found: Diagnostic, line: u64) -> Diagnostic {
-    let note = format!("the comment on line {line} is inside a continued value, which continues after it");
+    let note = format!("the comment on line {line} is inside a continued value");
     match found.help.clone() {
         Some(help) => found.help(note).more_help(help),
         None => found.help(note),

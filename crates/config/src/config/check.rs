@@ -6,12 +6,16 @@ mod groups;
 mod names;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use self::names::{DAEMONS, FAMILY, is_of_every_daemon};
+use self::names::{DAEMONS, FAMILY, is_of_every_daemon, removed};
+use super::condition::VERSION;
 use super::facts::is_open;
 use super::knob::{self, Knob, KnobKind};
-use super::name_list::names;
+use super::line::Lines;
+use super::name_list::{has_no_default, names};
 use super::setting::{leading_number, list_items};
+use super::statement::{self, Statement};
 use super::{Config, Definition, Diagnostic, shown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -29,7 +33,11 @@ const MAX_DIAGNOSTICS: usize = 1000;
 pub fn check(config: &Config) -> Vec<Diagnostic> {
     // What only a machine knows is left open: nothing is concluded from it.
     let config = &config.without_facts();
-    let mut found: Vec<Diagnostic> = config.warnings().iter().map(|warning| warning.clone().code("odd-line")).collect();
+    let coded = |warning: &Diagnostic| match warning.code {
+        "" => warning.clone().code("odd-line"),
+        _ => warning.clone(),
+    };
+    let mut found: Vec<Diagnostic> = config.warnings().iter().map(coded).collect();
     let referenced = referenced(config);
     let groups = config.list("GROUP_NAMES").unwrap_or_default();
     let groups_known = !groups.iter().any(|name| is_open(name));
@@ -70,19 +78,36 @@ pub fn sort(config: &Config, found: &mut [Diagnostic]) {
     found.sort_by_key(|diagnostic| order(diagnostic).unwrap_or((usize::MAX, 0, 0)));
 }
 
-/// The names that some value refers to, upper case.
+/// The names that some value, or a statement such as `if` or `include`, refers to, upper case.
 pub fn referenced(config: &Config) -> BTreeSet<Vec<u8>> {
     let mut names = BTreeSet::new();
     for definition in config.definitions() {
-        for at in memchr::memmem::find_iter(definition.raw, b"(") {
-            let body = &definition.raw[at + 1..];
-            let end = body.iter().position(|byte| !super::reference::is_name_byte(*byte)).unwrap_or(body.len());
-            if at > 0 && end > 0 && end <= 100 {
-                names.insert(body[..end].to_ascii_uppercase());
+        references(definition.raw, &mut names);
+    }
+    // A value that a later one replaces, and the lines between those of values.
+    for source in config.sources() {
+        let mut lines = Lines::new(Arc::clone(&source.name), &source.text);
+        while let Ok(Some(line)) = lines.next(&mut Vec::new()) {
+            let text = line.text.strip_prefix(b":").unwrap_or(&line.text);
+            references(text, &mut names);
+            if let Some(Statement::If(rest) | Statement::Elif(rest)) = statement::condition(text) {
+                let words = text[rest].split(|byte| !super::reference::is_name_byte(*byte));
+                names.extend(words.filter(|word| !word.is_empty()).map(<[u8]>::to_ascii_uppercase));
             }
         }
     }
     names
+}
+
+/// Adds the names, upper case, that begin after a parenthesis: `$(NAME)`, `$INT(NAME)`.
+fn references(text: &[u8], names: &mut BTreeSet<Vec<u8>>) {
+    for at in memchr::memchr_iter(b'(', text).filter(|at| *at > 0) {
+        let body = &text[at + 1..];
+        let end = body.iter().position(|byte| !super::reference::is_name_byte(*byte)).unwrap_or(body.len());
+        if (1..=100).contains(&end) {
+            names.insert(body[..end].to_ascii_uppercase());
+        }
+    }
 }
 
 /// The names that a configuration gives to daemons, upper case: those that the master starts, and local names.
@@ -212,10 +237,19 @@ impl Checker<'_> {
 
     /// Reports a name that is not a knob but looks like one.
     fn unknown(&mut self, name: &[u8], definition: &Definition<'_>) {
-        if self.config.built_in(name).is_some() || self.is_referenced(name) {
+        let upper = name.to_ascii_uppercase();
+        if self.config.built_in(name).is_some() || has_no_default(&upper) || self.is_referenced(name) {
             return;
         }
-        let upper = name.to_ascii_uppercase();
+        if let Some(now) = removed(&upper) {
+            let [major, minor, patch] = VERSION;
+            let message = format!("HTCondor {major}.{minor}.{patch} does not read `{}`", shown(name));
+            let help = now.map_or("it was removed in an earlier version: remove the line".to_owned(), |now| {
+                format!("it was replaced by `{now}`")
+            });
+            self.found.push(definition.name_warning(message).code("obsolete-knob").help(help));
+            return;
+        }
         let mut starts = (1..=upper.len()).filter(|end| upper.get(*end).is_none_or(|next| *next == b'_'));
         // The knobs of HTCondor's own daemons are known.
         let is_own = |daemon: &[u8]| names(DAEMONS).any(|known| known.as_bytes() == daemon);
@@ -303,8 +337,8 @@ impl Checker<'_> {
                 self.found.push(if knob.name != knob::LIMIT {
                     let help = knob.default_text().map(|text| format!("the default is `{text}`"));
                     definition.value_problem(Severity::Error, error.message).code("bad-value").help_if(help)
-                } else if self.is_referenced(name) {
-                    // A macro that others use is probably not a limit.
+                } else if self.is_referenced(name) || !may_be_limit(value) {
+                    // A macro that others use, or an amount with a unit, is probably not a limit.
                     return;
                 } else {
                     let resource = knob::member(knob, self.config.bare(name)).map(of_no_limit);
@@ -332,6 +366,18 @@ impl Checker<'_> {
         }
         self.found.push(refused.code("syntax"));
     }
+}
+
+/// Returns true if a value that is not a number may be meant as a concurrency limit: a word in lower case, or a number
+/// and something other than a unit or a calculation. Variables of other programs have such names too: `MEMORY_LIMIT = 5 GB`.
+fn may_be_limit(value: &[u8]) -> bool {
+    const UNITS: [&str; 14] = ["k", "kb", "kib", "m", "mb", "mib", "g", "gb", "gib", "t", "tb", "tib", "%", "b"];
+    let digits = value.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    let rest = value[digits..].trim_ascii();
+    let is_unit = UNITS.iter().any(|unit| unit.as_bytes().eq_ignore_ascii_case(rest));
+    let calculates = rest.iter().any(|byte| b"*/+-()<>=!&|?\"$".contains(byte));
+    let is_word = rest.iter().all(u8::is_ascii_lowercase);
+    (digits > 0 || is_word) && !is_unit && !calculates
 }
 
 /// The effect of a concurrency limit that is not a number, given the name of its resource.
@@ -382,6 +428,34 @@ mod tests {
         assert_eq!(found("DAEMON_LIST = MASTER, NEGOTIATOR\nNEGOTIATOR_INTERVL = 9").len(), 1);
         let macros = "NEGOTIATOR_MATCH_EXPRS = A, B\nA = 1";
         assert_eq!(found(macros), ["warning 1:26+4 `B` is not defined, so slots do not get it"]);
+    }
+
+    #[test]
+    fn names_that_daemons_read_or_statements_use_are_known() {
+        for text in [
+            // Attributes that the startd takes from the configuration by their own name.
+            "IsOwner = false\nISOWNER = true\nCpuBusy = true\ncpu_busy = true\nSlotWeight = Cpus\nRunBenchmarks = false",
+            "SINGULARITY_BIND_EXPR = \"/a\"\nNUM_SLOTS = 3\nCCB_TIMEOUT = 3\nMAX_HISTORY_LOG = 1",
+            "NEGOTIATOR_FLAG = true\nif defined NEGOTIATOR_FLAG\nendif",
+            "NEGOTIATOR_FLAG = true\nif $(NEGOTIATOR_FLAG)\nA = 1\nelif version > 8\nendif",
+            "NEGOTIATOR_DIR = x\ninclude ifexist : $(NEGOTIATOR_DIR)/y",
+            "NEGOTIATOR_TIME = 3\nuse POLICY : Limit_Job_Runtimes($(NEGOTIATOR_TIME))",
+            "NEGOTIATOR_A = 3\nB = $(NEGOTIATOR_A)\nB = 4",
+            // Not concurrency limits.
+            "MEMORY_LIMIT = 5 GB\nSWAP_LIMIT = 10K\nTIME_LIMIT = 2 * 3600\nCPU_LIMIT = RequestCpus\nX_LIMIT = 80%",
+            "CGROUP_LOW_MEMORY_LIMIT = 75%",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
+        assert_eq!(
+            found("HOSTALLOW_WRITE = *\nGSI_DAEMON_CERT = /a"),
+            [
+                "warning 1:1+15 HTCondor 25.14.1 does not read `HOSTALLOW_WRITE` [it was replaced by `ALLOW_WRITE`]",
+                "warning 2:1+15 HTCondor 25.14.1 does not read `GSI_DAEMON_CERT` [it was removed in an earlier version: remove the line]"
+            ]
+        );
+        assert_eq!(found("GSI_DAEMON_CERT = /a\nA = $(GSI_DAEMON_CERT)"), [""; 0]);
+        assert_eq!(found("MATLAB_LIMIT = 5O\nIDL_LIMIT = ten").len(), 2);
     }
 
     #[test]

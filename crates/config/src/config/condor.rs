@@ -11,7 +11,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::condition::VERSION;
-use super::expand::{ExpandError, Expanded, Surroundings, expand, expand_self};
+use super::expand::{ExpandError, Expanded, Surroundings, expand, expand_self, own_path};
 use super::line::Logical;
 use super::{ConfigError, Diagnostic, Location, shown, table};
 use classmate::internal::diagnostic::Severity;
@@ -417,8 +417,15 @@ impl Config {
             return Ok(value.to_vec());
         }
         let names = self.own_names(name);
-        expand_self(&names, self.earlier(&names), value)
-            .map_err(|error| Diagnostic::error_at(error.to_string(), place.clone()))
+        let refused = |error: ExpandError| Diagnostic::error_at(error.to_string(), place.clone());
+        let mut value = expand_self(&names, self.earlier(&names), value).map_err(refused)?;
+        // `$Fn(NAME)` and its kind are evaluated now; every other function macro of the name itself is a circle.
+        for _ in 0..memchr::memchr_iter(b'$', &value).count() {
+            let Some(call) = own_path(&names, &value) else { break };
+            let part = self.expanded(b"", &value[call.clone()]).map_err(refused)?;
+            value.splice(call, part.text);
+        }
+        Ok(value)
     }
 
     /// The spellings under which an assignment refers to itself: with and without a prefix that counts.

@@ -20,14 +20,16 @@ const MAX_BYTES: u64 = 64 << 20;
 
 impl Disk {
     /// The configuration files in a pool directory, in the order in which they are read: `condor_config`, the files in
-    /// `config.d` by name, `config`.
+    /// `config.d` by name, `config`. A directory `config.d` itself means its files, after the `condor_config` beside it.
     ///
     /// # Errors
     /// A folder `config.d` that cannot be read, with its path.
     pub fn pool_config(pool: &Path) -> Result<Vec<PathBuf>, (PathBuf, FileError)> {
         let mut files = Vec::new();
-        files.extend(Some(pool.join("condor_config")).filter(|path| path.exists()));
-        let folder = pool.join("config.d");
+        let is_folder = pool.file_name().is_some_and(|name| name == "config.d");
+        let root = if is_folder { pool.parent().unwrap_or(pool) } else { pool };
+        files.extend(Some(root.join("condor_config")).filter(|path| path.exists()));
+        let folder = if is_folder { pool.to_path_buf() } else { pool.join("config.d") };
         if folder.is_dir() {
             let names = Disk.list(&folder.display().to_string());
             let mut names = names.map_err(|error| (folder.clone(), error))?;

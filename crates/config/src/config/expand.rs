@@ -5,8 +5,9 @@
 //! begin in one value and end in another (`docs/reference/config-language.md` 4).
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::function::{self, Call};
+use super::function::{self, Call, Function};
 use super::reference::{self, Reference, Text};
 use super::shown;
 
@@ -343,6 +344,17 @@ pub(crate) fn expand_self(names: &[&[u8]], old: Option<&[u8]>, value: &[u8]) -> 
     if out.len() > MAX_LENGTH { Err(ExpandError::Length) } else { Ok(out) }
 }
 
+/// The first call of a path function, `$Fn(NAME)`, whose argument is one of some names.
+pub(crate) fn own_path(names: &[&[u8]], value: &[u8]) -> Option<Range<usize>> {
+    let is_escaped = |at: usize| value[..at].ends_with(b"$");
+    memchr::memchr_iter(b'$', value).filter(|at| !is_escaped(*at)).find_map(|at| {
+        let rest = &value[at..];
+        let call = function::find(&Text::Forward(rest)).filter(|call| matches!(call.function, Function::Path(_)))?;
+        let argument = &rest[call.argument.clone()];
+        names.iter().any(|name| name.eq_ignore_ascii_case(argument)).then(|| at..at + call.length)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -465,5 +477,21 @@ mod tests {
         };
         assert_eq!(own(Some(b"1"), "$(a) $(S.A:x) $(B:$(A)) $$(A)"), "1 1 $(B:1) $$(A)");
         assert_eq!(own(None, "$(A:$(A:y)) $(A)."), "y .");
+    }
+    /// As `condor_config_val` 25.14.1 reads `N = /a/b.c` and these values of `N` after it.
+    #[test]
+    fn path_functions_of_a_name_use_its_earlier_value() {
+        use crate::config::Config;
+        let value = |text: &str| {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            String::from_utf8(config.get("N").unwrap().unwrap().text).unwrap()
+        };
+        assert_eq!(value("N = /a/b\nN = $Fp(N)"), "/a/");
+        assert_eq!(value("N = /a/b/c.d\nN = $Fn(n)x"), "cx");
+        assert_eq!(value("N = $Fn(N)x"), "Nx");
+        assert_eq!(value("M = $(K)\nK = /p/q.r\nN = $(M)\nN = $Fn(N)\nK = /k/l"), "q");
+        assert_eq!(value("X = /q/w\nN = /a/b.c\nN = $Fn(X) $Fx(N)"), "w .c");
+        assert_eq!(value("DAEMON_LIST = $Fn(DAEMON_LIST)\nN = $(DAEMON_LIST)"), "MASTER");
+        assert!(Config::parse("c", b"N = 5\nN = $INT(N)").unwrap().get("N").is_err());
     }
 }

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
+use super::name_list::has_no_default;
 use super::table;
 use classmate::internal::records::{Record, records};
 
@@ -149,7 +150,7 @@ pub fn find(name: &[u8]) -> Option<&'static Knob> {
     if let Some(knob) = BY_NAME.get(upper.as_slice()) {
         return Some(knob);
     }
-    if table::entry(&upper).is_some() {
+    if table::entry(&upper).is_some() || has_no_default(&upper) {
         // A knob of another daemon, whose name only looks like one of a family.
         return None;
     }

@@ -118,6 +118,16 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The warning about a comment that ends the value around it.
+    fn comment_in_value(&self, line: &[u8], column: u32) -> Diagnostic {
+        let last = String::from_utf8_lossy(line).chars().last().unwrap_or('#');
+        let message = format!("this comment ends the value, and its last character `{last}` is added to the value");
+        let place = Location { file: Arc::clone(&self.file), line: self.line, column };
+        let help =
+            "the next line is read as a line of its own; end the comment with `\\`, or move it above the assignment";
+        Diagnostic::warning_at(message, place).width(line.len()).help(help).code("comment-in-value")
+    }
+
     fn logical(&mut self, warnings: &mut Vec<Diagnostic>) -> Result<Option<Logical>, ConfigError> {
         let (first, column) = loop {
             match self.physical() {
@@ -139,19 +149,15 @@ impl<'a> Lines<'a> {
             let Some((line, column)) = self.physical() else {
                 break;
             };
-            if line.first() == Some(&b'#') {
-                // A comment inside a value: dropped, and the value goes on.
-                logical.text.push(b'\\');
-                if line.last() != Some(&b'\\') {
-                    let last = String::from_utf8_lossy(line).chars().last().unwrap_or('#');
-                    let message =
-                        format!("HTCondor ends the value at this comment and appends its last character, `{last}`");
-                    let place = Location { file: Arc::clone(&self.file), line: self.line, column };
-                    warnings.push(
-                        Diagnostic::warning_at(message, place)
-                            .help("end the comment line with `\\`, or move it above the assignment"),
-                    );
+            if let (Some(b'#'), Some(last)) = (line.first(), line.last()) {
+                // Of a comment inside a value the last byte counts: a backslash continues the value, another one is
+                // its end.
+                if *last != b'\\' {
+                    let end = column + line.len() as u32 - 1;
+                    logical.joints.push(Joint { at: logical.text.len(), line: self.line, column: end });
+                    warnings.push(self.comment_in_value(line, column));
                 }
+                logical.text.push(*last);
             } else {
                 if !line.is_empty() {
                     logical.joints.push(Joint { at: logical.text.len(), line: self.line, column });
@@ -178,5 +184,20 @@ mod tests {
         let line = lines.next(&mut Vec::new()).unwrap().unwrap();
         assert_eq!(line.start().to_string(), "f:5:1");
         assert!(lines.next(&mut Vec::new()).unwrap().is_none());
+    }
+    /// As `condor_config_val` 25.14.1 reads these files.
+    #[test]
+    fn a_comment_inside_a_value_ends_it_with_its_last_byte() {
+        let read = |text: &str| {
+            let (mut lines, mut warnings, mut found) = (Lines::new(Arc::from("f"), text.as_bytes()), vec![], vec![]);
+            while let Some(line) = lines.next(&mut warnings).unwrap() {
+                found.push(String::from_utf8(line.text).unwrap());
+            }
+            (found, warnings.len())
+        };
+        assert_eq!(read("A = one \\\n# c g\nB = 2"), (vec!["A = one g".to_owned(), "B = 2".to_owned()], 1));
+        assert_eq!(read("E = 1 \\\n#\nB"), (vec!["E = 1 #".to_owned(), "B".to_owned()], 1));
+        assert_eq!(read("C = 1 \\\n  # x\\\n 2\nD"), (vec!["C = 1 2".to_owned(), "D".to_owned()], 0));
+        assert_eq!(read("F = a, \\\n b, \\\n# c, \\\n  d"), (vec!["F = a, b, d".to_owned()], 0));
     }
 }

@@ -122,13 +122,21 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
 }
 
-/// The first byte of a line that is not a comment, nor empty if empty lines are skipped too.
+/// The first byte of a line that is not a comment, nor empty if empty lines are skipped too. Where they are not, a value
+/// continues: a comment that does not end with a backslash ends it with its last byte.
 fn behind_comments(file: &[u8], mut next: usize, empty_too: bool) -> Option<usize> {
     loop {
         let line = file.get(next..)?;
         let first = next + line.iter().position(|byte| !is_blank(*byte))?;
         match file[first] {
-            b'#' => next = first + memchr::memchr(b'\n', &file[first..])? + 1,
+            b'#' => {
+                let end = first + memchr::memchr(b'\n', &file[first..]).unwrap_or(file.len() - first);
+                let comment = file[first..end].trim_ascii_end();
+                if !empty_too && !comment.ends_with(b"\\") {
+                    return Some(first + comment.len() - 1);
+                }
+                next = end + 1;
+            }
             b'\n' if empty_too => next = first + 1,
             _ => return Some(first),
         }
@@ -161,7 +169,7 @@ pub fn offset(lines: &[(usize, usize)], at: usize) -> usize {
 }
 
 /// The number of the first line, from 0, that is a comment inside of a value which a `\` continues, in the lines of a
-/// statement. Whether such a value goes on behind the comment is read differently by manual and reference.
+/// statement.
 pub fn comment_within(statement: &[u8]) -> Option<u64> {
     let mut continued = false;
     for (number, line) in (0..).zip(statement.split(|byte| *byte == b'\n')) {
@@ -229,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_continued_value_stands_on_several_lines() {
-        let file = b"A = a > 1 \\\n  && b \\\n # not this\n  && c\n";
+        let file = b"A = a > 1 \\\n  && b \\\n # not this \\\n  && c\n";
         let config = Config::parse("c", file).unwrap();
         let raw = config.definition(b"A").unwrap().raw;
         let lines = lines(file, 4, raw).unwrap();
@@ -238,6 +246,10 @@ mod tests {
             assert_eq!(offset(&lines, find(raw)), find(file).max(4), "{word} in {}", String::from_utf8_lossy(raw));
         }
         assert_eq!(super::lines(file, 3, raw), None);
+        let ended = b"A = a > 1 \\\n # or b\nB = 1\n";
+        let config = Config::parse("c", ended).unwrap();
+        let raw = config.definition(b"A").unwrap().raw;
+        assert_eq!((raw, super::lines(ended, 4, raw)), (b"a > 1 b".as_slice(), Some(vec![(0, 4), (6, 18)])));
         let file = b"A @=end\n  a > 1\n\n # not this\n  && c\n@end\n";
         let config = Config::parse("c", file).unwrap();
         let raw = config.definition(b"A").unwrap().raw;

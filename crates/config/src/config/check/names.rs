@@ -16,6 +16,15 @@ pub(super) const DAEMONS: &str = "daemons";
 const OF_SLOT_TYPE: &str = "variables of a slot type";
 const LEVELS: &str = "access levels";
 const OF_LEVEL: &str = "variables of an access level";
+const REMOVED: &str = "removed variables";
+
+/// Finds a variable (upper case) of earlier versions: the one that took its place, if there is one.
+pub(super) fn removed(upper: &[u8]) -> Option<Option<&'static str>> {
+    names(REMOVED).find_map(|entry| {
+        let (name, now) = entry.split_once(':').map_or((entry, None), |(name, now)| (name, Some(now)));
+        (name.as_bytes() == upper).then_some(now)
+    })
+}
 
 /// Returns true if a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
 pub(super) fn is_of_every_daemon(upper: &[u8]) -> bool {
