@@ -218,10 +218,13 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
         return Ok(FileKind::Config);
     }
     let text = if path.as_os_str() == "-" { input::peek_stdin()? } else { contents(path)? };
-    let options = ParseOptions::default();
     // A configuration can begin with a line `[section]`.
-    let ads = || Reader::detect(text.as_slice(), &options).is_ok_and(|mut reader| reader.any(|ad| ad.is_ok()));
-    if detect_ads(&text, &options) != Format::Long && ads() {
+    let first = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
+    let is_section = first.is_some_and(|line| {
+        let name = line.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+        name.is_some_and(|name| !name.is_empty() && !name.iter().any(|byte| b" \t=".contains(byte)))
+    });
+    if !is_section && detect_ads(&text, &ParseOptions::default()) != Format::Long {
         return Ok(FileKind::Ads);
     }
     if submit::is_submit(&text) {

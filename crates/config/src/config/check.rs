@@ -244,9 +244,10 @@ impl Checker<'_> {
         if let Some(now) = removed(&upper) {
             let [major, minor, patch] = VERSION;
             let message = format!("HTCondor {major}.{minor}.{patch} does not read `{}`", shown(name));
-            let help = now.map_or("it was removed in an earlier version: remove the line".to_owned(), |now| {
-                format!("it was replaced by `{now}`")
-            });
+            let help = match now {
+                "" => "it was removed in an earlier version: remove the line".to_owned(),
+                now => format!("it was replaced by `{now}`"),
+            };
             self.found.push(definition.name_warning(message).code("obsolete-knob").help(help));
             return;
         }

@@ -18,10 +18,10 @@ const LEVELS: &str = "access levels";
 const OF_LEVEL: &str = "variables of an access level";
 const REMOVED: &str = "removed variables";
 
-/// Finds a variable (upper case) of earlier versions: the one that took its place, if there is one.
-pub(super) fn removed(upper: &[u8]) -> Option<Option<&'static str>> {
+/// Finds a variable (upper case) that only earlier versions read: the one that took its place, or an empty name.
+pub(super) fn removed(upper: &[u8]) -> Option<&'static str> {
     names(REMOVED).find_map(|entry| {
-        let (name, now) = entry.split_once(':').map_or((entry, None), |(name, now)| (name, Some(now)));
+        let (name, now) = entry.split_once(':').unwrap_or((entry, ""));
         (name.as_bytes() == upper).then_some(now)
     })
 }
