@@ -770,7 +770,7 @@ mod tests {
             found("GROUP_NAMES = chem\nGROUP_QUOTA_chem = 1\nGROUP_QUOTA_DYNAMICchem = 0.5"),
             ["unknown-knob 3:1"]
         );
-        let config = Config::parse("c", b"MEM_LIMIT = 10K").unwrap();
+        let config = Config::parse("c", b"MEM_LIMIT = 10x").unwrap();
         assert_eq!(lint(&config)[0].severity, classmate::internal::diagnostic::Severity::Warning);
     }
 

@@ -535,7 +535,7 @@ mod tests {
         assert_eq!(found("GROUP_QUOTAphysics = 1"), none);
         // A macro that is referred to is not a knob.
         let helper = "GROUP_NAMES = a, b\nGROUP_QUOTA_BASE = 5\nGROUP_QUOTA_a = $(GROUP_QUOTA_BASE)\n\
-                      GROUP_QUOTA_b = $INT(GROUP_QUOTA_BASE)\nMEM_LIMIT = 10K\nB_LIMIT = $(MEM_LIMIT:1)0";
+                      GROUP_QUOTA_b = $INT(GROUP_QUOTA_BASE)\nMEM_LIMIT = 10x\nB_LIMIT = $(MEM_LIMIT:1)0";
         assert_eq!(found(&helper.replace("\nB_LIMIT = $(MEM_LIMIT:1)0", "")).len(), 1);
         assert_eq!(found(&helper.replace("B_LIMIT = ", "B = ")), [""; 0]);
     }
