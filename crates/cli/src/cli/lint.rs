@@ -219,7 +219,8 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
     }
     let text = if path.as_os_str() == "-" { input::peek_stdin()? } else { contents(path)? };
     // A configuration can begin with a line `[section]`.
-    let first = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).find(|line| !line.is_empty());
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));
     let is_section = first.is_some_and(|line| {
         let name = line.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
         name.is_some_and(|name| !name.is_empty() && !name.iter().any(|byte| b" \t=".contains(byte)))
