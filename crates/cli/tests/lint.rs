@@ -237,7 +237,7 @@ fn the_type_of_standard_input_is_detected() {
         assert!(status == Some(0) && told.contains(&format!("[{code}]")), "{text}: {told}");
     }
     let (status, told) = fed(&["lint", "-", "-"], "START = true\n");
-    assert!(status == Some(1) && told.contains("can be read only once"), "{told}");
+    assert!(status == Some(2) && told.contains("can be read only once"), "{told}");
     assert_eq!(fed(&["fmt", "-"], "[\na=1;b=2]\n").1, "[\n    a = 1;\n    b = 2\n]\n");
 }
 

@@ -555,9 +555,9 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_inside_a_value_is_dropped_with_a_warning() {
-        let config = Config::parse("f", b"A = one \\\n # no bs\n two").unwrap();
-        assert_eq!(config.get("A").unwrap().unwrap().text, b"one two");
+    fn a_comment_inside_a_value_ends_it_with_a_warning() {
+        let config = Config::parse("f", b"A = one \\\n # no bs\nB = two").unwrap();
+        assert_eq!(config.get("A").unwrap().unwrap().text, b"one s");
         assert_eq!(config.warnings()[0].place.as_ref().unwrap().to_string(), "f:2:2");
     }
 
