@@ -22,7 +22,7 @@ use crate::pool::slot::{copies, is_slot};
 use crate::pool::{PoolSize, Slot};
 use crate::priority::ranking::ServiceOrder;
 use crate::priority::{Opening, PriorityPolicy, Standing, Waiting};
-use crate::queue::request::Queue;
+use crate::queue::request::{Queue, Queued};
 use crate::queue::{Job, JobId, Submitter};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
@@ -92,6 +92,15 @@ pub struct PreparedJob {
     pub ad: ClassAd,
     /// Priority and usage of its submitter.
     pub standing: Standing,
+}
+
+/// An idle job that is offered in a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OfferedJob {
+    /// The job.
+    pub job: JobId,
+    /// Its autocluster, from 1: jobs of one make equal requests.
+    pub autocluster: u32,
 }
 
 /// Ads among the slots that take no part in a cycle.
@@ -232,6 +241,13 @@ impl<'s> PreparedPool<'s> {
         let mut ad = candidacy(ad, policy);
         ad.update(&submitter_attributes_at_start(submitter, policy, &self.rules));
         PreparedJob { ad, standing: policy.standing(submitter) }
+    }
+
+    /// The jobs that the cycle offers; none after it, as it takes the queue.
+    pub fn queued(&self) -> Vec<OfferedJob> {
+        let queued =
+            |queued: &Queued| OfferedJob { job: self.queue.jobs[queued.job].id, autocluster: queued.autocluster };
+        self.queue.lists.iter().flatten().map(queued).collect()
     }
 
     /// The division of the pool among its groups in the first round of a cycle.

@@ -22,9 +22,21 @@ pub struct Trim {
 impl Trim {
     /// Returns whether a slot is considered.
     pub fn keeps(&self, slot: &Slot, settings: &EvalOptions) -> bool {
-        self.keeps_use(slot, settings)
-            && !(self.shutdown_within > 0 && shuts_down(slot, self.shutdown_within, settings))
-            && self.keeps_claimed_partitionable(slot, settings)
+        self.exclusion(slot, settings).is_none()
+    }
+
+    /// The reason a slot is left out, in a clause; `None` if it is considered.
+    pub fn exclusion(&self, slot: &Slot, settings: &EvalOptions) -> Option<&'static str> {
+        if !self.keeps_use(slot, settings) {
+            let retiring = self.preemption;
+            let in_use = "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false";
+            return Some(if retiring { "retiring, as RetirementTimeRemaining is above 0" } else { in_use });
+        }
+        if self.shutdown_within > 0 && shuts_down(slot, self.shutdown_within, settings) {
+            return Some("shutting down within NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD");
+        }
+        let claimed = "claimed and partitionable, and WantMatching is false or WorkingCM names another central manager";
+        (!self.keeps_claimed_partitionable(slot, settings)).then_some(claimed)
     }
 
     /// The `CurrentTime` that a slot has for the rest of the cycle, epoch seconds: `condor_negotiator` sets it for the test
