@@ -38,6 +38,7 @@ mod explain;
 mod fmt;
 mod lint;
 mod policy_test;
+mod submit;
 mod verify;
 mod whatif;
 
@@ -73,6 +74,9 @@ pub mod internal {
     }
     pub mod policy_test {
         pub use crate::policy_test::*;
+    }
+    pub mod submit {
+        pub use crate::submit::*;
     }
     pub mod verify {
         pub use crate::verify::*;

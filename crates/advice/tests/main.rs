@@ -4,4 +4,5 @@ mod policy_test;
 #[path = "../../../tests/support/recorded.rs"]
 mod recorded;
 mod soundness;
+mod submit;
 mod verify;

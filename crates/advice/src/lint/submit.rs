@@ -40,7 +40,7 @@ pub fn is_submit(text: &[u8]) -> bool {
 }
 
 /// The arguments of a trimmed `queue` line; `None` for other lines, such as `queue_x = 1`.
-fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
+pub(crate) fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
     let (word, rest) = line.split_at_checked(b"queue".len())?;
     (word.eq_ignore_ascii_case(b"queue") && rest.first().is_none_or(u8::is_ascii_whitespace)).then_some(rest)
 }
@@ -48,7 +48,7 @@ fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
 /// The statements of a submit file, each with the number of its first line and the offset of its first byte, without
 /// the items that a `queue` lists in parentheses on lines of their own. A statement goes on behind a line that ends in
 /// `\`.
-fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
+pub(crate) fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
     let end_of = |start: usize| memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
     let (mut found, mut listing, mut number, mut start) = (Vec::new(), false, 1, 0);
     while start < text.len() {

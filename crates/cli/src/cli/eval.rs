@@ -39,7 +39,7 @@ pub(super) struct EvalArguments {
     /// The expression, in new syntax
     #[arg(allow_hyphen_values = true)]
     expression: OsString,
-    /// The MY ad: the first ad of this file, in any format (`-` for standard input)
+    /// The MY ad: the first ad of this file, in any format, or the first job of a submit file (`-` for standard input)
     #[arg(long, value_name = "FILE")]
     my: Option<PathBuf>,
     /// Position of the MY ad in its file, counted from 1

@@ -11,7 +11,7 @@ use flate2::read::MultiGzDecoder;
 use indexmap::IndexSet;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::Failure;
+use crate::cli::{Failure, submit};
 use crate::cli::failure::{Message, Told};
 use crate::cli::output::tell;
 use crate::report::escape;
@@ -207,8 +207,13 @@ pub(crate) fn ad_input(path: &Path) -> Result<AdInput, Failure> {
     open(path).map(|Input { reader, name, room, .. }| AdInput { reader, name, room })
 }
 
-/// Reads the Nth ad of a file, counted from 1.
+/// Reads the Nth ad of a file, counted from 1; of a submit file the Nth job.
 pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes) -> Result<ClassAd, Failure> {
+    if let Some(jobs) = submit::jobs_of(path)? {
+        let (count, place) = (counted(jobs.len() as u64, "job"), usize::try_from(at).unwrap_or(usize::MAX) - 1);
+        let few = || Failure::input(format!("`{}` submits {count}: expected at least {at}", path.display()));
+        return jobs.into_iter().nth(place).ok_or_else(few);
+    }
     let (mut reader, name, _) = ad_reader(path, None, settings)?;
     let mut seen = 0;
     for ad in reader.by_ref() {

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::cli::input::{self, Notes};
 use crate::cli::live::CollectorArguments;
-use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, World, print_result};
+use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, World, print_result, submit};
 use crate::report::Color;
 use crate::report::counted;
 use crate::report::table::{Screen, Table};
@@ -30,7 +30,7 @@ Examples:
   condor_status -long | classmate match --job examples/pool/jobs.ads --slots - --pairs none
   classmate match --job examples/pool/jobs.ads --pool cm.example.org --pairs matches")]
 pub(super) struct MatchArguments {
-    /// File of job ads, in any format (`-` for standard input) [default with --pool: all jobs of the pool]
+    /// File of job ads, in any format, or a submit file (`-` for standard input) [default with --pool: all jobs of the pool]
     #[arg(long, value_name = "FILE", required_unless_present = "collectors")]
     job: Option<PathBuf>,
     /// File of slot ads [default with --pool: all slots of the pool]
@@ -85,7 +85,11 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
         Some(path) => Ok((input::ads(path, &settings, &mut notes)?, format!("`{}`", path.display()))),
         None => Ok::<_, Failure>((arguments.live.ads(kind, &mut notes)?, "the pool".to_owned())),
     };
-    let (jobs, of_jobs) = read(&arguments.job, None)?;
+    let submitted = arguments.job.as_deref().map(submit::jobs_of).transpose()?.flatten();
+    let (jobs, of_jobs) = match (submitted, &arguments.job) {
+        (Some(jobs), Some(path)) => (jobs, format!("`{}`", path.display())),
+        _ => read(&arguments.job, None)?,
+    };
     let (mut slots, of_slots) = read(&arguments.slots, Some(AdType::Slot))?;
     let all = slots.len();
     slots.retain(is_slot);

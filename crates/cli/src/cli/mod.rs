@@ -34,6 +34,7 @@ mod snapshot;
 mod sprio;
 mod sshare;
 mod stats;
+mod submit;
 mod taskqueues;
 mod test;
 mod userprio;

@@ -1,0 +1,402 @@
+//! The job ads that `condor_submit` makes of a submit file, as far as matching depends on them.
+//!
+//! In: the text of a submit file, and facts about the access point. Out: one ad for each item of each `queue` statement, the
+//! first job of it. Commands that only matter on the access point or when the job runs are ignored.
+
+use crate::lint::submit::{lines, queue_arguments};
+use classmate::internal::diagnostic::Severity;
+use classmate::internal::span::Location;
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::token::Quoting;
+use classmate::{ClassAd, Diagnostic, Expr, ParseOptions};
+use classmate_config::Config;
+use classmate_config::internal::config::ConfigError;
+
+pub use crate::lint::submit::is_submit;
+
+/// Facts about the access point and the user.
+#[derive(Debug, Clone, Default)]
+pub struct SubmitContext {
+    /// The user.
+    pub owner: String,
+    /// `UID_DOMAIN`: `Owner@domain` is the submitter.
+    pub domain: String,
+    /// `FILESYSTEM_DOMAIN`; unknown if none.
+    pub file_system: Option<String>,
+    /// The number of the first cluster.
+    pub cluster: i64,
+    /// The time, seconds since 1970.
+    pub now: i64,
+}
+
+/// The input files of a job are taken to be this large, in MB: the least that `condor_submit` counts.
+const INPUT_SIZE: i64 = 1;
+
+/// The job ads of a submit file: one for each item, in order. `read` returns the text of a file with items.
+///
+/// # Errors
+/// A statement that is not understood, or a value that is not an expression, with its place.
+///
+/// ```
+/// use classmate_advice::internal::submit::{SubmitContext, jobs};
+/// let text = b"request_memory = 8 GB\n+IsShort = true\nqueue";
+/// let job = &jobs("a.sub", text, &SubmitContext::default(), &|_| None).unwrap()[0];
+/// assert_eq!(job.eval_int("RequestMemory"), Some(8192));
+/// assert_eq!(job.eval_bool("IsShort"), Some(true));
+/// ```
+pub fn jobs(
+    file: &str,
+    text: &[u8],
+    context: &SubmitContext,
+    read: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Result<Vec<ClassAd>, ConfigError> {
+    let mut config = Config::default();
+    let (mut found, mut process): (Vec<ClassAd>, i64) = (Vec::new(), 0);
+    // Lines that were not read yet; they keep their numbers.
+    let mut pending: Vec<u8> = Vec::new();
+    let all = lines(text);
+    for (at, (number, start, line)) in all.iter().enumerate() {
+        let Some(arguments) = queue_arguments(line.trim_ascii()).filter(|rest| !rest.trim_ascii().starts_with(b"="))
+        else {
+            let before = memchr::memchr_iter(b'\n', &pending).count() as u64 + 1;
+            pending.extend(std::iter::repeat_n(b'\n', usize::try_from(number.saturating_sub(before)).unwrap_or(0)));
+            match line.trim_ascii_start().strip_prefix(b"+") {
+                Some(attribute) => pending.extend([b"MY.".as_slice(), attribute, b"\n"].concat()),
+                None => pending.extend([line, b"\n".as_slice()].concat()),
+            }
+            continue;
+        };
+        config.add(file, &std::mem::take(&mut pending))?;
+        pending.extend(std::iter::repeat_n(b'\n', usize::try_from(*number).unwrap_or(0)));
+        let end = all.get(at + 1).map_or(text.len(), |(_, next, _)| *next);
+        let whole = String::from_utf8_lossy(&text[start + line.len() - arguments.len()..end]).into_owned();
+        let queue = QueueStatement::parse(&whole, read).map_err(|message| {
+            Diagnostic::error_at(message, Some(Location { file: file.into(), line: *number as u32, column: 1 }))
+        })?;
+        for item in &queue.items {
+            let mut config = config.clone();
+            let values = queue.names.iter().zip(item).map(|(name, value)| (name.as_str(), value.clone()));
+            let numbers = ["Cluster", "ClusterId"].map(|name| (name, context.cluster.to_string()));
+            let of_process = ["Process", "ProcId"].map(|name| (name, process.to_string()));
+            let all = values.chain(numbers).chain(of_process);
+            let lines: String = all.map(|(name, value)| format!("{name} = {value}\n")).collect();
+            config.add("queue", lines.as_bytes())?;
+            found.push(SubmitFile { config: &config }.job(context, process)?);
+            process = process.saturating_add(queue.count);
+        }
+    }
+    Ok(found)
+}
+
+/// A `queue` statement.
+struct QueueStatement {
+    /// Jobs of each item.
+    count: i64,
+    /// The variables that items set.
+    names: Vec<String>,
+    items: Vec<Vec<String>>,
+}
+
+impl QueueStatement {
+    /// Parses what follows the word `queue`; `read` returns the text of a file.
+    fn parse(text: &str, read: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<Self, String> {
+        let text = text.trim();
+        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let count = if digits > 0 { text[..digits].parse().unwrap_or(1) } else { 1 };
+        let rest = text[digits..].trim_start();
+        let is_word = |word: &&str| ["in", "from", "matching"].iter().any(|known| word.eq_ignore_ascii_case(known));
+        let Some(word) = rest.split([' ', '\t', '\n', ',', '(']).find(is_word) else {
+            return Ok(QueueStatement { count, names: Vec::new(), items: vec![Vec::new()] });
+        };
+        let at = word.as_ptr() as usize - rest.as_ptr() as usize;
+        let split = |text: &str| -> Vec<String> {
+            text.split([',', ' ', '\t', '\n', '\r']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        };
+        let mut names = split(&rest[..at]);
+        if names.is_empty() {
+            names.push("Item".to_owned());
+        }
+        let list = rest[at + word.len()..].trim();
+        let inside = list.strip_prefix('(').map(|list| list.trim_end().trim_end_matches(')'));
+        if !word.eq_ignore_ascii_case("from") {
+            let items = split(inside.unwrap_or(list)).into_iter().map(|item| vec![item]).collect();
+            return Ok(QueueStatement { count, names, items });
+        }
+        let lines = match inside {
+            Some(lines) => lines.to_owned(),
+            None => match read(list) {
+                Some(text) => String::from_utf8_lossy(&text).into_owned(),
+                None => return Err(format!("cannot read the items of `queue` from `{list}`")),
+            },
+        };
+        // The last variable takes the rest of the line.
+        let item = |line: &str| -> Vec<String> {
+            let parts = line.splitn(names.len(), |c: char| c == ',' || c.is_ascii_whitespace() && !line.contains(','));
+            parts.map(|part| part.trim().to_owned()).collect()
+        };
+        let items = lines.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        Ok(QueueStatement { count, items: items.map(item).collect(), names })
+    }
+}
+
+/// The commands of a submit file for one job.
+struct SubmitFile<'c> {
+    config: &'c Config,
+}
+
+impl SubmitFile<'_> {
+    /// The value of a command; none if it is not set, or empty.
+    fn value(&self, command: &str) -> Result<Option<String>, ConfigError> {
+        if self.config.assignment(command.to_ascii_uppercase().as_bytes()).is_none() {
+            return Ok(None);
+        }
+        let found = self.config.get(command)?.map(|found| String::from_utf8_lossy(&found.text).trim().to_owned());
+        Ok(found.filter(|text| !text.is_empty()))
+    }
+
+    /// An expression that is the value of a command, with its place if it does not parse.
+    fn parsed(&self, command: &str, text: &str) -> Result<Expr, ConfigError> {
+        let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+        parse_expr(text.as_bytes(), &options).map_err(|error| {
+            let message = format!("`{command}` is not a valid expression: {error}");
+            let definition = self.config.assignment(command.to_ascii_uppercase().as_bytes());
+            match definition {
+                Some(definition) => definition.value_problem(Severity::Error, message),
+                None => Diagnostic::error_at(message, None),
+            }
+        })
+    }
+
+    fn expr(&self, command: &str) -> Result<Option<Expr>, ConfigError> {
+        self.value(command)?.map(|text| self.parsed(command, &text)).transpose()
+    }
+
+    /// The commands that begin with a prefix, each with the rest of its name.
+    fn prefixed(&self, prefix: &str) -> Vec<(String, String)> {
+        let names = self.config.names().map(|name| String::from_utf8_lossy(name).into_owned());
+        let rest = |name: String| {
+            let start = name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix))?;
+            let rest = name[start.len()..].to_owned();
+            Some((name, rest))
+        };
+        names.filter_map(rest).collect()
+    }
+
+    /// The ad of a job.
+    fn job(&self, context: &SubmitContext, process: i64) -> Result<ClassAd, ConfigError> {
+        let mut job = ClassAd::new();
+        let universe = self.value("universe")?.unwrap_or_else(|| "vanilla".to_owned()).to_ascii_lowercase();
+        let number = match universe.as_str() {
+            "scheduler" => 7,
+            "grid" => 9,
+            "java" => 10,
+            "parallel" => 11,
+            "local" => 12,
+            "vm" => 13,
+            _ => 5,
+        };
+        job.insert("MyType", "Job");
+        job.insert("ClusterId", context.cluster);
+        job.insert("ProcId", process);
+        job.insert("QDate", context.now);
+        job.insert("JobUniverse", number);
+        job.insert("JobStatus", if self.value("hold")?.is_some_and(|held| is_true(&held)) { 5 } else { 1 });
+        job.insert("Owner", context.owner.as_str());
+        job.insert("User", format!("{}@{}", context.owner, context.domain).as_str());
+        job.insert("TransferInputSizeMB", INPUT_SIZE);
+        if let Some(domain) = &context.file_system {
+            job.insert("FileSystemDomain", domain.as_str());
+        }
+        self.account(&mut job, &context.owner)?;
+        for (command, attribute, default) in [("priority", "JobPrio", "0"), ("rank", "Rank", "0.0")] {
+            let value = self.value(command)?.unwrap_or_else(|| default.to_owned());
+            job.insert_expr(attribute, &self.parsed(command, &value)?);
+        }
+        if let Some(limits) = self.value("concurrency_limits")? {
+            let mut limits: Vec<String> = limits.split(',').map(|limit| limit.trim().to_ascii_lowercase()).collect();
+            limits.sort();
+            job.insert("ConcurrencyLimits", limits.join(",").as_str());
+        }
+        let requested = self.requests(&mut job)?;
+        let requirements = self.requirements(&mut job, number, (&universe, &requested))?;
+        job.insert_expr("Requirements", &self.parsed("requirements", &requirements)?);
+        for (name, attribute) in self.prefixed("MY.") {
+            if let Some(expr) = self.expr(&name)? {
+                job.insert_expr(attribute.as_str(), &expr);
+            }
+        }
+        Ok(job)
+    }
+
+    /// The accounting group and its user.
+    fn account(&self, job: &mut ClassAd, owner: &str) -> Result<(), ConfigError> {
+        let (group, user) = (self.value("accounting_group")?, self.value("accounting_group_user")?);
+        let is_set = group.is_some() || user.is_some();
+        let user = user.unwrap_or_else(|| owner.to_owned());
+        if let Some(group) = &group {
+            job.insert("AcctGroup", group.as_str());
+        }
+        if is_set {
+            let whole = group.map_or_else(|| user.clone(), |group| format!("{group}.{user}"));
+            job.insert("AcctGroupUser", user.as_str());
+            job.insert("AccountingGroup", whole.as_str());
+        }
+        Ok(())
+    }
+
+    /// Sets the requests for resources. Returns the names of those for which Requirements have a condition.
+    fn requests(&self, job: &mut ClassAd) -> Result<Vec<String>, ConfigError> {
+        let mut requested = Vec::new();
+        let disk = "MAX({ 1024, (TransferInputSizeMB + 1) * 1.25 }) * 1024";
+        for (resource, default) in [("Disk", disk), ("Memory", "128"), ("Cpus", "1")] {
+            let command = format!("request_{}", resource.to_ascii_lowercase());
+            let text = self.value(&command)?;
+            let unit = match resource {
+                "Memory" => Some(1 << 20),
+                "Disk" => Some(1 << 10),
+                _ => None,
+            };
+            let value = text.as_deref().unwrap_or(default);
+            if value.eq_ignore_ascii_case("undefined") {
+                continue;
+            }
+            let attribute = format!("Request{resource}");
+            match unit.and_then(|unit| amount(value, unit)) {
+                Some(amount) => job.insert(attribute.as_str(), amount),
+                None => job.insert_expr(attribute.as_str(), &self.parsed(&command, value)?),
+            }
+            if resource != "Cpus" || text.as_deref().is_some_and(|text| text != "1") {
+                requested.push(resource.to_owned());
+            }
+        }
+        for (name, resource) in self.prefixed("request_") {
+            if ["cpus", "disk", "memory"].iter().any(|known| resource.eq_ignore_ascii_case(known)) {
+                continue;
+            }
+            let resource = if resource.eq_ignore_ascii_case("gpus") { "GPUs".to_owned() } else { resource };
+            if let Some(expr) = self.expr(&name)? {
+                job.insert_expr(format!("Request{resource}").as_str(), &expr);
+                requested.push(resource);
+            }
+        }
+        // As `condor_submit` orders them.
+        requested.sort_by_key(|resource| resource == "GPUs");
+        Ok(requested)
+    }
+
+    /// The Requirements: those of the file, and the conditions that `condor_submit` adds for what they do not mention.
+    fn requirements(
+        &self,
+        job: &mut ClassAd,
+        number: i64,
+        (universe, requested): (&str, &[String]),
+    ) -> Result<String, ConfigError> {
+        let own = self.expr("requirements")?;
+        let mentions = |names: &[&str]| {
+            let all = own.as_ref().map(|own| own.tree().names(own.root()).collect::<Vec<_>>()).unwrap_or_default();
+            all.iter().any(|name| names.iter().any(|known| name.folded() == known.to_ascii_lowercase().as_bytes()))
+        };
+        let mut all: Vec<String> = own.iter().map(|own| format!("({own:#})")).collect();
+        let (image, docker) = (self.value("container_image")?, self.value("docker_image")?);
+        if universe != "java" && !mentions(&["Arch"]) {
+            all.push("(TARGET.Arch == \"X86_64\")".to_owned());
+        }
+        match (&image, &docker) {
+            (Some(image), _) => {
+                job.insert("WantContainer", true);
+                let kind = if image.starts_with("docker:") {
+                    "HasDockerURL"
+                } else if image.to_ascii_lowercase().ends_with("sif") {
+                    "HasSIF"
+                } else {
+                    "HasSandboxImage"
+                };
+                all.push(format!("TARGET.HasContainer && TARGET.{kind}"));
+            }
+            (None, Some(_)) => {
+                job.insert("WantDocker", true);
+                all.push("TARGET.HasDocker".to_owned());
+            }
+            (None, None) if universe == "java" => all.push("TARGET.HasJava".to_owned()),
+            (None, None) if !mentions(&["OpSys", "OpSysAndVer", "OpSysName", "OpSysVer", "OpSysMajorVer"]) => {
+                all.push("(TARGET.OpSys == \"LINUX\")".to_owned());
+            }
+            (None, None) => {}
+        }
+        for resource in requested {
+            let condition = format!("(TARGET.{resource} >= Request{resource})");
+            all.push(match resource.as_str() {
+                "Disk" if number == 5 && !mentions(&["Disk", "CondorVersion"]) => {
+                    format!("(versionGE(split(TARGET.CondorVersion)[1],\"25.12.0\") || {condition})")
+                }
+                "GPUs" if self.required_gpus(job)? => {
+                    "(countMatches(MY.RequireGPUs,TARGET.AvailableGPUs) >= RequestGPUs)".to_owned()
+                }
+                _ => condition,
+            });
+        }
+        let transfer = self.value("should_transfer_files")?.unwrap_or_else(|| "IF_NEEDED".to_owned());
+        let same = "TARGET.FileSystemDomain == MY.FileSystemDomain";
+        match transfer.to_ascii_uppercase().as_str() {
+            _ if matches!(number, 7 | 9 | 12) || mentions(&["FileSystemDomain", "HasFileTransfer"]) => {}
+            "YES" => all.push("(TARGET.HasFileTransfer)".to_owned()),
+            "NO" => all.push(format!("({same})")),
+            _ => all.push(format!("(({same}) || (TARGET.HasFileTransfer))")),
+        }
+        Ok(all.join(" && "))
+    }
+
+    /// Sets the condition on GPUs; true if there is one.
+    fn required_gpus(&self, job: &mut ClassAd) -> Result<bool, ConfigError> {
+        let mut all: Vec<String> = self.value("require_gpus")?.into_iter().collect();
+        for (bound, what, condition) in [
+            ("Min", "Capability", "Capability >="),
+            ("Max", "Capability", "Capability <="),
+            ("Min", "Memory", "GlobalMemoryMb >="),
+            ("Min", "Runtime", "MaxSupportedVersion >="),
+        ] {
+            let command = format!("gpus_{bound}imum_{what}").to_ascii_lowercase();
+            let Some(value) = self.value(&command)? else { continue };
+            let version = value.split_once('.').unwrap_or((&value, "0"));
+            let number = match what {
+                "Memory" => amount(&value, 1 << 20),
+                "Runtime" => {
+                    version.0.parse().ok().zip(version.1.parse().ok()).map(|(a, b): (i64, i64)| a * 1000 + b * 10)
+                }
+                _ => None,
+            };
+            let attribute = format!("GPUs{bound}{what}");
+            match number {
+                Some(number) => job.insert(attribute.as_str(), number),
+                None => job.insert_expr(attribute.as_str(), &self.parsed(&command, &value)?),
+            }
+            all.push(format!("{condition} {attribute}"));
+        }
+        let text = all.join(" && ");
+        if !text.is_empty() {
+            job.insert_expr("RequireGPUs", &self.parsed("require_gpus", &text)?);
+        }
+        Ok(!text.is_empty())
+    }
+}
+
+fn is_true(text: &str) -> bool {
+    ["true", "yes", "t", "1"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// An amount with a unit such as `8 GB`, in units of so many bytes, rounded up; none if it is an expression. Without a unit it
+/// is in these units already.
+fn amount(text: &str, unit: u64) -> Option<i64> {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    let bytes = match text[end..].trim().to_ascii_uppercase().as_str() {
+        "" => unit,
+        "K" | "KB" => 1 << 10,
+        "M" | "MB" => 1 << 20,
+        "G" | "GB" => 1 << 30,
+        "T" | "TB" => 1 << 40,
+        _ => return None,
+    };
+    let whole = (number * bytes as f64 / unit as f64).ceil();
+    (whole < i64::MAX as f64).then_some(whole as i64)
+}

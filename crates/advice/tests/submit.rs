@@ -1,0 +1,46 @@
+//! Job ads that `condor_submit -dry-run` of HTCondor 25.14.1 made of submit files, in `data/submit.jsonl`: the attributes
+//! on which matching depends.
+
+use std::collections::BTreeMap;
+
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate_advice::internal::submit::{SubmitContext, jobs};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Recorded {
+    name: String,
+    submit: String,
+    jobs: Vec<BTreeMap<String, String>>,
+}
+
+#[test]
+fn submit_files_make_the_ads_that_condor_submit_makes() {
+    let context = SubmitContext { owner: "root".to_owned(), domain: "x".to_owned(), cluster: 1, ..Default::default() };
+    let records: Vec<Recorded> =
+        include_str!("data/submit.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records.len() >= 29);
+    for Recorded { name, submit, jobs: recorded } in records {
+        let made = jobs(&name, submit.as_bytes(), &context, &|_| None).unwrap();
+        assert!(!made.is_empty(), "{name}");
+        for job in made {
+            let process = job.eval_int("ProcId").unwrap().to_string();
+            let recorded = recorded.iter().find(|one| one["ProcId"] == process).unwrap();
+            for (attribute, text) in recorded {
+                let expected = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+                let found = job.get(attribute.as_str()).map(|expr| expr.to_string()).unwrap_or_default();
+                assert_eq!(found, expected.to_string(), "{name} {process}: {attribute}");
+            }
+        }
+    }
+}
+
+#[test]
+fn mistakes_are_reported_with_their_places() {
+    let of = |text: &str| jobs("a.sub", text.as_bytes(), &SubmitContext::default(), &|_| None).unwrap_err().to_line();
+    assert!(
+        of("executable = x\nrequest_memory = 1 +\nqueue").starts_with("a.sub:2:18: `request_memory` is not a valid")
+    );
+    assert!(of("queue x from list.txt").starts_with("a.sub:1:1: cannot read the items of `queue` from `list.txt`"));
+    assert!(of("a b c\nqueue").starts_with("a.sub:1:"));
+}
