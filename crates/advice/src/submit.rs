@@ -19,7 +19,7 @@ pub use crate::lint::submit::is_submit;
 pub struct SubmitContext {
     /// The user.
     pub owner: String,
-    /// `UID_DOMAIN`: `Owner@domain` is the submitter.
+    /// `UID_DOMAIN`: `Owner@domain` is the submitter; without one, `Owner`.
     pub domain: String,
     /// `FILESYSTEM_DOMAIN`; unknown if none.
     pub file_system: Option<String>,
@@ -202,7 +202,11 @@ impl SubmitFile<'_> {
         job.insert("JobUniverse", number);
         job.insert("JobStatus", if self.value("hold")?.is_some_and(|held| is_true(&held)) { 5 } else { 1 });
         job.insert("Owner", context.owner.as_str());
-        job.insert("User", format!("{}@{}", context.owner, context.domain).as_str());
+        let user = match context.domain.as_str() {
+            "" => context.owner.clone(),
+            domain => format!("{}@{domain}", context.owner),
+        };
+        job.insert("User", user.as_str());
         job.insert("TransferInputSizeMB", INPUT_SIZE);
         if let Some(domain) = &context.file_system {
             job.insert("FileSystemDomain", domain.as_str());

@@ -341,7 +341,7 @@ fn a_user_with_an_association_for_a_partition_stands_as_that() {
     // Nobody has used anything: all have the best factor, 1 - 1 is 0. A third of the shares of the only account.
     let found = classmate(&["negotiate", &path, "--policy", "slurm"]);
     says(&found, 0, &["u@x            0.00  33.3%"]);
-    let found = classmate(&["explain", &path, "--policy", "slurm", "--job", "1.0"]);
+    let found = classmate(&["explain", &path, "--policy", "slurm", "--job", "1.0", "--details"]);
     says(&found, 0, &["fair-share factor 1.00"]);
 }
 

@@ -6,12 +6,14 @@ use classmate::internal::eval::matching::symmetric;
 use classmate::internal::format::long::LongReader;
 use classmate::internal::name::Name;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate_advice::internal::explain::cycle::reasons;
+use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::explain::job_view::JobView;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::{Explanation, PoolFacts, find};
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain};
-use classmate_cli::report::explain::suggested;
+use classmate_cli::report::explain::ShownParts;
 use classmate_config::internal::config::Config;
 use classmate_pool::internal::generate::{GeneratedPool, NOW};
 use classmate_pool::internal::negotiate::{PreparedPool, Purpose, Snapshot};
@@ -277,9 +279,8 @@ fn a_slot_tells_the_values_and_what_both_sides_refuse() {
     assert_eq!(
         causes,
         [
+            // Without it the second job would match: what the first one requires is not a cause.
             "it rejects all idle jobs because of `TARGET.RequestMemory <= 500` in `START` (RequestMemory of jobs is 800 to 2000)",
-            "1 of 2 idle jobs rejects it because of `TARGET.Memory >= RequestMemory` (Memory of the slot is 1000, RequestMemory of the \
-             job is 2000)"
         ]
     );
     // The one that fails by one condition is nearer.
@@ -309,14 +310,14 @@ fn the_branch_that_a_slot_takes_is_changed_for_first() {
     // `P` is there, so that the second branch counts: at most 8192.
     let guarded = "P = 8192; Requirements = isUndefined(P) ? TARGET.X < 100 : TARGET.X <= P";
     let first = |job: &str, slot: &str| suggestions(&format!("{job}; Requirements = true"), slot).remove(0);
-    assert_eq!(first("X = 9000", guarded), "lower `X` from 9000 to 8192: 1 slot matches, such as s");
+    assert_eq!(first("X = 9000", guarded), "+X = 8192: 1 of 1 slot matches");
     // Of a slot without GPUs it asks for at most two cores; more GPUs would do nothing.
     let cores = "GPUs = 0; Requirements = ifThenElse(GPUs > 0, TARGET.RequestGPUs >= 1, TARGET.RequestCpus <= 2)";
     let job = "RequestCpus = 4; RequestGPUs = 0";
-    assert_eq!(first(job, cores), "lower `RequestCpus` from 4 to 2: 1 slot matches, such as s");
+    assert_eq!(first(job, cores), "request_cpus = 2: 1 of 1 slot matches");
     // Of the job's own attribute: 64 is not above 100, so 5 is wanted.
     let own = "P = 100; Requirements = TARGET.X > 100 ? TARGET.X / 2 == P : TARGET.X == 5";
-    assert_eq!(first("X = 64", own), "lower `X` from 64 to 5: 1 slot matches, such as s");
+    assert_eq!(first("X = 64", own), "+X = 5: 1 of 1 slot matches");
 }
 
 #[test]
@@ -325,8 +326,14 @@ fn what_does_nothing_in_a_change_is_left_out() {
     let slot = "Memory = 256; Cpus = 2; Requirements = TARGET.RequestCpus < Cpus";
     let job = "RequestMemory = 200; RequestCpus = 8; Requirements = RequestMemory + 10 * RequestCpus < TARGET.Memory";
     let found = suggestions(job, slot);
-    assert_eq!(found[0], "lower `RequestCpus` from 8 to 1: 1 slot matches, such as s");
-    assert!(found[1..].iter().all(|other| !other.contains("lower `RequestCpus` from 8 to 1 and")), "{found:?}");
+    assert_eq!(found[0], "request_cpus = 1: 1 of 1 slot matches");
+    assert!(found[1..].iter().all(|other| !other.contains("request_cpus = 1 and")), "{found:?}");
+}
+
+/// A suggestion as it is printed.
+fn suggested(one: &Suggestion, found: &Explanation) -> String {
+    let (change, effect) = classmate_cli::report::explain::suggested(one, found);
+    format!("{change}: {effect}")
 }
 
 /// What is suggested first for a job, of a pool of one slot.
@@ -334,72 +341,63 @@ fn suggestions(job: &str, slot: &str) -> Vec<String> {
     let slot = ad(&format!("[ Name = \"s\"; MyType = \"Machine\"; Memory = 16384; Cpus = 4; {slot} ]"));
     let job = ad(&format!("[ RequestMemory = 2000; RequestCpus = 1; {job} ]"));
     let (_, found) = explained(&job, vec![slot]);
-    found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect()
+    found.suggestions.iter().map(|one| suggested(one, &found)).collect()
 }
 
 #[test]
 fn an_attribute_is_solved_for_in_lists_quotients_differences_and_sums() {
     let any = "Requirements = true";
     let of_slot = |policy: &str| suggestions(any, &format!("Requirements = {policy}"));
-    let tail = ": 1 slot matches, such as s";
+    let tail = ": 1 of 1 slot matches";
     let quotient = of_slot("TARGET.RequestMemory / TARGET.RequestCpus <= 1000");
-    assert_eq!(quotient[0], format!("lower `RequestMemory` from 2000 to 1000{tail}"));
-    assert_eq!(quotient[1], format!("raise `RequestCpus` from 1 to 2{tail}"));
-    assert_eq!(
-        of_slot("Memory - TARGET.RequestMemory >= 15000")[0],
-        format!("lower `RequestMemory` from 2000 to 1384{tail}")
-    );
+    assert_eq!(quotient[0], format!("request_memory = 1000 MB{tail}"));
+    assert_eq!(quotient[1], format!("request_cpus = 2{tail}"));
+    assert_eq!(of_slot("Memory - TARGET.RequestMemory >= 15000")[0], format!("request_memory = 1384 MB{tail}"));
     let list = of_slot("stringListMember(TARGET.ProjectName, \"atlas,cms\")");
-    assert_eq!(list[0], format!("set `ProjectName` to \"atlas\"{tail}"));
+    assert_eq!(list[0], format!("+ProjectName = \"atlas\"{tail}"));
     let list = of_slot("member(TARGET.ProjectName, { \"atlas\", \"cms\" })");
-    assert_eq!(list[0], format!("set `ProjectName` to \"atlas\"{tail}"));
+    assert_eq!(list[0], format!("+ProjectName = \"atlas\"{tail}"));
     let sum = of_slot("TARGET.RequestMemory + TARGET.MemoryOverhead <= Memory");
-    assert_eq!(sum[0], format!("set `MemoryOverhead` to 14384{tail}"));
+    assert_eq!(sum[0], format!("+MemoryOverhead = 14384{tail}"));
     // The nearest of the list.
     let near = suggestions(
         "ProjectName = \"cns\"; Requirements = true",
         "Requirements = stringListMember(TARGET.ProjectName, \"atlas,cms\")",
     );
-    assert_eq!(near[0], format!("change `ProjectName` from \"cns\" to \"cms\"{tail}"));
+    assert_eq!(near[0], format!("+ProjectName = \"cms\"{tail}"));
     // Of the job's own conditions.
     let own = suggestions("Requirements = RequestMemory / RequestCpus <= 1000 && TARGET.Cpus > 1", any);
-    assert_eq!(
-        own[..2],
-        [format!("raise `RequestCpus` from 1 to 2{tail}"), format!("lower `RequestMemory` from 2000 to 1000{tail}")]
-    );
+    assert_eq!(own[..2], [format!("request_cpus = 2{tail}"), format!("request_memory = 1000 MB{tail}")]);
     let own = suggestions("Requirements = TARGET.Memory - RequestMemory >= 15000", any);
-    assert_eq!(own[0], format!("lower `RequestMemory` from 2000 to 1384{tail}"));
+    assert_eq!(own[0], format!("request_memory = 1384 MB{tail}"));
     let own = suggestions("Requirements = RequestMemory + Extra <= TARGET.Memory", any);
-    assert_eq!(own[0], format!("set `Extra` to 14384{tail}"));
+    assert_eq!(own[0], format!("+Extra = 14384{tail}"));
 }
 
 #[test]
 fn of_the_values_that_would_do_the_nearest_is_told() {
     let any = "Requirements = true";
-    let tail = ": 1 slot matches, such as s";
+    let tail = ": 1 of 1 slot matches";
     let first = |job: &str, policy: &str| suggestions(job, &format!("Requirements = {policy}")).remove(0);
     let disk = |present: &str| format!("RequestDisk = {present}; {any}");
     // 2047 / 1024 is 1 among integers.
-    assert_eq!(
-        first(&disk("4000"), "TARGET.RequestDisk / 1024 < 2"),
-        format!("lower `RequestDisk` from 4000 to 2047{tail}")
-    );
+    assert_eq!(first(&disk("4000"), "TARGET.RequestDisk / 1024 < 2"), format!("request_disk = 2047 KB{tail}"));
     // 1999 / 2 is 999.
     let cpus = "RequestCpus = 2; Requirements = true";
     let memory = first(cpus, "TARGET.RequestMemory/TARGET.RequestCpus < 1000");
-    assert_eq!(memory, format!("lower `RequestMemory` from 2000 to 1999{tail}"));
+    assert_eq!(memory, format!("request_memory = 1999 MB{tail}"));
     let strict = first(&disk("9"), "(TARGET.RequestDisk - 100) > 12.5");
-    assert_eq!(strict, format!("raise `RequestDisk` from 9 to 113{tail}"));
+    assert_eq!(strict, format!("request_disk = 113 KB{tail}"));
     // A tenth of 16384 is 1638.4, and what is whole stays whole.
     let whole = first(any, "TARGET.RequestMemory <= Memory * 0.1");
-    assert_eq!(whole, format!("lower `RequestMemory` from 2000 to 1638{tail}"));
+    assert_eq!(whole, format!("request_memory = 1638 MB{tail}"));
     let real = first("Share = 0.9; Requirements = true", "TARGET.Share < 0.5");
-    assert_eq!(real, format!("lower `Share` from 0.9 to 0.4{tail}"));
+    assert_eq!(real, format!("+Share = 0.4{tail}"));
     // 16384 / 10 is 1638, and of the number in the condition as little is taken away.
     let constant = first("Requirements = TARGET.Memory * 0.1 >= 2000", "true");
     assert_eq!(
         constant,
-        format!("replace `TARGET.Memory * 0.1 >= 2000` with `TARGET.Memory * 0.1 >= 1638` in `Requirements`{tail}")
+        format!("in requirements, replace `TARGET.Memory * 0.1 >= 2000` with `TARGET.Memory * 0.1 >= 1638`{tail}")
     );
 }
 
@@ -417,16 +415,16 @@ fn what_is_no_number_or_leads_nowhere_gives_no_change_of_the_job() {
         let found = suggestions("Requirements = true", &format!("Requirements = {condition}"));
         assert!(found.iter().all(|text| !text.starts_with("`RequestMemory`")), "{condition}: {found:?}");
     }
-    let tail = ": 1 slot matches, such as s";
+    let tail = ": 1 of 1 slot matches";
     let first = |policy: &str| suggestions("Requirements = true", &format!("Requirements = {policy}")).remove(0);
-    assert_eq!(first("TARGET.RequestMemory < -5"), format!("lower `RequestMemory` from 2000 to -6{tail}"));
+    assert_eq!(first("TARGET.RequestMemory < -5"), format!("request_memory = -6{tail}"));
     let huge = first("TARGET.RequestMemory * 2 > 9007199254740993");
-    assert_eq!(huge, format!("raise `RequestMemory` from 2000 to 4503599627370497{tail}"));
+    assert_eq!(huge, format!("request_memory = 4503599627370497{tail}"));
 }
 
 #[test]
 fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
-    let tail = ": 1 slot matches, such as s";
+    let tail = ": 1 of 1 slot matches";
     let of = |job: &str, policy: &str| {
         suggestions(&format!("{job}; Requirements = true"), &format!("Site = \"cern\"; Requirements = {policy}"))
     };
@@ -434,7 +432,7 @@ fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
     for policy in
         ["(TARGET.RequestGPUs ?: 0) > 0", "ifThenElse(isUndefined(TARGET.RequestGPUs), 0, TARGET.RequestGPUs) >= 1"]
     {
-        assert_eq!(first("A = 1", policy), format!("set `RequestGPUs` to 1{tail}"), "{policy}");
+        assert_eq!(first("A = 1", policy), format!("request_gpus = 1{tail}"), "{policy}");
     }
     // 7 is the largest below 8; to be there at all is what the other condition asks.
     for policy in [
@@ -443,17 +441,17 @@ fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
         "(TARGET.X isnt undefined && TARGET.X < 8) || TARGET.Y == 1 && false",
         "TARGET.X =!= undefined && TARGET.X < 8 && TARGET.X > 6",
     ] {
-        assert_eq!(first("A = 1", policy), format!("set `X` to 7{tail}"), "{policy}");
+        assert_eq!(first("A = 1", policy), format!("+X = 7{tail}"), "{policy}");
     }
     for policy in ["isUndefined(TARGET.WantX)", "TARGET.WantX =?= undefined", "!(undefined isnt TARGET.WantX)"] {
-        assert_eq!(first("WantX = 5", policy), format!("change `WantX` from 5 to undefined{tail}"), "{policy}");
+        assert_eq!(first("WantX = 5", policy), format!("remove +WantX{tail}"), "{policy}");
     }
-    assert_eq!(first("A = 1", "TARGET.HasX =!= undefined"), format!("set `HasX` to true{tail}"));
-    assert_eq!(first("A = 1", "(TARGET.WantX ?: false)"), format!("set `WantX` to true{tail}"));
-    assert_eq!(first("WantX = true", "!(TARGET.WantX ?: false)"), format!("change `WantX` from true to false{tail}"));
+    assert_eq!(first("A = 1", "TARGET.HasX =!= undefined"), format!("+HasX = true{tail}"));
+    assert_eq!(first("A = 1", "(TARGET.WantX ?: false)"), format!("+WantX = true{tail}"));
+    assert_eq!(first("WantX = true", "!(TARGET.WantX ?: false)"), format!("+WantX = false{tail}"));
     // The job's is the member, or the list; and the list of the slots gets longer.
     let member = of("Place = \"B\"", "member(TARGET.Place, {\"A\",\"C\"}) =?= true");
-    assert_eq!(member[0], format!("change `Place` from \"B\" to \"A\"{tail}"));
+    assert_eq!(member[0], format!("+Place = \"A\"{tail}"));
     assert_eq!(
         member[1],
         format!(
@@ -462,57 +460,48 @@ fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
         )
     );
     let text = of("Place = \"B\"", "(stringListIMember(TARGET.Place, \"A,C\") ?: false)");
-    assert_eq!(text[0], format!("change `Place` from \"B\" to \"A\"{tail}"));
+    assert_eq!(text[0], format!("+Place = \"A\"{tail}"));
     assert!(text[1].contains("\"A,C,B\""), "{text:?}");
     assert_eq!(
         first("Sites = { \"infn\" }", "member(Site, TARGET.Sites)"),
-        format!("change `Sites` from {{ \"infn\" }} to {{ \"infn\",\"cern\" }}{tail}")
+        format!("+Sites = {{ \"infn\",\"cern\" }}{tail}")
     );
-    assert_eq!(first("A = 1", "member(Site, TARGET.Sites)"), format!("set `Sites` to {{ \"cern\" }}{tail}"));
+    assert_eq!(first("A = 1", "member(Site, TARGET.Sites)"), format!("+Sites = {{ \"cern\" }}{tail}"));
     assert_eq!(
         first("Sites = \"infn\"", "stringListMember(Site, TARGET.Sites)"),
-        format!("change `Sites` from \"infn\" to \"infn,cern\"{tail}")
+        format!("+Sites = \"infn,cern\"{tail}")
     );
     let left = of("A = 1", "TARGET.RequestMemory % 1024 == 0");
-    assert_eq!(
-        left[..2],
-        [("raise", 2048), ("lower", 1024)].map(|(verb, to)| format!("{verb} `RequestMemory` from 2000 to {to}{tail}"))
-    );
+    assert_eq!(left[..2], ["2 GB", "1 GB"].map(|to| format!("request_memory = {to}{tail}")));
     assert_eq!(left[2], format!("remove `TARGET.RequestMemory % 1024 == 0` from `Requirements` of slots{tail}"));
-    assert_eq!(first("A = 1", "TARGET.RequestCpus != 1"), format!("raise `RequestCpus` from 1 to 2{tail}"));
+    assert_eq!(first("A = 1", "TARGET.RequestCpus != 1"), format!("request_cpus = 2{tail}"));
 }
 
 #[test]
 fn what_the_job_asks_of_lists_defaults_and_remainders_is_found() {
-    let tail = ": 1 slot matches, such as s";
+    let tail = ": 1 of 1 slot matches";
     let of = |job: &str| suggestions(job, "Site = \"cern\"; Tags = \"ssd,gpu\"; Requirements = true");
     let first = |job: &str| of(job).remove(0);
     assert_eq!(
         first("Requirements = member(TARGET.Site, {\"A\"})"),
         format!(
-            "replace `member(TARGET.Site,{{ \"A\" }})` with `member(TARGET.Site,{{ \"A\",\"cern\" }})` in `Requirements`{tail}"
+            "in requirements, replace `member(TARGET.Site,{{ \"A\" }})` with `member(TARGET.Site,{{ \"A\",\"cern\" }})`{tail}"
         )
     );
     assert_eq!(
         first("Requirements = stringListMember(\"gpus\", TARGET.Tags)"),
         format!(
-            "replace `stringListMember(\"gpus\",TARGET.Tags)` with `stringListMember(\"gpu\",TARGET.Tags)` in `Requirements`{tail}"
+            "in requirements, replace `stringListMember(\"gpus\",TARGET.Tags)` with `stringListMember(\"gpu\",TARGET.Tags)`{tail}"
         )
     );
     assert_eq!(
         first("Sites = {\"A\"}; Requirements = member(TARGET.Site, Sites)"),
-        format!("change `Sites` from {{ \"A\" }} to {{ \"A\",\"cern\" }}{tail}")
+        format!("+Sites = {{ \"A\",\"cern\" }}{tail}")
     );
-    assert_eq!(
-        first("Least = 9; Requirements = (Least ?: 0) < TARGET.Cpus"),
-        format!("lower `Least` from 9 to 3{tail}")
-    );
-    assert_eq!(first("Max = 9; Requirements = isUndefined(MY.Max)"), format!("change `Max` from 9 to undefined{tail}"));
+    assert_eq!(first("Least = 9; Requirements = (Least ?: 0) < TARGET.Cpus"), format!("+Least = 3{tail}"));
+    assert_eq!(first("Max = 9; Requirements = isUndefined(MY.Max)"), format!("remove +Max{tail}"));
     let left = of("Requirements = RequestMemory % 1024 == 0");
-    assert_eq!(
-        left[..2],
-        [("raise", 2048), ("lower", 1024)].map(|(verb, to)| format!("{verb} `RequestMemory` from 2000 to {to}{tail}"))
-    );
+    assert_eq!(left[..2], ["2 GB", "1 GB"].map(|to| format!("request_memory = {to}{tail}")));
 }
 
 #[test]
@@ -531,15 +520,12 @@ fn of_a_job_that_matches_a_change_says_what_it_wins_and_loses() {
     let told = |counts: [usize; 3]| {
         let (_, found) = explained(&job, slots(counts).collect());
         assert!(found.matching > 0);
-        found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect::<Vec<_>>()
+        found.suggestions.iter().map(|one| suggested(one, &found)).collect::<Vec<_>>()
     };
-    let windows = "replace `TARGET.OpSys == \"LINUX\"` with `TARGET.OpSys == \"WINDOWS\"` in `Requirements`";
+    let windows = "in requirements, replace `TARGET.OpSys == \"LINUX\"` with `TARGET.OpSys == \"WINDOWS\"`";
     let found = told([2, 1, 3]);
-    assert!(
-        found.contains(&"lower `RequestMemory` from 2000 to 1000: 3 slots match (+2), such as s0".to_owned()),
-        "{found:?}"
-    );
-    assert!(found.contains(&format!("{windows}: 3 slots match (+3, −1), such as s3")), "{found:?}");
+    assert!(found.contains(&"request_memory = 1000 MB: 3 of 6 slots match (+2)".to_owned()), "{found:?}");
+    assert!(found.contains(&format!("{windows}: 3 of 6 slots match (+3, −1)")), "{found:?}");
     // Three are lost for two.
     let found = told([2, 3, 2]);
     assert!(!found.iter().any(|text| text.starts_with(windows)) && !found.is_empty(), "{found:?}");
@@ -562,7 +548,7 @@ fn a_circle_is_told_with_its_way_and_where_it_is() {
     );
     assert_eq!(
         cause(any, "Requirements = START; START = START"),
-        "1 of 1 slot that the job accepts rejects the job: `START` requires `START`, but `START` → `START` is a circular \
+        "1 of 1 slot rejects the job: `START` requires `START`, but `START` → `START` is a circular \
          reference in slots, so it is UNDEFINED"
     );
     let across = cause("Requirements = TARGET.Fits; Fits = TARGET.Fits", "Requirements = true; Fits = TARGET.Fits");
@@ -585,11 +571,11 @@ fn one_change_of_several_policies_is_told_once_with_all_that_it_wins() {
     });
     let job = ad("[ RequestMemory = 2000; RequestCpus = 1; Requirements = true ]");
     let (_, found) = explained(&job, slots.collect());
-    let told: Vec<String> = found.suggestions.iter().map(suggested).collect();
+    let told: Vec<String> = found.suggestions.iter().map(|one| suggested(one, &found)).collect();
     let without = told.iter().filter(|text| text.contains("of slots")).collect::<Vec<_>>();
     assert_eq!(
         without,
-        ["  remove `TARGET.RequestMemory <= MY.Memory` from `Fits` of slots: 3 slots match, such as s1"],
+        ["remove `TARGET.RequestMemory <= MY.Memory` from `Fits` of slots: 3 of 3 slots match"],
         "{told:?}"
     );
 }
@@ -604,7 +590,8 @@ fn names_that_a_condition_does_without_are_no_cause_and_of_one_condition_there_i
     assert_eq!(names, ["TARGET.Zap", "TARGET.Zip"]);
     let mut out = Vec::new();
     found.causes.clear();
-    classmate_cli::report::explain::write(&mut out, &found, 1, classmate_cli::report::Color::Off).unwrap();
+    let parts = ShownParts { details: true, policies: 1 };
+    classmate_cli::report::explain::write(&mut out, &found, &parts, classmate_cli::report::Color::Off).unwrap();
     let text = String::from_utf8(out).unwrap();
     let notes: Vec<&str> = text.lines().filter(|line| line.starts_with("note: the job does not define")).collect();
     assert_eq!(
@@ -788,14 +775,10 @@ fn capped() -> Snapshot {
 #[test]
 fn a_waiting_job_is_counted_once_however_often_its_request_was_refused() {
     let snapshot = capped();
-    let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
+    let (outcome, queue) = reasons::ran(&snapshot).unwrap();
     assert_eq!(outcome.matches.len(), 2);
-    let waiting: usize = classmate_advice::internal::explain::cycle::reasons::common(&snapshot, &outcome)
-        .unwrap()
-        .iter()
-        .map(|common| common.jobs)
-        .sum();
-    assert_eq!(waiting, 8);
+    let found = reasons::survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
+    assert_eq!((found.idle, found.matched, found.causes.iter().map(|cause| cause.jobs).sum::<usize>()), (10, 2, 8));
 }
 
 #[test]
@@ -896,7 +879,7 @@ fn to_be_somebody_else_is_the_last_thing_that_is_proposed() {
 /// What is proposed for a job, one line each.
 fn proposed(job: &str, slots: &[&str]) -> Vec<String> {
     let found = explained(&ad(job), slots.iter().map(|text| ad(text)).collect()).1;
-    found.suggestions.iter().map(|one| suggested(one).trim().to_owned()).collect()
+    found.suggestions.iter().map(|one| suggested(one, &found)).collect()
 }
 
 /// Slots of one kind.
@@ -917,7 +900,7 @@ const GPUS: &str = "GPUMem = 4000; HasGPU = true; Memory = 8192; OpSys = \"LINUX
 fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
     assert_eq!(
         proposed_of_four("[Requirements = (TARGET.GPUMem >= 8000 && TARGET.Memory > 100) || TARGET.IsSpecial]", GPUS),
-        ["replace `TARGET.GPUMem >= 8000` with `TARGET.GPUMem >= 4000` in `Requirements`: 4 slots match, such as s0"]
+        ["in requirements, replace `TARGET.GPUMem >= 8000` with `TARGET.GPUMem >= 4000`: 4 of 4 slots match"]
     );
     // Both fail: both are changed, together.
     assert_eq!(
@@ -927,8 +910,8 @@ fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
         )
         .last()
         .unwrap(),
-        "replace `TARGET.GPUMem >= 8000` with `TARGET.GPUMem >= 4000` in `Requirements` and replace `TARGET.Memory >= 10000` with \
-         `TARGET.Memory >= 8192` in `Requirements`: 4 slots match, such as s0"
+        "in requirements, replace `TARGET.GPUMem >= 8000` with `TARGET.GPUMem >= 4000` and in requirements, replace `TARGET.Memory >= 10000` \
+         with `TARGET.Memory >= 8192`: 4 of 4 slots match"
     );
     // Of each alternative its own part.
     let found = proposed_of_four(
@@ -938,8 +921,8 @@ fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
     assert_eq!(
         found,
         [
-            "replace `TARGET.OpSys == \"WINDOWS\"` with `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots match, such as s0",
-            "remove `TARGET.HasNone` from `Requirements`: 4 slots match, such as s0",
+            "in requirements, replace `TARGET.OpSys == \"WINDOWS\"` with `TARGET.OpSys == \"LINUX\"`: 4 of 4 slots match",
+            "in requirements, remove `TARGET.HasNone`: 4 of 4 slots match",
         ]
     );
 }
@@ -948,21 +931,21 @@ fn inside_alternatives_only_what_fails_of_a_chain_is_changed() {
 fn a_name_that_looks_like_it_and_a_text_without_quotation_marks_are_proposed() {
     assert_eq!(
         proposed_of_four("[Requirements = TARGET.OpSys == LINUX]", GPUS)[0],
-        "replace `TARGET.OpSys == LINUX` with `TARGET.OpSys == \"LINUX\"` in `Requirements`: 4 slots match, such as s0"
+        "in requirements, replace `TARGET.OpSys == LINUX` with `TARGET.OpSys == \"LINUX\"`: 4 of 4 slots match"
     );
     assert_eq!(
         proposed_of_four("[RequestMemory = 5; Requirements = TARGET.Memorry >= RequestMemory]", GPUS)[0],
-        "replace `TARGET.Memorry >= RequestMemory` with `TARGET.Memory >= RequestMemory` in `Requirements`: 4 slots match, such as s0"
+        "in requirements, replace `TARGET.Memorry >= RequestMemory` with `TARGET.Memory >= RequestMemory`: 4 of 4 slots match"
     );
     assert_eq!(
         proposed_of_four("[Requirements = TARGET.HasGPUs]", GPUS)[0],
-        "replace `TARGET.HasGPUs` with `TARGET.HasGPU` in `Requirements`: 4 slots match, such as s0"
+        "in requirements, replace `TARGET.HasGPUs` with `TARGET.HasGPU`: 4 of 4 slots match"
     );
     // The name alone is not enough, and 9000 is more than 8192.
     assert_eq!(
-        proposed_of_four("[RequestMemory = 9000; Requirements = TARGET.Memorry >= RequestMemory]", GPUS)[1],
-        "lower `RequestMemory` from 9000 to 8192 and replace `TARGET.Memorry >= RequestMemory` with `TARGET.Memory >= RequestMemory` in \
-         `Requirements`: 4 slots match, such as s0"
+        proposed_of_four("[RequestMemory = 9000; Requirements = TARGET.Memorry >= RequestMemory]", GPUS)[0],
+        "request_memory = 8 GB and in requirements, replace `TARGET.Memorry >= RequestMemory` with `TARGET.Memory >= \
+         RequestMemory`: 4 of 4 slots match"
     );
 }
 
@@ -972,9 +955,7 @@ fn no_attribute_is_made_up_of_a_word_or_of_what_other_slots_have() {
     let found = proposed("[Owner = \"alice\"; Requirements = true]", &[slot]);
     assert_eq!(
         found,
-        [
-            "replace `TARGET.Owner == alice` with `TARGET.Owner == \"alice\"` in `START` of slots: 1 slot matches, such as s"
-        ]
+        ["replace `TARGET.Owner == alice` with `TARGET.Owner == \"alice\"` in `START` of slots: 1 of 1 slot matches"]
     );
     let slots = [
         "[Name = \"a\"; HasJava = true; Requirements = START; START = HasJava && TARGET.RequestMemory > 5]",
@@ -989,13 +970,11 @@ fn of_texts_the_nearest_is_proposed_and_none_for_a_pattern() {
     let found = proposed_of_four("[Requirements = TARGET.Machine =?= \"S1\"]", "Requirements = true");
     assert_eq!(
         found,
-        [
-            "replace `TARGET.Machine is \"S1\"` with `TARGET.Machine is \"s1\"` in `Requirements`: 1 slot matches, such as s1"
-        ]
+        ["in requirements, replace `TARGET.Machine is \"S1\"` with `TARGET.Machine is \"s1\"`: 1 of 4 slots matches"]
     );
     assert_eq!(
         proposed_of_four("[Requirements = TARGET.Machine == \"s*\"]", "Requirements = true")[0],
-        "replace `TARGET.Machine == \"s*\"` with `regexp(\"^s.*$\",TARGET.Machine,\"i\")` in `Requirements`: 4 slots match, such as s0"
+        "in requirements, replace `TARGET.Machine == \"s*\"` with `regexp(\"^s.*$\",TARGET.Machine,\"i\")`: 4 of 4 slots match"
     );
 }
 
@@ -1007,8 +986,8 @@ fn a_limit_of_slots_becomes_another_number() {
             "Requirements = START; START = TARGET.RequestMemory <= 4096 && TARGET.RequestMemory > 10"
         ),
         [
-            "lower `RequestMemory` from 5000 to 4096: 4 slots match, such as s0",
-            "replace `TARGET.RequestMemory <= 4096` with `TARGET.RequestMemory <= 5000` in `START` of slots: 4 slots match, such as s0",
+            "request_memory = 4 GB: 4 of 4 slots match",
+            "replace `TARGET.RequestMemory <= 4096` with `TARGET.RequestMemory <= 5000` in `START` of slots: 4 of 4 slots match",
         ]
     );
 }
@@ -1017,7 +996,10 @@ fn a_limit_of_slots_becomes_another_number() {
 fn nothing_is_compared_with_a_lot_or_the_clock() {
     for condition in ["random() < 0.0", "time() > 5", "CurrentTime > 5"] {
         let found = proposed_of_four(&format!("[Requirements = {condition}]"), "Requirements = true");
-        assert!(found.iter().all(|text| text.starts_with("remove")), "{found:?}");
+        assert!(
+            found.iter().all(|text| text.starts_with("in requirements, remove") || text.starts_with("remove")),
+            "{found:?}"
+        );
     }
 }
 

@@ -23,6 +23,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("negotiate-cycles/1", &["negotiate", "examples/pool", "--cycles", "3", "--run-time", "60"]),
     ("explain-job/1", &["explain", "examples/stuck", "--job", "1.0"]),
     ("explain-job/1", &["explain", "examples/groups", "--job", "3.11"]),
+    ("explain-all/1", &["explain", "examples/groups", "--all"]),
     ("explain-slot/1", &["explain", "examples/stuck", "--slot", "slot1@m05.example.org"]),
     ("explain-submitter/1", &["explain", "examples/pool", "--submitter", "carol@pool.test"]),
     ("explain-group/1", &["explain", "examples/groups", "--group", "chemistry"]),

@@ -12,9 +12,10 @@ const PATIENCE: u64 = 60_000;
 
 /// Commands of which nothing is left out at 80 columns, with exit status 0.
 const COMMANDS: &[&[&str]] = &[
-    &["explain", "examples/pool", "--job", "1.0"],
-    &["explain", "examples/stuck", "--job", "1.0"],
-    &["explain", "examples/stuck", "--slot", "slot1@m05.example.org"],
+    &["explain", "examples/pool", "--job", "1.0", "--details", "--policies"],
+    &["explain", "examples/stuck", "--job", "1.0", "--details", "--policies"],
+    &["explain", "examples/stuck", "--slot", "slot1@m05.example.org", "--details"],
+    &["explain", "examples/stuck", "--all", "--details"],
     &["explain", "examples/pool", "--submitter", "carol@pool.test"],
     &["explain", "examples/groups", "--group", "chemistry"],
     &["whatif", "examples/groups", "--set", "GROUP_QUOTA_chemistry = 5"],
@@ -122,6 +123,28 @@ fn lines_fit_a_terminal_and_nothing_is_lost() {
             }
             assert_eq!(unfolded(&lines.join("\n")), unfolded(&whole), "{arguments:?} at {columns}");
         }
+    }
+}
+
+#[test]
+fn an_explanation_without_details_has_at_most_twelve_lines() {
+    let jobs = |pool: &'static str, numbers: &[&'static str]| {
+        numbers.iter().map(move |job| vec!["explain", pool, "--job", job]).collect::<Vec<_>>()
+    };
+    let mut commands = jobs("examples/stuck", &["1.0", "2.0", "3.0", "4.0", "5.0"]);
+    commands.extend(jobs("examples/groups", &["1.0", "2.24", "3.11", "4.0"]));
+    commands.extend(jobs("examples/pool", &["1.0", "1.13", "2.13", "3.13"]));
+    let slots = ["slot1@m01.example.org", "slot1@m05.example.org"];
+    commands.extend(slots.map(|slot| vec!["explain", "examples/stuck", "--slot", slot]));
+    commands.extend(["examples/stuck", "examples/groups"].map(|pool| vec!["explain", pool, "--all"]));
+    for arguments in commands {
+        for columns in [80, 200] {
+            let lines = printed(&arguments, &columns.to_string());
+            assert!(lines.len() <= 12, "{arguments:?} at {columns}: {lines:#?}");
+            let text = |line: &String| line.chars().count() <= columns || !line.trim_start().contains(' ');
+            assert!(lines.iter().all(text), "{arguments:?} at {columns}: {lines:#?}");
+        }
+        assert!(piped(&arguments).lines().count() <= 12, "{arguments:?}");
     }
 }
 

@@ -4,25 +4,29 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::explain::PoolFacts;
-use crate::explain::clauses::{AdCondition, truth};
+use crate::explain::clauses::{AdCondition, AdConditions, truth};
 use crate::explain::correction::{pattern, quoted};
-use crate::explain::decide::{DecidingCondition, deciding};
+use crate::explain::decide::{DecidingCondition, PlacedCondition, deciding};
 use crate::explain::job_view::JobView;
 use crate::explain::names::{MissingAttribute, references};
-use crate::explain::slot_classes::{Policy, SlotClass};
-use crate::explain::values::{Opposites, beside, range, verb};
+use crate::explain::repair::edit::comparison;
+use crate::explain::slot_classes::SlotClass;
+use crate::explain::values::{Opposites, beside, summary, verb};
 use classmate::internal::eval;
 use classmate::internal::eval::explain::explain;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::eval::walk::{AdSide, Via};
 use classmate::internal::plural::counted;
 use classmate::internal::program::view::RowValues;
+use classmate::internal::syntax::expr::NodeId;
+use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
-use classmate::{Scope, Value};
+use classmate::{ClassAd, Scope, Value};
 use classmate_pool::internal::pool::Slot;
 
 /// The kind of a cause.
@@ -74,50 +78,52 @@ pub enum Reason {
 pub struct Cause {
     /// The kind of a cause.
     pub reason: Reason,
+    /// In a few words that are the same for all jobs with this cause.
+    pub label: String,
     /// In a sentence.
     pub text: String,
 }
 
 impl Cause {
-    pub(super) fn new(reason: Reason, text: impl Into<String>) -> Self {
-        Cause { reason, text: text.into() }
+    pub(super) fn new(reason: Reason, label: impl Into<String>, text: impl Into<String>) -> Self {
+        Cause { reason, label: label.into(), text: text.into() }
+    }
+
+    /// A cause that is named by its sentence.
+    pub(super) fn plain(reason: Reason, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Cause { reason, label: text.clone(), text }
     }
 }
 
-/// Maximum number of causes of one kind.
+/// Maximum number of causes.
 const MAX_CAUSES: usize = 4;
 /// Maximum number of deciding conditions in a cause.
 const MAX_DECIDING: usize = 3;
 
-/// The causes for which no slot matches; empty if one does.
-pub(super) fn of_match(view: &JobView<'_>) -> Vec<Cause> {
+/// The causes for which no slot matches, and the number of slots that fail none of the conditions in them; empty if one
+/// matches.
+pub(super) fn of_match(view: &JobView<'_>) -> (Vec<Cause>, usize) {
+    let left_out = left_out(view);
+    let only = |cause: Cause| (vec![cause], 0);
     if view.pool.slots.is_empty() {
-        let left_out = left_out(view);
-        let none = || Cause::new(Reason::NoSlots, "there are no slots in the cycle");
-        return vec![left_out.unwrap_or_else(none)];
+        return only(left_out.unwrap_or_else(|| Cause::plain(Reason::NoSlots, "there are no slots in the cycle")));
     }
     if view.conditions.all.is_empty() {
         let text = "the job does not have Requirements, so it does not match any slot";
-        return vec![Cause::new(Reason::NoRequirements, text)];
+        return only(Cause::plain(Reason::NoRequirements, text));
     }
     if view.classes.all.iter().any(SlotClass::matches) {
-        return Vec::new();
+        return (Vec::new(), 0);
     }
-    let by_job = view.classes.all.iter().any(SlotClass::is_accepted);
-    let mut found = never(view);
-    if !by_job && found.is_empty() {
-        found.push(apart(view));
-    }
-    found.extend(refusals(view, by_job));
-    if by_job {
-        found.extend(unsatisfied(view));
-    }
-    if let Some(cause) = left_out(view) {
-        // Matching slots that are left out come before those that do not match.
-        let is_feasible = view.pool.left_out.iter().any(|slot| symmetric(view.job, &slot.ad, &view.pool.settings));
-        found.insert(if is_feasible { 0 } else { found.len() }, cause);
-    }
-    found
+    let (mut found, others) = of_obstacles(view);
+    // What matches, but is left out, comes before what does not match.
+    found.splice(0..0, left_out.filter(|_| view.pool.left_out.iter().any(|slot| is_feasible(view, slot))));
+    (found, others)
+}
+
+fn is_feasible(view: &JobView<'_>, slot: &Slot) -> bool {
+    symmetric(view.job, &slot.ad, &view.pool.settings)
 }
 
 impl JobView<'_> {
@@ -135,16 +141,170 @@ fn left_out(view: &JobView<'_>) -> Option<Cause> {
     let all = left_out.len() + slots.len();
     let which =
         if slots.is_empty() { format!("all {all} slots") } else { format!("{} of {all} slots", left_out.len()) };
-    let is_feasible = left_out.iter().filter(|slot| symmetric(view.job, &slot.ad, settings)).count();
+    let feasible = left_out.iter().filter(|slot| is_feasible(view, slot)).count();
     let values = beside(constraint, |Reference { name, .. }| {
         let value = |slot: &Slot| Scope::new(&slot.ad, settings).eval_attr(name).unwrap_or(Value::Undefined);
         let values = left_out.iter().map(value).collect::<Vec<_>>();
-        format!("their {name} is {}", range(&RowValues { of: (0..values.len() as u32).collect(), values }))
+        format!("their {name} is {}", summary(&RowValues { of: (0..values.len() as u32).collect(), values }))
     });
-    let text = format!(
-        "NEGOTIATOR_SLOT_CONSTRAINT excludes {which}, of which {is_feasible} match: `{constraint:#}` is not true{values}"
-    );
-    Some(Cause::new(Reason::LeftOut, text))
+    let label = format!("NEGOTIATOR_SLOT_CONSTRAINT excludes {which}");
+    let text = format!("{label}, of which {feasible} match: `{constraint:#}` is not true{values}");
+    Some(Cause::new(Reason::LeftOut, label, text))
+}
+
+/// A condition that is not true for some classes of slots.
+struct Failing<'v> {
+    /// The condition, and the policy it is in; none for slots without Requirements.
+    condition: Option<(&'v AdConditions, usize)>,
+    of_job: bool,
+    classes: Vec<usize>,
+}
+
+/// Failing conditions that keep slots away: of the job, of slots, or of both, if they compare the same.
+type Obstacle<'v> = IndexMap<(bool, &'v str), Failing<'v>>;
+
+/// The conditions that keep slots away.
+struct Obstacles<'v> {
+    all: Vec<Obstacle<'v>>,
+    /// The obstacles by which slots fail, and the number of these slots.
+    sets: BTreeMap<Vec<usize>, usize>,
+}
+
+/// The text of each condition, and its key.
+type KeyedTexts = Vec<(String, String)>;
+
+impl<'v> Obstacles<'v> {
+    fn of(view: &'v JobView<'_>, [of_job, of_slots]: [&'v [KeyedTexts]; 2]) -> Self {
+        let mut found: IndexMap<&str, Obstacle<'v>> = IndexMap::new();
+        let mut sets: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        for (at, class) in view.classes.all.iter().enumerate() {
+            let mut set = Vec::new();
+            let conditions = &view.classes.policies[class.policy].conditions;
+            let sides = [
+                (true, &view.conditions, &class.one, &of_job[0]),
+                (false, conditions, &class.many, &of_slots[class.policy]),
+            ];
+            for (of_job, conditions, row, texts) in sides {
+                let failing = conditions.required().map(|(place, _)| Some(place));
+                let failing = failing.chain(conditions.all.is_empty().then_some(None));
+                for place in failing.filter(|place| place.is_none_or(|place| row[place] != Truth::True)) {
+                    let (text, key) = place.map_or(("", ""), |place| (&texts[place].0, &texts[place].1));
+                    let entry = found.entry(key);
+                    set.push(entry.index());
+                    let condition = place.map(|place| (conditions, place));
+                    let new = || Failing { condition, of_job, classes: Vec::new() };
+                    let classes = &mut entry.or_default().entry((of_job, text)).or_insert_with(new).classes;
+                    // A text may be in a policy twice.
+                    if classes.last() != Some(&at) {
+                        classes.push(at);
+                    }
+                }
+            }
+            set.sort_unstable();
+            set.dedup();
+            *sets.entry(set).or_default() += class.size;
+        }
+        Obstacles { all: found.into_values().collect(), sets }
+    }
+
+    /// For each obstacle, the number of slots that it keeps away while no other slot fails by fewer of the same obstacles.
+    fn weights(&self) -> Vec<usize> {
+        let mut least: Vec<&Vec<usize>> = Vec::new();
+        let mut weights = vec![0; self.all.len()];
+        let mut sets: Vec<(&Vec<usize>, &usize)> = self.sets.iter().collect();
+        sets.sort_by_key(|(set, _)| set.len());
+        for (set, slots) in sets {
+            if !least.iter().any(|fewer| fewer.iter().all(|at| set.binary_search(at).is_ok())) {
+                least.push(set);
+                for at in set {
+                    weights[*at] += slots;
+                }
+            }
+        }
+        weights
+    }
+}
+
+/// A key that a condition of the job and one of slots share if they compare the same attributes the same way.
+fn key(condition: &AdCondition, ad: &ClassAd, of_job: bool) -> String {
+    let tree = condition.expr.tree();
+    let side = |id: NodeId| match references(tree, id).first() {
+        Some(Reference { scope, name }) => {
+            let own = *scope == RefScope::My || *scope == RefScope::Either && ad.contains(*name);
+            format!("{} {}", own == of_job, name.display().to_ascii_lowercase())
+        }
+        None => condition.expr.part(id).to_string(),
+    };
+    match comparison(tree, condition.expr.root()) {
+        Some((op, left, right)) if !references(tree, condition.expr.root()).is_empty() => {
+            let (left, right) = (side(left), side(right));
+            match op {
+                BinaryOp::Greater => format!("{right} < {left}"),
+                BinaryOp::GreaterEqual => format!("{right} <= {left}"),
+                BinaryOp::Less | BinaryOp::LessEqual => format!("{left} {} {right}", op.as_str()),
+                _ => format!("{} {} {}", (&left).min(&right), op.as_str(), (&left).max(&right)),
+            }
+        }
+        _ => format!("{of_job} {:#}", condition.expr),
+    }
+}
+
+/// The causes of the obstacles that keep slots away, and the number of slots that meet none of these.
+fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
+    let texts = |conditions: &AdConditions, ad: &ClassAd, of_job: bool| -> KeyedTexts {
+        let text = |condition: &AdCondition| (format!("{:#}", condition.expr), key(condition, ad, of_job));
+        conditions.all.iter().map(text).collect()
+    };
+    let policies = view.classes.policies.iter();
+    let of_slots = policies.map(|policy| texts(&policy.conditions, &view.pool.slots[policy.first].ad, false));
+    let (of_job, of_slots) = ([texts(&view.conditions, view.job, true)], of_slots.collect::<Vec<_>>());
+    let obstacles = Obstacles::of(view, [&of_job, &of_slots]);
+    let weights = obstacles.weights();
+    let is_accepted = view.classes.all.iter().any(SlotClass::is_accepted);
+    let left: Vec<bool> = view.classes.all.iter().map(|class| is_left_to_the_job(view, class)).collect();
+    // What the slots that the job accepts require of it comes first, then what keeps most slots away.
+    let rank = |(obstacle, weight): (&Obstacle<'_>, &usize)| {
+        let mut classes = obstacle.values().flat_map(|failing| &failing.classes);
+        (!classes.any(|class| left[*class]), std::cmp::Reverse(*weight))
+    };
+    let ranks: Vec<_> = obstacles.all.iter().zip(&weights).map(rank).collect();
+    let mut order: Vec<usize> = (0..weights.len()).filter(|at| weights[*at] > 0).collect();
+    order.sort_by_key(|at| ranks[*at]);
+    // Of conditions that keep as many slots away, what is probably a mistake comes first.
+    let equal = order.iter().take_while(|at| ranks[**at] == ranks[order[0]]).count();
+    let mut found: Vec<(usize, bool, Cause)> = Vec::new();
+    for at in order.into_iter().take(equal.max(MAX_CAUSES)) {
+        let all = obstacles.all[at].values().rev();
+        let Some(most) = all.max_by_key(|failing| view.classes.size(&failing.classes)) else { continue };
+        let (plain, cause) =
+            if most.of_job { of_job_condition(view, most) } else { (true, of_slots_condition(view, most)) };
+        found.push((at, plain, cause));
+    }
+    found.sort_by_key(|(at, plain, _)| (ranks[*at], *plain));
+    found.truncate(MAX_CAUSES);
+    let is_named = |set: &Vec<usize>| found.iter().any(|(at, ..)| set.contains(at));
+    let others = obstacles.sets.iter().filter(|(set, _)| !is_named(set)).map(|(_, slots)| slots).sum();
+    let mut causes: Vec<Cause> = found.into_iter().map(|(.., cause)| cause).collect();
+    if !is_accepted && causes.iter().all(|cause| cause.reason != Reason::NeverTrue) {
+        causes.insert(0, apart(view));
+        causes.truncate(MAX_CAUSES);
+    }
+    (causes, others)
+}
+
+/// Tests if the job accepts the slots of a class, and all conditions by which they reject it refer to the job.
+fn is_left_to_the_job(view: &JobView<'_>, class: &SlotClass) -> bool {
+    let (slot, conditions) = (&view.pool.slots[class.first].ad, &view.classes.policies[class.policy].conditions);
+    let refers = |condition: &AdCondition| {
+        let named = references(condition.expr.tree(), condition.expr.root());
+        named.iter().any(|Reference { scope, name }| match scope {
+            RefScope::My => false,
+            RefScope::Target => true,
+            RefScope::Either => !slot.contains(*name),
+        })
+    };
+    class.is_accepted()
+        && conditions.required().all(|(at, condition)| class.many[at] == Truth::True || refers(condition))
 }
 
 /// The subject of a sentence on slots that do not satisfy a condition.
@@ -155,51 +315,45 @@ fn unsatisfying(view: &JobView<'_>, slots: usize) -> String {
     }
 }
 
-/// The conditions of the job that most other slots do not satisfy.
-fn unsatisfied(view: &JobView<'_>) -> Vec<Cause> {
-    let failing = |at: usize| view.classes.ads(|class| class.one[at] != Truth::True);
-    let required = view.conditions.required().map(|(at, condition)| (condition, failing(at)));
-    let mut found: Vec<(&AdCondition, Vec<u32>)> = required.filter(|(_, slots)| !slots.is_empty()).collect();
-    found.sort_by_key(|(_, slots)| std::cmp::Reverse(slots.len()));
-    let cause = |(condition, slots): (&AdCondition, Vec<u32>)| {
-        let values = view.beside(condition, true, &slots);
-        let text = format!("{} `{:#}`{values}", unsatisfying(view, slots.len()), condition.expr);
-        Cause::new(Reason::Unsatisfied, text)
-    };
-    found.into_iter().take(2).map(cause).collect()
-}
+/// Resources that jobs request: the attribute of slots, and what they have of it.
+const RESOURCES: [(&str, &str); 4] =
+    [("cpus", "more cores"), ("memory", "more memory"), ("disk", "more disk space"), ("gpus", "more GPUs")];
 
-/// Conditions of the job that are true for no slot. Those with undefined names come first.
-fn never(view: &JobView<'_>) -> Vec<Cause> {
-    let everything: Vec<u32> = (0..view.pool.slots.len() as u32).collect();
-    let all = |at: usize, is: Truth| view.classes.all.iter().all(|class| class.one[at] == is);
-    let none = |at: usize| view.classes.all.iter().all(|class| class.one[at] != Truth::True);
-    let never = view.conditions.required().filter(|(at, _)| none(*at));
-    let classes: Vec<usize> = (0..view.classes.all.len()).collect();
-    let described = |(at, condition): (usize, &AdCondition)| {
-        let deciders = deciding(view, &view.conditions, true, at, &classes);
-        if let Some((absent, text)) = descended(view, condition, deciders) {
-            return (!absent, text);
-        }
-        let expr = &condition.expr;
-        if let Some(note) = note_on(view, condition, true, &everything) {
-            return (false, format!("no slot satisfies `{expr:#}`: {note}"));
-        }
-        let value = match [Truth::Undefined, Truth::Error].map(|truth| all(at, truth)) {
-            [true, _] => ", which is UNDEFINED for all slots",
-            [_, true] => ", which is ERROR for all slots",
-            _ => "",
-        };
-        let wildcard = match pattern(expr) {
-            Some(_) => "; `*` is not a wildcard in comparisons, use `regexp` for patterns",
-            None => "",
-        };
-        let values = view.beside(condition, true, &everything);
-        (true, format!("no slot satisfies `{expr:#}`{value}{values}{wildcard}"))
+/// The cause of a condition of the job that is not true for some classes, and false if it is probably a mistake.
+fn of_job_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Failing<'_>) -> (bool, Cause) {
+    let at = condition.map_or(0, |(_, at)| at);
+    let condition = &view.conditions.all[at];
+    let (expr, slots) = (&condition.expr, view.classes.ads_of(classes));
+    let is_every = slots.len() == view.pool.slots.len();
+    let reason = if is_every { Reason::NeverTrue } else { Reason::Unsatisfied };
+    let subject = unsatisfying(view, slots.len());
+    let all = |is: Truth| classes.iter().all(|class| view.classes.all[*class].one[at] == is);
+    let requested = |(name, words): &(&str, &'static str)| {
+        (key(condition, view.job, true) == format!("true request{name} <= false {name}")).then_some(*words)
     };
-    let mut found: Vec<(bool, String)> = never.map(described).collect();
-    found.sort_by_key(|(plain, _)| *plain);
-    found.into_iter().take(MAX_CAUSES).map(|(_, text)| Cause::new(Reason::NeverTrue, text)).collect()
+    let label = match RESOURCES.iter().find_map(requested).filter(|_| is_every && all(Truth::False)) {
+        Some(words) => format!("{words} than any slot has"),
+        None => format!("{subject} `{expr:#}`"),
+    };
+    let place = PlacedCondition { conditions: &view.conditions, at, classes: classes.clone() };
+    let deciders = deciding(view, true, &[place]);
+    if let Some((absent, text)) = descended(view, condition, deciders) {
+        return (!absent, Cause::new(reason, label, text));
+    }
+    if let Some(note) = note_on(view, condition, true, &slots) {
+        return (false, Cause::new(reason, label, format!("{subject} `{expr:#}`: {note}")));
+    }
+    let value = match [Truth::Undefined, Truth::Error].map(all) {
+        [true, _] => ", which is UNDEFINED for all of them",
+        [_, true] => ", which is ERROR for all of them",
+        _ => "",
+    };
+    let wildcard = match pattern(expr) {
+        Some(_) => "; `*` is not a wildcard in comparisons, use `regexp` for patterns",
+        None => "",
+    };
+    let values = view.beside(condition, true, &slots);
+    (true, Cause::new(reason, label, format!("{subject} `{expr:#}`{value}{values}{wildcard}")))
 }
 
 /// States that no slot satisfies a condition, with its deciding parts first; true if the first names an undefined attribute.
@@ -274,74 +428,69 @@ fn apart(view: &JobView<'_>) -> Cause {
                 let (one, other) = (count(*first), count(*second));
                 let (does, also) = (verb(one, "slot does", "slots do"), verb(other, "does", "do"));
                 let (earlier, later) = (&earlier.expr, &later.expr);
-                let text = format!("no slot satisfies both `{earlier}` ({one} {does}) and `{later}` ({other} {also})");
-                return Cause::new(Reason::NotTogether, text);
+                let label = format!("no slot satisfies both `{earlier:#}` and `{later:#}`");
+                let text =
+                    format!("no slot satisfies both `{earlier:#}` ({one} {does}) and `{later:#}` ({other} {also})");
+                return Cause::new(Reason::NotTogether, label, text);
             }
         }
     }
     let text = format!("no slot satisfies all {} conditions of the job together", required.len());
-    Cause::new(Reason::NotTogether, text)
+    Cause::plain(Reason::NotTogether, text)
 }
 
-/// The conditions by which slots reject the job: slots that the job accepts, or all if it accepts none.
-fn refusals(view: &JobView<'_>, by_job: bool) -> Vec<Cause> {
-    let counts = |class: &SlotClass| !by_job || class.is_accepted();
-    let mut bare_slots = 0;
-    // By the text of the condition: its policy and number, and the classes.
-    let text =
-        |policy: &Policy| policy.conditions.all.iter().map(|condition| format!("{:#}", condition.expr)).collect();
-    let texts: Vec<Vec<String>> = view.classes.policies.iter().map(text).collect();
-    let mut found: BTreeMap<&str, ((usize, usize), Vec<usize>)> = BTreeMap::new();
-    for (at, class) in view.classes.all.iter().enumerate().filter(|(_, class)| counts(class)) {
-        let policy = &view.classes.policies[class.policy];
-        if policy.conditions.all.is_empty() {
-            bare_slots += class.size;
-            continue;
-        }
-        for (place, _) in policy.conditions.required().filter(|(place, _)| class.many[*place] != Truth::True) {
-            let key = (class.policy, place);
-            let (first, classes) = found.entry(&texts[class.policy][place]).or_insert((key, Vec::new()));
-            *first = key.min(*first);
-            // A text may be in a policy twice.
-            if classes.last() != Some(&at) {
-                classes.push(at);
-            }
-        }
-    }
-    let all = view.classes.count(counts);
-    let slot = verb(all, "slot", "slots");
-    let among = if by_job { format!("{slot} that the job accepts") } else { slot.to_owned() };
-    let mut causes = Vec::new();
-    if bare_slots > 0 {
-        let text = format!("{bare_slots} of {all} {among} do not have Requirements, so they do not match any job");
-        causes.push(Cause::new(Reason::Refused, text));
-    }
-    let found = found.into_values().map(|(first, classes)| (view.classes.size(&classes), first, classes));
-    let mut found: Vec<_> = found.collect();
-    // Stable: the order of the text decides among equals.
-    found.sort_by_key(|(slots, first, _)| (std::cmp::Reverse(*slots), *first));
-    for (slots, (number, place), classes) in found.into_iter().take(MAX_CAUSES) {
-        let condition = &view.classes.policies[number].conditions.all[place];
-        let of_policy: Vec<usize> =
-            classes.iter().copied().filter(|at| view.classes.all[*at].policy == number).collect();
-        let mut deciders = deciding(view, &view.classes.policies[number].conditions, false, place, &of_policy);
-        sort(view, &mut deciders);
-        let rejects = verb(slots, "rejects", "reject");
-        let text = if deciders.first().is_some_and(|first| is_below(condition, first)) {
-            let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(|one| phrase(view, one)).collect();
-            format!(" because of {}{}", parts.join(" and "), decided(condition, &deciders))
-        } else {
-            let refusing = view.classes.ads_of(&classes);
-            let note = match note_on(view, condition, false, &refusing) {
-                Some(note) => format!(", but {note}"),
-                None => view.beside(condition, false, &refusing),
-            };
-            let holder = condition.place.via.last().map_or_else(|| "Requirements".to_owned(), ToString::to_string);
-            format!(": `{holder}` requires `{:#}`{note}", condition.expr)
+/// The cause of a condition of slots that is not true for some classes.
+fn of_slots_condition(view: &JobView<'_>, Failing { condition, classes, .. }: &Failing<'_>) -> Cause {
+    let (slots, all) = (view.classes.size(classes), view.pool.slots.len());
+    let which = format!("{slots} of {}", counted(all, "slot"));
+    let Some((conditions, place)) = *condition else {
+        let has = verb(slots, "does not have Requirements, so it does", "do not have Requirements, so they do");
+        return Cause::plain(Reason::Refused, format!("{which} {has} not match any job"));
+    };
+    let condition = &conditions.all[place];
+    let places = places(view, condition, classes);
+    let mut deciders = deciding(view, false, &places);
+    sort(view, &mut deciders);
+    let which = format!("{which} {}", verb(slots, "rejects", "reject"));
+    let holder = |place: &PlacedCondition<'_>| match place.conditions.all[place.at].place.via.last() {
+        Some(name) => name.to_string(),
+        None => "Requirements".to_owned(),
+    };
+    let holders: Vec<String> = places.iter().map(holder).collect();
+    let is_same = |other: &String| other.eq_ignore_ascii_case(&holders[0]);
+    let holder = holders.first().filter(|_| holders.iter().all(is_same)).map_or("Requirements", String::as_str);
+    let label = format!("{which} the job: `{holder}` requires `{:#}`", condition.expr);
+    let text = if deciders.first().is_some_and(|first| is_below(condition, first)) {
+        let part = |one: &DecidingCondition| match one.slots.len() {
+            some if some < slots => format!("{} (for {some} of them)", phrase(view, one)),
+            _ => phrase(view, one),
         };
-        causes.push(Cause::new(Reason::Refused, format!("{slots} of {all} {among} {rejects} the job{text}")));
+        let parts: Vec<String> = deciders.iter().take(MAX_DECIDING).map(part).collect();
+        format!("{which} the job because of {}{}", parts.join(" and "), decided(condition, &deciders))
+    } else {
+        let refusing = view.classes.ads_of(classes);
+        let note = match note_on(view, condition, false, &refusing) {
+            Some(note) => format!(", but {note}"),
+            None => view.beside(condition, false, &refusing),
+        };
+        format!("{which} the job: `{holder}` requires `{:#}`{note}", condition.expr)
+    };
+    Cause::new(Reason::Refused, label, text)
+}
+
+/// The places of a condition of slots in the policies of some classes that fail by it.
+fn places<'v>(view: &'v JobView<'_>, condition: &AdCondition, classes: &[usize]) -> Vec<PlacedCondition<'v>> {
+    let text = format!("{:#}", condition.expr);
+    let mut of_policy: IndexMap<usize, Vec<usize>> = IndexMap::new();
+    for class in classes {
+        of_policy.entry(view.classes.all[*class].policy).or_default().push(*class);
     }
-    causes
+    let placed = |(policy, classes): (usize, Vec<usize>)| {
+        let conditions = &view.classes.policies[policy].conditions;
+        let at = conditions.required().find(|(_, other)| format!("{:#}", other.expr) == text)?.0;
+        Some(PlacedCondition { conditions, at, classes })
+    };
+    of_policy.into_iter().filter_map(placed).collect()
 }
 
 /// The note on a condition with a circular reference or an undefined name.
@@ -424,6 +573,8 @@ mod tests {
     const LARGE: &str = "[Name = \"b\"; MyType = \"Machine\"; OpSys = \"LINUX\"; Memory = 40; GPUs = 2; \
                          Requirements = START; START = TARGET.Owner == \"bob\"]";
 
+    const OFF: &str = "[Name = \"c\"; MyType = \"Machine\"; Memory = 40; Requirements = START; START = false]";
+
     #[test]
     fn the_values_stand_beside_the_condition() {
         assert_eq!(
@@ -432,7 +583,16 @@ mod tests {
         );
         assert_eq!(
             first("[Owner = \"al\"; Requirements = TARGET.Memory >= 20]", &[SMALL, LARGE]),
-            "1 of 1 slot that the job accepts rejects the job: `START` requires `TARGET.Owner == \"bob\"` (Owner of the job is \"al\")"
+            "1 of 2 slots rejects the job: `START` requires `TARGET.Owner == \"bob\"` (Owner of the job is \"al\")"
+        );
+        // A slot that rejects every job is not the first cause.
+        assert_eq!(
+            first("[Requirements = TARGET.Memory >= 20]", &[SMALL, OFF]),
+            "1 of 2 slots does not satisfy `TARGET.Memory >= 20` (Memory of slots is 10)"
+        );
+        assert_eq!(
+            first("[Owner = \"al\"; Requirements = TARGET.Memory >= 10]", &[LARGE]),
+            "1 of 1 slot rejects the job: `START` requires `TARGET.Owner == \"bob\"` (Owner of the job is \"al\")"
         );
     }
 

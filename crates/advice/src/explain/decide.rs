@@ -45,31 +45,37 @@ fn named(expr: &Expr, holder: &ClassAd) -> Option<Name> {
     others(tree, at, holder)
 }
 
-/// The conditions that decide one for some classes of slots, all of one policy if it is a condition of slots; the most slots first.
-pub(super) fn deciding(
-    view: &JobView<'_>,
-    conditions: &AdConditions,
-    of_job: bool,
-    at: usize,
-    classes: &[usize],
-) -> Vec<DecidingCondition> {
-    let mut found: IndexMap<Leaf, Vec<usize>> = IndexMap::new();
-    for class in classes {
-        let of_class = &view.classes.all[*class];
-        let row = if of_job { &of_class.one } else { &of_class.many };
-        for leaf in deciding_leaves(conditions, row, at) {
-            found.entry(leaf).or_default().push(*class);
+/// A condition of an ad, and the classes of slots for which it is not true: of all slots if it is the job's, otherwise of
+/// those of one policy.
+pub(super) struct PlacedCondition<'v> {
+    pub(super) conditions: &'v AdConditions,
+    /// Its number among them.
+    pub(super) at: usize,
+    pub(super) classes: Vec<usize>,
+}
+
+/// The conditions that decide one that may be in several policies; the most slots first.
+pub(super) fn deciding(view: &JobView<'_>, of_job: bool, places: &[PlacedCondition<'_>]) -> Vec<DecidingCondition> {
+    let mut found: Vec<DecidingCondition> = Vec::new();
+    for PlacedCondition { conditions, at, classes } in places {
+        let mut leaves: IndexMap<Leaf, Vec<usize>> = IndexMap::new();
+        for class in classes {
+            let of_class = &view.classes.all[*class];
+            let row = if of_job { &of_class.one } else { &of_class.many };
+            for leaf in deciding_leaves(conditions, row, *at) {
+                leaves.entry(leaf).or_default().push(*class);
+            }
         }
-    }
-    let mut deciders: IndexMap<String, DecidingCondition> = IndexMap::new();
-    for ((leaf, since), classes) in found {
-        let decider = DecidingCondition {
+        found.extend(leaves.into_iter().map(|((leaf, since), classes)| DecidingCondition {
             condition: conditions.all[leaf].clone(),
             of_job,
             through: Vec::new(),
             since: since.iter().map(|(at, is)| (format!("{:#}", conditions.all[*at].expr), *is)).collect(),
             slots: view.classes.ads_of(&classes),
-        };
+        }));
+    }
+    let mut deciders: IndexMap<String, DecidingCondition> = IndexMap::new();
+    for decider in found {
         for decider in followed(view, decider, 0) {
             let key = format!("{} {} {:?}", decider.of_job, decider.condition.expr, decider.through);
             match deciders.get_mut(&key) {
@@ -194,7 +200,7 @@ mod tests {
         let slot = "[Name = \"a\"; Requirements = TARGET.IsShort]";
         assert_eq!(
             causes("[MaxTime = 7200; IsShort = MaxTime < 3600; Requirements = true]", &[slot]).remove(0),
-            "1 of 1 slot that the job accepts rejects the job because of `MaxTime < 3600` in `IsShort` of the job \
+            "1 of 1 slot rejects the job because of `MaxTime < 3600` in `IsShort` of the job \
              (MaxTime of the job is 7200), so `TARGET.IsShort` is not true"
         );
     }

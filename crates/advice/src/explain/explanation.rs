@@ -37,6 +37,8 @@ pub struct Explanation {
     pub submitter: String,
     /// The causes for which it is idle, the most significant first; or its match.
     pub causes: Vec<Cause>,
+    /// If no slot matches, slots that fail none of the conditions in the causes.
+    pub others: usize,
     /// Number of slots.
     pub slots: usize,
     /// Slots that the job accepts.
@@ -76,10 +78,12 @@ impl JobView<'_> {
         let mut policies: Vec<SlotPolicy> = self.classes.policies.iter().map(|policy| self.policy(policy)).collect();
         policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
         let (nearest, suggestions) = nearest(self);
+        let (causes, others) = causes::of_match(self);
         Explanation {
             job: id,
             submitter,
-            causes: causes::of_match(self),
+            causes,
+            others,
             slots,
             accepted_by_job: self.classes.count(SlotClass::is_accepted),
             accepting_job: self.classes.count(SlotClass::accepts),

@@ -38,8 +38,8 @@ pub struct SlotFacts {
     pub user: Option<String>,
     /// Its weight.
     pub weight: f64,
-    /// The cycle considers it.
-    pub is_considered: bool,
+    /// The reason the cycle does not consider it; none if it does.
+    pub exclusion: Option<&'static str>,
 }
 
 /// A prepared pool with the facts that explanations need.
@@ -74,10 +74,17 @@ impl<'p> PoolFacts<'p> {
             name: slot.name.to_string(),
             user: slot.user.as_ref().map(ToString::to_string),
             weight: slot.weight,
-            is_considered: rules.trim.keeps(slot, &settings),
+            exclusion: rules.trim.exclusion(slot, &settings),
         };
         let of_slots = threads::map_all(slots, facts);
         PoolFacts { slots, of_slots, left_out: &[], unkept: &[], order, rules, settings }
+    }
+
+    /// The facts about one of the slots.
+    fn of_slot<'s>(&'s self, slot: &'s Slot) -> PoolFacts<'s> {
+        let (order, rules) = (Arc::clone(&self.order), Arc::clone(&self.rules));
+        let alone = PoolFacts::of(std::slice::from_ref(slot), order, rules, self.settings.clone());
+        PoolFacts { unkept: self.unkept, ..alone }
     }
 
     /// The same without the slots themselves, so that a cycle may change them.

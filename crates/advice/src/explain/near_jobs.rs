@@ -4,7 +4,6 @@
 //! In: a slot and idle jobs. Out: plain data; every change was tried.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -154,9 +153,7 @@ impl NearMissJobs<'_> {
     /// Changes of the slot, or of one of some jobs, after which it matches.
     fn changes(&self, pool: &PoolFacts, jobs: impl Iterator<Item = usize>) -> Vec<SlotChange> {
         let settings = &pool.settings;
-        let (order, rules) = (Arc::clone(&pool.order), Arc::clone(&pool.rules));
-        let alone = PoolFacts::of(std::slice::from_ref(self.slot), order, rules, settings.clone());
-        let alone = PoolFacts { unkept: pool.unkept, ..alone };
+        let alone = pool.of_slot(self.slot);
         let mut found: Vec<(bool, SlotChange)> = Vec::new();
         for at in jobs {
             let (ad, id) = (self.jobs[at].ad, self.jobs[at].id.to_string());

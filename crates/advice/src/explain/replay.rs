@@ -4,13 +4,17 @@
 //!
 //! [`CycleTrace`]: crate::explain::cycle::trace::CycleTrace
 
+use crate::explain::causes::Reason;
 use crate::explain::cycle::obstacle::of_cycle;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
-use crate::explain::cycle::trace::{JobInCycle, trace};
+use crate::explain::cycle::record::OutcomeRecord;
+use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::JobView;
-use crate::explain::{Explanation, PoolFacts, find};
+use crate::explain::{Explanation, PoolFacts, SlotFacts, find};
 use classmate::ClassAd;
 use classmate_config::ConfigError;
+use classmate_pool::internal::negotiate::PreparedJob;
+use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::{CycleOptions, JobId, PreparedPool, Snapshot};
@@ -28,6 +32,10 @@ impl ExplainedJob {
     /// A job and its ad.
     pub fn of(job: &Job<'_>, ad: &ClassAd) -> Self {
         ExplainedJob { id: job.id, submitter: job.submitter.to_vec(), activity: job.activity, ad: ad.clone() }
+    }
+
+    fn submitter(&self) -> String {
+        String::from_utf8_lossy(&self.submitter).into_owned()
     }
 }
 
@@ -78,26 +86,68 @@ pub fn of_job(
     subject: &ExplainedJob,
     cycle: bool,
 ) -> Result<Explanation, ConfigError> {
-    let submitter = String::from_utf8_lossy(&subject.submitter).into_owned();
     let asker = prepared.job(&subject.ad, &subject.submitter);
     let pool = PoolFacts::new(prepared);
-    let view = JobView::of(&pool, &asker.ad);
+    let before = BeforeCycle::of(&pool, subject, &asker);
     if !cycle {
-        return Ok(view.explanation(subject.id.to_string(), submitter));
+        return Ok(before.explanation);
     }
-    let pre_cycle = PreCycleFacts::of(&view, &submitter);
-    let mut explanation = view.explanation(subject.id.to_string(), submitter.clone());
-    let division = (!pool.rules.groups.tree.is_empty()).then(|| prepared.division());
+    let (queue, division) = (prepared.queued(), division_of(prepared));
     let pool = pool.without_slots();
     let outcome = prepared.negotiate(CycleOptions::default())?.outcome;
-    let asked = JobInCycle { id: subject.id, submitter: &submitter, activity: subject.activity, asker: &asker };
-    let known = (&pool, &pre_cycle);
-    let story = trace(&outcome, prepared.snapshot(), division.as_ref(), known, &asked);
-    let mut causes = of_cycle(&story, &outcome, known, &asked);
-    causes.append(&mut explanation.causes);
-    explanation.causes = causes;
-    explanation.cycle = Some(story);
-    Ok(explanation)
+    let record = OutcomeRecord::new(&outcome, &queue);
+    Ok(before.after(&record, (prepared.snapshot(), division.as_ref()), &pool))
+}
+
+/// The division of the pool among the groups, if there are any.
+pub fn division_of(prepared: &PreparedPool<'_>) -> Option<Division> {
+    (!prepared.rules().groups.tree.is_empty()).then(|| prepared.division())
+}
+
+/// A job explained before the cycle, with the facts that the cycle changes.
+pub struct BeforeCycle<'j> {
+    explanation: Explanation,
+    facts: PreCycleFacts,
+    subject: &'j ExplainedJob,
+    asker: &'j PreparedJob,
+}
+
+impl<'j> BeforeCycle<'j> {
+    /// Explains a job before the cycle; `asker` is the job as slots see it.
+    pub fn of(pool: &PoolFacts<'_>, subject: &'j ExplainedJob, asker: &'j PreparedJob) -> Self {
+        let view = JobView::of(pool, &asker.ad);
+        let submitter = subject.submitter();
+        let facts = PreCycleFacts::of(&view, &submitter);
+        BeforeCycle { explanation: view.explanation(subject.id.to_string(), submitter), facts, subject, asker }
+    }
+
+    /// The explanation with the job's part in the cycle.
+    pub fn after(
+        self,
+        record: &OutcomeRecord<'_>,
+        (snapshot, division): (&Snapshot, Option<&Division>),
+        pool: &PoolFacts<'_>,
+    ) -> Explanation {
+        let BeforeCycle { mut explanation, facts, subject, asker } = self;
+        let (submitter, activity) = (subject.submitter(), subject.activity);
+        let asked = JobInCycle { id: subject.id, submitter: &submitter, activity, asker };
+        let story = CycleTrace::of(record, snapshot, division, (pool, &facts), &asked);
+        let causes = of_cycle(&story, (pool, &facts), &asked);
+        // Of a job that does not wait, what matches is no cause.
+        let decided = causes.first().is_some_and(|cause| cause.reason != Reason::Unsatisfied);
+        if decided {
+            explanation.causes = causes;
+        } else {
+            explanation.causes.splice(0..0, causes);
+        }
+        for suggestion in &mut explanation.suggestions {
+            let free = |facts: &SlotFacts| facts.user.is_none() && facts.exclusion.is_none();
+            let facts = suggestion.won_slots.iter().map(|at| &pool.of_slots[*at as usize]);
+            suggestion.unclaimed = facts.filter(|facts| free(facts) && record.taker(&facts.name).is_none()).count();
+        }
+        explanation.cycle = Some(story);
+        explanation
+    }
 }
 
 #[cfg(test)]
@@ -157,7 +207,7 @@ mod tests {
                     let mut prepared = PreparedPool::for_explanation(&snapshot).unwrap();
                     of_job(&mut prepared, &subject, cycle).unwrap()
                 };
-                let whole = explained(true);
+                let mut whole = explained(true);
                 let story = whole.cycle.unwrap();
                 let got = outcome.matches.iter().find(|made| made.job == subject.id);
                 assert_eq!(story.matched.as_ref(), got);
@@ -165,6 +215,7 @@ mod tests {
                 preempting += usize::from(!story.preemption.is_empty());
                 // Without the cycle the slots are explained in the same way.
                 let alone = explained(false);
+                whole.suggestions.iter_mut().for_each(|one| one.unclaimed = 0);
                 assert_eq!(
                     (alone.clauses, alone.policies, alone.suggestions),
                     (whole.clauses, whole.policies, whole.suggestions)

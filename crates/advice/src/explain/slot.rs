@@ -6,20 +6,18 @@ use serde::Serialize;
 use crate::explain::PoolFacts;
 use crate::explain::ad_table::AdTable;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::clauses::{Clause, conditions_of, counted, deciding_leaves, truth};
+use crate::explain::clauses::{Clause, conditions_of, counted};
 use crate::explain::cycle::left_out;
-use crate::explain::cycle::slot_rank::RankObjection;
+use crate::explain::cycle::obstacle::protected;
+use crate::explain::cycle::pre_cycle::PreCycleFacts;
+use crate::explain::job_view::JobView;
 use crate::explain::near_jobs::{FailedCondition, IdleJob, NearJobs, NearMissJobs, SlotChange};
 use crate::explain::slot_classes::{SlotClass, SlotClasses};
-use crate::explain::values::{beside, tally, verb};
-use classmate::internal::syntax::literal::Literal;
-use classmate::internal::syntax::view::Reference;
+use crate::explain::values::{tally, verb};
 use classmate::internal::threads;
-use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, Expr, Name, Scope, Value};
+use classmate::{ClassAd, Name, Value};
 use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
-use classmate_pool::internal::negotiate::preemption::PreemptionRefusal;
 use classmate_pool::internal::pool::Slot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
@@ -159,10 +157,10 @@ fn resting(slot: &Slot, pool: &PoolFacts) -> Option<Cause> {
     } else {
         return None;
     };
-    Some(Cause::new(Reason::NotLookedAt, text))
+    Some(Cause::plain(Reason::NotLookedAt, text))
 }
 
-/// The causes for which matching jobs may or may not preempt the user of a slot.
+/// The causes for which matching jobs may or may not preempt the user of a slot: of the first job of each submitter.
 fn preempting(
     (pool, prepared): (&PoolFacts, &PreparedPool<'_>),
     slot: &Slot,
@@ -172,68 +170,26 @@ fn preempting(
     let Some(user) = found.user.as_ref().filter(|_| found.matched.is_none() && found.matching > 0) else {
         return Vec::new();
     };
-    let uses = |more: String| vec![Cause::new(Reason::Taken, format!("{user} uses it, {more}"))];
     let first_of = |one: &CandidateSubmitter| matching.iter().find(|job| job.submitter == one.submitter);
     let asking: Vec<_> = found.candidates.iter().filter(|one| one.submitter != *user).filter_map(first_of).collect();
     if asking.is_empty() {
-        return uses("and only its own jobs match".to_owned());
+        return vec![Cause::plain(Reason::Taken, format!("{user} uses it, and only its own jobs match"))];
     }
-    let (preemption, settings) = (&pool.rules.preemption, &pool.settings);
-    let always = Expr::literal(Literal::Bool(true));
-    let name = Name::new("PREEMPTION_REQUIREMENTS");
-    let mut with = slot.ad.clone();
-    with.insert_expr(name, preemption.requirements.as_ref().unwrap_or(&always));
-    let conditions = conditions_of(&with, name);
-    let mut allowed: Vec<&str> = Vec::new();
-    let mut terms: Vec<(String, String, usize)> = Vec::new();
-    let mut kept: Vec<String> = Vec::new();
-    for job in &asking {
+    let alone = pool.of_slot(slot);
+    let mut causes: Vec<Cause> = Vec::new();
+    for job in asking.into_iter().take(3) {
         let PreparedJob { ad, .. } = prepared.job(job.ad, job.submitter.as_bytes());
-        let pair = (user.as_bytes(), job.submitter.as_bytes());
-        match preemption.verdict(&slot.ad, &ad, pair, false, settings) {
-            Err(PreemptionRefusal::Requirements) => {}
-            Err(PreemptionRefusal::Rank) => {
-                kept.push(RankObjection::of(&slot.ad, &ad, settings).sentence(&job.submitter));
-                continue;
-            }
-            _ => {
-                allowed.push(&job.submitter);
-                continue;
+        let facts = PreCycleFacts::of(&JobView::of(&alone, &ad), &job.submitter);
+        let kept: Vec<Cause> = protected(&facts.preemption).into_iter().chain(facts.keeping).collect();
+        let whose = format!("{user} uses it; job {} of {}", job.id, job.submitter);
+        match kept.as_slice() {
+            [] => causes.push(Cause::plain(Reason::Taken, format!("{whose} may preempt it"))),
+            kept => {
+                causes.extend(kept.iter().map(|cause| Cause::plain(cause.reason, format!("{whose}: {}", cause.text))));
             }
         }
-        let scope = Scope::new(&with, settings).with_target(&ad);
-        let row: Vec<Truth> = conditions.all.iter().map(|condition| truth(scope, &condition.expr)).collect();
-        for (at, _) in deciding_leaves(&conditions, &row, 0) {
-            let expr = &conditions.all[at].expr;
-            let text = format!("{expr:#}");
-            if let Some(known) = terms.iter_mut().find(|known| known.0 == text) {
-                known.2 += 1;
-                continue;
-            }
-            let values = beside(expr, |Reference { name, .. }| {
-                let of_job = Scope::new(&ad, settings).with_target(&with);
-                let value = if with.contains(name) { scope } else { of_job }.eval_attr(name);
-                format!("{name} is {:#}", value.unwrap_or(Value::Undefined))
-            });
-            terms.push((text, values, 1));
-        }
     }
-    if !allowed.is_empty() {
-        let whose = allowed.iter().take(3).copied().collect::<Vec<_>>().join(", ");
-        return uses(format!("and jobs of {whose} may preempt it, but did not need it or reached a limit"));
-    }
-    kept.dedup();
-    let by_rank = kept.into_iter().take(3).map(|text| Cause::new(Reason::Rank, format!("{user} uses it, and {text}")));
-    terms.sort_by_key(|(_, _, count)| std::cmp::Reverse(*count));
-    let submitters = plural::counted(asking.len(), "submitter");
-    let term = |(text, values, count): (String, String, usize)| {
-        let text = format!(
-            "{user} uses it, and PREEMPTION_REQUIREMENTS protects it from {count} of {submitters} with matching jobs: \
-            `{text}` is not true{values}"
-        );
-        Cause::new(Reason::PreemptionRequirements, text)
-    };
-    by_rank.chain(terms.into_iter().take(3).map(term)).collect()
+    causes
 }
 
 /// The causes for which a slot is idle, or its match; with the matching jobs, and the conditions by which either side
@@ -248,39 +204,36 @@ fn causes(
     let is_left_out = !pool.slots.iter().any(|one| std::ptr::eq(one, slot));
     if let Some(constraint) = pool.rules.slots.as_ref().filter(|_| is_left_out) {
         let text = format!("excluded by NEGOTIATOR_SLOT_CONSTRAINT: `{constraint:#}` is not true");
-        causes.push(Cause::new(Reason::LeftOut, text));
+        causes.push(Cause::plain(Reason::LeftOut, text));
     }
     if let Some(made) = &found.matched {
         let whom = made.displaced.as_ref().map(|user| format!(", preempting {user}")).unwrap_or_default();
         let ground = match made.preempting {
             PreemptState::None => "",
             PreemptState::Rank => ": the slot prefers it",
-            PreemptState::Priority => ": its priority is better",
+            PreemptState::Priority => ": PREEMPTION_REQUIREMENTS is true",
         };
         let offline = if made.offline { "; it is offline, so the match only wakes it and the job waits" } else { "" };
         let text = format!(
             "matched to job {} of {} in spin {} of pie {}{whom}{ground}{offline}",
             made.job, made.submitter, made.spin, made.pie
         );
-        causes.push(Cause::new(Reason::Matched, text));
+        causes.push(Cause::plain(Reason::Matched, text));
         causes.extend(resting(slot, pool));
         return causes;
     }
     causes.extend(resting(slot, pool));
-    if !is_left_out && !pool.rules.trim.keeps(slot, &pool.settings) {
-        let why = match &found.user {
-            Some(user) => format!("{user} uses it, and slots in this state are not considered"),
-            None => "it is retiring, shutting down, or does not want matches".to_owned(),
-        };
-        causes.push(Cause::new(Reason::NotLookedAt, format!("the cycle does not consider it: {why}")));
+    let exclusion = pool.rules.trim.exclusion(slot, &pool.settings).filter(|_| !is_left_out);
+    if let Some(why) = exclusion {
+        causes.push(Cause::plain(Reason::NotLookedAt, format!("the cycle does not consider it: it is {why}")));
     }
     if found.jobs == 0 {
-        causes.push(Cause::new(Reason::NoSlots, "there are no idle jobs"));
+        causes.push(Cause::plain(Reason::NoSlots, "there are no idle jobs"));
         return causes;
     }
     if found.clauses.is_empty() {
         let text = "the slot does not have Requirements, so it does not match any job";
-        causes.push(Cause::new(Reason::NoRequirements, text));
+        causes.push(Cause::plain(Reason::NoRequirements, text));
         return causes;
     }
     let all = plural::counted(found.jobs, "idle job");
@@ -290,7 +243,7 @@ fn causes(
         } else {
             format!("it rejects {} of {all} because of {}", some.jobs, some.phrase)
         };
-        Cause::new(Reason::Refused, text)
+        Cause::plain(Reason::Refused, text)
     };
     let rejected = |some: &FailedCondition| {
         let jobs = if found.accepted_by_slot == 0 {
@@ -299,31 +252,35 @@ fn causes(
             format!("the {} jobs that it accepts reject", found.accepted_by_slot)
         };
         let text = format!("{} of {jobs} it because of {}", some.jobs, some.phrase);
-        Cause::new(Reason::NeverTrue, text)
+        Cause::plain(Reason::NeverTrue, text)
     };
     if found.accepted_by_slot == 0 {
         let mut every = refused.iter().filter(|refusal| refusal.jobs == found.jobs).peekable();
         if every.peek().is_some() {
             causes.extend(every.take(3).map(rejects));
         } else {
-            causes.push(Cause::new(Reason::NotTogether, "no idle job satisfies all of its conditions together"));
+            causes.push(Cause::plain(Reason::NotTogether, "no idle job satisfies all of its conditions together"));
             causes.extend(refused.iter().take(3).map(rejects));
         }
-        causes.extend(refusing.iter().take(3).map(rejected));
+        if found.accepting_slot == 0 {
+            causes.extend(refusing.iter().take(3).map(rejected));
+        }
     } else if found.matching == 0 {
         causes.extend(refusing.iter().take(3).map(rejected));
         causes.extend(refused.iter().take(2).map(rejects));
     } else {
         let ads: Vec<&ClassAd> = matching.iter().map(|job| job.ad).collect();
         let constrained = left_out::jobs(&pool.rules, &pool.settings, &ads, "matching job");
-        causes.extend(constrained.map(|text| Cause::new(Reason::LeftOut, text)));
-        causes.extend(preempting((pool, prepared), slot, found, matching));
+        causes.extend(constrained.map(|text| Cause::plain(Reason::LeftOut, text)));
+        if exclusion.is_none() {
+            causes.extend(preempting((pool, prepared), slot, found, matching));
+        }
         for one in found.candidates.iter().take(4) {
             let text = format!(
                 "{} of the {} matching jobs of {} got other slots; {}",
                 one.elsewhere, one.jobs, one.submitter, one.stopped
             );
-            causes.push(Cause::new(Reason::Taken, text));
+            causes.push(Cause::plain(Reason::Taken, text));
         }
     }
     causes

@@ -334,7 +334,7 @@ mod tests {
                     let first = after.iter().zip(&before).position(|(after, before)| *after && !before);
                     let won = trials.of(&other, &names);
                     let count = after.iter().filter(|after| **after).count();
-                    assert_eq!(won.as_ref().map(|won| won.first), first, "seed {seed}: {job} {names:?}");
+                    assert_eq!(won.as_ref().map(|won| won.won[0] as usize), first, "seed {seed}: {job} {names:?}");
                     assert!(won.is_none_or(|won| won.matching == count), "seed {seed}: {job} {names:?}");
                 }
             }

@@ -55,12 +55,10 @@ pub(super) struct Trials<'p, 'a> {
 pub(super) struct Effect {
     /// Ads that match after it.
     pub(super) matching: usize,
-    /// Ads of these that do not match before it.
-    pub(super) won: usize,
+    /// Ads of these that do not match before it, in their order.
+    pub(super) won: Vec<u32>,
     /// Ads that match before it and not after.
     pub(super) lost: usize,
-    /// The first ad that matches after it and not before.
-    pub(super) first: usize,
 }
 
 /// A change of the one ad: the attributes that differ, and a test if clauses that were made of some expressions have to be
@@ -104,16 +102,16 @@ impl<'p, 'a> Trials<'p, 'a> {
             let now =
                 compiled.and_then(|compiled| compiled.matching(view, (block.number, &self.cache), (names, &rewrites)));
             let now = now.unwrap_or_else(|| one_by_one(view));
-            let first = now.rows().find(|row| !block.matching.contains(*row));
-            let (before, after, mut both) = (block.matching.count(), now.count(), now);
-            both.keep(&block.matching);
-            ([after, before, both.count()], first.map(|row| block.ads[row] as usize))
+            let is_new = |row: &usize| !block.matching.contains(*row);
+            let won: Vec<u32> = now.rows().filter(is_new).map(|row| block.ads[row]).collect();
+            let kept = now.count() - won.len();
+            (now.count(), block.matching.count() - kept, won)
         };
-        let found: Vec<([usize; 3], Option<usize>)> = threads::map_all(&self.blocks, tried);
-        let first = found.iter().filter_map(|(_, first)| *first).min()?;
-        let sum = |which: usize| found.iter().map(|(counts, _)| counts[which]).sum::<usize>();
-        let (matching, before, both) = (sum(0), sum(1), sum(2));
-        Some(Effect { matching, won: matching - both, lost: before - both, first })
+        let found: Vec<(usize, usize, Vec<u32>)> = threads::map_all(&self.blocks, tried);
+        let (matching, lost) = (found.iter().map(|(now, ..)| now).sum(), found.iter().map(|(_, lost, _)| lost).sum());
+        let mut won = found.into_iter().flat_map(|(.., won)| won).collect::<Vec<u32>>();
+        won.sort_unstable();
+        (!won.is_empty()).then_some(Effect { matching, won, lost })
     }
 }
 

@@ -8,6 +8,8 @@ use hashbrown::HashSet;
 
 use crate::explain::ad_table::AdTable;
 use crate::explain::names::references;
+use classmate::internal::plural::counted;
+use classmate::internal::program::Side;
 use classmate::internal::program::view::RowValues;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::{ClassAd, EvalOptions, Expr, Name, Scope, Value};
@@ -16,6 +18,8 @@ use classmate::{ClassAd, EvalOptions, Expr, Name, Scope, Value};
 const MAX_ATTRIBUTES: usize = 4;
 /// Maximum number of values of an attribute.
 const MAX_VALUES: usize = 3;
+/// Maximum number of characters of a value; longer ones are cut.
+const MAX_CHARACTERS: usize = 60;
 
 /// A note on each attribute that a condition refers to, in parentheses after a blank.
 pub(super) fn beside(expr: &Expr, note: impl FnMut(Reference) -> String) -> String {
@@ -42,53 +46,77 @@ pub(super) struct Opposites<'t> {
 impl Opposites<'_> {
     /// The values beside a condition of the one ad, or of some of the many.
     pub(super) fn beside(&self, expr: &Expr, is_of_one: bool, some: &[u32]) -> String {
-        let Some(first) = some.first().map(|at| self.many.ads[*at as usize]) else { return String::new() };
         let (one, is_job) = (self.one, self.is_job);
         let (one_name, many_name) = match (is_job, some.len()) {
+            (_, 0) => return String::new(),
             (true, _) => ("the job", "slots"),
             (false, 1) => ("the slot", "the job"),
             (false, _) => ("the slot", "jobs"),
         };
+        let is_in_any = |name: Name| some.iter().any(|at| self.many.ads[*at as usize].contains(name));
         beside(expr, |Reference { scope, name }| {
             let is_in_one = match scope {
                 RefScope::My => is_of_one,
                 RefScope::Target => !is_of_one,
-                RefScope::Either if is_of_one || first.contains(name) => is_of_one && one.contains(name),
+                RefScope::Either if is_of_one || is_in_any(name) => is_of_one && one.contains(name),
                 RefScope::Either if one.contains(name) => true,
                 RefScope::Either if is_job && self.many.has(name) => {
                     return format!("these slots do not define {name}, but others do");
                 }
                 RefScope::Either => is_job,
             };
-            if is_in_one {
-                let value = Scope::new(one, self.many.settings).with_target(first).eval_attr(name);
-                let value = value.map_or_else(|failed| failed.to_string(), |value| format!("{value:#}"));
-                return format!("{name} of {one_name} is {value}");
-            }
-            format!("{name} of {many_name} is {}", range(&self.many.attribute(one, name, some)))
+            let (whose, values) = match one.get(name).filter(|_| is_in_one) {
+                Some(own) => (one_name, summary(&self.many.values(one, Side::Other, &own, some))),
+                None if is_in_one => (one_name, "undefined".to_owned()),
+                None => (many_name, summary(&self.many.attribute(one, name, some))),
+            };
+            format!("{name} of {whose} is {values}")
         })
     }
 }
 
-/// Values in a few words: a range of numbers, or the most frequent.
-pub(super) fn range(found: &RowValues) -> String {
-    let number = |value: &Value| value.as_number().filter(|_| value.as_bytes().is_none());
-    let numbers: Option<Vec<(f64, &Value)>> = found.values.iter().map(|value| Some((number(value)?, value))).collect();
-    let numbers = numbers.unwrap_or_default();
-    let extreme = |is_further: fn(f64, f64) -> bool| {
-        numbers.iter().copied().reduce(|best, other| if is_further(other.0, best.0) { other } else { best })
-    };
-    if let (Some((least, lowest)), Some((most, highest))) = (extreme(|a, b| a < b), extreme(|a, b| a > b))
-        && least < most
-    {
-        return format!("{lowest:#} to {highest:#}");
-    }
+/// Values in a few words: a range of numbers, or the most frequent; with their counts if they differ.
+pub(super) fn summary(found: &RowValues) -> String {
+    // Without values a limit of the evaluation was exceeded.
     let mut counts = vec![0usize; found.values.len()];
-    found.of.iter().for_each(|value| counts[*value as usize] += 1);
-    let counts = tally(found.values.iter().map(|value| format!("{value:#}")).zip(counts));
-    let more = if counts.len() > MAX_VALUES { " …" } else { "" };
-    let shown: Vec<&str> = counts.iter().take(MAX_VALUES).map(|(value, _)| value.as_str()).collect();
-    format!("{}{more}", shown.join(" or "))
+    for value in &found.of {
+        if let Some(count) = counts.get_mut(*value as usize) {
+            *count += 1;
+        }
+    }
+    let present = || found.values.iter().zip(&counts).filter(|(_, count)| **count > 0);
+    let number = |value: &Value| value.as_number().filter(|_| matches!(value, Value::Int(_) | Value::Real(_)));
+    let numbers = || present().filter_map(|(value, count)| Some((number(value)?, value, *count)));
+    let least = numbers().reduce(|best, other| if other.0 < best.0 { other } else { best });
+    let most = numbers().reduce(|best, other| if other.0 > best.0 { other } else { best });
+    let mut parts: Vec<(String, usize)> = Vec::new();
+    if let (Some((low, least, _)), Some((high, most, _))) = (least, most) {
+        let text = if low < high { format!("{least:#} to {most:#}") } else { format!("{least:#}") };
+        parts.push((text, numbers().map(|(.., count)| count).sum()));
+    }
+    let others = present().filter(|(value, _)| number(value).is_none());
+    parts.extend(tally(others.map(|(value, count)| (format!("{value:#}"), *count))));
+    if parts.is_empty() {
+        return "unknown".to_owned();
+    }
+    let hidden = parts.len().saturating_sub(MAX_VALUES);
+    let shown = |(text, count): &(String, usize)| match parts.len() {
+        1 => cut(text),
+        _ => format!("{} ({count})", cut(text)),
+    };
+    let mut text = parts.iter().take(MAX_VALUES).map(shown).collect::<Vec<_>>().join(", ");
+    if hidden > 0 {
+        text.push_str(&format!(" and {}", counted(hidden, "other value")));
+    }
+    text
+}
+
+/// A value, cut to a readable length.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// The sums of counts by key, the largest first.

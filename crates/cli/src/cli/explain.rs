@@ -1,17 +1,25 @@
 //! `classmate explain POOL`
 
-use crate::cli::input::Notes;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::cli::input::{self, Notes};
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
+use crate::cli::submit;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, complain, leaked, parsed, print_result};
-use crate::report::explain as report;
+use crate::report::explain::{self as report, ShownParts};
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::threads;
 use classmate::{ClassAd, Scope};
+use classmate_advice::internal::explain::cycle::reasons::{self, CauseSurvey};
+use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::explain::cycle::{group, submitter};
 use classmate_advice::internal::explain::replay::{self, ExplainedJob};
 use classmate_advice::internal::explain::{find, slot};
 use classmate_pool::internal::negotiate::Purpose;
+use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::queue::{Job, Submitter};
 use classmate_pool::{CycleOptions, Policy, PreparedPool, Snapshot, negotiate};
 
 /// Explain why a job or slot is idle, or derive a share or quota.
@@ -29,6 +37,8 @@ Columns:
 Examples:
   classmate explain examples/pool --job 1.0
   classmate explain examples/pool --job 'Owner == \"alice\"' --format json
+  classmate explain examples/groups --all
+  classmate explain examples/groups --owner carol
   classmate explain examples/stuck --slot slot1@m05.example.org
   classmate explain examples/pool --submitter carol@pool.test
   classmate explain examples/groups --group chemistry
@@ -39,11 +49,14 @@ pub(super) struct ExplainArguments {
     files: PoolFiles,
     #[command(flatten)]
     about: About,
-    /// Number of slot policies to show, most rejections first
-    #[arg(long, value_name = "NUMBER", default_value_t = 3)]
-    policies: usize,
+    /// Also show all conditions, the nearest slots, all suggestions, and the cycle
+    #[arg(long)]
+    details: bool,
+    /// Also show the conditions of this many slot policies, most rejections first [default: 3]
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "3")]
+    policies: Option<usize>,
     /// Skip the cycle; only check whether the job can match
-    #[arg(long, requires = "job")]
+    #[arg(long, conflicts_with_all = ["slot", "submitter", "group", "owner", "all"])]
     no_cycle: bool,
     #[command(flatten)]
     output: FormatArguments,
@@ -52,13 +65,22 @@ pub(super) struct ExplainArguments {
     policy: PolicyArguments,
 }
 
-/// The job, slot, submitter or group to explain.
+/// The jobs, slot, submitter or group to explain.
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = false)]
 struct About {
     /// Explain why a job is idle: a job ID, or an expression that selects the first job for which it is true
     #[arg(long, value_name = "ID|EXPR")]
     job: Option<String>,
+    /// Explain what would happen to the first job of a submit file (`-` for standard input)
+    #[arg(long, value_name = "FILE")]
+    submit: Option<PathBuf>,
+    /// Count the idle jobs of a user by cause
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
+    /// Count all idle jobs by cause
+    #[arg(long)]
+    all: bool,
     /// Explain why a slot is idle, or which job it runs
     #[arg(long, value_name = "NAME")]
     slot: Option<String>,
@@ -74,21 +96,32 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
     let mut notes = Notes::default();
     let (files, about) = (&arguments.files, &arguments.about);
     // Other policies need more attributes of slots than the negotiator; the explanation of a slot needs all.
-    let snapshot = leaked(if arguments.policy.is_condor() && about.slot.is_none() {
-        files.snapshot_to_explain(about.job.is_some(), &mut notes, streams.err)?
+    let snapshot = leaked(if about.submit.is_some() {
+        files.snapshot_to_submit(&mut notes, streams.err)?
+    } else if arguments.policy.is_condor() && about.slot.is_none() {
+        let of_jobs = about.job.is_some() || about.owner.is_some() || about.all;
+        files.snapshot_to_explain(of_jobs, &mut notes, streams.err)?
     } else {
         files.snapshot(&mut notes, streams.err)?
     });
     snapshot.policy = arguments.policy.read(files.directory(), snapshot, &mut notes)?;
     notes.show(streams.err);
     let form = arguments.output.format;
-    if let Some(wanted) = &about.job {
-        let subject = subject(snapshot, wanted, streams)?;
+    let parts = ShownParts { details: arguments.details, policies: arguments.policies.unwrap_or(0) };
+    if about.job.is_some() || about.submit.is_some() {
+        let subject = match &about.submit {
+            Some(path) => submitted(snapshot, path)?,
+            None => subject(snapshot, about.job.as_deref().unwrap_or_default(), streams)?,
+        };
         let slots = std::mem::take(&mut snapshot.slots);
         let pool = PreparedPool::prepare(snapshot, slots, Purpose::Explanation, &mut ())?;
         let explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
         let answer = Reply { schema: "explain-job/1", result: &explanation, rows: &explanation.causes };
-        print_result(form, &answer, |out| report::write(out, &explanation, arguments.policies, streams.out))
+        print_result(form, &answer, |out| report::write(out, &explanation, &parts, streams.out))
+    } else if about.all || about.owner.is_some() {
+        let survey = survey(snapshot, about.owner.as_deref())?;
+        let answer = Reply { schema: "explain-all/1", result: &survey, rows: &survey.causes };
+        print_result(form, &answer, |out| report::write_survey(out, &survey, &parts))
     } else if let Some(name) = &about.slot {
         let outcome = negotiate(snapshot)?;
         let pool = &*leaked(PreparedPool::for_explanation(snapshot)?);
@@ -96,7 +129,7 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
         let found =
             slot::explain(pool, &outcome, name).ok_or_else(|| nothing("slot in the cycle is named", name, &names()))?;
         let answer = Reply { schema: "explain-slot/1", result: &found, rows: &found.causes };
-        print_result(form, &answer, |out| report::write_slot(out, &found, streams.out))
+        print_result(form, &answer, |out| report::write_slot(out, &found, &parts, streams.out))
     } else {
         let pool = leaked(PreparedPool::new(snapshot)?);
         let division = pool.division();
@@ -124,6 +157,51 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
             print_result(form, &answer, |out| report::write_steps(out, &title, &found.steps))
         }
     }
+}
+
+/// The idle jobs by cause, of a user if one is named.
+fn survey(snapshot: &Snapshot, owner: Option<&str>) -> Result<CauseSurvey, Failure> {
+    let (outcome, queue) = reasons::ran(snapshot)?;
+    let mut owners: BTreeSet<String> = BTreeSet::new();
+    let settings = snapshot.settings();
+    let names = |job: &Job<'_>| {
+        let of = |name| {
+            AdReader::of(&job.ad, &settings).string(name).map(|name| String::from_utf8_lossy(&name).into_owned())
+        };
+        [of("Owner"), Some(job.submitter.to_string())].into_iter().flatten().collect::<Vec<String>>()
+    };
+    if owner.is_some() {
+        owners.extend(snapshot.jobs.iter().filter_map(|ad| Job::new(ad, None, &settings)).flat_map(|job| names(&job)));
+    }
+    if let Some(owner) = owner.filter(|owner| !owners.iter().any(|name| name.eq_ignore_ascii_case(owner))) {
+        return Err(nothing("job belongs to", owner, &owners.into_iter().collect::<Vec<_>>()));
+    }
+    let is_wanted =
+        |job: &Job<'_>| owner.is_none_or(|owner| names(job).iter().any(|name| name.eq_ignore_ascii_case(owner)));
+    Ok(reasons::survey(snapshot, &OutcomeRecord::new(&outcome, &queue), is_wanted)?)
+}
+
+/// Adds the jobs of a submit file to a snapshot. Returns the first.
+fn submitted(snapshot: &mut Snapshot, path: &Path) -> Result<ExplainedJob, Failure> {
+    let mut input = input::open(path)?;
+    let text = input.text()?;
+    let jobs = submit::jobs(&input.name, &text, &submit::context(Some(snapshot)))?;
+    let count = jobs.len();
+    let first = jobs.first().cloned();
+    snapshot.jobs.extend(jobs);
+    let settings = snapshot.settings();
+    let domain = snapshot.config.string("ACCOUNTING_DOMAIN")?;
+    let job = first.as_ref().and_then(|ad| Some((Job::new(ad, domain.as_deref(), &settings)?, ad)));
+    let Some((job, ad)) = job else {
+        return Err(Failure::input(format!("`{}` does not submit any jobs", path.display())));
+    };
+    if let Some(submitters) = &mut snapshot.submitters {
+        submitters.push(Submitter::of_jobs(std::slice::from_ref(&job), &settings)[0].to_ad());
+    }
+    if count > 1 {
+        complain(&format!("note: the file has {count} items; this is the job of the first one"));
+    }
+    Ok(ExplainedJob::of(&job, ad))
 }
 
 /// The failure of a name that does not exist, with the names that do.

@@ -11,9 +11,9 @@ use flate2::read::MultiGzDecoder;
 use indexmap::IndexSet;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::{Failure, submit};
 use crate::cli::failure::{Message, Told};
 use crate::cli::output::tell;
+use crate::cli::{Failure, submit};
 use crate::report::escape;
 use crate::report::{self, Color, counted};
 use classmate::internal::format::report::Fault;

@@ -70,6 +70,15 @@ impl PoolFiles {
         self.read(kept, false, notes, color)
     }
 
+    /// Reads the pool for a job that is submitted to it: it does not have to have jobs.
+    pub(super) fn snapshot_to_submit(&self, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
+        if self.live.is_given() {
+            return self.read_live(SlotAttributes::All, notes, color);
+        }
+        let jobs = self.optional(self.jobs.as_ref(), "jobs.ads");
+        self.read_with(jobs, SlotAttributes::All, false, notes, color)
+    }
+
     /// Opens the accountant's log for writing.
     pub(super) fn journal(&self, now: i64) -> Result<Journal, Failure> {
         let Some(path) = self.file(self.log.as_ref(), "Accountantnew.log") else {
@@ -81,6 +90,11 @@ impl PoolFiles {
     /// A file of a pool: the one that is given, or that of the directory.
     fn file(&self, given: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
         given.cloned().or_else(|| Some(self.pool.as_ref()?.join(name)))
+    }
+
+    /// As [`Self::file`], but a file of the directory may be missing.
+    fn optional(&self, given: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
+        self.file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
     }
 
     /// Reads the pool with some attributes of its slots. To `commit`, the accountant's log may be missing.
@@ -97,13 +111,21 @@ impl PoolFiles {
             }
             return self.read_live(kept, notes, color);
         }
+        self.read_with(self.file(self.jobs.as_ref(), "jobs.ads"), kept, commit, notes, color)
+    }
+
+    /// As [`Self::read`], with a file of jobs or without one.
+    fn read_with(
+        &self,
+        jobs: Option<PathBuf>,
+        kept: SlotAttributes,
+        commit: bool,
+        notes: &mut Notes,
+        color: Color,
+    ) -> Result<Snapshot, Failure> {
         let help = "to name single files, use --slots FILE and --jobs FILE";
         expect_directory(self.directory(), "slots.ads and jobs.ads", help)?;
-        let file = |given: &Option<PathBuf>, name: &str| self.file(given.as_ref(), name);
-        // A file that was named must exist; a file of the pool may be missing.
-        let optional = |given: &Option<PathBuf>, name: &str| {
-            file(given, name).filter(|path| given.is_some() || path.exists() || path.as_os_str() == "-")
-        };
+        let optional = |given: &Option<PathBuf>, name: &str| self.optional(given.as_ref(), name);
         let config = settings::pool(self.config.as_deref(), self.directory(), self.allow_commands, color)?;
         config.warnings().iter().for_each(|warning| notes.warn(warning.to_line()));
         let maps = settings::user_maps(&config, notes)?;
@@ -115,9 +137,8 @@ impl PoolFiles {
                 published.transpose()?.flatten()
             }
         };
-        let slots = file(&self.slots, "slots.ads");
+        let slots = self.file(self.slots.as_ref(), "slots.ads");
         slots.as_deref().map(input::check).transpose()?;
-        let jobs = file(&self.jobs, "jobs.ads");
         let files = AdFiles { slots, jobs, submitters: optional(&self.submitters, "submitters.ads") };
         let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, kept, input::ad_input)?;
         for (name, report) in reports {

@@ -9,8 +9,8 @@ use crate::cli::pool::PoolFiles;
 use crate::cli::{Failure, Streams, print, raw_output};
 use crate::report::cycle::page;
 use classmate_advice::internal::autoclusters::audit;
-use classmate_advice::internal::explain::cycle::reasons::common;
-use classmate_pool::negotiate;
+use classmate_advice::internal::explain::cycle::reasons::{ran, survey};
+use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 
 /// Write an HTML report about a negotiation cycle.
 ///
@@ -40,9 +40,9 @@ pub(super) fn run(arguments: &ReportArguments, streams: Streams) -> Result<(), F
     let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
     snapshot.policy = arguments.policy.read(directory, &mut snapshot, &mut notes)?;
     notes.show(streams.err);
-    let outcome = negotiate(&snapshot)?;
+    let (outcome, queue) = ran(&snapshot)?;
     let audit = audit(&snapshot)?;
-    let reasons = common(&snapshot, &outcome)?;
+    let reasons = survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true)?;
     let name = directory.map_or_else(|| "a pool".to_owned(), shown);
     let text = page(&name, &snapshot, &outcome, &reasons, &audit);
     if arguments.output.as_os_str() == "-" {

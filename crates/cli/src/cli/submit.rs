@@ -30,10 +30,11 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
         let user = snapshot.jobs.iter().find_map(|job| text(job, "User"))?;
         Some(user.rsplit_once('@')?.1.to_owned())
     };
+    let of_slots = || snapshot.slots.iter().find_map(|slot| text(slot, "UidDomain"));
     let clusters = snapshot.jobs.iter().filter_map(|job| AdReader::of(job, &settings).integer("ClusterId"));
     SubmitContext {
         owner,
-        domain: of_jobs().or_else(|| configured("UID_DOMAIN")).unwrap_or_default(),
+        domain: of_jobs().or_else(|| configured("UID_DOMAIN")).or_else(of_slots).unwrap_or_default(),
         file_system: configured("FILESYSTEM_DOMAIN")
             .or_else(|| snapshot.jobs.iter().find_map(|job| text(job, "FileSystemDomain"))),
         cluster: clusters.max().unwrap_or(0).saturating_add(1),

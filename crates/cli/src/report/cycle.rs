@@ -1,12 +1,12 @@
 //! A cycle as a page for browsers: groups, submitters, spins, slots, reasons, and the audit of attributes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::report::counted;
 use crate::report::page::{Page, PageColumn, escaped};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
-use classmate_advice::internal::explain::cycle::reasons::CommonCause;
+use classmate_advice::internal::explain::cycle::reasons::{CauseSurvey, CommonCause};
 use classmate_advice::internal::whatif::kind::{SlotKind, kinds};
 use classmate_pool::internal::negotiate::summary::SubmitterSummary;
 use classmate_pool::internal::quota::derivation::slots;
@@ -19,22 +19,25 @@ const FACTS: &str = "margin:.7rem 0 .15rem;color:var(--faint);font-size:.875rem"
 
 /// The page of a cycle of the pool with this name, with the reasons why jobs did not run, and the effects of the significant
 /// attributes.
-pub fn page(name: &str, snapshot: &Snapshot, outcome: &Outcome, common: &[CommonCause], effects: &Audit) -> String {
+pub fn page(name: &str, snapshot: &Snapshot, outcome: &Outcome, idle: &CauseSurvey, effects: &Audit) -> String {
     let mut page = Page::new(&format!("Negotiation cycle: {name}"));
     let now = jiff::Timestamp::from_second(snapshot.now)
         .map_or_else(|_| format!("second {}", snapshot.now), |now| now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
     let statistics = &outcome.statistics;
+    let submitters_of = &outcome.submitters;
     page.paragraph(&format!(
-        "As of {now}: {}, {}, {} with {}, {} with weight {} ({} considered), {} in {}.",
+        "As of {now}: {}, {}; {} that advertise {}, {} of them negotiated with; {} with weight {} ({} considered); {} in \
+        {}.",
         counted(statistics.matches as u64, "match"),
         counted(statistics.rejections as u64, "rejection"),
-        counted(statistics.active_submitters as u64, "submitter"),
-        counted(statistics.idle_jobs as u64, "idle job"),
+        counted(submitters_of.len() as u64, "submitter"),
+        counted(submitters_of.iter().map(|line| line.idle).sum::<i64>(), "idle job"),
+        submitters_of.iter().filter(|line| line.priority.is_some()).count(),
         counted(statistics.total_slots as u64, "slot"),
         slots(statistics.pool_weight),
         statistics.trimmed_slots,
-        counted(statistics.pie_spins as u64, "pie spin"),
-        counted(statistics.pies as u64, "pie")
+        counted(outcome.pies.len() as u64, "pie spin"),
+        counted(outcome.pies.iter().map(|pie| pie.pie).collect::<BTreeSet<u32>>().len() as u64, "pie")
     ));
     if !outcome.groups.is_empty() {
         page.heading("Groups");
@@ -52,10 +55,10 @@ pub fn page(name: &str, snapshot: &Snapshot, outcome: &Outcome, common: &[Common
     ];
     page.columns("by kind", &columns, kinds(snapshot, outcome).iter().take(MAX_ROWS));
     page.heading("Why jobs stayed idle");
-    if common.is_empty() {
-        page.paragraph("No request was rejected.");
-    } else {
-        page.figures(&[reasons(common)]);
+    let CauseSurvey { idle, matched, ref causes } = *idle;
+    page.paragraph(&format!("{} in the queue, {matched} of which got a slot.", counted(idle as u64, "idle job")));
+    if !causes.is_empty() {
+        page.figures(&[reasons(causes)]);
     }
     audit(&mut page, effects);
     if !outcome.quirks.is_empty() {
@@ -225,7 +228,8 @@ fn reasons(reasons: &[CommonCause]) -> String {
         let jobs = counted(one.jobs as u64, "job");
         let _ = write!(
             text,
-            "<p class=\"reason\" style=\"margin:.7rem 0 .15rem;color:var(--ink)\"><strong>{jobs}</strong>, such as {}: {}</p>",
+            "<p class=\"reason\" style=\"margin:.7rem 0 .15rem;color:var(--ink)\"><strong>{jobs}</strong>: {}. Job {}: {}</p>",
+            escaped(&one.label),
             escaped(&one.example),
             escaped(&one.text)
         );
@@ -241,8 +245,8 @@ fn audit(page: &mut Page, audit: &Audit) {
     page.heading("Significant attributes");
     let significant = audit.attributes.iter().filter(|one| one.significant).count();
     page.paragraph(&format!(
-        "{} {} significant; {} {} into {} and {}.",
-        counted(significant as u64, "attribute"),
+        "{significant} of {} {} significant; {} {} into {} and {}.",
+        counted(audit.attributes.len() as u64, "attribute"),
         if significant == 1 { "is" } else { "are" },
         counted(audit.idle_jobs as u64, "idle job"),
         if audit.idle_jobs == 1 { "falls" } else { "fall" },

@@ -1,38 +1,192 @@
 //! Explanations of jobs and slots, as text.
 
-use std::cmp::Ordering;
 use std::io::{self, Write};
 
-use crate::report::table::{Screen, Table};
-use crate::report::{Color, counted, shortened};
+use crate::report::fold::Folded;
+use crate::report::outcome::slots_left;
+use crate::report::table::{Screen, Table, TableColumn, write_table};
+use crate::report::{Color, Paint, counted, shortened};
 use classmate::internal::eval::conditions::Connective;
 use classmate_advice::internal::explain::Explanation;
-use classmate_advice::internal::explain::causes::Cause;
+use classmate_advice::internal::explain::causes::Reason;
 use classmate_advice::internal::explain::clauses::Clause;
-use classmate_advice::internal::explain::cycle::order::shown;
+use classmate_advice::internal::explain::cycle::order::{JobRank, shown};
+use classmate_advice::internal::explain::cycle::reasons::CauseSurvey;
 use classmate_advice::internal::explain::cycle::trace::CycleTrace;
 use classmate_advice::internal::explain::names::MissingAttribute;
+use classmate_advice::internal::explain::near_jobs::SlotChange;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
-use classmate_advice::internal::explain::slot::SlotExplanation;
+use classmate_advice::internal::explain::slot::{CandidateSubmitter, SlotExplanation};
 use classmate_advice::internal::explain::values::verb;
-use classmate_pool::Rejection;
-use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::quota::derivation::slots;
 
-/// Writes an explanation, with the conditions of so many policies of slots.
+/// The parts of an explanation that are written besides the causes and what to do.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ShownParts {
+    /// All conditions, the nearest slots or jobs, all suggestions, and the cycle.
+    pub details: bool,
+    /// The conditions of so many policies of slots.
+    pub policies: usize,
+}
+
+/// Maximum number of lines without details.
+const MAX_LINES: usize = 12;
+/// Maximum number of causes and of suggestions without details.
+const MAX_SHOWN: usize = 3;
+/// Characters of a condition in a sentence without details.
+const MAX_CONDITION: usize = 60;
+
+/// Characters of the rest of a sentence between two conditions.
+const MAX_VALUES: usize = 240;
+
+/// A sentence with its conditions, which are in backticks, and its values cut to a readable length.
+fn brief(text: &str) -> String {
+    let cut = |(at, part)| shortened(part, if at % 2 == 1 { MAX_CONDITION } else { MAX_VALUES });
+    text.split('`').enumerate().map(cut).collect::<Vec<_>>().join("`")
+}
+
+/// The number of lines of some texts, folded to a width.
+fn line_count(texts: &[String], width: Option<usize>) -> usize {
+    let mut out = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = writeln!(Folded::new(&mut out, width), "{}", texts.join("\n"));
+    memchr::memchr_iter(b'\n', &out).count()
+}
+
+/// Writes a status, causes and suggestions in at most twelve lines: the last causes are left out first, and counted, then the
+/// last suggestions.
+fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color: Color) -> io::Result<()> {
+    let SummaryLines { status, causes, mut folded, mut suggestions, more } = lines;
+    let mut shown = if parts.details { causes.len() } else { causes.len().min(MAX_SHOWN) };
+    loop {
+        let mut lines = vec![status.clone()];
+        let cause = |text: &String| if parts.details { format!("- {text}") } else { format!("- {}", brief(text)) };
+        lines.extend(causes.iter().take(shown).map(cause));
+        let hidden = causes.len() - shown;
+        let hidden = (hidden > 0).then(|| format!("{} not shown", counted(hidden as u64, "more cause")));
+        let notes: Vec<String> = hidden.into_iter().chain(folded.clone()).collect();
+        lines.extend((!notes.is_empty()).then(|| color.paint(Paint::Faint, &notes.join("; "))));
+        lines.extend(suggestions.iter().cloned());
+        lines.extend((!parts.details).then(|| color.paint(Paint::Faint, &format!("more: {}", more.join(", ")))));
+        let fits = parts.details || line_count(&lines, out.width()) <= MAX_LINES;
+        match (fits, shown > 1, suggestions.len() > 2) {
+            (false, true, _) => shown -= 1,
+            // The first is below a heading.
+            (false, false, true) => suggestions.truncate(suggestions.len() - 1),
+            (false, false, false) if folded.is_some() => folded = None,
+            _ => return lines.iter().try_for_each(|line| writeln!(out, "{line}")),
+        }
+    }
+}
+
+/// The lines of an explanation without details.
+struct SummaryLines {
+    status: String,
+    causes: Vec<String>,
+    /// What is counted instead of listed.
+    folded: Option<String>,
+    suggestions: Vec<String>,
+    /// The options that show more.
+    more: Vec<String>,
+}
+
+/// Writes why a job is idle, or which slot it got.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Screen, found: &Explanation, policies: usize, color: Color) -> io::Result<()> {
-    writeln!(
-        out,
-        "Job {} of {}: {} of {} {}",
-        found.job,
-        found.submitter,
-        found.matching,
-        counted(found.slots as u64, "slot"),
-        if found.slots == 1 { "matches" } else { verb(found.matching, "matches", "match") }
-    )?;
+pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, color: Color) -> io::Result<()> {
+    let first = found.causes.first().map(|cause| cause.reason);
+    let (job, submitter, all) = (&found.job, &found.submitter, counted(found.slots as u64, "slot"));
+    let matches = if found.slots == 1 { "matches" } else { verb(found.matching, "matches", "match") };
+    let matching = format!("{} of {all} {matches}", found.matching);
+    let unclaimed = found.cycle.as_ref().filter(|story| story.taken.usable > 0).map(|story| story.taken.left);
+    let unclaimed = unclaimed.map(|left| format!(", {left} unclaimed after the cycle")).unwrap_or_default();
+    let state = match (first, &found.cycle) {
+        (Some(Reason::Matched), _) => color.paint(Paint::Good, "gets a slot"),
+        (Some(Reason::NotIdle | Reason::Displaced), _) | (_, None) => String::new(),
+        _ => color.paint(Paint::Bad, "is idle"),
+    };
+    let state = if state.is_empty() { state } else { format!(" {state}") };
+    let mut more = vec!["--details".to_owned()];
+    more.extend((parts.policies == 0 && !found.policies.is_empty()).then(|| "--policies".to_owned()));
+    match (first, found.cycle.as_ref().and_then(|story| story.group.as_ref())) {
+        (Some(Reason::GroupQuota), Some(group)) => more.push(format!("--group '{}'", group.group)),
+        (Some(Reason::Share | Reason::Ceiling | Reason::Taken), _) => more.push(format!("--submitter {submitter}")),
+        _ => {}
+    }
+    let always = found.always.len();
+    let is_unmatched = is_unmatched(found);
+    let always = (is_unmatched && always > 0).then(|| {
+        format!(
+            "{} of the job {} true for every slot",
+            counted(always as u64, "other condition"),
+            verb(always, "is", "are")
+        )
+    });
+    let others = (is_unmatched && found.others > 0).then(|| {
+        format!("{} {} other conditions", counted(found.others as u64, "slot"), verb(found.others, "fails", "fail"))
+    });
+    let folded: Vec<String> = others.into_iter().chain(always).collect();
+    // A job that matches slots gets one if it matches another that is left.
+    let helps = |one: &&Suggestion| match first {
+        Some(Reason::Taken | Reason::PreemptionRequirements | Reason::Rank | Reason::NotLookedAt) => one.unclaimed > 0,
+        Some(Reason::NeverTrue | Reason::NotTogether | Reason::Unsatisfied | Reason::Refused) | None => true,
+        _ => false,
+    };
+    let suggestions = suggestions(found, found.suggestions.iter().filter(helps), color);
+    let lines = SummaryLines {
+        status: format!("Job {job} of {submitter}{state}: {matching}{unclaimed}"),
+        causes: found.causes.iter().map(|cause| cause.text.clone()).collect(),
+        folded: (!folded.is_empty()).then(|| folded.join("; ")),
+        suggestions: if parts.details { Vec::new() } else { suggestions },
+        more,
+    };
+    summary(out, lines, parts, color)?;
+    if parts.details {
+        details(out, found, color)?;
+    }
+    if parts.policies > 0 {
+        policies(out, found, parts.policies, color)?;
+    }
+    match &found.cycle {
+        Some(story) if parts.details => cycle(out, story, color),
+        _ => Ok(()),
+    }
+}
+
+/// Returns true if there are slots, and none matches.
+fn is_unmatched(found: &Explanation) -> bool {
+    found.matching == 0 && found.slots > 0
+}
+
+/// What to do, in the syntax of a submit file, with the number of slots that match then.
+fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestion>, color: Color) -> Vec<String> {
+    let mut shown: Vec<&Suggestion> = Vec::new();
+    for one in some {
+        // More changes are only worth showing if they bring much more.
+        let adds_little = |known: &&Suggestion| {
+            let is_longer = known.changes.iter().all(|change| one.changes.contains(change));
+            is_longer
+                && one.slots < known.slots + known.slots.div_ceil(4)
+                && (known.unclaimed > 0 || one.unclaimed == 0)
+        };
+        if shown.len() < MAX_SHOWN && !shown.iter().any(adds_little) {
+            shown.push(one);
+        }
+    }
+    if shown.is_empty() {
+        return Vec::new();
+    }
+    let heading = format!("What to do (tested against all {}):", counted(found.slots as u64, "slot"));
+    let line = |one: &&Suggestion| {
+        let (change, effect) = suggested(one, found);
+        format!("  {}: {effect}", color.paint(Paint::Good, &brief(&change)))
+    };
+    std::iter::once(heading).chain(shown.iter().map(line)).collect()
+}
+
+/// The conditions of the job, the slots that are nearest to it, and all suggestions.
+fn details(out: &mut impl Screen, found: &Explanation, color: Color) -> io::Result<()> {
     writeln!(
         out,
         "the job's Requirements accept {}; {} {} the job",
@@ -40,7 +194,6 @@ pub fn write(out: &mut impl Screen, found: &Explanation, policies: usize, color:
         counted(found.accepting_job as u64, "slot"),
         verb(found.accepting_job, "accepts", "accept")
     )?;
-    causes(out, &found.causes)?;
     remarks(out, found)?;
     writeln!(out, "\nRequirements of the job, evaluated for each slot")?;
     if found.clauses.is_empty() {
@@ -48,8 +201,26 @@ pub fn write(out: &mut impl Screen, found: &Explanation, policies: usize, color:
     } else {
         clauses(out, &found.clauses, color)?;
     }
+    nearest(out, "slot", &found.nearest, |near| {
+        let sides = [("the job requires ", &near.by_job), ("the slots require", &near.by_slot)];
+        (near.slots, &near.example, sides)
+    })?;
+    if !found.suggestions.is_empty() {
+        // What already matches is not lost sight of.
+        let more = if found.matching > 0 { " for more matches" } else { "" };
+        writeln!(out, "\nSuggested changes{more} (tested against all slots)")?;
+        for suggestion in &found.suggestions {
+            let (change, effect) = suggested(suggestion, found);
+            writeln!(out, "  {change}: {effect}, such as {}", suggestion.example)?;
+        }
+    }
+    Ok(())
+}
+
+/// The conditions of so many policies of slots.
+fn policies(out: &mut impl Screen, found: &Explanation, most: usize, color: Color) -> io::Result<()> {
     writeln!(out, "\nRequirements of the slots, evaluated for the job")?;
-    for policy in found.policies.iter().take(policies) {
+    for policy in found.policies.iter().take(most) {
         let refusing = policy.slots - policy.accepting;
         let does = if refusing > 0 {
             format!("{refusing} {} the job", verb(refusing, "rejects", "reject"))
@@ -63,37 +234,16 @@ pub fn write(out: &mut impl Screen, found: &Explanation, policies: usize, color:
             clauses(out, &policy.clauses, color)?;
         }
     }
-    if found.policies.len() > policies {
-        writeln!(out, "… {} more (use --policies NUMBER)", found.policies.len() - policies)?;
+    if found.policies.len() > most {
+        writeln!(out, "… {} more (use --policies NUMBER)", found.policies.len() - most)?;
     }
-    near(out, found)?;
-    match &found.cycle {
-        Some(story) => cycle(out, story, color),
-        None => Ok(()),
-    }
-}
-
-/// `1st`, `2nd`, `3rd`, `4th`.
-fn ordinal(place: usize) -> String {
-    let suffix = match (place % 10, place % 100) {
-        (_, 11..=13) => "th",
-        (1, _) => "st",
-        (2, _) => "nd",
-        (3, _) => "rd",
-        _ => "th",
-    };
-    format!("{place}{suffix}")
+    Ok(())
 }
 
 /// A count with one example.
 fn examples(count: usize, noun: &str, example: &str) -> String {
     let such_as = if count == 1 { "" } else { "such as " };
     format!("{} ({such_as}{example})", counted(count as u64, noun))
-}
-
-/// Causes, the most telling first.
-fn causes(out: &mut impl Write, causes: &[Cause]) -> io::Result<()> {
-    causes.iter().try_for_each(|cause| writeln!(out, "- {}", cause.text))
 }
 
 /// Notes on undefined names, and on conditions that every slot satisfies.
@@ -117,7 +267,7 @@ fn remarks(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
         let side = if one.of_job { "the job requires" } else { "slots require" };
         writeln!(out, "note: {absent} {}; {side} `{}`", names.join(", "), shortened(&one.clause, MAX_NOTED))?;
     }
-    if found.matching == 0 && found.slots > 0 && !found.always.is_empty() {
+    if is_unmatched(found) && !found.always.is_empty() {
         let texts: Vec<String> = found.always.iter().map(|text| format!("`{text}`")).collect();
         writeln!(out, "note: every slot satisfies {}", texts.join(", "))?;
     }
@@ -153,43 +303,47 @@ fn clauses(out: &mut impl Screen, clauses: &[Clause], color: Color) -> io::Resul
     table.write(out, color)
 }
 
-fn near(out: &mut impl Write, found: &Explanation) -> io::Result<()> {
-    nearest(out, "slot", &found.nearest, |near| {
-        let sides = [("the job requires ", &near.by_job), ("the slots require", &near.by_slot)];
-        (near.slots, &near.example, sides)
-    })?;
-    if !found.suggestions.is_empty() {
-        // What already matches is not lost sight of.
-        let more = if found.matching > 0 { " for more matches" } else { "" };
-        writeln!(out, "\nSuggested changes{more} (tested against all slots)")?;
-        for suggestion in &found.suggestions {
-            writeln!(out, "{}", suggested(suggestion))?;
-        }
-    }
-    Ok(())
-}
-
 /// Writes why a slot is idle, or who gets it.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write_slot(out: &mut impl Screen, found: &SlotExplanation, color: Color) -> io::Result<()> {
+pub fn write_slot(out: &mut impl Screen, found: &SlotExplanation, parts: &ShownParts, color: Color) -> io::Result<()> {
     let user = found.user.as_ref().map(|user| format!(", used by {user}")).unwrap_or_default();
-    writeln!(out, "Slot {}: {}{user}, weight {}", found.slot, found.state, slots(found.weight))?;
+    let all = counted(found.jobs as u64, "idle job");
+    let matches = if found.jobs == 1 { "matches" } else { verb(found.matching, "matches", "match") };
+    let (slot, state, weight) = (&found.slot, &found.state, slots(found.weight));
+    let change = |change: &SlotChange| {
+        let of_slot = change.changes.iter().all(|change| change.of == Changed::Slot);
+        let changes: Vec<String> = change.changes.iter().map(|one| described(one, "the slot")).collect();
+        let changes = changes.join(" and ");
+        if of_slot {
+            let matches = verb(change.jobs, "matches", "match");
+            return format!("  {changes}: {} of {all} {matches}, such as {}", change.jobs, change.job);
+        }
+        format!("  job {}: {changes}", change.job)
+    };
+    let suggestions = || {
+        let heading = format!("What to do (tested against all {all}):");
+        std::iter::once(heading).chain(found.changes.iter().take(MAX_SHOWN).map(change)).collect()
+    };
+    let lines = SummaryLines {
+        status: format!("Slot {slot}: {state}{user}, weight {weight}; {} of {all} {matches}", found.matching),
+        causes: found.causes.iter().map(|cause| cause.text.clone()).collect(),
+        folded: None,
+        suggestions: if parts.details || found.changes.is_empty() { Vec::new() } else { suggestions() },
+        more: vec!["--details".to_owned()],
+    };
+    summary(out, lines, parts, color)?;
+    if found.jobs == 0 || !parts.details {
+        return Ok(());
+    }
     writeln!(
         out,
-        "{} of {} {}; the slot accepts {}; {} {} the slot",
-        found.matching,
-        counted(found.jobs as u64, "idle job"),
-        if found.jobs == 1 { "matches" } else { verb(found.matching, "matches", "match") },
+        "the slot accepts {}; {} {} the slot",
         counted(found.accepted_by_slot as u64, "job"),
         counted(found.accepting_slot as u64, "job"),
         verb(found.accepting_slot, "accepts", "accept")
     )?;
-    causes(out, &found.causes)?;
-    if found.jobs == 0 {
-        return Ok(());
-    }
     writeln!(out, "\nRequirements of the slot, evaluated for each idle job")?;
     if found.clauses.is_empty() {
         writeln!(out, "  no Requirements, so it does not match any job")?;
@@ -205,13 +359,23 @@ pub fn write_slot(out: &mut impl Screen, found: &SlotExplanation, color: Color) 
     }
     if !found.candidates.is_empty() {
         writeln!(out, "\nSubmitters with matching jobs")?;
-        let mut table = Table::new(["SUBMITTER", "JOBS", "MATCHED ELSEWHERE", "STOPPED"], &[1, 2]);
-        for one in &found.candidates {
-            table.row([one.submitter.clone(), one.jobs.to_string(), one.elsewhere.to_string(), one.stopped.clone()]);
-        }
-        table.write(out, color)?;
+        let columns: [TableColumn<CandidateSubmitter>; 4] = [
+            TableColumn::left("SUBMITTER", 0, |one| one.submitter.clone()),
+            TableColumn::right("JOBS", 0, |one| one.jobs.to_string()),
+            TableColumn::right("MATCHED ELSEWHERE", 0, |one| one.elsewhere.to_string()),
+            TableColumn::left("STOPPED", 0, |one| one.stopped.clone()),
+        ];
+        write_table(out, &columns, &found.candidates, color)?;
     }
-    near_jobs(out, found)
+    nearest(out, "job", &found.nearest, |near| {
+        let sides = [("the slot requires", &near.by_slot), ("the job requires ", &near.by_job)];
+        (near.jobs, &near.example, sides)
+    })?;
+    if !found.changes.is_empty() {
+        writeln!(out, "\nSuggested changes (tested against all idle jobs)")?;
+        found.changes.iter().try_for_each(|one| writeln!(out, "{}", change(one)))?;
+    }
+    Ok(())
 }
 
 /// The conditions of one side that fail, after the words that introduce them.
@@ -237,25 +401,30 @@ fn nearest<T>(
     Ok(())
 }
 
-/// The jobs nearest to a slot, and what would make one match.
-fn near_jobs(out: &mut impl Write, found: &SlotExplanation) -> io::Result<()> {
-    nearest(out, "job", &found.nearest, |near| {
-        let sides = [("the slot requires", &near.by_slot), ("the job requires ", &near.by_job)];
-        (near.jobs, &near.example, sides)
-    })?;
-    if !found.changes.is_empty() {
-        writeln!(out, "\nSuggested changes (tested against all idle jobs)")?;
-        for change in &found.changes {
-            let of_slot = change.changes.iter().all(|change| change.of == Changed::Slot);
-            let changes: Vec<String> = change.changes.iter().map(|one| described(one, "the slot")).collect();
-            let changes = changes.join(" and ");
-            if of_slot {
-                let matches = verb(change.jobs, "matches", "match");
-                writeln!(out, "  {changes}: {} {matches}, such as {}", counted(change.jobs as u64, "job"), change.job)?;
-            } else {
-                writeln!(out, "  job {}: {changes}", change.job)?;
-            }
+/// Writes how many idle jobs got no slot for each cause.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_survey(out: &mut impl Write, found: &CauseSurvey, parts: &ShownParts) -> io::Result<()> {
+    const MAX_CAUSES: usize = MAX_LINES - 3;
+    let CauseSurvey { idle, matched, causes } = found;
+    let jobs = counted(*idle as u64, "idle job");
+    writeln!(out, "{jobs}: {matched} matched, {} not matched", idle - matched)?;
+    let shown = if parts.details { causes.len() } else { causes.len().min(MAX_CAUSES) };
+    for one in &causes[..shown] {
+        let label = if parts.details { one.label.clone() } else { brief(&one.label) };
+        writeln!(out, "{}: {label} (such as job {})", counted(one.jobs as u64, "job"), one.example)?;
+        if parts.details {
+            writeln!(out, "  job {}: {}", one.example, one.text)?;
         }
+    }
+    let rest = &causes[shown..];
+    if !rest.is_empty() {
+        let jobs: usize = rest.iter().map(|one| one.jobs).sum();
+        writeln!(out, "{}: {}", counted(jobs as u64, "job"), counted(rest.len() as u64, "other cause"))?;
+    }
+    if !parts.details && !causes.is_empty() {
+        writeln!(out, "more: --details, --job ID")?;
     }
     Ok(())
 }
@@ -269,49 +438,67 @@ pub fn write_steps(out: &mut impl Write, title: &str, steps: &[String]) -> io::R
     steps.iter().try_for_each(|step| writeln!(out, "  {step}"))
 }
 
-/// A suggestion in one line, with how many slots match then; and how many are won and lost, if some match now.
-pub fn suggested(suggestion: &Suggestion) -> String {
+/// A suggestion in the syntax of a submit file, and the slots that match then, with how many are won and lost if some
+/// match now.
+pub fn suggested(suggestion: &Suggestion, found: &Explanation) -> (String, String) {
     let changes: Vec<String> = suggestion.changes.iter().map(|change| described(change, "slots")).collect();
-    let Suggestion { slots, won, lost, example, .. } = suggestion;
+    let Suggestion { slots, won, lost, unclaimed, .. } = *suggestion;
+    let is_of_slots = suggestion.changes.iter().any(|change| change.of == Changed::Slot);
+    let after = if is_of_slots { found.matching + won } else { slots };
     let balance = match (won, lost) {
-        (won, 0) if won == slots => String::new(),
+        (won, 0) if won == after => String::new(),
         (won, 0) => format!(" (+{won})"),
         (won, lost) => format!(" (+{won}, −{lost})"),
     };
-    let matches = verb(*slots, "matches", "match");
-    let slots = counted(*slots as u64, "slot");
-    format!("  {}: {slots} {matches}{balance}, such as {example}", changes.join(" and "))
+    // None that matches now is unclaimed, or the job would have it.
+    let left = found.cycle.as_ref().filter(|_| !is_of_slots).map(|_| format!(", {unclaimed} unclaimed"));
+    let left = left.unwrap_or_default();
+    let matches = if found.slots == 1 { "matches" } else { verb(after, "matches", "match") };
+    let all = counted(found.slots as u64, "slot");
+    (changes.join(" and "), format!("{after} of {all} {matches}{balance}{left}"))
 }
 
+/// The command of a submit file for an attribute, with the number of bytes of its unit if it is an amount of memory or disk.
+fn command(attribute: &str) -> (String, Option<u64>) {
+    let lower = attribute.to_ascii_lowercase();
+    let unit = match lower.as_str() {
+        "requestmemory" => Some(1 << 20),
+        "requestdisk" => Some(1 << 10),
+        _ => None,
+    };
+    let command = match (lower.strip_prefix("request"), lower.as_str()) {
+        (Some(resource), _) if !resource.is_empty() => format!("request_{resource}"),
+        (_, "requirements" | "rank") => lower,
+        (_, "concurrencylimits") => "concurrency_limits".to_owned(),
+        (_, "jobprio") => "priority".to_owned(),
+        _ => format!("+{attribute}"),
+    };
+    (command, unit)
+}
+
+/// An amount of bytes in the largest unit in which it is whole; others as they are.
+fn amount(value: &str, unit: Option<u64>) -> String {
+    const UNITS: [&str; 5] = ["B", "KB", "MB", "GB", "TB"];
+    let bytes = unit.and_then(|unit| value.parse::<u64>().ok()?.checked_mul(unit)).filter(|bytes| *bytes > 0);
+    let Some(bytes) = bytes else { return value.to_owned() };
+    let power = (bytes.trailing_zeros() as usize / 10).min(UNITS.len() - 1);
+    format!("{} {}", bytes >> (10 * power), UNITS[power])
+}
+
+/// A change of the job as it is written in a submit file, or of the policy of slots.
 fn described(change: &Change, whose: &str) -> String {
+    let Change { attribute, before, after, .. } = change;
+    let (command, unit) = command(attribute);
     match change.of {
-        Changed::Job if change.before == "undefined" => format!("set `{}` to {}", change.attribute, change.after),
-        Changed::Job => {
-            format!("{} `{}` from {} to {}", direction(change), change.attribute, change.before, change.after)
+        Changed::Job if after == "undefined" => format!("remove {command}"),
+        Changed::Job => format!("{command} = {}", amount(after, unit)),
+        Changed::Correction | Changed::Constant => format!("in {command}, replace `{before}` with `{after}`"),
+        Changed::Condition => format!("in {command}, remove `{before}`"),
+        Changed::Slot if after == "true" && before != "false" => {
+            format!("remove `{before}` from `{attribute}` of {whose}")
         }
-        Changed::Correction | Changed::Constant => {
-            format!("replace `{}` with `{}` in `{}`", change.before, change.after, change.attribute)
-        }
-        Changed::Condition => format!("remove `{}` from `{}`", change.before, change.attribute),
-        Changed::Slot if change.after == "true" && change.before != "false" => {
-            format!("remove `{}` from `{}` of {whose}", change.before, change.attribute)
-        }
-        Changed::Slot if change.after != "true" => {
-            format!("replace `{}` with `{}` in `{}` of {whose}", change.before, change.after, change.attribute)
-        }
-        Changed::Slot => {
-            let verb = direction(change);
-            format!("{verb} `{}` of {whose} from {} to {}", change.attribute, change.before, change.after)
-        }
-    }
-}
-
-/// The verb for a change of a value.
-fn direction(change: &Change) -> &'static str {
-    match change.order {
-        Some(Ordering::Less) => "lower",
-        Some(Ordering::Greater) => "raise",
-        _ => "change",
+        Changed::Slot if after != "true" => format!("replace `{before}` with `{after}` in `{attribute}` of {whose}"),
+        Changed::Slot => format!("set `{attribute}` of {whose} to {after}"),
     }
 }
 
@@ -334,79 +521,30 @@ fn bounds(out: &mut impl Write, story: &CycleTrace) -> io::Result<()> {
 
 fn cycle(out: &mut impl Screen, story: &CycleTrace, color: Color) -> io::Result<()> {
     writeln!(out, "\nNegotiation cycle")?;
-    if let Some(made) = &story.matched {
-        let whom = made.displaced.as_ref().map(|user| format!(", preempting {user}")).unwrap_or_default();
-        writeln!(out, "the job matched {} in spin {} of pie {}{whom}", made.slot, made.spin, made.pie)?;
-    }
-    if let Some(made) = &story.displaced {
-        writeln!(out, "its slot {} was preempted for job {} of {}", made.slot, made.job, made.submitter)?;
-    }
     if let Some(refused) = &story.refused {
-        writeln!(out, "rejected: {}; {} of its request left", refused.reason, counted(refused.jobs as u64, "job"))?;
-        let tally = &refused.slots;
-        let parts = [
-            (tally.unreachable, "unreachable"),
-            (tally.refused_by_job, "rejected by the job"),
-            (tally.refused_by_slot, "reject the job"),
-            (tally.used_by_submitter, "run a job of the same submitter"),
-            (tally.preemption_not_required, "in use and protected by PREEMPTION_REQUIREMENTS"),
-            (tally.prefers_its_job, "prefer the job they run"),
-            (tally.beyond_share, "above the submitter limit"),
-            (tally.over_limit, "heavier than the rest of the submitter limit"),
-            (tally.over_concurrency_limit, "above a concurrency limit"),
-        ];
-        let parts: Vec<String> =
-            parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-        let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
-        if tally.considered == 0 && refused.rejection == Rejection::ConcurrencyLimit {
-            writeln!(out, "  the limit is checked before any slot")?;
-        } else {
-            writeln!(out, "  candidate slots left: {}{parts}", tally.considered)?;
-        }
+        writeln!(out, "request of job {} rejected: {}; {}", refused.job, refused.reason, slots_left(refused))?;
     }
     if let Some(rank) = &story.rank {
+        let JobRank { priority, partition, tier, .. } = rank;
         writeln!(
             out,
-            "its priority is {} in partition `{}` (PriorityTier {}); higher is better: {}",
-            rank.priority,
-            rank.partition,
-            rank.tier,
+            "its priority is {priority} in partition `{partition}` (PriorityTier {tier}); higher is better: {}",
             shown(rank)
         )?;
     }
+    let stopped = story.stopped.map(|stopped| format!("; {}", stopped.as_str())).unwrap_or_default();
     match (story.place, &story.standing) {
         (Some(place), Some(standing)) => writeln!(
             out,
-            "its submitter {}({standing}): {} of {} matched{}",
-            if story.rank.is_some() { String::new() } else { format!("was {} in line ", ordinal(place)) },
+            "its submitter {}({standing}): {} of {} matched{stopped}",
+            if story.rank.is_some() { String::new() } else { format!("is number {place} in line ") },
             story.submitter_matched,
             counted(story.submitter_idle as u64, "idle job"),
-            story.stopped.map(|stopped| format!("; {}", stopped.as_str())).unwrap_or_default()
         )?,
-        _ => writeln!(
-            out,
-            "its submitter did not negotiate{}",
-            story.stopped.map(|stopped| format!(": {}", stopped.as_str())).unwrap_or_default()
-        )?,
+        _ => writeln!(out, "its submitter did not negotiate{stopped}")?,
     }
     for turn in &story.turns {
-        let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
-        let passed = match turn.passed {
-            Some(Passed::LessThanASlot) => ", skipped: its limit is less than one slot",
-            Some(Passed::AtCeiling) if story.ceiling.is_some() => ", skipped: ceiling reached",
-            Some(Passed::AtCeiling) => ", skipped: nothing left to allocate",
-            None => "",
-        };
-        writeln!(
-            out,
-            "  turn {}, pie {} spin {}{group}: share {:.1}%, limit {:.2}, {}{passed}",
-            turn.turn,
-            turn.pie,
-            turn.spin,
-            turn.share * 100.0,
-            turn.limit,
-            counted(turn.matched as u64, "match")
-        )?;
+        writeln!(out, "  {}", turn.sentence(story.ceiling.is_some()))?;
     }
     bounds(out, story)?;
     if !story.preemption.is_empty() {
@@ -414,22 +552,11 @@ fn cycle(out: &mut impl Screen, story: &CycleTrace, color: Color) -> io::Result<
         clauses(out, &story.preemption, color)?;
     }
     let taken = &story.taken;
-    if taken.usable == 0 {
-        return Ok(());
-    }
-    let left = match taken.left {
-        0 => "none is".to_owned(),
-        1 => "1 is".to_owned(),
-        all if all == taken.usable => "all are".to_owned(),
-        some => format!("{some} are"),
-    };
-    let matches = verb(taken.usable, "matches", "match");
-    writeln!(out, "{} {matches}; {left} still unclaimed", counted(taken.usable as u64, "slot"))?;
-    for won in taken.won.iter().take(10) {
-        writeln!(out, "  {} taken by {}: {}", won.slots, won.submitter, won.why)?;
-    }
-    for (who, count) in taken.in_use.iter().take(10) {
-        writeln!(out, "  {count} in use by {who}")?;
+    if taken.usable > 0 {
+        let matches = verb(taken.usable, "matches", "match");
+        let (all, is) = (counted(taken.usable as u64, "slot"), verb(taken.left, "is", "are"));
+        writeln!(out, "{all} {matches}; {} {is} still unclaimed", taken.left)?;
+        taken.causes(10).iter().try_for_each(|cause| writeln!(out, "  {}", cause.text))?;
     }
     Ok(())
 }

@@ -49,6 +49,29 @@ pub enum Color {
     Off,
 }
 
+/// The meaning of a part of the output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Paint {
+    /// It works.
+    Good,
+    /// It does not.
+    Bad,
+    /// It matters less.
+    Faint,
+}
+
+impl Color {
+    /// A text in the color of its meaning.
+    pub fn paint(self, meaning: Paint, text: &str) -> String {
+        let style = match meaning {
+            Paint::Good => "32",
+            Paint::Bad => "1;31",
+            Paint::Faint => "2",
+        };
+        escape::styled(text, style, self)
+    }
+}
+
 /// The number of bytes of a long line that are shown on either side of a place.
 const CONTEXT: usize = 160;
 

@@ -124,17 +124,19 @@ fn rejections(out: &mut impl Screen, outcome: &Outcome, color: Color) -> io::Res
     let mut table = Table::new(["REJECTED FOR", "SUBMITTER", "REQUESTS", "FIRST JOB", "SLOTS"], &[2]);
     for ((reason, submitter), group) in &groups {
         let first = group.requests.first().map(ToString::to_string).unwrap_or_default();
-        let slots = match group.last {
-            // The limit is looked at before any slot.
-            Some(last) if last.rejection == Rejection::ConcurrencyLimit && last.slots.considered == 0 => {
-                "not considered".to_owned()
-            }
-            Some(last) => considered(&last.slots),
-            None => String::new(),
-        };
+        let slots = group.last.map(slots_left).unwrap_or_default();
         table.row([*reason, *submitter, &group.requests.len().to_string(), &first, &slots]);
     }
     table.write(out, color)
+}
+
+/// The results of the slots that were left for a request, in words.
+pub(super) fn slots_left(rejected: &Rejected) -> String {
+    // The limit is looked at before any slot.
+    if rejected.rejection == Rejection::ConcurrencyLimit && rejected.slots.considered == 0 {
+        return "not considered".to_owned();
+    }
+    considered(&rejected.slots)
 }
 
 /// The results of the slots that were considered, in words.

@@ -1,17 +1,16 @@
-//! The competition for the slots that a job could have used, and the reasons it lost.
+//! The users of the slots that a job could have used, and the turns in which they got them.
 
-use hashbrown::{HashMap, HashSet};
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::cycle::order::precedence_of_policy;
+use crate::explain::cycle::order::{precedence_of_policy, standing};
+use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::JobInCycle;
 use crate::explain::values::tally;
 use classmate::internal::plural::counted;
-use classmate_pool::internal::priority::pie::starvation;
-use classmate_pool::internal::quota::derivation::slots;
-use classmate_pool::{JobId, Match, Outcome};
+use classmate_pool::Match;
 
 /// Slots that a submitter got.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,7 +19,9 @@ pub struct WonSlots {
     pub submitter: String,
     /// Number of slots.
     pub slots: usize,
-    /// The reason it was served before the job.
+    /// Its turns in which it got them, among all turns of the cycle, from 1.
+    pub turns: Vec<usize>,
+    /// The turns, and the figures by which both submitters are ordered.
     pub why: String,
 }
 
@@ -37,103 +38,97 @@ pub struct Competition {
     pub in_use: Vec<(String, usize)>,
     /// Those that the cycle did not consider: in use while preemption is not considered, retiring, or shutting down.
     pub not_looked_at: usize,
+    /// The reasons for that, with the number of slots.
+    pub excluded: Vec<(String, usize)>,
 }
 
-/// The reason one submitter was served before another: the first key in which they differ; `JobPrio` is not known here.
-fn precedence(outcome: &Outcome, pool: &PoolFacts, (winner, winning): (&str, JobId), loser: &JobInCycle<'_>) -> String {
-    let visit = |name: &str| outcome.negotiations.iter().find(|visit| visit.submitter == name);
-    let JobInCycle { submitter: loser, id: job, .. } = *loser;
-    if let Some(why) = precedence_of_policy(&pool.order, winning, job, [visit(winner), visit(loser)]) {
-        return why;
-    }
-    if winner == loser {
-        return "its own jobs with a higher JobPrio or lower job ID were matched first".to_owned();
-    }
-    let (Some(won), Some(lost)) = (visit(winner), visit(loser)) else {
-        return "this submitter did not negotiate".to_owned();
-    };
-    if won.group != lost.group {
-        let name = |group: &Option<String>| group.clone().unwrap_or_default();
-        return format!("group {} negotiates before {}", name(&won.group), name(&lost.group));
-    }
-    let place = |name: &str| outcome.negotiations.iter().position(|visit| visit.submitter == name);
-    if place(winner) > place(loser) {
-        return "matched later, in a later pie spin or with slots that this submitter could not take".to_owned();
-    }
-    if won.priority < lost.priority {
-        format!("its priority is better: {:.2} against {:.2}", won.priority, lost.priority)
-    } else {
-        // The next key: starvation, computed with the limit before it was reduced to what was left of the pie.
-        let [one, other] = [won, lost].map(|visit| {
-            let own = pool.of_slots.iter().filter(|slot| slot.user.as_deref() == Some(visit.submitter.as_str()));
-            starvation(own.map(|slot| slot.weight).sum(), visit.limit + visit.starved)
-        });
-        if one < other {
-            format!(
-                "same priority ({:.2}), but it used less of its share: {} against {}",
-                won.priority,
-                slots(one),
-                slots(other)
-            )
-        } else if won.priority > lost.priority {
-            format!("its priority is {:.2} against {:.2}, but JobPrio orders it first", won.priority, lost.priority)
-        } else {
-            format!("same priority ({:.2}); ties go to the submitter that was seen first, then by name", won.priority)
+/// Numbers of turns in words.
+fn listed(turns: &[usize]) -> String {
+    const SHOWN: usize = 3;
+    match turns {
+        [] => "no turn".to_owned(),
+        [one] => format!("turn {one}"),
+        _ => {
+            let shown: Vec<String> = turns.iter().take(SHOWN).map(ToString::to_string).collect();
+            let more = turns.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("turns {}{more}", shown.join(", "))
         }
     }
 }
 
+/// The turns in which a submitter got slots, and those of the job's submitter, with the figures that order them.
+fn why(
+    record: &OutcomeRecord<'_>,
+    pool: &PoolFacts,
+    (winner, matches): (&str, &[&Match]),
+    turns: &[usize],
+    loser: &JobInCycle<'_>,
+) -> String {
+    let own = loser.submitter;
+    let visit = |name: &str| record.turns(name).first().map(|turn| &record.outcome.negotiations[turn.turn - 1]);
+    if let Some(why) = precedence_of_policy(&pool.order, matches[0].job, loser.id, [visit(winner), visit(own)]) {
+        return why;
+    }
+    if winner == own {
+        return "other jobs of the same submitter".to_owned();
+    }
+    let standing = |name: &str| match record.line(name).and_then(|(_, line)| line.priority) {
+        Some(priority) => format!(" ({})", standing(&pool.order, priority)),
+        None => String::new(),
+    };
+    let of_own: Vec<usize> = record.turns(own).iter().map(|turn| turn.turn).collect();
+    format!("in {}{}; {own} had {}{}", listed(turns), standing(winner), listed(&of_own), standing(own))
+}
+
 /// The users of some slots of the pool, apart from the job itself.
 pub(crate) fn competition(
-    outcome: &Outcome,
+    record: &OutcomeRecord<'_>,
     pool: &PoolFacts,
     loser: &JobInCycle<'_>,
     usable: &[usize],
 ) -> Competition {
-    let (own, others): (Vec<&Match>, Vec<&Match>) = outcome.matches.iter().partition(|made| made.job == loser.id);
-    let got: HashMap<&str, &Match> = own.iter().chain(&others).map(|made| (made.slot.as_str(), *made)).collect();
-    // For each submitter, its first job that was matched on a usable slot.
-    let wanted: HashSet<&str> = usable.iter().map(|at| pool.of_slots[*at].name.as_str()).collect();
-    let mut winning: HashMap<&str, JobId> = HashMap::new();
-    for made in others.iter().filter(|made| wanted.contains(made.slot.as_str())) {
-        winning.entry(&made.submitter).or_insert(made.job);
-    }
-    let (mut won, mut in_use, mut left, mut not_looked_at) = (Vec::new(), Vec::new(), 0, 0);
+    let mut won: IndexMap<&str, Vec<&Match>> = IndexMap::new();
+    let (mut in_use, mut left, mut excluded) = (Vec::new(), 0, Vec::new());
     for slot in usable.iter().map(|at| &pool.of_slots[*at]) {
-        not_looked_at += usize::from(!slot.is_considered);
-        match (got.get(slot.name.as_str()), &slot.user) {
-            (Some(made), _) if made.job != loser.id => won.push((made.submitter.clone(), 1)),
+        excluded.extend(slot.exclusion.map(|why| (why.to_owned(), 1)));
+        match (record.taker(&slot.name), &slot.user) {
+            (Some(made), _) if made.job != loser.id => won.entry(&made.submitter).or_default().push(made),
             (Some(_), _) => {}
             (None, Some(user)) => in_use.push((user.clone(), 1)),
             (None, None) => left += 1,
         }
     }
-    let won = tally(won).into_iter().filter_map(|(submitter, slots)| {
-        let why = precedence(outcome, pool, (&submitter, *winning.get(submitter.as_str())?), loser);
-        Some(WonSlots { submitter, slots, why })
-    });
-    Competition { usable: usable.len(), left, won: won.collect(), in_use: tally(in_use), not_looked_at }
+    let mut won: Vec<WonSlots> = won
+        .into_iter()
+        .map(|(submitter, matches)| {
+            let is_of = |pie, spin| matches.iter().any(|made| (made.pie, made.spin) == (pie, spin));
+            let turns = record.turns(submitter).into_iter().filter(|turn| turn.passed.is_none());
+            let turns: Vec<usize> = turns.filter(|turn| is_of(turn.pie, turn.spin)).map(|turn| turn.turn).collect();
+            let why = why(record, pool, (submitter, &matches), &turns, loser);
+            WonSlots { submitter: submitter.to_owned(), slots: matches.len(), turns, why }
+        })
+        .collect();
+    won.sort_by(|a, b| b.slots.cmp(&a.slots).then_with(|| a.submitter.cmp(&b.submitter)));
+    let (not_looked_at, excluded) = (excluded.len(), tally(excluded));
+    Competition { usable: usable.len(), left, won, in_use: tally(in_use), not_looked_at, excluded }
 }
 
-/// The causes: slots not considered, slots that others got, slots in use. `first`: no cause was found before.
-pub(crate) fn competition_causes(taken: &Competition, pool: &PoolFacts, first: bool) -> Vec<Cause> {
-    let mut found = Vec::new();
-    let usable = counted(taken.usable, "matching slot");
-    if first && taken.not_looked_at > 0 && taken.not_looked_at == taken.usable {
-        let why = if pool.rules.trim.preemption {
-            "retiring or shutting down"
-        } else {
-            "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false"
-        };
-        let text = format!("the cycle does not consider any of the {usable}: {why}");
-        found.push(Cause::new(Reason::NotLookedAt, text));
+impl Competition {
+    /// The causes, at most so many of a kind: slots that others got, and slots in use.
+    pub fn causes(&self, most: usize) -> Vec<Cause> {
+        let usable = counted(self.usable, "matching slot");
+        let label = "the matching slots are taken by other jobs";
+        let won = self
+            .won
+            .iter()
+            .take(most)
+            .map(|won| format!("{} got {} of the {usable}: {}", won.submitter, won.slots, won.why));
+        let in_use = self
+            .in_use
+            .iter()
+            .take(most)
+            .map(|(who, count)| format!("{who} uses {count} of the {usable} since before the cycle"));
+        won.chain(in_use).map(|text| Cause::new(Reason::Taken, label, text)).collect()
     }
-    for won in taken.won.iter().take(3) {
-        let text = format!("{} took {} of the {usable}: {}", won.submitter, won.slots, won.why);
-        found.push(Cause::new(Reason::Taken, text));
-    }
-    for (who, count) in taken.in_use.iter().take(3) {
-        found.push(Cause::new(Reason::Taken, format!("{who} uses {count} of the {usable}")));
-    }
-    found
 }

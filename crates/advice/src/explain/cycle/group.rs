@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::explain::cycle::group_status::{cap_reason, group_of, is_full, subtree_sum};
+use crate::explain::cycle::record::{OutcomeRecord, Subtree};
 use classmate::internal::plural::counted;
 use classmate_pool::Outcome;
 use classmate_pool::internal::negotiate::quotas::{Division, ExplainedGroup};
@@ -29,11 +29,10 @@ pub struct QuotaTrace {
 pub fn trace(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaTrace> {
     let explained = division.groups.into_iter().find(|one| one.summary.name.eq_ignore_ascii_case(name))?;
     let group = &explained.summary.name;
-    let end = outcome.groups.iter().find(|one| one.name == *group);
-    let members = outcome
-        .submitters
-        .iter()
-        .filter(|line| group_of(outcome, &line.submitter).is_some_and(|one| one.name == *group));
+    let record = OutcomeRecord::new(outcome, &[]);
+    let end = record.group(group);
+    let is_of = |submitter: &str| record.group_of(submitter).map(|(at, _)| at) == end.map(|(at, _)| at);
+    let members = outcome.submitters.iter().filter(|line| is_of(&line.submitter));
     let submitters: Vec<_> = members
         .map(|line| (line.submitter.clone(), line.idle, line.matched, line.stopped.as_str().to_owned()))
         .collect();
@@ -41,24 +40,23 @@ pub fn trace(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaT
     for (submitter, idle, matched, stopped) in &submitters {
         steps.push(format!("{submitter}: {matched} of {} matched; {stopped}", counted(*idle, "idle job")));
     }
-    let (used, granted) = end.map_or((0.0, 0.0), |end| (end.usage, end.granted()));
-    let why = cap_reason(outcome, group).unwrap_or_else(|| explained.why.clone());
+    let (used, granted) = end.map_or((0.0, 0.0), |(_, end)| (end.usage, end.granted()));
+    let why = end.and_then(|(at, _)| record.cap(at)).unwrap_or_else(|| explained.why.clone());
     steps.push(format!("after the cycle it uses {} of {} allocated: {why}", slots(used), slots(granted)));
     // The requests of groups below are not in the figures of the group itself.
     let below = outcome.groups.iter().any(|one| one.parent.as_deref() == Some(group));
-    if let Some(end) = end.filter(|end| below && end.parent.is_some()) {
-        let [usage, demand] =
-            [subtree_sum(outcome, group, |one| one.usage), subtree_sum(outcome, group, |one| one.demand)].map(slots);
-        let full = match is_full(outcome, end) {
-            true if subtree_sum(outcome, group, |one| one.demand) > subtree_sum(outcome, group, |one| one.usage) => {
-                "; it does not accept surplus, which limits all of them"
-            }
+    if let Some((at, end)) = end.filter(|(_, end)| below && end.parent.is_some()) {
+        let Subtree { usage, demand } = record.subtree(at);
+        let full = match record.is_full(at) {
+            true if demand > usage => "; it does not accept surplus, which limits all of them",
             true => "; it does not accept surplus",
             false => "",
         };
         steps.push(format!(
-            "including its subgroups, it uses {usage} of its subtree quota of {}, and {demand} is requested{full}",
-            slots(end.subtree_quota)
+            "including its subgroups, it uses {} of its subtree quota of {}, and {} is requested{full}",
+            slots(usage),
+            slots(end.subtree_quota),
+            slots(demand)
         ));
     }
     let explained = ExplainedGroup { why, ..explained };

@@ -91,5 +91,6 @@ pub(crate) fn reached(limit: &LimitStatus) -> Option<Cause> {
         let whose = limit.users(3);
         format!("concurrency limit `{name}` is reached: maximum {most}, in use by {whose}; the job requests {wanted}")
     };
-    (held + limit.wanted > limit.maximum).then(|| Cause::new(Reason::ConcurrencyLimit, text))
+    let label = format!("concurrency limit `{name}` reached");
+    (held + limit.wanted > limit.maximum).then(|| Cause::new(Reason::ConcurrencyLimit, label, text))
 }

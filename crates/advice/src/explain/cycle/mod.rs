@@ -12,7 +12,7 @@ pub mod obstacle;
 pub mod order;
 pub mod pre_cycle;
 pub mod reasons;
+pub mod record;
 pub mod slot_rank;
 pub mod submitter;
 pub mod trace;
-pub mod turn;

@@ -2,8 +2,7 @@
 
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::clauses::truth;
-use crate::explain::cycle::competition::competition_causes;
+use crate::explain::clauses::{Clause, truth};
 use crate::explain::cycle::group_status::GroupStatus;
 use crate::explain::cycle::limit_status::reached;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
@@ -11,16 +10,103 @@ use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::values::verb;
 use classmate::Scope;
 use classmate::internal::eval::conditions::Connective;
+use classmate::internal::plural::counted;
 use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::quota::derivation::slots;
-use classmate_pool::{Match, Outcome, Rejection};
+use classmate_pool::{Match, Rejected, Rejection};
+
+/// The obstacle of a request for which slots match, by what was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CycleObstacle {
+    ConcurrencyLimit,
+    /// A limit of the submitter or of its group.
+    Limit(Stopped),
+    PreemptionRequirements,
+    Rank,
+    /// Other jobs got or use the slots.
+    Taken,
+}
+
+impl CycleObstacle {
+    /// The obstacle by the last rejection of an equal request, and the reason the submitter got no more.
+    pub(crate) fn of(refused: Option<&Rejected>, stopped: Option<Stopped>) -> Self {
+        let limit =
+            stopped.filter(|stopped| matches!(stopped, Stopped::ShareUsed | Stopped::AtCeiling | Stopped::GroupQuota));
+        match refused.map(|refused| (refused.rejection, refused.slots)) {
+            Some((Rejection::ConcurrencyLimit, _)) => CycleObstacle::ConcurrencyLimit,
+            Some((Rejection::SubmitterLimit, _)) => CycleObstacle::Limit(limit.unwrap_or(Stopped::ShareUsed)),
+            Some((_, slots)) if slots.beyond_share > 0 => CycleObstacle::Limit(limit.unwrap_or(Stopped::ShareUsed)),
+            Some((Rejection::PreemptionRequirements, _)) => CycleObstacle::PreemptionRequirements,
+            Some((_, slots)) if slots.prefers_its_job > 0 => CycleObstacle::Rank,
+            _ => limit.map_or(CycleObstacle::Taken, CycleObstacle::Limit),
+        }
+    }
+}
+
+/// The causes for which the job got no slot although some match, the most significant first; or its match.
+pub(crate) fn of_cycle(
+    story: &CycleTrace,
+    (pool, pre_cycle): (&PoolFacts, &PreCycleFacts),
+    asked: &JobInCycle<'_>,
+) -> Vec<Cause> {
+    if let Some(made) = &story.matched {
+        let text =
+            format!("the job matched {} in spin {} of pie {}{}", made.slot, made.spin, made.pie, displacing(made));
+        return vec![Cause::new(Reason::Matched, "matched", text)];
+    }
+    if let Some(cause) = not_waiting(story, pool, asked) {
+        return vec![cause];
+    }
+    let mut found: Vec<Cause> = partition(story, pool, asked).into_iter().collect();
+    let taken = &story.taken;
+    if taken.usable == 0 {
+        return found;
+    }
+    if taken.not_looked_at == taken.usable {
+        let text = format!("the cycle does not consider any of the {}", counted(taken.usable, "matching slot"));
+        let why: Vec<String> =
+            taken.excluded.iter().map(|(why, count)| format!("{count} {} {why}", verb(*count, "is", "are"))).collect();
+        found.push(Cause::new(Reason::NotLookedAt, &text, format!("{text}: {}", why.join(", "))));
+        return found;
+    }
+    let weights = pre_cycle.usable.iter().map(|at| pool.of_slots[*at].weight);
+    let lightest = weights.fold(f64::INFINITY, f64::min).min(1e9);
+    // Who has every slot that matches does not lack a share.
+    let has_all =
+        taken.left == 0 && taken.in_use.is_empty() && taken.won.iter().all(|won| won.submitter == asked.submitter);
+    match CycleObstacle::of(story.refused.as_ref(), story.stopped) {
+        CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
+        CycleObstacle::Limit(Stopped::AtCeiling) => found.push(ceiling(story, asked)),
+        CycleObstacle::Limit(_) => {
+            let full = story.group.as_ref().filter(|group| group.capped || group.left < lightest);
+            match full {
+                Some(group) => found.push(group_quota(group, lightest)),
+                None if !has_all => found.push(share(story, asked, lightest)),
+                None => {}
+            }
+        }
+        CycleObstacle::PreemptionRequirements => found.extend(protected(&story.preemption)),
+        CycleObstacle::Rank => found.extend(pre_cycle.keeping.iter().cloned()),
+        // A limit that was reached before the first request was rejected.
+        CycleObstacle::Taken if story.refused.is_none() => found.extend(story.limits.iter().filter_map(reached)),
+        CycleObstacle::Taken => {}
+    }
+    if found.is_empty() {
+        found.extend(taken.causes(3));
+    }
+    if let Some(refused) = story.refused.as_ref().filter(|_| found.is_empty()) {
+        let text = format!("the request of job {} was rejected: {}", refused.job, refused.reason);
+        found.push(Cause::new(Reason::Taken, &refused.reason, text));
+    }
+    found
+}
 
 /// The sentence about a group whose allocation leaves no room for the lightest matching slot.
-fn group_quota(group: &GroupStatus, lightest: f64) -> String {
+fn group_quota(group: &GroupStatus, lightest: f64) -> Cause {
     let heavy = if group.left > 0.0 && !group.capped {
         format!("; the lightest matching slot has weight {}", slots(lightest))
     } else {
@@ -28,7 +114,7 @@ fn group_quota(group: &GroupStatus, lightest: f64) -> String {
     };
     let full =
         if group.allocated - group.usage < lightest { "has used its allocation" } else { "cannot use more slots" };
-    format!(
+    let text = format!(
         "group {} {full}: quota {}, allocated {}, in use {}, requested {}; {}{heavy}",
         group.group,
         slots(group.quota),
@@ -36,94 +122,55 @@ fn group_quota(group: &GroupStatus, lightest: f64) -> String {
         slots(group.usage),
         slots(group.demand),
         group.why
-    )
+    );
+    Cause::new(Reason::GroupQuota, format!("group {} {full}", group.group), text)
 }
 
-/// The causes for which the job got no slot although some match, the most significant first; or its match.
-pub fn of_cycle(
-    story: &CycleTrace,
-    outcome: &Outcome,
-    (pool, pre_cycle): (&PoolFacts, &PreCycleFacts),
-    asked: &JobInCycle<'_>,
-) -> Vec<Cause> {
-    if let Some(made) = &story.matched {
-        let text =
-            format!("the job matched {} in spin {} of pie {}{}", made.slot, made.spin, made.pie, displacing(made));
-        return vec![Cause::new(Reason::Matched, text)];
-    }
-    if let Some(cause) = not_waiting(story, pool, asked) {
-        return vec![cause];
-    }
-    if story.taken.usable == 0 {
-        return partition(story, pool, asked).into_iter().collect();
-    }
-    let mut found = Vec::new();
-    let weights = pre_cycle.usable.iter().map(|at| pool.of_slots[*at].weight);
-    let lightest = weights.fold(f64::INFINITY, f64::min).min(1e9);
-    let rejection = story.refused.as_ref().map(|refused| refused.rejection);
-    // Requests like one that met a limit are not tried again.
-    if rejection == Some(Rejection::ConcurrencyLimit) || rejection.is_none() {
-        found.extend(story.limits.iter().filter_map(reached));
-    }
-    let group_full = story.group.as_ref().filter(|group| group.capped || group.left < lightest);
-    let short = matches!(story.stopped, Some(Stopped::GroupQuota | Stopped::ShareUsed))
-        || matches!(rejection, Some(Rejection::SubmitterLimit));
-    if let Some(group) = group_full.filter(|_| short && rejection != Some(Rejection::ConcurrencyLimit)) {
-        found.push(Cause::new(Reason::GroupQuota, group_quota(group, lightest)));
-    }
-    if story.stopped == Some(Stopped::AtCeiling) {
-        let ceiling = story.ceiling.map(|ceiling| format!(" of {ceiling}")).unwrap_or_default();
-        let got = outcome.matches.iter().filter(|made| made.submitter == asked.submitter).map(|made| made.weight);
-        let uses = slots(story.usage + got.sum::<f64>());
-        let text = format!("{} has reached its ceiling{ceiling}: {uses} in use", asked.submitter);
-        found.push(Cause::new(Reason::Ceiling, text));
-    }
-    if rejection == Some(Rejection::PreemptionRequirements) {
-        let failing =
-            story.preemption.iter().filter(|clause| clause.joint != Connective::All && clause.together.is_some());
-        for clause in failing.filter(|clause| clause.alone.yes < clause.alone.total()).take(3) {
-            let (failing, total) = (clause.alone.total() - clause.alone.yes, clause.alone.total());
-            let text = match clause.text.as_str() {
-                "false" => {
-                    let busy = verb(total, "slot is", "slots are");
-                    format!(
-                        "{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption"
-                    )
-                }
-                text => format!(
-                    "PREEMPTION_REQUIREMENTS protects {failing} of {total} matching slots in use: `{text}` is not true"
-                ),
-            };
-            found.push(Cause::new(Reason::PreemptionRequirements, text));
-        }
-    }
-    // Who has every slot that matches does not lack a share.
-    let has_all = story.taken.left == 0
-        && story.taken.in_use.is_empty()
-        && story.taken.won.iter().all(|won| won.submitter == asked.submitter);
-    let share = (story.stopped == Some(Stopped::ShareUsed) || rejection == Some(Rejection::SubmitterLimit)) && !has_all;
-    if share && found.is_empty() {
-        let turn = story.turns.last();
-        let (fraction, limit) = turn.map_or((0.0, 0.0), |turn| (turn.share * 100.0, turn.limit));
-        let text = format!(
-            "submitter limit of {} reached: share {fraction:.1}% of the pie, {} in use before the cycle, {} matched, \
-            limit {} in its last turn; the lightest matching slot has weight {}",
-            asked.submitter,
-            slots(story.usage),
-            story.submitter_matched,
-            slots(limit),
-            slots(lightest)
-        );
-        found.push(Cause::new(Reason::Share, text));
-    }
-    if let Some(tally) = story.refused.as_ref().map(|refused| refused.slots).filter(|_| found.is_empty())
-        && tally.prefers_its_job > 0
-    {
-        found.extend(pre_cycle.keeping.iter().cloned());
-    }
-    found.extend(partition(story, pool, asked));
-    found.extend(competition_causes(&story.taken, pool, found.is_empty()));
-    found
+/// The sentence about a submitter at its ceiling.
+fn ceiling(story: &CycleTrace, asked: &JobInCycle<'_>) -> Cause {
+    let label = match story.ceiling {
+        Some(ceiling) => format!("{} has reached its ceiling of {ceiling}", asked.submitter),
+        None => format!("nothing is left to allocate to {}", asked.submitter),
+    };
+    let uses = slots(story.usage + story.submitter_weight);
+    Cause::new(Reason::Ceiling, &label, format!("{label}: {uses} in use"))
+}
+
+/// The sentence about a submitter that reached its limit.
+fn share(story: &CycleTrace, asked: &JobInCycle<'_>, lightest: f64) -> Cause {
+    let label = format!("submitter limit of {} reached", asked.submitter);
+    let turn = story.turns.last();
+    let (fraction, limit) = turn.map_or((0.0, 0.0), |turn| (turn.share * 100.0, turn.limit));
+    let text = format!(
+        "{label}: share {fraction:.1}% of the pie, {} in use before the cycle, {} matched, limit {} in its last turn; \
+        the lightest matching slot has weight {}",
+        slots(story.usage),
+        story.submitter_matched,
+        slots(limit),
+        slots(lightest)
+    );
+    Cause::new(Reason::Share, label, text)
+}
+
+/// The conditions of `PREEMPTION_REQUIREMENTS` that protect slots in use.
+pub(crate) fn protected(preemption: &[Clause]) -> Vec<Cause> {
+    let failing = preemption.iter().filter(|clause| clause.joint != Connective::All && clause.together.is_some());
+    let failing = failing.filter(|clause| clause.alone.yes < clause.alone.total());
+    let cause = |clause: &Clause| {
+        let (failing, total) = (clause.alone.total() - clause.alone.yes, clause.alone.total());
+        let text = match clause.text.as_str() {
+            "false" => {
+                let busy = verb(total, "slot is", "slots are");
+                format!("{total} matching {busy} busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption")
+            }
+            text => format!(
+                "PREEMPTION_REQUIREMENTS protects {failing} of {} in use: `{text}` is not true",
+                counted(total, "matching slot")
+            ),
+        };
+        Cause::new(Reason::PreemptionRequirements, "PREEMPTION_REQUIREMENTS protects matching slots in use", text)
+    };
+    failing.take(3).map(cause).collect()
 }
 
 /// The partition of a job, if it keeps it from slots.
@@ -132,8 +179,8 @@ fn partition(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Op
     let all = pool.of_slots.len();
     let taken = story.taken.usable;
     (slots > 0).then(|| {
-        let text = format!("partition `{name}` of the job has {} of {all} slots, {taken} of which match", all - slots);
-        Cause::new(Reason::Unsatisfied, text)
+        let label = format!("partition `{name}` of the job has {} of {all} slots", all - slots);
+        Cause::new(Reason::Unsatisfied, &label, format!("{label}, {taken} of which match"))
     })
 }
 
@@ -143,9 +190,7 @@ fn displacing(made: &Match) -> String {
     let mut text = match made.preempting {
         PreemptState::None => String::new(),
         PreemptState::Rank => format!(", preempting {whom}: the slot prefers this job"),
-        PreemptState::Priority => {
-            format!(", preempting {whom}: PREEMPTION_REQUIREMENTS is true and its priority is better")
-        }
+        PreemptState::Priority => format!(", preempting {whom}: PREEMPTION_REQUIREMENTS is true"),
     };
     if made.offline {
         text.push_str("; the slot is offline, so the match only wakes it and the job waits for another cycle");
@@ -159,10 +204,10 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
     if let Some(made) = &story.displaced {
         let ground = match made.preempting {
             PreemptState::Rank => "the slot prefers the other job",
-            _ => "PREEMPTION_REQUIREMENTS is true and its priority is worse",
+            _ => "PREEMPTION_REQUIREMENTS is true",
         };
         let text = format!("the job is preempted on {} by job {} of {}: {ground}", made.slot, made.job, made.submitter);
-        return Some(Cause::new(Reason::Displaced, text));
+        return Some(Cause::new(Reason::Displaced, "preempted", text));
     }
     if asked.activity != Activity::Idle {
         let status = facts.integer("JobStatus");
@@ -180,13 +225,14 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
         let universe = facts.integer("JobUniverse").filter(|_| word.contains("universe"));
         let universe = universe.map(|universe| format!(", JobUniverse is {universe}")).unwrap_or_default();
         let reason = facts.string("HoldReason").map(|reason| format!(": {reason}")).unwrap_or_default();
-        return Some(Cause::new(Reason::NotIdle, format!("the job {word} (JobStatus is {status}{universe}){reason}")));
+        let text = format!("the job {word} (JobStatus is {status}{universe}){reason}");
+        return Some(Cause::new(Reason::NotIdle, format!("the job {word}"), text));
     }
     if let Some(constraint) = &pool.rules.jobs {
         let holds = truth(Scope::new(&asked.asker.ad, &pool.settings), constraint);
         if holds != Truth::True {
-            let text = format!("NEGOTIATOR_JOB_CONSTRAINT excludes the job: `{constraint:#}` is not true");
-            return Some(Cause::new(Reason::LeftOut, text));
+            let label = "NEGOTIATOR_JOB_CONSTRAINT excludes the job";
+            return Some(Cause::new(Reason::LeftOut, label, format!("{label}: `{constraint:#}` is not true")));
         }
     }
     if story.stopped.is_none() {
@@ -196,7 +242,7 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
                 asked.submitter
             )
         };
-        return Some(Cause::new(Reason::LeftOut, story.left_out.clone().unwrap_or_else(unknown)));
+        return Some(Cause::plain(Reason::LeftOut, story.left_out.clone().unwrap_or_else(unknown)));
     }
     None
 }

@@ -2,6 +2,8 @@
 //!
 //! In: a snapshot. Out: the priority of every waiting job and what it is made of, if the policy orders jobs; and sentences.
 
+use std::cmp::Ordering;
+
 use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::{JobId, Negotiation};
 
@@ -33,7 +35,7 @@ pub(crate) fn precedence_of_policy(
             _ => "drawn at random".to_owned(),
         }),
         ServiceOrder::Jobs { ranks, .. } => Some(match (ranks.get(&won), ranks.get(&lost)) {
-            (Some(one), Some(other)) => against(one, other, won),
+            (Some(one), Some(other)) => against((one, won), (other, lost)),
             _ => format!("job {won} has a priority, but this job does not"),
         }),
     }
@@ -46,8 +48,8 @@ pub fn shown(rank: &JobRank) -> String {
     if parts.is_empty() { "all weighted factors are 0".to_owned() } else { parts.join(", ") }
 }
 
-/// The reason a job goes before another one: the first key in which their ranks differ.
-fn against(one: &JobRank, other: &JobRank, job: JobId) -> String {
+/// The first key in which the ranks of two jobs differ.
+fn against((one, job): (&JobRank, JobId), (other, lost): (&JobRank, JobId)) -> String {
     if one.tier != other.tier {
         let word = if one.tier > other.tier { "before" } else { "after" };
         return format!(
@@ -58,8 +60,7 @@ fn against(one: &JobRank, other: &JobRank, job: JobId) -> String {
     }
     if one.priority < other.priority {
         return format!(
-            "job {job} is ordered after this one (priority {} against {}, higher is better), but this job could not \
-            use these slots",
+            "job {job} has a lower priority: {} against {}, higher is better",
             one.priority, other.priority
         );
     }
@@ -76,10 +77,13 @@ fn against(one: &JobRank, other: &JobRank, job: JobId) -> String {
             most.unwrap_or_default()
         );
     }
-    if one.submitted < other.submitted {
-        return format!("same priority ({}), and job {job} was submitted earlier", one.priority);
-    }
-    format!("same priority ({}), and job {job} has the lower job ID", one.priority)
+    let differs = match (one.submitted.cmp(&other.submitted), job < lost) {
+        (Ordering::Less, _) => "was submitted earlier",
+        (Ordering::Greater, _) => "was submitted later",
+        (Ordering::Equal, true) => "has the lower job ID",
+        (Ordering::Equal, false) => "has the higher job ID",
+    };
+    format!("same priority ({}), and job {job} {differs}", one.priority)
 }
 
 fn rounded(value: f64) -> String {
@@ -108,16 +112,17 @@ mod tests {
     fn the_factor_that_differs_most_is_named_and_higher_is_better() {
         let (one, other) = (rank(1, 900, 100.0, 800.0), rank(1, 500, 150.0, 350.0));
         assert_eq!(
-            against(&one, &other, id(7)),
+            against((&one, id(7)), (&other, id(1))),
             "job 7.0 has a higher priority: 900 against 500, mainly because of fair share (800 against 350)"
         );
-        assert!(
-            against(&other, &one, id(8)).starts_with("job 8.0 is ordered after this one (priority 500 against 900")
+        assert_eq!(
+            against((&other, id(8)), (&one, id(1))),
+            "job 8.0 has a lower priority: 500 against 900, higher is better"
         );
         assert!(
-            against(&rank(2, 1, 0.0, 0.0), &one, id(9))
+            against((&rank(2, 1, 0.0, 0.0), id(9)), (&one, id(1)))
                 .starts_with("job 9.0 is ordered before this one: PriorityTier 2")
         );
-        assert_eq!(against(&one, &one, id(1)), "same priority (900), and job 1.0 has the lower job ID");
+        assert_eq!(against((&one, id(1)), (&one, id(2))), "same priority (900), and job 1.0 has the lower job ID");
     }
 }

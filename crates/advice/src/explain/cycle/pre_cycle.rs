@@ -44,7 +44,8 @@ fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> Vec<Clau
     let pool = view.pool;
     let Some(expr) = &pool.rules.preemption.requirements else { return Vec::new() };
     let others = |at: &&usize| {
-        pool.of_slots[**at].is_considered && pool.of_slots[**at].user.as_deref().is_some_and(|user| user != submitter)
+        pool.of_slots[**at].exclusion.is_none()
+            && pool.of_slots[**at].user.as_deref().is_some_and(|user| user != submitter)
     };
     let slots: Vec<&ClassAd> = usable.iter().filter(others).map(|at| &pool.slots[*at].ad).collect();
     let Some(first) = slots.first() else { return Vec::new() };

@@ -1,103 +1,147 @@
-//! The causes for which jobs did not run in a cycle, those of the most jobs first.
+//! The causes for which idle jobs got no slot in a cycle, those of the most jobs first.
 
-use std::collections::BTreeMap;
-
-use hashbrown::{HashMap, HashSet};
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::explain::PoolFacts;
-use crate::explain::causes::of_match;
-use crate::explain::cycle::obstacle::of_cycle;
+use crate::explain::causes::{Cause, Reason, of_match};
+use crate::explain::cycle::obstacle::{CycleObstacle, of_cycle};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
-use crate::explain::cycle::trace::{JobInCycle, trace};
+use crate::explain::cycle::record::OutcomeRecord;
+use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::JobView;
+use crate::explain::replay::division_of;
+use classmate::internal::threads;
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::PreparedJob;
+use classmate_pool::internal::negotiate::prepared::OfferedJob;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
-use classmate_pool::{JobId, Outcome, PreparedPool, Snapshot};
+use classmate_pool::{CycleOptions, JobId, Outcome, PreparedPool, Snapshot};
 
 /// A cause with the jobs it keeps waiting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CommonCause {
-    /// In a sentence.
+    /// The kind of the cause.
+    pub reason: Reason,
+    /// In words that are true of all these jobs.
+    pub label: String,
+    /// In a sentence about the example.
     pub text: String,
     /// Jobs that wait for it.
     pub jobs: usize,
-    /// Requests they belong to.
+    /// Groups of equal jobs that they belong to.
     pub requests: usize,
-    /// The first job of one of the requests.
+    /// The first of the jobs.
     pub example: String,
 }
 
-/// Maximum number of evaluated pairs of a request and a slot.
-const MAX_EVALUATIONS: usize = 1_000_000;
-/// Maximum number of explained requests.
-const MAX_REQUESTS: usize = 50;
+/// The causes for which some idle jobs got no slot.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CauseSurvey {
+    /// Number of idle jobs.
+    pub idle: usize,
+    /// Those that got a slot.
+    pub matched: usize,
+    /// The causes of the others, those of the most jobs first.
+    pub causes: Vec<CommonCause>,
+}
 
-/// The most common causes: of the rejected requests with most jobs, and of submitters that had no turn.
+/// Maximum number of evaluated pairs of a job and a slot.
+const MAX_EVALUATIONS: usize = 20_000_000;
+
+/// Idle jobs of one submitter that make equal requests.
+struct EqualJobs<'s> {
+    first: Job<'s>,
+    submitter: String,
+    jobs: usize,
+}
+
+/// Runs a cycle over a snapshot: its outcome, and the queue before it.
 ///
 /// # Errors
 /// A setting of the configuration that is wrong.
-pub fn common(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<CommonCause>, ConfigError> {
-    let settings = snapshot.settings();
-    let prepared = PreparedPool::for_explanation(snapshot)?;
-    let domain = &prepared.rules().knobs.accountant.domain;
-    let jobs: Vec<Job<'_>> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain.as_deref(), &settings)).collect();
-    let got: HashSet<JobId> = outcome.matches.iter().map(|made| made.job).collect();
-    // By submitter, the idle jobs that got nothing, in the order of their numbers.
-    let mut left: HashMap<String, Vec<usize>> = HashMap::new();
-    for (at, job) in jobs.iter().enumerate().filter(|(_, job)| job.activity == Activity::Idle) {
-        if !got.contains(&job.id) {
-            left.entry(job.submitter.to_string()).or_default().push(at);
-        }
-    }
-    left.values_mut().for_each(|list| list.sort_by_key(|at| jobs[*at].id));
-    let mut waiting = representatives(outcome, &jobs, &left);
-    waiting.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), jobs[*at].id));
-    waiting.truncate((MAX_EVALUATIONS / snapshot.slots.len().max(1)).clamp(1, MAX_REQUESTS));
-    let askers: Vec<PreparedJob> =
-        waiting.iter().map(|(at, _)| prepared.job(&jobs[*at].ad, &jobs[*at].submitter)).collect();
-    let pool = PoolFacts::new(&prepared);
-    let division = (!outcome.groups.is_empty()).then(|| prepared.division());
-    let mut found: BTreeMap<String, CommonCause> = BTreeMap::new();
-    for ((at, count), asker) in waiting.iter().zip(&askers) {
-        let job = &jobs[*at];
-        let submitter = job.submitter.to_string();
-        let asked = JobInCycle { id: job.id, submitter: &submitter, activity: job.activity, asker };
-        let view = JobView::of(&pool, &asker.ad);
-        let pre_cycle = PreCycleFacts::of(&view, &submitter);
-        let known = (&pool, &pre_cycle);
-        let story = trace(outcome, snapshot, division.as_ref(), known, &asked);
-        let mut causes = of_cycle(&story, outcome, known, &asked);
-        causes.extend(of_match(&view));
-        let text = causes.into_iter().next().map_or_else(|| "no slots were left".to_owned(), |cause| cause.text);
-        let example = job.id.to_string();
-        let entry = found.entry(text.clone()).or_insert(CommonCause { text, jobs: 0, requests: 0, example });
-        entry.jobs += count;
-        entry.requests += 1;
-    }
-    let mut found: Vec<CommonCause> = found.into_values().collect();
-    found.sort_by_key(|one| std::cmp::Reverse(one.jobs));
-    Ok(found)
+pub fn ran(snapshot: &Snapshot) -> Result<(Outcome, Vec<OfferedJob>), ConfigError> {
+    let mut pool = PreparedPool::new(snapshot)?;
+    let queue = pool.queued();
+    Ok((pool.negotiate(CycleOptions::default())?.outcome, queue))
 }
 
-/// A job of each rejected request, and of each submitter with jobs that were never rejected, with the number of jobs it
-/// represents. Every job that is left is counted once: with the last refusal of a request that it belonged to.
-fn representatives(outcome: &Outcome, jobs: &[Job<'_>], left: &HashMap<String, Vec<usize>>) -> Vec<(usize, usize)> {
-    let mut waiting: BTreeMap<&str, Vec<usize>> =
-        left.iter().map(|(submitter, list)| (submitter.as_str(), list.clone())).collect();
-    let mut found: Vec<(usize, usize)> = Vec::new();
-    // A request is rejected once in every pie; its jobs follow one another from the first that it names.
-    for refused in outcome.rejections.iter().rev() {
-        let Some(list) = waiting.get_mut(refused.submitter.as_str()) else { continue };
-        let from = list.partition_point(|at| jobs[*at].id < refused.job);
-        let to = list.len().min(from.saturating_add(refused.jobs));
-        if let Some(at) = list[from..to].first().copied() {
-            found.push((at, to - from));
-            list.drain(from..to);
+/// The causes for which the idle jobs that are wanted got no slot in a cycle over the snapshot.
+///
+/// # Errors
+/// A setting of the configuration that is wrong.
+pub fn survey<'s>(
+    snapshot: &'s Snapshot,
+    record: &OutcomeRecord<'_>,
+    wanted: impl Fn(&Job<'s>) -> bool,
+) -> Result<CauseSurvey, ConfigError> {
+    let prepared = PreparedPool::for_explanation(snapshot)?;
+    let pool = PoolFacts::new(&prepared);
+    let domain = pool.rules.knobs.accountant.domain.as_deref();
+    let (mut idle, mut matched) = (0, 0);
+    let mut equal: IndexMap<(String, Result<u32, JobId>), EqualJobs<'s>> = IndexMap::new();
+    let jobs = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &pool.settings));
+    for job in jobs.filter(|job| job.activity == Activity::Idle && wanted(job)) {
+        idle += 1;
+        if record.matched(job.id).is_some() {
+            matched += 1;
+            continue;
+        }
+        let submitter = job.submitter.to_string();
+        let key = (submitter.clone(), record.autocluster(job.id).ok_or(job.id));
+        let known = equal.entry(key).or_insert_with(|| EqualJobs { first: job.clone(), submitter, jobs: 0 });
+        known.jobs += 1;
+        if job.id < known.first.id {
+            known.first = job;
         }
     }
-    found.extend(waiting.into_values().filter_map(|list| Some((*list.first()?, list.len()))));
-    found
+    let mut equal: Vec<EqualJobs<'s>> = equal.into_values().collect();
+    equal.sort_by_key(|one| (std::cmp::Reverse(one.jobs), one.first.id));
+    let division = division_of(&prepared);
+    // Jobs beyond the maximum are explained by what was recorded alone.
+    let examined = equal.len().min(MAX_EVALUATIONS / pool.slots.len().max(1));
+    let askers: Vec<(&EqualJobs<'s>, PreparedJob)> =
+        equal[..examined].iter().map(|one| (one, prepared.job(&one.first.ad, &one.first.submitter))).collect();
+    let explained = |(EqualJobs { first, submitter, .. }, asker): &(&EqualJobs<'s>, PreparedJob)| {
+        let asked = JobInCycle { id: first.id, submitter, activity: first.activity, asker };
+        let view = JobView::of(&pool, &asker.ad);
+        let facts = PreCycleFacts::of(&view, submitter);
+        let story = CycleTrace::of(record, snapshot, division.as_ref(), (&pool, &facts), &asked);
+        let causes = of_cycle(&story, (&pool, &facts), &asked).into_iter().chain(of_match(&view).0);
+        causes.into_iter().next().unwrap_or_else(|| recorded(record, submitter, first.id))
+    };
+    let causes = threads::map_all(&askers, explained).into_iter();
+    let rest = equal[examined..].iter().map(|one| recorded(record, &one.submitter, one.first.id));
+    let mut found: IndexMap<String, CommonCause> = IndexMap::new();
+    for (one, cause) in equal.iter().zip(causes.chain(rest)) {
+        let Cause { reason, label, text } = cause;
+        let new = CommonCause { reason, label, text, jobs: 0, requests: 0, example: one.first.id.to_string() };
+        let cause = found.entry(new.label.clone()).or_insert(new);
+        cause.jobs += one.jobs;
+        cause.requests += 1;
+    }
+    let mut causes: Vec<CommonCause> = found.into_values().collect();
+    causes.sort_by_key(|one| std::cmp::Reverse(one.jobs));
+    Ok(CauseSurvey { idle, matched, causes })
+}
+
+/// The cause of a job by what the cycle recorded alone.
+fn recorded(record: &OutcomeRecord<'_>, submitter: &str, job: JobId) -> Cause {
+    let (refused, line) = (record.rejection(submitter, job), record.line(submitter));
+    let stopped = line.map(|(_, line)| line.stopped);
+    let (reason, label) = match CycleObstacle::of(refused, stopped) {
+        CycleObstacle::ConcurrencyLimit => (Reason::ConcurrencyLimit, "concurrency limit reached".to_owned()),
+        CycleObstacle::Limit(_) => (Reason::Share, format!("submitter limit of {submitter} reached")),
+        CycleObstacle::PreemptionRequirements => {
+            (Reason::PreemptionRequirements, "PREEMPTION_REQUIREMENTS protects matching slots in use".to_owned())
+        }
+        CycleObstacle::Rank => (Reason::Rank, "matching slots in use prefer the jobs they run".to_owned()),
+        CycleObstacle::Taken => {
+            let reason = refused.map(|refused| refused.reason.as_str());
+            let stopped = stopped.map_or("submitter not in the cycle", |stopped| stopped.as_str());
+            (Reason::Taken, reason.unwrap_or(stopped).to_owned())
+        }
+    };
+    Cause::plain(reason, label)
 }

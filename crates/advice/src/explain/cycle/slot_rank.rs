@@ -4,7 +4,7 @@
 
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
-use crate::explain::values::{range, verb};
+use crate::explain::values::{summary, verb};
 use classmate::internal::program::view::RowValues;
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalOptions, Name, Scope, Value};
@@ -12,7 +12,7 @@ use classmate_pool::internal::negotiate::preemption::PreemptionRefusal;
 
 /// The reason the `Rank` of a slot in use keeps its present job.
 #[derive(Debug, Clone)]
-pub(crate) enum RankObjection {
+enum RankObjection {
     /// The slot lacks an attribute, without which both tests are undefined.
     Without(&'static str),
     /// `MY.Rank` for the other job and `MY.CurrentRank`, of which the first is less, or not a number.
@@ -21,7 +21,7 @@ pub(crate) enum RankObjection {
 
 impl RankObjection {
     /// The reason a slot prefers its present job to another one.
-    pub(crate) fn of(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> Self {
+    fn of(slot: &ClassAd, job: &ClassAd, settings: &EvalOptions) -> Self {
         if let Some(lacking) = ["Rank", "CurrentRank"].into_iter().find(|name| !slot.contains(*name)) {
             return RankObjection::Without(lacking);
         }
@@ -30,22 +30,12 @@ impl RankObjection {
             ["Rank", "CurrentRank"].map(|name| scope.eval_attr(Name::new(name)).unwrap_or(Value::Error));
         RankObjection::Ranks(rank, current)
     }
-
-    /// As a clause, for one slot and the jobs of a submitter.
-    pub(crate) fn sentence(&self, whose: &str) -> String {
-        match self {
-            RankObjection::Without(name) => format!("the slot does not define `{name}`, so it is never preempted"),
-            RankObjection::Ranks(rank, current) => format!(
-                "`MY.Rank >= MY.CurrentRank` is not true for jobs of {whose} (Rank is {rank:#}, CurrentRank is {current:#})"
-            ),
-        }
-    }
 }
 
 /// The causes for which matching slots in use keep their jobs because of `Rank`, the most slots first.
 pub(crate) fn keeping(pool: &PoolFacts, job: &ClassAd, submitter: &str, matching: &[usize]) -> Vec<Cause> {
     let keeps = |at: &usize| {
-        let user = pool.of_slots[*at].user.as_ref().filter(|_| pool.of_slots[*at].is_considered)?;
+        let user = pool.of_slots[*at].user.as_ref().filter(|_| pool.of_slots[*at].exclusion.is_none())?;
         let (slot, pair) = (&pool.slots[*at].ad, (user.as_bytes(), submitter.as_bytes()));
         let ground = pool.rules.preemption.verdict(slot, job, pair, false, &pool.settings);
         (ground == Err(PreemptionRefusal::Rank)).then(|| RankObjection::of(slot, job, &pool.settings))
@@ -75,7 +65,7 @@ pub(crate) fn keeping(pool: &PoolFacts, job: &ClassAd, submitter: &str, matching
         };
         let (ranks, currents): (Vec<Value>, Vec<Value>) = pairs.into_iter().unzip();
         let [rank, current] =
-            [ranks, currents].map(|values| range(&RowValues { of: (0..count as u32).collect(), values }));
+            [ranks, currents].map(|values| summary(&RowValues { of: (0..count as u32).collect(), values }));
         let text = format!(
             "{count} {who}: `MY.Rank >= MY.CurrentRank` is not true (Rank for this job is {rank}, CurrentRank is {current})"
         );
@@ -83,5 +73,8 @@ pub(crate) fn keeping(pool: &PoolFacts, job: &ClassAd, submitter: &str, matching
     }
     causes.retain(|(count, _)| *count > 0);
     causes.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    causes.into_iter().map(|(_, text)| Cause::new(Reason::Rank, text)).collect()
+    causes
+        .into_iter()
+        .map(|(_, text)| Cause::new(Reason::Rank, "matching slots in use prefer the jobs they run", text))
+        .collect()
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::explain::cycle::left_out;
-use crate::explain::cycle::turn::{Turn, ceiling, turns};
+use crate::explain::cycle::record::{OutcomeRecord, Turn};
+use crate::explain::cycle::trace::ceiling;
 use crate::explain::values::tally;
 use classmate_pool::internal::negotiate::summary::{Stopped, SubmitterSummary};
-use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::priority::ranking::OrderedBy;
 use classmate_pool::internal::queue::Submitter;
 use classmate_pool::internal::quota::derivation::slots;
@@ -43,7 +43,7 @@ pub fn trace(outcome: &Outcome, prepared: &PreparedPool<'_>, name: &str) -> Opti
         return Some(absent(&one, &text));
     };
     let summary = outcome.submitters[place].clone();
-    let turns = turns(outcome, &summary.submitter);
+    let turns = OutcomeRecord::new(outcome, &[]).turns(&summary.submitter);
     let own = outcome.rejections.iter().filter(|one| one.submitter == summary.submitter);
     let refusals = tally(own.map(|one| (one.reason.clone(), 1)));
     let before = outcome.submitters[..place].iter().filter(|line| line.priority.is_some());
@@ -107,45 +107,27 @@ fn steps(story: &ShareTrace, outcome: &Outcome, key: OrderedBy) -> Vec<String> {
             1.0 - priority
         ),
     });
-    for (at, turn) in story.turns.iter().enumerate() {
+    if let Some(turn) = story.turns.first().filter(|_| key == OrderedBy::Submitters) {
         let visits = outcome.negotiations.iter().filter(|visit| (visit.pie, visit.spin) == (turn.pie, turn.spin));
-        let mut parts: BTreeMap<&str, f64> = BTreeMap::new();
-        for visit in visits.filter(|visit| visit.priority > 0.0) {
-            parts.insert(&visit.submitter, 1.0 / visit.priority);
-        }
-        let own = parts.get(line.submitter.as_str()).copied().unwrap_or(0.0);
-        let sum: f64 = parts.values().sum();
-        let pie = outcome.pies.iter().find(|pie| (pie.pie, pie.spin) == (turn.pie, turn.spin));
-        let group = turn.group.as_ref().map(|group| format!(" for {group}")).unwrap_or_default();
-        let mut text = format!("turn {} (pie {}, spin {}{group}): ", turn.turn, turn.pie, turn.spin);
+        let parts: BTreeMap<&str, f64> = visits
+            .filter(|visit| visit.priority > 0.0)
+            .map(|visit| (visit.submitter.as_str(), 1.0 / visit.priority))
+            .collect();
+        let (own, sum) = (parts.get(line.submitter.as_str()).copied().unwrap_or(0.0), parts.values().sum::<f64>());
         // The sum is over all submitters in the pie, which the visits show unless one of them has none.
-        if at == 0 && key == OrderedBy::Submitters && sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
-            text.push_str(&format!(
-                "1/{priority:.2} divided by the sum {sum:.4} over all submitters is a share of {:.1}%",
+        if sum > 0.0 && (own / sum - turn.share).abs() < 1e-9 {
+            steps.push(format!(
+                "its share is 1/{priority:.2} divided by the sum {sum:.4} over all submitters: {:.1}%",
                 turn.share * 100.0
             ));
-        } else {
-            text.push_str(&format!("its share is {:.1}%", turn.share * 100.0));
         }
-        if let Some(pie) = pie {
-            text.push_str(&format!(" of a pie of {}", slots(pie.pie_left)));
-        }
-        text.push_str(&format!("; limit {}, {}", slots(turn.limit), counted(turn.matched, "match")));
-        match turn.passed {
-            Some(Passed::LessThanASlot) => text.push_str(": skipped, its limit is less than one slot"),
-            Some(Passed::AtCeiling) if story.ceiling.is_none() => {
-                text.push_str(": skipped, nothing left to allocate");
-            }
-            Some(Passed::AtCeiling) => text.push_str(": skipped, ceiling reached"),
-            None => {}
-        }
-        steps.push(text);
     }
+    steps.extend(story.turns.iter().map(|turn| turn.sentence(story.ceiling.is_some())));
     if let Some(ceiling) = story.ceiling {
         steps.push(format!("its ceiling is {ceiling}"));
     }
     for (reason, count) in &story.refusals {
-        steps.push(format!("requests rejected with `{reason}`: {count}"));
+        steps.push(format!("rejections for `{reason}`: {count}"));
     }
     let limited = outcome
         .rejections

@@ -1,18 +1,18 @@
 //! The part of a job in a cycle: its turn, its share, and the users of the slots that it could have used.
 //!
-//! In: the outcome of a replayed cycle. Out: a [`CycleTrace`].
+//! In: the record of a cycle. Out: a [`CycleTrace`].
 
 use serde::Serialize;
 
 use crate::explain::PoolFacts;
 use crate::explain::clauses::Clause;
 use crate::explain::cycle::competition::{Competition, competition};
-use crate::explain::cycle::group_status::{GroupStatus, group_status};
+use crate::explain::cycle::group_status::GroupStatus;
 use crate::explain::cycle::left_out;
 use crate::explain::cycle::limit_status::{LimitStatus, at_the_end};
 use crate::explain::cycle::order::{JobRank, standing};
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
-use crate::explain::cycle::turn::{Turn, ceiling, turns};
+use crate::explain::cycle::record::{OutcomeRecord, Turn};
 use classmate::ClassAd;
 use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::quotas::Division;
@@ -25,9 +25,9 @@ use classmate_pool::{JobId, Match, Outcome, Rejected, Snapshot};
 pub struct CycleTrace {
     /// The match, if it got a slot.
     pub matched: Option<Match>,
-    /// The last rejection of the request it belongs to, if it was rejected.
+    /// The last rejection of a request like the job, if one was rejected.
     pub refused: Option<Rejected>,
-    /// Its submitter's place among those that were served, from 1; none if it had no turn.
+    /// Its submitter's place in the order of the first turns, from 1; none if it had no turn.
     pub place: Option<usize>,
     /// The figure by which the policy ranks the submitter; for `HTCondor` its priority, lower is better.
     pub priority: Option<f64>,
@@ -37,6 +37,8 @@ pub struct CycleTrace {
     pub rank: Option<JobRank>,
     /// Jobs of the submitter that got a slot.
     pub submitter_matched: usize,
+    /// The weight of these slots.
+    pub submitter_weight: f64,
     /// Jobs the submitter says are idle.
     pub submitter_idle: i64,
     /// The reason the submitter got no more.
@@ -74,60 +76,45 @@ pub struct JobInCycle<'a> {
     pub asker: &'a PreparedJob,
 }
 
-/// The trace of a cycle for a job that could use these slots; `division` is the allocation of the groups, if there are any.
-pub fn trace(
-    outcome: &Outcome,
-    snapshot: &Snapshot,
-    division: Option<&Division>,
-    (pool, pre_cycle): (&PoolFacts, &PreCycleFacts),
-    asked: &JobInCycle<'_>,
-) -> CycleTrace {
-    let JobInCycle { id, submitter, asker, .. } = *asked;
-    let matched = outcome.matches.iter().find(|made| made.job == id).cloned();
-    let within = |one: &&Rejected| {
-        // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
-        one.submitter == submitter && one.job.cluster == id.cluster && one.job.process <= id.process && {
-            let of_request = |made: &&Match| {
-                made.cluster == id.cluster
-                    && made.submitter == one.submitter
-                    && (made.pie, made.spin) == (one.pie, one.spin)
-            };
-            let all = one.jobs + outcome.matches.iter().filter(of_request).count();
-            let beyond = i64::try_from(all).unwrap_or(i64::MAX);
-            id.process - one.job.process < beyond
+impl CycleTrace {
+    /// The trace of a job that could use these slots; `division` is the allocation of the groups, if there are any.
+    pub fn of(
+        record: &OutcomeRecord<'_>,
+        snapshot: &Snapshot,
+        division: Option<&Division>,
+        (pool, pre_cycle): (&PoolFacts, &PreCycleFacts),
+        asked: &JobInCycle<'_>,
+    ) -> Self {
+        let JobInCycle { id, submitter, asker, activity } = *asked;
+        let matched = record.matched(id).cloned();
+        let line = record.line(submitter);
+        let summary = line.map(|(_, line)| line);
+        let turns = record.turns(submitter);
+        CycleTrace {
+            refused: record.rejection(submitter, id).filter(|_| matched.is_none()).cloned(),
+            place: line.filter(|_| !turns.is_empty()).map(|(at, _)| at + 1),
+            priority: summary.and_then(|line| line.priority),
+            standing: summary.and_then(|line| line.priority).map(|priority| standing(&pool.order, priority)),
+            submitter_matched: summary.map_or(0, |line| line.matched),
+            submitter_weight: summary.map_or(0.0, |line| line.weight),
+            submitter_idle: summary.map_or(0, |line| line.idle),
+            stopped: summary.map(|line| line.stopped),
+            group: GroupStatus::of(record, division, submitter),
+            usage: asker.standing.usage,
+            ceiling: ceiling(snapshot, submitter),
+            limits: at_the_end(&pre_cycle.limits, record.outcome),
+            preemption: pre_cycle.preemption.clone(),
+            left_out: if summary.is_some() {
+                None
+            } else {
+                left_out::submitter(snapshot, &pool.rules, &pool.settings, submitter).map(|(_, text)| text)
+            },
+            displaced: displaced(record.outcome, &asker.ad, submitter).filter(|_| activity == Activity::Running),
+            taken: competition(record, pool, asked, &pre_cycle.usable),
+            rank: pool.order.rank(id).cloned(),
+            matched,
+            turns,
         }
-    };
-    let refused = match matched {
-        Some(_) => None,
-        None => outcome.rejections.iter().rev().find(within).cloned(),
-    };
-    let line = outcome.submitters.iter().position(|line| line.submitter == submitter);
-    let summary = line.map(|at| &outcome.submitters[at]);
-    let turns = turns(outcome, submitter);
-    let place = line.filter(|_| !turns.is_empty()).map(|at| at + 1);
-    CycleTrace {
-        place,
-        priority: summary.and_then(|line| line.priority),
-        standing: summary.and_then(|line| line.priority).map(|priority| standing(&pool.order, priority)),
-        submitter_matched: summary.map_or(0, |line| line.matched),
-        submitter_idle: summary.map_or(0, |line| line.idle),
-        stopped: summary.map(|line| line.stopped),
-        group: group_status(outcome, division, submitter),
-        usage: asker.standing.usage,
-        ceiling: ceiling(snapshot, submitter),
-        limits: at_the_end(&pre_cycle.limits, outcome),
-        preemption: pre_cycle.preemption.clone(),
-        left_out: if summary.is_some() {
-            None
-        } else {
-            left_out::submitter(snapshot, &pool.rules, &pool.settings, submitter).map(|(_, text)| text)
-        },
-        displaced: displaced(outcome, &asker.ad, submitter),
-        taken: competition(outcome, pool, asked, &pre_cycle.usable),
-        rank: pool.order.rank(id).cloned(),
-        matched,
-        refused,
-        turns,
     }
 }
 
@@ -135,6 +122,14 @@ pub fn trace(
 fn displaced(outcome: &Outcome, job: &ClassAd, submitter: &str) -> Option<Match> {
     let host = job.constant("RemoteHost")?;
     let host = String::from_utf8_lossy(host.as_bytes()?).into_owned();
-    let takes = |made: &&Match| made.slot == host && made.displaced.as_deref() == Some(submitter);
+    let takes = |made: &&Match| {
+        made.slot == host && made.displaced.as_deref() == Some(submitter) || made.released.contains(&host)
+    };
     outcome.matches.iter().find(takes).cloned()
+}
+
+/// The ceiling of a submitter, as the accountant's log has it.
+pub(crate) fn ceiling(snapshot: &Snapshot, submitter: &str) -> Option<i64> {
+    let record = snapshot.log.as_ref()?.get(format!("Customer.{submitter}").as_bytes())?;
+    record.integer("Ceiling").filter(|ceiling| *ceiling >= 0)
 }

@@ -84,15 +84,10 @@ impl Edit {
         Some((before, self.value()?.0))
     }
 
-    /// The new number and the present one.
-    fn numbers(&self, job: &ClassAd) -> Option<(f64, f64)> {
-        let (before, after) = self.values(job)?;
-        Some((number(after)?, number(&before)?))
-    }
-
     /// The distance of the new number from the present one; 0 if one of them is not a number.
     pub(crate) fn shift(&self, job: &ClassAd) -> f64 {
-        self.numbers(job).map_or(0.0, |(after, before)| (after - before).abs())
+        let numbers = self.values(job).and_then(|(before, after)| Some((number(&before)?, number(after)?)));
+        numbers.map_or(0.0, |(before, after)| (after - before).abs())
     }
 
     /// The string that becomes another one.
@@ -103,10 +98,10 @@ impl Edit {
         }
     }
 
-    /// The size of the change: removing a condition counts as many as the conditions that it consists of.
+    /// The size of the change: removing a condition counts one more than the conditions that it consists of.
     pub(crate) fn weight(&self) -> usize {
         match &self.part {
-            Some((part, id)) if self.of == Changed::Condition => leaf_count(part.tree(), *id),
+            Some((part, id)) if self.of == Changed::Condition => 1 + leaf_count(part.tree(), *id),
             _ => 1,
         }
     }
@@ -124,8 +119,7 @@ impl Edit {
             }
             Some((part, id)) => (format!("{part:#}"), format!("{:#}", part.with_part(*id, &self.after))),
         };
-        let order = self.numbers(job).and_then(|(after, before)| after.partial_cmp(&before));
-        Change { of: self.of, attribute: self.name.to_string(), before, after, order }
+        Change { of: self.of, attribute: self.name.to_string(), before, after }
     }
 }
 
@@ -186,7 +180,7 @@ pub(crate) fn constant(value: &Value, off: i64) -> Option<Literal> {
 }
 
 /// A part without parentheses and `!` in front of it, and whether an odd number of `!` was there.
-pub(super) fn unnegated(tree: &Tree, id: NodeId) -> (NodeId, bool) {
+pub(crate) fn unnegated(tree: &Tree, id: NodeId) -> (NodeId, bool) {
     let (mut at, mut negated) = (tree.bare(id), false);
     while let Node::Unary(UnaryOp::Not, inner) = *tree.node(at) {
         (at, negated) = (tree.bare(inner), !negated);
@@ -195,7 +189,7 @@ pub(super) fn unnegated(tree: &Tree, id: NodeId) -> (NodeId, bool) {
 }
 
 /// The operator of a comparison and both sides; the opposite operator if the comparison is negated.
-pub(super) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
+pub(crate) fn comparison(tree: &Tree, id: NodeId) -> Option<(BinaryOp, NodeId, NodeId)> {
     let (at, negated) = unnegated(tree, id);
     let Node::Binary(op, left, right) = *tree.node(at) else { return None };
     let op = match (negated, op) {

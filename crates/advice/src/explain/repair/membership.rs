@@ -45,6 +45,11 @@ impl Membership {
         Some(Membership { item, list, separators })
     }
 
+    /// Tests if the list is a string.
+    pub(crate) fn is_of_strings(&self) -> bool {
+        self.separators.is_some()
+    }
+
     /// The elements of a value of the list, as far as they are constants.
     fn elements(&self, list: &Value) -> Vec<Literal> {
         match (&self.separators, list) {

@@ -5,7 +5,7 @@
 //! `plan` maps slots to edits, `policy_edit` changes slots, and `nearest` selects what is worth testing.
 
 mod boundary;
-mod edit;
+pub(super) mod edit;
 pub(super) mod failure;
 mod inversion;
 mod membership;

@@ -46,18 +46,18 @@ const MAX_SUGGESTIONS: usize = 8;
 /// The nearest slots and what would make them match.
 pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>) {
     let failures = failures(&view.conditions, &view.classes);
-    let near = failures.iter().take(MAX_NEAR_CLASSES).map(|failure| {
-        let text = |conditions: &AdConditions, failing: &[usize]| {
-            failing.iter().map(|at| format!("{:#}", conditions.all[*at].expr)).collect::<Vec<_>>()
-        };
-        NearSlots {
-            slots: failure.size,
-            example: view.pool.of_slots[view.classes.all[failure.classes[0]].first].name.clone(),
-            by_job: text(&view.conditions, &failure.by_one),
-            by_slot: text(&view.classes.policies[failure.policy].conditions, &failure.by_many),
-        }
-    });
-    let near = near.collect();
+    let text = |conditions: &AdConditions, failing: &[usize]| {
+        failing.iter().map(|at| format!("{:#}", conditions.all[*at].expr)).collect::<Vec<_>>()
+    };
+    let mut near: IndexMap<[Vec<String>; 2], NearSlots> = IndexMap::new();
+    for failure in &failures {
+        let by_job = text(&view.conditions, &failure.by_one);
+        let by_slot = text(&view.classes.policies[failure.policy].conditions, &failure.by_many);
+        let example = view.pool.of_slots[view.classes.all[failure.classes[0]].first].name.clone();
+        let key = [by_job.clone(), by_slot.clone()];
+        near.entry(key).or_insert(NearSlots { slots: 0, example, by_job, by_slot }).slots += failure.size;
+    }
+    let near = near.into_values().take(MAX_NEAR_CLASSES).collect();
     // The correction of a name that no ad defines can name attributes that the conditions do not reach.
     let names = correction::names(view);
     let wider = (!names.is_empty()).then(|| {
@@ -92,7 +92,35 @@ pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>)
         let found = found.filter(|found| !part(found));
         tested.extend(found);
     }
-    (near, tested)
+    (near, ranked(tested))
+}
+
+/// Changes by their size; of equal ones those after which most slots match come first, with smaller changes of the same
+/// limits before them.
+fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
+    let places = |one: &TestedChange| -> Vec<(Changed, String)> {
+        let all = one.suggestion.changes.iter();
+        all.map(|change| {
+            (change.of, if change.of == Changed::Job { &change.attribute } else { &change.before }.clone())
+        })
+        .collect()
+    };
+    let mut most: IndexMap<Vec<(Changed, String)>, usize> = IndexMap::new();
+    for one in &tested {
+        let most = most.entry(places(one)).or_default();
+        *most = (*most).max(one.suggestion.slots);
+    }
+    tested.sort_by_cached_key(|one| {
+        let changes = &one.suggestion.changes;
+        let of = changes.iter().map(|change| change.of).max();
+        let is_of_others = changes.iter().any(|change| is_identity(Name::new(&change.attribute)));
+        let size = (one.weight, of == Some(Changed::Condition), of != Some(Changed::Correction));
+        let (place, most) = most.get_full(&places(one)).map_or((0, 0), |(place, _, most)| (place, *most));
+        let slots = one.suggestion.slots;
+        let order = if one.is_step { slots } else { usize::MAX - slots };
+        (is_of_others, of == Some(Changed::Slot), size, std::cmp::Reverse(most), place, order)
+    });
+    tested
 }
 
 /// Tests if a known change only edits parts of a condition that another one removes.
@@ -132,13 +160,18 @@ impl UntestedChange<'_> {
         match self {
             UntestedChange::OfJob(edits) => {
                 let of_others = edits.iter().any(|edit| is_identity(edit.name));
-                (of_others, edits.iter().map(Edit::weight).sum(), edits.iter().map(|edit| edit.of).max())
+                (of_others, weight(edits), edits.iter().map(|edit| edit.of).max())
             }
             UntestedChange::OfSlots(_, conditions) => {
                 (false, conditions.len(), (!conditions.is_empty()).then_some(Changed::Slot))
             }
         }
     }
+}
+
+/// The size of some edits together.
+fn weight(edits: &[Edit]) -> usize {
+    edits.iter().map(Edit::weight).sum()
 }
 
 /// A change of the job with what it does to all slots; none if no slot is won, or more are lost. What does nothing in it is
@@ -157,7 +190,7 @@ fn of_edits(
     let tried = |edits: &[Edit]| {
         let names: Vec<Name> = edits.iter().map(|edit| edit.name).collect();
         let after = changed(view.job, edits);
-        let effect = trials.of(&after, &names).filter(|found| found.lost <= found.won)?;
+        let effect = trials.of(&after, &names).filter(|found| found.lost <= found.won.len())?;
         Some((after, effect))
     };
     if is_known(edits) {
@@ -171,7 +204,7 @@ fn of_edits(
         if fewer.is_empty() {
             break;
         }
-        let does = |found: &Effect| found.won >= effect.won && found.lost <= effect.lost;
+        let does = |found: &Effect| found.won.len() >= effect.won.len() && found.lost <= effect.lost;
         if let Some((less, found)) = tried(&fewer).filter(|(_, found)| does(found)) {
             (edits, after, effect) = (fewer, less, found);
         }
@@ -179,12 +212,12 @@ fn of_edits(
     if is_known(&edits) {
         return None;
     }
-    let Effect { matching, won, lost, first } = effect;
-    let example = view.pool.of_slots[first].name.clone();
-    Some(TestedChange {
-        suggestion: Suggestion { changes: changes(&edits), slots: matching, won, lost, example },
-        after,
-    })
+    let Effect { matching: slots, won: won_slots, lost } = effect;
+    let example = view.pool.of_slots[*won_slots.first()? as usize].name.clone();
+    let (changes, won, weight) = (changes(&edits), won_slots.len(), weight(&edits));
+    let is_limit = |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast)));
+    let suggestion = Suggestion { changes, slots, won, lost, unclaimed: 0, won_slots, example };
+    Some(TestedChange { suggestion, weight, after, is_step: edits.iter().any(is_limit) })
 }
 
 /// Edits by number, each with its place and the text that is written there: the same of both is one.
@@ -291,7 +324,7 @@ fn wanted_in_block(
     };
     // By condition the plans in which it may hold.
     let by_job = failure.by_one.iter().map(|at| plan::of_job(view, block, &view.conditions.all[*at]));
-    let by_slots = failure.by_many.iter().map(|at| plan::of_slots(block, &of_slots.all[*at]));
+    let by_slots = failure.by_many.iter().map(|at| plan::of_slots(view, block, &of_slots.all[*at]));
     let all: Vec<Vec<Numbered>> =
         by_job.chain(by_slots).map(|plans| plans.into_iter().map(&mut numbered).collect()).collect();
     let plans = all.iter().map(Vec::len).max().unwrap_or(0).min(MAX_PLANS);
@@ -319,12 +352,12 @@ fn distance_of_texts(job: &ClassAd, edits: &[Edit]) -> usize {
     texts.map(|(old, new)| near::distance(&old, new, near::allowance(&old)).unwrap_or(UNRELATED_DISTANCE)).sum()
 }
 
-/// The variants worth trying: the smallest change, the one that most slots need, and the largest; the nearest strings.
+/// The variants worth trying: of limits the smallest change, and the smallest after which half of the slots that want one may
+/// match; of other values the nearest, the one that most slots need, and the farthest. Only those with the nearest strings.
 fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> IndexSet<usize> {
-    let distance = |(edits, _): &(Vec<Edit>, usize)| -> f64 {
-        edits
-            .iter()
-            .filter_map(|edit| edit.value().map(|value| (edit, value)))
+    let values = |at: &usize| variants[*at].0.iter().filter_map(|edit| Some((edit, edit.value()?)));
+    let distance = |at: &usize| -> f64 {
+        values(at)
             .map(|(edit, (value, bound))| match (number(value), bound) {
                 (Some(value), Bound::AtMost) => -value,
                 (Some(value), Bound::AtLeast) => value,
@@ -332,12 +365,18 @@ fn chosen(job: &ClassAd, variants: &[(Vec<Edit>, usize)]) -> IndexSet<usize> {
             })
             .sum()
     };
-    let distances: Vec<f64> = variants.iter().map(distance).collect();
     let texts: Vec<usize> = variants.iter().map(|(edits, _)| distance_of_texts(job, edits)).collect();
     let nearest = texts.iter().min().copied().unwrap_or(0);
-    let all = || (0..variants.len()).filter(|at| texts[*at] == nearest);
-    let by_distance = |a: &usize, b: &usize| distances[*a].total_cmp(&distances[*b]);
-    let most = (0..variants.len()).rev().max_by_key(|at| (variants[*at].1, std::cmp::Reverse(texts[*at])));
-    let picks = [all().min_by(by_distance), most, all().max_by(by_distance)];
-    picks.into_iter().flatten().collect()
+    let mut all: Vec<usize> = (0..variants.len()).filter(|at| texts[*at] == nearest).collect();
+    all.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let is_limit = |at: &usize| values(at).any(|(_, (_, bound))| matches!(bound, Bound::AtMost | Bound::AtLeast));
+    let count = |some: &[usize]| some.iter().map(|at| variants[*at].1).sum::<usize>();
+    let picks = if all.iter().all(is_limit) {
+        let half = (1..=all.len()).find(|some| 2 * count(&all[..*some]) >= count(&all));
+        [all.first(), half.map(|some| &all[some - 1]), None]
+    } else {
+        let most = all.iter().rev().max_by_key(|at| variants[**at].1);
+        [all.first(), most, all.last()]
+    };
+    picks.into_iter().flatten().copied().collect()
 }

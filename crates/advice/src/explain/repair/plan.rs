@@ -222,13 +222,34 @@ fn presence(tree: &Tree, id: NodeId) -> Option<(NodeId, bool)> {
     Some((tree.bare(test.of), test.negated == is_negated))
 }
 
+/// Tests if some condition of slots compares an attribute of the job with a string, or looks for it in a list of strings.
+fn is_text(view: &JobView<'_>, name: Name) -> bool {
+    let is_it = |tree: &Tree, id: NodeId| tree.reference(tree.bare(id)).is_some_and(|found| found.name == name);
+    let compared = |expr: &Expr| {
+        let tree = expr.tree();
+        let is_string = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Str(_)));
+        (tree.first_of(expr.root())..=expr.root()).any(|id| match *tree.node(id) {
+            Node::Binary(_, left, right) => {
+                is_it(tree, left) && is_string(right) || is_string(left) && is_it(tree, right)
+            }
+            _ => {
+                Membership::of(tree, id).is_some_and(|question| question.is_of_strings() && is_it(tree, question.item))
+            }
+        })
+    };
+    let mut conditions = view.classes.policies.iter().flat_map(|policy| &policy.conditions.all);
+    conditions.any(|condition| condition.connective == Connective::Leaf && compared(&condition.expr))
+}
+
 /// An attribute of the job that is to be there, or gone. What it is then another condition says, if any does.
-fn to_be_there(name: Name, there: bool) -> Edit {
-    match there {
-        false => Edit::value_of(name, Bound::Exactly, Literal::Undefined),
-        true if name.folded().starts_with(b"request") => Edit::value_of(name, Bound::Any, Literal::Int(1)),
-        true => Edit::value_of(name, Bound::Any, Literal::Bool(true)),
-    }
+fn to_be_there(view: &JobView<'_>, name: Name, there: bool) -> Edit {
+    let (bound, value) = match there {
+        false => (Bound::Exactly, Literal::Undefined),
+        true if is_text(view, name) => (Bound::Any, Literal::Str("any".into())),
+        true if name.folded().starts_with(b"request") => (Bound::Any, Literal::Int(1)),
+        true => (Bound::Any, Literal::Bool(true)),
+    };
+    Edit::value_of(name, bound, value)
 }
 
 /// Ways to change the job so that one of its own conditions holds, what was meant by it first, to leave it out last.
@@ -335,7 +356,7 @@ fn compared_to_constants(
         if let Some((inner, false)) = presence(tree, expr.root())
             && let Some(name) = own(inner)
         {
-            repairs.otherwise(to_be_there(name, false));
+            repairs.otherwise(Edit::value_of(name, Bound::Exactly, Literal::Undefined));
         }
         for (name, handle) in own_handles(block, expr, turn) {
             repairs.compared(&part, &handle, present(job, name).as_ref(), |(bound, value)| {
@@ -418,7 +439,7 @@ pub(crate) fn slot_branches(block: TableView<'_>, condition: &AdCondition) -> Ve
 }
 
 /// Ways to change the job so that a condition of the slots holds, as far as that is known.
-pub(crate) fn of_slots(block: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
+pub(crate) fn of_slots(view: &JobView<'_>, block: TableView<'_>, condition: &AdCondition) -> Vec<RepairPlan> {
     let parts = slot_branches(block, condition);
     let mut plans: Vec<RepairPlan> = Vec::new();
     for Branch { part, .. } in &parts {
@@ -426,7 +447,7 @@ pub(crate) fn of_slots(block: TableView<'_>, condition: &AdCondition) -> Vec<Rep
         let wanted = |id: NodeId| {
             let operand = part.part(part.tree().bare(id));
             let mut repairs = RepairMap::unless(&holds(block, Side::Row, &operand));
-            of_part(block, &operand, 0, &mut repairs);
+            of_part(view, block, &operand, 0, &mut repairs);
             repairs
         };
         let operands = part.tree().flattened(BinaryOp::And, part.root());
@@ -440,22 +461,32 @@ pub(crate) fn of_slots(block: TableView<'_>, condition: &AdCondition) -> Vec<Rep
         // The branch that a slot takes comes before those that it does not take.
         for branch in &parts {
             let mut own = RepairMap::needed(branch.taken.iter().copied());
-            let handles = of_part(block, &branch.part, turn, &mut own);
+            let handles = of_part(view, block, &branch.part, turn, &mut own);
             turns = turns.max(handles.min(MAX_HANDLES));
             repairs.add(own);
         }
         for branch in parts.iter().filter(|branch| branch.taken.contains(&false)) {
-            of_part(block, &branch.part, turn, &mut repairs);
+            of_part(view, block, &branch.part, turn, &mut repairs);
         }
         plans.push(vec![repairs]);
         turn += 1;
+    }
+    // Each other part of `||` comes first in a plan of its own.
+    for first in 1..parts.len() {
+        let mut repairs = RepairMap::none(block.ads.len());
+        for branch in parts[first..].iter().chain(&parts[..first]) {
+            let mut own = RepairMap::needed(branch.taken.iter().copied());
+            of_part(view, block, &branch.part, 0, &mut own);
+            repairs.add(own);
+        }
+        plans.push(vec![repairs]);
     }
     plans
 }
 
 /// Adds what a part of a condition of slots wants; of several attributes in one comparison, the one whose turn it is comes
 /// first. How many there are.
-fn of_part(block: TableView<'_>, expr: &Expr, turn: usize, repairs: &mut RepairMap) -> usize {
+fn of_part(view: &JobView<'_>, block: TableView<'_>, expr: &Expr, turn: usize, repairs: &mut RepairMap) -> usize {
     if is_fleeting(block, Side::Row, expr) {
         return 0;
     }
@@ -483,7 +514,7 @@ fn of_part(block: TableView<'_>, expr: &Expr, turn: usize, repairs: &mut RepairM
     }
     if let Some((inner, there)) = presence(tree, root) {
         if let Some(name) = asked(inner).filter(|name| there || block.other.contains(*name)) {
-            repairs.otherwise(to_be_there(name, there));
+            repairs.otherwise(to_be_there(view, name, there));
         }
         return 0;
     }

@@ -262,7 +262,7 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
             None => (one.condition.place.holder, format!("{:#}", one.part)),
         };
         let after = format!("{:#}", one.part.with_part(one.at, &one.other));
-        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after, order: None }
+        Change { of: Changed::Slot, attribute: attribute.to_string(), before, after }
     };
     let mut changes: Vec<Change> = Vec::with_capacity(all.len());
     for change in all.iter().map(change) {
@@ -271,8 +271,9 @@ fn rewritten(view: &JobView<'_>, failure: &FailureClass, all: &[ConditionEdit<'_
             changes.push(change);
         }
     }
-    let suggestion = Suggestion { changes, slots: won, won, lost: 0, example: view.pool.of_slots[first].name.clone() };
-    Some(TestedChange { suggestion, after: with(first) })
+    let example = view.pool.of_slots[first].name.clone();
+    let suggestion = Suggestion { changes, slots: won, won, lost: 0, unclaimed: 0, won_slots: Vec::new(), example };
+    Some(TestedChange { suggestion, weight: all.len(), after: with(first), is_step: false })
 }
 
 /// Tests if no other condition depends on a replaced part or a written attribute: then the rest is

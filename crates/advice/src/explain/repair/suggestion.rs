@@ -1,13 +1,11 @@
 //! Changes after which more slots match.
 
-use std::cmp::Ordering;
-
 use serde::Serialize;
 
 use classmate::ClassAd;
 
 /// The object of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Changed {
     /// A name, a string or a comparison of the job is corrected.
@@ -34,9 +32,6 @@ pub struct Change {
     pub before: String,
     /// The new value or condition; `true` if a condition is removed.
     pub after: String,
-    /// The new number compared with the present one, if both values are numbers.
-    #[serde(skip)]
-    pub order: Option<Ordering>,
 }
 
 /// Changes that were tried together.
@@ -51,6 +46,12 @@ pub struct Suggestion {
     pub won: usize,
     /// Slots that match now and not then; never more than are won.
     pub lost: usize,
+    /// Slots of those that are won and that are unclaimed after the cycle; 0 if no cycle was run, or if the policy of slots
+    /// changes.
+    pub unclaimed: usize,
+    /// The slots that are won, by their places in the pool; none if the policy of slots changes.
+    #[serde(skip)]
+    pub(crate) won_slots: Vec<u32>,
     /// One that matches then and does not now.
     pub example: String,
 }
@@ -58,5 +59,9 @@ pub struct Suggestion {
 /// A change that was tried, and the ad that it makes: of the job, or of the slot that is named.
 pub(crate) struct TestedChange {
     pub(crate) suggestion: Suggestion,
+    /// The size of the change.
+    pub(crate) weight: usize,
     pub(crate) after: ClassAd,
+    /// A limit is moved, so that smaller changes may do for some slots.
+    pub(crate) is_step: bool,
 }
