@@ -6,7 +6,9 @@ use classmate_config::internal::config::Config;
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
 use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::{Accountant, Ungrouped};
-use classmate_pool::internal::priority::{Claimant, CondorPriority, End, PieInput, PriorityPolicy, TurnResult};
+use classmate_pool::internal::priority::{
+    ChargedUsage, Claimant, CondorPriority, End, PieInput, PriorityPolicy, TurnResult,
+};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 const SUBMITTERS: usize = 100_000;
@@ -20,6 +22,7 @@ fn deal(policy: &CondorPriority, claimants: &[Claimant]) -> f64 {
     let terms = PieInput { weight: SUBMITTERS as f64, smallest_weight: 1.0, group: None, first_pie: 1 };
     let mut turns = policy.begin(claimants, &(), &terms);
     let (mut left, mut taken) = (SUBMITTERS as f64, 0.0);
+    let mut usage: Vec<f64> = claimants.iter().map(|claimant| policy.standing(&claimant.submitter).usage).collect();
     while let Some(turn) = turns.next_turn() {
         // A submitter that is due part of a slot gets a whole one; every third has fewer jobs than its share.
         let wants = if turn.who % 3 == 0 { 1.0 } else { f64::INFINITY };
@@ -27,7 +30,9 @@ fn deal(policy: &CondorPriority, claimants: &[Claimant]) -> f64 {
         let weight = due.min(wants).min(left).max(0.0);
         (left, taken) = (left - weight, taken + weight);
         let end = if wants <= due { End::Done } else { End::Resume };
-        turns.ended(TurnResult { end, weight, slots_left: left as usize });
+        usage[turn.who] += weight;
+        let charged = ChargedUsage { submitter: usage[turn.who], group: None };
+        turns.ended(TurnResult { end, weight, slots_left: left as usize }, Some(charged));
     }
     taken
 }

@@ -20,7 +20,9 @@ use crate::pool::Slot;
 use crate::pool::ad_reader::AdReader;
 use crate::pool::address::Protocols;
 use crate::priority::session::Serve;
-use crate::priority::{Claimant, PieHistory, PieInput, PriorityPolicy, Session, Spin, Turn, TurnResult, Turns};
+use crate::priority::{
+    ChargedUsage, Claimant, PieHistory, PieInput, PriorityPolicy, Session, Spin, Turn, TurnResult, Turns,
+};
 use crate::queue::request::{Queue, Request};
 use crate::queue::significant::{STANDING, requires_standing};
 use crate::queue::submitter::Submitter;
@@ -252,11 +254,11 @@ impl<'c> NegotiationLoop<'c> {
                     spent
                 }
             };
-            turns.ended(spent);
-            if turn.job.is_none() {
-                let group_usage = deal.group.as_ref().map(|group| self.policy.group_usage(&group.name));
-                turns.charged(self.policy.standing(&self.submitters[turn.who].name).usage, group_usage);
-            }
+            let charged = turn.job.is_none().then(|| ChargedUsage {
+                submitter: self.policy.standing(&self.submitters[turn.who].name).usage,
+                group: deal.group.as_ref().map(|group| self.policy.group_usage(&group.name)),
+            });
+            turns.ended(spent, charged);
         }
         singles.leave(&mut self.queue);
         self.tell_left(spin.0.max(1), members, &turns.equivalent_jobs(), &singles);

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::accountant::Ungrouped;
     use crate::accountant::factor::FactorRules;
-    use crate::priority::{End, TurnResult};
+    use crate::priority::{ChargedUsage, End, TurnResult};
     use classmate_config::internal::config::Config;
 
     fn policy(config: &str) -> CondorPriority {
@@ -128,7 +128,8 @@ mod tests {
         let mut turns = policy("").begin(&claimants, &(), &POOL);
         let first = turns.next_turn().unwrap();
         assert_eq!((first.who, first.allowance.limit), (0, 6.0));
-        turns.ended(TurnResult { end: End::Resume, weight: 4.0, slots_left: 8 });
+        let charged = ChargedUsage { submitter: 4.0, group: None };
+        turns.ended(TurnResult { end: End::Resume, weight: 4.0, slots_left: 8 }, Some(charged));
         let second = turns.next_turn().unwrap();
         assert_eq!((second.who, second.allowance.limit), (1, 2.0));
     }

@@ -126,14 +126,8 @@ pub trait Turns {
         Vec::new()
     }
 
-    /// Receives the result of the last turn.
-    fn ended(&mut self, spent: TurnResult);
-
-    /// Receives what the claimant of the last turn and the group of the deal use by now: the accountant keeps six decimals,
-    /// so that this is not the sum of what was taken.
-    fn charged(&mut self, usage: f64, group_usage: Option<f64>) {
-        let _ = (usage, group_usage);
-    }
+    /// Receives the result of the last turn, and the usage after it if the turn was of a claimant and not of one job.
+    fn ended(&mut self, spent: TurnResult, charged: Option<ChargedUsage>);
 
     /// The history so far.
     fn history(&self) -> &PieHistory;
@@ -251,6 +245,15 @@ pub struct TurnResult {
     pub weight: f64,
     /// Slots that can still be dealt, by anyone.
     pub slots_left: usize,
+}
+
+/// Usage after a turn. It is not the sum of what was taken, because the accountant keeps six decimals.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChargedUsage {
+    /// Weighted slots in use by the claimant's submitter.
+    pub submitter: f64,
+    /// Weighted slots in use by the group of the deal, if there is one.
+    pub group: Option<f64>,
 }
 
 /// End of a turn.

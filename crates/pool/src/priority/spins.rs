@@ -4,7 +4,7 @@
 //! The limits on wall-clock time of the reference have no place here: a deal is a pure function.
 
 use super::pie::{Bounds, SubmitterLimits, SubmitterOrderKey, below_ceiling, limits, shares, starvation};
-use super::{Allowance, End, Passed, PieHistory, PieInput, Spin, Turn, TurnResult, Turns, Visit};
+use super::{Allowance, ChargedUsage, End, Passed, PieHistory, PieInput, Spin, Turn, TurnResult, Turns, Visit};
 
 /// A claimant in numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,8 +64,6 @@ pub struct Spins {
     slots_left: usize,
     /// Merged claimants with their new claimants, not yet reported.
     merged: Vec<(usize, usize)>,
-    /// The name of the claimant whose turn ended last.
-    served: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -290,27 +288,20 @@ impl Turns for Spins {
         std::mem::take(&mut self.merged)
     }
 
-    fn ended(&mut self, spent: TurnResult) {
+    fn ended(&mut self, spent: TurnResult, charged: Option<ChargedUsage>) {
         let Some(&(who, _)) = self.list.get(self.cursor) else {
             return;
         };
-        let name = self.entrants[who].name;
-        self.usage[name] += spent.weight;
-        self.group_usage += spent.weight;
-        self.served = Some(name);
+        if let Some(ChargedUsage { submitter, group }) = charged {
+            self.usage[self.entrants[who].name] = submitter;
+            self.group_usage = group.unwrap_or(self.group_usage);
+        }
         self.pie_left -= spent.weight;
         self.slots_left = spent.slots_left;
         if let Some(visit) = self.history.visits.last_mut() {
             visit.end = spent.end;
         }
         self.leave(spent.end);
-    }
-
-    fn charged(&mut self, usage: f64, group_usage: Option<f64>) {
-        if let Some(name) = self.served {
-            self.usage[name] = usage;
-        }
-        self.group_usage = group_usage.unwrap_or(self.group_usage);
     }
 
     fn history(&self) -> &PieHistory {
@@ -390,7 +381,11 @@ mod tests {
                     }
                 }
             };
-            spins.ended(session.spent(out_of_jobs, free));
+            let charged = ChargedUsage {
+                submitter: users[turn.who].usage + won[turn.who],
+                group: Some(used + won.iter().sum::<f64>()),
+            };
+            spins.ended(session.spent(out_of_jobs, free), Some(charged));
         }
         (won, spins.history().spins.last().map_or(0, |spin| spin.spin))
     }
@@ -463,7 +458,8 @@ mod tests {
         let mut spins = Spins::new(terms, vec![entrant(0, 9), entrant(1, 9)], vec![0.0; 2], 3.0);
         let first = spins.next_turn().unwrap();
         assert_eq!((first.allowance.limit, first.allowance.limit_unclaimed), (3.0, 3.0));
-        spins.ended(TurnResult { end: End::Resume, weight: 2.0, slots_left: 5 });
+        let charged = ChargedUsage { submitter: 2.0, group: Some(5.0) };
+        spins.ended(TurnResult { end: End::Resume, weight: 2.0, slots_left: 5 }, Some(charged));
         let second = spins.next_turn().unwrap();
         assert_eq!((second.allowance.limit, second.allowance.limit_unclaimed), (3.0, 3.0));
     }
@@ -504,7 +500,8 @@ mod tests {
         let mut spins = Spins::new(terms, vec![nowhere, entrant(1, 50)], vec![0.0; 2], 0.0);
         let first = spins.next_turn().unwrap();
         assert_eq!((first.who, first.allowance.limit), (1, 5.0));
-        spins.ended(TurnResult { end: End::Resume, weight: 5.0, slots_left: 5 });
+        let charged = ChargedUsage { submitter: 5.0, group: None };
+        spins.ended(TurnResult { end: End::Resume, weight: 5.0, slots_left: 5 }, Some(charged));
         let second = spins.next_turn().unwrap();
         // Alone, with 5 of 10 in use.
         assert_eq!((second.who, second.allowance.limit), (1, 5.0));

@@ -22,8 +22,8 @@ use crate::pool::Slot;
 use crate::pool::ad_reader::AdReader;
 use crate::priority::policy::Opening;
 use crate::priority::{
-    Allowance, Claimant, EquivalentJobs, Fits, PieHistory, PieInput, PriorityPolicy, Standing, Turn, TurnResult, Turns,
-    Visit, Waiting,
+    Allowance, ChargedUsage, Claimant, EquivalentJobs, Fits, PieHistory, PieInput, PriorityPolicy, Standing, Turn,
+    TurnResult, Turns, Visit, Waiting,
 };
 use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::dirac::{DiracSettings, Word};
@@ -363,7 +363,7 @@ impl Turns for Draws {
         }
     }
 
-    fn ended(&mut self, spent: TurnResult) {
+    fn ended(&mut self, spent: TurnResult, _: Option<ChargedUsage>) {
         let Some((queue, job)) = self.offered.take() else { return };
         // Without a match, the next queue is tried.
         if spent.weight <= 0.0 {

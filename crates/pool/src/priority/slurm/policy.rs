@@ -18,8 +18,8 @@ use crate::accountant::GroupOf;
 use crate::accountant::usage::{Account, SlotInUse};
 use crate::pool::ad_reader::AdReader;
 use crate::priority::{
-    Allowance, Claimant, Opening, PieHistory, PieInput, PriorityPolicy, Standing, Turn, TurnResult, Turns, Visit,
-    Waiting,
+    Allowance, ChargedUsage, Claimant, Opening, PieHistory, PieInput, PriorityPolicy, Standing, Turn, TurnResult,
+    Turns, Visit, Waiting,
 };
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
@@ -322,7 +322,7 @@ impl Turns for InOrder {
         })
     }
 
-    fn ended(&mut self, _: TurnResult) {}
+    fn ended(&mut self, _: TurnResult, _: Option<ChargedUsage>) {}
 
     fn history(&self) -> &PieHistory {
         &self.history
