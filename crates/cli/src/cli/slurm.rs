@@ -8,7 +8,7 @@ use crate::cli::settings::contents;
 use crate::cli::{Failure, words};
 use classmate::{ClassAd, EvalOptions};
 use classmate_config::internal::config::Disk;
-use classmate_config::internal::config::slurm::{Release, read_qos, read_usage};
+use classmate_config::internal::config::slurm::{Release, TresWeights, read_qos, read_usage};
 use classmate_config::{Config, ConfigError, SlurmConf};
 use classmate_pool::JobId;
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -194,12 +194,13 @@ fn release(text: &str) -> Result<Release, String> {
     Release::parse(text).ok_or_else(|| "expected a release such as `22.05`".to_owned())
 }
 
-/// Jobs with names that are in no file: their number, and the first of them with its name.
+/// Jobs with names that are in no file, or with amounts that cannot be read: their number, and the first of them.
 #[derive(Default)]
 struct Unknown {
     associations: Option<(usize, String)>,
     partitions: Option<(usize, String)>,
     qos: Option<(usize, String)>,
+    amounts: Option<(usize, String)>,
 }
 
 impl Unknown {
@@ -225,6 +226,10 @@ impl Unknown {
             if let Some(name) = unlisted.filter(|_| !conf.partitions.is_empty()) {
                 count(&mut found.partitions, || format!("{job} in `{name}`"));
             }
+            let amounts = facts.string("SlurmTres").map(|text| String::from_utf8_lossy(&text).into_owned());
+            if let Some(text) = amounts.filter(|text| TresWeights::amounts(text).is_none()) {
+                count(&mut found.amounts, || format!("{job} with `{text}`"));
+            }
             if let Some(name) = facts.string("QOS").filter(|name| !name.is_empty()) {
                 let name = String::from_utf8_lossy(&name).to_lowercase();
                 if settings.qos(&name).is_none() {
@@ -240,6 +245,7 @@ impl Unknown {
             (self.associations, "without an association in the dump have the fair-share factor 0"),
             (self.partitions, "that request a partition that is not in `slurm.conf`"),
             (self.qos, "that request an unlisted QOS have QOS priority 0 and usage factor 1"),
+            (self.amounts, "whose `SlurmTres` cannot be read have the amounts that they request"),
         ];
         for (found, what) in kinds {
             if let Some((jobs, first)) = found {

@@ -15,6 +15,7 @@ use classmate_config::SlurmConf;
 use classmate_config::internal::config::slurm::PriorityFlags;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::is_slot;
+use classmate_pool::internal::priority::slurm::candidate::is_listed;
 use classmate_pool::internal::priority::slurm::machines::enlist;
 use classmate_pool::internal::priority::slurm::{Factors, SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
 
@@ -218,25 +219,6 @@ fn confuse(lines: &mut [PriorityLine], primary: usize, flags: PriorityFlags) {
 
 /// A site factor or nice value that is not set, around the offset of 2^31.
 const UNSET: i64 = -2_147_483_648;
-
-/// Slurm lists idle jobs, and with `CALCULATE_RUNNING` those that run or ran; held ones and those that may not begin yet are
-/// left out, the latter only until their submission with `ACCRUE_ALWAYS`.
-fn is_listed(job: AdReader<'_>, flags: PriorityFlags, now: i64) -> bool {
-    let status = match job.integer("JobStatus") {
-        Some(IDLE) => true,
-        Some(RUNNING | COMPLETED | TRANSFERRING | SUSPENDED) => flags.calculate_running,
-        _ => false,
-    };
-    let begins = job.integer(if flags.accrue_always { "QDate" } else { "SlurmBeginTime" });
-    status && begins.is_none_or(|begins| begins <= now) && job.integer("SlurmPriority") != Some(0)
-}
-
-/// The values of `JobStatus`.
-const IDLE: i64 = 1;
-const RUNNING: i64 = 2;
-const COMPLETED: i64 = 4;
-const TRANSFERRING: i64 = 6;
-const SUSPENDED: i64 = 7;
 
 /// The cluster and the process of `7`, `7_2` or `7.2`.
 fn wanted(text: &str) -> Result<(i64, Option<i64>), Failure> {

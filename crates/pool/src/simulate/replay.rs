@@ -219,6 +219,7 @@ impl<'r> PoolState<'r> {
             let own = job.map(|at| &self.snapshot.jobs[at]);
             let began = own
                 .and_then(|job| AdReader::of(job, &settings).integer("JobCurrentStartDate"))
+                .filter(|date| *date > 0)
                 .or_else(|| facts.integer("EnteredCurrentState"))
                 .unwrap_or(self.snapshot.now);
             let end = self.run_time(own.unwrap_or(&ClassAd::new()), ad).map(|time| began.saturating_add(time));

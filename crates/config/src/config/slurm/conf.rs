@@ -24,11 +24,15 @@ const MAX_FILES: usize = 256;
 /// Sets an option to a value as it is written; the error is what was expected.
 type Setter<T> = fn(&mut T, &str) -> Result<(), String>;
 
-/// The options of the priority family.
-const FAMILY: [(&str, Setter<SlurmConf>); 18] = [
+/// The options that are read: those of the priority family, and the licenses of the cluster.
+const OPTIONS: [(&str, Setter<SlurmConf>); 19] = [
     ("FairShareDampeningFactor", |conf, value| {
         let factor = value.parse().ok().filter(|&factor: &u16| factor > 0);
         conf.dampening = factor.ok_or("a whole number from 1 to 65535")?;
+        Ok(())
+    }),
+    ("Licenses", |conf, value| {
+        conf.licenses = TresWeights::licenses(value).ok_or("a list such as `matlab:10,ansys@server:5`")?;
         Ok(())
     }),
     ("PriorityCalcPeriod", |conf, value| match long_time(value)? {
@@ -122,12 +126,6 @@ fn truth(value: &str) -> Result<bool, String> {
         _ => Err("`YES` or `NO`".to_owned()),
     }
 }
-
-/// The licenses of a cluster.
-const LICENSES: (&str, Setter<SlurmConf>) = ("Licenses", |conf, value| {
-    conf.licenses = TresWeights::licenses(value).ok_or("a list such as `matlab:10,ansys@server:5`")?;
-    Ok(())
-});
 
 /// `PriorityType`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -397,8 +395,8 @@ impl ConfReader<'_> {
             .any(|key| first.eq_ignore_ascii_case(key))
         {
             for (key, value) in pairs {
-                self.check_name(key, FAMILY.map(|(name, _)| name), &place);
-                if is_family(key) || key.eq_ignore_ascii_case(LICENSES.0) {
+                self.check_name(key, OPTIONS.map(|(name, _)| name), &place);
+                if OPTIONS.iter().any(|(name, _)| key.eq_ignore_ascii_case(name)) {
                     let (written, value) = (key.to_owned(), value.to_owned());
                     let written = WrittenOption { key: written, value, place: place.clone() };
                     self.values.insert(key.to_ascii_lowercase(), written);
@@ -455,7 +453,7 @@ impl ConfReader<'_> {
         let mut conf = SlurmConf::default();
         let values = std::mem::take(&mut self.values);
         for (key, WrittenOption { key: shown, value, place }) in &values {
-            let setter = FAMILY.iter().chain([&LICENSES]).find(|(name, _)| name.eq_ignore_ascii_case(key));
+            let setter = OPTIONS.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
             if let Some(Err(expected)) = setter.map(|(_, set)| set(&mut conf, value)) {
                 self.defects.error(place, format!("`{shown}` is `{value}`, expected {expected}"));
             }

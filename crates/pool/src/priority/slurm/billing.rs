@@ -2,7 +2,7 @@
 //!
 //! Formula source: `docs/reference/slurm-multifactor.md` 3.1.
 
-use classmate_config::internal::config::slurm::{BillingSum, TresWeights};
+use classmate_config::internal::config::slurm::{BillingSum, Partition, TresWeights};
 
 /// The cost of resources: allocated CPUs without weights, or their weighted sum.
 ///
@@ -32,4 +32,13 @@ pub fn billing(tres: &[(String, f64)], weights: Option<&TresWeights>, sum: Billi
         }
     }
     largest + generic + rest
+}
+
+/// Adds the resource `billing` to those of a job, if it is not among them: its cost at the weights of a partition, without its
+/// fraction.
+pub(super) fn add_billing(tres: &mut Vec<(String, f64)>, partition: Option<&Partition>, sum: BillingSum) {
+    if !tres.iter().any(|(name, _)| name == "billing") {
+        let weights = partition.and_then(|partition| partition.billing.as_ref());
+        tres.push(("billing".to_owned(), billing(tres, weights, sum).trunc()));
+    }
 }

@@ -3,7 +3,7 @@
 //! In: ads of jobs. Out: a candidate for each partition a job names. Formula source:
 //! `docs/reference/slurm-multifactor.md` 10.2.
 
-use super::billing::billing;
+use super::billing::add_billing;
 use super::factor::{FactorTerms, JobFacts, Maxima, Scale};
 use super::machines::{
     GENERIC, PLAIN, PartitionNodes, SlurmNodes, generic_resources, given_tres, named_partitions, plain_tres,
@@ -16,11 +16,15 @@ use crate::pool::ad_reader::AdReader;
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
-use classmate_config::internal::config::slurm::{Duration, INFINITE, Partition, TresWeights};
+use classmate_config::internal::config::slurm::{Duration, INFINITE, Partition, PriorityFlags, TresWeights};
 
-/// `JobStatus` of jobs that wait, and of those that are held.
+/// The values of `JobStatus`.
 const IDLE: i64 = 1;
+const RUNNING: i64 = 2;
+const COMPLETED: i64 = 4;
 const HELD: i64 = 5;
+const TRANSFERRING: i64 = 6;
+const SUSPENDED: i64 = 7;
 
 /// A job in one of its partitions.
 #[derive(Debug, Clone, PartialEq)]
@@ -217,9 +221,8 @@ impl<'a> Standpoint<'a> {
         let qos = qos_of(facts);
         let amounts = Amounts::of(facts, &self.generic);
         let mut tres = amounts.tres();
-        if conf.tres_weights.has("billing") && !tres.iter().any(|(name, _)| name == "billing") {
-            let prices = primary.and_then(|partition| partition.billing.as_ref());
-            tres.push(("billing".to_owned(), billing(&tres, prices, conf.flags.billing).trunc()));
+        if conf.tres_weights.has("billing") {
+            add_billing(&mut tres, primary, conf.flags.billing);
         }
         tres.sort_by_key(|(name, _)| RESOURCES.iter().position(|known| known == name).unwrap_or(RESOURCES.len()));
         let direct = facts.integer("SlurmPriority").map(|priority| priority.clamp(0, i64::from(u32::MAX)) as u32);
@@ -247,7 +250,7 @@ impl<'a> Standpoint<'a> {
                 partition_tres,
                 site: bounded(facts.integer("SiteFactor").unwrap_or(0)),
                 nice: bounded(facts.integer("JobPrio").unwrap_or(0).saturating_neg()),
-                held: status == Some(HELD) || direct == Some(0) || begins.is_some_and(|begins| begins > now),
+                held: is_held(facts, now),
                 direct,
             },
             user: asker.user,
@@ -294,6 +297,29 @@ pub fn partitions(ad: &ClassAd, slurm: &SlurmSettings, settings: &EvalOptions) -
     let mut seen = hashbrown::HashSet::new();
     named.retain(|name| seen.insert(name.to_ascii_lowercase()));
     named
+}
+
+/// Returns whether a job is held, or may not begin yet.
+fn is_held(facts: AdReader<'_>, now: i64) -> bool {
+    let later = || facts.integer("SlurmBeginTime").is_some_and(|begins| begins > now);
+    facts.integer("JobStatus") == Some(HELD) || facts.integer("SlurmPriority") == Some(0) || later()
+}
+
+/// Returns whether `sprio` lists a job: an idle one, and with `CALCULATE_RUNNING` one that runs or ran, unless it is held or may
+/// not begin yet. With `ACCRUE_ALWAYS` it may begin later, but must have been submitted.
+pub fn is_listed(facts: AdReader<'_>, flags: PriorityFlags, now: i64) -> bool {
+    let listed = match facts.integer("JobStatus") {
+        Some(IDLE) => true,
+        Some(RUNNING | COMPLETED | TRANSFERRING | SUSPENDED) => flags.calculate_running,
+        _ => false,
+    };
+    let submitted = || facts.integer("QDate").is_none_or(|submitted| submitted <= now);
+    listed
+        && if flags.accrue_always {
+            facts.integer("SlurmPriority") != Some(0) && submitted()
+        } else {
+            !is_held(facts, now)
+        }
 }
 
 /// The second from which the age of a job counts, if it does.

@@ -2,13 +2,21 @@
 //!
 //! Formula source: `docs/reference/slurm-multifactor.md` 4.
 
-use super::{Algorithm, AssociationTree, Figures, ROOT};
+use super::{AssociationTree, Figures, ROOT};
 use classmate_config::internal::config::slurm::Shares;
 
-pub(super) fn figures(tree: &AssociationTree, algorithm: Algorithm) -> Vec<Figures> {
+/// The formula of a classic algorithm; see [`super::Algorithm`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Formula {
+    Linear { capacity: f64 },
+    Exponential { damping: f64 },
+    DepthOblivious { damping: f64 },
+}
+
+pub(super) fn figures(tree: &AssociationTree, algorithm: Formula) -> Vec<Figures> {
     let nodes = tree.nodes();
     let whole = match algorithm {
-        Algorithm::Linear { capacity } => capacity,
+        Formula::Linear { capacity } => capacity,
         _ => nodes[ROOT].usage,
     };
     let mut figures = vec![Figures::default(); nodes.len()];
@@ -30,7 +38,7 @@ pub(super) fn figures(tree: &AssociationTree, algorithm: Algorithm) -> Vec<Figur
     // Parents come before their children; the usage of all is known by now, as the third formula needs that of
     // siblings.
     let sums =
-        if matches!(algorithm, Algorithm::DepthOblivious { .. }) { usage_below(tree, &figures) } else { Vec::new() };
+        if matches!(algorithm, Formula::DepthOblivious { .. }) { usage_below(tree, &figures) } else { Vec::new() };
     for at in 1..nodes.len() {
         figures[at].effective_usage = effective(tree, &figures, &sums, at, algorithm);
     }
@@ -45,7 +53,7 @@ pub(super) fn figures(tree: &AssociationTree, algorithm: Algorithm) -> Vec<Figur
 /// visits them one by one.
 pub(super) fn figures_at_first(tree: &AssociationTree, damping: f64, asked: &[bool]) -> Vec<Figures> {
     const UNKNOWN: f64 = 4_294_967_294.0;
-    let algorithm = Algorithm::DepthOblivious { damping };
+    let algorithm = Formula::DepthOblivious { damping };
     let mut all = figures(tree, algorithm);
     let nodes = tree.nodes();
     let known: Vec<f64> = all.iter().map(|figures| figures.norm_usage).collect();
@@ -83,7 +91,7 @@ fn usage_below(tree: &AssociationTree, figures: &[Figures]) -> Vec<f64> {
 }
 
 /// `U_E`, usage after that of siblings was mixed in (`docs/reference/slurm-multifactor.md` 4.2 to 4.4).
-fn effective(tree: &AssociationTree, figures: &[Figures], sums: &[f64], at: usize, algorithm: Algorithm) -> f64 {
+fn effective(tree: &AssociationTree, figures: &[Figures], sums: &[f64], at: usize, algorithm: Formula) -> f64 {
     let node = &tree.nodes()[at];
     let parent = node.fair_share_parent;
     let (own, above) = (figures[at], figures[parent]);
@@ -94,7 +102,7 @@ fn effective(tree: &AssociationTree, figures: &[Figures], sums: &[f64], at: usiz
     if node.shares == Shares::Parent {
         return above.effective_usage;
     }
-    if !matches!(algorithm, Algorithm::DepthOblivious { .. }) {
+    if !matches!(algorithm, Formula::DepthOblivious { .. }) {
         return match node.level_shares {
             0 => above.effective_usage,
             _ => usage + (above.effective_usage - usage) * node.share_of_level(),
@@ -111,13 +119,13 @@ fn effective(tree: &AssociationTree, figures: &[Figures], sums: &[f64], at: usiz
     of_parent * local.powf(exponent) * own.norm_shares
 }
 
-fn factor(tree: &AssociationTree, figures: &[Figures], at: usize, algorithm: Algorithm) -> f64 {
+fn factor(tree: &AssociationTree, figures: &[Figures], at: usize, algorithm: Formula) -> f64 {
     let node = &tree.nodes()[at];
     let damping = match algorithm {
-        Algorithm::Linear { .. } | Algorithm::FairTree { .. } => {
+        Formula::Linear { .. } => {
             return f64::midpoint(figures[at].norm_shares - figures[at].effective_usage, 1.0);
         }
-        Algorithm::Exponential { damping } | Algorithm::DepthOblivious { damping } => damping,
+        Formula::Exponential { damping } | Formula::DepthOblivious { damping } => damping,
     };
     let standing = match node.shares {
         Shares::Parent => figures[node.fair_share_parent],

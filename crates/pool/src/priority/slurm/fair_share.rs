@@ -4,7 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AssociationTree, classic, fair_tree};
+use super::classic::{self, Formula};
+use super::{AssociationTree, fair_tree};
 
 /// Algorithm of the fair-share factor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -81,6 +82,8 @@ pub fn figures_at_first(tree: &AssociationTree, algorithm: Algorithm, asked: &[b
 pub fn figures(tree: &AssociationTree, algorithm: Algorithm) -> Vec<Figures> {
     match algorithm {
         Algorithm::FairTree { ties } => fair_tree::figures(tree, ties),
-        _ => classic::figures(tree, algorithm),
+        Algorithm::Linear { capacity } => classic::figures(tree, Formula::Linear { capacity }),
+        Algorithm::Exponential { damping } => classic::figures(tree, Formula::Exponential { damping }),
+        Algorithm::DepthOblivious { damping } => classic::figures(tree, Formula::DepthOblivious { damping }),
     }
 }

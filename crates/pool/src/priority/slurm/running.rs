@@ -3,7 +3,7 @@
 //! Formula source: `docs/reference/slurm-multifactor.md` 7.2 (the column `TRESRunMins`).
 
 use super::AssociationTree;
-use super::billing::billing;
+use super::billing::add_billing;
 use super::candidate::{Amounts, Requester};
 use super::machines::{add, generic_resources, named_partitions};
 use crate::pool::ad_reader::AdReader;
@@ -33,16 +33,14 @@ pub fn minutes_left(
         let limit = facts
             .number("AllowedJobDuration")
             .or_else(|| partition.and_then(|partition| Some(partition.max_time.seconds()? as f64)));
-        let began = facts.integer("JobCurrentStartDate").or_else(|| facts.integer("EnteredCurrentStatus"));
+        let date = |name: &str| facts.integer(name).filter(|date| *date > 0);
+        let began = date("JobCurrentStartDate").or_else(|| date("EnteredCurrentStatus"));
         let asker = Requester::of_job(facts, tree);
         let association = asker.association(tree, partition.map(|partition| partition.name.as_str()));
         let (Some(limit), Some(began), Some(association)) = (limit, began, association) else { continue };
         let minutes = (limit - settings.now.saturating_sub(began) as f64).max(0.0) / 60.0;
         let mut tres = Amounts::of(facts, &generic).tres();
-        if !tres.iter().any(|(name, _)| name == "billing") {
-            let cost = billing(&tres, partition.and_then(|partition| partition.billing.as_ref()), conf.flags.billing);
-            tres.push(("billing".to_owned(), cost));
-        }
+        add_billing(&mut tres, partition, conf.flags.billing);
         for at in tree.upwards(association) {
             for (name, amount) in &tres {
                 add(&mut sums[at], name, amount * minutes);
