@@ -51,7 +51,7 @@ pub use negotiate::{
     negotiate,
 };
 pub use priority::Policy;
-pub use queue::JobId;
+pub use queue::{JobId, JobIdError};
 pub use quota::summary::GroupSummary;
 pub use simulate::{Cluster, SimulationPlan, SimulationResult, SlotCluster, UniformCluster, simulate};
 pub use workload::Workload;

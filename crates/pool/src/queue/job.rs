@@ -3,7 +3,6 @@
 //! Formula source: `docs/reference/negotiation.md` 8.3, `docs/reference/accountant.md` 10.
 
 use std::fmt;
-use std::num::ParseIntError;
 use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -69,13 +68,23 @@ impl fmt::Display for JobId {
     }
 }
 
+/// A string that is not the ID of a job.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a job ID is a cluster and a process, like 12.3")]
+pub struct JobIdError;
+
 /// Reads `12.3`.
 impl FromStr for JobId {
-    type Err = ParseIntError;
+    type Err = JobIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (cluster, process) = text.split_once('.').unwrap_or((text, ""));
-        Ok(Self { cluster: cluster.parse()?, process: process.parse()? })
+        let number = |text: &str| {
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse().ok().filter(|_| digits)
+        };
+        let parts = text.split_once('.').and_then(|(cluster, process)| Some((number(cluster)?, number(process)?)));
+        let (cluster, process) = parts.ok_or(JobIdError)?;
+        Ok(Self { cluster, process })
     }
 }
 

@@ -9,6 +9,6 @@ pub mod request;
 pub mod significant;
 pub mod submitter;
 
-pub use job::{Job, JobId};
+pub use job::{Job, JobId, JobIdError};
 pub use request::Queue;
 pub use submitter::Submitter;
