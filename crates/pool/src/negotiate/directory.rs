@@ -168,6 +168,11 @@ impl Snapshot {
         } else {
             published_log(&directory.join("accounting.ads"), open)?
         };
+        let others = ["slurm.conf", "dirac.cfg"].map(|name| directory.join(name));
+        let unread = others.iter().filter(|path| path.exists());
+        warnings.extend(
+            unread.map(|path| format!("`{}` was not read: it belongs to another scheduling policy", path.display())),
+        );
         let submitters = Some(directory.join("submitters.ads")).filter(|path| path.exists());
         let files =
             AdFiles { slots: Some(directory.join("slots.ads")), jobs: Some(directory.join("jobs.ads")), submitters };
