@@ -323,7 +323,11 @@ fn short(outcome: &Outcome, mut waiting: BTreeSet<JobId>) -> Vec<ShortRequest> {
         for job in &own {
             waiting.remove(job);
         }
-        if one.rejection == Rejection::NoMatch && !own.is_empty() {
+        let without_slot = matches!(
+            one.rejection,
+            Rejection::NoMatch | Rejection::SiteLimit | Rejection::NotRequested | Rejection::NotDrawn
+        );
+        if without_slot && !own.is_empty() {
             match found.iter_mut().find(|known| known.request == one.job) {
                 Some(known) => known.jobs += own.len(),
                 None => found.push(ShortRequest { request: one.job, jobs: own.len() }),

@@ -109,7 +109,7 @@ pub struct Rejected {
     pub jobs: usize,
     /// The submitter.
     pub submitter: String,
-    /// The reason, in the words of `condor_negotiator`; policies that serve single jobs have some reasons of their own.
+    /// The reason, in the words of `condor_negotiator` where it has such a reason.
     pub reason: String,
     /// The reason as a value.
     pub rejection: Rejection,
@@ -137,6 +137,12 @@ pub enum Rejection {
     /// No slot is suitable, for any other reason; also if the share is used up ([`Tally::beyond_share`]) or no slot is left.
     /// `condor_negotiator` does not tell these apart.
     NoMatch,
+    /// The policy did not offer the jobs to slots because of a limit of their site.
+    SiteLimit,
+    /// The policy looks for jobs for slots, and no slot looked at these.
+    NotRequested,
+    /// The policy looks for jobs for slots, and other jobs were drawn.
+    NotDrawn,
 }
 
 impl Rejection {
@@ -147,6 +153,9 @@ impl Rejection {
             Self::PreemptionRequirements => "PREEMPTION_REQUIREMENTS == False".to_owned(),
             Self::SubmitterLimit => "submitter limit exceeded".to_owned(),
             Self::NoMatch => "no match found".to_owned(),
+            Self::SiteLimit => "held by a site limit".to_owned(),
+            Self::NotRequested => "no slot requested it".to_owned(),
+            Self::NotDrawn => "other jobs were drawn".to_owned(),
         }
     }
 }

@@ -166,18 +166,17 @@ impl NegotiationLoop<'_> {
                 |(who, job): &&(usize, usize)| !singles.taken.contains(&(members[*who], self.queue.jobs[*job].id));
             let left: Vec<&(usize, usize)> = jobs.iter().filter(is_left).collect();
             let Some(&&(who, job)) = left.first() else { continue };
-            let rejection = offer::rejection(&tally);
-            let reason = match (tally.considered, tally.suitable) {
-                (1.., 0) => rejection.reason(&[]),
-                _ if *held_back => "held by a site limit".to_owned(),
-                (0, _) => "no slot requested it".to_owned(),
-                _ => "other jobs were drawn".to_owned(),
+            let rejection = match (tally.considered, tally.suitable) {
+                (1.., 0) => offer::rejection(&tally),
+                _ if *held_back => Rejection::SiteLimit,
+                (0, _) => Rejection::NotRequested,
+                _ => Rejection::NotDrawn,
             };
             self.outcome.rejections.push(Rejected {
                 job: self.queue.jobs[job].id,
                 jobs: left.len(),
                 submitter: self.submitters[members[who]].name.to_string(),
-                reason,
+                reason: rejection.reason(&[]),
                 rejection,
                 slots: tally,
                 pie,
