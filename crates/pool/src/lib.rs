@@ -31,6 +31,7 @@
 
 mod accountant;
 mod generate;
+mod introsort;
 mod negotiate;
 mod pool;
 mod priority;
@@ -64,6 +65,9 @@ pub mod internal {
     }
     pub mod generate {
         pub use crate::generate::*;
+    }
+    pub mod introsort {
+        pub use crate::introsort::*;
     }
     pub mod negotiate {
         pub use crate::negotiate::*;

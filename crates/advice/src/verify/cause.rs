@@ -20,7 +20,7 @@ use classmate_pool::{Match, Outcome, PreparedPool, Snapshot};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "cause", content = "about", rename_all = "snake_case")]
 pub enum DifferenceCause {
-    /// Slots that are equal on every rank: `condor_negotiator` takes any of them. Proved by a replay that takes them in the
+    /// Slots that are equal on every rank: `condor_negotiator` takes them in an order of its own. Proved by a replay that takes them in the
     /// order of the record, or by the ranks of the slots.
     EqualSlots,
     /// Submitters that are equal in the order of service. Proved by a replay that visits them in the order of the record.
@@ -117,7 +117,7 @@ impl<'s> Conditions<'s> {
                     name.and_then(|name| places.get(&*name).copied()).unwrap_or(u64::MAX)
                 };
                 submitters.sort_by_cached_key(place);
-                changed.as_collected = true;
+                changed.submitters_in_order = true;
             }
             None => changed.served = places.into_iter().map(|(name, place)| (name.to_vec(), place)).collect(),
         }

@@ -59,6 +59,9 @@ pub(super) struct NegotiateArguments {
     /// Evaluate slots one by one, like `condor_negotiator` (slower, same result)
     #[arg(long)]
     reference_path: bool,
+    /// Order equal slots as `condor_negotiator`'s sort does, not as in the slot file (slower)
+    #[arg(long)]
+    exact_ties: bool,
     /// Number of threads [default: all CPUs]; does not affect the result
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
@@ -66,7 +69,7 @@ pub(super) struct NegotiateArguments {
     #[arg(long, value_name = "HOW MANY", value_parser = parse_matches)]
     matches: Option<usize>,
     /// Run N cycles: matched jobs run, completed jobs leave the queue, and priorities are updated
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "stats", "reference_path"],
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["ad", "stats", "reference_path", "exact_ties"],
           value_parser = clap::value_parser!(u32).range(1..))]
     cycles: Option<u32>,
     #[command(flatten)]
@@ -117,7 +120,8 @@ pub(super) fn run(arguments: &NegotiateArguments, streams: Streams) -> Result<()
     let mut watch = Stopwatch::start();
     let mut notes = Notes::default();
     // Several cycles change slots, other policies need more attributes, and the slow path is for doubt.
-    let less = arguments.policy.is_condor() && arguments.cycles.is_none() && !arguments.reference_path;
+    let slow = arguments.reference_path || arguments.exact_ties;
+    let less = arguments.policy.is_condor() && arguments.cycles.is_none() && !slow;
     let kept = if less { SlotAttributes::Cycle } else { SlotAttributes::All };
     let files = &arguments.files;
     let snapshot = leaked(files.read(kept, arguments.commit, &mut notes, streams.err)?);
@@ -138,7 +142,11 @@ pub(super) fn run(arguments: &NegotiateArguments, streams: Streams) -> Result<()
     // Only --commit reads the slots again.
     let slots = if arguments.commit { copies(&snapshot.slots) } else { std::mem::take(&mut snapshot.slots) };
     let pool = PreparedPool::prepare(snapshot, slots, Purpose::Cycle, &mut watch)?;
-    let matcher = if arguments.reference_path { Matcher::Reference } else { Matcher::default() };
+    let matcher = match arguments {
+        _ if arguments.exact_ties => Matcher::ExactTies,
+        _ if arguments.reference_path => Matcher::Reference,
+        _ => Matcher::default(),
+    };
     let options = CycleOptions { matcher, feasibility: false, observer: Some(&mut watch) };
     let cycle = leaked(pool).negotiate(options)?;
     watch.stop();

@@ -158,6 +158,7 @@ fn priorities_that_would_sink_stay_under_that_flag() {
         let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
         let opening = Opening {
             log: None,
+            in_order: true,
             quota: &|_| None,
             knobs: &knobs,
             groups: std::sync::Arc::new(Ungrouped),
@@ -218,6 +219,7 @@ fn long_run_shares_are_those_of_the_tree() {
         let knobs = NegotiatorKnobs::read(&Config::default()).unwrap();
         let opening = Opening {
             log: None,
+            in_order: true,
             quota: &|_| None,
             knobs: &knobs,
             groups: std::sync::Arc::new(Ungrouped),

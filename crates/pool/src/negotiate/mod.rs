@@ -71,7 +71,8 @@ pub fn negotiate(snapshot: &Snapshot) -> Result<Outcome, ConfigError> {
     PreparedPool::new(snapshot)?.negotiate(CycleOptions::default()).map(|cycle| cycle.outcome)
 }
 
-/// The way slots are found for requests. Both give the same outcome.
+/// The way slots are found for requests. All give the same outcome, except that [`Matcher::ExactTies`] may choose other slots
+/// among equal ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matcher {
     /// By classes of slots, over columns, where that is certain to give the same result as slot by slot.
@@ -82,6 +83,9 @@ pub enum Matcher {
     },
     /// Slot by slot, like `condor_negotiator`.
     Reference,
+    /// Slot by slot, with equal slots in the order in which the sort of `condor_negotiator` leaves them. The others take
+    /// equal slots in the order of the snapshot.
+    ExactTies,
 }
 
 impl Default for Matcher {
@@ -163,6 +167,9 @@ impl PreparedPool<'_> {
         if let Some(log) = &snapshot.log {
             offers = offers.with_books(log);
         }
+        if matcher == Matcher::ExactTies {
+            offers = offers.with_exact_ties();
+        }
         observer.phase_started("requests");
         let (market, by_slot) = market(offers, &queue, submitters, rules, &*policy, matcher, observer);
         let feasibility = if feasibility {
@@ -213,6 +220,7 @@ fn market<'c>(
         }
         Matcher::Columnar { memory } => memory,
         Matcher::Reference => return (Box::new(offers), Some("the reference path was requested")),
+        Matcher::ExactTies => return (Box::new(offers), Some("the exact order of equal slots was requested")),
     };
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
     let attributes =

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use hashbrown::{HashMap, HashSet};
 
 use crate::accountant::AccountantLog;
+use crate::introsort;
 use crate::negotiate::candidate::{PreemptState, RankKey};
 use crate::negotiate::concurrency::ConcurrencyLimits;
 use crate::negotiate::outcome::{MAX_TIED, Rejection, Tally};
@@ -139,6 +140,8 @@ pub struct ScanMatcher<'c> {
     given_up: HashMap<usize, HashSet<usize>>,
     /// Number of claims handed out of slots that stay in the list after a match.
     handed_out: HashMap<usize, usize>,
+    /// True if equal candidates are ordered as by `condor_negotiator`, and not by the order of the slots.
+    exact_ties: bool,
 }
 
 /// The concurrency limits a request falls under.
@@ -197,8 +200,28 @@ impl<'c> ScanMatcher<'c> {
         }
         let named = if rules.makes_room() { room::by_name(&slots) } else { HashMap::new() };
         let (left, given_up, handed_out) = (order.len(), HashMap::new(), HashMap::new());
-        let (found, largest_tie) = (None, 0);
-        Self { slots, rules, settings, order, free, left, found, largest_tie, concurrency, named, given_up, handed_out }
+        Self {
+            slots,
+            rules,
+            settings,
+            order,
+            free,
+            left,
+            found: None,
+            largest_tie: 0,
+            concurrency,
+            named,
+            given_up,
+            handed_out,
+            exact_ties: false,
+        }
+    }
+
+    /// Orders equal candidates as by `condor_negotiator`.
+    #[must_use]
+    pub fn with_exact_ties(mut self) -> Self {
+        self.exact_ties = true;
+        self
     }
 
     /// Adds the concurrency limits of slots that are matched but not claimed yet, which only the accountant's log has.
@@ -487,9 +510,13 @@ impl ScanMatcher<'_> {
         found.tally.suitable = found.candidates.len();
         found.passed_over = found.tally.over_limit > 0;
         found.limited = found.tally.over_concurrency_limit;
-        // The sort is stable, so that ties go to the slot that comes first; then reversed, because candidates are
-        // popped from the end.
-        found.candidates.sort_by(|(a, _), (b, _)| b.compare(a));
+        // Without a match list `condor_negotiator` does not sort: the first of the best wins.
+        if self.exact_ties && self.rules.knobs.matching.match_list_caching {
+            introsort::sort(&mut found.candidates, |(a, _), (b, _)| a.compare(b).is_gt());
+        } else {
+            found.candidates.sort_by(|(a, _), (b, _)| b.compare(a));
+        }
+        // Candidates are popped from the end.
         found.candidates.reverse();
         let ties = found.candidates.chunk_by(|(a, _), (b, _)| a.compare(b).is_eq()).map(<[_]>::len);
         self.largest_tie = self.largest_tie.max(ties.max().unwrap_or(0)).min(MAX_TIED);

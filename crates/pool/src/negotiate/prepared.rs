@@ -460,7 +460,7 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
             (collected, taking_part.map(with_priorities).collect())
         }
     };
-    if !snapshot.as_collected {
+    if !snapshot.submitters_in_order {
         Submitter::sort_as_collected(&mut submitters, collected);
     }
     if snapshot.submitters.is_none() && !snapshot.served.is_empty() {
@@ -493,6 +493,7 @@ pub(crate) fn opening<T>(
 ) -> T {
     look(&Opening {
         log: snapshot.log.as_ref(),
+        in_order: snapshot.submitters_in_order || snapshot.submitters.is_none(),
         knobs: &rules.knobs,
         groups: rules.groups.tree.clone(),
         quota: &|group| rules.groups.quota(group),

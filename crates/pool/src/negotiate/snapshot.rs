@@ -32,9 +32,9 @@ pub struct Snapshot {
     pub jobs: Vec<ClassAd>,
     /// Submitter ads. `None`: they are derived from the jobs.
     pub submitters: Option<Vec<ClassAd>>,
-    /// True if the submitter ads are in the order in which a collector hands them out. Otherwise that order is computed
-    /// from their names. Submitters that are equal in everything else negotiate in this order.
-    pub as_collected: bool,
+    /// True if submitters that are equal in everything else negotiate in the order of their ads. Otherwise they do so in the
+    /// order in which a collector hands the ads out and the negotiator sorts them, which is computed from their names.
+    pub submitters_in_order: bool,
     /// True in the first cycle of a negotiator that was just started: it does not know the groups of the users of slots.
     pub first_cycle: bool,
     /// The number of the last job start of each submitter, by name; used if submitters are derived from the jobs. Among
@@ -113,7 +113,7 @@ struct RecordedSnapshot {
     jobs: Vec<TextOrBytes>,
     submitters: Option<Vec<TextOrBytes>>,
     #[serde(default)]
-    as_collected: bool,
+    submitters_in_order: bool,
     #[serde(default)]
     first_cycle: bool,
     log: Option<TextOrBytes>,
@@ -162,7 +162,7 @@ impl From<&Snapshot> for RecordedSnapshot {
             slots: written(&snapshot.slots),
             jobs: written(&snapshot.jobs),
             submitters: snapshot.submitters.as_deref().map(written),
-            as_collected: snapshot.as_collected,
+            submitters_in_order: snapshot.submitters_in_order,
             first_cycle: snapshot.first_cycle,
             log: snapshot.log.as_ref().map(|log| log.to_text().into()),
             maps: snapshot
@@ -198,7 +198,7 @@ impl TryFrom<RecordedSnapshot> for Snapshot {
             served: HashMap::new(),
             jobs: read(recorded.jobs)?,
             submitters: recorded.submitters.map(read).transpose()?,
-            as_collected: recorded.as_collected,
+            submitters_in_order: recorded.submitters_in_order,
             first_cycle: recorded.first_cycle,
             log: log.transpose()?,
             policy: recorded.policy,

@@ -19,8 +19,7 @@ pub struct CondorPriority {
     groups: Arc<dyn GroupOf + Send + Sync>,
     half_life: f64,
     discount_suspended: bool,
-    preemption: bool,
-    ignore_priorities: bool,
+    terms: SpinTerms,
 }
 
 impl CondorPriority {
@@ -32,9 +31,19 @@ impl CondorPriority {
             groups,
             half_life: knobs.accountant.half_life,
             discount_suspended: knobs.accountant.discount_suspended,
-            preemption: knobs.pie.consider_preemption,
-            ignore_priorities: knobs.pie.ignore_user_priorities,
+            terms: SpinTerms {
+                preemption: knobs.pie.consider_preemption,
+                ignore_priorities: knobs.pie.ignore_user_priorities,
+                ..SpinTerms::default()
+            },
         }
+    }
+
+    /// Keeps claimants that are equal in everything else in their order, and not in that of HTCondor's sort.
+    #[must_use]
+    pub fn in_order(mut self, in_order: bool) -> Self {
+        self.terms.in_order = in_order;
+        self
     }
 
     /// The records as they are now.
@@ -90,8 +99,7 @@ impl PriorityPolicy for CondorPriority {
             });
         }
         let group_usage = deal.group.as_ref().map_or(0.0, |group| self.accountant.usage(&group.name));
-        let terms =
-            SpinTerms { deal: deal.clone(), preemption: self.preemption, ignore_priorities: self.ignore_priorities };
+        let terms = SpinTerms { deal: deal.clone(), ..self.terms.clone() };
         Box::new(Spins::new(terms, entrants, usage.into_values().collect(), group_usage))
     }
 }

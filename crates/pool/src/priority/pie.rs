@@ -102,7 +102,7 @@ pub struct SubmitterOrderKey {
 }
 
 impl SubmitterOrderKey {
-    /// The order in which submitters are served; what compares equal stays in order of arrival.
+    /// The order in which submitters are served; up to 16 that compare equal stay in order of arrival.
     pub fn compare(&self, other: &Self) -> Ordering {
         let by = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
         by(self.priority, other.priority)

@@ -51,6 +51,8 @@ pub struct QueueDiscipline {
 pub struct Opening<'o> {
     /// The accountant's log, if there is one.
     pub log: Option<&'o AccountantLog>,
+    /// True if submitters that are equal in everything else keep their order.
+    pub in_order: bool,
     /// The settings of the cycle.
     pub knobs: &'o NegotiatorKnobs,
     /// Maps a submitter to its group.
@@ -193,7 +195,8 @@ impl Policy {
                     Some(log) => Accountant::from_log(log, factors),
                     None => Accountant::new(factors),
                 };
-                Box::new(CondorPriority::new(accountant, Arc::clone(&opening.groups), opening.knobs))
+                let policy = CondorPriority::new(accountant, Arc::clone(&opening.groups), opening.knobs);
+                Box::new(policy.in_order(opening.in_order))
             }
             Self::Dirac(choice) => Box::new(DiracPriority::new(choice.settings(), opening, past)),
             Self::Slurm(settings) => Box::new(SlurmPriority::new(settings, opening)),

@@ -5,6 +5,7 @@
 
 use super::pie::{Bounds, SubmitterLimits, SubmitterOrderKey, below_ceiling, limits, shares, starvation};
 use super::{Allowance, ChargedUsage, End, Passed, PieHistory, PieInput, Spin, Turn, TurnResult, Turns, Visit};
+use crate::introsort;
 
 /// A claimant in numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,6 +37,8 @@ pub struct SpinTerms {
     pub preemption: bool,
     /// True if shares are ignored.
     pub ignore_priorities: bool,
+    /// True if claimants that are equal in everything else keep their order; otherwise they are in that of HTCondor's sort.
+    pub in_order: bool,
 }
 
 /// The turns of a deal: a floor round if any submitter is below its floor, then the spins.
@@ -181,7 +184,11 @@ impl Spins {
             SubmitterOrderKey { priority, job_prio, starvation: starvation(self.usage[name], limit), last_heard }
         };
         let mut keyed: Vec<_> = self.list.iter().zip(open).map(|(entry, &limit)| (key(entry, limit), *entry)).collect();
-        keyed.sort_by(|(a, _), (b, _)| a.compare(b));
+        if self.terms.in_order {
+            keyed.sort_by(|(a, _), (b, _)| a.compare(b));
+        } else {
+            introsort::sort(&mut keyed, |(a, _), (b, _)| a.compare(b).is_lt());
+        }
         self.list = keyed.into_iter().map(|(_, entry)| entry).collect();
         if !self.floor_round {
             self.history.order = self.list.iter().map(|(who, _)| *who).collect();
@@ -355,6 +362,7 @@ mod tests {
             },
             preemption: true,
             ignore_priorities: false,
+            in_order: false,
         };
         let mut spins = Spins::new(terms, entrants.collect(), usage, used);
         let mut jobs: Vec<usize> = users.iter().map(|u| u.jobs).collect();
@@ -454,7 +462,7 @@ mod tests {
             group: Some(GroupShare { name: b"g".to_vec(), quota: 6.0 }),
             first_pie: 1,
         };
-        let terms = SpinTerms { deal, preemption: true, ignore_priorities: false };
+        let terms = SpinTerms { deal, preemption: true, ignore_priorities: false, in_order: false };
         let mut spins = Spins::new(terms, vec![entrant(0, 9), entrant(1, 9)], vec![0.0; 2], 3.0);
         let first = spins.next_turn().unwrap();
         assert_eq!((first.allowance.limit, first.allowance.limit_unclaimed), (3.0, 3.0));
@@ -495,7 +503,7 @@ mod tests {
     #[test]
     fn who_names_no_access_point_has_a_share_until_asked() {
         let deal = PieInput { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
-        let terms = SpinTerms { deal, preemption: false, ignore_priorities: false };
+        let terms = SpinTerms { deal, preemption: false, ignore_priorities: false, in_order: false };
         let nowhere = Entrant { schedd: None, ..entrant(0, 5) };
         let mut spins = Spins::new(terms, vec![nowhere, entrant(1, 50)], vec![0.0; 2], 0.0);
         let first = spins.next_turn().unwrap();
@@ -513,7 +521,7 @@ mod tests {
     fn without_preemption_those_without_idle_jobs_have_no_share() {
         let limit_of_second = |preemption| {
             let deal = PieInput { weight: 10.0, smallest_weight: 1.0, group: None, first_pie: 1 };
-            let terms = SpinTerms { deal, preemption, ignore_priorities: false };
+            let terms = SpinTerms { deal, preemption, ignore_priorities: false, in_order: false };
             let mut spins = Spins::new(terms, vec![entrant(0, 0), entrant(1, 5)], vec![0.0; 2], 0.0);
             spins.next_turn().unwrap().allowance.limit
         };

@@ -5,6 +5,7 @@
 use super::allocate::AllocationState;
 use super::tree::{GroupTree, ROOT};
 use crate::accountant::ROOT_GROUP;
+use crate::introsort;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
@@ -60,14 +61,11 @@ pub(super) fn keys(
     (0..states.len()).map(&mut key).collect()
 }
 
-/// The groups in the order of their keys, equal ones breadth first; with autoregroup the root is last whatever its key.
+/// The groups in the order of their keys, up to 16 equal ones breadth first; with autoregroup the root is last whatever its key.
 pub(super) fn order(tree: &GroupTree, keys: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     let last = |at: usize| tree.autoregroup && at == ROOT;
-    // Plain comparison: both zeros are equal, and NaN was replaced.
-    order.sort_by(|&a, &b| {
-        last(a).cmp(&last(b)).then_with(|| keys[a].partial_cmp(&keys[b]).unwrap_or(std::cmp::Ordering::Equal))
-    });
+    introsort::sort(&mut order, |&a, &b| if last(a) || last(b) { !last(a) } else { keys[a] < keys[b] });
     order
 }
 

@@ -6,6 +6,7 @@
 use super::allocate::{AllocationState, Member, gather};
 use super::grant::Grant;
 use super::tree::GroupTree;
+use crate::introsort;
 
 /// Rounds all grants to whole slots. `last_served` is the time at which each group last won a slot this way or had no
 /// demand. Returns the remainder that could not be dealt.
@@ -66,8 +67,8 @@ fn deal(
         }
         gather(tree, states, group, &mut members);
         let time = |member: &Member| if member.own { last_served[group] } else { oldest[member.group] };
-        members.sort_by(|a, b| {
-            time(a).total_cmp(&time(b)).then(b.weight.total_cmp(&a.weight)).then(b.want.total_cmp(&a.want))
+        introsort::sort(&mut members, |a, b| {
+            time(a).total_cmp(&time(b)).then(b.weight.total_cmp(&a.weight)).then(b.want.total_cmp(&a.want)).is_lt()
         });
         let mut asking = members.iter().filter(|member| member.want > 0.0).count();
         while surplus >= 1.0 && wanted > 0.0 {

@@ -17,6 +17,7 @@ pub use values::Setting;
 
 use crate::report::table::Screen;
 use classmate::{ClassAd, EvalOptions, Zone};
+use classmate_pool::internal::introsort;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use draw::Drawing;
 use row::{Surplus, UserRow};
@@ -215,31 +216,8 @@ fn number(a: f64, b: f64) -> Ordering {
     (a + 0.0).total_cmp(&(b + 0.0))
 }
 
-/// Sorts like HTCondor's library as far as its order is defined: equal rows keep their order up to sixteen rows. More
-/// rows are sorted stably too; HTCondor's order of equal rows is accidental there.
+/// Sorts like HTCondor's library, also where the comparison is not an order: with [`By::GroupsFirst`] a group compares with
+/// users by its place among the ads, users among themselves by columns.
 fn sort(rows: &mut [UserRow], order: &Order) {
-    if order.by == By::GroupsFirst {
-        // Not an order: a group compares with users by its place among the ads, users among themselves by columns.
-        // Inserting one after another, as the library does with so few, is defined all the same.
-        if rows.len() > 16 {
-            rows.sort_by(|a, b| {
-                let groups_first = b.is_group.cmp(&a.is_group);
-                groups_first.then_with(|| order.compare(a, b))
-            });
-            return;
-        }
-        for at in 1..rows.len() {
-            let mut to = at;
-            if order.compare(&rows[at], &rows[0]) == Ordering::Less {
-                to = 0;
-            } else {
-                while to > 0 && order.compare(&rows[at], &rows[to - 1]) == Ordering::Less {
-                    to -= 1;
-                }
-            }
-            rows[to..=at].rotate_right(1);
-        }
-        return;
-    }
-    rows.sort_by(|a, b| order.compare(a, b));
+    introsort::sort(rows, |a, b| order.compare(a, b).is_lt());
 }

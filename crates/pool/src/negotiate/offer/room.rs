@@ -6,6 +6,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::{Limited, Offer, ScanMatcher, SlotSearch, SlotVerdict};
+use crate::introsort;
 use crate::negotiate::candidate::PreemptState;
 use crate::negotiate::preemption::Preemption;
 use crate::pool::Slot;
@@ -121,7 +122,7 @@ impl RoomSearch<'_> {
         };
         let child = |number| Child { number, rank: number_of(&ranks, number).unwrap_or(0.0) };
         let mut children: Vec<Child> = (0..count.min(told)).filter(may_go).map(child).collect();
-        children.sort_by(|a, b| a.rank.total_cmp(&b.rank));
+        introsort::sort(&mut children, |a, b| a.rank < b.rank);
         Some(children)
     }
 
