@@ -16,16 +16,13 @@ use classmate_pool::internal::negotiate::directory::read_ad_file;
 use rayon::prelude::*;
 
 /// The cycles that differ, each with the only cause of its differences.
-const DIFFERENT: [(&str, DifferenceCause); 9] = [
+const DIFFERENT: [(&str, DifferenceCause); 6] = [
     ("r1004", DifferenceCause::FirstCycle),
     ("r1028", DifferenceCause::EqualSubmitters),
     ("r1060", DifferenceCause::EqualSlots),
     ("r1136", DifferenceCause::EqualSlots),
-    ("r12", DifferenceCause::Priorities),
     ("r42", DifferenceCause::AutoclusterNumbers),
     ("r5014", DifferenceCause::EqualSlots),
-    ("r56", DifferenceCause::Priorities),
-    ("r66", DifferenceCause::Priorities),
 ];
 
 fn log(name: &str) -> CycleLog {

@@ -20,10 +20,7 @@ const EXPLAINED: &[(&str, &str)] = &[
     ("b10-adrevaluate-claim", CLAIMS),
     ("b8-all-jobs-in-cluster", AUTOCLUSTERS),
     ("r1028", COLLISION),
-    ("r12", RESTARTED),
     ("r42", AUTOCLUSTERS),
-    ("r56", RESTARTED),
-    ("r66", RESTARTED),
 ];
 
 /// Cycles that differ unless equal candidates are ordered as by the sort of `condor_negotiator` (Q14).
@@ -33,7 +30,6 @@ const AUTOCLUSTERS: &str = "the access point numbered the autoclusters in an ord
 const CLAIMS: &str = "public ads do not say how many claims a slot has (Q51)";
 const COLLISION: &str =
     "two equal submitters are in one bucket of the collector's table, in the order of their updates";
-const RESTARTED: &str = "the negotiator was restarted, and counted usage anew before it updated the priorities";
 
 /// The statistics of the negotiator ad, `LastNegotiationCycle…0`.
 const STATISTICS: [&str; 13] = [

@@ -108,6 +108,7 @@ pub fn charges(
     groups: &dyn GroupOf,
 ) -> Result<Transaction, Unwritable> {
     let mut accountant = Accountant::from_log(log, rules);
+    accountant.recount_records(log, groups);
     accountant.update_priorities(cycle.now, cycle.half_life);
     let in_use = cycle.slots.iter().filter_map(|slot| slot.in_use);
     accountant.recount(in_use, cycle.now, cycle.discount_suspended, groups);

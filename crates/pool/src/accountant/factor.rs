@@ -23,6 +23,12 @@ impl FactorRules {
         self.chosen(name, group).max(MIN_FACTOR)
     }
 
+    /// The default factor of a name of this group if it is less than 1: `condor_negotiator` raises it when it stores it, but
+    /// uses it as it is that time.
+    pub fn too_small(&self, name: &[u8], group: &[u8]) -> Option<f64> {
+        Some(self.chosen(name, group)).filter(|factor| *factor < MIN_FACTOR)
+    }
+
     /// A stored factor if it counts (at least 1).
     pub fn stored(factor: Option<f64>) -> Option<f64> {
         factor.filter(|factor| *factor >= MIN_FACTOR)

@@ -108,7 +108,9 @@ fn ad(
     let is_group = !name.contains(&b'@');
     ad.insert("Name", text(name));
     ad.insert("LastUpdate", last_update);
-    ad.insert("Priority", sent(accountant.effective_priority(name, groups)));
+    // Those of groups have been read when the negotiator started.
+    let first = if is_group { None } else { accountant.first_priority(name, groups) };
+    ad.insert("Priority", sent(first.unwrap_or_else(|| accountant.effective_priority(name, groups))));
     ad.insert("PriorityFactor", accountant.factor(name, groups));
     ad.insert("Ceiling", accountant.ceiling(name));
     ad.insert("Floor", accountant.floor(name));

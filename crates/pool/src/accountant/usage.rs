@@ -74,6 +74,22 @@ impl Accountant {
         accountant
     }
 
+    /// Counts the weighted slots in use by the log's records of slots, as a negotiator does when it starts. One that runs has them
+    /// counted so.
+    pub fn recount_records(&mut self, log: &AccountantLog, groups: &dyn GroupOf) {
+        let mut used: HashMap<Vec<u8>, f64> = HashMap::new();
+        for (_, record) in log.table("Resource") {
+            if let Some(user) = record.string("RemoteUser") {
+                let weight = record.real("SlotWeight").unwrap_or(1.0);
+                *used.entry(groups.group_of(&user).to_vec()).or_default() += weight;
+                *used.entry(user).or_default() += weight;
+            }
+        }
+        for (name, customer) in &mut self.customers {
+            customer.weighted_resources = used.get(&**name).copied().unwrap_or(0.0);
+        }
+    }
+
     /// Time of the last update of priorities, epoch seconds; 0 if never.
     pub fn last_update(&self) -> i64 {
         self.last_update
@@ -99,6 +115,17 @@ impl Accountant {
     pub fn effective_priority(&self, name: &[u8], groups: &dyn GroupOf) -> f64 {
         let real = self.get(name).map_or(super::customer::BEST_PRIORITY, Customer::real_priority);
         real * self.factor(name, groups)
+    }
+
+    /// The effective priority when it is read for the first time, if it is another one then: a default factor below 1 is
+    /// raised only for later reads.
+    pub fn first_priority(&self, name: &[u8], groups: &dyn GroupOf) -> Option<f64> {
+        let customer = self.get(name);
+        if customer.is_some_and(|customer| FactorRules::stored(customer.factor).is_some()) {
+            return None;
+        }
+        let real = customer.map_or(super::customer::BEST_PRIORITY, Customer::real_priority);
+        Some(real * self.rules.too_small(name, groups.group_of(name))?)
     }
 
     /// Weighted slots in use by a submitter or group, matches of this cycle included.

@@ -54,7 +54,7 @@ fn with_cycle<R>(
 ) -> Result<R, ConfigError> {
     let settings = snapshot.settings();
     let rules = Rules::read(&snapshot.config, &settings)?;
-    let groups = GroupTree::named_in(&snapshot.config)?;
+    let groups = &*rules.groups.tree;
     let keyed = |slot: Slot| {
         let address = AdReader::of(&slot.ad, &settings).string("StartdIpAddr").unwrap_or_else(|| "".into());
         let key = [&*slot.name, b"@", &*address].concat();
@@ -101,5 +101,5 @@ fn with_cycle<R>(
         submitters: &submitters,
         groups: &names,
     };
-    Ok(then(&cycle, FactorRules::new(&rules.knobs.accountant), &groups))
+    Ok(then(&cycle, FactorRules::new(&rules.knobs.accountant), groups))
 }

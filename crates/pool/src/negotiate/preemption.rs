@@ -12,6 +12,7 @@ use crate::negotiate::candidate::PreemptState;
 use crate::negotiate::outcome::Tally;
 use crate::pool::Slot;
 use crate::pool::ad_reader::AdReader;
+use crate::pool::trim::Trim;
 use crate::priority::PriorityPolicy;
 use crate::quota::GroupTree;
 use classmate::internal::ad::ClassAd;
@@ -193,8 +194,12 @@ pub struct SlotAnnotator<'a> {
     pub siblings: Option<&'a [u8]>,
     /// Clock and seed.
     pub settings: &'a EvalOptions,
+    /// The slots that the configuration leaves out, whose users the negotiator does not look up.
+    pub trim: &'a Trim,
     /// The attributes of slots in use, by user.
     pub known: HashMap<Box<[u8]>, ClassAd>,
+    /// The priorities that the first slot of each user shows, if they are not those of the others.
+    pub first: HashMap<Box<[u8]>, f64>,
 }
 
 impl SlotAnnotator<'_> {
@@ -206,8 +211,15 @@ impl SlotAnnotator<'_> {
                 self.user(&mut attributes, b"", user);
                 attributes.insert("RemoteUserFloor", self.policy.standing(user).floor);
                 self.known.insert(user.into(), attributes);
+                self.first.extend(self.policy.first_priority(user).map(|first| (user.into(), first)));
             }
             slot.ad.update(&self.known[user]);
+            if self.first.contains_key(user)
+                && self.trim.keeps(slot, self.settings)
+                && let Some(first) = self.first.remove(user)
+            {
+                slot.ad.insert("RemoteUserPrio", f64::from(first as f32));
+            }
             if let Some(rank) = slot.ad.get("PreemptingRank") {
                 slot.ad.insert_expr("CurrentRank", &rank);
             }
@@ -329,7 +341,9 @@ mod tests {
         let settings = EvalOptions { usage: Some(Arc::new(live)), ..EvalOptions::default() };
         let weighing = Weighing { weighted: true, default: None, forced: false };
         let mut slot = Slot::new(ClassAd::parse(ad.as_bytes()).unwrap(), &weighing, &settings).unwrap();
-        SlotAnnotator { policy: &policy, groups: None, siblings, settings: &settings, known: HashMap::new() }
+        let trim = Trim { preemption: true, early_preemption: false, shutdown_within: 0, working_cm_slots: false };
+        let (known, first) = (HashMap::new(), HashMap::new());
+        SlotAnnotator { policy: &policy, groups: None, siblings, settings: &settings, trim: &trim, known, first }
             .of(&mut slot);
         (slot, settings)
     }

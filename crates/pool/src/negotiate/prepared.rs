@@ -387,7 +387,8 @@ fn annotate_slots(
     if rules.trim.preemption {
         let siblings = rules.knobs.matching.cross_slot_prios.then_some(&*rules.knobs.matching.resource_prefix);
         let groups = quotas.filter(|_| !snapshot.first_cycle);
-        let mut annotator = SlotAnnotator { policy, groups, siblings, settings, known: HashMap::new() };
+        let (known, first) = (HashMap::new(), HashMap::new());
+        let mut annotator = SlotAnnotator { policy, groups, siblings, settings, trim: &rules.trim, known, first };
         for slot in slots {
             annotator.of(slot);
         }

@@ -67,6 +67,10 @@ impl PriorityPolicy for CondorPriority {
         }
     }
 
+    fn first_priority(&self, submitter: &[u8]) -> Option<f64> {
+        self.accountant.first_priority(submitter, &*self.groups)
+    }
+
     fn group_usage(&self, group: &[u8]) -> f64 {
         self.accountant.usage(group)
     }

@@ -35,6 +35,12 @@ pub trait PriorityPolicy {
     /// The current state of a submitter, including matches of this cycle.
     fn standing(&self, submitter: &[u8]) -> Standing;
 
+    /// The priority of a submitter when it is read for the first time in a cycle, if it is another one then.
+    fn first_priority(&self, submitter: &[u8]) -> Option<f64> {
+        let _ = submitter;
+        None
+    }
+
     /// Current usage of a group in weighted slots, its own members only.
     fn group_usage(&self, group: &[u8]) -> f64;
 

@@ -192,7 +192,11 @@ impl Policy {
             Self::Condor => {
                 let factors = FactorRules::new(&opening.knobs.accountant);
                 let accountant = match opening.log {
-                    Some(log) => Accountant::from_log(log, factors),
+                    Some(log) => {
+                        let mut accountant = Accountant::from_log(log, factors);
+                        accountant.recount_records(log, &*opening.groups);
+                        accountant
+                    }
                     None => Accountant::new(factors),
                 };
                 let policy = CondorPriority::new(accountant, Arc::clone(&opening.groups), opening.knobs);
