@@ -16,20 +16,12 @@ use rayon::prelude::*;
 use serde_json::Value as Json;
 
 /// Cycles that differ, each with the reason. One that no longer differs must leave the list.
-const EXPLAINED: &[(&str, &str)] = &[
-    ("b10-adrevaluate-claim", CLAIMS),
-    ("b8-all-jobs-in-cluster", AUTOCLUSTERS),
-    ("r1028", COLLISION),
-    ("r42", AUTOCLUSTERS),
-];
+const EXPLAINED: &[(&str, &str)] = &[("b10-adrevaluate-claim", CLAIMS)];
 
 /// Cycles that differ unless equal candidates are ordered as by the sort of `condor_negotiator` (Q14).
 const TIED: [&str; 3] = ["r1060", "r1136", "r5014"];
 
-const AUTOCLUSTERS: &str = "the access point numbered the autoclusters in an order that the queue does not show";
 const CLAIMS: &str = "public ads do not say how many claims a slot has (Q51)";
-const COLLISION: &str =
-    "two equal submitters are in one bucket of the collector's table, in the order of their updates";
 
 /// The statistics of the negotiator ad, `LastNegotiationCycle…0`.
 const STATISTICS: [&str; 13] = [

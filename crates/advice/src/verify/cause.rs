@@ -30,8 +30,8 @@ pub enum DifferenceCause {
     /// Priorities that the negotiator had and the accountant's log of the snapshot has not. Proved by a replay with the
     /// priorities of the record.
     Priorities,
-    /// The access point numbers autoclusters in an order that ads do not show; only rejections are left, and
-    /// `NEGOTIATE_ALL_JOBS_IN_CLUSTER` is set.
+    /// The access point numbers autoclusters in an order that also depends on jobs that left its queue; only rejections are
+    /// left, and `NEGOTIATE_ALL_JOBS_IN_CLUSTER` is set.
     AutoclusterNumbers,
     /// The record names what the snapshot does not have: the pool had changed.
     NotInSnapshot(String),

@@ -116,8 +116,11 @@ pub(super) struct TurnProgress {
     next: usize,
     /// Autoclusters that got no slot, with the list in which they were rejected: they are not offered again in this turn.
     rejected: HashMap<u32, usize>,
-    /// Places in the submitter's list of the jobs that got a slot.
-    matched: HashSet<usize>,
+    /// The numbers of these autoclusters at the access point, if it treats each job as different.
+    rejected_numbers: HashMap<usize, usize>,
+    /// Places in the submitter's list of the jobs that got a slot, with the list of requests during which they did: later lists
+    /// are without them.
+    matched: HashMap<usize, usize>,
     /// Runs of jobs before the request that is served which may still be idle and fit a slot.
     passed: Vec<PassedRun>,
     /// Concurrency limits that rejected the requests just before this one, before any slot was evaluated.
@@ -297,6 +300,9 @@ impl<'c> NegotiationLoop<'c> {
                     progress.rejected.entry(autocluster).or_insert(progress.fetched);
                     if self.rules.knobs.significant.all_jobs_in_cluster {
                         progress.next = progress.next.max(first + 1);
+                        if let Some(number) = self.queue.autocluster_number(turn.who, first) {
+                            progress.rejected_numbers.entry(number).or_insert(progress.fetched);
+                        }
                     }
                     let Tally { over_limit, beyond_share, preemption_not_required, prefers_its_job, .. } =
                         refusal.tally;
@@ -327,7 +333,7 @@ impl<'c> NegotiationLoop<'c> {
             if serving.served < count {
                 return Some(serving);
             }
-            if (serving.idle_from..first + count).any(|place| !progress.matched.contains(&place)) {
+            if (serving.idle_from..first + count).any(|place| !progress.matched.contains_key(&place)) {
                 progress.passed.push(PassedRun { first, autocluster, fits_unclaimed: true });
             }
         }
@@ -357,12 +363,17 @@ impl<'c> NegotiationLoop<'c> {
                     progress.next = 0;
                 }
             }
-            // An access point that treats each job as different does not recognize equal jobs. (It numbers the jobs,
-            // and takes the autocluster of a rejection for such a number; the numbers of autoclusters are not known
-            // here.)
+            // An access point that treats each job as different does not recognize equal jobs. It numbers the jobs, and
+            // takes the number of a rejected autocluster for that of a job.
             let is_skipped = |place: usize, autocluster: u32| {
-                let before = |list: &usize| !knobs.all_jobs_in_cluster && *list < progress.fetched;
-                progress.rejected.get(&autocluster).is_some_and(before) || progress.matched.contains(&place)
+                let rejected = match (knobs.all_jobs_in_cluster, one_by_one) {
+                    (false, _) => progress.rejected.get(&autocluster),
+                    (true, false) => progress.rejected_numbers.get(&self.queue.number(who, place)),
+                    (true, true) => None,
+                };
+                // In an earlier list: what is in this one stays in it.
+                let before = |list: &usize| *list < progress.fetched;
+                rejected.is_some_and(before) || progress.matched.get(&place).is_some_and(before)
             };
             // With lists of one job, the access point lists jobs singly, but has readied the second of a conversation
             // before, which may be a run of several.
@@ -421,9 +432,9 @@ impl<'c> NegotiationLoop<'c> {
         let place = user.unwrap_or(serving.request.first);
         // One that gets no claim stays idle, too; but if the slot stays in the list, it would be matched to it for ever.
         if user.is_some() || without_claim && slot.stays {
-            progress.matched.insert(place);
+            progress.matched.insert(place, progress.fetched);
         }
-        while progress.matched.contains(&serving.idle_from) {
+        while progress.matched.contains_key(&serving.idle_from) {
             serving.idle_from += 1;
         }
         let released = if offer.makes_room { self.offers.make_room(&offer) } else { Vec::new() };
@@ -467,7 +478,7 @@ impl<'c> NegotiationLoop<'c> {
         let request = &serving.request;
         let Request { first, count, autocluster, .. } = *request;
         let list = &self.queue.lists[who];
-        let is_idle = |place: &usize| !progress.matched.contains(place);
+        let is_idle = |place: &usize| !progress.matched.contains_key(place);
         if is_idle(&first) {
             return Some(first);
         }

@@ -443,33 +443,38 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
     let jobs = Job::all(&snapshot.jobs, domain, settings);
     let takes_part =
         |ad: &ClassAd| rules.submitters.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
-    let (collected, mut submitters): (usize, Vec<(Submitter, Vec<i64>)>) = match &snapshot.submitters {
+    let mut submitters: Vec<(Submitter, Option<Vec<i64>>)> = match &snapshot.submitters {
         Some(ads) => {
-            let read = |ad| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
-            (ads.len(), ads.iter().filter(|ad| takes_part(ad)).filter_map(read).collect())
+            let key = |ad| Submitter::collected_key(ad, settings);
+            let order = if snapshot.submitters_in_order {
+                (0..ads.len()).collect()
+            } else {
+                Submitter::collected_order(&ads.iter().map(key).collect::<Vec<_>>())
+            };
+            let read = |ad: &ClassAd| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
+            order.into_iter().map(|at| &ads[at]).filter(|ad| takes_part(ad)).filter_map(read).collect()
         }
         None => {
             let made = Submitter::of_jobs(&jobs, settings);
-            let collected = made.len();
+            let key = |one: &Submitter| (one.original.as_ref().unwrap_or(&one.name).clone(), one.schedd.clone());
+            let order = Submitter::collected_order(&made.iter().map(key).collect::<Vec<_>>());
+            let mut made: Vec<Option<Submitter>> = made.into_iter().map(Some).collect();
+            let made = order.into_iter().filter_map(|at| made[at].take());
             let pie = &rules.knobs.pie;
             let with_priorities = |one: Submitter| {
                 let of = || one.job_prios_of(&jobs, pie.most_global_job_prios);
-                let priorities = if pie.use_global_job_prios { of() } else { Vec::new() };
+                let priorities = pie.use_global_job_prios.then(of);
                 (one, priorities)
             };
-            let taking_part = made.into_iter().filter(|one| rules.submitters.is_none() || takes_part(&one.to_ad()));
-            (collected, taking_part.map(with_priorities).collect())
+            let taking_part = made.filter(|one| rules.submitters.is_none() || takes_part(&one.to_ad()));
+            taking_part.map(with_priorities).collect()
         }
     };
-    if !snapshot.submitters_in_order {
-        Submitter::sort_as_collected(&mut submitters, collected);
-    }
     if snapshot.submitters.is_none() && !snapshot.served.is_empty() {
         submitters.sort_by_key(|(submitter, _)| snapshot.served.get(&*submitter.name));
     }
-    let requester = |(submitter, priorities): (Submitter, Vec<i64>)| {
-        let priorities = if rules.knobs.pie.use_global_job_prios { priorities } else { Vec::new() };
-        submitter.by_job_prio(&priorities)
+    let requester = |(submitter, priorities): (Submitter, Option<Vec<i64>>)| {
+        submitter.by_job_prio(priorities.as_deref().filter(|_| rules.knobs.pie.use_global_job_prios))
     };
     (submitters.into_iter().flat_map(requester).collect(), jobs)
 }

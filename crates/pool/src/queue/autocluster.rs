@@ -81,6 +81,11 @@ impl<'j> Autoclusters<'j> {
         number
     }
 
+    /// The number of autoclusters so far.
+    pub fn count(&self) -> usize {
+        self.names_of.len()
+    }
+
     /// The attributes that matter in jobs of each autocluster, which all of these have.
     pub fn into_names(self) -> Vec<Arc<[Name]>> {
         self.names_of

@@ -4,7 +4,9 @@
 
 pub mod autocluster;
 pub mod cluster;
+mod hash_table;
 pub mod job;
+pub mod numbering;
 pub mod request;
 pub mod significant;
 pub mod submitter;

@@ -10,6 +10,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::queue::autocluster::{Autoclusters, Neighbours};
 use crate::queue::job::{Activity, Job, JobId};
+use crate::queue::numbering::AutoclusterNumbers;
 use crate::queue::significant::Significant;
 use crate::queue::submitter::Submitter;
 use classmate::internal::ad::{ClassAd, Shapes};
@@ -38,6 +39,8 @@ pub struct Queued {
     pub job: usize,
     /// Its autocluster, from 1.
     pub autocluster: u32,
+    /// Number of jobs before it in the list that `NEGOTIATOR_JOB_CONSTRAINT` leaves out, if every job is its own request.
+    pub left_out: u32,
 }
 
 /// The idle jobs of every submitter, in the order in which they are offered.
@@ -59,6 +62,8 @@ pub struct Queue<'a> {
     singly: bool,
     /// True if requests are whole job ads, and not only their significant part.
     pub whole: bool,
+    /// The numbers of autoclusters at access points, if every job is its own request.
+    numbers: AutoclusterNumbers,
 }
 
 /// Submitter, access point, and the priority of the requested jobs.
@@ -126,7 +131,7 @@ impl<'a> Queue<'a> {
                 && let Some((autocluster, place, neighbour)) = before
                 && Arc::ptr_eq(&neighbour.traits, &job.traits)
             {
-                lists[place].push(Queued { job: at, autocluster });
+                lists[place].push(Queued { job: at, autocluster, left_out: 0 });
                 continue;
             }
             let place = |prio| places.get(&(&*job.submitter, job.schedd.as_deref(), prio));
@@ -140,12 +145,19 @@ impl<'a> Queue<'a> {
                 Some((autocluster, ..)) if !changed => autocluster,
                 _ => clusters.of(&job.ad),
             };
-            lists[place].push(Queued { job: at, autocluster });
+            lists[place].push(Queued { job: at, autocluster, left_out: 0 });
             before = Some((autocluster, place, job));
         }
-        let (autoclusters, unlisted) = (clusters.into_names(), HashMap::new());
         let Offering { singly, whole, .. } = *offering;
-        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, unlisted, singly, whole };
+        let listed = clusters.count();
+        let numbers = if singly {
+            AutoclusterNumbers::new(&jobs, |job| clusters.of(job), settings)
+        } else {
+            AutoclusterNumbers::default()
+        };
+        let (mut autoclusters, unlisted) = (clusters.into_names(), HashMap::new());
+        autoclusters.truncate(listed);
+        let mut queue = Self { jobs, lists, significant, autoclusters, strangers, unlisted, singly, whole, numbers };
         if let Some(constraint) = offering.constraint {
             queue.constrain(constraint, settings);
         }
@@ -158,8 +170,10 @@ impl<'a> Queue<'a> {
         for list in &mut self.lists {
             let mut dropped = None;
             let mut kept = None;
+            let mut left_out = 0;
             let jobs = &self.jobs;
-            list.retain(|queued| {
+            list.retain_mut(|queued| {
+                queued.left_out = left_out;
                 if !singly && dropped == Some(queued.autocluster) {
                     return false;
                 }
@@ -169,6 +183,7 @@ impl<'a> Queue<'a> {
                 let holds = Scope::new(&jobs[queued.job].ad, settings).holds(constraint);
                 (kept, dropped) =
                     if holds { (Some(queued.autocluster), None) } else { (None, Some(queued.autocluster)) };
+                left_out += u32::from(singly && !holds);
                 holds
             });
         }
@@ -256,6 +271,23 @@ impl<'a> Queue<'a> {
         ad
     }
 
+    /// The number that an access point which treats each job as different gives to a job, by its place in the submitter's
+    /// list at the beginning of a turn.
+    pub fn number(&self, submitter: usize, place: usize) -> usize {
+        place + 1 + self.lists[submitter].get(place).map_or(0, |queued| queued.left_out as usize)
+    }
+
+    /// The number of the autocluster of a job at its access point.
+    pub fn autocluster_number(&self, submitter: usize, place: usize) -> Option<usize> {
+        let Queued { job, autocluster, .. } = *self.lists[submitter].get(place)?;
+        self.numbers.of(&self.jobs[job], autocluster)
+    }
+
+    /// Returns whether requests carry the concurrency limits of their jobs.
+    pub fn requests_limits(&self) -> bool {
+        self.whole || self.significant.contains(Name::new("ConcurrencyLimits"))
+    }
+
     /// Adds the jobs of other ads of a submitter to its own, in their order.
     pub fn join(&mut self, into: usize, others: &[usize]) {
         for &from in others {
@@ -277,12 +309,12 @@ impl<'a> Queue<'a> {
     }
 
     /// Takes matched jobs, given by their places in the submitter's list, out of it.
-    pub fn remove(&mut self, submitter: usize, places: &HashSet<usize>) {
+    pub fn remove<T>(&mut self, submitter: usize, places: &HashMap<usize, T>) {
         if !places.is_empty() {
             let mut at = 0;
             self.lists[submitter].retain(|_| {
                 at += 1;
-                !places.contains(&(at - 1))
+                !places.contains_key(&(at - 1))
             });
         }
     }
@@ -393,7 +425,7 @@ mod tests {
     #[test]
     fn matched_jobs_leave_the_list() {
         let mut queue = queue(&[(0, 10), (0, 10), (0, 20)], None);
-        queue.remove(0, &[0].into_iter().collect());
+        queue.remove(0, &[(0, ())].into_iter().collect());
         assert_eq!(requests(&queue, &[]), [(1, 1), (2, 1)]);
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::OrderedMap;
 use crate::pool::ad_reader::AdReader;
+use crate::queue::hash_table::HashTable;
 use crate::queue::job::{Activity, Job};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -69,20 +70,18 @@ impl Submitter {
         })
     }
 
-    /// The submitter once for each priority of its jobs, in the order given; itself if none are given.
-    pub fn by_job_prio(self, priorities: &[i64]) -> Vec<Self> {
-        if priorities.is_empty() {
-            return vec![self];
-        }
+    /// The submitter once for each priority of its jobs, in the order given; itself if they are unknown.
+    pub fn by_job_prio(self, priorities: Option<&[i64]>) -> Vec<Self> {
+        let Some(priorities) = priorities else { return vec![self] };
         let one = |(at, prio): (usize, &i64)| Self { job_prio: Some(*prio), again: at > 0, ..self.clone() };
         priorities.iter().enumerate().map(one).collect()
     }
 
-    /// `JobPrioArray` of an ad: the priorities of its jobs, separated by commas.
-    pub fn job_prios(ad: &ClassAd, settings: &EvalOptions) -> Vec<i64> {
-        let listed = AdReader::of(ad, settings).string("JobPrioArray");
-        let text = listed.as_ref().map(|text| String::from_utf8_lossy(text)).unwrap_or_default();
-        text.split(',').filter_map(|prio| prio.trim().parse().ok()).collect()
+    /// `JobPrioArray` of an ad, if it has one: the priorities of its jobs, separated by commas.
+    pub fn job_prios(ad: &ClassAd, settings: &EvalOptions) -> Option<Vec<i64>> {
+        let listed = AdReader::of(ad, settings).string("JobPrioArray")?;
+        let text = String::from_utf8_lossy(&listed);
+        Some(text.split(',').filter_map(|prio| prio.trim().parse().ok()).collect())
     }
 
     /// The priorities of the idle jobs of a submitter, as its access point lists them: highest first, limited in
@@ -172,16 +171,26 @@ impl Submitter {
         ad
     }
 
-    /// Puts submitters into the order in which a collector hands them out: that of its hash table.
+    /// The name and the access point of an ad, by which a collector keeps it.
+    pub fn collected_key(ad: &ClassAd, settings: &EvalOptions) -> (Text, Text) {
+        let text = |name: &str| AdReader::of(ad, settings).string(name).unwrap_or_else(|| "".into());
+        (text("Name"), text("ScheddName"))
+    }
+
+    /// The order in which a collector hands out submitter ads, by their names and access points: that of its hash table.
     ///
-    /// Exported ads are sorted by name, so their order has no meaning; submitters that are equal in everything else
-    /// negotiate in this order. The table has grown with all `collected` ads, also those that were left out since.
-    pub fn sort_as_collected<T>(submitters: &mut [(Self, T)], collected: usize) {
-        let size = table_size(collected);
-        submitters.sort_by_cached_key(|(submitter, _)| {
-            let name = submitter.original.as_ref().unwrap_or(&submitter.name);
-            hash(name.iter().chain(submitter.schedd.iter()).copied()) % size
-        });
+    /// Exported ads mostly are sorted by name, so that their order has no meaning. They have come in that order, though, as an
+    /// access point sends them by name. Ads that are in the order of the table already, and not by name, stay in it.
+    pub fn collected_order(ads: &[(Text, Text)]) -> Vec<usize> {
+        let hashes: Vec<u64> =
+            ads.iter().map(|(name, schedd)| hash(name.iter().chain(schedd.iter()).copied())).collect();
+        let mut sent: Vec<usize> = (0..ads.len()).collect();
+        sent.sort_by_key(|&at| (&*ads[at].0, &*ads[at].1));
+        let table: HashTable = sent.iter().map(|&at| hashes[at]).collect();
+        if !sent.is_sorted() && hashes.is_sorted_by_key(|hash| hash % table.size()) {
+            return (0..ads.len()).collect();
+        }
+        table.order().map(|place| sent[place]).collect()
     }
 }
 
@@ -196,15 +205,6 @@ pub fn named(name: Text, settings: &EvalOptions) -> (Text, Option<Text>) {
         Some(prefix) => (Text::from([&prefix, b".".as_slice(), &*name].concat()), Some(name)),
         None => (name, None),
     }
-}
-
-/// The size of the collector's table: from 7, doubled and one more whenever it is 80 % full.
-fn table_size(entries: usize) -> u64 {
-    let mut size = 7u64;
-    while entries as f64 / size as f64 >= 0.8 {
-        size = 2 * size + 1;
-    }
-    size
 }
 
 /// The collector's hash of a name.
@@ -271,34 +271,32 @@ mod tests {
         assert_eq!(&*found[0].schedd, b"s");
     }
 
-    /// The order in which a recorded collector handed out three submitters of one access point.
+    /// The order in which a collector hands out ads of one access point, by their users.
+    fn collected<'u>(users: &[&'u str]) -> Vec<&'u str> {
+        let ad = |user: &&str| (Text::new(format!("{user}@pool.test").as_bytes()), Text::from("schedd@pool.test"));
+        let ads: Vec<(Text, Text)> = users.iter().map(ad).collect();
+        Submitter::collected_order(&ads).into_iter().map(|at| users[at]).collect()
+    }
+
+    /// Recorded, the last one with two users in one bucket.
     #[test]
     fn equal_submitters_come_in_the_collectors_order() {
-        let ad = |user: &str| {
-            submitter(&format!(
-                "[Name = \"{user}@pool.test\"; ScheddName = \"schedd@pool.test\"; ScheddIpAddr = \"<1>\"; IdleJobs = 1]"
-            ))
-            .unwrap()
-        };
-        let mut submitters = vec![(ad("alice"), ()), (ad("bob"), ()), (ad("carol"), ())];
-        Submitter::sort_as_collected(&mut submitters, 3);
-        let names: Vec<_> = submitters.iter().map(|(s, ())| s.name.to_string()).collect();
-        assert_eq!(names, ["bob@pool.test", "alice@pool.test", "carol@pool.test"]);
-        // With as many ads again that were left out.
-        Submitter::sort_as_collected(&mut submitters, 6);
-        let names: Vec<_> = submitters.iter().map(|(s, ())| s.name.to_string()).collect();
-        assert_eq!(names, ["bob@pool.test", "carol@pool.test", "alice@pool.test"]);
+        assert_eq!(collected(&["alice", "bob", "carol"]), ["bob", "alice", "carol"]);
+        assert_eq!(collected(&["bob", "carol", "dave", "eve", "gina"]), ["bob", "eve", "dave", "carol", "gina"]);
+    }
+
+    #[test]
+    fn ads_in_the_order_of_the_table_stay_in_it() {
+        assert_eq!(collected(&["bob", "eve", "carol", "dave", "gina"]), ["bob", "eve", "carol", "dave", "gina"]);
+        assert_eq!(collected(&["gina", "bob", "eve", "carol", "dave"]), ["bob", "eve", "dave", "carol", "gina"]);
     }
 
     /// Slots are kept in such a table too: a recorded negotiator scanned ten in this order (collisions aside).
     #[test]
     fn the_collectors_table_explains_a_recorded_order_of_slots() {
         let recorded = ["m09", "m04", "m06", "m01", "m10", "m08", "m03", "m05", "m07", "m02"];
-        let buckets: Vec<u64> = recorded
-            .iter()
-            .map(|machine| hash(format!("slot1@{machine}.pool.test").bytes()) % table_size(recorded.len()))
-            .collect();
+        let buckets: Vec<u64> =
+            recorded.iter().map(|machine| hash(format!("slot1@{machine}.pool.test").bytes()) % 15).collect();
         assert!(buckets.is_sorted(), "{buckets:?}");
-        assert_eq!((table_size(5), table_size(6), table_size(12)), (7, 15, 31));
     }
 }
