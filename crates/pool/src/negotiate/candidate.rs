@@ -61,16 +61,16 @@ impl Ranking {
         preempt_state: PreemptState,
         settings: &EvalOptions,
     ) -> RankKey {
-        let preemption = self.preemption_of(slot, request, preempt_state, settings);
         if self.ignore_jobs {
-            return RankKey { preempt_state, preemption, ..self.of_slot(slot, settings) };
+            // All ranks are those of the slot unclaimed, PREEMPTION_RANK too.
+            return RankKey { preempt_state, ..self.of_slot(slot, settings) };
         }
         RankKey {
             before_job: value(self.before_job.as_ref(), slot, request, settings),
             job: matching::rank(request, slot, settings),
             after_job: value(self.after_job.as_ref(), slot, request, settings),
             preempt_state,
-            preemption,
+            preemption: self.preemption_of(slot, request, preempt_state, settings),
         }
     }
 

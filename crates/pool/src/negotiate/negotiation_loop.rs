@@ -437,10 +437,12 @@ impl<'c> NegotiationLoop<'c> {
         while progress.matched.contains_key(&serving.idle_from) {
             serving.idle_from += 1;
         }
-        let released = if offer.makes_room { self.offers.make_room(&offer) } else { Vec::new() };
+        let room = offer.makes_room.then(|| self.offers.make_room(&offer)).flatten();
         let limits = self.offers.take(&offer, &serving.request);
         // Counted by what is left of the slot. Jobs that are skipped because they are expected in it stay idle.
-        serving.served += self.packed(&serving.request, self.offers.slot(offer.slot));
+        let left = self.offers.slot(offer.slot);
+        serving.served += self.packed(&serving.request, room.as_ref().map_or(&left.ad, |room| &room.ad), left.stays);
+        let released = room.map_or_else(Vec::new, |room| room.released);
         session.matched(offer.cost, displaced.is_some());
         let list = &self.queue.lists[turn.who];
         let ad = &self.queue.jobs[list[place].job].ad;
@@ -510,22 +512,25 @@ impl<'c> NegotiationLoop<'c> {
             *known.entry(list[place].autocluster).or_insert_with(|| requires_standing(ad(place)))
         };
         let standing = || of_slot() || of_job();
-        if list[place].autocluster == request.autocluster && !standing() {
+        // The limits of a match are those of the request, which may lack those of the job.
+        let limits_known = self.queue.requests_limits();
+        if list[place].autocluster == request.autocluster && limits_known && !standing() {
             return slot.suits_equal_job(ad(place), self.settings);
         }
-        slot.suits_other_job(ad(place), ad(request.first), self.settings)
+        let requested = if limits_known { ad(request.first) } else { &ClassAd::new() };
+        slot.suits_other_job(ad(place), requested, self.settings)
     }
 
-    /// The number of jobs of a request that the access point is expected to pack into a slot.
-    fn packed(&self, request: &Request, slot: &Slot) -> usize {
+    /// The number of jobs of a request that the access point is expected to pack into a slot with this ad.
+    fn packed(&self, request: &Request, slot: &ClassAd, stays: bool) -> usize {
         if !self.rules.knobs.matching.depth_first {
             return 1;
         }
         let amount = |ad, name: &str| AdReader::of(ad, self.settings).integer(name).unwrap_or(1);
-        let fits = |has: &str, wants: &str| amount(&slot.ad, has) / amount(&request.ad, wants).max(1);
+        let fits = |has: &str, wants: &str| amount(slot, has) / amount(&request.ad, wants).max(1);
         // None if too little is left: then the job is matched once more, unless requests are not counted, or the slot stays in
         // the list and would be matched for ever.
-        let least = i64::from(slot.stays || !self.rules.knobs.significant.request_counts);
+        let least = i64::from(stays || !self.rules.knobs.significant.request_counts);
         fits("Cpus", "RequestCpus").min(fits("Memory", "RequestMemory")).max(least) as usize
     }
 

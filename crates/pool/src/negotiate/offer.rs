@@ -30,7 +30,7 @@ use classmate::internal::eval::matching;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::threads;
 
-pub use room::VARIOUS;
+pub use room::{MadeRoom, VARIOUS};
 
 /// Minimum number of slots per task of a thread.
 const GRAIN: usize = 256;
@@ -351,8 +351,8 @@ impl SlotMatcher for ScanMatcher<'_> {
         }
     }
 
-    fn make_room(&mut self, offer: &Offer) -> Vec<String> {
-        self.found.as_ref().map_or_else(Vec::new, |found| self.room_in(found, offer))
+    fn make_room(&mut self, offer: &Offer) -> Option<MadeRoom> {
+        self.found.as_ref().and_then(|found| self.room_in(found, offer))
     }
 
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>> {
@@ -393,10 +393,10 @@ impl ScanMatcher<'_> {
         is_bad
     }
 
-    /// The names of the dynamic slots to preempt for an offer among these candidates.
-    pub(super) fn room_in(&self, found: &ScannedCandidates, offer: &Offer) -> Vec<String> {
-        let room = found.rooms.get(&offer.slot);
-        room.map_or_else(Vec::new, |room| room::names(&self.slots[offer.slot].ad, room, self.settings))
+    /// The room that is made for an offer among these candidates.
+    pub(super) fn room_in(&self, found: &ScannedCandidates, offer: &Offer) -> Option<MadeRoom> {
+        let room = found.rooms.get(&offer.slot)?;
+        Some(MadeRoom::new(&self.slots[offer.slot].ad, room, self.settings))
     }
 
     /// Returns whether a slot has handed out all claims that its ad lists, which may be none. False if the ad has no list.
@@ -485,9 +485,9 @@ impl ScanMatcher<'_> {
             free[part].iter().map(|&at| self.test(at, search, limited)).collect::<Vec<SlotVerdict>>()
         });
         let mut found = ScannedCandidates::new(search);
-        found.tally.considered = free.len();
         let mut weight = 0.0;
         for (at, verdict) in free.into_iter().zip(verdicts.into_iter().flatten()) {
+            found.tally.considered += 1;
             let verdict = match verdict {
                 SlotVerdict::WithRoom(room, verdict) => {
                     self.given_up.entry(at).or_default().extend(&room);

@@ -1,6 +1,6 @@
 //! The search of slots for requests: one interface, two matchers that must agree.
 
-use crate::negotiate::offer::{Offer, Refusal, SlotSearch};
+use crate::negotiate::offer::{MadeRoom, Offer, Refusal, SlotSearch};
 use crate::negotiate::outcome::Tally;
 use crate::pool::Slot;
 use crate::queue::request::Request;
@@ -31,9 +31,9 @@ pub trait SlotMatcher {
     /// that are held from now on, in lower case.
     fn take(&mut self, offer: &Offer, request: &Request) -> Option<Vec<u8>>;
 
-    /// Preempts the dynamic slots in the way of an offer that makes room, and returns their names.
-    fn make_room(&mut self, _: &Offer) -> Vec<String> {
-        Vec::new()
+    /// Preempts the dynamic slots in the way of an offer that makes room.
+    fn make_room(&mut self, _: &Offer) -> Option<MadeRoom> {
+        None
     }
 
     /// A slot as it is now.

@@ -39,6 +39,6 @@ mod tests {
             assert!(attribute.fields.iter().all(|(field, _)| FIELDS.contains(field)), "{attribute:?}");
         }
         assert_eq!(BY_NAME.len(), ATTRIBUTES.len());
-        assert_eq!(names_with("negotiator").count(), 65);
+        assert_eq!(names_with("negotiator").count(), 66);
     }
 }

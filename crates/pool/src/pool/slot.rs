@@ -88,6 +88,7 @@ static CURRENT_RANK: LazyLock<Name> = LazyLock::new(|| Name::new("CurrentRank"))
 static CONCURRENCY_LIMITS: LazyLock<Name> = LazyLock::new(|| Name::new("ConcurrencyLimits"));
 static CLAIM_ID_LIST: LazyLock<Name> = LazyLock::new(|| Name::new("ClaimIdList"));
 static CLAIM_ID: LazyLock<Name> = LazyLock::new(|| Name::new("ClaimId"));
+static NUM_CLAIMS: LazyLock<Name> = LazyLock::new(|| Name::new("NumClaims"));
 
 /// A slot.
 #[derive(Debug, Clone)]
@@ -237,13 +238,15 @@ impl Slot {
         }
     }
 
-    /// Number of claims; `None` if the ad does not have them, like public ads.
+    /// Number of claims; `None` if the ad does not tell. Public ads have no claims; those of slots with a consumption policy
+    /// have their number.
     pub fn claims(&self, settings: &EvalOptions) -> Option<usize> {
         let facts = AdReader::of(&self.ad, settings);
         let separators = |byte: &u8| *byte == b',' || byte.is_ascii_whitespace();
         match facts.string(*CLAIM_ID_LIST) {
             Some(list) => Some(list.split(separators).filter(|claim| !claim.is_empty()).count()),
-            None => facts.string(*CLAIM_ID).map(|_| 1),
+            None if self.ad.contains(*CLAIM_ID) => Some(1),
+            None => facts.integer(*NUM_CLAIMS).map(|count| usize::try_from(count).unwrap_or(0)),
         }
     }
 

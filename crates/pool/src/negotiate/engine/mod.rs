@@ -32,7 +32,7 @@ use crate::negotiate::engine::in_use::PreemptionOrder;
 use crate::negotiate::engine::rows::RowState;
 use crate::negotiate::engine::verdict::{Interner, Signature, all};
 use crate::negotiate::engine::vocabulary::is_plain;
-use crate::negotiate::offer::{Limited, Offer, Refusal, ScanMatcher, SlotSearch};
+use crate::negotiate::offer::{Limited, MadeRoom, Offer, Refusal, ScanMatcher, SlotSearch};
 use crate::negotiate::outcome::Tally;
 use crate::negotiate::rules::Rules;
 use crate::negotiate::slot_matcher::SlotMatcher;
@@ -350,7 +350,7 @@ impl SlotMatcher for ClassMatcher<'_> {
         }
     }
 
-    fn make_room(&mut self, offer: &Offer) -> Vec<String> {
+    fn make_room(&mut self, offer: &Offer) -> Option<MadeRoom> {
         match &self.found {
             Some(found) => self.offers.room_in(&found.listed, offer),
             None => self.offers.make_room(offer),

@@ -64,10 +64,7 @@ impl RoomSearch<'_> {
         let rank = Scope::new(&slot.ad, self.settings).with_target(request).eval_attr("Rank").ok();
         let rank = rank.and_then(|value| value.as_number()).unwrap_or(0.0);
         let names = list(&slot.ad, "ChildName", self.settings);
-        let assets: Vec<(Name, Vec<Value>)> = resources(&slot.ad, self.settings)
-            .into_iter()
-            .map(|name| (name, list(&slot.ad, Name::new([b"Child", name.as_bytes()].concat()), self.settings)))
-            .collect();
+        let assets = assets(&slot.ad, self.settings);
         let mut room = Room { ad: slot.ad.clone(), preempt_state: PreemptState::None, given_up: Vec::new() };
         for child in children.into_iter().take_while(|child| child.rank <= rank) {
             if child.rank < rank {
@@ -81,9 +78,7 @@ impl RoomSearch<'_> {
             } else {
                 continue;
             }
-            for (name, amounts) in &assets {
-                give_back(&mut room.ad, *name, amounts.get(child.number), self.settings);
-            }
+            give_all_back(&mut room.ad, &assets, child.number, self.settings);
             room.given_up.push(child.number);
             if (self.fits)(&room.ad) {
                 room.ad.insert("RemoteUser", VARIOUS);
@@ -205,14 +200,43 @@ pub(super) fn by_name(slots: &[Slot]) -> HashMap<Box<[u8]>, usize> {
     slots.iter().enumerate().rev().map(|(at, slot)| ((&*slot.name).into(), at)).collect()
 }
 
-/// The names of some dynamic slots of an ad, given their numbers.
-pub(super) fn names(slot: &ClassAd, given_up: &[usize], settings: &EvalOptions) -> Vec<String> {
-    let names = list(slot, "ChildName", settings);
-    let name = |at: &usize| match names.get(*at) {
-        Some(Value::Str(name)) => name.to_string(),
-        _ => format!("#{}", at + 1),
-    };
-    given_up.iter().map(name).collect()
+/// A partitionable slot whose dynamic slots give their resources back.
+#[derive(Debug, Clone)]
+pub struct MadeRoom {
+    /// Its ad with their resources.
+    pub ad: ClassAd,
+    /// Their names.
+    pub released: Vec<String>,
+}
+
+impl MadeRoom {
+    /// The slot with this ad, without some of its dynamic slots, given by their numbers.
+    pub(super) fn new(slot: &ClassAd, given_up: &[usize], settings: &EvalOptions) -> Self {
+        let names = list(slot, "ChildName", settings);
+        let name = |at: &usize| match names.get(*at) {
+            Some(Value::Str(name)) => name.to_string(),
+            _ => format!("#{}", at + 1),
+        };
+        let mut ad = slot.clone();
+        let assets = assets(slot, settings);
+        for child in given_up {
+            give_all_back(&mut ad, &assets, *child, settings);
+        }
+        Self { ad, released: given_up.iter().map(name).collect() }
+    }
+}
+
+/// The resources of a partitionable slot, with the amounts of each that its dynamic slots have.
+fn assets(slot: &ClassAd, settings: &EvalOptions) -> Vec<(Name, Vec<Value>)> {
+    let amounts = |name: Name| list(slot, Name::new([b"Child", name.as_bytes()].concat()), settings);
+    resources(slot, settings).into_iter().map(|name| (name, amounts(name))).collect()
+}
+
+/// Adds the resources of a dynamic slot, given by its number, to those of the partitionable one.
+fn give_all_back(slot: &mut ClassAd, assets: &[(Name, Vec<Value>)], child: usize, settings: &EvalOptions) {
+    for (name, amounts) in assets {
+        give_back(slot, *name, amounts.get(child), settings);
+    }
 }
 
 /// The elements of a list, evaluated in the ad; empty if the attribute is not a list.
