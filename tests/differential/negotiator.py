@@ -1,7 +1,8 @@
 """Plays a pool on a real negotiator, once: what it saw and what it decided becomes a folder like those of `tests/data/cycles.tar.gz`.
 
 A pool is a dictionary: `slots` (each with its public ad, the number of its `claims` and of its `children`), `submitters` (further ads),
-`jobs` (`n` jobs of one submit description at a `schedd`), `log` (the lines of the accountant's log) and `config`."""
+`jobs` (`n` jobs of one submit description at a `schedd`), `log` (the lines of the accountant's log) and `config`. Later cycles of the same
+negotiator are in `then`: pools without log and config, with `restart` if the negotiator is started anew before the cycle."""
 import json
 import os
 import re
@@ -98,11 +99,14 @@ class Unplayable(Exception):
     """The pool could not be played: a daemon did not do what was expected in time."""
 
 
-def decisions(log):
-    """What the negotiator decided in the first cycle of its log."""
+FINISHED = "Finished Negotiation Cycle"
+
+
+def decisions(log, number=0):
+    """What the negotiator decided in one of the cycles of its log, by number."""
     found = {"matches": [], "rejected": [], "negotiations": [], "pies": []}
     spin, group = 0, None
-    for line in log.split("Finished Negotiation Cycle")[0].splitlines():
+    for line in log.split(FINISHED)[number].splitlines():
         line = STAMP.sub("", line)
         kind, match = next(((kind, match) for kind, rule in LINES.items() if (match := rule.match(line))), (None, None))
         place = {"spin": spin, "group": group}
@@ -148,7 +152,7 @@ class Pool:
 
     def __init__(self, root, port):
         """A pool in the chroot `root`."""
-        self.root, self.port, self.daemons, self.over = root, port, {}, False
+        self.root, self.port, self.daemons, self.over, self.found = root, port, {}, False, None
         self.inner = f"/srv/cycles-{port}"
         self.outer = root + self.inner
 
@@ -166,12 +170,30 @@ class Pool:
             command = self.command(f"/usr/sbin/condor_{daemon}", "-f", *options, config=config)
             self.daemons[daemon + config] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
 
-    def stop(self):
-        """Ends all daemons."""
-        for process in list(self.daemons.values()):
+    def stop(self, names=None):
+        """Ends all daemons, or some; a negotiator that is started anew writes its log to the end before."""
+        for name in list(self.daemons) if names is None else names:
+            process = self.daemons.pop(name)
+            if names and name.startswith("negotiator"):
+                process.send_signal(signal.SIGQUIT)
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    pass
             process.kill()
             process.wait()
-        self.daemons.clear()
+
+    def clear(self):
+        """Removes the files of the access points, for the next cycle."""
+        shutil.rmtree(f"{self.outer}/1", ignore_errors=True)
+        for name in os.listdir(f"{self.outer}/spool"):
+            path = f"{self.outer}/spool/{name}"
+            if name.startswith("Accountant"):
+                continue
+            shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        for name in ("SchedLog", "CollectorLog"):
+            if os.path.exists(f"{self.outer}/log/{name}"):
+                os.remove(f"{self.outer}/log/{name}")
 
     def wait(self, what, condition, seconds=30):
         """Waits until a condition holds, and returns its value."""
@@ -185,26 +207,46 @@ class Pool:
             time.sleep(0.03)
         raise Unplayable(f"timeout: {what}")
 
-    def play(self, pool, folder):
-        """Plays a pool, and writes what was seen and decided into `folder`."""
+    def play(self, pool, folder, evolve=None):
+        """Plays a pool, and writes what was seen and decided into `folder`, and into `then1` and so on below it for later cycles;
+        `evolve` makes the pool of the next cycle, if there is one, from the number of the cycle, its pool and what was decided."""
         self.stop()
         shutil.rmtree(self.outer, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         original, passed = pool, int(time.time()) - NOW
-        text = re.sub(r"\b179[45]\d{6}\b", lambda moment: str(int(moment[0]) + passed), json.dumps(pool))
-        pool = json.loads(text.replace("PORT7", str(self.port + 1)))
+        stages = [pool, *pool.get("then", [])]
         try:
             # A claim stays pending: the machines accept connections, and never answer.
             with socket.create_server(("127.0.0.1", self.port + 1), backlog=4096):
-                self.fill(pool)
-                shutil.rmtree(folder, ignore_errors=True)
-                os.makedirs(f"{folder}/after")
-                self.export(pool, folder)
-                self.negotiate(folder)
+                number = 0
+                while number < len(stages):
+                    place = f"{folder}/then{number}" if number else folder
+                    self.stage(stages[number], place, number, passed, pool["config"])
+                    if evolve and (pool := evolve(number, stages[number], self.found)):
+                        stages.append(pool)
+                    pool = stages[0]
+                    number += 1
+                # The last matches are in the log once the negotiator has ended.
+                self.stop([name for name in self.daemons if name.startswith("negotiator")])
+                shutil.copy(f"{self.outer}/spool/Accountantnew.log", f"{place}/after/Accountantnew.log")
+                os.chmod(f"{place}/after/Accountantnew.log", 0o644)
             with open(f"{folder}/pool.json", "w") as out:
-                json.dump(original, out, indent=1)
+                json.dump({**original, "then": stages[1:]} if len(stages) > 1 else original, out, indent=1)
         finally:
             self.stop()
             shutil.rmtree(self.outer, ignore_errors=True)
+
+    def stage(self, pool, folder, number, passed, config):
+        """Plays one cycle."""
+        text = re.sub(r"\b179[45]\d{6}\b", lambda moment: str(int(moment[0]) + passed), json.dumps(pool))
+        pool = {"config": config, **json.loads(text.replace("PORT7", str(self.port + 1)))}
+        os.makedirs(f"{folder}/after")
+        if number:
+            self.stop([name for name in self.daemons if not name.startswith("negotiator") or pool.get("restart")])
+            self.clear()
+        self.fill(pool)
+        self.export(pool, folder)
+        self.negotiate(folder, number)
 
     def fill(self, pool):
         """Starts collector and access points, and gives them slots, submitters and jobs."""
@@ -213,7 +255,7 @@ class Pool:
         for number, schedd in enumerate(dict.fromkeys(["schedd@pool.test", *(job["schedd"] for job in pool["jobs"])])):
             folder = f"{self.inner}/{number}" if number else self.inner
             for name in ("log", "spool", "lock", "run", "execute"):
-                os.makedirs(f"{self.root}{folder}/{name}")
+                os.makedirs(f"{self.root}{folder}/{name}", exist_ok=True)
             self.access_points[schedd] = config = f"condor_config.{number}" if number else "condor_config"
             with open(f"{self.outer}/{config}", "w") as out:
                 out.write(SETTINGS.format(folder, port=self.port, schedd=schedd) + knobs)
@@ -241,7 +283,8 @@ class Pool:
             done = subprocess.run(self.command("sh", "-ec", "; ".join(script) or ":", user="alice", config=config), capture_output=True, text=True)
             if done.returncode:
                 raise Unplayable(f"condor_submit: {(done.stdout + done.stderr)[-300:]}")
-        idle = sum(job["n"] for job in pool["jobs"] if job["submit"].get("hold") != "true")
+        waiting = lambda job: min(job["n"], int(job["submit"].get("max_materialize", job["n"])), int(job["submit"].get("max_idle", job["n"])))
+        idle = sum(waiting(job) for job in pool["jobs"] if job["submit"].get("hold") != "true")
         others = sum(int(ad.get("IdleJobs", 0)) for ad in pool["submitters"])
         self.wait("submitters", lambda: sum(int(value(ad, "IdleJobs") or 0) for ad in wire.query(self.port, "Submitter")) == idle + others)
         self.settle()
@@ -275,37 +318,53 @@ class Pool:
                 subprocess.run(self.command("condor_q", "-allusers", "-long", config=config), stdout=out, check=True)
         with open(f"{folder}/config", "w") as out:
             out.write("UID_DOMAIN = pool.test\n" + "".join(f"{name} = {text}\n" for name, text in pool["config"].items()))
-        with open(f"{folder}/Accountantnew.log", "w") as out:
-            out.write("\n".join(pool["log"]) + "\n")
-        shutil.copy(f"{folder}/Accountantnew.log", f"{self.outer}/spool/Accountantnew.log")
-        os.chmod(f"{self.outer}/spool/Accountantnew.log", 0o600)
+        spooled = f"{self.outer}/spool/Accountantnew.log"
+        if "log" in pool:
+            with open(f"{folder}/Accountantnew.log", "w") as out:
+                out.write("\n".join(pool["log"]) + "\n")
+            shutil.copy(f"{folder}/Accountantnew.log", spooled)
+            os.chmod(spooled, 0o600)
+        elif pool.get("restart"):
+            shutil.copy(spooled, f"{folder}/Accountantnew.log")
+            os.chmod(f"{folder}/Accountantnew.log", 0o644)
 
-    def negotiate(self, folder):
-        """Starts the negotiator for one cycle, and writes what it decided."""
+    def reschedule(self, read):
+        """Asks a negotiator that runs for a cycle. The first is aborted, as the new collector does not know its session."""
+        address = re.findall(r"^\S+ \S+ DaemonCore: command socket at <127\.0\.0\.1:(\d+)", read(), re.M)[-1]
+        ended = lambda: read().count(FINISHED) + read().count("Aborting negotiation cycle")
+        for _ in range(3):
+            before, finished = ended(), read().count(FINISHED)
+            with wire.Connection(int(address)) as connection:
+                connection.number(wire.RESCHEDULE)
+                connection.flush()
+            self.wait("cycle", lambda: ended() > before, 60)
+            if read().count(FINISHED) > finished:
+                return
+        raise Unplayable("the negotiator aborts its cycles")
+
+    def negotiate(self, folder, number):
+        """Lets the negotiator run a cycle, and writes what it decided."""
         log = f"{self.outer}/log/NegotiatorLog"
         read = lambda: open(log, errors="replace").read() if os.path.exists(log) else ""
-        self.start("negotiator")
+        if "negotiatorcondor_config" not in self.daemons:
+            self.start("negotiator")
+        elif number:
+            self.reschedule(read)
         process = self.daemons["negotiatorcondor_config"]
-        self.wait("cycle", lambda: "Finished Negotiation Cycle" in read() or process.poll() is not None, 60)
+        self.wait("cycle", lambda: read().count(FINISHED) > number or process.poll() is not None, 60)
         if process.poll() is not None:
             raise Unplayable(f"the negotiator ended: {read()[-200:]}")
         published = lambda: [ad for ad in wire.query(self.port, "Negotiator") if value(ad, "LastNegotiationCycleEnd0")]
         ads = self.wait("negotiator ad", published)
-        process.send_signal(signal.SIGQUIT)
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
-            pass
-        self.stop()
-        text = read()
-        shutil.copy(f"{self.outer}/spool/Accountantnew.log", f"{folder}/after/Accountantnew.log")
-        os.chmod(f"{folder}/after/Accountantnew.log", 0o644)
-        with open(f"{folder}/after/Accountantnew.log") as accounts:
-            updates = re.findall(r"^103 Accountant\. LastUpdateTime (\d+)", accounts.read(), re.M)
+        text, accounts = read(), f"{folder}/after/Accountantnew.log"
+        shutil.copy(f"{self.outer}/spool/Accountantnew.log", accounts)
+        os.chmod(accounts, 0o644)
+        with open(accounts) as file:
+            updates = re.findall(r"^103 Accountant\. LastUpdateTime (\d+)", file.read(), re.M)
         with open(f"{folder}/after/negotiator.ads", "w") as out:
             out.writelines(line + "\n" for line in ads[0])
         with open(f"{folder}/NegotiatorLog", "w") as out:
             out.write(text)
-        found = {**decisions(text), "now": int(updates[-1]), "cycles": text.count("Finished Negotiation Cycle")}
+        self.found = {**decisions(text, number), "now": int(updates[-1]), "cycles": text.count(FINISHED) - number}
         with open(f"{folder}/expected.json", "w") as out:
-            json.dump(found, out, indent=1)
+            json.dump(self.found, out, indent=1)

@@ -1,4 +1,5 @@
 """Random pools: slots, jobs, users, groups and settings of the negotiator, made from a seed."""
+import copy
 import random
 
 from negotiator import NOW
@@ -32,7 +33,8 @@ ORDER = ["Memory", "0", '"text"', "HasX", "GPUs", "TARGET.RequestMemory - Memory
          "SubmitterUserPrio * SlotID", "TARGET.Foo", "1E+39 * Cpus"]
 PREEMPTION = ["RemoteUserPrio > SubmitterUserPrio * 1.2", "RemoteUserPrio > 10", "RemoteUserResourcesInUse > 2", "RemoteUserFloor == 0", 'TARGET.Dept =!= "z"', 'State == "Claimed"', "1",
               "true", "MY.TotalJobRunTime > 500 && RemoteUserPrio > TARGET.SubmitterUserPrio", "TARGET.SubmitterUserResourcesInUse < 3", "undefined", '"true"',
-              "MY.CurrentRank < 3 && RemoteUserPrio >= SubmitterUserPrio", "RemoteUserCeiling =?= undefined || RemoteUserCeiling < 3", "SubmitterUserResourcesInUse < RemoteUserResourcesInUse"]
+              "MY.CurrentRank < 3 && RemoteUserPrio >= SubmitterUserPrio", "RemoteUserCeiling =?= undefined || RemoteUserCeiling < 3", "SubmitterGroup =!= RemoteGroup", "RemoteGroupResourcesInUse > 2",
+              "SubmitterUserResourcesInUse < RemoteUserResourcesInUse"]
 PREEMPTION_RANKS = ["RemoteUserPrio", "TotalJobRunTime", "NoSuch", "0 - TotalJobRunTime", "RemoteUserResourcesInUse * 10 + KFlops / 1000000.0", "0 - RemoteUserResourcesInUse", "MY.Rank"]
 # Settings: the chance, then the values.
 KNOBS = {
@@ -64,6 +66,19 @@ GROUP_KNOBS = {
 }
 
 
+# Features that are frequent together in some pools.
+FOCUS = [
+    ["partitionable", "consumption", "used", "ALLOW_PSLOT_PREEMPTION", "NEGOTIATOR_DEPTH_FIRST", "MATCH_WORKING_CM_SLOTS", "NEGOTIATOR_MATCHLIST_CACHING"],
+    ["partitionable", "consumption", "NEGOTIATOR_CONSIDER_PREEMPTION", "SLOT_WEIGHT", "limits"],
+    ["used", "ranks", "PREEMPTION_REQUIREMENTS", "PREEMPTION_RANK", "PREEMPTION_REQUIREMENTS_STABLE", "PREEMPTION_RANK_STABLE", "NEGOTIATOR_CROSS_SLOT_PRIOS",
+     "NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", "STARTD_JOB_ATTRS"],
+    ["NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", "USE_RESOURCE_REQUEST_COUNTS", "NEGOTIATE_ALL_JOBS_IN_CLUSTER", "NEGOTIATOR_DEPTH_FIRST", "NEGOTIATOR_PREFETCH_REQUESTS",
+     "NEGOTIATOR_JOB_CONSTRAINT", "ADD_SIGNIFICANT_ATTRIBUTES", "SIGNIFICANT_ATTRIBUTES", "REMOVE_SIGNIFICANT_ATTRIBUTES", "odd"],
+    [*GROUP_KNOBS, "floors", "ceilings", "USE_GLOBAL_JOB_PRIOS", "NEGOTIATOR_USE_SLOT_WEIGHTS", "NEGOTIATOR_USE_WEIGHTED_DEMAND", "NEGOTIATOR_IGNORE_USER_PRIORITIES"],
+    ["limits", "odd", "starts", "states", "NEGOTIATOR_SLOT_CONSTRAINT", "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT", "NEGOTIATOR_SUBMITTER_CONSTRAINT"],
+]
+
+
 class Maker:
     """Makes one pool; each feature of it is more or less frequent."""
 
@@ -72,10 +87,18 @@ class Maker:
         self.random = random.Random(f"cycle {seed}")
         self.much = self.random.choice([0.3, 0.8, 0.8, 1.5])
         self.pick = self.random.choice
+        # Drawn from a source of their own, as what `rare` decides: the other draws of a seed stay what they were.
+        self.more = random.Random(f"cycle {seed} more")
+        self.cycles = self.more.choice([1, 1, 1, 2, 2, 3])
+        self.focus = self.more.choice([[], [], [], *FOCUS])
 
-    def some(self, chance):
-        """True in `chance` of 30 cases, or less in a pool with few features."""
-        return self.random.random() < self.much * chance / 30
+    def some(self, chance, feature=None):
+        """True in `chance` of 30 cases, or less in a pool with few features, or more if it is in focus."""
+        return self.random.random() < self.much * chance * (4 if feature in self.focus else 1) / 30
+
+    def rare(self, chance):
+        """As `some`, for features that came later."""
+        return self.more.random() < self.much * chance / 30
 
     def quoted(self, text):
         """A string literal."""
@@ -87,13 +110,13 @@ class Maker:
         self.groups = self.pick(TREES) if self.random.random() < 0.45 else []
         knobs = {**KNOBS, **(GROUP_KNOBS if self.groups else {})}
         for name, (chance, values) in knobs.items():
-            if self.some(chance):
+            if self.some(chance, name):
                 config[name] = self.pick(values)
         if config.get("USE_RESOURCE_REQUEST_COUNTS") == "False" or config.get("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE") == "1":
             # Access points would offer a rejected job again and again: the cycle would not end (Q61).
             config.pop("NEGOTIATE_ALL_JOBS_IN_CLUSTER", None)
         self.quotas(config)
-        self.limits = self.some(12)
+        self.limits = self.some(12, "limits")
         if self.limits:
             for name, values in (("XSW_LIMIT", [1, 2, 3]), ("LIC_LIMIT", [1, 2, 3.5]), ("CONCURRENCY_LIMIT_DEFAULT", [2, 3.5, 4]), ("CONCURRENCY_LIMIT_DEFAULT_LARGE", [3, 6]),
                                  ("CONCURRENCY_LIMIT_DEFAULT_SMALL", [2]), ("LARGE.BAR_LIMIT", [2, 9])):
@@ -104,6 +127,9 @@ class Maker:
         # A claim that took a while has been charged already, where priorities decay.
         decays = self.some(5)
         config["PRIORITY_HALFLIFE"] = self.pick(["100", "3600", "86400"]) if decays else "1.0e30"
+        if self.rare(2):
+            # The group of all submitters, whatever their names.
+            config.update({"NEGOTIATOR_CLASSAD_USER_MAP_NAMES": "GROUP_PREFIX", "CLASSAD_USER_MAPDATA_GROUP_PREFIX": f"* pool.test {self.more.choice([*self.groups, 'team'])}"})
         self.users = self.random.sample(USERS, self.random.randint(1, 6))
         self.weight = self.pick(WEIGHTS) if self.some(15) else self.pick(["1", "Cpus"])
         slots = self.slots()
@@ -138,7 +164,7 @@ class Maker:
     def slots(self):
         """Slots of all kinds; more than 16 only sometimes, as the order of equal candidates of longer lists is not defined."""
         count = self.pick([1, 2, 3, 4, 6, 8, 10, 12, 14, 14, 20, 30])
-        kinds = {kind: self.some(chance) for kind, chance in (("used", 24), ("states", 5), ("partitionable", 9), ("consumption", 6), ("ranks", 9), ("starts", 9), ("odd", 9))}
+        kinds = {kind: self.some(chance, kind) for kind, chance in (("used", 24), ("states", 5), ("partitionable", 9), ("consumption", 6), ("ranks", 9), ("starts", 9), ("odd", 9))}
         varied, share = self.random.random() < 0.7, self.pick([0.2, 0.5, 0.8])
         slots = []
         for number in range(1, count + 1):
@@ -217,17 +243,22 @@ class Maker:
             self.use(child, *self.pick(STATES))
             children.append(child)
         left = int(parent["Cpus"]) - sum(int(child["Cpus"]) for child in children)
-        parent.update({"Cpus": str(max(left, 0)), "Memory": str(int(parent["Memory"]) - 1024 * len(children)), "NumDynamicSlots": str(len(children))})
-        for name in ("AccountingGroup", "Activity", "Cpus", "CurrentRank", "Memory", "Name", "RemoteUser", "State"):
-            parent[f"Child{name}"] = "{ %s }" % ", ".join(child.get(name, "undefined") for child in children)
-        parent["ChildDisk"] = "{ %s }" % ", ".join("1000" for _ in children)
-        parent["ChildRetirementTimeRemaining"] = "{ %s }" % ", ".join(child.get("RetirementTimeRemaining", "0") for child in children)
+        parent.update({"Cpus": str(max(left, 0)), "Memory": str(int(parent["Memory"]) - 1024 * len(children))})
+        self.tell(parent, children)
         if self.some(4):
             parent.update({"State": '"Claimed"', "RemoteScheddName": '"schedd@pool.test"'})
         rolled = self.random.random() < 0.7
         for child in children:
             child["PslotRollupInformation"] = str(rolled).lower()
         return [{"public": child, "claims": 1, "children": 0} for child in children]
+
+    def tell(self, parent, children):
+        """Lists the dynamic slots in the ad of their partitionable slot."""
+        parent["NumDynamicSlots"] = str(len(children))
+        for name in ("AccountingGroup", "Activity", "Cpus", "CurrentRank", "Memory", "Name", "RemoteUser", "State"):
+            parent[f"Child{name}"] = "{ %s }" % ", ".join(child.get(name, "undefined") for child in children)
+        parent["ChildDisk"] = "{ %s }" % ", ".join("1000" for _ in children)
+        parent["ChildRetirementTimeRemaining"] = "{ %s }" % ", ".join(child.get("RetirementTimeRemaining", "0") for child in children)
 
     def odd(self, slot):
         """Gives a slot a rare attribute, or takes one away."""
@@ -294,6 +325,9 @@ class Maker:
             submit["hold"] = "true"
         if some(2):
             submit["+MaxJobRetirementTime"] = "3600"
+        if self.rare(2) and "hold" not in submit:
+            # Materialized late: the others of the cluster are not in the queue.
+            submit[self.more.choice(["max_materialize", "max_idle"])] = self.more.choice(["1", "2", "5"])
         return {"schedd": "schedd2@pool.test" if self.much > 1 and chance() < 0.1 else "schedd@pool.test", "n": pick([1, 1, 2, 3, 4, 5, 8, 12]), "submit": submit}
 
     def submitters(self):
@@ -322,19 +356,89 @@ class Maker:
                 values["Priority"] = f"{self.pick([0.5, 0.5, 0.5, 1, 2, 3.7, 10, 50, 0.1, self.random.uniform(0.5, 40)]):.6f}"
             if self.random.random() < 0.8:
                 values["PriorityFactor"] = f"{self.pick([1, 1, 1, 10, 1000, 2.5]):.6f}"
-            if self.some(6):
+            if self.some(6, "ceilings"):
                 values["Ceiling"] = str(self.pick([0, 1, 2, 3, 5]))
-            if self.some(6):
+            if self.some(6, "floors"):
                 values["Floor"] = str(self.pick([0, 1, 2, 4, 9]))
             if user in used or not decays and self.some(5):
                 values.update({"WeightedAccumulatedUsage": f"{self.random.uniform(0, 1e6):.6f}", "AccumulatedUsage": f"{self.random.uniform(0, 1e6):.6f}",
                                "LastUsageTime": str(NOW - 70000), "BeginUsageTime": str(NOW - 500000)})
+            for kind, before in (("Ceiling", "2"), ("Floor", "1"), ("PriorityFactor", "10.000000")):
+                if kind in values and self.rare(8):
+                    # A lease that runs out long before the cycle, or long after it.
+                    values.update({f"{kind}LeaseExpiration": str(NOW + self.more.choice([-300, 3000])), f"{kind}PreLeaseValue": before})
             if user in used:
                 values.update({"ResourcesUsed": str(len(used[user])), "WeightedResourcesUsed": f"{sum(used[user]):.6f}"})
             lines += [f"101 Customer.{user} * *", *(f"103 Customer.{user} {name} {text}" for name, text in values.items())]
         return lines
 
 
+    def later(self, pool, decided):
+        """The pool of the next cycle: matched slots are in use, or not; others have become free; jobs are gone, and there are new ones."""
+        pool = copy.deepcopy(pool)
+        chance = self.random.random
+        slots, matched = {slot["public"]["Name"].strip('"'): slot for slot in pool["slots"]}, {}
+        for match in decided["matches"]:
+            matched.setdefault(match["slot"], []).append(match)
+        for slot in pool["slots"]:
+            ad = slot["public"]
+            if "UpdateSequenceNumber" in ad:
+                ad["UpdateSequenceNumber"] = str(int(ad["UpdateSequenceNumber"]) + 1)
+            if ad["State"] in ('"Claimed"', '"Preempting"') and ad["SlotType"] == '"Static"' and chance() < 0.3:
+                self.free(ad)
+        for name, matches in matched.items():
+            ad = slots[name]["public"]
+            if chance() < 0.2 or "Offline" in ad or "WantClaiming" in ad or ad["SlotType"] == '"Dynamic"':
+                continue
+            if ad["SlotType"] == '"Static"':
+                self.free(ad)
+                self.use(ad, "Claimed", "Busy", matches[-1]["submitter"].removesuffix("@pool.test"))
+            elif not slots[name]["children"]:
+                pool["slots"].extend(self.carved(ad, matches))
+                slots[name]["children"] = int(ad.get("NumDynamicSlots", 0))
+        for place, job in reversed(list(enumerate(pool["jobs"]))):
+            cluster = 1 + sum(other["schedd"] == job["schedd"] for other in pool["jobs"][:place])
+            job["n"] -= sum(match["job"].split(".")[0] == str(cluster) for match in decided["matches"])
+        pool["jobs"] = [job for job in pool["jobs"] if job["n"] > 0] + [self.job() for _ in range(self.pick([0, 1, 2]))]
+        if not pool["jobs"]:
+            pool["jobs"] = [self.job()]
+        return {"slots": pool["slots"], "submitters": pool["submitters"], "jobs": pool["jobs"], "restart": self.some(8)}
+
+    def free(self, ad):
+        """Makes a slot one that is not in use."""
+        for name in list(ad):
+            if name.startswith(("Remote", "Preempting")) or name in ("AccountingGroup", "TotalJobRunTime", "JobId", "RetirementTimeRemaining", "ConcurrencyLimits"):
+                del ad[name]
+        ad.update({"State": '"Unclaimed"', "Activity": '"Idle"'})
+        if "CurrentRank" in ad:
+            ad["CurrentRank"] = "0.0"
+
+    def carved(self, parent, matches):
+        """The dynamic slots of the matches of a partitionable slot that has none yet."""
+        host = parent["Machine"].strip('"')
+        children = []
+        for number, match in enumerate(matches, 1):
+            if int(parent["Cpus"]) < 1 or int(parent["Memory"]) < 512:
+                break
+            left_out = ("Total", "Partitionable", "Consumption", "MachineResources", "NumDynamicSlots", "Child")
+            child = {name: text for name, text in parent.items() if not name.startswith(left_out)}
+            child.update({"Name": f'"slot1_{number}@{host}"', "DSlotID": str(number), "SlotType": '"Dynamic"', "DynamicSlot": "true", "Cpus": "1", "Memory": "512"})
+            self.use(child, "Claimed", "Busy", match["submitter"].removesuffix("@pool.test"))
+            child["PslotRollupInformation"] = "true"
+            parent.update({"Cpus": str(int(parent["Cpus"]) - 1), "Memory": str(int(parent["Memory"]) - 512)})
+            children.append(child)
+        self.tell(parent, children)
+        return [{"public": child, "claims": 1, "children": 0} for child in children]
+
+
 def generate(seed):
     """The pool of a seed."""
     return Maker(seed).pool()
+
+
+def later(seed, number, pool, decided):
+    """The pool of the cycle after a cycle of a seed, or none."""
+    maker = Maker(seed)
+    maker.pool()
+    maker.random.seed(f"cycle {seed} {number}")
+    return maker.later(pool, decided) if number < maker.cycles - 1 else None
