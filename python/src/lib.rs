@@ -1,5 +1,5 @@
-//! The compiled part of the Python package `classmate`: [`mod@ad`] and [`expr`] are the types of `classmate.classad2`,
-//! [`convert`] turns values of either language into the other's, [`read`] reads ads.
+//! The compiled part of the Python package `classmate`: `ad` and `expr` are the types of `classmate.classad2`,
+//! `convert` turns values of either language into the other's, `read` reads ads.
 //!
 //! The Python files beside it (`python/classmate`) complete the types: base classes, enumerations, files.
 //! Nothing here knows the meaning of an expression; that is the crate `classmate`.
