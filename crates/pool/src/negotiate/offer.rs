@@ -7,6 +7,7 @@
 mod room;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -298,7 +299,7 @@ impl SlotMatcher for ScanMatcher<'_> {
                 let offer = self.pop(&mut found, search, &limited, &mut reached);
                 (found, offer)
             } else {
-                let mut found = self.scan(search, &limited, self.free_among(&self.order));
+                let mut found = self.scan(search, &limited, &self.free_among(&self.order));
                 let offer = found.candidates.pop().map(|(_, offer)| offer);
                 (found, offer)
             };
@@ -345,7 +346,7 @@ impl SlotMatcher for ScanMatcher<'_> {
             Err(refused) => {
                 let mut found = ScannedCandidates::new(search);
                 found.tally.considered = 1;
-                found.note(refused);
+                found.note(at, refused);
                 Err(found.tally)
             }
         }
@@ -480,32 +481,31 @@ impl ScanMatcher<'_> {
     }
 
     /// Evaluates free slots.
-    pub(super) fn scan(&mut self, search: &SlotSearch<'_>, limited: &Limited, free: Vec<usize>) -> ScannedCandidates {
-        let verdicts = threads::map_parts(free.len(), GRAIN, |part| {
-            free[part].iter().map(|&at| self.test(at, search, limited)).collect::<Vec<SlotVerdict>>()
-        });
-        let mut found = ScannedCandidates::new(search);
-        let mut weight = 0.0;
-        for (at, verdict) in free.into_iter().zip(verdicts.into_iter().flatten()) {
-            found.tally.considered += 1;
-            let verdict = match verdict {
-                SlotVerdict::WithRoom(room, verdict) => {
-                    self.given_up.entry(at).or_default().extend(&room);
-                    found.rooms.insert(at, room);
-                    *verdict
-                }
-                verdict => verdict,
-            };
-            let suits = matches!(verdict, SlotVerdict::Suitable(..));
-            found.note(verdict);
-            // If ranks do not depend on the job, the slots come best first, and the search ends when the limit is
-            // exceeded. Only a suitable slot ends it: even with a negative limit, one is found.
-            if self.rules.ranking.ignore_jobs && suits {
-                weight += AdReader::of(&self.slots[at].ad, self.settings).number("SlotWeight").unwrap_or(1.0);
-                if weight > search.session.limit() {
-                    break;
+    pub(super) fn scan(&mut self, search: &SlotSearch<'_>, limited: &Limited, free: &[usize]) -> ScannedCandidates {
+        let ignore_jobs = self.rules.ranking.ignore_jobs;
+        let scan_part = |part: Range<usize>| {
+            let (mut found, mut weight) = (ScannedCandidates::new(search), 0.0);
+            for &at in &free[part] {
+                found.tally.considered += 1;
+                let suitable = found.candidates.len();
+                found.note(at, self.test(at, search, limited));
+                // If ranks do not depend on the job, the slots come best first, and the search ends when the limit is
+                // exceeded. Only a suitable slot ends it: even with a negative limit, one is found.
+                if ignore_jobs && found.candidates.len() > suitable {
+                    weight += AdReader::of(&self.slots[at].ad, self.settings).number("SlotWeight").unwrap_or(1.0);
+                    if weight > search.session.limit() {
+                        break;
+                    }
                 }
             }
+            found
+        };
+        let least = if ignore_jobs { free.len() } else { GRAIN };
+        let mut parts = threads::map_parts(free.len(), least, scan_part).into_iter();
+        let mut found = parts.next().unwrap_or_else(|| ScannedCandidates::new(search));
+        parts.for_each(|part| found.join(part));
+        for (at, room) in &found.rooms {
+            self.given_up.entry(*at).or_default().extend(room);
         }
         found.tally.suitable = found.candidates.len();
         found.passed_over = found.tally.over_limit > 0;
@@ -633,7 +633,7 @@ impl ScanMatcher<'_> {
             } else if offer.is_permitted(session) {
                 return Some(offer);
             } else {
-                found.note(SlotVerdict::OverLimit);
+                found.tally.over_limit += 1;
             }
         }
         None
@@ -658,13 +658,21 @@ impl ScannedCandidates {
     }
 
     /// Counts the verdict on a slot, and keeps it if it is suitable.
-    fn note(&mut self, verdict: SlotVerdict) {
+    fn note(&mut self, at: usize, verdict: SlotVerdict) {
         let tally = &mut self.tally;
         match verdict {
             SlotVerdict::Unreachable => tally.unreachable += 1,
             SlotVerdict::RefusedByJob => tally.refused_by_job += 1,
             SlotVerdict::RefusedBySlot => tally.refused_by_slot += 1,
             SlotVerdict::InUse(refusal) => *refusal.count_in(tally) += 1,
+    /// Adds what was found among other slots.
+    fn join(&mut self, other: Self) {
+        self.candidates.extend(other.candidates);
+        self.tally += other.tally;
+        self.rooms.extend(other.rooms);
+        self.reached.extend(other.reached);
+    }
+
             SlotVerdict::BeyondShare => tally.beyond_share += 1,
             SlotVerdict::OverLimit => tally.over_limit += 1,
             SlotVerdict::Limited(name) => {
@@ -672,7 +680,10 @@ impl ScannedCandidates {
                 self.reached.insert(name);
             }
             SlotVerdict::Suitable(key, offer) => self.candidates.push((key, offer)),
-            SlotVerdict::WithRoom(_, verdict) => self.note(*verdict),
+            SlotVerdict::WithRoom(room, verdict) => {
+                self.rooms.insert(at, room);
+                self.note(at, *verdict);
+            }
         }
     }
 }

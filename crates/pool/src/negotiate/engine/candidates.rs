@@ -73,7 +73,7 @@ impl ClassMatcher<'_> {
         largest = self.largest_tie_in_use(&found, largest);
         if !self.odd.is_empty() {
             // The concurrency limits of the request are not reached, or it would not have come here.
-            found.listed = self.offers.scan(search, &Limited::Everywhere(None), self.offers.free_among(&self.odd));
+            found.listed = self.offers.scan(search, &Limited::Everywhere(None), &self.offers.free_among(&self.odd));
             for tied in found.listed.candidates.chunk_by(|a, b| a.0.compare(&b.0).is_eq()) {
                 let tied = (&tied[0].0, tied.len());
                 let (rows, table, session) = (&self.rows, &self.compiled.table, search.session);
