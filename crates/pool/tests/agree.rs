@@ -307,6 +307,7 @@ fn config(random: &mut Random, features: &Features) -> String {
         ("NEGOTIATOR_PRE_JOB_RANK = MY.Memory", 3),
         ("NEGOTIATOR_PRE_JOB_RANK = MY.Speed * 16777217", 5),
         ("NEGOTIATOR_POST_JOB_RANK = (RemoteOwner =?= UNDEFINED) * (Cpus - TARGET.RequestMemory)", 3),
+        ("NEGOTIATOR_POST_JOB_RANK = eval(\"Memory - TARGET.RequestMemory\")", 12),
         ("NEGOTIATOR_MATCHLIST_CACHING = false", 5),
         ("NEGOTIATOR_USE_SLOT_WEIGHTS = false", 5),
         ("NEGOTIATOR_DEPTH_FIRST = true", 6),
@@ -335,7 +336,8 @@ fn config(random: &mut Random, features: &Features) -> String {
             "PREEMPTION_REQUIREMENTS = MY.Memory > TARGET.RequestMemory\nPREEMPTION_RANK = MY.Speed - TARGET.Dept\n",
             "PREEMPTION_REQUIREMENTS = RemoteUserResourcesInUse > 1\n",
             "PREEMPTION_REQUIREMENTS = true\nPREEMPTION_RANK_STABLE = false\n",
-        ][random.below(5) as usize];
+            "PREEMPTION_REQUIREMENTS = RemoteUserPrio > SubmitterUserPrio * 0.9\nPREEMPTION_REQUIREMENTS_STABLE = false\n",
+        ][random.below(6) as usize];
     }
     if features.groups {
         text += "GROUP_NAMES = a, b, c\nGROUP_QUOTA_DYNAMIC_a = 0.5\nGROUP_QUOTA_b = 4\nGROUP_QUOTA_DYNAMIC_c = 0.2\n";
@@ -400,12 +402,17 @@ fn random_pools_are_matched_alike() {
     let matches: usize = compared.iter().map(|(_, matches)| matches).sum();
     // Otherwise nothing was compared with anything.
     assert!(fast * 2 > pools && matches as u64 > pools, "{fast} of {pools} by classes, {matches} matches");
-    // Some slots of these pools are evaluated by themselves, for each of the reasons.
-    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
-    for reason in by_classes().filter_map(|classes| classes.odd) {
-        *reasons.entry(reason).or_default() += 1;
+    let counted = |reason: fn(&ClassCounts) -> Option<&'static str>| {
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for reason in by_classes().filter_map(|classes| reason(&classes)) {
+            *counts.entry(reason).or_default() += 1;
+        }
+        counts
+    };
+    // Some slots of these pools are evaluated by themselves, or ranked one by one, for each of the reasons.
+    for (reasons, number) in [(counted(|classes| classes.odd), 5), (counted(|classes| classes.listed), 4)] {
+        assert!(reasons.len() == number && reasons.values().all(|of| of * 100 > pools), "{reasons:?} of {pools}");
     }
-    assert!(reasons.len() == 5 && reasons.values().all(|of| of * 100 > pools), "{reasons:?} of {pools}");
     let left_out = LEFT_OUT.load(Ordering::Relaxed) as u64;
     assert!(left_out > pools * 10, "{left_out} attributes of slots left out");
 }

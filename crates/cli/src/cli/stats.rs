@@ -79,6 +79,8 @@ pub(super) struct Measured {
     slots_one_by_one: usize,
     /// The reason why the first of them was; null if there are none.
     one_by_one: Option<&'static str>,
+    /// The reason why slots were ranked one by one for each request; null if classes were.
+    ranked_one_by_one: Option<&'static str>,
 }
 
 impl Measured {
@@ -103,6 +105,7 @@ impl Measured {
             slot_by_slot: cycle.by_slot,
             slots_one_by_one: classes.odd_slots,
             one_by_one: classes.odd,
+            ranked_one_by_one: classes.listed,
             phases: watch.phases,
         }
     }
@@ -129,7 +132,11 @@ impl Measured {
             self.one_by_one.map_or_else(String::new, |why| {
                 format!("; {} evaluated one by one: {why}", counted(self.slots_one_by_one as u64, "slot"))
             })
-        )
+        )?;
+        if let Some(why) = self.ranked_one_by_one {
+            writeln!(out, "slots ranked one by one: {why}")?;
+        }
+        Ok(())
     }
 }
 

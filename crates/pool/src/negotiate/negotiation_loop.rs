@@ -408,6 +408,7 @@ impl<'c> NegotiationLoop<'c> {
             schedd: &submitter.schedd,
             protocols: self.protocols[who],
             serve: session.serve(),
+            known: None,
         }
     }
 

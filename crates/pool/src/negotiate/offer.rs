@@ -36,8 +36,12 @@ pub use room::{MadeRoom, VARIOUS};
 /// Minimum number of slots per task of a thread.
 const GRAIN: usize = 256;
 
+/// The known matches of a request with slots, given by index: whether the request accepts the slot, and whether both accept
+/// each other; `None` if that has to be evaluated.
+pub type KnownMatches<'k> = dyn Fn(usize) -> Option<[bool; 2]> + Sync + 'k;
+
 /// A search of a slot for a request.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct SlotSearch<'a> {
     /// The request.
     pub request: &'a Request,
@@ -53,6 +57,8 @@ pub struct SlotSearch<'a> {
     pub protocols: Protocols,
     /// The slots that the turn permits at this moment.
     pub serve: Serve,
+    /// The matches that are known, if any are.
+    pub known: Option<&'a KnownMatches<'a>>,
 }
 
 impl SlotSearch<'_> {
@@ -533,11 +539,11 @@ impl ScanMatcher<'_> {
     /// # Errors
     /// The verdict on a slot that is not suitable, or is suitable only with room made in it.
     fn fit(&self, at: usize, search: &SlotSearch<'_>, limited: &Limited) -> Result<Offer, SlotVerdict> {
-        let (slot, request) = (&self.slots[at], search.request);
+        let slot = &self.slots[at];
         if slot.is_elsewhere(search.schedd) || !slot.protocols.meet(search.protocols) || self.is_reached_through(slot) {
             return Err(SlotVerdict::Unreachable);
         }
-        let draw = match self.accepted(slot, request) {
+        let draw = match self.accepted(at, search) {
             Ok(draw) => draw,
             Err(refused) => return Err(self.with_room(at, search, limited).unwrap_or(refused)),
         };
@@ -579,16 +585,18 @@ impl ScanMatcher<'_> {
     ///
     /// # Errors
     /// The verdict of the side that rejects the other.
-    fn accepted(&self, slot: &Slot, request: &Request) -> Result<Option<Draw>, SlotVerdict> {
+    fn accepted(&self, at: usize, search: &SlotSearch<'_>) -> Result<Option<Draw>, SlotVerdict> {
+        let (slot, request) = (&self.slots[at], search.request);
         let draw = draw(slot, request, self.settings);
         if slot.consumption.is_some() && draw.is_none() {
             return Err(SlotVerdict::RefusedBySlot);
         }
         let asked = draw.as_ref().map_or(&request.ad, |draw| &draw.request);
-        if !matching::accepts(asked, &slot.ad, self.settings) {
+        let known = search.known.and_then(|known| known(at));
+        if !known.map_or_else(|| matching::accepts(asked, &slot.ad, self.settings), |[by_job, _]| by_job) {
             return Err(SlotVerdict::RefusedByJob);
         }
-        if !matching::accepts(&slot.ad, asked, self.settings) {
+        if !known.map_or_else(|| matching::accepts(&slot.ad, asked, self.settings), |[_, both]| both) {
             return Err(SlotVerdict::RefusedBySlot);
         }
         Ok(draw)
@@ -657,14 +665,6 @@ impl ScannedCandidates {
         self.candidates.insert(self.candidates.len() - worse, again);
     }
 
-    /// Counts the verdict on a slot, and keeps it if it is suitable.
-    fn note(&mut self, at: usize, verdict: SlotVerdict) {
-        let tally = &mut self.tally;
-        match verdict {
-            SlotVerdict::Unreachable => tally.unreachable += 1,
-            SlotVerdict::RefusedByJob => tally.refused_by_job += 1,
-            SlotVerdict::RefusedBySlot => tally.refused_by_slot += 1,
-            SlotVerdict::InUse(refusal) => *refusal.count_in(tally) += 1,
     /// Adds what was found among other slots.
     fn join(&mut self, other: Self) {
         self.candidates.extend(other.candidates);
@@ -673,6 +673,14 @@ impl ScannedCandidates {
         self.reached.extend(other.reached);
     }
 
+    /// Counts the verdict on a slot, and keeps it if it is suitable.
+    fn note(&mut self, at: usize, verdict: SlotVerdict) {
+        let tally = &mut self.tally;
+        match verdict {
+            SlotVerdict::Unreachable => tally.unreachable += 1,
+            SlotVerdict::RefusedByJob => tally.refused_by_job += 1,
+            SlotVerdict::RefusedBySlot => tally.refused_by_slot += 1,
+            SlotVerdict::InUse(refusal) => *refusal.count_in(tally) += 1,
             SlotVerdict::BeyondShare => tally.beyond_share += 1,
             SlotVerdict::OverLimit => tally.over_limit += 1,
             SlotVerdict::Limited(name) => {

@@ -77,4 +77,6 @@ pub struct ClassCounts {
     pub odd_slots: usize,
     /// The reason why the first of them was; `None` if there are none.
     pub odd: Option<&'static str>,
+    /// The reason why slots were ranked one by one for every request; `None` if classes were.
+    pub listed: Option<&'static str>,
 }

@@ -26,6 +26,8 @@ pub(super) struct CompiledCycle {
     pub(super) order: Vec<usize>,
     /// The reason why the first of those has to be; `None` if all slots have a place.
     pub(super) odd: Option<&'static str>,
+    /// The reason why slots are ranked one by one for each request; `None` if classes are ranked.
+    pub(super) listed: Option<&'static str>,
     pub(super) vocabulary: Vocabulary,
     pub(super) plans: MatchPlans,
     /// The structures of requests, by the structure of each attribute.
@@ -53,13 +55,13 @@ const OF_SETTINGS: &str =
     "an expression of the configuration evaluates a string, uses a whole ad, or depends on usage during the cycle";
 const OF_SLOTS: &str = "a slot expression evaluates a string, uses a whole ad, or depends on usage during the cycle";
 
-/// The property of settings because of which a cycle has to be evaluated slot by slot.
+/// The property of settings because of which slots have to be ranked one by one.
 fn obstacle(rules: &Rules) -> Option<&'static str> {
     let matching = &rules.knobs.matching;
     let obstacles = [
+        (rules.ranking.ignore_jobs, "NEGOTIATOR_IGNORE_JOB_RANKS is set"),
         (!matching.preemption_requirements_stable, "PREEMPTION_REQUIREMENTS is declared unstable"),
         (!matching.preemption_rank_stable, "PREEMPTION_RANK is declared unstable"),
-        (rules.ranking.ignore_jobs, "NEGOTIATOR_IGNORE_JOB_RANKS is set"),
     ];
     obstacles.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
 }
@@ -88,9 +90,7 @@ impl CompiledCycle {
         varying: &HashSet<Key>,
         observer: &mut dyn CycleObserver,
     ) -> Result<(Self, Vec<RequestKey<'s>>), &'static str> {
-        if let Some(obstacle) = obstacle(rules) {
-            return Err(obstacle);
-        }
+        let mut listed = obstacle(rules);
         observer.phase_started("project");
         let oddities = threads::map_all(&offers.order, |at| oddity(offers, offers.slot(*at)));
         let mut odd = oddities.iter().copied().flatten().next();
@@ -101,7 +101,11 @@ impl CompiledCycle {
             if order.is_empty() {
                 return Err(odd.unwrap_or("there are no slots"));
             }
-            let (in_use, vocabulary) = vocabulary(offers, &order, rules, &ads).ok_or(OF_SETTINGS)?;
+            let ranked = Some(rules).filter(|_| listed.is_none());
+            let Some((in_use, vocabulary)) = vocabulary(offers, &order, ranked, &ads) else {
+                listed = Some(OF_SETTINGS);
+                continue;
+            };
             let unforeseen = vocabulary.slots.unforeseen_ads();
             if unforeseen.is_empty() {
                 break (in_use, vocabulary);
@@ -131,7 +135,8 @@ impl CompiledCycle {
             requests.push(RequestKey { ad, ids, structure });
         }
         let sample_slots: Vec<&ClassAd> = slot_structures.firsts().into_iter().map(|place| source.ad(place)).collect();
-        let plans = MatchPlans::new(&sample_slots, &sample_requests, &vocabulary, rules, in_use);
+        let ranked = Some(rules).filter(|_| listed.is_none());
+        let plans = MatchPlans::new(&sample_slots, &sample_requests, &vocabulary, ranked, in_use);
         observer.phase_started("classify");
         let partitioning = Partitioning::of(&plans, &vocabulary, order.len(), varying);
         let combinations = Combinations::of(&plans, &vocabulary, &partitioning, &requests);
@@ -146,25 +151,29 @@ impl CompiledCycle {
         };
         let table = ClassTable::new(&slot, &slot_structures, &partitioner);
         let unpartitioned = partitioning.unpartitioned;
-        Ok((Self { order, odd, vocabulary, plans, structures, unpartitioned, combinations, table }, requests))
+        Ok((Self { order, odd, listed, vocabulary, plans, structures, unpartitioned, combinations, table }, requests))
     }
 }
 
 /// Returns whether any slot at the places is in use and may be preempted, and the attributes that the cycle can look at;
-/// `None` if an expression of the configuration is not foreseen.
+/// without rules, only those that Requirements can look at. `None` if an expression of the configuration is not foreseen.
 fn vocabulary(
     offers: &ScanMatcher<'_>,
     order: &[usize],
-    rules: &Rules,
+    rules: Option<&Rules>,
     requests: &[&ClassAd],
 ) -> Option<(bool, Vocabulary)> {
-    let in_use = rules.trim.preemption && order.iter().any(|at| offers.slot(*at).user.is_some());
-    let ranking = &rules.ranking;
-    let mut exprs: Vec<&Expr> = [&ranking.before_job, &ranking.after_job].into_iter().flatten().collect();
-    let mut roots = vec!["Requirements", "Rank"];
-    if in_use {
-        roots.push("CurrentRank");
-        exprs.extend(ranking.preemption.iter().chain(&rules.preemption.requirements));
+    let is_in_use = |at: &usize| offers.slot(*at).user.is_some();
+    let in_use = rules.is_some_and(|rules| rules.trim.preemption) && order.iter().any(is_in_use);
+    let (mut roots, mut exprs): (_, Vec<&Expr>) = (vec!["Requirements"], Vec::new());
+    if let Some(rules) = rules {
+        let ranking = &rules.ranking;
+        roots.push("Rank");
+        exprs.extend(ranking.before_job.iter().chain(&ranking.after_job));
+        if in_use {
+            roots.push("CurrentRank");
+            exprs.extend(ranking.preemption.iter().chain(&rules.preemption.requirements));
+        }
     }
     let source = SlotAds { offers, order };
     Some((in_use, Vocabulary::collect((order.len(), &source), requests, &roots, &exprs)?))

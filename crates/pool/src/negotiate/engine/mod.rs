@@ -153,7 +153,7 @@ impl<'c> ClassMatcher<'c> {
             }
         }
         let slot = |place: u32| offers.slot(compiled.order[place as usize]);
-        let rows = RowState::new(&compiled.table, &slot, rules.trim.preemption);
+        let rows = RowState::new(&compiled.table, &slot, compiled.plans.in_use);
         let mut matcher = Self {
             offers,
             rules,
@@ -290,6 +290,21 @@ impl<'c> ClassMatcher<'c> {
         Some(Arc::clone(self.reachable.entry(key).or_insert_with(made)))
     }
 
+    /// Ranks slots one by one, of which it is known whether they match.
+    fn by_listing(&mut self, search: &SlotSearch<'_>, class: Option<usize>) -> Result<Offer, Refusal> {
+        let Some(class) = class.or_else(|| self.class_of(&search.request.ad)) else { return self.offers.best(search) };
+        let verdict = &self.classes[class].verdict;
+        let (position, row_of) = (&self.position, &self.compiled.table.row_of);
+        let known = |at: usize| match position[at] {
+            (place, true) => {
+                let row = row_of[place as usize] as usize;
+                Some([verdict.job.contains(row), verdict.both.contains(row)])
+            }
+            _ => None,
+        };
+        self.offers.best(&SlotSearch { known: Some(&known), ..*search })
+    }
+
     /// Evaluates slots one by one.
     fn by_slot(&mut self, search: &SlotSearch<'_>) -> Result<Offer, Refusal> {
         let answer = self.offers.best(search);
@@ -303,6 +318,7 @@ impl<'c> ClassMatcher<'c> {
 impl SlotMatcher for ClassMatcher<'_> {
     fn needs_ad(&self, autocluster: u32) -> bool {
         self.rules.knobs.matching.depth_first
+            || self.compiled.listed.is_some()
             || !self.odd.is_empty()
             || !matches!(self.routes.get(&autocluster), Some(Route::RequestClass(..)))
     }
@@ -320,6 +336,9 @@ impl SlotMatcher for ClassMatcher<'_> {
         };
         if let Some(name) = text.as_deref().and_then(|text| self.offers.reached(text)) {
             return Err(Refusal::untested(&name));
+        }
+        if self.compiled.listed.is_some() {
+            return self.by_listing(search, class);
         }
         if self.offers.found.as_ref().is_some_and(|found| self.offers.keeps(found, search)) {
             return self.by_slot(search);
@@ -446,6 +465,7 @@ impl SlotMatcher for ClassMatcher<'_> {
             by_slot: self.routes.values().filter(|route| matches!(route, Route::Slots)).count(),
             odd_slots: self.odd.len(),
             odd: self.compiled.odd,
+            listed: self.compiled.listed,
         })
     }
 }

@@ -85,12 +85,12 @@ pub(super) struct MatchPlans {
 }
 
 impl MatchPlans {
-    /// Compiles the plans for an ad of each structure.
+    /// Compiles the plans for an ad of each structure; without rules, only those of matches.
     pub(super) fn new(
         slots: &[&ClassAd],
         requests: &[&ClassAd],
         vocabulary: &Vocabulary,
-        rules: &Rules,
+        rules: Option<&Rules>,
         in_use: bool,
     ) -> Self {
         let (mut atoms, mut parts) = (Atoms::default(), PartNumbers::default());
@@ -181,24 +181,25 @@ impl MatchPlans {
 impl MatchPlan {
     fn new(
         pair: &AdPair<'_>,
-        rules: &Rules,
+        rules: Option<&Rules>,
         in_use: bool,
         atoms: &mut Atoms,
         apart: &mut dyn FnMut(Vec<Clause>) -> Vec<ConditionPart>,
     ) -> Self {
-        let mut of = |expr: Option<&Expr>, wanted: bool| {
-            expr.filter(|_| wanted).map(|expr| expression(pair, expr, Side::Row, atoms))
-        };
-        let (ranking, rules) = (&rules.ranking, &rules.preemption);
-        let (before, after) = (of(ranking.before_job.as_ref(), true), of(ranking.after_job.as_ref(), true));
+        let mut of = |expr: Option<&Expr>| expr.map(|expr| expression(pair, expr, Side::Row, atoms));
+        let ranking = rules.map(|rules| &rules.ranking);
+        let before = of(ranking.and_then(|ranking| ranking.before_job.as_ref()));
+        let after = of(ranking.and_then(|ranking| ranking.after_job.as_ref()));
+        let preempting = rules.filter(|_| in_use);
+        let preemption = preempting.map(|rules| &rules.preemption);
         let preemption = [
-            of(Some(&rules.prefers), in_use),
-            of(rules.requirements.as_ref(), in_use),
-            of(Some(&rules.likes_as_well), in_use),
+            of(preemption.map(|rules| &rules.prefers)),
+            of(preemption.and_then(|rules| rules.requirements.as_ref())),
+            of(preemption.map(|rules| &rules.likes_as_well)),
         ];
-        let preemption_rank = of(ranking.preemption.as_ref(), in_use);
+        let preemption_rank = of(preempting.and_then(|rules| rules.ranking.preemption.as_ref()));
         Self {
-            ranks: [before, Some(rank(pair, Side::Other, atoms)), after],
+            ranks: [before, rules.map(|_| rank(pair, Side::Other, atoms)), after],
             preemption,
             preemption_rank,
             job: apart(requirements(pair, Side::Other, atoms)),
