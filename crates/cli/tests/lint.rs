@@ -261,3 +261,36 @@ fn a_folder_of_configuration_files_follows_its_root() {
     std::fs::write(folder.path().join("condor_config"), "LEAST = 3\n").unwrap();
     assert_eq!(lint(), (Some(0), "0 errors, 0 warnings\n".to_owned()));
 }
+
+#[test]
+fn rules_are_selected_counted_and_kept_in_a_baseline() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, known) = (folder.path().join("pool.conf"), folder.path().join("baseline.json"));
+    std::fs::write(&path, "NEGOTIATOR_INTERVALL = 5\nSTART = TARGET.a > 5 && TARGET.a < 3\n").unwrap();
+    let lint = |arguments: &[&str]| {
+        let command = Command::new(env!("CARGO_BIN_EXE_classmate")).arg("lint").arg(&path).args(arguments).output();
+        String::from_utf8(command.unwrap().stdout).unwrap()
+    };
+    let last = |arguments: &[&str]| lint(arguments).lines().last().unwrap().to_owned();
+    assert_eq!(last(&[]), "0 errors, 2 warnings");
+    assert_eq!(last(&["--select", "contradiction"]), "0 errors, 1 warning");
+    assert_eq!(last(&["--ignore", "contradiction", "--allow", "unknown-knob"]), "0 errors, 0 warnings");
+    let statistics = lint(&["--statistics"]);
+    assert!(statistics.starts_with("     1  unknown-knob   warning  unknown name"), "{statistics}");
+    assert_eq!(statistics.lines().count(), 3);
+    std::fs::write(&known, lint(&["--format", "json"])).unwrap();
+    let baseline = ["--baseline", known.to_str().unwrap()];
+    assert_eq!(last(&baseline), "0 errors, 0 warnings (2 in the baseline)");
+    // Lines move, and what is new is reported.
+    std::fs::write(
+        &path,
+        "# moved\nNEGOTIATOR_INTERVALL = 5\n# classmate: allow odd-number\nX_LIMIT = ten\n\
+         START = TARGET.a > 5 && TARGET.a < 3\nSUSPEND = TARGET.b > 5 && TARGET.b < 3\n",
+    )
+    .unwrap();
+    assert_eq!(last(&baseline), "0 errors, 1 warning (1 allowed by comments, 2 in the baseline)");
+    std::fs::write(&known, "[]").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate")).arg("lint").arg(&path).args(baseline).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && told.contains("is not a result of `classmate lint"), "{told}");
+}

@@ -44,6 +44,7 @@ pub const CHECKS: &[Check] = &[
     warning("unseen-attribute", "attribute that the expression can never see"),
     warning("per-job-attribute", "attribute that puts each job in its own autocluster"),
     warning("unknown-command", "unknown name similar to a submit command"),
+    warning("unused-allow", "comment `# classmate: allow CODE` without effect"),
     // Conditions.
     warning(
         "undefined-means-no",

@@ -5,6 +5,7 @@
 //! Claims about what a clause can be are proven by [`classmate::internal::analysis`].
 
 pub mod ads;
+pub mod allowed;
 pub mod attributes;
 pub mod catalogue;
 mod commands;

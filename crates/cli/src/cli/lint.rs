@@ -1,6 +1,6 @@
 //! `classmate lint FILE…`
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,6 +14,7 @@ use crate::cli::{
     FORMATS, Failure, Form, Reply, Streams, columns, complain, print, print_result, raw_output, source_output,
     text_output, words, write_json,
 };
+use crate::report::lint::Suppressed;
 use crate::report::{counted, lint as report};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
@@ -22,6 +23,7 @@ use classmate::internal::span::Position;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Format, ParseOptions, Reader, Span};
 use classmate_advice::internal::lint::ads::AdLinter;
+use classmate_advice::internal::lint::allowed::allow;
 use classmate_advice::internal::lint::catalogue;
 use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
@@ -42,8 +44,10 @@ Examples:
   classmate lint --expression 'TARGET.OpSys == LINUX && TARGET.Memory > 2G'
   classmate lint examples/pool/config --allow redefined-knob --format sarif > lint.sarif
   classmate lint examples/groups/config --fix
+  classmate lint examples/stuck --statistics
   classmate lint --list
 
+A comment `# classmate: allow CODE` suppresses a rule in the statement after it.
 docs/lint.md has an example for each code.
 
 Exit status: 0 without errors, 1 if a file cannot be read, 2 with errors (or with warnings under --deny-warnings).")]
@@ -57,9 +61,18 @@ pub(super) struct LintArguments {
     /// Type of the files [default: detected from their names and contents]
     #[arg(long = "as", value_name = "KIND", value_enum)]
     kind: Option<FileKind>,
-    /// Suppress this rule; repeatable
+    /// Report this rule only; repeatable
     #[arg(long, value_name = "CODE")]
+    select: Vec<String>,
+    /// Suppress this rule; repeatable
+    #[arg(long, alias = "ignore", value_name = "CODE")]
     allow: Vec<String>,
+    /// Suppress what this result of `lint --format json` contains already
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Print the number of findings of each rule instead of the findings
+    #[arg(long)]
+    statistics: bool,
     /// Treat warnings as errors
     #[arg(long)]
     deny_warnings: bool,
@@ -96,7 +109,8 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
         print(text_output(), report::list)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(unknown) = arguments.allow.iter().find(|code| catalogue::find(code).is_none()) {
+    let mut codes = arguments.allow.iter().chain(&arguments.select);
+    if let Some(unknown) = codes.find(|code| catalogue::find(code).is_none()) {
         let list = "`classmate lint --list` lists all codes";
         let help = match near::closest(unknown.as_bytes(), catalogue::CHECKS.iter().map(|check| check.code)) {
             Some(meant) => format!("did you mean `{meant}`? {list}"),
@@ -104,25 +118,30 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
         };
         return Err(Failure::input(format!("unknown code `{unknown}`")).help(&help));
     }
-    let mut alarms = all(arguments)?;
+    let known = arguments.baseline.as_deref().map(Baseline::read).transpose()?.unwrap_or_default();
+    let mut findings = all(arguments, &known)?;
     if arguments.fix {
         let mut changed = 0;
         // A change may make room for another.
         for round in 0..MAX_FIX_ROUNDS {
-            let edits = fix(&alarms, round == 0)?;
+            let edits = fix(&findings.alarms, round == 0)?;
             if edits == 0 {
                 break;
             }
             changed += edits;
-            alarms = all(arguments)?;
+            findings = all(arguments, &known)?;
         }
         if changed > 0 {
             complain(&format!("{} made", counted(changed, "change")));
         }
     }
+    let Findings { alarms, suppressed } = findings;
     match arguments.format {
         Form::Sarif => print(raw_output(), |out| write_json(out, &report::sarif(&alarms)))?,
-        Form::Text => print(source_output(), |out| report::write(out, &alarms, streams.out, columns()))?,
+        Form::Text if arguments.statistics => {
+            print(text_output(), |out| report::statistics(out, &alarms, suppressed))?;
+        }
+        Form::Text => print(source_output(), |out| report::write(out, &alarms, suppressed, streams.out, columns()))?,
         form => {
             let rows = report::rows(&alarms);
             let result = report::json(&alarms, &rows);
@@ -136,9 +155,68 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
 /// Most rounds of changes.
 const MAX_FIX_ROUNDS: usize = 20;
 
-/// The diagnostics of all inputs.
-fn all(arguments: &LintArguments) -> Result<Vec<Diagnostic>, Failure> {
+/// The findings of all inputs.
+struct Findings {
+    alarms: Vec<Diagnostic>,
+    suppressed: Suppressed,
+}
+
+/// The findings that are known already.
+#[derive(Default)]
+struct Baseline(HashMap<KnownFinding, u64>);
+
+/// What makes a finding the same as one of an earlier run: lines may have moved.
+#[derive(Clone, PartialEq, Eq, Hash, serde::Deserialize)]
+struct KnownFinding {
+    code: String,
+    file: String,
+    message: String,
+    subject: Option<String>,
+}
+
+impl Baseline {
+    /// Reads the JSON result of an earlier run.
+    fn read(path: &Path) -> Result<Self, Failure> {
+        #[derive(serde::Deserialize)]
+        struct LintResult {
+            alarms: Vec<KnownFinding>,
+        }
+        let text = contents(path)?;
+        let read: LintResult = serde_json::from_slice(&text).map_err(|error| {
+            let message = format!("`{}` is not a result of `classmate lint --format json`: {error}", path.display());
+            Failure::input(message).help("write it with `classmate lint FILE --format json > baseline.json`")
+        })?;
+        let mut known = HashMap::new();
+        read.alarms.into_iter().for_each(|alarm| *known.entry(alarm).or_default() += 1);
+        Ok(Baseline(known))
+    }
+
+    /// Removes the findings that are known, each as often as it was found.
+    fn remove(&self, alarms: &mut Vec<Diagnostic>) -> u64 {
+        let (before, mut left) = (alarms.len(), self.0.clone());
+        alarms.retain(|alarm| {
+            let finding = KnownFinding {
+                code: alarm.code.to_owned(),
+                file: alarm.file().to_owned(),
+                message: alarm.message.clone(),
+                subject: alarm.subject().map(str::to_owned),
+            };
+            match left.get_mut(&finding).filter(|count| **count > 0) {
+                Some(count) => {
+                    *count -= 1;
+                    false
+                }
+                None => true,
+            }
+        });
+        (before - alarms.len()) as u64
+    }
+}
+
+/// The diagnostics of all inputs, without those that comments, options and the baseline suppress.
+fn all(arguments: &LintArguments, known: &Baseline) -> Result<Findings, Failure> {
     let mut alarms = Vec::new();
+    let mut suppressed = Suppressed::default();
     for (at, text) in arguments.expressions.iter().enumerate() {
         let name =
             if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
@@ -158,7 +236,7 @@ fn all(arguments: &LintArguments) -> Result<Vec<Diagnostic>, Failure> {
                 ));
             }
             for file in ads.iter().filter(|file| file.is_file()) {
-                alarms.extend(of_file(file, FileKind::Ads, &schema)?);
+                alarms.extend(of_file(file, FileKind::Ads, &schema, &mut suppressed)?);
             }
             continue;
         }
@@ -168,16 +246,24 @@ fn all(arguments: &LintArguments) -> Result<Vec<Diagnostic>, Failure> {
         }
         match arguments.kind.map_or_else(|| detect(path), Ok)? {
             FileKind::Config => configs.push(path.clone()),
-            kind => alarms.extend(of_file(path, kind, &schema)?),
+            kind => alarms.extend(of_file(path, kind, &schema, &mut suppressed)?),
         }
     }
     if !configs.is_empty() {
         let reading = of_files(&configs)?;
-        alarms.extend(config::lint_beside(&reading.config, Some(&schema)));
-        alarms.extend(reading.error.map(|error| config::refusal(&reading.config, &error)));
+        let mut found = config::lint_beside(&reading.config, Some(&schema));
+        found.extend(reading.error.map(|error| config::refusal(&reading.config, &error)));
+        let mut seen = BTreeSet::new();
+        for source in reading.config.sources().iter().filter(|source| seen.insert(Arc::clone(&source.name))) {
+            suppressed.allowed += allow(&source.name, &source.text, &mut found);
+        }
+        alarms.extend(found);
     }
-    alarms.retain(|alarm| !arguments.allow.iter().any(|code| code == alarm.code));
-    Ok(alarms)
+    let is_code = |alarm: &Diagnostic, codes: &[String]| codes.iter().any(|code| code == alarm.code);
+    alarms.retain(|alarm| !is_code(alarm, &arguments.allow));
+    alarms.retain(|alarm| arguments.select.is_empty() || is_code(alarm, &arguments.select));
+    suppressed.known = known.remove(&mut alarms);
+    Ok(Findings { alarms, suppressed })
 }
 
 /// A diagnostic of a file that is not text, such as a program: its first bytes contain a zero.
@@ -258,31 +344,47 @@ fn gather(path: &Path, schema: &mut AdSchema) {
     reader.flatten().for_each(|ad| schema.add(&ad));
 }
 
-fn of_file(path: &Path, kind: FileKind, schema: &Arc<AdSchema>) -> Result<Vec<Diagnostic>, Failure> {
+fn of_file(
+    path: &Path,
+    kind: FileKind,
+    schema: &Arc<AdSchema>,
+    suppressed: &mut Suppressed,
+) -> Result<Vec<Diagnostic>, Failure> {
     let mut source = input::open(path)?;
     let text = source.text()?;
     let name: Arc<str> = Arc::from(source.name.as_str());
+    let mut alarms = of_text(path, (&name, text.as_slice()), kind, schema)?;
+    suppressed.allowed += allow(&name, &text, &mut alarms);
+    Ok(alarms)
+}
+
+fn of_text(
+    path: &Path,
+    (name, text): (&Arc<str>, &[u8]),
+    kind: FileKind,
+    schema: &Arc<AdSchema>,
+) -> Result<Vec<Diagnostic>, Failure> {
     Ok(match kind {
-        FileKind::Submit => submit::lint(&name, &text),
+        FileKind::Submit => submit::lint(name, text),
         FileKind::Test => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            suite::lint(&name, &text, &|file| contents(&folder.join(file)).ok())
+            suite::lint(name, text, &|file| contents(&folder.join(file)).ok())
         }
-        FileKind::Expression => of_expression(&name, text.trim_ascii_end()),
+        FileKind::Expression => of_expression(name, text.trim_ascii_end()),
         _ => {
             let mut linter = AdLinter::within(Arc::clone(schema));
-            if detect_ads(&text, &ParseOptions::default()) == Format::Long {
-                linter.long(&name, &text);
+            if detect_ads(text, &ParseOptions::default()) == Format::Long {
+                linter.long(name, text);
                 return Ok(linter.finish());
             }
-            let cannot = |error| Failure::reading(&source.name, &error);
-            let mut reader = Reader::detect(text.as_slice(), &ParseOptions::default()).map_err(cannot)?;
+            let cannot = |error| Failure::reading(name, &error);
+            let mut reader = Reader::detect(text, &ParseOptions::default()).map_err(cannot)?;
             for ad in reader.by_ref() {
-                linter.ad(&name, &ad.map_err(cannot)?);
+                linter.ad(name, &ad.map_err(cannot)?);
             }
             let faults = reader.report().faults.iter().map(|fault| {
                 let excerpt = Excerpt { text: fault.excerpt.clone(), subject: None };
-                placed(Diagnostic::from(&fault.error).code("syntax"), &name, fault.position.line, excerpt, None)
+                placed(Diagnostic::from(&fault.error).code("syntax"), name, fault.position.line, excerpt, None)
             });
             faults.collect::<Vec<_>>().into_iter().chain(linter.finish()).collect()
         }

@@ -17,17 +17,57 @@ pub fn counts(alarms: &[Diagnostic]) -> (u64, u64) {
     (errors as u64, (alarms.len() - errors) as u64)
 }
 
+/// Numbers of findings that are not shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Suppressed {
+    /// Those that comments in the files allow.
+    pub allowed: u64,
+    /// Those of the baseline.
+    pub known: u64,
+}
+
+/// The last line: numbers of errors and warnings, and of the findings that are not shown.
+fn summary(alarms: &[Diagnostic], suppressed: Suppressed) -> String {
+    let (errors, warnings) = counts(alarms);
+    let line = format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"));
+    let allowed = Some(format!("{} allowed by comments", suppressed.allowed)).filter(|_| suppressed.allowed > 0);
+    let known = Some(format!("{} in the baseline", suppressed.known)).filter(|_| suppressed.known > 0);
+    let more: Vec<String> = allowed.into_iter().chain(known).collect();
+    if more.is_empty() { line } else { format!("{line} ({})", more.join(", ")) }
+}
+
+/// Writes the number of alarms of each code, the most frequent first.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn statistics(out: &mut impl Write, alarms: &[Diagnostic], suppressed: Suppressed) -> io::Result<()> {
+    let count = |check: &&Check| alarms.iter().filter(|alarm| alarm.code == check.code).count();
+    let mut found: Vec<(usize, &Check)> = CHECKS.iter().map(|check| (count(&check), check)).collect();
+    found.retain(|(count, _)| *count > 0);
+    found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let width = found.iter().map(|(_, check)| check.code.len()).max().unwrap_or_default();
+    for (count, check) in found {
+        writeln!(out, "{count:6}  {:width$}  {:7}  {}", check.code, check.severity.as_str(), check.about)?;
+    }
+    writeln!(out, "{}", summary(alarms, suppressed))
+}
+
 /// Writes each alarm with its place and help, and how many there are; lines of files are cut to a number of columns, if
 /// there is one.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write(out: &mut impl Write, alarms: &[Diagnostic], color: Color, columns: Option<usize>) -> io::Result<()> {
+pub fn write(
+    out: &mut impl Write,
+    alarms: &[Diagnostic],
+    suppressed: Suppressed,
+    color: Color,
+    columns: Option<usize>,
+) -> io::Result<()> {
     for alarm in alarms {
         writeln!(out, "{}\n", own(&render(alarm, color, columns)))?;
     }
-    let (errors, warnings) = counts(alarms);
-    writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
+    writeln!(out, "{}", summary(alarms, suppressed))
 }
 
 fn render(alarm: &Diagnostic, color: Color, columns: Option<usize>) -> String {
