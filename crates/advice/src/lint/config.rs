@@ -29,6 +29,17 @@ use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 
+/// Lists of names: the prefix of the variables that define them, the list, and the ends of those that complete them.
+const LISTS: [(&str, &str, &[&str]); 7] = [
+    ("JOB_TRANSFORM_", "JOB_TRANSFORM_NAMES", &[]),
+    ("JOB_ROUTER_ROUTE_", "JOB_ROUTER_ROUTE_NAMES", &[]),
+    ("SUBMIT_REQUIREMENT_", "SUBMIT_REQUIREMENT_NAMES", &["REASON", "IS_WARNING"]),
+    ("SYSTEM_PERIODIC_HOLD_", "SYSTEM_PERIODIC_HOLD_NAMES", &["REASON", "SUBCODE"]),
+    ("SYSTEM_PERIODIC_RELEASE_", "SYSTEM_PERIODIC_RELEASE_NAMES", &["REASON", "SUBCODE"]),
+    ("SYSTEM_PERIODIC_REMOVE_", "SYSTEM_PERIODIC_REMOVE_NAMES", &["REASON", "SUBCODE"]),
+    ("SYSTEM_PERIODIC_VACATE_", "SYSTEM_PERIODIC_VACATE_NAMES", &["REASON", "SUBCODE"]),
+];
+
 /// Checks a configuration.
 pub fn lint(config: &Config) -> Vec<Diagnostic> {
     lint_beside(config, None)
@@ -53,7 +64,9 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     linter.redefined();
     linter.conflicts();
     linter.old_transforms();
-    linter.listed_transforms();
+    for list in LISTS {
+        linter.listed(list);
+    }
     let mut alarms = linter.alarms;
     alarms.sort_by_cached_key(|alarm| {
         let file = config.sources().iter().rposition(|source| *source.name == *alarm.file());
@@ -375,15 +388,22 @@ impl<'c> Linter<'c> {
         }
     }
 
-    /// Transforms that are listed and not defined, or defined and not listed.
-    fn listed_transforms(&mut self) {
-        const PREFIX: &[u8] = b"JOB_TRANSFORM_";
-        const LIST: &[u8] = b"JOB_TRANSFORM_NAMES";
+    /// Members of a list that are not defined, or defined and not listed.
+    fn listed(&mut self, (prefix, list, parts): (&str, &str, &[&str])) {
         let config = self.config;
         let upper = |name: &[u8]| bare(name).to_ascii_uppercase();
         let defined: BTreeSet<Vec<u8>> = config.names().map(upper).collect();
+        // Without the list itself, and the variables that complete a member.
+        let is_member = |name: &[u8]| {
+            let member = name.strip_prefix(prefix.as_bytes()).unwrap_or_default();
+            let completes = |part: &&str| {
+                let front = member.strip_suffix(part.as_bytes());
+                front.is_some_and(|front| front.is_empty() || front.ends_with(b"_"))
+            };
+            !member.is_empty() && member != b"NAMES" && !parts.iter().any(completes)
+        };
         let (mut listed, mut lists, mut missing) = (BTreeSet::new(), false, Vec::new());
-        for definition in config.definitions().filter(|one| bare(one.name).eq_ignore_ascii_case(LIST)) {
+        for definition in config.definitions().filter(|one| bare(one.name).eq_ignore_ascii_case(list.as_bytes())) {
             let name = definition.name;
             let Ok(text) = config.expansion(name, definition.raw) else { return };
             // What only a machine knows may be any name.
@@ -392,39 +412,38 @@ impl<'c> Linter<'c> {
             }
             lists = true;
             for item in list_items(&text) {
-                let member = [PREFIX, &item].concat().to_ascii_uppercase();
+                let member = [prefix.as_bytes(), &item].concat().to_ascii_uppercase();
                 if !defined.contains(&member) {
                     missing.push((item, definition.place.cloned(), String::from_utf8_lossy(name).into_owned()));
                 }
                 listed.insert(member);
             }
         }
-        // A list may name what other files define; one that is like a transform that is not listed is a slip.
+        // A list may name what other files define; one that is like a member that is not listed is a slip.
         let unlisted: Vec<String> = defined
             .iter()
-            .filter(|member| knob::is_transform(member) && !listed.contains(*member))
-            .filter_map(|member| Some(String::from_utf8_lossy(member.strip_prefix(PREFIX)?).into_owned()))
+            .filter(|member| is_member(member.as_slice()) && !listed.contains(*member))
+            .filter_map(|member| Some(String::from_utf8_lossy(member.strip_prefix(prefix.as_bytes())?).into_owned()))
             .collect();
-        for (item, place, list) in missing {
+        for (item, place, shown) in missing {
             let near = near::closest(&item.to_ascii_uppercase(), unlisted.iter().map(String::as_str));
             let Some(near) = near else { continue };
             let item = String::from_utf8_lossy(&item).into_owned();
-            let message = format!("`JOB_TRANSFORM_{item}` is listed but not defined, so it has no effect");
+            let message = format!("`{prefix}{item}` is listed but not defined, so it has no effect");
             let warning = Diagnostic::warning_at(message, place).did_you_mean(Some(near));
-            self.report(warning.code("conflicting-knobs"), Some(list));
+            self.report(warning.code("conflicting-knobs"), Some(shown));
         }
         let used = if lists { referenced(config) } else { return };
         for definition in config.definitions().filter(|found| found.template.is_none() && !found.raw.is_empty()) {
             let name = definition.name;
             let member = upper(name);
-            let is_transform = knob::is_transform(&member) && member.starts_with(PREFIX);
-            if !is_transform || listed.contains(&member) || used.contains(&name.to_ascii_uppercase()) {
+            if !is_member(member.as_slice()) || listed.contains(&member) || used.contains(&name.to_ascii_uppercase()) {
                 continue;
             }
             let shown = String::from_utf8_lossy(name).into_owned();
-            let message = format!("`{shown}` is not listed in `JOB_TRANSFORM_NAMES`, so it is never applied");
-            let item = String::from_utf8_lossy(&bare(name)[PREFIX.len()..]).into_owned();
-            let help = format!("add it: `JOB_TRANSFORM_NAMES = $(JOB_TRANSFORM_NAMES) {item}`");
+            let message = format!("`{shown}` is not listed in `{list}`, so it has no effect");
+            let item = String::from_utf8_lossy(&bare(name)[prefix.len()..]).into_owned();
+            let help = format!("add it: `{list} = $({list}) {item}`");
             let warning = definition.name_warning(message).help(help);
             self.report(warning.code("conflicting-knobs"), Some(shown));
         }
@@ -552,6 +571,28 @@ mod tests {
             found("GROUP_SORT_EXPR = TARGET.Cpus + JobPrio"),
             ["unseen-attribute 1:19", "unseen-attribute 1:33"]
         );
+    }
+
+    #[test]
+    fn members_of_lists_are_compared_with_their_definitions() {
+        for (text, places) in [
+            ("SUBMIT_REQUIREMENT_NAMES = A\nSUBMIT_REQUIREMENT_A = true\nSUBMIT_REQUIREMENT_B = true", vec!["3:1"]),
+            ("SYSTEM_PERIODIC_HOLD_NAMES = Memory\nSYSTEM_PERIODIC_HOLD_Memry = false", vec!["1:1", "2:1"]),
+            ("JOB_ROUTER_ROUTE_NAMES = a\nJOB_ROUTER_ROUTE_a = SET X 1\nJOB_ROUTER_ROUTE_b = SET X 1", vec!["3:1"]),
+        ] {
+            let expected: Vec<String> = places.iter().map(|place| format!("conflicting-knobs {place}")).collect();
+            assert_eq!(found(text), expected, "{text}");
+        }
+        for text in [
+            "SUBMIT_REQUIREMENT_NAMES = A\nSUBMIT_REQUIREMENT_A = true\nSUBMIT_REQUIREMENT_A_REASON = \"x\"\n\
+             SUBMIT_REQUIREMENT_A_IS_WARNING = true",
+            "SYSTEM_PERIODIC_REMOVE = false\nSYSTEM_PERIODIC_REMOVE_REASON = \"x\"\nSYSTEM_PERIODIC_REMOVE_NAMES = A",
+            // The list may be in another file, and the definition too.
+            "SYSTEM_PERIODIC_HOLD_Memory = false",
+            "SUBMIT_REQUIREMENT_NAMES = $(SUBMIT_REQUIREMENT_NAMES) A, B",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
     }
 
     #[test]
