@@ -51,6 +51,7 @@ A comment `# classmate: allow CODE` suppresses a rule in the statement after it.
 docs/lint.md has an example for each code.
 
 Exit status: 0 without errors, 1 if a file cannot be read, 2 with errors (or with warnings under --deny-warnings).")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct LintArguments {
     /// Files to check (`-` for standard input)
     #[arg(value_name = "FILE", required_unless_present_any = ["expressions", "list"])]
