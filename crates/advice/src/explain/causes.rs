@@ -282,13 +282,12 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     }
     found.sort_by_key(|(at, plain, _)| (ranks[*at], *plain));
     found.truncate(MAX_CAUSES);
+    let is_apart = !is_accepted && found.iter().all(|(.., cause)| cause.reason != Reason::NeverTrue);
+    let apart = is_apart.then(|| apart(view));
+    found.truncate(MAX_CAUSES - usize::from(is_apart));
     let is_named = |set: &Vec<usize>| found.iter().any(|(at, ..)| set.contains(at));
     let others = obstacles.sets.iter().filter(|(set, _)| !is_named(set)).map(|(_, slots)| slots).sum();
-    let mut causes: Vec<Cause> = found.into_iter().map(|(.., cause)| cause).collect();
-    if !is_accepted && causes.iter().all(|cause| cause.reason != Reason::NeverTrue) {
-        causes.insert(0, apart(view));
-        causes.truncate(MAX_CAUSES);
-    }
+    let causes = apart.into_iter().chain(found.into_iter().map(|(.., cause)| cause)).collect();
     (causes, others)
 }
 

@@ -37,7 +37,7 @@ pub struct Explanation {
     pub submitter: String,
     /// The causes for which it is idle, the most significant first; or its match.
     pub causes: Vec<Cause>,
-    /// If no slot matches, slots that fail none of the conditions in the causes.
+    /// If the causes are conditions, because no slot matches: slots that fail none of these.
     pub others: usize,
     /// Number of slots.
     pub slots: usize,

@@ -137,6 +137,7 @@ impl<'j> BeforeCycle<'j> {
         let decided = causes.first().is_some_and(|cause| cause.reason != Reason::Unsatisfied);
         if decided {
             explanation.causes = causes;
+            explanation.others = 0;
         } else {
             explanation.causes.splice(0..0, causes);
         }

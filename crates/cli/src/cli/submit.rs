@@ -30,7 +30,12 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
         let user = snapshot.jobs.iter().find_map(|job| text(job, "User"))?;
         Some(user.rsplit_once('@')?.1.to_owned())
     };
-    let of_slots = || snapshot.slots.iter().find_map(|slot| text(slot, "UidDomain"));
+    // Slots of several domains do not tell that of the access point.
+    let of_slots = || {
+        let mut domains = snapshot.slots.iter().filter_map(|slot| text(slot, "UidDomain"));
+        let first = domains.next()?;
+        domains.all(|other| other == first).then_some(first)
+    };
     let clusters = snapshot.jobs.iter().filter_map(|job| AdReader::of(job, &settings).integer("ClusterId"));
     SubmitContext {
         owner,

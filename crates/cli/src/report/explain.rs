@@ -39,10 +39,20 @@ const MAX_CONDITION: usize = 60;
 /// Characters of the rest of a sentence between two conditions.
 const MAX_VALUES: usize = 240;
 
+/// Characters of such a rest that are kept at its end, where the next condition is introduced.
+const MAX_LINK: usize = 60;
+
 /// A sentence with its conditions, which are in backticks, and its values cut to a readable length.
 fn brief(text: &str) -> String {
-    let cut = |(at, part)| shortened(part, if at % 2 == 1 { MAX_CONDITION } else { MAX_VALUES });
-    text.split('`').enumerate().map(cut).collect::<Vec<_>>().join("`")
+    let parts: Vec<&str> = text.split('`').collect();
+    let cut = |(at, part): (usize, &&str)| match part.char_indices().rev().nth(MAX_LINK - 1) {
+        _ if at % 2 == 1 => shortened(part, MAX_CONDITION),
+        Some((end, _)) if at + 1 < parts.len() && part.chars().count() > MAX_VALUES => {
+            format!("{}{}", shortened(part, MAX_VALUES - MAX_LINK), &part[end..])
+        }
+        _ => shortened(part, MAX_VALUES),
+    };
+    parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("`")
 }
 
 /// The number of lines of some texts, folded to a width.
@@ -559,4 +569,17 @@ fn cycle(out: &mut impl Screen, story: &CycleTrace, color: Color) -> io::Result<
         taken.causes(10).iter().try_for_each(|cause| writeln!(out, "  {}", cause.text))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_between_conditions_stay() {
+        let values = "x".repeat(300);
+        let found = brief(&format!("1 slot does not satisfy `a` (A is {values}), nor `b` (B is {values})"));
+        assert!(found.starts_with("1 slot does not satisfy `a` (A is xxx") && found.contains("x), nor `b` (B is x"));
+        assert!(found.ends_with('…') && found.matches('…').count() == 2, "{found}");
+    }
 }
