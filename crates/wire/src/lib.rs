@@ -62,5 +62,6 @@ pub use transport::Timeouts;
 #[doc(hidden)]
 pub mod internal {
     pub use crate::connection::real;
+    pub use crate::pool::first_answer;
     pub use crate::script::{AnswerKind, answer, handshake};
 }

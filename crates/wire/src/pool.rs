@@ -101,14 +101,11 @@ impl<'a> LivePool<'a> {
     /// # Errors
     /// No collector answers, or the one that does not permit reading: the failure of the last one.
     pub fn locate(client: &'a Client, collectors: &[Address], progress: Progress<'a>) -> Result<Self, WireError> {
-        let mut failed = WireError::new("", Failure::Address("no collector is given"));
-        for collector in collectors {
-            match client.query(collector, AdType::Negotiator, &Query::all()).and_then(Iterator::collect) {
-                Ok(negotiator_ads) => return LivePool::of(client, collector.clone(), negotiator_ads, progress),
-                Err(error) => failed = error,
-            }
-        }
-        Err(failed)
+        let (collector, negotiator_ads) = first_answer(collectors, |collector| {
+            let ads = client.query(collector, AdType::Negotiator, &Query::all())?;
+            Ok((collector.clone(), ads.collect::<Result<_, _>>()?))
+        })?;
+        LivePool::of(client, collector, negotiator_ads, progress)
     }
 
     fn of(
@@ -217,34 +214,22 @@ impl<'a> LivePool<'a> {
     pub fn accounting(&mut self, query: &Query) -> Vec<ClassAd> {
         if let Some(negotiator) = self.negotiator.clone() {
             let ads = self.client.query(&negotiator.address, AdType::Accounting, query);
-            match ads.and_then(|ads| self.collect("accounting ads", ads)) {
-                Ok(ads) => return ads,
-                Err(error) => {
-                    self.failures.push(SourceFailure { source: "priorities of the negotiator".to_owned(), error });
-                }
+            let ads = ads.and_then(|ads| self.collect("accounting ads", ads));
+            if let Some(ads) = self.remember("priorities of the negotiator".to_owned(), ads) {
+                return ads;
             }
         }
         let ads = self.client.query(&self.collector, AdType::Accounting, query);
-        match ads.and_then(|ads| self.collect("accounting ads", ads)) {
-            Ok(ads) => ads,
-            Err(error) => {
-                self.failures.push(SourceFailure { source: "accounting ads of the collector".to_owned(), error });
-                Vec::new()
-            }
-        }
+        let ads = ads.and_then(|ads| self.collect("accounting ads", ads));
+        self.remember("accounting ads of the collector".to_owned(), ads).unwrap_or_default()
     }
 
     /// The configuration variables that the files of the negotiator set, with their values, all macros expanded. `None` if
     /// they cannot be read.
     pub fn settings(&mut self) -> Option<Vec<(String, String)>> {
         let negotiator = self.negotiator.clone()?;
-        match self.read_settings(&negotiator.address) {
-            Ok(settings) => Some(settings),
-            Err(error) => {
-                self.failures.push(SourceFailure { source: "the configuration of the negotiator".to_owned(), error });
-                None
-            }
-        }
+        let settings = self.read_settings(&negotiator.address);
+        self.remember("the configuration of the negotiator".to_owned(), settings)
     }
 
     fn read_settings(&self, daemon: &Address) -> Result<Vec<(String, String)>, WireError> {
@@ -274,7 +259,7 @@ impl<'a> LivePool<'a> {
                             break;
                         }
                     }
-                    Ok(ads.report().clone())
+                    Ok(((), ads.report().clone()))
                 })
             });
             let receiver = receiver;
@@ -286,15 +271,7 @@ impl<'a> LivePool<'a> {
             drop(receiver);
             reader.join().unwrap_or_default()
         });
-        for (access_point, result) in self.access_points.iter().zip(read) {
-            match result {
-                Ok(report) => self.reports.push((format!("jobs of {}", access_point.name), report)),
-                Err(error) => {
-                    let source = format!("access point `{}`", access_point.name);
-                    self.failures.push(SourceFailure { source, error });
-                }
-            }
-        }
+        self.of_access_points(read);
     }
 
     /// The job ads of all access points, by access point and job ID. `make` may change each ad; it is given a place to keep
@@ -313,19 +290,47 @@ impl<'a> LivePool<'a> {
             let mut kept = K::default();
             Ok((ads.into_iter().map(|ad| make(ad, &mut kept)).collect::<Vec<_>>(), report))
         });
-        let mut jobs = Vec::new();
-        for (access_point, result) in self.access_points.iter().zip(read) {
-            let source = format!("access point `{}`", access_point.name);
-            match result {
-                Ok((mut ads, report)) => {
-                    jobs.append(&mut ads);
-                    self.reports.push((format!("jobs of {}", access_point.name), report));
-                }
-                Err(error) => self.failures.push(SourceFailure { source, error }),
+        self.of_access_points(read).into_iter().flatten().collect()
+    }
+
+    /// Remembers the reports and failures of all access points, in order, and returns what was read.
+    fn of_access_points<T>(&mut self, read: Vec<Result<(T, Report), WireError>>) -> Vec<T> {
+        let names: Vec<String> = self.access_points.iter().map(|access_point| access_point.name.clone()).collect();
+        let mut all = Vec::new();
+        for (name, result) in names.into_iter().zip(read) {
+            if let Some((found, report)) = self.remember(format!("access point `{name}`"), result) {
+                self.reports.push((format!("jobs of {name}"), report));
+                all.push(found);
             }
         }
-        jobs
+        all
     }
+
+    /// Remembers the failure of a source; otherwise returns what was read.
+    fn remember<T>(&mut self, source: String, result: Result<T, WireError>) -> Option<T> {
+        match result {
+            Ok(found) => Some(found),
+            Err(error) => {
+                self.failures.push(SourceFailure { source, error });
+                None
+            }
+        }
+    }
+}
+
+/// The first answer of some collectors; the failure of the last one if none answers.
+///
+/// # Errors
+/// No collector answers, or none is given.
+pub fn first_answer<T>(collectors: &[Address], ask: impl Fn(&Address) -> Result<T, WireError>) -> Result<T, WireError> {
+    let mut failed = WireError::new("", Failure::Address("no collector is given"));
+    for collector in collectors {
+        match ask(collector) {
+            Ok(answer) => return Ok(answer),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
 }
 
 /// Collects ads and tells the progress.

@@ -150,11 +150,6 @@ impl Failure {
         self
     }
 
-    /// The message without the severity and the suggestion.
-    pub(super) fn message(&self) -> &str {
-        &self.told.message
-    }
-
     /// The message of this failure alone.
     fn own(&self) -> String {
         let help = self.told.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();

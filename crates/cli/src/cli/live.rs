@@ -13,6 +13,7 @@ use classmate_pool::Snapshot;
 use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::directory::{NAMED_SLOTS, SlotAttributes, names_of};
 use classmate_pool::internal::queue::cluster::Siblings;
+use classmate_wire::internal::first_answer;
 use classmate_wire::{AdType, Address, Client, Credentials, LivePool, Query, Token};
 
 /// The heading of the options. Each names it: a heading for the structure would hold for whatever follows.
@@ -87,18 +88,19 @@ impl CollectorArguments {
         Ok(Client::new(credentials))
     }
 
-    /// Hands on ads of one type as they are received, until there are enough; none: jobs. Returns the failures of access points.
+    /// Hands on ads of one type as they are received, until there are enough; none: jobs. Returns messages about access
+    /// points that cannot be read.
     pub(super) fn each_ad(
         &self,
         kind: Option<AdType>,
         query: &Query,
         notes: &mut Notes,
         take: &mut dyn FnMut(ClassAd) -> ControlFlow<()>,
-    ) -> Result<Vec<Failure>, Failure> {
+    ) -> Result<Vec<String>, Failure> {
         let client = self.client()?;
         let nothing = |_: &str, _: u64| ();
         if let Some(kind) = kind.filter(|kind| *kind != AdType::Accounting) {
-            let mut ads = self.first(|collector| client.query(collector, kind, query))?;
+            let mut ads = first_answer(&self.collectors, |collector| client.query(collector, kind, query))?;
             for ad in ads.by_ref() {
                 if take(ad?).is_break() {
                     return Ok(Vec::new());
@@ -116,7 +118,7 @@ impl CollectorArguments {
         for (name, report) in pool.reports() {
             notes.add(name, report.clone());
         }
-        Ok(pool.failures().iter().map(|failure| Failure::input(failure.to_string())).collect())
+        Ok(pool.failures().iter().map(ToString::to_string).collect())
     }
 
     /// All ads of one type; none: jobs. Access points that cannot be read are warnings.
@@ -127,21 +129,9 @@ impl CollectorArguments {
             ControlFlow::Continue(())
         })?;
         for failure in failures {
-            notes.skip(failure.message().to_owned());
+            notes.skip(failure);
         }
         Ok(ads)
-    }
-
-    /// The first result of the collectors.
-    fn first<T>(&self, ask: impl Fn(&Address) -> Result<T, classmate_wire::WireError>) -> Result<T, Failure> {
-        let mut failed = Failure::input("no collector is given");
-        for collector in &self.collectors {
-            match ask(collector) {
-                Ok(answer) => return Ok(answer),
-                Err(error) => failed = error.into(),
-            }
-        }
-        Err(failed)
     }
 }
 

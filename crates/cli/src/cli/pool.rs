@@ -170,10 +170,13 @@ impl PoolFiles {
 /// Reads an accountant's log; to `commit`, it may be missing.
 fn read_log(path: &Path, commit: bool, notes: &mut Notes) -> Result<AccountantLog, Failure> {
     let text = if commit && !path.exists() { Vec::new() } else { contents(path)? };
-    let log = AccountantLog::read(&text).map_err(|error| {
-        Failure::input(format!("`{}`: {error}", path.display()))
-            .help("expected a complete copy of the negotiator's Accountantnew.log")
-    })?;
+    parse_log(path, &text, notes)
+        .map_err(|failure| failure.help("expected a complete copy of the negotiator's Accountantnew.log"))
+}
+
+/// Parses the text of an accountant's log.
+pub(super) fn parse_log(path: &Path, text: &[u8], notes: &mut Notes) -> Result<AccountantLog, Failure> {
+    let log = AccountantLog::read(text).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?;
     log.warnings().iter().for_each(|warning| notes.warn(warning.to_line(path)));
     Ok(log)
 }

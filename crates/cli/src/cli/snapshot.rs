@@ -1,13 +1,13 @@
 //! `classmate snapshot DIR`
 
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::cli::ads::lost_values;
 use crate::cli::input::Notes;
 use crate::cli::live::LiveArguments;
 use crate::cli::{Failure, Streams, complain, print, raw_output, write_file};
-use crate::report::counted;
+use crate::report::config::assignment;
 use classmate::{ClassAd, Format, Writer};
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
 
@@ -25,7 +25,7 @@ Examples:
   classmate snapshot --script > snapshot.sh
   classmate snapshot --pool cm1.example.org,cm2.example.org --token ~/monitor.token --strict monday
 
-Exit status: 0 on success, 1 if a file cannot be written, 2 if the pool cannot be read or an option is invalid.")]
+Exit status: 0 on success, 1 if a file cannot be written or a source of the pool cannot be read, 2 if the pool cannot be read or an option is invalid.")]
 pub(super) struct SnapshotArguments {
     /// Directory to write
     #[arg(required_unless_present = "script")]
@@ -71,13 +71,14 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
         lost += write_ads(&directory.join(format!("{name}.ads")), ads)?;
     }
     if let Some(settings) = &read.settings {
-        write_file(&directory.join("config"), |file| file, |out| out.write_all(config(settings).as_bytes()))?;
+        write_file(
+            &directory.join("config"),
+            |file| file,
+            |out| settings.iter().try_for_each(|(name, value)| assignment(out, name.as_bytes(), value.as_bytes())),
+        )?;
     }
     if lost > 0 {
-        let values = counted(lost, "value");
-        complain(&format!(
-            "warning: {values} cannot be read back from the long format because of a line break or a quote"
-        ));
+        complain(&format!("warning: {}", lost_values(lost)));
     }
     Ok(())
 }
@@ -97,19 +98,4 @@ fn write_ads(path: &Path, ads: &[ClassAd]) -> Result<u64, Failure> {
         },
     )?;
     Ok(lost)
-}
-
-/// A configuration file with these values.
-fn config(settings: &[(String, String)]) -> String {
-    let mut text = String::new();
-    for (name, value) in settings {
-        let written = if value.contains('\n') {
-            write!(text, "{name} @=end\n{value}\n@end\n\n")
-        } else {
-            writeln!(text, "{name} = {value}")
-        };
-        // Writing to a string does not fail.
-        let _ = written;
-    }
-    text
 }

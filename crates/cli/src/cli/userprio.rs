@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::live::CollectorArguments;
-use crate::cli::pool::PoolFiles;
+use crate::cli::pool::{PoolFiles, parse_log};
 use crate::cli::settings::{self, contents};
 use crate::cli::{
     Failure, Form, FormatArguments, Now, Reply, Streams, complain, line_output, parse_now, print, print_result,
@@ -379,10 +379,7 @@ fn read_log(arguments: &UserprioArguments, notes: &mut Notes) -> Result<Accounta
     let Some(path) = log_of(arguments) else {
         return Err(Failure::input("there is no log to read: expected POOL"));
     };
-    let text = contents(&path)?;
-    let log = AccountantLog::read(&text).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?;
-    log.warnings().iter().for_each(|warning| notes.warn(warning.to_line(&path)));
-    Ok(log)
+    parse_log(&path, &contents(&path)?, notes)
 }
 
 /// The ads to list.

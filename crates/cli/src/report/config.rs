@@ -53,7 +53,10 @@ pub fn origin(definition: &Definition<'_>) -> String {
 }
 
 /// Writes `NAME = value`; a value of several lines as a block that can be read again.
-fn assignment(out: &mut impl Write, name: &[u8], value: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// The output cannot be written.
+pub fn assignment(out: &mut impl Write, name: &[u8], value: &[u8]) -> io::Result<()> {
     let name = text(name);
     if value.contains(&b'\n') {
         let mut tag = "end".to_owned();

@@ -175,7 +175,7 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
         if done.is_err() {
             return written(done);
         }
-        unread.extend(read?);
+        unread.extend(read?.into_iter().map(Failure::input));
         if sink.meter.exhausted() {
             return Err(too_much_work());
         }
@@ -315,16 +315,16 @@ fn names(given: &[String]) -> Result<Vec<Name>, Failure> {
     given.iter().map(name).collect()
 }
 
+/// The message about values that the long format does not hold.
+pub(super) fn lost_values(lost: u64) -> String {
+    let values = report::counted(lost, "value");
+    format!("{values} cannot be read back from the long format because of a line break or a quote")
+}
+
 /// The result of the command: the last failure is returned, those before it are shown.
 fn outcome(lost: u64, mut unread: Vec<Failure>) -> Result<(), Failure> {
     if lost > 0 {
-        let values = report::counted(lost, "value");
-        unread.push(
-            Failure::new(format!(
-                "{values} cannot be read back from the long format because of a line break or a quote"
-            ))
-            .help("choose another format with --to"),
-        );
+        unread.push(Failure::new(lost_values(lost)).help("choose another format with --to"));
     }
     let Some(last) = unread.pop() else { return Ok(()) };
     for failure in unread {
