@@ -1,6 +1,7 @@
 //! The long format: one attribute a line, ads separated by blank lines (`docs/reference/classad-language.md` 9.2).
 //!
 //! This is what `condor_status -long` and `condor_q -long` print and what most files of ads hold.
+//! One file: what is written is what is read, and the tests compare the two.
 
 use std::io::{self, Read};
 use std::sync::Arc;

@@ -704,7 +704,7 @@ fn an_ad_that_is_too_long_does_not_keep_the_others_from_a_cycle() {
     }
 }
 
-/// What two megabytes may expand to is bounded, in text and in memory.
+/// Two megabytes expand to a bounded size, in text and in memory.
 #[test]
 fn compressed_input_expands_within_limits() {
     let folder = tempfile::tempdir().unwrap();

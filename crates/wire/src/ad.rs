@@ -14,7 +14,7 @@ use crate::error::{Failure, WireError};
 /// Announces that the next string is a secret expression.
 const SECRET: &[u8] = b"ZKM";
 
-/// What the client accepts of an ad, and of all ads of an answer.
+/// Limits on an ad, and on all ads of an answer, that the client accepts.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// Attributes of an ad.

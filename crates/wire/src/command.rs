@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Command {
     pub(crate) number: i64,
-    /// What it does, for messages: "… denies PHRASE to …".
+    /// The action in messages: "… denies PHRASE to …".
     pub(crate) phrase: &'static str,
 }
 

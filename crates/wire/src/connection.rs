@@ -54,14 +54,14 @@ pub(crate) struct Connection<T> {
     sent: Clear,
     received: Clear,
     cipher: Option<Cipher>,
-    /// What was received and not yet used up, decrypted.
+    /// Decrypted bytes that were received and not used yet.
     buffer: Vec<u8>,
     start: usize,
     /// True if the buffer holds the rest of the message.
     whole: bool,
     /// The message that is being written.
     out: Vec<u8>,
-    /// What the client waits for, for messages.
+    /// The answer that the client waits for, for messages.
     waiting: &'static str,
 }
 
@@ -86,7 +86,7 @@ impl<T: Read + Write> Connection<T> {
         &mut self.transport
     }
 
-    /// What the client waits for from now on.
+    /// Sets the answer that the client waits for.
     pub(crate) fn waits_for(&mut self, what: &'static str) {
         self.waiting = what;
     }

@@ -53,7 +53,7 @@ pub(crate) fn configured_name(wire: &str) -> String {
 
 /// Proofs of identity that a client may use.
 ///
-/// Without any, a client reads what the pool shows to everybody, which by default is all that monitoring needs.
+/// Without any, a client reads what the pool shows to all clients, which by default is all that monitoring needs.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
     file_system: bool,

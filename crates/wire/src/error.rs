@@ -34,7 +34,7 @@ pub enum Failure {
     Silent(Duration),
     /// The conversation took longer than this.
     Late(Duration),
-    /// What was sent is not HTCondor's protocol.
+    /// The peer sent something else than HTCondor's protocol.
     Protocol(String),
     /// The answer exceeds a limit of the client.
     Limit(String),

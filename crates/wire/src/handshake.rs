@@ -29,7 +29,7 @@ const SESSION_SECONDS: u64 = 3600;
 /// Longest text of an attribute that becomes part of a message.
 const MAX_SHOWN: usize = 200;
 
-/// What daemons learn of the client.
+/// Facts about the client that daemons get.
 #[derive(Clone, Debug)]
 pub(crate) struct Identification {
     /// The name for the log of a shared port daemon.
@@ -44,7 +44,7 @@ impl Default for Identification {
     }
 }
 
-/// Where a conversation goes, and what it is for.
+/// The daemon that a conversation goes to, and its command.
 pub(crate) struct Target<'a> {
     pub(crate) address: &'a Address,
     /// The socket address of the connection.

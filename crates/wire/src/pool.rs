@@ -59,7 +59,7 @@ impl Daemon {
     }
 }
 
-/// A function that is told the number of ads of a source, again and again.
+/// A function that gets the number of further ads of a source, again and again.
 pub type Progress<'a> = &'a (dyn Fn(&str, u64) + Sync);
 
 /// A pool whose daemons are known, to be read source by source.
@@ -193,7 +193,7 @@ impl<'a> LivePool<'a> {
         &self.reports
     }
 
-    /// Collects ads and tells the progress.
+    /// Collects ads and reports the progress.
     fn collect(&mut self, what: &str, ads: Ads) -> Result<Vec<ClassAd>, WireError> {
         let (found, report) = collect(ads, what, self.progress)?;
         self.reports.push((format!("{what} of {}", self.collector), report));
@@ -333,7 +333,7 @@ pub fn first_answer<T>(collectors: &[Address], ask: impl Fn(&Address) -> Result<
     Err(failed)
 }
 
-/// Collects ads and tells the progress.
+/// Collects ads and reports the progress.
 fn collect(mut ads: Ads, what: &str, progress: Progress<'_>) -> Result<(Vec<ClassAd>, Report), WireError> {
     let mut found = Vec::new();
     for ad in ads.by_ref() {

@@ -23,7 +23,7 @@ pub(crate) struct Script {
     incoming: Cursor<Vec<u8>>,
     /// Bytes that are read at once.
     piece: usize,
-    /// What it received.
+    /// The bytes that it received.
     pub(crate) outgoing: Vec<u8>,
 }
 

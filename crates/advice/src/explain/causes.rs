@@ -1,6 +1,7 @@
 //! The causes for which a job matches no slot, the most significant first, with the values beside the conditions.
 //!
 //! In: what every condition is for every slot. Out: sentences, each about one condition or one rule of the cycle.
+//! One file: every cause weighs the same conditions and slots, and the order of the causes depends on all of them.
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::failure::Told;
+use crate::cli::failure::MessageBody;
 use crate::cli::input::{Notes, own};
 use crate::cli::policy::first_given;
 use crate::cli::settings::contents;
@@ -156,5 +156,5 @@ fn sections(path: &str, value: &str) -> Vec<u8> {
 fn refused(error: &ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
     let sources: Vec<Source> =
         files.into_iter().map(|(name, text)| Source { name: name.into(), text: text.into() }).collect();
-    Failure::drawn(Told::of(error), &report::config::render(error, &sources, Color::Off))
+    Failure::drawn(MessageBody::of(error), &report::config::render(error, &sources, Color::Off))
 }

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::cli::failure::{Message, Told};
+use crate::cli::failure::{Message, MessageBody};
 use crate::cli::input::{self, Notes};
-use crate::cli::output::tell;
+use crate::cli::output::show_message;
 use crate::cli::{
     Failure, Form, FormatArguments, Reply, Streams, World, complain, line_output, parsed_with, print, print_result,
 };
@@ -108,9 +108,9 @@ fn option_meant(expression: &[u8]) -> Option<&'static str> {
 pub(super) fn warn(expr: &Expr, source: &[u8], name: &str, color: Color) {
     for finding in check(expr, source) {
         let place = Position::of(source, finding.span.start as usize);
-        let told = Told::at(&finding, name, place.line, place.column);
+        let body = MessageBody::at(&finding, name, place.line, place.column);
         let drawn = report::render_diagnostic(&finding, source, &Origin::whole(name), color);
-        tell(&Message::Warning(told), &own(&drawn));
+        show_message(&Message::Warning(body), &own(&drawn));
     }
 }
 

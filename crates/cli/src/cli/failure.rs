@@ -5,7 +5,7 @@ use std::io;
 
 use serde::Serialize;
 
-use crate::cli::output::tell;
+use crate::cli::output::show_message;
 use crate::report::escape::own;
 use classmate::Diagnostic;
 use classmate_config::ConfigError;
@@ -18,14 +18,14 @@ use classmate_wire::WireError;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Message {
-    Error(Told),
-    Warning(Told),
-    Note(Told),
+    Error(MessageBody),
+    Warning(MessageBody),
+    Note(MessageBody),
 }
 
-/// What a message says.
+/// The text of a message, and its place.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Told {
+pub(crate) struct MessageBody {
     pub(crate) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) help: Option<String>,
@@ -40,15 +40,15 @@ pub(crate) struct Told {
     pub(crate) status: Option<u8>,
 }
 
-impl Told {
+impl MessageBody {
     /// A message without a place.
     pub(crate) fn plain(message: impl Into<String>) -> Self {
-        Told { message: message.into(), ..Told::default() }
+        MessageBody { message: message.into(), ..MessageBody::default() }
     }
 
     /// A diagnostic in a text that has this name, at a line and column of it.
     pub(crate) fn at(finding: &Diagnostic, file: &str, line: u64, column: u64) -> Self {
-        Told {
+        MessageBody {
             message: finding.message.clone(),
             help: finding.help.as_deref().map(str::to_owned),
             file: Some(file.to_owned()),
@@ -61,7 +61,7 @@ impl Told {
     /// A diagnostic with the place that it names.
     pub(crate) fn of(finding: &Diagnostic) -> Self {
         let place = finding.place.as_ref();
-        Told {
+        MessageBody {
             message: finding.message.clone(),
             help: finding.help.as_deref().map(str::to_owned),
             file: place.map(|place| place.file.to_string()),
@@ -81,13 +81,13 @@ impl Message {
             None => (text, None),
         };
         let of = |severity: &str| text.strip_prefix(severity).and_then(|rest| rest.strip_prefix(": "));
-        let told = |message: &str| Told { help: help.clone(), ..Told::plain(message) };
+        let body = |message: &str| MessageBody { help: help.clone(), ..MessageBody::plain(message) };
         if let Some(rest) = of("error") {
-            Message::Error(told(rest))
+            Message::Error(body(rest))
         } else if let Some(rest) = of("warning") {
-            Message::Warning(told(rest))
+            Message::Warning(body(rest))
         } else {
-            Message::Note(told(of("note").unwrap_or(text)))
+            Message::Note(body(of("note").unwrap_or(text)))
         }
     }
 }
@@ -95,7 +95,7 @@ impl Message {
 /// The message of a failure, and the exit status.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
-    told: Box<Told>,
+    body: Box<MessageBody>,
     /// The message as it is drawn, if it shows a line of a source.
     drawn: Option<String>,
     /// Failures of the same kind.
@@ -106,7 +106,7 @@ pub(crate) struct Failure {
 impl Failure {
     /// A task failed.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Failure { told: Box::new(Told::plain(message)), drawn: None, more: Vec::new(), status: 1 }
+        Failure { body: Box::new(MessageBody::plain(message)), drawn: None, more: Vec::new(), status: 1 }
     }
 
     /// The input was wrong: usage or text.
@@ -115,8 +115,8 @@ impl Failure {
     }
 
     /// A drawn report about wrong text.
-    pub(crate) fn drawn(told: Told, drawn: &str) -> Self {
-        Failure { told: Box::new(told), drawn: Some(own(drawn)), ..Failure::input("") }
+    pub(crate) fn drawn(body: MessageBody, drawn: &str) -> Self {
+        Failure { body: Box::new(body), drawn: Some(own(drawn)), ..Failure::input("") }
     }
 
     /// A file could not be read.
@@ -132,7 +132,7 @@ impl Failure {
     /// Adds a suggestion on a line of its own.
     #[must_use]
     pub(crate) fn help(mut self, help: &str) -> Self {
-        self.told.help = Some(help.to_owned());
+        self.body.help = Some(help.to_owned());
         self
     }
 
@@ -152,8 +152,8 @@ impl Failure {
 
     /// The message of this failure alone.
     fn own(&self) -> String {
-        let help = self.told.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
-        self.drawn.clone().unwrap_or_else(|| format!("error: {}{help}", self.told.message))
+        let help = self.body.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
+        self.drawn.clone().unwrap_or_else(|| format!("error: {}{help}", self.body.message))
     }
 
     /// The whole message for people.
@@ -163,8 +163,8 @@ impl Failure {
 
     /// Writes the message to standard error.
     pub(super) fn show(&self) {
-        let told = Told { status: Some(self.status), ..(*self.told).clone() };
-        tell(&Message::Error(told), &self.own());
+        let body = MessageBody { status: Some(self.status), ..(*self.body).clone() };
+        show_message(&Message::Error(body), &self.own());
         self.more.iter().for_each(Failure::show);
     }
 }
@@ -179,7 +179,7 @@ impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         let text = error.to_line();
         let help = error.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
-        Failure::drawn(Told::of(&error), &format!("error: {text}{help}"))
+        Failure::drawn(MessageBody::of(&error), &format!("error: {text}{help}"))
     }
 }
 

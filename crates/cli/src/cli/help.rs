@@ -34,7 +34,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 /// The headings of the options of a policy, and the word that chooses it.
 const POLICIES: [(&str, &str); 2] = [("Slurm", "slurm"), ("DIRAC", "dirac")];
 
-/// The command with its help arranged; the arguments tell which policy is chosen.
+/// The command with its help arranged; the arguments name the policy that is chosen.
 pub(super) fn arranged(command: Command, arguments: &[OsString]) -> Command {
     let list = listed(&command);
     let template =

@@ -11,8 +11,8 @@ use flate2::read::MultiGzDecoder;
 use indexmap::IndexSet;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::failure::{Message, Told};
-use crate::cli::output::tell;
+use crate::cli::failure::{Message, MessageBody};
+use crate::cli::output::show_message;
 use crate::cli::{Failure, submit};
 use crate::report::escape;
 use crate::report::{self, Color, counted};
@@ -293,7 +293,7 @@ impl Notes {
             let _ = FLAW.set(self.flaw.unwrap_or(SKIPPED));
         }
         for (message, drawn) in self.messages(color) {
-            tell(&message, &drawn);
+            show_message(&message, &drawn);
         }
     }
 
@@ -307,9 +307,10 @@ impl Notes {
         let plain = |text: String| (Message::of_text(&text), text);
         let fault = |fault: &Fault, name: &str, is_ignored: bool| {
             let (line, column) = (Some(fault.position.line), Some(fault.position.column));
-            let told = Told { file: Some(name.to_owned()), line, column, ..Told::plain(fault.to_string()) };
+            let body =
+                MessageBody { file: Some(name.to_owned()), line, column, ..MessageBody::plain(fault.to_string()) };
             let drawn = escape::own(&format!("{}\n", report::render_fault(fault, name, is_ignored, color)));
-            (if is_ignored { Message::Warning(told) } else { Message::Error(told) }, drawn)
+            (if is_ignored { Message::Warning(body) } else { Message::Error(body) }, drawn)
         };
         let mut lines: Vec<(Message, String)> =
             self.warnings.iter().map(|warning| plain(format!("warning: {warning}"))).collect();

@@ -166,7 +166,7 @@ struct Findings {
 #[derive(Default)]
 struct Baseline(HashMap<KnownFinding, u64>);
 
-/// What makes a finding the same as one of an earlier run: lines may have moved.
+/// The parts of a finding that make it the same as one of an earlier run: lines may have moved.
 #[derive(Clone, PartialEq, Eq, Hash, serde::Deserialize)]
 struct KnownFinding {
     code: String,

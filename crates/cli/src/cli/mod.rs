@@ -50,7 +50,7 @@ use std::sync::Arc;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub(crate) use failure::Failure;
-use failure::Told;
+use failure::MessageBody;
 use help::misused;
 use output::{FORMATS, line_output, object, raw_output, source_output, text_output, write_file, write_json};
 pub(crate) use output::{Form, FormatArguments, Reply, Streams, columns, complain, print, print_result, written};
@@ -320,5 +320,5 @@ fn unparsed(error: &SyntaxError, text: &[u8], name: &str, color: Color) -> Failu
     let finding = diagnose(text, error, &ParseOptions::default());
     let place = Position::of(text, finding.span.start as usize);
     let drawn = render_diagnostic(&finding, text, &Origin::whole(name), color);
-    Failure::drawn(Told::at(&finding, name, place.line, place.column), &drawn)
+    Failure::drawn(MessageBody::at(&finding, name, place.line, place.column), &drawn)
 }

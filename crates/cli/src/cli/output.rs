@@ -73,7 +73,7 @@ pub(super) fn messages_are_json() -> bool {
 }
 
 /// Writes a message to standard error; failures to write are ignored. `drawn` is its text for people.
-pub(super) fn tell(message: &Message, drawn: &str) {
+pub(super) fn show_message(message: &Message, drawn: &str) {
     let _ = if messages_are_json() {
         serde_json::to_writer(JsonText(io::stderr()), message)
             .map_err(io::Error::from)
@@ -86,7 +86,7 @@ pub(super) fn tell(message: &Message, drawn: &str) {
 
 /// Writes a message to standard error that begins with its severity.
 pub(crate) fn complain(message: &str) {
-    tell(&Message::of_text(message), message);
+    show_message(&Message::of_text(message), message);
 }
 
 /// Buffered standard output.
@@ -250,7 +250,7 @@ pub(crate) fn object(first: &[(&str, Json)], value: &impl Serialize) -> Json {
     Json::Object(members)
 }
 
-/// The width of a terminal that does not tell it.
+/// The width of a terminal that does not report one.
 const USUAL_WIDTH: usize = 80;
 
 /// The width of the terminal, or `COLUMNS`; none if standard output is not a terminal.

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::cli::failure::Told;
+use crate::cli::failure::MessageBody;
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Now, parse_now};
 use crate::report::{self, Color};
@@ -64,7 +64,7 @@ impl Reading {
 
 /// An error of a configuration with the line it is about.
 pub(super) fn rendered(error: &ConfigError, config: &Config, color: Color) -> Failure {
-    Failure::drawn(Told::of(error), &report::config::render(error, config.sources(), color))
+    Failure::drawn(MessageBody::of(error), &report::config::render(error, config.sources(), color))
 }
 
 impl Sources {

@@ -30,7 +30,7 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
         let user = snapshot.jobs.iter().find_map(|job| text(job, "User"))?;
         Some(user.rsplit_once('@')?.1.to_owned())
     };
-    // Slots of several domains do not tell that of the access point.
+    // Slots of several domains do not determine that of the access point.
     let of_slots = || {
         let mut domains = snapshot.slots.iter().filter_map(|slot| text(slot, "UidDomain"));
         let first = domains.next()?;

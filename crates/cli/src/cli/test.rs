@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::failure::Told;
+use crate::cli::failure::MessageBody;
 use crate::cli::settings::contents;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, input, object, print_result, written};
 use crate::report::{self, Color, Origin, policy};
@@ -132,7 +132,7 @@ fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestRes
         TestFileError::Text(finding) => {
             let place = Position::of(text.as_bytes(), finding.span.start as usize);
             let drawn = report::render_diagnostic(&finding, text.as_bytes(), &Origin::whole(&name), color);
-            Failure::drawn(Told::at(&finding, &name, place.line, place.column), &drawn)
+            Failure::drawn(MessageBody::at(&finding, &name, place.line, place.column), &drawn)
         }
         TestFileError::Other(message) => Failure::input(format!("{name}: {message}")),
     };

@@ -1,4 +1,6 @@
 //! `classmate userprio POOL`
+//!
+//! One file: every listing and every change starts from the same options.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -93,7 +93,7 @@ fn summary(out: &mut impl Screen, lines: SummaryLines, parts: &ShownParts, color
 struct SummaryLines {
     status: String,
     causes: Vec<String>,
-    /// What is counted instead of listed.
+    /// The line with the counts of conditions and causes that are not listed.
     folded: Option<String>,
     suggestions: Vec<String>,
     /// The options that show more.
@@ -169,7 +169,7 @@ fn is_unmatched(found: &Explanation) -> bool {
     found.matching == 0 && found.slots > 0
 }
 
-/// What to do, in the syntax of a submit file, with the number of slots that match then.
+/// The suggestions, in the syntax of a submit file, with the number of slots that match then.
 fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestion>, color: Color) -> Vec<String> {
     let mut shown: Vec<&Suggestion> = Vec::new();
     for one in some {

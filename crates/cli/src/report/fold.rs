@@ -13,7 +13,7 @@ const NARROWEST: usize = 20;
 /// Writes lines no wider than a terminal: those that are longer go on below, under their last column or two further in.
 ///
 /// Lines are folded at spaces; a word that is longer than a line, behind a comma, a parenthesis, `&&` or `||`, and otherwise
-/// stays whole. Colours have no width. Control characters are made visible ([`super::escape`]), unless the output is raw.
+/// stays whole. Colors have no width. Control characters are made visible ([`super::escape`]), unless the output is raw.
 ///
 /// ```
 /// use std::io::Write;

@@ -301,7 +301,7 @@ pub fn read_ads<K: Default>(
     }
 }
 
-/// How the files of a pool are parsed.
+/// Options by which the files of a pool are parsed.
 fn options() -> ParseOptions {
     EvalOptions::default().parse_options()
 }

@@ -238,7 +238,7 @@ impl Slot {
         }
     }
 
-    /// Number of claims; `None` if the ad does not tell. Public ads have no claims; those of slots with a consumption policy
+    /// Number of claims; `None` if the ad does not have it. Public ads have no claims; those of slots with a consumption policy
     /// have their number.
     pub fn claims(&self, settings: &EvalOptions) -> Option<usize> {
         let facts = AdReader::of(&self.ad, settings);
