@@ -16,6 +16,7 @@ mod planted;
 mod projection;
 mod quotas;
 mod report;
+mod sentences;
 mod simulate_page;
 mod slurm;
 mod slurm_real;

@@ -1,0 +1,187 @@
+//! The sentences about two outcomes, and those of the page about one, compared with the outcomes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use classmate_advice::internal::explain::cycle::reasons::CauseSurvey;
+use classmate_advice::internal::whatif::Difference;
+use classmate_cli::report::{Color, whatif};
+use classmate_pool::internal::negotiate::candidate::PreemptState;
+use classmate_pool::{JobId, Outcome};
+
+use super::template::{Checked, check, fit, number, same, singular};
+
+fn jobs(outcome: &Outcome) -> BTreeMap<JobId, &str> {
+    outcome.matches.iter().map(|made| (made.job, made.slot.as_str())).collect()
+}
+
+fn weight(outcome: &Outcome, submitter: Option<&str>) -> f64 {
+    let all = outcome.matches.iter().filter(|made| submitter.is_none_or(|name| name == made.submitter));
+    all.map(|made| made.weight).sum()
+}
+
+/// The text about the difference of two outcomes.
+pub(super) fn difference(before: &Outcome, after: &Outcome, found: &Difference) -> Checked {
+    let mut out = Vec::new();
+    whatif::write(&mut out, found, Color::Off).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let mut heading = "";
+    for line in text.lines() {
+        if line.starts_with("SUBMITTER") || line.starts_with("GROUP") || line.starts_with("SLOT KIND") {
+            heading = line;
+        } else if !heading.is_empty() && line.is_empty() {
+            heading = "";
+        } else if heading.is_empty() {
+            self::line(before, after, &singular(line), line).map_err(|wrong| format!("{line}: {wrong}\n{text}"))?;
+        } else {
+            row(before, after, heading, line).map_err(|wrong| format!("{line}: {wrong}\n{text}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn line(before: &Outcome, after: &Outcome, text: &str, whole: &str) -> Checked {
+    let outcomes = [before, after];
+    if let Some(parts) = fit("no difference: {} match before and after", text) {
+        return outcomes.iter().try_for_each(|outcome| same("matches", parts[0], outcome.matches.len() as f64));
+    }
+    if let Some(parts) = fit("match {} → {}, weight {} → {}, preemptions {} → {}", text) {
+        let preempting =
+            |outcome: &Outcome| outcome.matches.iter().filter(|made| made.preempting != PreemptState::None).count();
+        for (at, outcome) in outcomes.iter().enumerate() {
+            same("matches", parts[at], outcome.matches.len() as f64)?;
+            same("weight", parts[2 + at], weight(outcome, None))?;
+            same("preemptions", parts[4 + at], preempting(outcome) as f64)?;
+        }
+        return Ok(());
+    }
+    let (old, new) = (jobs(before), jobs(after));
+    let slots =
+        |jobs: &BTreeMap<JobId, &str>| jobs.values().map(|slot| (*slot).to_owned()).collect::<BTreeSet<String>>();
+    let only = |one: &BTreeMap<JobId, &str>, other: &BTreeMap<JobId, &str>| {
+        one.keys().filter(|job| !other.contains_key(job)).map(ToString::to_string).collect::<BTreeSet<String>>()
+    };
+    let listed = |expected: &BTreeSet<String>, parts: &[&str]| {
+        same("number", parts[0], expected.len() as f64)?;
+        let names = parts[1].split(" and ").next().unwrap_or_default().split(", ");
+        names.into_iter().try_for_each(|name| check(expected.contains(name), &format!("{name} is not one of them")))
+    };
+    for (template, expected) in [
+        ("{} job now match: {}", only(&new, &old)),
+        ("{} job no longer match: {}", only(&old, &new)),
+        ("{} slot is now matched: {}", slots(&new).difference(&slots(&old)).cloned().collect()),
+        ("{} slot is no longer matched: {}", slots(&old).difference(&slots(&new)).cloned().collect()),
+        (
+            "{} job match another slot: {}",
+            old.iter()
+                .filter_map(|(job, slot)| {
+                    let other = new.get(job).filter(|other| *other != slot)?;
+                    Some(format!("{job} {slot} → {other}"))
+                })
+                .collect(),
+        ),
+    ] {
+        if let Some(parts) = fit(template, text) {
+            return listed(&expected, &parts);
+        }
+    }
+    if let Some((count, rest)) = text
+        .split_once(" job is left without a slot: ")
+        .or_else(|| text.split_once(" job was left without a slot before: "))
+    {
+        // Each request with its jobs that lack a slot in the one outcome only.
+        let now = text.contains("is left");
+        let lacking = if now { only(&old, &new) } else { only(&new, &old) };
+        let rejected = if now { after } else { before };
+        let mut sum = 0.0;
+        for part in rest.split(" and ").next().unwrap_or_default().split(", ") {
+            let parts = fit("{} from the request of job {}", part).ok_or("another form")?;
+            check(rejected.rejections.iter().any(|one| one.job.to_string() == parts[1]), "no such rejection")?;
+            sum += number(parts[0]);
+        }
+        check(
+            number(count) <= lacking.len() as f64 && sum <= number(count),
+            &format!("{} jobs lack one", lacking.len()),
+        )?;
+        return check(rest.contains(" and ") || sum == number(count), "the sum of the requests");
+    }
+    if let Some(parts) = fit("{} request is rejected for another reason: {}", text) {
+        let last = |outcome: &Outcome| -> BTreeMap<String, String> {
+            outcome.rejections.iter().map(|one| (one.job.to_string(), one.reason.clone())).collect()
+        };
+        let (old, new) = (last(before), last(after));
+        let moved = old.iter().filter(|(job, reason)| new.get(*job).is_some_and(|other| other != *reason)).count();
+        return same("requests", parts[0], moved as f64);
+    }
+    // The feasibility of requests is compared with evaluations in `explain`.
+    let known = [" request no longer match any slot: ", " request now match a slot: "];
+    check(whole.is_empty() || known.iter().any(|known| text.contains(known)), "a line that nothing checks")
+}
+
+fn row(before: &Outcome, after: &Outcome, heading: &str, line: &str) -> Checked {
+    let cells: Vec<&str> = line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    let name = cells[0];
+    let figures = |at: usize, old: f64, new: f64| {
+        same("before", cells[at], old)?;
+        same("after", cells[at + 1], new)
+    };
+    if heading.contains("WEIGHT BEFORE") {
+        return figures(1, weight(before, Some(name)), weight(after, Some(name)));
+    }
+    if heading.starts_with("SUBMITTER") {
+        let count = |outcome: &Outcome| outcome.matches.iter().filter(|made| made.submitter == name).count() as f64;
+        return figures(1, count(before), count(after));
+    }
+    if heading.starts_with("GROUP") {
+        let of = |outcome: &Outcome| {
+            let group = outcome.groups.iter().find(|group| group.name == name);
+            group.map_or([0.0; 3], |group| [group.quota, group.granted(), group.usage])
+        };
+        let (old, new) = (of(before), of(after));
+        return (0..3).try_for_each(|at| figures(1 + 2 * at, old[at], new[at]));
+    }
+    check(heading.starts_with("SLOT KIND"), "a table that nothing checks")
+}
+
+/// The page about a cycle: its first paragraph, groups, submitters and spins.
+pub(super) fn page(text: &str, outcome: &Outcome, idle: &CauseSurvey, queued: usize, matched: usize) -> Checked {
+    let paragraph = text.split("<p>").nth(1).and_then(|rest| rest.split("</p>").next()).ok_or("no paragraph")?;
+    let plain = singular(paragraph);
+    let parts = fit(
+        "As of {}: {} match, {}; {} submitter that advertise {} idle job, {} of them negotiated with; {} slot with weight {} ({} \
+         considered); {} in {}.",
+        &plain,
+    )
+    .ok_or_else(|| format!("another form: {plain}"))?;
+    let count = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+    same("matches", parts[1], outcome.matches.len() as f64)?;
+    same("rejections", &count(parts[2]), outcome.rejections.len() as f64)?;
+    same("submitters", parts[3], outcome.submitters.len() as f64)?;
+    same("idle jobs", parts[4], outcome.submitters.iter().map(|line| line.idle).sum::<i64>() as f64)?;
+    let active: BTreeSet<&str> = outcome.negotiations.iter().map(|visit| visit.submitter.as_str()).collect();
+    same("negotiated with", parts[5], active.len() as f64)?;
+    same("slots", parts[6], outcome.statistics.total_slots as f64)?;
+    same("spins", &count(parts[9]), outcome.pies.len() as f64)?;
+    let pies: BTreeSet<u32> = outcome.pies.iter().map(|pie| pie.pie).collect();
+    same("pies", &count(parts[10]), pies.len() as f64)?;
+    check((idle.idle, idle.matched) == (queued, matched), &format!("{queued} idle jobs, of which {matched} matched"))?;
+    check(text.contains(&format!("in the queue, {matched} of which got a slot.")), "idle jobs in the queue")?;
+    for group in &outcome.groups {
+        let name = group.name.replace('<', "&lt;").replace('>', "&gt;");
+        let facts = text
+            .split(&format!("{name}</strong> "))
+            .nth(1)
+            .and_then(|rest| rest.split('<').next())
+            .ok_or("no group")?;
+        let parts = fit("quota {}, allocated {}, in use {}, requested {}", facts).ok_or("another form")?;
+        for (at, figure) in [group.quota, group.granted(), group.usage, group.demand].into_iter().enumerate() {
+            same("group", parts[at], figure)?;
+        }
+    }
+    Ok(())
+}
+
+/// The idle jobs by cause.
+pub(super) fn survey(found: &CauseSurvey) -> Checked {
+    let sum: usize = found.causes.iter().map(|cause| cause.jobs).sum();
+    check(found.idle == found.matched + sum, "the sum of the causes")
+}
