@@ -33,6 +33,10 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("quotas/1", &["quotas", "examples/groups"]),
     ("taskqueues/1", &["taskqueues", "examples/dirac", "--draws", "2"]),
     ("sprio/1", &["sprio", "examples/slurm"]),
+    (
+        "sprio-against/1",
+        &["sprio", "examples/slurm-cluster", "--against", "examples/slurm-cluster/sprio.txt", "--now", "2026-11-25"],
+    ),
     ("sshare/1", &["sshare", "examples/slurm", "-a"]),
     ("userprio/1", &["userprio", "examples/pool", "-allusers"]),
     ("autoclusters/1", &["autoclusters", "examples/pool"]),

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand.
 
 mod ads;
+mod against;
 mod autoclusters;
 mod compare;
 mod completions;

@@ -6,8 +6,8 @@ use clap::ValueEnum;
 
 use crate::cli::Failure;
 use crate::cli::dirac::DiracArguments;
-use crate::cli::input::Notes;
-use crate::cli::slurm::SlurmArguments;
+use crate::cli::input::{Notes, own};
+use crate::cli::slurm::{SLURM_CONF, SlurmArguments};
 use classmate::{ClassAd, List, Value};
 use classmate_config::Config;
 use classmate_pool::internal::priority::slurm::machines::enlist;
@@ -99,7 +99,7 @@ impl PolicyArguments {
         }
     }
 
-    /// Reads the files of the policy. It may add attributes to the slots.
+    /// Reads the files of the policy for a pool. It may add attributes to the slots.
     pub(super) fn read(
         &self,
         pool: Option<&Path>,
@@ -107,6 +107,10 @@ impl PolicyArguments {
         notes: &mut Notes,
     ) -> Result<Policy, Failure> {
         self.check(None)?;
+        if self.is_condor() && snapshot.slots.is_empty() && own(pool, SLURM_CONF).is_some() {
+            let message = "there are no slots, only the nodes of `slurm.conf`";
+            return Err(Failure::input(message).help("add `--policy slurm`"));
+        }
         self.read_checked(pool, snapshot, notes)
     }
 
@@ -124,7 +128,7 @@ impl PolicyArguments {
                 Ok(Policy::Dirac(self.dirac.read(pool, notes)?))
             }
             PolicyName::Slurm => {
-                let settings = self.slurm.read(pool, &snapshot.config, &snapshot.jobs, notes)?;
+                let settings = self.slurm.read(pool, &snapshot.config, (&mut snapshot.slots, &snapshot.jobs), notes)?;
                 let evaluation = snapshot.settings();
                 enlist(&mut snapshot.slots, settings.conf(), &evaluation);
                 Ok(Policy::Slurm(Box::new(settings)))

@@ -5,11 +5,18 @@ use std::path::{Path, PathBuf};
 use crate::cli::input::{self, Notes};
 use crate::cli::live::LiveArguments;
 use crate::cli::settings::{self, contents};
+use crate::cli::slurm::SLURM_CONF;
 use crate::cli::{Failure, Now, parse_now};
 use crate::report::Color;
 use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::directory::{AdFiles, PoolAds, SlotAttributes, published_log};
 use classmate_pool::{Journal, Snapshot};
+
+/// Files with the slots of a pool, the first of which counts: ads, or the nodes as Slurm lists them.
+pub(super) const SLOTS: [&str; 3] = ["slots.ads", "scontrol.nodes", "nodes.json"];
+
+/// Files with the jobs of a pool, the first of which counts: ads, or the jobs as Slurm lists them.
+pub(super) const JOBS: [&str; 3] = ["jobs.ads", "squeue.json", "scontrol.jobs"];
 
 /// The files of a pool, in a directory or each by its own flag.
 #[derive(clap::Args, Clone, Default, Debug)]
@@ -60,7 +67,7 @@ impl PoolFiles {
     /// Reads the pool to explain one cycle of HTCondor's, and a job of it.
     pub(super) fn snapshot_to_explain(&self, job: bool, notes: &mut Notes, color: Color) -> Result<Snapshot, Failure> {
         // What comes through a pipe can be read once only.
-        let slots = self.file(self.slots.as_ref(), "slots.ads");
+        let slots = self.listing(self.slots.as_ref(), SLOTS);
         let twice = slots.is_some_and(|path| std::fs::metadata(path).is_ok_and(|facts| facts.is_file()));
         let kept = match (job, twice) {
             (false, _) => SlotAttributes::Cycle,
@@ -75,7 +82,7 @@ impl PoolFiles {
         if self.live.is_given() {
             return self.read_live(SlotAttributes::All, notes, color);
         }
-        let jobs = self.optional(self.jobs.as_ref(), "jobs.ads");
+        let jobs = self.listing(self.jobs.as_ref(), JOBS).filter(|path| self.jobs.is_some() || path.exists());
         self.read_with(jobs, SlotAttributes::All, false, notes, color)
     }
 
@@ -90,6 +97,12 @@ impl PoolFiles {
     /// A file of a pool: the one that is given, or that of the directory.
     fn file(&self, given: Option<&PathBuf>, name: &str) -> Option<PathBuf> {
         given.cloned().or_else(|| Some(self.pool.as_ref()?.join(name)))
+    }
+
+    /// A file of ads: the one that is given, or the first that the directory has.
+    fn listing(&self, given: Option<&PathBuf>, names: [&str; 3]) -> Option<PathBuf> {
+        let own = || names.iter().find_map(|name| input::own(self.directory(), name));
+        given.cloned().or_else(own).or_else(|| self.file(None, names[0]))
     }
 
     /// As [`Self::file`], but a file of the directory may be missing.
@@ -111,7 +124,7 @@ impl PoolFiles {
             }
             return self.read_live(kept, notes, color);
         }
-        self.read_with(self.file(self.jobs.as_ref(), "jobs.ads"), kept, commit, notes, color)
+        self.read_with(self.listing(self.jobs.as_ref(), JOBS), kept, commit, notes, color)
     }
 
     /// As [`Self::read`], with a file of jobs or without one.
@@ -137,7 +150,9 @@ impl PoolFiles {
                 published.transpose()?.flatten()
             }
         };
-        let slots = self.file(self.slots.as_ref(), "slots.ads");
+        let slots = self.listing(self.slots.as_ref(), SLOTS);
+        let configured = || input::own(self.directory(), SLURM_CONF).is_some();
+        let slots = slots.filter(|path| self.slots.is_some() || path.exists() || !configured());
         slots.as_deref().map(input::check).transpose()?;
         let files = AdFiles { slots, jobs, submitters: optional(&self.submitters, "submitters.ads") };
         let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, kept, input::ad_input)?;

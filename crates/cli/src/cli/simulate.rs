@@ -128,7 +128,8 @@ pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(),
     if let Some(path) = &slots {
         snapshot.slots = input::ads(path, &evaluation, &mut notes)?;
     }
-    snapshot.policy = arguments.policy.read(pool, &mut snapshot, &mut notes)?;
+    arguments.policy.check(None)?;
+    snapshot.policy = arguments.policy.read_checked(pool, &mut snapshot, &mut notes)?;
     snapshot.jobs = Vec::new();
     if let Some(first) = workload.arrivals.first().map(|job| job.submit)
         && let Some(until) = arguments.until.map(Now::seconds).filter(|until| *until < first)

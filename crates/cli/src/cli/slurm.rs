@@ -1,5 +1,6 @@
 //! The files of a Slurm cluster, for all commands that read them.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::cli::input::{Notes, own};
@@ -13,6 +14,7 @@ use classmate_config::{Config, ConfigError, SlurmConf};
 use classmate_pool::JobId;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::priority::slurm::candidate::{Requester, partitions};
+use classmate_pool::internal::priority::slurm::listing::node_ads;
 use classmate_pool::internal::priority::slurm::usage::Decay;
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings, Ties, derive, tree};
 
@@ -54,7 +56,9 @@ pub(super) struct SlurmArguments {
 }
 
 /// The names of the files in a pool.
-const CONF: &str = "slurm.conf";
+pub(super) const SLURM_CONF: &str = "slurm.conf";
+/// The configuration as Slurm prints it, in two files.
+const PRINTED: [&str; 2] = ["scontrol.config", "scontrol.partitions"];
 const ASSOCIATIONS: &str = "sacctmgr.dump";
 const RECORDS: &str = "scontrol.assoc_mgr";
 const USAGE: &str = "sshare.usage";
@@ -90,7 +94,7 @@ impl SlurmArguments {
     pub(super) fn before(&self, pool: Option<&Path>) -> Self {
         let before = |given: &Option<PathBuf>, name: &str| given.clone().filter(|_| own(pool, name).is_none());
         Self {
-            slurm_conf: before(&self.slurm_conf, CONF),
+            slurm_conf: before(&self.slurm_conf, SLURM_CONF),
             associations: before(&self.associations, ASSOCIATIONS),
             qos: before(&self.qos, QOS),
             ..self.clone()
@@ -106,24 +110,34 @@ impl SlurmArguments {
         is_mine
     }
 
-    /// Reads the files of a pool.
+    /// Reads the files of a pool. If it has no slots, the nodes of the configuration are added.
     pub(super) fn read(
         &self,
         pool: Option<&Path>,
         config: &Config,
-        jobs: &[ClassAd],
+        snapshot: (&mut Vec<ClassAd>, &[ClassAd]),
         notes: &mut Notes,
     ) -> Result<SlurmSettings, Failure> {
+        let (slots, jobs) = snapshot;
         // A file that was named must exist; a file of the pool may be missing.
         let found = |given: &Option<PathBuf>, name: &str| given.clone().or_else(|| own(pool, name));
         let text = |path: &Path| Ok::<_, Failure>((path.display().to_string(), contents(path)?));
         let mut warnings = Vec::new();
-        let (name, file) = match found(&self.slurm_conf, CONF) {
-            Some(path) => text(&path)?,
-            None => (String::new(), Vec::new()),
+        let files = match found(&self.slurm_conf, SLURM_CONF) {
+            Some(path) => vec![path],
+            None => PRINTED.iter().filter_map(|name| own(pool, name)).collect(),
         };
-        let (conf, defects) = SlurmConf::read_changed(&name, &file, &Disk, ("--set", &self.changes));
+        let texts = files.iter().map(|path| text(path)).collect::<Result<Vec<_>, _>>()?;
+        let (conf, defects) = SlurmConf::read_all(&texts, &Disk, ("--set", &self.changes));
         all_refused(&defects.errors)?;
+        // Slurm does not list the nodes of a cloud that are off, but counts them.
+        if slots.iter().all(|ad| ad.contains("SlurmState")) {
+            let options = EvalOptions::default();
+            let name = |ad: &ClassAd| AdReader::of(ad, &options).string("Machine").map(|name| name.to_vec());
+            let listed: HashSet<_> = slots.iter().filter_map(name).collect();
+            let nodes = node_ads(&conf.nodes).map_err(Failure::input)?;
+            slots.extend(nodes.into_iter().filter(|ad| !name(ad).is_some_and(|name| listed.contains(&name))));
+        }
         warnings.extend(defects.warnings);
         let associations = found(&self.associations, ASSOCIATIONS);
         let dump = associations.is_some();
@@ -143,12 +157,14 @@ impl SlurmArguments {
             }
         };
         let mut listing = String::new();
-        let mut release = None;
+        let printed = |ad: &ClassAd| AdReader::of(ad, &EvalOptions::default()).string("SlurmRelease");
+        let printed = jobs.first().and_then(printed).map(|name| String::from_utf8_lossy(&name).into_owned());
+        let mut release = conf.release.or_else(|| Release::parse(&printed?));
         let usage = match self.usage.clone().or_else(|| own(pool, RECORDS)).or_else(|| own(pool, USAGE)) {
             Some(path) => {
                 let (name, text) = text(&path)?;
                 listing.clone_from(&name);
-                release = Release::of_associations(&text);
+                release = release.or_else(|| Release::of_associations(&text));
                 read_usage(&name, &text)?
             }
             None => Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::cli::ads::lost_values;
 use crate::cli::input::Notes;
@@ -11,18 +12,21 @@ use crate::report::config::assignment;
 use classmate::{ClassAd, Format, Writer};
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
 
-/// Save what a negotiation cycle reads from a live pool.
+/// Save a live pool, or a Slurm cluster, for the other commands.
 ///
-/// Writes a directory for `classmate negotiate` and all commands that read one: `slots.ads`, `jobs.ads`, `submitters.ads`,
+/// Writes what a negotiation cycle reads to a directory, for `classmate negotiate` and all commands that read one: `slots.ads`, `jobs.ads`, `submitters.ads`,
 /// `accounting.ads`, `negotiator.ads` and `config`. READ permission is enough, which most pools grant without
 /// authentication. Claim IDs and other secrets are not written. If the pool cannot be read, nothing is written. For a pool
 /// that can only be read from elsewhere, `--script` prints a shell script that saves the same with HTCondor's tools.
+///
+/// With `--slurm`, runs Slurm's commands, and saves what `classmate sprio`, `sshare` and `negotiate --policy slurm` read.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   classmate snapshot --pool cm.example.org monday
   classmate negotiate monday
   classmate snapshot --script > snapshot.sh
+  classmate snapshot --slurm --script > snapshot.sh
   classmate snapshot --pool cm1.example.org,cm2.example.org --token ~/monitor.token --strict monday
 
 Exit status: 0 on success, 1 if a file cannot be written or a source of the pool cannot be read, 2 if the pool cannot be read or an option is invalid.")]
@@ -30,9 +34,12 @@ pub(super) struct SnapshotArguments {
     /// Directory to write
     #[arg(required_unless_present = "script")]
     directory: Option<PathBuf>,
-    /// Print a shell script that saves a pool with HTCondor's tools where it runs
+    /// Print a shell script that saves a pool with HTCondor's tools where it runs, or with --slurm a cluster with Slurm's
     #[arg(long, conflicts_with_all = ["collectors", "directory"])]
     script: bool,
+    /// Save the Slurm cluster that Slurm's commands reach from here
+    #[arg(long, conflicts_with = "collectors")]
+    slurm: bool,
     #[command(flatten)]
     live: LiveArguments,
 }
@@ -40,12 +47,20 @@ pub(super) struct SnapshotArguments {
 /// The commands that save a pool.
 const SCRIPT: &str = include_str!("snapshot.sh");
 
+/// The commands that save a Slurm cluster.
+const SLURM_SCRIPT: &str = include_str!("snapshot-slurm.sh");
+
 pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(), Failure> {
+    let script = if arguments.slurm { SLURM_SCRIPT } else { SCRIPT };
     let Some(directory) = arguments.directory.as_deref() else {
-        return print(raw_output(), |out| out.write_all(SCRIPT.as_bytes()));
+        return print(raw_output(), |out| out.write_all(script.as_bytes()));
     };
+    if arguments.slurm {
+        return save_cluster(directory);
+    }
     if !arguments.live.is_given() {
-        return Err(Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]"));
+        return Err(Failure::input("no pool is given")
+            .help("name the collector: --pool HOST[:PORT]; for a Slurm cluster, add --slurm"));
     }
     let log = directory.join("Accountantnew.log");
     if log.exists() {
@@ -81,6 +96,18 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
         complain(&format!("warning: {}", lost_values(lost)));
     }
     Ok(())
+}
+
+/// Saves a Slurm cluster; the script names what cannot be read.
+fn save_cluster(directory: &Path) -> Result<(), Failure> {
+    let ran = Command::new("sh").arg("-c").arg(SLURM_SCRIPT).arg("snapshot").arg(directory).status();
+    match ran {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(Failure::new(format!("some of the cluster was not saved in `{}`", directory.display())).help(
+            "run it where `scontrol`, `squeue`, `sprio` and `sacctmgr` work, or copy the output of --script there",
+        )),
+        Err(error) => Err(Failure::new(format!("cannot run `sh`: {error}"))),
+    }
 }
 
 /// Writes ads in the long format, with a blank line between them; returns how many values cannot be read back.

@@ -1,18 +1,22 @@
 //! `classmate sprio POOL`
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::ArgAction;
 use serde_json::{Value as Json, json};
 
+use crate::cli::against::{JobAge, PrintedPriorities};
 use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
 use crate::cli::slurm::SlurmArguments;
-use crate::cli::{Failure, FormatArguments, Reply, Streams, print_result};
+use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, print_result};
 use crate::report::sprio::{DefaultColumns, Format, PriorityLine, Sort};
+use classmate::{ClassAd, EvalOptions, Value};
 use classmate_config::SlurmConf;
 use classmate_config::internal::config::slurm::PriorityFlags;
+use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::candidate::is_listed;
@@ -22,7 +26,7 @@ use classmate_pool::internal::priority::slurm::{Factors, SlurmJob, SlurmNodes, S
 /// Show job priorities and their factors, like Slurm's `sprio`.
 ///
 /// POOL is a directory as for `classmate negotiate`, with optional Slurm files: `slurm.conf`, `sacctmgr.dump`,
-/// `sshare.usage` and `sacctmgr.qos`. An idle job has one line per partition. Held jobs are not listed,
+/// `sshare.usage` and `sacctmgr.qos`. Jobs and nodes can be listings of Slurm: `squeue.json`, `scontrol.nodes`. An idle job has one line per partition. Held jobs are not listed,
 /// and others only with the flag `CALCULATE_RUNNING`.
 #[expect(clippy::struct_excessive_bools, reason = "one field is one option of the command")]
 #[derive(clap::Args, Debug)]
@@ -52,6 +56,7 @@ Examples:
   classmate sprio examples/slurm -n -u ann         # factors of one user's jobs
   classmate sprio examples/slurm -w                # the weights
   classmate sprio examples/slurm -h -o '%i %Y'
+  classmate sprio examples/slurm-cluster --against examples/slurm-cluster/sprio.txt
 
 Exit status: 0 on success, 1 if a file cannot be read, 2 on a usage error or an invalid file.")]
 pub(super) struct SprioArguments {
@@ -86,6 +91,9 @@ pub(super) struct SprioArguments {
     /// Only these partitions (comma-separated)
     #[arg(short = 'p', long, value_name = "PARTITIONS", value_delimiter = ',')]
     partition: Vec<String>,
+    /// Compare with what Slurm printed: the output of `sprio`, with its header or in the same columns
+    #[arg(long, value_name = "FILE", conflicts_with = "weights")]
+    against: Option<PathBuf>,
     /// Print help
     #[arg(long, action = ArgAction::Help)]
     help: Option<bool>,
@@ -101,14 +109,11 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
     let mut notes = Notes::default();
     let mut snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
     let directory = arguments.files.directory();
-    let slurm = arguments.slurm.read(directory, &snapshot.config, &snapshot.jobs, &mut notes)?;
+    let slurm = arguments.slurm.read(directory, &snapshot.config, (&mut snapshot.slots, &snapshot.jobs), &mut notes)?;
     notes.show(streams.err);
     let settings = snapshot.settings();
     enlist(&mut snapshot.slots, slurm.conf(), &settings);
-    let slots = snapshot.slots.iter().filter(|ad| is_slot(ad));
-    let machines = SlurmNodes::of(slots, slurm.conf(), &settings);
-    let figures = Standpoint::figures_of(&slurm, &machines, &snapshot.jobs, &settings);
-    let standpoint = Standpoint::new(&slurm, &machines, slurm.tree(), &figures);
+    let cluster = ListedCluster { arguments, wanted: &wanted, snapshot: &snapshot, slurm: &slurm };
     let conf = slurm.conf();
     let shown = DefaultColumns {
         long: arguments.long,
@@ -117,22 +122,22 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
         release: slurm.files().options.release,
     };
     let format = given.unwrap_or_else(|| Format::default_of(shown, conf.weights, !conf.tres_weights.is_empty()));
+    if let Some(path) = &arguments.against {
+        let switches = [false, true];
+        let known = switches
+            .map(|long| switches.map(|normal| switches.map(|user| DefaultColumns { long, normal, user, ..shown })));
+        let known = known.as_flattened().as_flattened().iter();
+        let known: Vec<Format> =
+            known.map(|shown| Format::default_of(*shown, conf.weights, !conf.tres_weights.is_empty())).collect();
+        let printed = PrintedPriorities::read(path, Some(&format), &known)?;
+        let fitted = || printed.computed_at(&cluster.ages(&printed), conf, snapshot.now);
+        let now = arguments.files.now.map_or_else(fitted, |_| snapshot.now);
+        let lines: Vec<PriorityLine> = cluster.lines(now).into_iter().map(|(_, line)| line).collect();
+        return compare(&printed, &lines, arguments.output.format);
+    }
     let mut lines = Vec::new();
     if !arguments.weights {
-        let listed = snapshot.jobs.iter().filter(|ad| is_listed(AdReader::of(ad, &settings), conf.flags, settings.now));
-        let jobs: Vec<Vec<SlurmJob>> = listed.map(|ad| standpoint.candidates(ad, &settings)).collect();
-        // A cluster of several jobs shows `7_2`, otherwise `7`.
-        let several = jobs.iter().flatten().filter(|candidate| candidate.id.process != 0);
-        let several: BTreeSet<i64> = several.map(|candidate| candidate.id.cluster).collect();
-        for job in &jobs {
-            let row = |one: &SlurmJob| line(one, &standpoint, &slurm, several.contains(&one.id.cluster));
-            let mut of_job: Vec<PriorityLine> = job.iter().map(row).collect();
-            if let Some(primary) = job.iter().position(|one| one.primary).filter(|_| job.len() > 1) {
-                confuse(&mut of_job, primary, conf.flags);
-            }
-            let shown = job.iter().zip(of_job).filter(|(candidate, _)| arguments.shows(candidate, &wanted));
-            lines.extend(shown.map(|(_, line)| line));
-        }
+        lines.extend(cluster.lines(snapshot.now).into_iter().map(|(_, line)| line));
         sort.sort(&mut lines);
     }
     let rows: Vec<Json> = lines.iter().map(row).collect();
@@ -155,6 +160,93 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
         }
         lines.iter().try_for_each(|line| writeln!(out, "{}", format.row(line)))
     })
+}
+
+/// A cluster whose priorities are listed.
+struct ListedCluster<'a> {
+    arguments: &'a SprioArguments,
+    /// The jobs that are listed, if not all.
+    wanted: &'a [(i64, Option<i64>)],
+    snapshot: &'a Snapshot,
+    slurm: &'a SlurmSettings,
+}
+
+impl ListedCluster<'_> {
+    /// The jobs in their partitions, with their lines as Slurm computed them `now`, which may be before they were listed.
+    fn lines(&self, now: i64) -> Vec<(SlurmJob, PriorityLine)> {
+        let settings = self.snapshot.settings();
+        let computed = EvalOptions { now, ..settings.clone() };
+        let conf = self.slurm.conf();
+        let slots = self.snapshot.slots.iter().filter(|ad| is_slot(ad));
+        let machines = SlurmNodes::of(slots, conf, &settings);
+        let figures = Standpoint::figures_of(self.slurm, &machines, &self.snapshot.jobs, &computed);
+        let standpoint = Standpoint::new(self.slurm, &machines, self.slurm.tree(), &figures);
+        let listed = |ad: &&ClassAd| is_listed(AdReader::of(ad, &settings), conf.flags, settings.now);
+        let candidates = |ad: &ClassAd| {
+            let facts = AdReader::of(ad, &settings);
+            // Until it began, what it requested counted.
+            let requested = facts.string("SlurmRequestedTres");
+            let began_later = facts.integer("JobCurrentStartDate").is_some_and(|start| start > now);
+            let mut jobs = match requested.filter(|_| began_later) {
+                Some(tres) => {
+                    let mut ad = ad.clone();
+                    ad.insert("SlurmTres", Value::Str(tres));
+                    standpoint.candidates(&ad, &settings)
+                }
+                None => standpoint.candidates(ad, &settings),
+            };
+            // Slurm prints what a job does not have, as in a cluster without accounts.
+            let absent = |name: &str| ad.contains("SlurmState") && !ad.contains(name);
+            for job in &mut jobs {
+                job.facts.now = now;
+                if absent("SlurmAccount") {
+                    "(null)".clone_into(&mut job.account);
+                }
+                if absent("QOS") {
+                    "(null)".clone_into(&mut job.qos);
+                }
+            }
+            jobs
+        };
+        let jobs: Vec<Vec<SlurmJob>> = self.snapshot.jobs.iter().filter(listed).map(candidates).collect();
+        // A cluster of several jobs shows `7_2`, otherwise `7`.
+        let several = jobs.iter().flatten().filter(|candidate| candidate.id.process != 0);
+        let several: BTreeSet<i64> = several.map(|candidate| candidate.id.cluster).collect();
+        let mut lines = Vec::new();
+        for job in jobs {
+            let row = |one: &SlurmJob| line(one, &standpoint, self.slurm, several.contains(&one.id.cluster));
+            let mut of_job: Vec<PriorityLine> = job.iter().map(row).collect();
+            if let Some(primary) = job.iter().position(|one| one.primary).filter(|_| job.len() > 1) {
+                confuse(&mut of_job, primary, conf.flags);
+            }
+            lines.extend(job.into_iter().zip(of_job).filter(|(job, _)| self.arguments.shows(job, self.wanted)));
+        }
+        lines
+    }
+
+    /// The ages of jobs, by job and partition as they are printed.
+    fn ages(&self, printed: &PrintedPriorities) -> HashMap<[String; 2], JobAge> {
+        let age = |(job, line): (SlurmJob, PriorityLine)| {
+            let age = JobAge { since: job.facts.accrues_since?, rest: line.sum - line.weighted.age };
+            Some((printed.key_of(&line), age))
+        };
+        self.lines(self.snapshot.now).into_iter().filter_map(age).collect()
+    }
+}
+
+/// Compares lines with those that Slurm printed, and fails if they differ.
+fn compare(printed: &PrintedPriorities, lines: &[PriorityLine], form: Form) -> Result<(), Failure> {
+    let result = printed.compare(lines);
+    let (object, rows) = result.json();
+    print_result(form, &Reply { schema: "sprio-against/1", result: &object, rows: &rows }, |out| {
+        result.lines().iter().try_for_each(|line| writeln!(out, "{line}"))
+    })?;
+    if result.is_identical() {
+        return Ok(());
+    }
+    let failure = Failure::new(format!("the priorities differ from those in `{}`", printed.name()));
+    let late = "only what depends on the time differs: set `--now` to when Slurm computed it";
+    Err(if result.is_of_time() { failure.help(late) } else { failure })
 }
 
 /// A job in a partition for programs: its weighted factors.

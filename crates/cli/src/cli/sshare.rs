@@ -7,7 +7,7 @@ use clap::ArgAction;
 use serde_json::{Value as Json, json};
 
 use crate::cli::input::{self, Notes};
-use crate::cli::pool::expect_directory;
+use crate::cli::pool::{JOBS, SLOTS, expect_directory};
 use crate::cli::settings::pool;
 use crate::cli::slurm::SlurmArguments;
 use crate::cli::{Failure, Form, FormatArguments, Now, Reply, Streams, parse_now, print_result};
@@ -102,14 +102,14 @@ pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), F
     let mut notes = Notes::default();
     let directory = arguments.pool.as_deref();
     expect_directory(directory, "sacctmgr.dump", "to name a single file, use --associations FILE")?;
-    let mut ads = |name: &str| match input::own(directory, name) {
+    let mut ads = |names: [&str; 3]| match names.iter().find_map(|name| input::own(directory, name)) {
         Some(path) => input::ads(&path, &EvalOptions::default(), &mut notes),
         None => Ok(Vec::<ClassAd>::new()),
     };
-    let mut snapshot = Snapshot { slots: ads("slots.ads")?, jobs: ads("jobs.ads")?, ..Snapshot::default() };
+    let mut snapshot = Snapshot { slots: ads(SLOTS)?, jobs: ads(JOBS)?, ..Snapshot::default() };
     snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
     let config = pool(None, directory, arguments.allow_commands, streams.err)?;
-    let slurm = arguments.slurm.read(directory, &config, &snapshot.jobs, &mut notes)?;
+    let slurm = arguments.slurm.read(directory, &config, (&mut snapshot.slots, &snapshot.jobs), &mut notes)?;
     notes.show(streams.err);
     let settings = snapshot.settings();
     let machines = SlurmNodes::of(snapshot.slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), &settings);

@@ -272,6 +272,56 @@ impl Format {
         Ok(Self { before, columns: parts.map(column).collect::<Result<_, String>>()? })
     }
 
+    /// The columns of a listing, by its headers and its first line; `None` if one is not known. A header does not say
+    /// whether a factor is weighted: factors have decimals.
+    ///
+    /// ```
+    /// use classmate_cli::report::sprio::Format;
+    /// let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+    /// let format = Format::of_listing(&words("JOBID PARTITION PRIORITY PARTITION"), &words("7 batch 12 0.5000000"));
+    /// assert_eq!(format, Format::parse("%i|%r|%Y|%p").ok());
+    /// ```
+    pub fn of_listing(headers: &[String], first: &[String]) -> Option<Self> {
+        let mut fields = Vec::new();
+        for (at, header) in headers.iter().enumerate() {
+            let decimals = first.get(at).is_some_and(|cell| cell.contains('.'));
+            let factor = FACTORS.iter().find(|factor| factor.1 == header);
+            let letter = match (header.as_str(), factor) {
+                ("PARTITION", _) if !fields.contains(&"%r".to_owned()) => 'r',
+                ("PRIORITY", _) => {
+                    if decimals {
+                        'y'
+                    } else {
+                        'Y'
+                    }
+                }
+                ("TRES", _) => {
+                    if decimals {
+                        't'
+                    } else {
+                        'T'
+                    }
+                }
+                (_, Some(factor)) => {
+                    if decimals {
+                        factor.0.to_ascii_lowercase()
+                    } else {
+                        factor.0
+                    }
+                }
+                (_, None) => PLAIN.iter().find(|plain| plain.1 == header)?.0,
+            };
+            fields.push(format!("%{letter}"));
+        }
+        Self::parse(&fields.join("|")).ok()
+    }
+
+    /// Returns true if it shows the job and the partition, which name a line.
+    pub fn names_lines(&self) -> bool {
+        let shows = |letter| self.columns.iter().any(|column| PriorityField::of_letter(letter) == Some(column.field));
+        shows('i') && shows('r')
+    }
+
     /// The line of a job.
     pub fn row(&self, line: &PriorityLine) -> String {
         self.cells(|field| field.value(line))

@@ -1,5 +1,6 @@
 //! The listings of a cluster that was constructed to give those of the specification, to the character.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 
 fn lines(arguments: &[&str]) -> Vec<String> {
@@ -78,4 +79,65 @@ root                                          0.000000        7700              
   hep                               parent    0.454545        1200    0.155844      0.285714                                                      cpu=0,mem=0,energy=0,node=0,b+
 ";
     holds(expected, &["sshare", "examples/slurm", "-a", "-l"]);
+}
+
+/// What Slurm 22.05.8 and 26.05.5 printed of clusters with jobs in all states, by release and the name of a file.
+fn clusters() -> BTreeMap<String, BTreeMap<String, String>> {
+    let file = std::fs::File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/slurm/clusters.json.gz")).unwrap();
+    serde_json::from_reader(flate2::read::GzDecoder::new(file)).unwrap()
+}
+
+#[test]
+fn every_form_of_listing_gives_the_priorities_that_slurm_printed() {
+    let forms: [&[&str]; 4] = [
+        &["slurm.conf", "squeue.json"],
+        &["slurm.conf", "scontrol.jobs", "scontrol.nodes"],
+        &["slurm.conf", "squeue.json", "nodes.json"],
+        // Only 26.05 lists the nodes of a cloud that are off.
+        &["scontrol.config", "scontrol.partitions", "scontrol.nodes", "squeue.json"],
+    ];
+    let mut compared = 0;
+    for (release, files) in clusters() {
+        for (at, form) in forms.iter().enumerate().filter(|(at, _)| *at < 2 || release == "26.05") {
+            let pool = tempfile::tempdir().unwrap();
+            for name in *form {
+                std::fs::write(pool.path().join(name), &files[*name]).unwrap();
+            }
+            for name in ["sprio", "sprio -l", "sprio -n"] {
+                let printed = pool.path().join("printed.txt");
+                std::fs::write(&printed, &files[name]).unwrap();
+                let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+                let output = command.arg("sprio").arg(pool.path()).arg("--against").arg(&printed).output().unwrap();
+                let columns = files[name].lines().next().unwrap().split_whitespace().count();
+                let cells = (files[name].lines().count() - 1) * columns;
+                let found = String::from_utf8(output.stdout).unwrap();
+                assert_eq!(found, format!("{cells} of {cells} cells identical\n"), "{release} {at} {name}");
+                compared += cells;
+            }
+        }
+    }
+    // 22.05: two forms, 9 lines of 8, 13 and 7 columns; 26.05: four forms, 10 lines of 8, 15 and 7 columns.
+    assert_eq!(compared, 2 * 9 * (8 + 13 + 7) + 4 * 10 * (8 + 15 + 7));
+}
+
+#[test]
+fn a_difference_from_what_slurm_printed_is_named_and_fails() {
+    let printed =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/slurm-cluster/sprio.txt"));
+    let changed = printed.unwrap().replacen(" 6266 ", " 6265 ", 1) + "             99 batch              7\n";
+    let (file, mut command) = (tempfile::NamedTempFile::new().unwrap(), Command::new(env!("CARGO_BIN_EXE_classmate")));
+    let compare = |command: &mut Command, text: &str| {
+        std::fs::write(file.path(), text).unwrap();
+        command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).output().unwrap()
+    };
+    command.args(["sprio", "examples/slurm-cluster", "--against"]).arg(file.path());
+    let output = compare(&mut command, &changed.replace("             99 batch              7\n", ""));
+    assert_eq!(output.status.code(), Some(1));
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(found, "79 of 80 cells identical\njob 2 in debug: PRIORITY is 6266, Slurm printed 6265\n");
+    let short = compare(&mut command, &changed);
+    assert_eq!(short.status.code(), Some(2));
+    assert!(String::from_utf8(short.stderr).unwrap().contains("expected 8 columns, found 3"));
+    assert_eq!(compare(&mut command, "").status.code(), Some(2));
+    assert_eq!(compare(&mut command, "NAME VALUE\n1 2\n").status.code(), Some(2));
 }

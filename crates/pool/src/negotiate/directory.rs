@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::accountant::entry::Unwritable;
 use crate::accountant::{AccountantLog, LogError};
 use crate::negotiate::{Snapshot, needed};
+use crate::priority::slurm::listing::SlurmListing;
 use crate::queue::cluster::Siblings;
 use classmate::ParseOptions;
 use classmate::internal::ad::ClassAd;
@@ -276,6 +277,14 @@ pub fn read_ads<K: Default>(
 ) -> Result<(Vec<ClassAd>, (String, Report)), LoadError> {
     let read = move || {
         let start = reader.fill_buf()?;
+        if let Some(listing) = SlurmListing::detect(start) {
+            let ads = listing.read(reader)?;
+            ads.iter().try_for_each(|ad| room.keep(ad))?;
+            let mut report = Report::default();
+            report.ads = ads.len() as u64;
+            let mut kept = K::default();
+            return Ok((ads.into_iter().map(|ad| make(ad, &mut kept)).collect(), report));
+        }
         let first = start.iter().find(|byte| !byte.is_ascii_whitespace());
         // An attribute's name: no other format begins like this.
         if first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::line::{Line, lines, pairs};
 use super::weights::RESOURCES;
-use super::{Duration, HostList, Partition, PriorityFlags, TresWeights, Weights};
+use super::{Duration, HostList, NodeLine, Partition, PriorityFlags, Release, TresWeights, Weights};
 use crate::config::files::beside;
 use crate::config::{ConfigError, Diagnostic, Files, Location};
 use classmate::internal::builtin::near;
@@ -25,7 +25,7 @@ const MAX_FILES: usize = 256;
 type Setter<T> = fn(&mut T, &str) -> Result<(), String>;
 
 /// The options that are read: those of the priority family, and the licenses of the cluster.
-const OPTIONS: [(&str, Setter<SlurmConf>); 19] = [
+const OPTIONS: [(&str, Setter<SlurmConf>); 20] = [
     ("FairShareDampeningFactor", |conf, value| {
         let factor = value.parse().ok().filter(|&factor: &u16| factor > 0);
         conf.dampening = factor.ok_or("a whole number from 1 to 65535")?;
@@ -72,6 +72,10 @@ const OPTIONS: [(&str, Setter<SlurmConf>); 19] = [
     ("PriorityWeightPartition", |conf, value| weight(value).map(|weight| conf.weights.partition = weight)),
     ("PriorityWeightQOS", |conf, value| weight(value).map(|weight| conf.weights.qos = weight)),
     ("PriorityWeightTRES", |conf, value| tres_weights(value).map(|weights| conf.tres_weights = weights)),
+    ("SLURM_VERSION", |conf, value| {
+        conf.release = Release::parse(value);
+        Ok(())
+    }),
 ];
 
 /// The names of the priority family on the line of a partition.
@@ -206,6 +210,12 @@ pub struct SlurmConf {
     pub licenses: TresWeights,
     /// The partitions, in the order of the file.
     pub partitions: Vec<Partition>,
+    /// The nodes, in the order of the file.
+    #[serde(default)]
+    pub nodes: Vec<NodeLine>,
+    /// `SLURM_VERSION`, which `scontrol show config` prints.
+    #[serde(default)]
+    pub release: Option<Release>,
     /// The values of the priority family as written, by lower-case name.
     pub written: BTreeMap<String, String>,
 }
@@ -225,6 +235,8 @@ impl Default for SlurmConf {
             dampening: 1,
             licenses: TresWeights::default(),
             partitions: Vec::new(),
+            nodes: Vec::new(),
+            release: None,
             written: BTreeMap::new(),
         }
     }
@@ -280,9 +292,17 @@ impl SlurmConf {
     /// assert_eq!((debug.tier, debug.max_time.seconds()), (5, Some(1800)));
     /// ```
     pub fn read_changed(name: &str, text: &[u8], files: &dyn Files, changes: (&str, &[String])) -> (Self, Defects) {
-        let (values, partitions, defects) = (BTreeMap::new(), Vec::new(), Defects::default());
-        let mut reader = ConfReader { files, values, partitions, defects, included: 0 };
-        reader.file(name, text, 0);
+        Self::read_all(&[(name.to_owned(), text.to_vec())], files, changes)
+    }
+
+    /// As [`SlurmConf::read_changed`], of several files by name, one after the other: what `scontrol show config` and
+    /// `scontrol -o show partitions` print is in two.
+    pub fn read_all(texts: &[(String, Vec<u8>)], files: &dyn Files, changes: (&str, &[String])) -> (Self, Defects) {
+        let (values, partitions, nodes, defects) = (BTreeMap::new(), Vec::new(), Vec::new(), Defects::default());
+        let mut reader = ConfReader { files, values, partitions, nodes, defects, included: 0 };
+        for (name, text) in texts {
+            reader.file(name, text, 0);
+        }
         let (source, lines) = changes;
         let source: Arc<str> = Arc::from(source);
         for (number, line) in (1..).zip(lines) {
@@ -329,13 +349,15 @@ struct WrittenOption {
 }
 
 /// Names as written and values, by the names in lower case.
-type Pairs = BTreeMap<String, (String, String)>;
+pub(super) type Pairs = BTreeMap<String, (String, String)>;
 
 struct ConfReader<'f> {
     files: &'f dyn Files,
     values: BTreeMap<String, WrittenOption>,
     /// Lines of partitions.
     partitions: Vec<(Pairs, Location)>,
+    /// Lines of nodes.
+    nodes: Vec<(Pairs, Location)>,
     defects: Defects,
     /// The number of included files.
     included: usize,
@@ -344,7 +366,11 @@ struct ConfReader<'f> {
 impl ConfReader<'_> {
     fn file(&mut self, name: &str, text: &[u8], depth: usize) {
         let shown: Arc<str> = Arc::from(name);
+        let printed = text.starts_with(PRINTED);
         for Line { number, text } in lines(text) {
+            if printed && !is_setting(&text) {
+                continue;
+            }
             let place = Location { file: Arc::clone(&shown), line: number, column: 1 };
             match included(&text) {
                 Some(path) => self.include(name, path, &place, depth),
@@ -387,13 +413,10 @@ impl ConfReader<'_> {
                     self.defects.error(&place, format!("`Nodes` is `{value}`, expected as many `]` as `[`"));
                 }
             }
-            let pairs =
-                pairs.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), (key.to_owned(), value.to_owned())));
-            self.partitions.push((pairs.collect(), place));
-        } else if !["NodeName", "NodeSet", "DownNodes", "FrontendName"]
-            .iter()
-            .any(|key| first.eq_ignore_ascii_case(key))
-        {
+            self.partitions.push((owned(pairs), place));
+        } else if first.eq_ignore_ascii_case("NodeName") {
+            self.nodes.push((owned(pairs), place));
+        } else if !["NodeSet", "DownNodes", "FrontendName"].iter().any(|key| first.eq_ignore_ascii_case(key)) {
             for (key, value) in pairs {
                 self.check_name(key, OPTIONS.map(|(name, _)| name), &place);
                 if OPTIONS.iter().any(|(name, _)| key.eq_ignore_ascii_case(name)) {
@@ -486,6 +509,7 @@ impl ConfReader<'_> {
         let family = values.into_iter().filter(|(key, _)| is_family(key));
         conf.written = family.map(|(key, written)| (key, written.value)).collect();
         self.partitions(&mut conf);
+        self.nodes(&mut conf);
         self.defects.errors.sort_by_key(classmate::Diagnostic::line);
         (conf, self.defects)
     }
@@ -538,6 +562,43 @@ impl ConfReader<'_> {
             }
         }
     }
+
+    fn nodes(&mut self, conf: &mut SlurmConf) {
+        let mut defaults = Pairs::new();
+        for (pairs, place) in std::mem::take(&mut self.nodes) {
+            let name = pairs.get("nodename").map(|(_, name)| name.clone()).unwrap_or_default();
+            if name.eq_ignore_ascii_case("DEFAULT") {
+                defaults.extend(pairs);
+                continue;
+            }
+            let mut whole = defaults.clone();
+            whole.extend(pairs);
+            // It does not exist yet.
+            if whole.get("state").is_some_and(|(_, state)| state.eq_ignore_ascii_case("FUTURE")) {
+                continue;
+            }
+            match NodeLine::read(&whole) {
+                Ok(node) => conf.nodes.push(node),
+                Err((shown, value, expected)) => {
+                    self.defects.error(&place, format!("`{shown}` of node `{name}` is `{value}`, expected {expected}"));
+                }
+            }
+        }
+    }
+}
+
+/// The beginning of the output of `scontrol show config`.
+const PRINTED: &[u8] = b"Configuration data as of ";
+
+/// Returns true if a line of `scontrol show config` is a setting that has a value, and not one of several.
+fn is_setting(line: &str) -> bool {
+    let pair = line.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
+    pair.is_some_and(|(key, value)| !["", "(null)"].contains(&value) && !key.contains(['[', ' ']))
+}
+
+/// Pairs by the names in lower case.
+fn owned(pairs: Vec<(&str, &str)>) -> Pairs {
+    pairs.into_iter().map(|(key, value)| (key.to_ascii_lowercase(), (key.to_owned(), value.to_owned()))).collect()
 }
 
 /// Returns true if a name belongs to the priority family, misspelled ones too.

@@ -51,6 +51,16 @@ impl HostList {
         self.0.is_empty()
     }
 
+    /// The names of the hosts, at most 65,536 of each pattern.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::slurm::HostList;
+    /// assert_eq!(HostList::parse("n[08-10],r[1-2]x[3]").names(), ["n08", "n09", "n10", "r1x3", "r2x3"]);
+    /// ```
+    pub fn names(&self) -> Vec<String> {
+        self.0.iter().flat_map(|pattern| expand(pattern)).collect()
+    }
+
     /// Returns true if a host is in the list, by its whole name or by that before the first dot.
     pub fn contains(&self, host: &str) -> bool {
         let short = host.split('.').next().unwrap_or(host);
@@ -58,6 +68,23 @@ impl HostList {
             .iter()
             .any(|pattern| pattern.eq_ignore_ascii_case("ALL") || covers(pattern, host) || covers(pattern, short))
     }
+}
+
+/// The largest number of names that a pattern gives: Slurm's own limit of hosts in a range.
+const MAX_NAMES: usize = 65_536;
+
+/// The names that a pattern gives, in the order of its ranges.
+fn expand(pattern: &str) -> Vec<String> {
+    let Some((before, rest)) = pattern.split_once('[') else { return vec![pattern.to_owned()] };
+    let Some((ranges, after)) = rest.split_once(']') else { return Vec::new() };
+    let tails = expand(after);
+    let numbers = ranges.split(',').filter_map(|range| {
+        let (first, last) = range.trim().split_once('-').unwrap_or((range.trim(), range.trim()));
+        let (from, to) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
+        Some((from..=to).map(|number| format!("{number:0width$}", width = first.len())))
+    });
+    let names = numbers.flatten().flat_map(|number| tails.iter().map(move |tail| format!("{before}{number}{tail}")));
+    names.take(MAX_NAMES).collect()
 }
 
 /// Returns true if a pattern with any number of bracketed ranges covers a name.

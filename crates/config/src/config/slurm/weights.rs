@@ -75,6 +75,47 @@ impl TresWeights {
         items(text).map(amount).collect::<Option<_>>().map(Self)
     }
 
+    /// Reads the generic resources of a node, `name[:type]:count[unit][(where)],…`, as `gres/name`. The counts of all types of
+    /// a resource are added; one of a resource without a count.
+    ///
+    /// ```
+    /// use classmate_config::internal::config::slurm::TresWeights;
+    /// let node = TresWeights::generic("gpu:a100:2(S:0-1),gpu:t4:1,shard:8");
+    /// assert_eq!((node.of("gres/gpu"), node.of("gres/shard")), (3.0, 8.0));
+    /// ```
+    pub fn generic(text: &str) -> Self {
+        let mut found: Vec<(String, f64)> = Vec::new();
+        // What is in parentheses has commas of its own.
+        let mut depth = 0usize;
+        let plain: String = text
+            .chars()
+            .filter(|c| {
+                match c {
+                    '(' => depth += 1,
+                    ')' => depth = depth.saturating_sub(1),
+                    _ => return depth == 0,
+                }
+                false
+            })
+            .collect();
+        for item in items(&plain).filter(|item| *item != "null") {
+            let mut words = item.split(':');
+            let Some(name) = words.next().filter(|name| !name.is_empty()) else { continue };
+            let name = format!("gres/{}", name.to_ascii_lowercase());
+            let count = words.next_back().and_then(|count| {
+                let (number, unit) =
+                    count.split_at(count.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(count.len()));
+                Some(number.parse::<f64>().ok()? * multiplier(&name, unit)?)
+            });
+            let count = count.unwrap_or(1.0);
+            match found.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += count,
+                None => found.push((name, count)),
+            }
+        }
+        Self(found)
+    }
+
     /// Returns true if a resource is among them.
     pub fn has(&self, resource: &str) -> bool {
         self.0.iter().any(|(name, _)| name == resource)

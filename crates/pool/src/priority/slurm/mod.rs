@@ -11,6 +11,7 @@ pub mod factor;
 pub mod fair_share;
 mod fair_tree;
 pub mod ledger;
+pub mod listing;
 pub mod machines;
 pub mod order;
 pub mod policy;

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Saves what the priorities of a Slurm cluster are made of: sh snapshot.sh DIRECTORY
+#
+# Run it where Slurm's commands work, and copy the directory to where `classmate sprio DIRECTORY` runs. It only reads. A source that
+# cannot be read is named, and the others are saved; the exit status is 1 then.
+
+directory=${1:?expected the directory to write: sh snapshot.sh DIRECTORY}
+mkdir -p "$directory" || exit 1
+failed=0
+
+# save FILE COMMAND ...: the output of a command, if it succeeds.
+save() {
+    file=$directory/$1
+    shift
+    if "$@" >"$file.part"; then
+        mv "$file.part" "$file"
+    else
+        rm -f "$file.part"
+        echo "not saved: $file ($*)" >&2
+        failed=1
+        return 1
+    fi
+}
+
+# What Slurm printed at this moment, for `classmate sprio DIRECTORY --against DIRECTORY/sprio.txt`.
+save sprio.txt sprio -l
+
+# The jobs in JSON, which has the exact amounts; releases that cannot print it have text.
+squeue --json >/dev/null 2>&1 && save squeue.json squeue --json || save scontrol.jobs scontrol -o show jobs
+save scontrol.nodes scontrol -a -o show nodes
+
+# The configuration as Slurm has read it. Only its file names the nodes of a cloud that are off.
+save scontrol.config scontrol show config
+save scontrol.partitions scontrol -o show partitions
+conf=$(sed -n 's/^SLURM_CONF *= *//p' "$directory/scontrol.config" 2>/dev/null)
+if [ -r "$conf" ] && ! grep -qi '^[[:space:]]*include[[:space:]]' "$conf"; then
+    save slurm.conf cat "$conf"
+fi
+
+# Accounts, shares and usage.
+if ! grep -q '^AccountingStorageType *= *accounting_storage/none' "$directory/scontrol.config" 2>/dev/null; then
+    cluster=$(sed -n 's/^ClusterName *= *//p' "$directory/scontrol.config" 2>/dev/null)
+    rm -f "$directory/sacctmgr.dump"
+    if ! sacctmgr -i dump "$cluster" file="$directory/sacctmgr.dump" >/dev/null; then
+        echo "not saved: $directory/sacctmgr.dump (sacctmgr dump $cluster)" >&2
+        failed=1
+    fi
+    save scontrol.assoc_mgr scontrol -o show assoc_mgr flags=assoc
+    save sacctmgr.qos sacctmgr -P show qos
+fi
+
+exit $failed
