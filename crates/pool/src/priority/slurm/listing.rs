@@ -2,7 +2,7 @@
 //!
 //! In: `squeue --json`, `scontrol show jobs` and `scontrol show nodes`, with or without `-o` or `--json`, and the nodes of a
 //! `slurm.conf`. Out: ads with the attributes that the policy reads (`docs/slurm.md`). Times of day are taken as UTC, since the
-//! text does not say their zone.
+//! text does not say their zone. One file: both forms fill the same two records; the last quarter is tests.
 
 use std::io::{self, BufRead};
 
