@@ -38,6 +38,7 @@ mod explain;
 mod fmt;
 mod lint;
 mod policy_test;
+mod shadow;
 mod submit;
 mod verify;
 mod whatif;
@@ -74,6 +75,9 @@ pub mod internal {
     }
     pub mod policy_test {
         pub use crate::policy_test::*;
+    }
+    pub mod shadow {
+        pub use crate::shadow::*;
     }
     pub mod submit {
         pub use crate::submit::*;

@@ -268,6 +268,7 @@ fn identities(pool: &Pool) {
     let short = token("short", &["monitor@pool.test", "-lifetime", "1"]);
     std::thread::sleep(Duration::from_secs(2));
     fails(&["ads", "--pool", &address, "--token", &short], "the token of `monitor@pool.test` expired");
+    fails(&["shadow", "--pool", &address, "--token", &short], "the token of `monitor@pool.test` expired");
     // The signature of another pool.
     let valid = std::fs::read_to_string(&monitor).unwrap();
     let (unsigned, signature) = valid.trim().rsplit_once('.').unwrap();
@@ -280,6 +281,7 @@ fn identities(pool: &Pool) {
     assert_eq!(count(&["--token", &monitor]), "8\n");
     let other = token("other", &["other@pool.test"]);
     fails(&["ads", "--pool", &address, "--token", &other], "denies reading slot ads to `other@pool.test`");
+    fails(&["shadow", "--pool", &address, "--token", &other], "denies reading negotiator ads to `other@pool.test`");
     // Root proves with the file system that it is condor.
     assert_eq!(count(&[]), "8\n");
     pool.run(&["reconfig"]);
@@ -298,6 +300,94 @@ fn failures(pool: &Pool) {
     fails(&["ads", "--pool", &address], "connection refused");
     // The second collector answers instead, or the last one is named.
     fails(&["ads", "--pool", &format!("{address},127.0.0.1:1")], "127.0.0.1:1");
+}
+
+/// A shadow that runs beside the test, and ends with it.
+struct Shadow(std::process::Child);
+
+impl Shadow {
+    fn start(pool: &Pool, state: &str, more: &[&str]) -> Self {
+        let state = pool.folder.path().join(state);
+        let child = Command::new(env!("CARGO_BIN_EXE_classmate"))
+            .args(["shadow", "--pool", &pool.address(), "--format", "jsonl", "--state", state.to_str().unwrap()])
+            .args(more)
+            .env("HOME", env!("CARGO_TARGET_TMPDIR"))
+            .env("TZ", "UTC")
+            .stdout(Stdio::null())
+            .stderr(std::fs::File::create(state.with_extension("err")).unwrap())
+            .spawn();
+        Shadow(child.unwrap())
+    }
+}
+
+impl Drop for Shadow {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The cycles that a shadow has written, once there are some more than `known` and a condition holds.
+fn cycles(pool: &Pool, state: &str, is_enough: impl Fn(&[serde_json::Value]) -> bool) -> Vec<serde_json::Value> {
+    let folder = pool.folder.path().join(state);
+    let until = Instant::now() + Duration::from_mins(1);
+    loop {
+        let text = std::fs::read_to_string(folder.join("cycles.jsonl")).unwrap_or_default();
+        let cycles: Vec<serde_json::Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        if is_enough(&cycles) {
+            return cycles;
+        }
+        let errors = std::fs::read_to_string(folder.with_extension("err")).unwrap_or_default();
+        assert!(Instant::now() < until, "{state}: {text}{errors}");
+        std::thread::sleep(Duration::from_millis(300));
+    }
+}
+
+#[test]
+fn a_shadow_predicts_cycles_and_survives_its_pool() {
+    let Some(pool) = Pool::up(2, "NEGOTIATOR_PRE_JOB_RANK = -SlotID\n", &[("SCHEDDS", "2")]) else { return };
+    let log = pool.run(&["log", "negotiator"]);
+    let by_log = Shadow::start(&pool, "log", &["--match-log", log.trim()]);
+    let mut by_claims = Shadow::start(&pool, "claims", &["--cycles", "1"]);
+    pool.submit("alice", 3, "");
+    pool.submit("bob", 4, "requirements = SlotID > 2\nrank = SlotID");
+    std::thread::sleep(Duration::from_secs(6));
+    pool.run(&["cycle"]);
+    let real = pool.run(&["matches"]);
+    let real = counted(real.lines().filter_map(|line| line.split_once('\t')));
+    for (state, source) in [("log", "log"), ("claims", "claims")] {
+        let cycle = &cycles(&pool, state, |cycles| !cycles.is_empty())[0];
+        assert_eq!((&cycle["identical"], &cycle["source"]), (&true.into(), &source.into()), "{cycle}");
+        for kind in ["predicted", "actual"] {
+            let matches = cycle[kind].as_array().unwrap();
+            let pairs = matches.iter().map(|made| (made["job"].as_str().unwrap(), made["slot"].as_str().unwrap()));
+            assert_eq!(counted(pairs), real, "{state} {kind}");
+        }
+        let (schema, mut wrong) = (crate::formats::schema("shadow"), Vec::new());
+        crate::formats::check(&schema, &schema, cycle, state, &mut wrong);
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+    assert!(by_claims.0.wait().unwrap().success());
+
+    // The negotiator ends and comes back, then all daemons do.
+    pool.run(&["kill", "KILL", "negotiator"]);
+    cycles(&pool, "log", |cycles| cycles.len() > 1);
+    pool.run(&["down"]);
+    std::thread::sleep(Duration::from_secs(4));
+    let settings = pool.file("settings", "NEGOTIATOR_PRE_JOB_RANK = -SlotID\n");
+    assert!(pool.command(&["up", settings.to_str().unwrap()]).env("SCHEDDS", "2").status().unwrap().success());
+    let known = cycles(&pool, "log", |cycles| cycles.len() > 2).len();
+    pool.submit("carol", 1, "");
+    std::thread::sleep(Duration::from_secs(8));
+    pool.run(&["cycle"]);
+    let last = cycles(&pool, "log", |cycles| cycles.len() > known);
+    let last = last.last().unwrap();
+    assert_eq!((&last["identical"], &last["matches"]), (&true.into(), &1.into()), "{last}");
+    drop(by_log);
+    let page = std::fs::read_to_string(pool.folder.path().join("log/index.html")).unwrap();
+    assert!(page.contains("the pool is read again after"), "{page}");
+    let errors = std::fs::read_to_string(pool.folder.path().join("log.err")).unwrap();
+    assert!(errors.lines().all(|line| line.starts_with("{\"warning\"")), "{errors}");
 }
 
 #[test]
@@ -319,6 +409,7 @@ fn a_pool_with_ipv6_is_read() {
 fn peers_that_are_not_daemons_give_one_message() {
     fails(&["ads", "--pool", "127.0.0.1:1"], "cannot connect to `127.0.0.1:1`: connection refused");
     fails(&["snapshot", "--pool", "127.0.0.1:1", "/nonexistent"], "cannot connect to `127.0.0.1:1`");
+    fails(&["shadow", "--pool", "127.0.0.1:1"], "cannot connect to `127.0.0.1:1`");
     fails(&["negotiate", "--pool", "no-such-host.invalid"], "cannot find the host of `no-such-host.invalid:9618`");
     let answers: [&[u8]; 5] = [
         b"",

@@ -35,6 +35,18 @@ pub enum DifferenceCause {
     AutoclusterNumbers,
     /// The record names what the snapshot does not have: the pool had changed.
     NotInSnapshot(String),
+    /// Something changed between the reading of the pool and the cycle.
+    Changed(String),
+    /// A source that could not be read.
+    NotRead(String),
+    /// The negotiator gave up an access point: it failed, or took too long.
+    AccessPoint(String),
+    /// The negotiator made the predicted number of matches, but the slot is not claimed by the job afterwards.
+    NoClaim,
+    /// The job had left the queue when the pool was read after the cycle.
+    LeftQueue,
+    /// The access point started the job without a match: in a claim that it had, or in the rest of a partitionable slot.
+    OwnClaim,
     /// None of these.
     Unexplained,
 }
@@ -45,14 +57,14 @@ impl DifferenceCause {
 }
 
 /// The conditions that were found to hold so far.
-pub(super) struct Conditions<'s> {
+pub(crate) struct Conditions<'s> {
     snapshot: &'s Snapshot,
     record: &'s CycleRecord,
     kept: Option<Snapshot>,
 }
 
 impl<'s> Conditions<'s> {
-    pub(super) fn new(snapshot: &'s Snapshot, record: &'s CycleRecord) -> Self {
+    pub(crate) fn new(snapshot: &'s Snapshot, record: &'s CycleRecord) -> Self {
         Self { snapshot, record, kept: None }
     }
 
@@ -62,7 +74,7 @@ impl<'s> Conditions<'s> {
     }
 
     /// The snapshot under a further condition; `None` if the record does not show it.
-    pub(super) fn with(&self, cause: &DifferenceCause) -> Option<Snapshot> {
+    pub(crate) fn with(&self, cause: &DifferenceCause) -> Option<Snapshot> {
         let snapshot = self.snapshot();
         match cause {
             DifferenceCause::EqualSlots => self.slots_as_taken(snapshot),
@@ -75,7 +87,7 @@ impl<'s> Conditions<'s> {
     }
 
     /// Keeps a condition that was found to hold.
-    pub(super) fn keep(&mut self, snapshot: Snapshot) {
+    pub(crate) fn keep(&mut self, snapshot: Snapshot) {
         self.kept = Some(snapshot);
     }
 

@@ -299,28 +299,27 @@ fn instant(stamp: &str, zone: &Zone) -> Option<i64> {
 }
 
 /// A request in a line: the job, its submitter, and what follows the address of its access point.
-fn request(text: &str) -> Option<(i64, String, &str)> {
+fn request(text: &str) -> Option<((i64, i64), String, &str)> {
     let mut words = text.splitn(4, ' ').skip(1);
     let (job, submitter, rest) = (words.next()?, words.next()?, words.next()?);
     let (cluster, process) = job.split_once('.')?;
-    process.parse::<i64>().ok()?;
     let (_, rest) = rest.strip_prefix('<')?.split_once('>')?;
-    Some((cluster.parse().ok()?, submitter.to_owned(), rest))
+    Some(((cluster.parse().ok()?, process.parse().ok()?), submitter.to_owned(), rest))
 }
 
 /// `Matched 5.0 eve@x <access point> preempting none <execution point> slot1@m10`, perhaps followed by `(offline)`.
 fn matched(text: &str) -> Option<RecordedMatch> {
-    let (cluster, submitter, rest) = request(text)?;
+    let ((cluster, process), submitter, rest) = request(text)?;
     let (preempted, rest) = rest.trim_start().strip_prefix("preempting ")?.split_once(" <")?;
     let (_, slot) = rest.split_once("> ")?;
     let slot = slot.split(' ').next()?.to_owned();
     let displaces = preempted.split(' ').next() != Some("none");
-    Some(RecordedMatch { cluster, submitter, slot, displaces, ..RecordedMatch::default() })
+    Some(RecordedMatch { cluster, process, submitter, slot, displaces, ..RecordedMatch::default() })
 }
 
 /// `Rejected 5.0 eve@x <access point>: no match found`, perhaps followed by details after `|`.
 fn rejected(text: &str) -> Option<RecordedRejection> {
-    let (cluster, submitter, rest) = request(text)?;
+    let ((cluster, _), submitter, rest) = request(text)?;
     let reason = rest.strip_prefix(':')?.split('|').next()?.trim().to_owned();
     Some(RecordedRejection { cluster, submitter, reason, ..RecordedRejection::default() })
 }

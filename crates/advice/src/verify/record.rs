@@ -45,6 +45,8 @@ pub struct RecordedMatch {
     pub time: Option<i64>,
     /// The cluster of the request.
     pub cluster: i64,
+    /// The number in the cluster of the first job of the request.
+    pub process: i64,
     /// The submitter.
     pub submitter: String,
     /// The slot.

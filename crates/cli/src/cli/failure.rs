@@ -129,6 +129,11 @@ impl Failure {
         Failure::new(format!("cannot write `{name}`: {}", io_reason(error)))
     }
 
+    /// The message alone.
+    pub(super) fn message(&self) -> &str {
+        &self.body.message
+    }
+
     /// Adds a suggestion on a line of its own.
     #[must_use]
     pub(crate) fn help(mut self, help: &str) -> Self {

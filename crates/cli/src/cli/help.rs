@@ -8,7 +8,7 @@ use crate::cli::Failure;
 use crate::cli::output::messages_are_json;
 
 /// The subcommands by what they are for. Those that are in no group are listed last.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     (
         "Negotiation cycles",
         &[
@@ -24,6 +24,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "autoclusters",
         ],
     ),
+    ("Live pools", &["shadow"]),
     ("ClassAds", &["eval", "match", "ads", "repl", "functions"]),
     ("Policies and configuration", &["config", "lint", "fmt", "test"]),
     ("Slurm and DIRAC", &["sprio", "sshare", "taskqueues"]),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::cli::Failure;
 use crate::cli::input::{self, Notes};
-use classmate::ClassAd;
+use classmate::{ClassAd, Report};
 use classmate_config::Config;
 use classmate_config::internal::config::Location;
 use classmate_pool::Snapshot;
@@ -14,7 +14,7 @@ use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::directory::{NAMED_SLOTS, SlotAttributes, names_of};
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_wire::internal::first_answer;
-use classmate_wire::{AdType, Address, Client, Credentials, LivePool, Query, Token};
+use classmate_wire::{AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query, Token};
 
 /// The heading of the options. Each names it: a heading for the structure would hold for whatever follows.
 const HEADING: &str = "Live pool";
@@ -45,8 +45,14 @@ pub(super) struct LiveSnapshot {
     pub(super) snapshot: Snapshot,
     pub(super) accounting: Vec<ClassAd>,
     pub(super) negotiators: Vec<ClassAd>,
-    /// The settings of the negotiator, if they could be read.
+    /// The settings of the negotiator, if they were read.
     pub(super) settings: Option<Vec<(String, String)>>,
+    /// True if the configuration is that of the pool, or was given.
+    pub(super) has_config: bool,
+    /// The sources that could not be read.
+    pub(super) failures: Vec<String>,
+    /// Reports on what was read.
+    pub(super) reports: Vec<(String, Report)>,
 }
 
 /// The signing key of a pool, as HTCondor has it.
@@ -74,7 +80,7 @@ impl CollectorArguments {
     }
 
     /// A client with the proofs of identity that the user has.
-    fn client(&self) -> Result<Client, Failure> {
+    pub(super) fn client(&self) -> Result<Client, Failure> {
         let credentials = match &self.token {
             Some(path) => Credentials::none().with_tokens(Token::read(path)?).required(),
             None => {
@@ -86,6 +92,21 @@ impl CollectorArguments {
             }
         };
         Ok(Client::new(credentials))
+    }
+
+    /// A reader of the pool, with a configuration if it is known.
+    pub(super) fn reader<'r>(
+        &'r self,
+        client: &'r Client,
+        config: Option<Config>,
+        progress: Progress<'r>,
+    ) -> LiveReader<'r> {
+        LiveReader { collectors: &self.collectors, client, config, progress }
+    }
+
+    /// The name of the pool for people.
+    pub(super) fn name(&self) -> String {
+        self.collectors.first().map(ToString::to_string).unwrap_or_default()
     }
 
     /// Hands on ads of one type as they are received, until there are enough; none: jobs. Returns messages about access
@@ -141,8 +162,8 @@ impl LiveArguments {
         self.place.is_given()
     }
 
-    /// Reads the pool, jobs first: they and the configuration decide which attributes of slots are needed. A configuration
-    /// that is given replaces that of the negotiator; with `priorities` those of the negotiator are not read.
+    /// Reads the pool once, with progress on a terminal. A configuration that is given replaces that of the negotiator; with
+    /// `priorities` those of the negotiator are not read.
     pub(super) fn read(
         &self,
         kept: SlotAttributes,
@@ -150,25 +171,56 @@ impl LiveArguments {
         priorities: bool,
         notes: &mut Notes,
     ) -> Result<LiveSnapshot, Failure> {
-        let client = self.place.client()?;
         let bar = input::received();
         let progress = |what: &str, count: u64| {
             bar.set_message(what.to_owned());
             bar.inc(count);
         };
+        let mut read = self.place.reader(&self.place.client()?, config, &progress).read(kept, priorities)?;
+        bar.finish_and_clear();
+        for (name, report) in std::mem::take(&mut read.reports) {
+            notes.add(&name, report);
+        }
+        if !read.has_config {
+            notes.warn(NO_CONFIG.to_owned());
+        }
+        let mut failures = read.failures.iter();
+        if self.strict
+            && let Some(failure) = failures.next()
+        {
+            return Err(Failure::input(failure.clone()).help("without --strict, this is a warning"));
+        }
+        failures.for_each(|failure| notes.skip(failure.clone()));
+        Ok(read)
+    }
+}
+
+/// A warning if the configuration cannot be read.
+pub(super) const NO_CONFIG: &str = "the configuration of the negotiator is not known: using the defaults of HTCondor";
+
+/// Reads a pool as often as it is asked to.
+pub(super) struct LiveReader<'r> {
+    collectors: &'r [Address],
+    client: &'r Client,
+    /// The configuration, if it is known.
+    pub(super) config: Option<Config>,
+    progress: Progress<'r>,
+}
+
+impl LiveReader<'_> {
+    /// Reads the pool, jobs first: they and the configuration decide which attributes of slots are needed.
+    pub(super) fn read(&self, kept: SlotAttributes, priorities: bool) -> Result<LiveSnapshot, Failure> {
         let all = Query::all();
-        let mut pool = LivePool::locate(&client, &self.place.collectors, &progress)?;
-        let settings = if config.is_none() { pool.settings() } else { None };
+        let mut pool = LivePool::locate(self.client, self.collectors, self.progress)?;
+        let settings = if self.config.is_none() { pool.settings() } else { None };
         let from_negotiator = || {
             let place = pool
                 .negotiator()
                 .map_or_else(String::new, |negotiator| format!("the negotiator `{}`", negotiator.name));
             settings.as_deref().map(|settings| configuration(settings, &place))
         };
-        let known = config.or_else(from_negotiator);
-        if known.is_none() {
-            notes.warn("the configuration of the negotiator is not known: using the defaults of HTCondor".to_owned());
-        }
+        let known = self.config.clone().or_else(from_negotiator);
+        let has_config = known.is_some();
         let config = known.unwrap_or_default();
         let accounting = if priorities { Vec::new() } else { pool.accounting(&all) };
         let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));
@@ -178,22 +230,31 @@ impl LiveArguments {
         };
         let selection = kept.selection(&config, &jobs, &first).map(Arc::new);
         let slots = pool.slots(&all, selection.as_ref())?;
-        bar.finish_and_clear();
-        for (name, report) in pool.reports() {
-            notes.add(name, report.clone());
-        }
-        let mut failures = pool.failures().iter();
-        if self.strict
-            && let Some(failure) = failures.next()
-        {
-            return Err(Failure::input(failure.to_string()).help("without --strict, this is a warning"));
-        }
-        failures.for_each(|failure| notes.skip(failure.to_string()));
         let log = AccountantLog::of_ads(&accounting).map_err(|error| Failure::input(error.to_string()))?;
+        let failures = pool.failures().iter().map(ToString::to_string).collect();
         let (negotiators, submitters) = (pool.negotiator_ads().to_vec(), Some(pool.submitters().to_vec()));
+        let reports = pool.reports().to_vec();
         let (unkept, log) = (names_of(&first), Some(log));
         let snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, ..Snapshot::default() };
-        Ok(LiveSnapshot { snapshot, accounting, negotiators, settings })
+        Ok(LiveSnapshot { snapshot, accounting, negotiators, settings, has_config, failures, reports })
+    }
+
+    /// The ad that the negotiator itself has, which is newer than that of the collector. A negotiator answers between
+    /// cycles.
+    pub(super) fn negotiator(&self, known: Option<&Daemon>) -> Result<(Daemon, ClassAd), Failure> {
+        let daemon = match known {
+            Some(daemon) => daemon.clone(),
+            None => LivePool::locate(self.client, self.collectors, self.progress)?.negotiator().cloned().ok_or_else(
+                || {
+                    Failure::input("the collector does not have an ad of a negotiator")
+                        .help("check that the negotiator is running")
+                },
+            )?,
+        };
+        let mut ads = self.client.query(&daemon.address, AdType::Negotiator, &Query::all())?;
+        let ad = ads.next().transpose()?;
+        let ad = ad.ok_or_else(|| Failure::input(format!("the negotiator `{}` does not have an ad", daemon.name)))?;
+        Ok((daemon, ad))
     }
 }
 

@@ -29,6 +29,7 @@ mod quotas;
 mod repl;
 mod report;
 mod settings;
+mod shadow;
 mod simulate;
 mod slurm;
 mod snapshot;
@@ -55,6 +56,7 @@ use failure::MessageBody;
 use help::misused;
 use output::{FORMATS, line_output, object, raw_output, source_output, text_output, write_file, write_json};
 pub(crate) use output::{Form, FormatArguments, Reply, Streams, columns, complain, print, print_result, written};
+pub(crate) use shadow::{ShadowHistory, ShadowRow};
 pub(crate) use verify::CycleOfLog;
 use words::words;
 
@@ -138,6 +140,7 @@ enum Command {
     Sshare(Box<sshare::SshareArguments>),
     Ads(ads::AdsArguments),
     Snapshot(snapshot::SnapshotArguments),
+    Shadow(shadow::ShadowArguments),
     Config(config::ConfigArguments),
     Autoclusters(autoclusters::AutoclustersArguments),
     Lint(lint::LintArguments),
@@ -290,6 +293,7 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         Command::Sshare(arguments) => done(sshare::run(arguments, streams)),
         Command::Ads(arguments) => done(ads::run(arguments, streams)),
         Command::Snapshot(arguments) => done(snapshot::run(arguments, streams)),
+        Command::Shadow(arguments) => done(shadow::run(arguments, streams)),
         Command::Config(arguments) => config::run(arguments, streams),
         Command::Autoclusters(arguments) => done(autoclusters::run(arguments, streams)),
         Command::Lint(arguments) => lint::run(arguments, streams),

@@ -17,6 +17,7 @@ pub mod plot;
 pub mod policy;
 pub mod quotas;
 pub mod replay;
+pub mod shadow;
 pub mod simulated;
 pub mod sprio;
 pub mod sshare;

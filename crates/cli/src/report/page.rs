@@ -28,10 +28,19 @@ pub struct Page {
 impl Page {
     /// A page with a title.
     pub fn new(title: &str) -> Self {
+        Self::with_head(title, "")
+    }
+
+    /// A page that a browser loads again after some seconds.
+    pub fn reloading(title: &str, seconds: u32) -> Self {
+        Self::with_head(title, &format!("<meta http-equiv=\"refresh\" content=\"{seconds}\"/>\n"))
+    }
+
+    fn with_head(title: &str, more: &str) -> Self {
         let title = escaped(title);
         let text = format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" \
-             content=\"width=device-width, initial-scale=1\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n\
+             content=\"width=device-width, initial-scale=1\"/>\n{more}<link rel=\"icon\" href=\"data:,\"/>\n\
              <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
         );
         Self { text }

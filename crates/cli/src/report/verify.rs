@@ -70,7 +70,7 @@ fn noun(kind: DecisionKind) -> &'static str {
 }
 
 /// The cause as a sentence without its full stop.
-fn sentence(cause: &DifferenceCause) -> String {
+pub(crate) fn sentence(cause: &DifferenceCause) -> String {
     match cause {
         DifferenceCause::EqualSlots => {
             "slots are equal on every rank: condor_negotiator sorts a list of more than 16 in any order (Q14)"
@@ -88,6 +88,14 @@ fn sentence(cause: &DifferenceCause) -> String {
                 .to_owned()
         }
         DifferenceCause::NotInSnapshot(what) => format!("{what} is not in the snapshot, so the pool had changed"),
+        DifferenceCause::Changed(what) => format!("{what} after the pool was read"),
+        DifferenceCause::NotRead(what) => format!("{what} could not be read"),
+        DifferenceCause::AccessPoint(what) => format!("the negotiator gave up {what}"),
+        DifferenceCause::NoClaim => "the claim failed or is pending: the negotiator made as many matches".to_owned(),
+        DifferenceCause::LeftQueue => "the job had left the queue when the pool was read again".to_owned(),
+        DifferenceCause::OwnClaim => {
+            "the access point needed no match: it had a claim, or the rest of a partitionable slot".to_owned()
+        }
         DifferenceCause::Unexplained => "no cause found".to_owned(),
     }
 }

@@ -1,0 +1,161 @@
+//! The changes of a pool between a reading and the start of a cycle, as a reading after the cycle shows them.
+//!
+//! In: both readings. Out: each [`PoolChange`] that the cycle itself did not make.
+
+use std::collections::HashMap;
+
+use classmate::{ClassAd, EvalOptions};
+use classmate_pool::Snapshot;
+use classmate_pool::internal::pool::ad_reader::AdReader;
+
+/// Seconds by which the clocks of daemons may differ.
+const SKEW: i64 = 1;
+
+/// `JobStatus` of an idle and of a running job.
+const IDLE: i64 = 1;
+const RUNNING: i64 = 2;
+
+/// A change of the pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolChange {
+    /// The cluster, if it is about a job.
+    pub cluster: Option<i64>,
+    /// The slot, if it is about one.
+    pub slot: Option<String>,
+    /// The submitter, if it is about one.
+    pub submitter: Option<String>,
+    /// The change as a clause, to be continued with "after the pool was read".
+    pub text: String,
+}
+
+impl PoolChange {
+    /// True if it is about one of these.
+    pub fn concerns(&self, cluster: i64, slot: &str, submitter: &str) -> bool {
+        self.cluster == Some(cluster)
+            || self.slot.as_deref() == Some(slot)
+            || self.submitter.as_deref() == Some(submitter)
+    }
+}
+
+/// The changes in a time, epoch seconds. `taken`: true for slots that the cycle matched.
+pub fn changes(
+    before: &Snapshot,
+    after: &Snapshot,
+    (from, until): (i64, i64),
+    taken: impl Fn(&str) -> bool,
+) -> Vec<PoolChange> {
+    let reader = ChangeReader { settings: EvalOptions::default(), from: from - SKEW, until: until + SKEW };
+    let mut changes = reader.of_jobs(before, after);
+    changes.extend(reader.of_slots(before, after, taken));
+    changes.extend(reader.of_submitters(before, after));
+    changes
+}
+
+struct ChangeReader {
+    settings: EvalOptions,
+    from: i64,
+    until: i64,
+}
+
+impl ChangeReader {
+    fn facts<'a>(&'a self, ad: &'a ClassAd) -> AdReader<'a> {
+        AdReader::of(ad, &self.settings)
+    }
+
+    fn text(&self, ad: &ClassAd, name: &str) -> Option<String> {
+        self.facts(ad).string(name).map(|text| String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// True if an attribute is a time in between.
+    fn is_between(&self, ad: &ClassAd, name: &str) -> bool {
+        self.facts(ad).integer(name).is_some_and(|time| (self.from..=self.until).contains(&time))
+    }
+
+    /// The ads by a name.
+    fn named<'a>(&self, ads: &'a [ClassAd], name: &str) -> HashMap<String, &'a ClassAd> {
+        ads.iter().filter_map(|ad| Some((self.text(ad, name)?, ad))).collect()
+    }
+
+    fn of_jobs(&self, before: &Snapshot, after: &Snapshot) -> Vec<PoolChange> {
+        let (old, new) = (self.named(&before.jobs, "GlobalJobId"), self.named(&after.jobs, "GlobalJobId"));
+        let mut changes = Vec::new();
+        let mut add = |ad: &ClassAd, what: &str| {
+            let (cluster, process) = (self.facts(ad).integer("ClusterId"), self.facts(ad).integer("ProcId"));
+            let job = format!("{}.{}", cluster.unwrap_or(0), process.unwrap_or(0));
+            changes.push(PoolChange { cluster, slot: None, submitter: None, text: format!("job {job} {what}") });
+        };
+        let status = |ad: &ClassAd| self.facts(ad).integer("JobStatus");
+        for ad in &after.jobs {
+            let Some(id) = self.text(ad, "GlobalJobId") else { continue };
+            match old.get(&id) {
+                None if self.is_between(ad, "QDate") => add(ad, "was submitted"),
+                Some(earlier) if status(ad) != status(earlier) && self.is_between(ad, "EnteredCurrentStatus") => {
+                    match status(ad) {
+                        Some(IDLE) => add(ad, "became idle"),
+                        Some(RUNNING) => {}
+                        _ => add(ad, "was held or removed"),
+                    }
+                }
+                _ => {}
+            }
+        }
+        for ad in before.jobs.iter().filter(|ad| status(ad) == Some(IDLE)) {
+            if self.text(ad, "GlobalJobId").is_some_and(|id| !new.contains_key(&id)) {
+                add(ad, "left the queue");
+            }
+        }
+        changes
+    }
+
+    fn of_slots(&self, before: &Snapshot, after: &Snapshot, taken: impl Fn(&str) -> bool) -> Vec<PoolChange> {
+        let (old, new) = (self.named(&before.slots, "Name"), self.named(&after.slots, "Name"));
+        let mut changes = Vec::new();
+        let mut add = |slot: &str, what: String| {
+            let text = format!("{slot} {what}");
+            let slot = Some(super::partitionable(slot));
+            changes.push(PoolChange { cluster: None, slot, submitter: None, text });
+        };
+        for ad in &after.slots {
+            let Some(name) = self.text(ad, "Name") else { continue };
+            let is_taken = taken(&super::partitionable(&name));
+            match old.get(&name) {
+                None if !is_taken => add(&name, "appeared".to_owned()),
+                Some(earlier) if !is_taken => {
+                    let (from, to) = (self.text(earlier, "State"), self.text(ad, "State"));
+                    if let Some((from, to)) = from.zip(to).filter(|(from, to)| from != to) {
+                        add(&name, format!("changed from {from} to {to}"));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for ad in &before.slots {
+            if let Some(name) = self.text(ad, "Name").filter(|name| !new.contains_key(name)) {
+                add(&name, "disappeared".to_owned());
+            }
+        }
+        changes
+    }
+
+    fn of_submitters(&self, before: &Snapshot, after: &Snapshot) -> Vec<PoolChange> {
+        let key = |ad: &ClassAd| Some((self.text(ad, "Name")?, self.text(ad, "ScheddName")));
+        let ads = |snapshot: &Snapshot| snapshot.submitters.clone().unwrap_or_default();
+        let keyed =
+            |ads: Vec<ClassAd>| ads.into_iter().filter_map(|ad| Some((key(&ad)?, ad))).collect::<HashMap<_, _>>();
+        let (old, new) = (keyed(ads(before)), keyed(ads(after)));
+        let counts = |ad: &ClassAd| ["IdleJobs", "RunningJobs"].map(|name| self.facts(ad).integer(name));
+        let change = |name: &String, what: &str| PoolChange {
+            cluster: None,
+            slot: None,
+            submitter: Some(name.clone()),
+            text: format!("the access point {what} of submitter {name}"),
+        };
+        let is_new = |key: &_, ad: &ClassAd| old.get(key).is_none_or(|earlier| counts(earlier) != counts(ad));
+        let updated = new.iter().filter(|(key, ad)| self.is_between(ad, "LastHeardFrom") && is_new(key, ad));
+        let withdrawn = old.keys().filter(|key| !new.contains_key(*key));
+        let mut changes: Vec<PoolChange> = updated.map(|((name, _), _)| change(name, "sent a new ad")).collect();
+        changes.extend(withdrawn.map(|(name, _)| change(name, "withdrew the ad")));
+        changes.sort_by(|one, other| one.text.cmp(&other.text));
+        changes
+    }
+}

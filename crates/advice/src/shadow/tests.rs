@@ -1,0 +1,104 @@
+use super::observed::observed;
+use super::*;
+use crate::verify::record::RecordedMatch;
+
+/// A pool of two equal slots and two jobs of one user, at 100.
+fn pool() -> Snapshot {
+    let slot = |name: &str| {
+        format!("[Name = \"{name}\"; State = \"Unclaimed\"; Cpus = 1; Requirements = true; SlotWeight = 1]")
+    };
+    let job = |cluster: u32, more: &str| {
+        format!(
+            "[ClusterId = {cluster}; ProcId = 0; JobStatus = 1; User = \"a@x\"; Owner = \"a\"; GlobalJobId = \"s#{cluster}.0#1\"; \
+             RequestCpus = 1; JobUniverse = 5; QDate = 50; Requirements = true; {more}]"
+        )
+    };
+    let ad = |text: String| ClassAd::parse(text.as_bytes()).unwrap();
+    Snapshot {
+        slots: vec![ad(slot("slot1@m")), ad(slot("slot2@m"))],
+        jobs: vec![ad(job(1, "")), ad(job(2, "Requirements = TARGET.Name == \"slot2@m\""))],
+        now: 100,
+        ..Snapshot::default()
+    }
+}
+
+fn made(pairs: &[(i64, &str)]) -> CycleRecord {
+    let matches = pairs.iter().map(|(cluster, slot)| RecordedMatch {
+        cluster: *cluster,
+        submitter: "a@x".to_owned(),
+        slot: (*slot).to_owned(),
+        ..RecordedMatch::default()
+    });
+    CycleRecord { matches: matches.collect(), finished: true, ..CycleRecord::default() }
+}
+
+fn causes(before: &Snapshot, after: &Snapshot, record: &CycleRecord, source: ActualSource) -> Vec<DifferenceCause> {
+    let published = PublishedCycle { started: 100, ended: 101, matches: Some(2), ..PublishedCycle::default() };
+    let watched =
+        WatchedCycle { before, read: 90, unread: &[], record, source, after: Some(after), published: &published };
+    let cycle = shadow_cycle(&watched).unwrap();
+    assert_eq!(
+        cycle.identical,
+        cycle.different.is_empty() && (source == ActualSource::Log || cycle.predicted.len() == 2)
+    );
+    cycle.different.into_iter().map(|one| one.cause).collect()
+}
+
+#[test]
+fn a_cycle_as_predicted_has_no_differences() {
+    let pool = pool();
+    assert!(causes(&pool, &pool, &made(&[(1, "slot1@m"), (2, "slot2@m")]), ActualSource::Log).is_empty());
+    // The order does not count, and a dynamic slot stands for its partitionable one.
+    assert!(causes(&pool, &pool, &made(&[(2, "slot2_1@m"), (1, "slot1_7@m")]), ActualSource::Log).is_empty());
+}
+
+#[test]
+fn equal_slots_are_taken_in_any_order() {
+    let mut pool = pool();
+    pool.jobs.pop();
+    let found = causes(&pool, &pool, &made(&[(1, "slot2@m")]), ActualSource::Log);
+    assert_eq!(found, vec![DifferenceCause::EqualSlots; 2]);
+}
+
+#[test]
+fn what_changed_after_the_reading_is_the_cause() {
+    let (before, mut after) = (pool(), pool());
+    let text = "[ClusterId = 3; ProcId = 0; JobStatus = 2; User = \"a@x\"; GlobalJobId = \"s#3.0#1\"; QDate = 95]";
+    after.jobs.push(ClassAd::parse(text.as_bytes()).unwrap());
+    let found = causes(&before, &after, &made(&[(3, "slot1@m"), (2, "slot2@m")]), ActualSource::Log);
+    // Cluster 1 did not get the slot that the new job got.
+    assert_eq!(found, vec![DifferenceCause::Changed("job 3.0 was submitted".to_owned()); 2]);
+}
+
+#[test]
+fn claims_show_matches() {
+    let (before, mut after) = (pool(), pool());
+    let run = |ad: &mut ClassAd, slot: &str| {
+        ad.insert("JobStatus", 2_i64);
+        ad.insert("RemoteHost", slot);
+    };
+    run(&mut after.jobs[1], "slot2@m");
+    let record = observed(&before, &after);
+    assert_eq!(record.matches.iter().map(|made| (made.cluster, &*made.slot)).collect::<Vec<_>>(), [(2, "slot2@m")]);
+    // The negotiator made two matches, and one did not become a claim.
+    assert_eq!(causes(&before, &after, &record, ActualSource::Claims), [DifferenceCause::NoClaim]);
+    after.jobs.remove(0);
+    assert_eq!(causes(&before, &after, &record, ActualSource::Claims), [DifferenceCause::LeftQueue]);
+    // With a log, the job was not matched.
+    assert_eq!(
+        causes(&before, &after, &record, ActualSource::Log),
+        [DifferenceCause::Changed("job 1.0 left the queue".to_owned())]
+    );
+    // A job in a slot that its user had claimed before was not matched.
+    let mut claimed = pool();
+    claimed.slots[1].insert("RemoteUser", "a@x");
+    assert!(observed(&claimed, &after).matches.is_empty());
+    // A second job in a partitionable slot was started by the access point.
+    let mut before = pool();
+    before.jobs[0].insert("JobStatus", 5_i64);
+    let mut after = before.clone();
+    run(&mut after.jobs[0], "slot2_1@m");
+    run(&mut after.jobs[1], "slot2_2@m");
+    let record = observed(&before, &after);
+    assert_eq!(causes(&before, &after, &record, ActualSource::Claims), [DifferenceCause::OwnClaim]);
+}

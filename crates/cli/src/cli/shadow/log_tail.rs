@@ -1,0 +1,218 @@
+//! What a negotiator appends to its log, cycle by cycle, also when the log is rotated.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use classmate::Zone;
+use classmate_advice::internal::shadow::published::PublishedCycle;
+use classmate_advice::internal::verify::log::CycleLog;
+use classmate_advice::internal::verify::record::CycleRecord;
+
+/// Most bytes that are read between two cycles; what is beyond is skipped.
+const MAX_APPENDED: u64 = 256 << 20;
+
+/// The line that ends a cycle.
+const END: &[u8] = b"Finished Negotiation Cycle";
+
+/// A log that is read as it grows.
+#[derive(Debug)]
+pub(super) struct LogTail {
+    path: PathBuf,
+    /// The file, as the system knows it.
+    identity: u64,
+    /// Bytes of the file that were read.
+    offset: u64,
+    /// The text after the last cycle that has ended.
+    unfinished: Vec<u8>,
+    /// Cycles with a start and an end, which were not taken yet.
+    cycles: VecDeque<CycleRecord>,
+    /// Decisions of a log that does not mark cycles.
+    loose: CycleRecord,
+}
+
+impl LogTail {
+    /// A log from its present end on.
+    pub(super) fn at_end(path: &Path) -> io::Result<Self> {
+        let (identity, offset) = facts(&File::open(path)?)?;
+        let (unfinished, cycles) = (Vec::new(), VecDeque::new());
+        Ok(LogTail { path: path.to_owned(), identity, offset, unfinished, cycles, loose: CycleRecord::default() })
+    }
+
+    /// The path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The record of a cycle that has ended, and its clock; `None` if the log does not have its matches. `updated`: the time
+    /// of the update of priorities before it.
+    pub(super) fn record(
+        &mut self,
+        cycle: &PublishedCycle,
+        updated: Option<i64>,
+    ) -> io::Result<Option<(CycleRecord, i64)>> {
+        let clock = self.read(cycle, updated)?;
+        while self.cycles.front().is_some_and(|one| one.started.is_some_and(|start| start < cycle.started - 1)) {
+            self.cycles.pop_front();
+        }
+        let is_it = |one: &CycleRecord| one.started.is_none_or(|start| (start - cycle.started).abs() <= 1);
+        let record = match self.cycles.front() {
+            Some(first) if is_it(first) => self.cycles.pop_front().unwrap_or_default(),
+            Some(_) => return Ok(None),
+            None => self.of_time(cycle),
+        };
+        let is_without = record.matches.is_empty() && cycle.matches.is_some_and(|matches| matches > 0);
+        Ok((!is_without).then_some((record, clock.unwrap_or(cycle.started))))
+    }
+
+    /// Takes the decisions of a time out of those that belong to no marked cycle, and drops earlier ones.
+    fn of_time(&mut self, cycle: &PublishedCycle) -> CycleRecord {
+        let (from, until) = (cycle.started - 1, cycle.ended + 1);
+        let CycleRecord { matches, rejections, .. } = std::mem::take(&mut self.loose);
+        let is_later = |time: Option<i64>| time.is_some_and(|time| time > until);
+        let is_within = |time: Option<i64>| time.is_none_or(|time| (from..=until).contains(&time));
+        let (later, matches): (Vec<_>, Vec<_>) = matches.into_iter().partition(|made| is_later(made.time));
+        self.loose.matches = later;
+        let (later, rejections): (Vec<_>, Vec<_>) = rejections.into_iter().partition(|one| is_later(one.time));
+        self.loose.rejections = later;
+        CycleRecord {
+            started: Some(cycle.started),
+            finished: true,
+            matches: matches.into_iter().filter(|made| is_within(made.time)).collect(),
+            rejections: rejections.into_iter().filter(|one| is_within(one.time)).collect(),
+            ..CycleRecord::default()
+        }
+    }
+
+    /// Reads what was appended; returns the clock of the last cycle that has ended.
+    fn read(&mut self, latest: &PublishedCycle, updated: Option<i64>) -> io::Result<Option<i64>> {
+        self.append()?;
+        let end = memchr::memmem::rfind(&self.unfinished, END).map(|at| {
+            at + self.unfinished[at..].iter().position(|byte| *byte == b'\n').map_or(END.len(), |line| line + 1)
+        });
+        let is_marked = memchr::memmem::find(&self.unfinished, b"Negotiation Cycle ----").is_some();
+        let end = end.unwrap_or(if is_marked { 0 } else { self.unfinished.len() });
+        let rest = self.unfinished.split_off(end);
+        let text = std::mem::replace(&mut self.unfinished, rest);
+        let mut log = CycleLog::read(&*text, &Zone::local())?;
+        log.align(latest.started);
+        let last = log.cycles.iter().rposition(|cycle| cycle.finished);
+        let clock = last.and_then(|at| log.clock(at, updated));
+        for cycle in log.cycles {
+            if cycle.line > 0 {
+                self.cycles.extend(cycle.finished.then_some(cycle));
+            } else {
+                self.loose.matches.extend(cycle.matches);
+                self.loose.rejections.extend(cycle.rejections);
+            }
+        }
+        Ok(clock)
+    }
+
+    /// Reads whole lines that were appended, also before a rotation.
+    fn append(&mut self) -> io::Result<()> {
+        let mut file = File::open(&self.path)?;
+        let (identity, length) = facts(&file)?;
+        if identity != self.identity || length < self.offset {
+            let mut old = self.path.clone().into_os_string();
+            old.push(".old");
+            if let Ok(mut old) = File::open(old)
+                && facts(&old).is_ok_and(|(known, length)| known == self.identity && length >= self.offset)
+            {
+                self.take(&mut old)?;
+            }
+            (self.identity, self.offset) = (identity, 0);
+        }
+        self.take(&mut file)
+    }
+
+    fn take(&mut self, file: &mut File) -> io::Result<()> {
+        let length = file.metadata()?.len();
+        self.offset = self.offset.max(length.saturating_sub(MAX_APPENDED));
+        file.seek(SeekFrom::Start(self.offset))?;
+        let mut text = Vec::new();
+        file.take(MAX_APPENDED).read_to_end(&mut text)?;
+        text.truncate(memchr::memrchr(b'\n', &text).map_or(0, |at| at + 1));
+        self.offset += text.len() as u64;
+        if self.unfinished.len() as u64 + text.len() as u64 > MAX_APPENDED {
+            self.unfinished.clear();
+        }
+        self.unfinished.append(&mut text);
+        Ok(())
+    }
+}
+
+/// The identity and the length of a file.
+fn facts(file: &File) -> io::Result<(u64, u64)> {
+    let facts = file.metadata()?;
+    #[cfg(unix)]
+    let identity = std::os::unix::fs::MetadataExt::ino(&facts);
+    #[cfg(not(unix))]
+    let identity = 0;
+    Ok((identity, facts.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// 13:00:00 of 22 November 2026, UTC.
+    const START: i64 = 1_795_352_400;
+
+    fn append(path: &Path, text: &str) {
+        std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    fn cycle(minute: i64, matches: i64) -> PublishedCycle {
+        let started = START + 60 * minute;
+        PublishedCycle { started, ended: started + 2, matches: Some(matches), ..PublishedCycle::default() }
+    }
+
+    fn written(minute: u32, slot: &str) -> String {
+        format!(
+            "11/22/26 13:{minute:02}:00 ---------- Started Negotiation Cycle ----------\n\
+             11/22/26 13:{minute:02}:01 Matched 1.0 a@x <1> preempting none <2> {slot}\n\
+             11/22/26 13:{minute:02}:02 ---------- Finished Negotiation Cycle ----------\n"
+        )
+    }
+
+    fn slots(record: Option<(CycleRecord, i64)>) -> Vec<String> {
+        record.map(|(record, _)| record.matches.into_iter().map(|made| made.slot).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_log_is_read_as_it_grows_and_when_it_is_rotated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("NegotiatorLog");
+        append(&path, &written(0, "early@m"));
+        let mut tail = LogTail::at_end(&path).unwrap();
+        append(&path, &written(1, "s1@m"));
+        append(&path, "11/22/26 13:02:00 ---------- Started Negotiation Cycle ----------\n11/22/26 13:0");
+        assert_eq!(slots(tail.record(&cycle(1, 1), None).unwrap()), ["s1@m"]);
+        append(&path, "2:01 Matched 1.0 a@x <1> preempting none <2> s2@m\n");
+        std::fs::rename(&path, folder.path().join("NegotiatorLog.old")).unwrap();
+        append(&path, "11/22/26 13:02:02 ---------- Finished Negotiation Cycle ----------\n");
+        assert_eq!(slots(tail.record(&cycle(2, 1), None).unwrap()), ["s2@m"]);
+        // A cycle that the negotiator has published and the log does not have.
+        assert_eq!(tail.record(&cycle(3, 2), None).unwrap(), None);
+    }
+
+    #[test]
+    fn a_match_log_is_divided_by_the_times_of_cycles() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("MatchLog");
+        append(&path, "");
+        let mut tail = LogTail::at_end(&path).unwrap();
+        for minute in 1..3 {
+            append(
+                &path,
+                &format!("11/22/26 13:0{minute}:01 Matched {minute}.0 a@x <1> preempting none <2> s{minute}@m\n"),
+            );
+        }
+        assert_eq!(slots(tail.record(&cycle(1, 1), None).unwrap()), ["s1@m"]);
+        assert_eq!(slots(tail.record(&cycle(2, 1), None).unwrap()), ["s2@m"]);
+    }
+}

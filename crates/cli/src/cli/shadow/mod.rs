@@ -1,0 +1,175 @@
+//! `classmate shadow --pool HOST`
+
+mod history;
+mod log_tail;
+mod watcher;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+pub(crate) use history::{ShadowHistory, ShadowRow};
+use history::{ShadowLine, StateDirectory};
+use watcher::Watcher;
+
+use crate::cli::live::CollectorArguments;
+use crate::cli::output::{JsonText, csv_line, line_output};
+use crate::cli::settings;
+use crate::cli::{Failure, Form, FormatArguments, Now, Streams, complain, print, raw_output};
+use crate::report::shadow as report;
+
+/// Predict the cycles of a live negotiator and check the predictions.
+///
+/// Reads the pool again and again. When the negotiator has finished a cycle, the cycle is replayed from what was read before
+/// it, and compared with the matches that were made: those of the negotiator's log, if --match-log names it, otherwise those
+/// that appear as claims afterwards. Prints a line for each cycle, and each difference with its likely cause. Nothing is
+/// changed in the pool.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate shadow --pool cm.example.org --cycles 10
+  classmate shadow --pool cm.example.org --for 7d --state /var/lib/classmate-shadow
+  classmate shadow --pool cm.example.org --match-log /var/log/condor/MatchLog --format jsonl
+
+With --state, DIR/cycles.jsonl has all cycles, DIR/index.html is a page for browsers that is always up to date, and the next
+run goes on. A daemon that does not answer is reported, and asked again after up to a minute. The formats json and jsonl print
+one object for each cycle.
+
+Exit status: 0 at the end, also if cycles differ; 1 if a file cannot be written; 2 if the pool cannot be read at the start or
+an option is invalid.")]
+pub(super) struct ShadowArguments {
+    /// End after this many cycles
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    cycles: Option<u64>,
+    /// End after this time, such as `90s`, `30m`, `12h` or `7d`
+    #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
+    duration: Option<Duration>,
+    /// The negotiator's `NegotiatorLog` or `MatchLog`, to know its matches [default: the claims that appear]
+    #[arg(long, value_name = "FILE")]
+    match_log: Option<PathBuf>,
+    /// Directory for the results and for resuming, which is created if necessary
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+    /// Pause between two readings of the pool, at least; three times as long as a reading takes
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = parse_duration)]
+    every: Duration,
+    /// Negotiator configuration, instead of the one it reports
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    output: FormatArguments,
+    #[command(flatten)]
+    place: CollectorArguments,
+}
+
+/// Parses a duration: seconds, or a number with one of the units s, m, h and d.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "expected a duration such as 90s, 30m, 12h or 7d".to_owned();
+    let unit = match text.chars().last().ok_or_else(wrong)? {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86_400,
+        digit if digit.is_ascii_digit() => 0,
+        _ => return Err(wrong()),
+    };
+    let number = if unit == 0 { text } else { &text[..text.len() - 1] };
+    let number: u32 = number.parse().map_err(|_| wrong())?;
+    Ok(Duration::from_secs(u64::from(number) * unit.max(1)))
+}
+
+pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), Failure> {
+    if !arguments.place.is_given() {
+        return Err(Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]"));
+    }
+    let config = arguments.config.as_deref().map(|path| settings::pool(Some(path), None, false, streams.err));
+    let config = config.transpose()?;
+    let client = arguments.place.client()?;
+    let nothing = |_: &str, _: u64| ();
+    let reader = arguments.place.reader(&client, config, &nothing);
+    let mut watcher = Watcher::start(reader, arguments.match_log.as_deref(), arguments.every)?;
+    let (directory, history) = match &arguments.state {
+        Some(path) => StateDirectory::open(path).map(|(directory, history)| (Some(directory), history))?,
+        None => (None, None),
+    };
+    let mut history = history.unwrap_or_else(|| ShadowHistory {
+        pool: arguments.place.name(),
+        began: Now::Wall.seconds(),
+        ..ShadowHistory::default()
+    });
+    let (began, before) = (Instant::now(), history.cycles);
+    let is_over = |history: &ShadowHistory| {
+        arguments.cycles.is_some_and(|most| history.cycles - before >= most)
+            || arguments.duration.is_some_and(|most| began.elapsed() >= most)
+    };
+    let mut is_saved = true;
+    while !is_over(&history) {
+        let seen = watcher.step(&mut history);
+        for event in seen.events {
+            complain(&format!("warning: {event}"));
+            history.note(Now::Wall.seconds(), &event);
+        }
+        for line in seen.cycles {
+            show(arguments.output.format, &line, &history)?;
+            if let Some(directory) = &directory {
+                report_once(&mut is_saved, &directory.append(&line));
+            }
+            if is_over(&history) {
+                break;
+            }
+        }
+        if seen.is_new
+            && let Some(directory) = &directory
+        {
+            report_once(&mut is_saved, &directory.save(&history));
+        }
+        std::thread::sleep(seen.pause);
+    }
+    if arguments.output.format == Form::Text {
+        print(line_output(), |out| writeln!(out, "{}", report::summary(&history)))?;
+    }
+    if is_saved { Ok(()) } else { Err(Failure::new("the state directory could not be written")) }
+}
+
+/// Reports that the state cannot be written, once.
+fn report_once(is_saved: &mut bool, result: &std::io::Result<()>) {
+    if let Err(error) = result
+        && *is_saved
+    {
+        complain(&format!("warning: cannot write the state directory: {error}"));
+    }
+    *is_saved = result.is_ok();
+}
+
+/// Prints a cycle.
+fn show(form: Form, line: &ShadowLine, history: &ShadowHistory) -> Result<(), Failure> {
+    let Some(row) = history.last.iter().find(|row| row.cycle == line.cycle) else { return Ok(()) };
+    match form {
+        Form::Json | Form::JsonLines => print(raw_output(), |out| {
+            serde_json::to_writer(JsonText(&mut *out), line)?;
+            writeln!(out)
+        }),
+        Form::Csv => print(raw_output(), |out| {
+            if row.cycle == 1 {
+                csv_line(out, ["cycle", "started", "predicted", "actual", "agreed", "different"].into_iter())?;
+            }
+            let numbers = [row.cycle, row.started as u64, row.predicted, row.actual, row.agreed, row.different];
+            csv_line(out, numbers.map(|number| number.to_string()).iter().map(String::as_str))
+        }),
+        _ => print(line_output(), |out| report::write_cycle(out, row)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_units() {
+        let seconds = |text| parse_duration(text).unwrap().as_secs();
+        assert_eq!(["45", "90s", "30m", "12h", "7d"].map(seconds), [45, 90, 1800, 43_200, 604_800]);
+        for wrong in ["", "d", "1w", "-1s", "1.5h", "99999999999s", "é"] {
+            assert!(parse_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Reads a pool again and again, and notices when its negotiator has finished a cycle.
+//!
+//! A negotiator has one thread: it answers only between cycles. So no cycle has started or ended during a reading if its ad
+//! has the same cycles before and after it. The last such reading is what a cycle is predicted from.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::history::{ShadowHistory, ShadowLine, ShadowResult};
+use super::log_tail::LogTail;
+use crate::cli::input::Notes;
+use crate::cli::live::{LiveReader, NO_CONFIG};
+use crate::cli::{Failure, Now, settings};
+use crate::report::Color;
+use classmate::EvalOptions;
+use classmate_advice::internal::shadow::observed::observed;
+use classmate_advice::internal::shadow::published::{PublishedCycle, new_cycles, published_cycles};
+use classmate_advice::internal::shadow::{ActualSource, WatchedCycle, shadow_cycle};
+use classmate_advice::internal::verify::record::CycleRecord;
+use classmate_config::Config;
+use classmate_pool::Snapshot;
+use classmate_pool::internal::negotiate::directory::SlotAttributes;
+use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_wire::Daemon;
+
+/// Time between two looks at the negotiator.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Longest pause after a failure.
+const MAX_BACKOFF: Duration = Duration::from_mins(1);
+
+/// Time after a cycle in which its matches become claims that a collector and an access point show.
+const SETTLE: Duration = Duration::from_secs(5);
+
+/// Pause between two readings, in multiples of the time that a reading takes.
+const PAUSE: u32 = 3;
+
+/// A reading of the pool during which no cycle took place.
+struct PoolReading {
+    snapshot: Snapshot,
+    /// Time at which it began, epoch seconds.
+    began: i64,
+    /// The sources that could not be read.
+    unread: Vec<String>,
+}
+
+/// A cycle that waits for a reading after it.
+struct Pending {
+    published: PublishedCycle,
+    before: PoolReading,
+    /// Its matches, if a log has them.
+    record: Option<CycleRecord>,
+    since: Instant,
+    /// Cycles after it that could not be predicted, with the reason.
+    followers: Vec<(PublishedCycle, &'static str)>,
+}
+
+/// What a step has brought.
+#[derive(Default)]
+pub(super) struct WatchStep {
+    pub(super) cycles: Vec<ShadowLine>,
+    pub(super) events: Vec<String>,
+    /// True if there is a cycle or an event.
+    pub(super) is_new: bool,
+    /// The time to the next step.
+    pub(super) pause: Duration,
+}
+
+/// Watches a pool.
+pub(super) struct Watcher<'r> {
+    reader: LiveReader<'r>,
+    /// The configuration of the command line.
+    given: Option<Config>,
+    every: Duration,
+    negotiator: Option<Daemon>,
+    /// Start and last reconfiguration of the negotiator.
+    generation: (Option<i64>, Option<i64>),
+    /// The cycles in the ad of the negotiator.
+    known: Vec<PublishedCycle>,
+    before: Option<PoolReading>,
+    pending: Option<Pending>,
+    log: Option<LogTail>,
+    /// The time of the next reading.
+    due: Instant,
+    /// The failure that lasts, with its start and the pause after it.
+    failing: Option<(String, Instant, Duration)>,
+    /// The sources that could not be read last time, and warnings.
+    unread: Vec<String>,
+}
+
+impl<'r> Watcher<'r> {
+    /// Looks at the negotiator once: what is wrong now, such as a token, will be wrong later.
+    pub(super) fn start(reader: LiveReader<'r>, log: Option<&Path>, every: Duration) -> Result<Self, Failure> {
+        let mut watcher = Watcher {
+            given: reader.config.clone(),
+            reader,
+            every,
+            negotiator: None,
+            generation: (None, None),
+            known: Vec::new(),
+            before: None,
+            pending: None,
+            log: None,
+            due: Instant::now(),
+            failing: None,
+            unread: Vec::new(),
+        };
+        watcher.known = watcher.look()?;
+        let log = log.map(|path| LogTail::at_end(path).map_err(|error| Failure::reading(path.display(), &error)));
+        watcher.log = log.transpose()?;
+        Ok(watcher)
+    }
+
+    /// Looks at the pool once.
+    pub(super) fn step(&mut self, history: &mut ShadowHistory) -> WatchStep {
+        let mut seen = WatchStep::default();
+        let result = if Instant::now() >= self.due {
+            self.read(&mut seen).map(|(reading, cycles)| (Some(reading), cycles))
+        } else {
+            self.look().map(|cycles| (None, cycles))
+        };
+        match result {
+            Ok((reading, cycles)) => {
+                if let Some((_, since, _)) = self.failing.take() {
+                    seen.events.push(format!("the pool is read again after {} s", since.elapsed().as_secs()));
+                }
+                self.take(reading, cycles, history, &mut seen);
+                seen.pause = LOOK.min(self.due.saturating_duration_since(Instant::now()));
+            }
+            Err(failure) => seen.pause = self.fail(&failure, &mut seen),
+        }
+        seen.is_new = !seen.cycles.is_empty() || !seen.events.is_empty();
+        seen
+    }
+
+    /// Reports a failure when it is new; returns the pause after it.
+    fn fail(&mut self, failure: &Failure, seen: &mut WatchStep) -> Duration {
+        // It may have another address when it is back.
+        self.negotiator = None;
+        let text = failure.message().to_owned();
+        let (since, pause) = match self.failing.take() {
+            Some((known, since, pause)) if known == text => (since, MAX_BACKOFF.min(pause * 2)),
+            known => {
+                seen.events.push(text.clone());
+                (known.map_or_else(Instant::now, |(_, since, _)| since), LOOK)
+            }
+        };
+        self.failing = Some((text, since, pause));
+        pause
+    }
+
+    /// The cycles that the negotiator has now.
+    fn look(&mut self) -> Result<Vec<PublishedCycle>, Failure> {
+        let (negotiator, ad) = self.reader.negotiator(self.negotiator.as_ref())?;
+        self.negotiator = Some(negotiator);
+        let settings = EvalOptions::default();
+        let time = |name: &str| AdReader::of(&ad, &settings).integer(name);
+        let generation = (time("DaemonStartTime"), time("DaemonLastReconfigTime"));
+        if generation != self.generation {
+            self.generation = generation;
+            self.reader.config = self.given.clone();
+        }
+        Ok(published_cycles(&ad))
+    }
+
+    /// Reads the pool, and looks at the negotiator after that.
+    fn read(&mut self, seen: &mut WatchStep) -> Result<(PoolReading, Vec<PublishedCycle>), Failure> {
+        let (began, started) = (Now::Wall.seconds(), Instant::now());
+        let read = self.reader.read(SlotAttributes::Cycle, false)?;
+        let mut notes = Notes::default();
+        let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
+        let mut unread = read.failures;
+        let warnings = if read.has_config { notes.lines(Color::Off) } else { vec![NO_CONFIG.to_owned()] };
+        if read.has_config {
+            self.reader.config = Some(read.snapshot.config.clone());
+        }
+        let cycles = self.look()?;
+        self.due = Instant::now() + self.every.max(started.elapsed() * PAUSE);
+        let all: Vec<String> = unread.iter().cloned().chain(warnings).collect();
+        seen.events.extend(all.iter().filter(|one| !self.unread.contains(one)).cloned());
+        self.unread = all;
+        for one in &mut unread {
+            *one = one.trim_start_matches("cannot read ").to_owned();
+        }
+        let snapshot = Snapshot { maps, first_cycle: cycles.is_empty(), ..read.snapshot };
+        Ok((PoolReading { snapshot, began, unread }, cycles))
+    }
+
+    /// Takes what was seen into account.
+    fn take(
+        &mut self,
+        reading: Option<PoolReading>,
+        cycles: Vec<PublishedCycle>,
+        history: &mut ShadowHistory,
+        seen: &mut WatchStep,
+    ) {
+        let (new, is_cut) = new_cycles(&self.known, &cycles);
+        let is_same = cycles == self.known;
+        self.known = cycles;
+        if !is_same {
+            self.due = Instant::now();
+        }
+        if is_same && let Some(reading) = reading {
+            let is_settled = |pending: &Pending| pending.record.is_some() || pending.since.elapsed() >= SETTLE;
+            if self.pending.as_ref().is_some_and(is_settled)
+                && let Some(pending) = self.pending.take()
+            {
+                finish(pending, Some(&reading), history, &mut seen.cycles);
+            }
+            self.before = Some(reading);
+            return;
+        }
+        if new.is_empty() {
+            return;
+        }
+        // The last reading before this cycle shows what became of the one before it.
+        if let Some(pending) = self.pending.take() {
+            finish(pending, self.before.as_ref(), history, &mut seen.cycles);
+        }
+        if is_cut {
+            seen.events.push("the negotiator was restarted, or cycles went by between two looks at it".to_owned());
+        }
+        for (at, published) in new.into_iter().enumerate() {
+            let Some(mut before) = self.before.take() else {
+                let reason = match at {
+                    0 => "the pool could not be read between this cycle and the one before it",
+                    _ => "it followed the one before it too fast",
+                };
+                // Its lines are not those of the next cycle.
+                let _ = self.log.as_mut().map(|log| log.record(&published, None));
+                match &mut self.pending {
+                    Some(pending) => pending.followers.push((published, reason)),
+                    None => seen.cycles.push(history.add(&published, None, ShadowResult::missed(reason))),
+                }
+                continue;
+            };
+            let (record, clock) = self.record(&published, &before, seen);
+            before.snapshot.now = clock;
+            let pending = Pending { published, before, record, since: Instant::now(), followers: Vec::new() };
+            match compared(&pending, None) {
+                // Nothing is to be explained.
+                Some(ShadowResult::Compared(cycle)) if cycle.identical => {
+                    let read = Some(pending.before.began);
+                    seen.cycles.push(history.add(&pending.published, read, ShadowResult::Compared(cycle)));
+                }
+                _ => self.pending = Some(pending),
+            }
+        }
+    }
+
+    /// The matches of a cycle in the log, and the clock of the cycle.
+    fn record(
+        &mut self,
+        published: &PublishedCycle,
+        before: &PoolReading,
+        seen: &mut WatchStep,
+    ) -> (Option<CycleRecord>, i64) {
+        let Some(log) = &mut self.log else { return (None, published.started) };
+        let updated = before.snapshot.log.as_ref().and_then(|log| log.get(b"Accountant.")?.integer("LastUpdateTime"));
+        let wrong = match log.record(published, updated) {
+            Ok(Some((record, clock))) => return (Some(record), clock),
+            Ok(None) => format!("`{}` does not have the matches of the cycle", log.path().display()),
+            Err(error) => Failure::reading(log.path().display(), &error).message().to_owned(),
+        };
+        seen.events.push(format!("{wrong}: comparing with the claims instead"));
+        (None, published.started)
+    }
+}
+
+/// Compares a cycle with its prediction. `None`: its matches are not known without a reading after it.
+fn compared(pending: &Pending, after: Option<&PoolReading>) -> Option<ShadowResult> {
+    let claims = || after.map(|after| observed(&pending.before.snapshot, &after.snapshot));
+    let (record, source) = match &pending.record {
+        Some(record) => (record.clone(), ActualSource::Log),
+        None => (claims()?, ActualSource::Claims),
+    };
+    let watched = WatchedCycle {
+        before: &pending.before.snapshot,
+        read: pending.before.began,
+        unread: &pending.before.unread,
+        record: &record,
+        source,
+        after: after.map(|after| &after.snapshot),
+        published: &pending.published,
+    };
+    Some(match shadow_cycle(&watched) {
+        Ok(cycle) => ShadowResult::Compared(cycle),
+        Err(error) => ShadowResult::missed(error.to_line()),
+    })
+}
+
+/// Finishes a cycle with the reading after it, if there is one, and those that followed it.
+fn finish(pending: Pending, after: Option<&PoolReading>, history: &mut ShadowHistory, lines: &mut Vec<ShadowLine>) {
+    let missed = || ShadowResult::missed("the pool could not be read after it, and no log has its matches");
+    let result = compared(&pending, after).unwrap_or_else(missed);
+    lines.push(history.add(&pending.published, Some(pending.before.began), result));
+    for (published, reason) in pending.followers {
+        lines.push(history.add(&published, None, ShadowResult::missed(reason)));
+    }
+}
