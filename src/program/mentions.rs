@@ -111,7 +111,7 @@ pub fn foresee(tree: &Tree) -> Option<Foreseen> {
 }
 
 /// Returns whether a function of this name leaves the evaluation where it found its first argument.
-pub(crate) fn is_moving(name: Name) -> bool {
+pub fn is_moving(name: Name) -> bool {
     MOVING.contains(&name.folded())
 }
 

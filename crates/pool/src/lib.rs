@@ -32,6 +32,7 @@
 mod accountant;
 mod generate;
 mod introsort;
+mod listing;
 mod negotiate;
 mod pool;
 mod priority;
@@ -68,6 +69,9 @@ pub mod internal {
     }
     pub mod introsort {
         pub use crate::introsort::*;
+    }
+    pub mod listing {
+        pub use crate::listing::*;
     }
     pub mod negotiate {
         pub use crate::negotiate::*;

@@ -511,6 +511,82 @@ fn slots_of_real_width_are_matched_alike() {
     assert!(classes.requests <= 80, "{}", classes.requests);
 }
 
+/// Conditions on an attribute `N` or `P` of a job, of which some cannot distinguish all values.
+const USES: &[&str] = &[
+    "TARGET.N < MY.M",
+    "MY.M <= TARGET.N && TARGET.N != 12",
+    "TARGET.N + 3 >= MY.M",
+    "4 + TARGET.N > MY.M || TARGET.N - 2 == 9",
+    "((TARGET.N ?: 0)) > 7",
+    "(0 ?: TARGET.N) > 7 || TARGET.N =?= 5",
+    "TARGET.N == 5.0 || TARGET.N =?= 7.0 || TARGET.N =!= undefined && TARGET.N > 11.5",
+    "TARGET.N >= true",
+    "TARGET.N + 1 > 3.5",
+    "isInteger(TARGET.N) && N < MaxN",
+    "TARGET.N < TARGET.K",
+    "TARGET.N * 2 > MY.M",
+    "MY.M - TARGET.N > 0",
+    "TARGET.N % 2 == 0 && TARGET.N < MY.M",
+    "TARGET[\"N\"] > 9 || TARGET.N > 12",
+    "int(TARGET.P) < 9",
+    "TARGET.N > 12 || TARGET.N > MY.Text",
+    "countMatches(TARGET.N > 6, {[N = 7], [N = 8]}) > 1",
+    "member(TARGET.N, {3, 4, 11})",
+    "TARGET.N > 9007199254740992",
+    "TARGET.P == MY.Text",
+    "TARGET.P =?= \"b\"",
+    "TARGET.P != \"B\" && isString(TARGET.P)",
+    "TARGET.P < \"m\"",
+    "regexp(\"^p[13]\", TARGET.P)",
+    "TARGET.P =!= undefined && TARGET.P != MY.Text",
+    "stringListMember(TARGET.P, \"p3,p4,b\")",
+    "(TARGET.P ?: \"b\") == MY.Text",
+    "isUndefined(TARGET.P) || TARGET.P == Owned",
+    "TARGET.P + 1 =?= error",
+];
+
+#[test]
+fn equivalent_values_of_requests_are_matched_alike() {
+    let slot = |at: usize, uses: &str| {
+        let m = ["4", "7.5", "9", "N + 2", "\"x\"", "undefined", "12"][at % 7];
+        let text = ["b", "P3", "é"][at % 3];
+        let ad = format!(
+            "[MyType = \"Machine\"; Name = \"s{at}\"; Machine = \"m\"; State = \"Unclaimed\"; Activity = \"Idle\"; Cpus = 1; \
+             StartdIpAddr = \"<10.0.0.1:1?x={at}>\"; M = {m}; Text = \"{text}\"; MaxN = 10; N = 3; Requirements = {uses}]"
+        );
+        ClassAd::parse(ad.as_bytes()).unwrap()
+    };
+    let values = (-2..15).map(|n| format!("N = {n}; P = \"p{n}\"")).chain(
+        [
+            "N = 9007199254740993; P = \"B\"",
+            "N = 5.0; P = \"b\"",
+            "N = \"5\"; P = 7",
+            "P = \"é\"",
+            "N = K + 1; P = undefined",
+            "N = true",
+            "",
+        ]
+        .map(str::to_owned),
+    );
+    let jobs: Vec<ClassAd> = (1..).zip(values).map(|(cluster, value)| {
+        let ad = format!(
+            "[MyType = \"Job\"; ClusterId = {cluster}; ProcId = 0; JobStatus = 1; JobUniverse = 5; User = \"a@x\"; QDate = {cluster}; \
+             K = {}; Owned = \"p6\"; {value}; Requirements = true]", cluster % 5
+        );
+        ClassAd::parse(ad.as_bytes()).unwrap()
+    }).collect();
+    let mut batched = 0;
+    for uses in USES {
+        let slots = (0..40).map(|at| slot(at, uses)).collect();
+        let snapshot = Snapshot { slots, jobs: jobs.clone(), now: 1000, ..Snapshot::default() };
+        let found = cycle(&snapshot, Matcher::Reference).outcome;
+        assert!(!found.matches.is_empty() && !found.rejections.is_empty(), "{uses}: {} matches", found.matches.len());
+        let classes = agree(uses, &snapshot).unwrap();
+        batched += classes.batched + classes.scalar;
+    }
+    assert!(batched > 0);
+}
+
 #[test]
 fn a_pool_of_so_many_passes_takes_so_many() {
     let of = |passes| GeneratedPool {

@@ -12,9 +12,9 @@ use classmate_config::internal::config::Disk;
 use classmate_config::internal::config::slurm::{Release, TresWeights, read_qos, read_usage};
 use classmate_config::{Config, ConfigError, SlurmConf};
 use classmate_pool::JobId;
+use classmate_pool::internal::listing::node_ads;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::priority::slurm::candidate::{Requester, partitions};
-use classmate_pool::internal::priority::slurm::listing::node_ads;
 use classmate_pool::internal::priority::slurm::usage::Decay;
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings, Ties, derive, tree};
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use crate::accountant::entry::Unwritable;
 use crate::accountant::{AccountantLog, LogError};
+use crate::listing::Listing;
 use crate::negotiate::{Snapshot, needed};
-use crate::priority::slurm::listing::SlurmListing;
 use crate::queue::cluster::Siblings;
 use classmate::ParseOptions;
 use classmate::internal::ad::ClassAd;
@@ -277,7 +277,7 @@ pub fn read_ads<K: Default>(
 ) -> Result<(Vec<ClassAd>, (String, Report)), LoadError> {
     let read = move || {
         let start = reader.fill_buf()?;
-        if let Some(listing) = SlurmListing::detect(start) {
+        if let Some(listing) = Listing::detect(start) {
             let ads = listing.read(reader)?;
             ads.iter().try_for_each(|ad| room.keep(ad))?;
             let mut report = Report::default();

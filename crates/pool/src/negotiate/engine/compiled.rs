@@ -4,6 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::negotiate::CycleObserver;
 use crate::negotiate::engine::SampleRequest;
+use crate::negotiate::engine::equivalence::RequestEquivalence;
 use crate::negotiate::engine::evaluate::RequestKey;
 use crate::negotiate::engine::partitioning::{Combinations, Partitioner, Partitioning};
 use crate::negotiate::engine::plan::MatchPlans;
@@ -29,6 +30,7 @@ pub(super) struct CompiledCycle {
     /// The reason why slots are ranked one by one for each request; `None` if classes are ranked.
     pub(super) listed: Option<&'static str>,
     pub(super) vocabulary: Vocabulary,
+    pub(super) equivalence: RequestEquivalence,
     pub(super) plans: MatchPlans,
     /// The structures of requests, by the structure of each attribute.
     pub(super) structures: HashMap<Vec<u32>, usize>,
@@ -137,6 +139,9 @@ impl CompiledCycle {
         let sample_slots: Vec<&ClassAd> = slot_structures.firsts().into_iter().map(|place| source.ad(place)).collect();
         let ranked = Some(rules).filter(|_| listed.is_none());
         let plans = MatchPlans::new(&sample_slots, &sample_requests, &vocabulary, ranked, in_use);
+        let (roots, exprs) = evaluated(ranked, in_use);
+        let equivalence = RequestEquivalence::of(&vocabulary, &exprs, &roots);
+        requests.iter_mut().for_each(|request| equivalence.apply(&mut request.ids));
         observer.phase_started("classify");
         let partitioning = Partitioning::of(&plans, &vocabulary, order.len(), varying);
         let combinations = Combinations::of(&plans, &vocabulary, &partitioning, &requests);
@@ -151,7 +156,9 @@ impl CompiledCycle {
         };
         let table = ClassTable::new(&slot, &slot_structures, &partitioner);
         let unpartitioned = partitioning.unpartitioned;
-        Ok((Self { order, odd, listed, vocabulary, plans, structures, unpartitioned, combinations, table }, requests))
+        let compiled =
+            Self { order, odd, listed, vocabulary, equivalence, plans, structures, unpartitioned, combinations, table };
+        Ok((compiled, requests))
     }
 }
 
@@ -165,6 +172,13 @@ fn vocabulary(
 ) -> Option<(bool, Vocabulary)> {
     let is_in_use = |at: &usize| offers.slot(*at).user.is_some();
     let in_use = rules.is_some_and(|rules| rules.trim.preemption) && order.iter().any(is_in_use);
+    let (roots, exprs) = evaluated(rules, in_use);
+    let source = SlotAds { offers, order };
+    Some((in_use, Vocabulary::collect((order.len(), &source), requests, &roots, &exprs)?))
+}
+
+/// The attributes of ads that a cycle evaluates, and the expressions of the configuration.
+fn evaluated(rules: Option<&Rules>, in_use: bool) -> (Vec<&'static str>, Vec<&Expr>) {
     let (mut roots, mut exprs): (_, Vec<&Expr>) = (vec!["Requirements"], Vec::new());
     if let Some(rules) = rules {
         let ranking = &rules.ranking;
@@ -175,6 +189,5 @@ fn vocabulary(
             exprs.extend(ranking.preemption.iter().chain(&rules.preemption.requirements));
         }
     }
-    let source = SlotAds { offers, order };
-    Some((in_use, Vocabulary::collect((order.len(), &source), requests, &roots, &exprs)?))
+    (roots, exprs)
 }

@@ -9,6 +9,7 @@
 mod candidates;
 mod class;
 mod compiled;
+mod equivalence;
 mod evaluate;
 mod in_use;
 mod order;
@@ -187,22 +188,24 @@ impl<'c> ClassMatcher<'c> {
         if !is_plain(ad) {
             return None;
         }
-        let ids = self.compiled.vocabulary.ids(ad);
+        let mut ids = self.compiled.vocabulary.ids(ad);
         if let Some(class) = self.by_ids.get(&ids) {
             return *class;
         }
+        let given = ids.clone();
         let structure = self.compiled.structures.get(&self.compiled.vocabulary.structure(&ids)).copied();
         let unforeseen = self.compiled.vocabulary.is_unforeseen(&ids);
+        self.compiled.equivalence.apply(&mut ids);
         // Rows distinguish slots for the requests of the queue, not for any request.
         let known = structure.filter(|structure| !unforeseen && self.compiled.combinations.know(*structure, &ids));
         if self.taken + self.interner.bytes() > self.pinned.bytes + self.room {
             self.forget_classes();
         }
         let class = known.and_then(|structure| {
-            let request = RequestKey { ad, ids: ids.clone(), structure };
+            let request = RequestKey { ad, ids, structure };
             *self.classes_of(&[&request]).first()?
         });
-        self.by_ids.insert(ids, class);
+        self.by_ids.insert(given, class);
         class
     }
 

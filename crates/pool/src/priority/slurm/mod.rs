@@ -11,7 +11,6 @@ pub mod factor;
 pub mod fair_share;
 mod fair_tree;
 pub mod ledger;
-pub mod listing;
 pub mod machines;
 pub mod order;
 pub mod policy;

@@ -23,22 +23,22 @@ const NOTHING: [&str; 2] = ["No jobs in the system", "No nodes in the system"];
 
 /// The kind of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SlurmListing {
+pub enum Listing {
     /// Records of `Key=Value`.
     Text,
     /// A JSON document.
     Json,
 }
 
-impl SlurmListing {
+impl Listing {
     /// The kind of listing that begins like this, if it is one of Slurm's.
     ///
     /// ```
-    /// use classmate_pool::internal::priority::slurm::listing::SlurmListing;
-    /// assert_eq!(SlurmListing::detect(b"JobId=7 JobName=a"), Some(SlurmListing::Text));
-    /// assert_eq!(SlurmListing::detect(b"{ \"jobs\": [ {"), Some(SlurmListing::Json));
-    /// assert_eq!(SlurmListing::detect(b"JobId = 7\n"), None);
-    /// assert_eq!(SlurmListing::detect(b"{ \"MyType\": \"Job\" }"), None);
+    /// use classmate_pool::internal::listing::Listing;
+    /// assert_eq!(Listing::detect(b"JobId=7 JobName=a"), Some(Listing::Text));
+    /// assert_eq!(Listing::detect(b"{ \"jobs\": [ {"), Some(Listing::Json));
+    /// assert_eq!(Listing::detect(b"JobId = 7\n"), None);
+    /// assert_eq!(Listing::detect(b"{ \"MyType\": \"Job\" }"), None);
     /// ```
     pub fn detect(start: &[u8]) -> Option<Self> {
         let start = start.trim_ascii_start();
@@ -577,7 +577,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> io::Result<Vec<ClassAd>> {
-        SlurmListing::detect(text.as_bytes()).unwrap().read(text.as_bytes())
+        Listing::detect(text.as_bytes()).unwrap().read(text.as_bytes())
     }
 
     fn shown(ad: &ClassAd, name: &str) -> String {
