@@ -52,6 +52,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("lint/1", &["lint", "crates/cli/tests/data/lint.conf"]),
     ("test/1", &["test", "examples/policy/start.toml", "examples/policy/owner.toml", "--coverage"]),
     ("simulate/1", &["simulate", "--workload", "tests/data/workloads/small.swf"]),
+    ("experiment/1", &["experiment", "examples/simulate/experiment.toml", "--output", "target/policies/experiment"]),
     ("compare/1", &["compare", "tests/data/runs/condor", "tests/data/runs/slurm"]),
 ];
 

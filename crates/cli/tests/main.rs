@@ -3,6 +3,7 @@
 mod bad_input;
 mod characters;
 mod conformance;
+mod experiment;
 mod explain;
 mod formats;
 mod golden;

@@ -140,7 +140,10 @@ fn check_figure(figure: &Element) -> String {
     let (x, y) = (axis("x"), axis("y"));
     assert!(y.ends_with("(%)") || y == "jobs waiting", "{title}: the upward axis is `{y}`: in which unit?");
     let timed = ["minutes since", "hours since", "days since"].iter().any(|unit| x.starts_with(unit));
-    assert!(timed || x == "waiting time, up to", "{title}: the other axis is `{x}`: in which unit?");
+    assert!(
+        timed || x == "waiting time, up to" || x == "waiting time, log scale",
+        "{title}: the other axis is `{x}`: in which unit?"
+    );
     // Marks on both axes.
     let marks: Vec<&Element> = texts.into_iter().filter(|text| text.attribute("class").is_empty()).collect();
     let (upward, along): (Vec<&Element>, Vec<&Element>) =
@@ -191,6 +194,12 @@ fn every_plot_has_title_axes_units_and_legend() {
                 "Shares of submitters: condor",
                 "Shares of submitters: slurm",
                 "Shares of submitters: dirac",
+                "All jobs",
+                "group1",
+                "group2",
+                "group1.user2@trace",
+                "group1.user1@trace",
+                "group2.user3@trace",
             ]
         } else {
             &["Utilization", "Queue length", "Shares of groups", "Shares of submitters", "Waiting times"]

@@ -18,7 +18,7 @@ use crate::cli::version::REFERENCE;
 const NAME: &str = "classmate.toml";
 
 /// Options that a file must not set: they run programs, or write files. The same holds for all under the heading [`CHANGES`].
-const REFUSED: [&str; 6] = ["allow-commands", "commit", "fix", "junit", "output", "report"];
+const REFUSED: [&str; 8] = ["allow-commands", "commit", "fix", "job-times", "junit", "open", "output", "report"];
 const CHANGES: &str = "Changes";
 
 /// The defaults of a file.
@@ -139,23 +139,27 @@ impl Defaults {
         let general = self.options.iter().filter(|(name, _)| has(name) && !own.contains_key(*name));
         let mut options = Vec::new();
         for (name, value) in general.chain(&own).filter(|(name, _)| !is_given(name)) {
-            let values = match value {
-                Value::Array(values) => values.as_slice(),
-                one => std::slice::from_ref(one),
-            };
-            for value in values {
-                match value {
-                    Value::Boolean(true) => options.push(format!("--{name}").into()),
-                    Value::Boolean(false) => {}
-                    Value::String(text) => options.push(format!("--{name}={text}").into()),
-                    Value::Integer(number) => options.push(format!("--{name}={number}").into()),
-                    Value::Float(number) => options.push(format!("--{name}={number}").into()),
-                    other => return Err(wrong(format!("`{name}` is {}: expected a value", other.type_str()))),
-                }
-            }
+            options.extend(spelled(name, value).map_err(wrong)?);
         }
         Ok(options)
     }
+}
+
+/// An option with its values, one for each element of an array, as on the command line.
+pub(super) fn spelled(name: &str, value: &Value) -> Result<Vec<OsString>, String> {
+    let values = match value {
+        Value::Array(values) => values.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let one = |value: &Value| match value {
+        Value::Boolean(true) => Ok(Some(format!("--{name}").into())),
+        Value::Boolean(false) => Ok(None),
+        Value::String(text) => Ok(Some(format!("--{name}={text}").into())),
+        Value::Integer(number) => Ok(Some(format!("--{name}={number}").into())),
+        Value::Float(number) => Ok(Some(format!("--{name}={number}").into())),
+        other => Err(format!("`{name}` is {}: expected a value", other.type_str())),
+    };
+    values.iter().map(one).filter_map(Result::transpose).collect()
 }
 
 /// The place of the subcommand among the arguments.

@@ -28,7 +28,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("ClassAds", &["eval", "match", "ads", "repl", "functions"]),
     ("Policies and configuration", &["config", "lint", "fmt", "test"]),
     ("Slurm and DIRAC", &["sprio", "sshare", "taskqueues"]),
-    ("Simulation", &["simulate", "compare", "generate"]),
+    ("Simulation", &["simulate", "compare", "experiment", "generate"]),
     ("Setup", &["completions", "man", "conform"]),
 ];
 

@@ -1,5 +1,6 @@
 //! Files for the commands: ordinary, compressed, or standard input, with progress on a terminal.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -77,6 +78,16 @@ impl Input {
     }
 }
 
+thread_local! {
+    /// Paths of the files that this thread opened.
+    static OPENED: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The files that this thread opened since the last call.
+pub(super) fn take_opened() -> Vec<PathBuf> {
+    OPENED.take()
+}
+
 /// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
 pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     let (raw, name, size): (Box<dyn Read + Send>, String, Option<u64>) = if path.as_os_str() == "-" {
@@ -91,6 +102,7 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         (stdin, "standard input".to_owned(), None)
     } else {
         let (file, size) = opened(path)?;
+        OPENED.with_borrow_mut(|opened| opened.push(path.to_owned()));
         (Box::new(file), path.display().to_string(), Some(size))
     };
     let raw: Box<dyn Read + Send> = match size {
@@ -263,6 +275,13 @@ impl Notes {
     /// Remembers the report of the reader of a file.
     pub(crate) fn add(&mut self, name: &str, report: Report) {
         self.files.push((name.to_owned(), report));
+    }
+
+    /// Adds the messages of another part of the input.
+    pub(crate) fn extend(&mut self, other: Notes) {
+        self.files.extend(other.files);
+        self.warnings.extend(other.warnings);
+        self.flaw = self.flaw.or(other.flaw);
     }
 
     /// Remembers a warning; repeated ones are shown once.

@@ -10,6 +10,7 @@ mod conform;
 mod defaults;
 mod dirac;
 mod eval;
+mod experiment;
 mod explain;
 mod failure;
 mod fmt;
@@ -132,6 +133,7 @@ enum Command {
     Generate(generate::GenerateArguments),
     Simulate(Box<simulate::SimulateArguments>),
     Compare(compare::CompareArguments),
+    Experiment(experiment::ExperimentArguments),
     Verify(Box<verify::VerifyArguments>),
     Quotas(quotas::QuotasArguments),
     Taskqueues(taskqueues::TaskqueuesArguments),
@@ -286,6 +288,7 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         Command::Generate(arguments) => done(generate::run(arguments)),
         Command::Simulate(arguments) => done(simulate::run(arguments, streams)),
         Command::Compare(arguments) => done(compare::run(arguments, streams)),
+        Command::Experiment(arguments) => done(experiment::run(arguments, streams)),
         Command::Quotas(arguments) => done(quotas::run(arguments, streams)),
         Command::Taskqueues(arguments) => done(taskqueues::run(arguments, streams)),
         Command::Userprio(arguments) => done(userprio::run(arguments, streams)),

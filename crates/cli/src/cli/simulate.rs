@@ -5,21 +5,26 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+use sha2::{Digest, Sha256};
+
 use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::interval;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
+use crate::cli::version::version;
 use crate::cli::{
     Failure, Form, FormatArguments, Now, Reply, Streams, object, parse_now, parsed, print, print_result, raw_output,
-    write_file, write_json,
+    whatif, write_file, write_json,
 };
-use crate::report::simulated::{self, html};
+use crate::report::simulated::{self, html, provenance_line};
 use classmate::EvalOptions;
 use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::rules::Rules;
-use classmate_pool::internal::simulate::{NeverStarted, SimulationRun};
-use classmate_pool::internal::workload::{job_ads, swf};
-use classmate_pool::{Cluster, SimulationPlan, SlotCluster, Snapshot, UniformCluster, Workload, simulate};
+use classmate_pool::internal::simulate::result::{FileSum, Provenance};
+use classmate_pool::internal::simulate::{JobRun, NeverStarted, SimulationRun, job_run, simulate_jobs};
+use classmate_pool::internal::workload::{Fault, job_ads, swf};
+use classmate_pool::{Cluster, SimulationPlan, SlotCluster, Snapshot, UniformCluster, Workload};
 
 /// Simulate a workload under a scheduling policy.
 ///
@@ -46,6 +51,7 @@ Examples:
   classmate simulate --workload examples/simulate/trace.swf --slots 128 --until 86400
   classmate simulate --workload examples/pool/jobs.ads --slots 20 --run-time 'RequestCpus * 600'
   classmate simulate --workload examples/simulate/trace.swf --slots 128 --report runs/condor
+  classmate simulate --workload examples/simulate/trace.swf --job-times waits.swf
 
 Columns:
   WAIT      time from submission to the first start, for jobs that started
@@ -84,8 +90,20 @@ pub(super) struct SimulateArguments {
     /// Run time of a job in a file of ads: seconds, or an expression over the job
     #[arg(long, value_name = "EXPR", default_value = job_ads::RUN_TIME)]
     run_time: String,
-    /// Also write the run to this directory, created if it does not exist: `run.json`, `submitters.csv`, `steps.csv`
-    /// and the report `index.html` with plots
+    /// A line to add to the configuration, or a Slurm or DIRAC parameter under that policy, such as
+    /// `PRIORITY_HALFLIFE = 3600`; repeatable
+    #[arg(long = "set", value_name = "LINE")]
+    set: Vec<String>,
+    /// Move each submission by a random time of at most this, earlier or later: shows how much a result depends on
+    /// details of the trace
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(i64).range(1..))]
+    shake: Option<i64>,
+    /// Also write the times of each job to this file: `.swf` for the trace with the simulated waiting times, otherwise
+    /// CSV; repeatable
+    #[arg(long, value_name = "FILE")]
+    job_times: Vec<PathBuf>,
+    /// Also write the run to this directory, created if it does not exist: `run.json`, `submitters.csv`, `steps.csv`,
+    /// `jobs.csv` and the report `index.html` with plots
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
     /// Seed of the random numbers
@@ -103,6 +121,53 @@ const MAX_LISTED: usize = 20;
 
 pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
+    let command = std::env::args().skip(1).collect();
+    let played = played(arguments, command, true, streams, &mut notes);
+    notes.show(streams.err);
+    let Played { run, workload, jobs } = played?;
+    if let Some(directory) = &arguments.report {
+        report(directory, &run)?;
+        let file = directory.join("jobs.csv");
+        write_file(&file, |file| file, |out| job_run::write_csv(out, &workload, &jobs))?;
+    }
+    for path in &arguments.job_times {
+        let made = |out: &mut BufWriter<File>| {
+            if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("swf")) {
+                let provenance = run.provenance.iter().map(provenance_line).collect::<Vec<_>>();
+                return job_run::write_swf(out, &workload, &jobs, run.simulated.cores, &provenance);
+            }
+            job_run::write_csv(out, &workload, &jobs)
+        };
+        write_file(path, |file| file, made)?;
+    }
+    if arguments.output.format == Form::Csv {
+        // The columns of `submitters.csv`.
+        return print(raw_output(), |out| simulated::write_csv(out, &run.simulated));
+    }
+    let rows: Vec<_> = simulated::kinds(&run.simulated)
+        .into_iter()
+        .flat_map(|(kind, lines)| lines.iter().map(move |line| object(&[("kind", kind.into())], line)))
+        .collect();
+    let answer = Reply { schema: "simulate/1", result: &run, rows: &rows };
+    print_result(arguments.output.format, &answer, |out| simulated::write(out, &run.simulated, streams.out))
+}
+
+/// A simulation that was run, its workload, and the times of the jobs.
+pub(super) struct Played {
+    pub(super) run: SimulationRun,
+    workload: Workload,
+    jobs: Vec<JobRun>,
+}
+
+/// Runs a simulation; with a `bar` a terminal shows how far it is. The `command` is the one to record.
+pub(super) fn played(
+    arguments: &SimulateArguments,
+    command: Vec<String>,
+    bar: bool,
+    streams: Streams,
+    notes: &mut Notes,
+) -> Result<Played, Failure> {
+    let _ = input::take_opened();
     let pool = arguments.pool.as_deref();
     if let Some(pool) = pool.filter(|pool| !pool.is_dir()) {
         return Err(Failure::new(format!("`{}` is not a directory: expected the directory of a pool", pool.display())));
@@ -119,60 +184,73 @@ pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(),
         None => None,
     };
     let mut snapshot = Snapshot { config, log, seed: arguments.seed, ..Snapshot::default() };
+    let mut policy = arguments.policy.clone();
+    let lines: Vec<&String> = arguments.set.iter().filter(|line| !policy.change(line)).collect();
+    whatif::set(&mut snapshot, &lines, notes)?;
     let evaluation = snapshot.settings();
     let rules = Arc::new(Rules::read(&snapshot.config, &evaluation)?);
-    let workload = workload(arguments, &rules, &evaluation, streams, &mut notes)?;
+    let mut workload = workload(arguments, &rules, &evaluation, streams, notes)?;
+    let what = if is_trace(&arguments.workload.display().to_string()) { "" } else { "ad " };
+    note_faults(&arguments.workload.display().to_string(), what, (&workload.faults, &workload.further), notes);
+    if let Some(most) = arguments.shake {
+        workload.shake(most, arguments.seed);
+    }
     // A policy without a file of its users takes them from the jobs.
     snapshot.jobs = if workload.of_ads() { workload.own_ads() } else { workload.first_ads() };
     let slots = input::own(pool, "slots.ads").filter(|_| arguments.slots.is_none());
     if let Some(path) = &slots {
-        snapshot.slots = input::ads(path, &evaluation, &mut notes)?;
+        snapshot.slots = input::ads(path, &evaluation, notes)?;
     }
-    arguments.policy.check(None)?;
-    snapshot.policy = arguments.policy.read_checked(pool, &mut snapshot, &mut notes)?;
+    policy.check(None)?;
+    snapshot.policy = policy.read_checked(pool, &mut snapshot, notes)?;
     snapshot.jobs = Vec::new();
     if let Some(first) = workload.arrivals.first().map(|job| job.submit)
         && let Some(until) = arguments.until.map(Now::seconds).filter(|until| *until < first)
     {
         notes.warn(format!("no jobs simulated: the first job is submitted at {first}, and --until is {until}"));
     }
-    let cluster = cluster(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot);
-    // What is wrong with the header may be why there are none.
-    notes.show(streams.err);
-    let mut cluster = cluster?;
+    let mut cluster = cluster(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot)?;
     let interval = interval(arguments.interval, &snapshot.config)?;
     let plan = SimulationPlan { interval, until: arguments.until.map(Now::seconds), step: arguments.step };
-    let result = simulate(&workload, &mut *cluster, &plan, &mut progress(workload.arrivals.len()));
+    let mut shown = bar.then(|| progress(workload.arrivals.len()));
+    let mut each = |now, arrived| {
+        if let Some(shown) = &mut shown {
+            shown(now, arrived);
+        }
+    };
+    let result = simulate_jobs(&workload, &mut *cluster, &plan, &mut each);
+    drop(cluster);
+    let (simulated, jobs) = result?;
+    let mut files = input::take_opened();
+    files.extend(snapshot.config.sources().iter().map(|source| PathBuf::from(&*source.name)));
     let run = SimulationRun {
         workload: arguments.workload.display().to_string(),
         policy: snapshot.policy.name().to_owned(),
         interval,
         seed: arguments.seed,
+        provenance: Some(Provenance { version: version(), command, files: sums(files)? }),
         faults: workload.faults.clone(),
         further_faults: workload.further.clone(),
-        simulated: result?,
+        simulated,
     };
-    let mut notes = Notes::default();
     if let Some(step) = arguments.step.filter(|step| *step < run.simulated.step) {
         let steps = run.simulated.step;
         notes.warn(format!("shares over time have steps of {steps} s, because steps of {step} s would be too many"));
     }
     let name = if workload.of_ads() { format!("{}:ad ", run.workload) } else { format!("{}:", run.workload) };
-    report_jobs(&run, &name, arguments.until.is_some(), &mut notes);
-    notes.show(streams.err);
-    if let Some(directory) = &arguments.report {
-        report(directory, &run)?;
-    }
-    if arguments.output.format == Form::Csv {
-        // The columns of `submitters.csv`.
-        return print(raw_output(), |out| simulated::write_csv(out, &run.simulated));
-    }
-    let rows: Vec<_> = simulated::kinds(&run.simulated)
-        .into_iter()
-        .flat_map(|(kind, lines)| lines.iter().map(move |line| object(&[("kind", kind.into())], line)))
-        .collect();
-    let answer = Reply { schema: "simulate/1", result: &run, rows: &rows };
-    print_result(arguments.output.format, &answer, |out| simulated::write(out, &run.simulated, streams.out))
+    report_jobs(&run, &name, arguments.until.is_some(), notes);
+    Ok(Played { run, workload, jobs })
+}
+
+/// Checksums of files that can be read again, each once.
+pub(super) fn sums(files: impl IntoIterator<Item = PathBuf>) -> Result<Vec<FileSum>, Failure> {
+    let files: IndexSet<PathBuf> = files.into_iter().filter(|path| path.is_file()).collect();
+    let sum = |path: PathBuf| {
+        let bytes = std::fs::read(&path).map_err(|error| Failure::reading(path.display(), &error))?;
+        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(FileSum { path: path.display().to_string(), sha256 })
+    };
+    files.into_iter().map(sum).collect()
 }
 
 /// Reports the jobs that did not run, and the reasons. Jobs that still wait when the simulation is `stopped` on purpose
@@ -247,24 +325,32 @@ fn workload(
 ) -> Result<Workload, Failure> {
     let path = &arguments.workload;
     let name = path.display().to_string();
-    let bare = name.strip_suffix(".gz").unwrap_or(&name);
-    let (workload, what) =
-        if Path::new(bare).extension().is_some_and(|end| end.eq_ignore_ascii_case("swf")) || name == "-" {
-            let mut input = input::open(path)?;
-            (swf::read(&mut input.reader).map_err(|error| Failure::reading(&input.name, &error))?, "")
-        } else {
-            let run_time = parsed(&arguments.run_time, "--run-time", streams)?;
-            let ads = input::ads(path, evaluation, notes)?;
-            (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
-        };
-    for fault in &workload.faults {
+    let (workload, what) = if is_trace(&name) {
+        let mut input = input::open(path)?;
+        (swf::read(&mut input.reader).map_err(|error| Failure::reading(&input.name, &error))?, "")
+    } else {
+        let run_time = parsed(&arguments.run_time, "--run-time", streams)?;
+        let ads = input::ads(path, evaluation, notes)?;
+        (job_ads::read(ads, &run_time, rules.knobs.accountant.domain.as_deref(), evaluation), "ad ")
+    };
+    if workload.arrivals.is_empty() {
+        note_faults(&name, what, (&workload.faults, &workload.further), notes);
+        return Err(Failure::input(format!("`{name}` does not contain any job that can be simulated"))
+            .help("expected a trace in the Standard Workload Format (`.swf`) or job ads with `QDate` and a run time"));
+    }
+    Ok(workload)
+}
+
+/// Notes what is malformed in a workload: the first faults, and the places of the others.
+fn note_faults(name: &str, what: &str, (faults, further): (&[Fault], &[(u64, u64)]), notes: &mut Notes) {
+    for fault in faults {
         notes.skip(format!("{name}:{what}{fault}"));
     }
-    if !workload.further.is_empty() {
+    if !further.is_empty() {
         let run =
             |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-        let places: Vec<String> = workload.further.iter().take(MAX_LISTED).map(run).collect();
-        let rest = workload.further.len() - places.len();
+        let places: Vec<String> = further.iter().take(MAX_LISTED).map(run).collect();
+        let rest = further.len() - places.len();
         let rest = match rest {
             0 => String::new(),
             rest => format!(", and {rest} other places; use --format json to list all"),
@@ -272,12 +358,18 @@ fn workload(
         let what = if what.is_empty() { "lines" } else { "ads" };
         notes.skip(format!("{name}: more {what} that are not valid jobs: {}{rest}", places.join(", ")));
     }
-    if workload.arrivals.is_empty() {
-        notes.show(streams.err);
-        return Err(Failure::input(format!("`{name}` does not contain any job that can be simulated"))
-            .help("expected a trace in the Standard Workload Format (`.swf`) or job ads with `QDate` and a run time"));
-    }
-    Ok(workload)
+}
+
+/// Notes what is malformed in the workload of a run.
+pub(super) fn report_faults(run: &SimulationRun, notes: &mut Notes) {
+    let what = if is_trace(&run.workload) { "" } else { "ad " };
+    note_faults(&run.workload, what, (&run.faults, &run.further_faults), notes);
+}
+
+/// True for a trace by its name, false for a file of job ads.
+fn is_trace(name: &str) -> bool {
+    let bare = name.strip_suffix(".gz").unwrap_or(name);
+    name == "-" || Path::new(bare).extension().is_some_and(|end| end.eq_ignore_ascii_case("swf"))
 }
 
 /// The slots of the snapshot if it holds those of a pool, otherwise a number of cores.

@@ -134,7 +134,7 @@ pub(super) fn some(count: usize, condition: &str, what: &str) -> Result<(), Fail
 }
 
 /// Reads lines after the settings of the negotiator.
-fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<(), Failure> {
+pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<(), Failure> {
     if lines.is_empty() {
         return Ok(());
     }

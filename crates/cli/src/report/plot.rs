@@ -122,6 +122,8 @@ pub struct Bars {
     pub color: usize,
     /// Their heights.
     pub heights: Vec<f64>,
+    /// Half the lengths of the error bars at their tops; none: no error bars.
+    pub errors: Vec<f64>,
 }
 
 /// A plot.
@@ -271,6 +273,15 @@ impl Plot {
                     bottom - top,
                     kind.color.min(COLORS - 1)
                 );
+                if let Some(error) = kind.errors.get(place).filter(|error| **error > 0.0) {
+                    let _ = writeln!(
+                        text,
+                        "<path class=\"error\" d=\"M{:.1} {:.1}V{:.1}\"/>",
+                        middle - room * 0.4 + (at as f64 + 0.5) * width,
+                        self.up(height - error),
+                        self.up(height + error)
+                    );
+                }
             }
         }
         let key = |bars: &Bars| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::contention::ContendedShare;
 use super::result::{EntityRow, SimulationRun};
 
 /// Several runs, number by number.
@@ -26,7 +27,7 @@ pub struct Measure {
     pub name: &'static str,
     /// Its unit.
     pub unit: Unit,
-    /// Its value in each run.
+    /// Its value in each run; NaN, null in JSON, where it is not known.
     pub values: Vec<f64>,
 }
 
@@ -55,6 +56,8 @@ pub struct EntityComparison {
     pub share: Vec<Option<f64>>,
     /// Its entitled share while it had jobs queued, 0 to 1.
     pub due: Vec<Option<f64>>,
+    /// Usage and entitled share while it had waiting jobs under contention.
+    pub contended: Vec<Option<ContendedShare>>,
     /// The mean of its waits, seconds.
     pub wait_mean: Vec<Option<f64>>,
     /// Its longest wait, seconds.
@@ -63,7 +66,7 @@ pub struct EntityComparison {
 
 type MeasureFn = fn(&SimulationRun) -> f64;
 
-const MEASURES: [(&str, Unit, MeasureFn); 17] = [
+const MEASURES: [(&str, Unit, MeasureFn); 20] = [
     ("cores", Unit::Count, |run| run.simulated.cores),
     ("simulated time", Unit::Seconds, |run| (run.simulated.end - run.simulated.start) as f64),
     ("utilization", Unit::Fraction, |run| run.simulated.utilisation),
@@ -78,10 +81,18 @@ const MEASURES: [(&str, Unit, MeasureFn); 17] = [
     ("wait, longest", Unit::Seconds, |run| run.simulated.all.longest_wait as f64),
     ("slowdown, mean", Unit::Ratio, |run| run.simulated.all.slowdown.mean),
     ("slowdown, 95%", Unit::Ratio, |run| run.simulated.all.slowdown.p95),
+    ("contended time", Unit::Fraction, |run| run.simulated.contended.unwrap_or(f64::NAN)),
+    ("distance from entitlement", Unit::Fraction, |run| run.simulated.distance.unwrap_or(f64::NAN)),
+    ("Gini of slowdowns", Unit::Ratio, |run| run.simulated.gini.unwrap_or(f64::NAN)),
     ("Jain's index", Unit::Ratio, |run| run.simulated.jain),
     ("preemptions", Unit::Count, |run| run.simulated.all.preemptions as f64),
     ("lost work", Unit::CoreSeconds, |run| run.simulated.all.lost),
 ];
+
+/// The measures of a run, by name.
+pub fn measures(run: &SimulationRun) -> impl Iterator<Item = (&'static str, Unit, f64)> {
+    MEASURES.into_iter().map(|(name, unit, number)| (name, unit, number(run)))
+}
 
 impl Comparison {
     /// Puts runs side by side, each with what it is called.
@@ -119,6 +130,7 @@ fn parts(runs: &[(String, SimulationRun)], lines: fn(&SimulationRun) -> &[Entity
             name: name.to_owned(),
             share: each(|line| Some(line.share)),
             due: each(|line| line.due),
+            contended: of.iter().map(|line| line.and_then(|line| line.contended)).collect(),
             wait_mean: each(|line| Some(line.wait.mean)),
             longest_wait: each(|line| Some(line.longest_wait as f64)),
         };
@@ -148,6 +160,7 @@ mod tests {
             policy: "condor".to_owned(),
             interval: 60,
             seed: 0,
+            provenance: None,
             faults: Vec::new(),
             further_faults: Vec::new(),
             simulated,

@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::cluster::Cluster;
+use super::job_run::JobRun;
 use super::result::{NeverStarted, SimulationResult};
 use super::tally::SimulationTally;
 use crate::workload::{Arrival, Workload};
@@ -33,10 +34,23 @@ pub fn simulate(
     plan: &SimulationPlan,
     each: &mut dyn FnMut(i64, usize),
 ) -> Result<SimulationResult, ConfigError> {
+    simulate_jobs(workload, cluster, plan, each).map(|(simulated, _)| simulated)
+}
+
+/// As [`simulate`], with the times of each job, in the order of [`Workload::arrivals`].
+///
+/// # Errors
+/// A setting that is wrong.
+pub fn simulate_jobs(
+    workload: &Workload,
+    cluster: &mut dyn Cluster,
+    plan: &SimulationPlan,
+    each: &mut dyn FnMut(i64, usize),
+) -> Result<(SimulationResult, Vec<JobRun>), ConfigError> {
     let jobs = &workload.arrivals;
     let start = jobs.first().map_or(0, |job| job.submit);
     let interval = plan.interval.max(1);
-    let mut tally = SimulationTally::new(workload, start, plan);
+    let mut tally = SimulationTally::new(workload, start, plan, cluster.cores());
     let mut engine = EventQueue { runs: vec![0; jobs.len()], ends: BinaryHeap::new(), next: 0 };
     let mut now = start;
     let mut looked: Option<i64> = None;
@@ -73,6 +87,8 @@ pub fn simulate(
         }
         each(now, engine.next);
         if cycle != Some(now) || tally.waiting() == 0 {
+            // Without a free core no cycle runs.
+            tally.contend(now, tally.waiting() > 0 && (tally.is_contended() || !cluster.may_start()));
             continue;
         }
         looked = Some(now);
@@ -87,6 +103,7 @@ pub fn simulate(
             tally.start(job, now);
         }
         tally.cycle(now, &decided.due);
+        tally.contend(now, tally.waiting() > 0);
         tally.refused(decided.refused);
         let still = decided.started.is_empty() && decided.displaced.is_empty();
         let idle = still && engine.next_end().is_none() && engine.next == jobs.len();
@@ -107,7 +124,8 @@ pub fn simulate(
         reason: (at < MAX_EXPLAINED).then(|| cluster.why_waiting(job, end)),
     };
     let never_started = never.into_iter().enumerate().map(why).collect();
-    Ok(SimulationResult { never_started, stopped, ..tally.finish(end, cluster.cores()) })
+    let (simulated, runs) = tally.finish(end, cluster.cores());
+    Ok((SimulationResult { never_started, stopped, ..simulated }, runs))
 }
 
 /// Maximum number of jobs that never started with a reason.

@@ -6,8 +6,11 @@
 mod clock;
 pub mod cluster;
 pub mod compare;
+pub mod contention;
 pub mod engine;
+pub mod experiment;
 pub mod integral;
+pub mod job_run;
 mod ledger;
 pub mod replay;
 pub mod result;
@@ -19,7 +22,8 @@ mod tied_jobs;
 pub mod uniform_cluster;
 
 pub use cluster::{Cluster, CycleDecisions};
-pub use engine::{SimulationPlan, simulate};
+pub use engine::{SimulationPlan, simulate, simulate_jobs};
+pub use job_run::{JobEnd, JobRun};
 pub use result::{NeverStarted, SimulationResult, SimulationRun};
 pub use slots::SlotCluster;
 pub use uniform_cluster::UniformCluster;

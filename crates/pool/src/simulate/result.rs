@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::contention::ContendedShare;
 use super::spread::Spread;
 use crate::workload::Fault;
 use crate::workload::arrival::Counts;
@@ -19,6 +20,9 @@ pub struct SimulationRun {
     pub interval: i64,
     /// Seed of the random numbers.
     pub seed: u64,
+    /// Program, command and files that made this run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// Malformed parts of the workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
@@ -28,6 +32,26 @@ pub struct SimulationRun {
     /// The results.
     #[serde(flatten)]
     pub simulated: SimulationResult,
+}
+
+/// Program, command and files that made a result: the same again makes the same result.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Version of the program, with the commit if it is known.
+    pub version: String,
+    /// Arguments of the command.
+    pub command: Vec<String>,
+    /// Files that were read, in this order.
+    pub files: Vec<FileSum>,
+}
+
+/// A file and its checksum.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSum {
+    /// Its path.
+    pub path: String,
+    /// SHA-256 of its bytes as they are on disk.
+    pub sha256: String,
 }
 
 /// The result of a simulation.
@@ -60,6 +84,16 @@ pub struct SimulationResult {
     pub utilisation: f64,
     /// Jain's index over the core-seconds of the submitters with jobs that could run.
     pub jain: f64,
+    /// Time in which jobs waited that no cycle could start, as a fraction of the simulated time.
+    #[serde(default)]
+    pub contended: Option<f64>,
+    /// Fraction of the pool that submitters with waiting jobs lacked to their entitled shares, its mean over the contended
+    /// time; none without contention.
+    #[serde(default)]
+    pub distance: Option<f64>,
+    /// Gini's coefficient of the submitters' mean bounded slowdowns: 0 if all are slowed down alike.
+    #[serde(default)]
+    pub gini: Option<f64>,
     /// All submitters together.
     pub all: EntityRow,
     /// Each submitter, by name.
@@ -131,6 +165,9 @@ pub struct EntityRow {
     pub too_large: u64,
     /// Seconds from submission to the first start, of the jobs that started.
     pub wait: Spread,
+    /// The waits that 0, 5, 10, … 100 % of these jobs did not exceed, seconds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wait_quantiles: Vec<f64>,
     /// The longest wait, seconds; that of jobs that never started too.
     pub longest_wait: i64,
     /// Bounded slowdown of the jobs that ended: the time from submission to end by the run time, that taken as 10 s at
@@ -143,6 +180,9 @@ pub struct EntityRow {
     /// Its entitled share while it had jobs queued, the mean over the cycles; for a group, that of its members with
     /// queued jobs. None without queued jobs.
     pub due: Option<f64>,
+    /// Usage and entitled share while it had waiting jobs under contention.
+    #[serde(default)]
+    pub contended: Option<ContendedShare>,
     /// Runs that were cut short.
     pub preemptions: u64,
     /// Core-seconds that were lost with them.

@@ -50,6 +50,29 @@ pub fn jain(parts: &[f64]) -> f64 {
     if squares == 0.0 { 1.0 } else { sum * sum / (parts.len() as f64 * squares) }
 }
 
+/// Gini's coefficient of numbers of 0 or more: 0 if all are equal, towards 1 if one has everything; 0 if there is nothing.
+///
+/// ```
+/// use classmate_pool::internal::simulate::spread::gini;
+/// assert_eq!((gini(vec![2.0, 2.0]), gini(vec![0.0, 3.0]), gini(vec![])), (0.0, 0.5, 0.0));
+/// ```
+pub fn gini(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_unstable_by(f64::total_cmp);
+    let count = numbers.len() as f64;
+    let (sum, ranked) = numbers
+        .iter()
+        .enumerate()
+        .fold((0.0, 0.0), |(sum, ranked), (at, number)| (sum + number, ranked + (at as f64 + 1.0) * number));
+    if sum == 0.0 { 0.0 } else { 2.0 * ranked / (count * sum) - (count + 1.0) / count }
+}
+
+/// The numbers that 0, 5, 10, … 100 % are not above, each the nearest rank; none without numbers.
+pub fn quantiles(mut numbers: Vec<f64>) -> Vec<f64> {
+    numbers.sort_unstable_by(f64::total_cmp);
+    let rank = |percent: usize| (numbers.len() * percent).div_ceil(100).clamp(1, numbers.len());
+    if numbers.is_empty() { Vec::new() } else { (0..=100).step_by(5).map(|at| numbers[rank(at) - 1]).collect() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +83,18 @@ mod tests {
         assert_eq!(Spread::of((1..=20).map(f64::from).collect()).p95, 19.0);
         assert_eq!(Spread::of((1..=21).map(f64::from).collect()).p95, 20.0);
         assert_eq!(Spread::of(vec![7.0]), Spread { mean: 7.0, median: 7.0, p95: 7.0, max: 7.0 });
+    }
+
+    #[test]
+    fn giant_shares_raise_the_coefficient() {
+        // 1, 2, 3, 4: 2 · (1 + 4 + 9 + 16) / (4 · 10) - 5 / 4
+        assert!((gini(vec![4.0, 1.0, 3.0, 2.0]) - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn quantiles_are_numbers_that_occur() {
+        let found = quantiles((1..=40).map(f64::from).collect());
+        assert_eq!((found.len(), found[0], found[1], found[10], found[20]), (21, 1.0, 2.0, 20.0, 40.0));
+        assert_eq!(quantiles(vec![7.0]), [7.0; 21]);
     }
 }

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::contention::{ContendedShare, Contention};
 use super::engine::SimulationPlan;
 use super::integral::{Integral, MAX_STEPS, Mean, Steps};
+use super::job_run::{JobEnd, JobRun};
 use super::result::{EntityRow, JobCounts, SimulationResult, TimeStep, TooLarge, WaitBin};
-use super::spread::{Spread, jain};
+use super::spread::{Spread, gini, jain, quantiles};
 use crate::workload::Workload;
-
-/// Jobs shorter than this count as so long in a slowdown, seconds.
-const MIN_RUN_TIME: f64 = 10.0;
 
 /// Approximate number of steps over the workload.
 const TARGET_STEPS: i64 = 100;
@@ -32,6 +31,11 @@ pub(super) struct SimulationTally<'w> {
     cycle_due: Vec<f64>,
     /// Jobs that wait.
     queue: Integral,
+    /// Usage and entitled shares under contention: of the submitters, and of the groups.
+    contention: Contention,
+    group_contention: Contention,
+    /// Submitters with requests in the last cycle.
+    entitled: Vec<usize>,
     too_large: Vec<usize>,
     refused: u64,
     cycles: u64,
@@ -40,12 +44,9 @@ pub(super) struct SimulationTally<'w> {
 /// State of a job.
 #[derive(Clone, Copy, Default)]
 struct JobState {
-    /// Time of its first start.
-    first: Option<i64>,
+    run: JobRun,
     /// Time of its last start, if it runs.
     since: Option<i64>,
-    arrived: bool,
-    ended: bool,
 }
 
 /// Results of a submitter.
@@ -65,7 +66,7 @@ struct SubmitterTally {
 }
 
 impl<'w> SimulationTally<'w> {
-    pub(super) fn new(workload: &'w Workload, start: i64, plan: &SimulationPlan) -> Self {
+    pub(super) fn new(workload: &'w Workload, start: i64, plan: &SimulationPlan, cores: f64) -> Self {
         let jobs = &workload.arrivals;
         let last = jobs.iter().map(|job| job.submit.saturating_add(job.run_time)).max().unwrap_or(start);
         let last = plan.until.unwrap_or(last).max(start);
@@ -83,6 +84,9 @@ impl<'w> SimulationTally<'w> {
             group_of: group_of.collect(),
             group_due: vec![Mean::default(); groups.len()],
             cycle_due: vec![0.0; groups.len()],
+            contention: Contention::new(workload.submitters.len(), cores),
+            group_contention: Contention::new(groups.len(), cores),
+            entitled: Vec::new(),
             groups,
             states: vec![JobState::default(); jobs.len()],
             tallies: (0..workload.submitters.len()).map(tally).collect(),
@@ -98,18 +102,40 @@ impl<'w> SimulationTally<'w> {
         self.queue.level() as usize
     }
 
+    /// Sets whether jobs wait that no cycle can start.
+    pub(super) fn contend(&mut self, now: i64, contended: bool) {
+        self.contention.set(now, contended);
+        self.group_contention.set(now, contended);
+    }
+
+    /// True under contention.
+    pub(super) fn is_contended(&self) -> bool {
+        self.contention.is_on()
+    }
+
+    /// A job begins or ceases to wait, and its cores to be in use.
+    fn changed(&mut self, job: usize, now: i64, waiting: i32, running: f64) {
+        let arrival = &self.workload.arrivals[job];
+        let cores = running * f64::from(arrival.cores);
+        self.queue.add(now, f64::from(waiting));
+        self.contention.add(arrival.submitter, now, waiting, cores);
+        self.group_contention.add(self.group_of[arrival.submitter], now, waiting, cores);
+        self.tallies[arrival.submitter].use_.add(now, cores);
+    }
+
     fn tally(&mut self, job: usize) -> &mut SubmitterTally {
         &mut self.tallies[self.workload.arrivals[job].submitter]
     }
 
     pub(super) fn arrive(&mut self, job: usize, now: i64) {
-        self.queue.add(now, 1.0);
-        self.states[job].arrived = true;
+        self.changed(job, now, 1, 0.0);
+        self.states[job].run.state = JobEnd::Waiting;
         self.tally(job).jobs += 1;
     }
 
     pub(super) fn too_large(&mut self, job: usize) {
         self.too_large.push(job);
+        self.states[job].run.state = JobEnd::TooLarge;
         let tally = self.tally(job);
         tally.jobs += 1;
         tally.too_large += 1;
@@ -122,50 +148,58 @@ impl<'w> SimulationTally<'w> {
 
     /// Jobs that came and never started.
     pub(super) fn never_started(&self) -> Vec<usize> {
-        let never = |job: &usize| self.states[*job].arrived && self.states[*job].first.is_none();
+        let never = |job: &usize| self.states[*job].run.never_started();
         (0..self.states.len()).filter(never).collect()
     }
 
     pub(super) fn start(&mut self, job: usize, now: i64) {
-        self.queue.add(now, -1.0);
+        self.changed(job, now, -1, 1.0);
         let arrival = &self.workload.arrivals[job];
         let state = &mut self.states[job];
-        state.since = Some(now);
-        let first = state.first.replace(state.first.unwrap_or(now)).is_none();
-        let tally = &mut self.tallies[arrival.submitter];
-        tally.use_.add(now, f64::from(arrival.cores));
-        if first {
+        (state.since, state.run.state) = (Some(now), JobEnd::Running);
+        if state.run.start.is_none() {
+            state.run.start = Some(now);
             let wait = now - arrival.submit;
+            let tally = &mut self.tallies[arrival.submitter];
             tally.waits.push(wait as f64);
             tally.longest = tally.longest.max(wait);
         }
     }
 
     pub(super) fn displace(&mut self, job: usize, now: i64) {
-        self.queue.add(now, 1.0);
-        let ran = self.states[job].since.take().map_or(0, |since| now - since);
+        self.changed(job, now, 1, -1.0);
+        let state = &mut self.states[job];
+        let ran = state.since.take().map_or(0, |since| now - since);
+        state.run.state = JobEnd::Waiting;
+        state.run.preemptions += 1;
         let cores = f64::from(self.workload.arrivals[job].cores);
         let tally = self.tally(job);
-        tally.use_.add(now, -cores);
         tally.lost += cores * ran as f64;
         tally.preemptions += 1;
     }
 
     pub(super) fn end(&mut self, job: usize, now: i64) {
+        self.changed(job, now, 0, -1.0);
         let arrival = &self.workload.arrivals[job];
         let state = &mut self.states[job];
-        (state.since, state.ended) = (None, true);
+        state.since = None;
+        (state.run.end, state.run.state) = (Some(now), JobEnd::Completed);
+        let slowdown = state.run.slowdown(arrival);
         let tally = &mut self.tallies[arrival.submitter];
-        tally.use_.add(now, -f64::from(arrival.cores));
         tally.completed += 1;
-        let stay = (now - arrival.submit) as f64;
-        tally.slowdowns.push((stay / (arrival.run_time as f64).max(MIN_RUN_TIME)).max(1.0));
+        tally.slowdowns.extend(slowdown);
     }
 
     /// Records a cycle, with the entitled shares of the submitters that had requests.
     pub(super) fn cycle(&mut self, now: i64, due: &[(usize, f64)]) {
         self.cycles += 1;
+        for who in std::mem::take(&mut self.entitled) {
+            self.contention.entitle(who, now, None);
+            self.group_contention.entitle(self.group_of[who], now, None);
+        }
         for &(who, share) in due {
+            self.contention.entitle(who, now, Some(share));
+            self.entitled.push(who);
             self.tallies[who].due.add_at(self.steps, now, share);
             self.cycle_due[self.group_of[who]] += share;
         }
@@ -174,22 +208,24 @@ impl<'w> SimulationTally<'w> {
             // Added once, with the sum of all members.
             let sum = std::mem::take(&mut self.cycle_due[group]);
             if sum > 0.0 {
+                self.group_contention.entitle(group, now, Some(sum));
                 self.group_due[group].add_at(self.steps, now, sum);
             }
         }
     }
 
     /// Sums up at the end.
-    pub(super) fn finish(mut self, end: i64, cores: f64) -> SimulationResult {
+    pub(super) fn finish(mut self, end: i64, cores: f64) -> (SimulationResult, Vec<JobRun>) {
         self.queue.pass(end);
+        let (contended, distance) = self.contention.distance(end);
+        self.group_contention.distance(end);
         self.tallies.iter_mut().for_each(|tally| tally.use_.pass(end));
         let (mut waiting, mut running, mut never) = (0, 0, 0);
         for (job, state) in self.workload.arrivals.iter().zip(&self.states) {
-            let waits = state.arrived && !state.ended && state.since.is_none();
-            waiting += u64::from(waits);
-            running += u64::from(state.since.is_some());
-            never += u64::from(state.arrived && state.first.is_none());
-            if waits && state.first.is_none() {
+            waiting += u64::from(state.run.state == JobEnd::Waiting);
+            running += u64::from(state.run.state == JobEnd::Running);
+            if state.run.never_started() {
+                never += 1;
                 let tally = &mut self.tallies[job.submitter];
                 tally.longest = tally.longest.max(end - job.submit);
             }
@@ -202,9 +238,11 @@ impl<'w> SimulationTally<'w> {
         let parts: Vec<f64> =
             self.tallies.iter().filter(|tally| tally.jobs > tally.too_large).map(|tally| tally.use_.total()).collect();
         let seconds = (end - self.steps.start) as f64;
+        let slowdowns: Vec<f64> =
+            submitters.iter().filter(|line| line.completed > 0).map(|line| line.slowdown.mean).collect();
         let arrived: u64 = self.tallies.iter().map(|tally| tally.jobs).sum();
-        let all = self.line("all".to_owned(), &all_submitters, None, used);
-        SimulationResult {
+        let all = self.line("all".to_owned(), &all_submitters, (None, None), used);
+        let simulated = SimulationResult {
             start: self.steps.start,
             end,
             cores,
@@ -224,13 +262,17 @@ impl<'w> SimulationTally<'w> {
             stopped: None,
             utilisation: if cores * seconds > 0.0 { used / (cores * seconds) } else { 0.0 },
             jain: jain(&parts),
+            contended: if seconds > 0.0 { Some(contended as f64 / seconds) } else { None },
+            distance,
+            gini: (!slowdowns.is_empty()).then(|| gini(slowdowns)),
             waits: self.waits(),
             over_time: self.over_time(end, cores),
             step: self.steps.length,
             all,
             submitters,
             groups,
-        }
+        };
+        (simulated, self.states.into_iter().map(|state| state.run).collect())
     }
 
     fn oversized(&self, job: usize) -> TooLarge {
@@ -241,13 +283,14 @@ impl<'w> SimulationTally<'w> {
     /// Results of a submitter.
     fn submitter(&self, at: usize, used: f64) -> EntityRow {
         let name = String::from_utf8_lossy(&self.workload.submitters[at].name).into_owned();
-        self.line(name, &[at], self.tallies[at].due.mean(), used)
+        self.line(name, &[at], (self.tallies[at].due.mean(), self.contention.shares(at)), used)
     }
 
     /// Results of a group.
     fn group(&self, at: usize, used: f64) -> EntityRow {
         let members: Vec<usize> = (0..self.tallies.len()).filter(|who| self.group_of[*who] == at).collect();
-        self.line(self.group_name(at), &members, self.group_due[at].mean(), used)
+        let due = (self.group_due[at].mean(), self.group_contention.shares(at));
+        self.line(self.group_name(at), &members, due, used)
     }
 
     fn group_name(&self, at: usize) -> String {
@@ -265,21 +308,30 @@ impl<'w> SimulationTally<'w> {
         jobs.into_iter().enumerate().map(class).collect()
     }
 
-    /// Results of some of the submitters.
-    fn line(&self, name: String, members: &[usize], due: Option<f64>, used: f64) -> EntityRow {
+    /// Results of some of the submitters, with their entitled share in all and under contention.
+    fn line(
+        &self,
+        name: String,
+        members: &[usize],
+        (due, contended): (Option<f64>, Option<ContendedShare>),
+        used: f64,
+    ) -> EntityRow {
         let tallies = || members.iter().map(|&at| &self.tallies[at]);
+        let waits: Vec<f64> = tallies().flat_map(|tally| tally.waits.iter().copied()).collect();
         let own: f64 = tallies().map(|tally| tally.use_.total()).sum();
         EntityRow {
             name,
             jobs: tallies().map(|tally| tally.jobs).sum(),
             completed: tallies().map(|tally| tally.completed).sum(),
             too_large: tallies().map(|tally| tally.too_large).sum(),
-            wait: Spread::of(tallies().flat_map(|tally| tally.waits.iter().copied()).collect()),
+            wait: Spread::of(waits.clone()),
+            wait_quantiles: quantiles(waits),
             longest_wait: tallies().map(|tally| tally.longest).max().unwrap_or(0),
             slowdown: Spread::of(tallies().flat_map(|tally| tally.slowdowns.iter().copied()).collect()),
             core_seconds: own,
             share: if used > 0.0 { own / used } else { 0.0 },
             due,
+            contended,
             preemptions: tallies().map(|tally| tally.preemptions).sum(),
             lost: tallies().map(|tally| tally.lost).sum(),
         }

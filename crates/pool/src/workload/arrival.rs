@@ -3,10 +3,11 @@
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Header};
+use super::{Fault, Header, MAX_NUMBER};
 use crate::pool::attribute::names_with;
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
+use classmate::internal::random::SplitMix64;
 use classmate::internal::value::Value;
 
 /// Faults that are kept with their texts; of the others only the places are.
@@ -168,8 +169,48 @@ impl Workload {
         self.arrivals.iter().enumerate().filter_map(own).collect()
     }
 
+    /// Moves each submission by a random number of seconds, at most this earlier or later, but not before the first one. Equal
+    /// seeds give equal workloads.
+    pub fn shake(&mut self, most: i64, seed: u64) {
+        let first = self.arrivals.first().map_or(0, |job| job.submit);
+        let mut generator = SplitMix64::new(seed);
+        let most = most.clamp(0, MAX_NUMBER);
+        for job in &mut self.arrivals {
+            let moved = job.submit - most + generator.below(2 * most as u64 + 1) as i64;
+            job.submit = moved.max(first);
+            if let Some(ad) = job.ad.as_mut().filter(|ad| ad.get("QDate").is_some()) {
+                ad.insert("QDate", job.submit);
+            }
+        }
+        self.sort();
+    }
+
     /// Puts the jobs into the order in which they come.
     pub(super) fn sort(&mut self) {
         self.arrivals.sort_by_key(|job| (job.submit, job.id));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::swf;
+
+    #[test]
+    fn shaken_jobs_are_the_same_jobs_near_their_times() {
+        let line = |id: i64| format!("{id} {} -1 9 -1 -1 -1 1 -1 -1 1 1 -1 -1 -1 -1 -1 -1\n", 1000 + id * 60);
+        let workload = swf::read(&mut (0..50).map(line).collect::<String>().as_bytes()).unwrap();
+        let shaken = |seed| {
+            let mut shaken = workload.clone();
+            shaken.shake(300, seed);
+            shaken.arrivals.iter().map(|job| (job.submit, job.id.cluster)).collect::<Vec<_>>()
+        };
+        let found = shaken(7);
+        assert_eq!(found, shaken(7));
+        assert_ne!(found, shaken(8));
+        assert!(found.is_sorted_by_key(|(submit, _)| *submit) && found[0].0 >= 1000);
+        let mut ids: Vec<i64> = found.iter().map(|(_, id)| *id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (0..50).collect::<Vec<_>>());
+        assert!(found.iter().all(|(submit, id)| (submit - (1000 + id * 60)).abs() <= 300));
     }
 }

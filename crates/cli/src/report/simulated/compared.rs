@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::{figure, percent};
+use super::{figure, percent, shares};
 use crate::report::table::{Screen, Table};
 use crate::report::{Color, duration};
-use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison, Unit};
+use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison, Measure, Unit};
 
 /// Submitters in the table; the other forms have all.
 const MAX_ROWS: usize = 20;
@@ -31,8 +31,14 @@ pub fn write(out: &mut impl Screen, found: &Comparison, color: Color) -> io::Res
             writeln!(out, "{hidden} more (use --format json to list all)")?;
         }
     }
+    if found.submitters.iter().any(|one| one.contended.iter().any(Option::is_some)) {
+        writeln!(out, "\n{CONTENDED}")?;
+    }
     Ok(())
 }
+
+/// The meaning of shares under contention.
+pub(super) const CONTENDED: &str = "contended: fraction of all cores in use, and the entitled one, while its jobs waited and no cycle could start them";
 
 fn drawn(out: &mut impl Screen, headings: &[&str], rows: Vec<Vec<String>>, color: Color) -> io::Result<()> {
     let mut table = Table::new(headings, &(1..headings.len()).collect::<Vec<_>>());
@@ -44,29 +50,49 @@ fn drawn(out: &mut impl Screen, headings: &[&str], rows: Vec<Vec<String>>, color
 
 /// A row for each number that holds for a run as a whole.
 pub(super) fn measures(found: &Comparison) -> Vec<Vec<String>> {
-    let row = |measure: &classmate_pool::internal::simulate::compare::Measure| {
-        let (unit, text): (&str, fn(f64) -> String) = match measure.unit {
-            Unit::Count => ("", figure),
-            Unit::Fraction => (" (%)", |value| format!("{:.1}", value * 100.0)),
-            Unit::Seconds => ("", duration),
-            Unit::CoreSeconds => (" (core-s)", figure),
-            Unit::Ratio => ("", |value| format!("{value:.3}")),
-        };
-        let name = format!("{}{unit}", measure.name);
-        std::iter::once(name).chain(measure.values.iter().map(|value| text(*value))).collect()
+    let row = |measure: &Measure| {
+        let values = measure.values.iter().map(|value| value_text(measure.unit, *value));
+        std::iter::once(measure_heading(measure.name, measure.unit)).chain(values).collect()
     };
     found.measures.iter().map(row).collect()
 }
 
-/// One row per entity, limited in number: shares of all runs, then mean waits.
+/// The name of a measure with its unit, if values do not show it.
+pub(super) fn measure_heading(name: &str, unit: Unit) -> String {
+    let unit = match unit {
+        Unit::Count | Unit::Seconds | Unit::Ratio => "",
+        Unit::Fraction => " (%)",
+        Unit::CoreSeconds => " (core-s)",
+    };
+    format!("{name}{unit}")
+}
+
+/// A value of a measure; a dash if it is not known.
+pub(super) fn value_text(unit: Unit, value: f64) -> String {
+    let text = match unit {
+        _ if value.is_nan() => return "-".to_owned(),
+        Unit::Count | Unit::CoreSeconds => figure(value),
+        Unit::Fraction => format!("{:.1}", value * 100.0),
+        Unit::Seconds => duration(value),
+        Unit::Ratio => format!("{value:.3}"),
+    };
+    // A difference may round to 0 from below.
+    let is_zero = text.bytes().all(|byte| b"-0.".contains(&byte));
+    if is_zero { text.trim_start_matches('-').to_owned() } else { text }
+}
+
+/// One row per entity, limited in number: shares of all runs, those under contention, then mean waits.
 pub(super) fn parts(runs: &[String], all: &[EntityComparison], most: usize) -> (Vec<String>, Vec<Vec<String>>) {
-    let shares = runs.iter().map(|run| format!("share, {run}"));
+    let used = runs.iter().map(|run| format!("share, {run}"));
+    let known = all.iter().any(|parts| parts.contended.iter().any(Option::is_some));
+    let contended = runs.iter().filter(|_| known).map(|run| format!("contended, {run}"));
     let waits = runs.iter().map(|run| format!("wait, {run}"));
-    let headings = std::iter::once(String::new()).chain(shares).chain(waits).collect();
+    let headings = std::iter::once(String::new()).chain(used).chain(contended).chain(waits).collect();
     let row = |parts: &EntityComparison| {
         let waits = parts.wait_mean.iter().map(|wait| wait.map_or_else(|| "-".to_owned(), duration));
-        let shares = parts.share.iter().map(|share| percent(*share));
-        std::iter::once(parts.name.clone()).chain(shares).chain(waits).collect()
+        let used = parts.share.iter().map(|share| percent(*share));
+        let contended = parts.contended.iter().filter(|_| known).map(|found| shares(found.as_ref()));
+        std::iter::once(parts.name.clone()).chain(used).chain(contended).chain(waits).collect()
     };
     (headings, all.iter().take(most).map(row).collect())
 }

@@ -1,11 +1,13 @@
 //! A simulation, or several side by side, as a page.
 
+use super::experiment::{self, SHOWN};
 use super::plots::{self, Named, Whose};
-use super::{compared, counts, figure, percent};
-use crate::report::duration;
+use super::{compared, counts, figure, percent, provenance_line, shares};
 use crate::report::page::{Page, PageColumn};
 use crate::report::plot::Plot;
+use crate::report::{counted, duration};
 use classmate_pool::internal::simulate::compare::{Comparison, EntityComparison};
+use classmate_pool::internal::simulate::experiment::Experiment;
 use classmate_pool::internal::simulate::result::{EntityRow, SimulationRun};
 
 /// Rows of a table; more are in the other forms.
@@ -32,7 +34,42 @@ pub fn run(run: &SimulationRun) -> String {
         lines(&mut page, "Groups", &run.simulated.groups);
     }
     lines(&mut page, "Submitters", &run.simulated.submitters);
+    provenance(&mut page, [run]);
     page.finish()
+}
+
+/// The page of an experiment.
+pub fn experiment(found: &Experiment) -> String {
+    let name = found.provenance.command.last().map_or("experiment", String::as_str);
+    let mut page = Page::new(&format!("Experiment: {name}"));
+    let runs = counted(found.points.len() as u64, "run");
+    page.paragraph(&format!("{runs}. Each ± is half the 95% confidence interval over the seeds."));
+    page.heading("Summary");
+    let plots: Vec<String> = SHOWN.iter().map(|name| plots::measure(found, name).figure()).collect();
+    page.figures(&plots);
+    page.heading("Measures");
+    let table = |page: &mut Page, caption: &str, (headings, rows): (Vec<String>, Vec<Vec<String>>)| {
+        page.table(caption, &headings.iter().map(String::as_str).collect::<Vec<_>>(), &rows);
+    };
+    let names: Vec<&str> =
+        found.variants.first().map_or_else(Vec::new, |one| one.measures.iter().map(|one| one.name).collect());
+    table(&mut page, "Means over the seeds", experiment::means(found, &names));
+    if let Some(baseline) = &found.baseline {
+        let caption = format!("Differences from {baseline}, seed by seed; * the interval does not contain 0");
+        table(&mut page, &caption, experiment::rows_against(found, &names));
+    }
+    page.heading("Provenance");
+    page.paragraph(&provenance_line(&found.provenance));
+    page.finish()
+}
+
+/// Program, command and files of runs.
+pub(super) fn provenance<'r>(page: &mut Page, runs: impl IntoIterator<Item = &'r SimulationRun>) {
+    let mut made = runs.into_iter().filter_map(|run| run.provenance.as_ref()).peekable();
+    if made.peek().is_some() {
+        page.heading("Provenance");
+        made.for_each(|made| page.paragraph(&provenance_line(made)));
+    }
 }
 
 /// The largest users, as many as have a line of their own.
@@ -43,12 +80,13 @@ fn largest(all: &[EntityRow]) -> Vec<String> {
 }
 
 fn lines(page: &mut Page, what: &str, all: &[EntityRow]) {
-    let columns: [PageColumn<EntityRow>; 12] = [
+    let columns: [PageColumn<EntityRow>; 13] = [
         ("", |line| line.name.clone()),
         ("jobs", |line| line.jobs.to_string()),
         ("completed", |line| line.completed.to_string()),
         ("share", |line| percent(Some(line.share))),
         ("entitled", |line| percent(line.due)),
+        ("contended", |line| shares(line.contended.as_ref())),
         ("wait, mean", |line| duration(line.wait.mean)),
         ("median", |line| duration(line.wait.median)),
         ("95%", |line| duration(line.wait.p95)),
@@ -80,6 +118,7 @@ pub fn comparison(runs: &[(String, SimulationRun)]) -> String {
     page.heading("Over time");
     let named: Vec<Named<'_>> = runs.iter().map(|(name, run)| (name.as_str(), run)).collect();
     let mut figures = vec![plots::utilisation(&named), plots::queue(&named), plots::waits(&named)];
+    let mut distributions = vec![plots::distribution(&named, None)];
     // One colour is one name in all plots.
     let first = |parts: &[EntityComparison]| {
         parts.iter().take(plots::own_lines()).map(|part| part.name.clone()).collect::<Vec<_>>()
@@ -87,10 +126,14 @@ pub fn comparison(runs: &[(String, SimulationRun)]) -> String {
     if !found.groups.is_empty() {
         let names = first(&found.groups);
         figures.extend(named.iter().map(|run| plots::shares(*run, Whose::Groups, &names)));
+        distributions.extend(names.iter().map(|name| plots::distribution(&named, Some((Whose::Groups, name)))));
     }
     let names = first(&found.submitters);
     figures.extend(named.iter().map(|run| plots::shares(*run, Whose::Submitters, &names)));
     page.figures(&figures.iter().map(Plot::figure).collect::<Vec<_>>());
+    page.heading("Distribution of waiting times");
+    distributions.extend(names.iter().map(|name| plots::distribution(&named, Some((Whose::Submitters, name)))));
+    page.figures(&distributions.iter().map(Plot::figure).collect::<Vec<_>>());
     page.heading("Shares and waiting times");
     for (what, parts) in [("Groups", &found.groups), ("Submitters", &found.submitters)] {
         if !parts.is_empty() {
@@ -101,5 +144,7 @@ pub fn comparison(runs: &[(String, SimulationRun)]) -> String {
             page.table(&format!("{what}, highest usage first{more}"), &headings, &rows);
         }
     }
+    page.paragraph(compared::CONTENDED);
+    provenance(&mut page, runs.iter().map(|(_, run)| run));
     page.finish()
 }

@@ -1,6 +1,7 @@
 //! A simulation as tables, as lines for other programs, or as a page.
 
 pub mod compared;
+pub mod experiment;
 pub mod html;
 mod plots;
 
@@ -10,7 +11,8 @@ use std::io::{self, Write};
 use crate::report::table::{Screen, TableColumn, write_table};
 use crate::report::{Color, counted, duration, page};
 use classmate_pool::SimulationResult;
-use classmate_pool::internal::simulate::result::EntityRow;
+use classmate_pool::internal::simulate::contention::ContendedShare;
+use classmate_pool::internal::simulate::result::{EntityRow, Provenance};
 
 /// Submitters in the table; the other forms have all.
 const MAX_ROWS: usize = 20;
@@ -81,9 +83,25 @@ fn counts(simulated: &SimulationResult) -> Vec<String> {
     ]
 }
 
+/// Program, command and files of a run in a line.
+pub fn provenance_line(made: &Provenance) -> String {
+    let files = made.files.iter().map(|file| format!("{} (SHA-256 {})", file.path, file.sha256));
+    let files: Vec<String> = files.collect();
+    format!("classmate {}: `classmate {}`; files: {}", made.version, made.command.join(" "), files.join(", "))
+}
+
 /// A fraction in percent, or a dash.
 fn percent(fraction: Option<f64>) -> String {
     fraction.map_or_else(|| "-".to_owned(), |fraction| format!("{:.1}%", fraction * 100.0))
+}
+
+fn contended(line: &EntityRow, number: fn(&ContendedShare) -> f64) -> String {
+    line.contended.as_ref().map(|found| number(found).to_string()).unwrap_or_default()
+}
+
+/// Usage and entitled share under contention, or a dash.
+fn shares(contended: Option<&ContendedShare>) -> String {
+    contended.map_or_else(|| "-".to_owned(), |found| format!("{:.1} of {:.1}%", found.share * 100.0, found.due * 100.0))
 }
 
 /// A number without its decimals.
@@ -105,7 +123,7 @@ pub fn kinds(simulated: &SimulationResult) -> [(&'static str, &[EntityRow]); 3] 
 /// # Errors
 /// The output cannot be written.
 pub fn write_csv(out: &mut impl Write, simulated: &SimulationResult) -> io::Result<()> {
-    let columns: [page::PageColumn<EntityRow>; 16] = [
+    let columns: [page::PageColumn<EntityRow>; 19] = [
         ("name", |line| quoted(&line.name)),
         ("jobs", |line| line.jobs.to_string()),
         ("completed", |line| line.completed.to_string()),
@@ -122,6 +140,9 @@ pub fn write_csv(out: &mut impl Write, simulated: &SimulationResult) -> io::Resu
         ("due", |line| line.due.map(|due| due.to_string()).unwrap_or_default()),
         ("preemptions", |line| line.preemptions.to_string()),
         ("lost", |line| line.lost.to_string()),
+        ("contended_seconds", |line| contended(line, |found| found.seconds)),
+        ("contended_share", |line| contended(line, |found| found.share)),
+        ("contended_due", |line| contended(line, |found| found.due)),
     ];
     writeln!(out, "kind,{}", columns.map(|(heading, _)| heading).join(","))?;
     for (kind, line) in

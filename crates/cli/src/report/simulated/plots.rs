@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexSet;
+
+use crate::report::duration;
 use crate::report::plot::{Axis, Bars, COLORS, Line, Marks, Plot, Stroke};
+use classmate_pool::internal::simulate::compare::Unit;
+use classmate_pool::internal::simulate::experiment::{Experiment, Interval};
 use classmate_pool::internal::simulate::result::{SimulationRun, TimeStep};
 
 /// A run and what it is called.
@@ -50,7 +55,9 @@ pub(super) fn waits(runs: &[Named<'_>]) -> Plot {
     };
     let classes = runs.first().map_or([].as_slice(), |(_, run)| &run.simulated.waits);
     let kinds = runs.iter().enumerate();
-    let bars = kinds.map(|(color, run)| Bars { name: run.0.to_owned(), color, heights: part(run) }).collect::<Vec<_>>();
+    let bars = kinds
+        .map(|(color, run)| Bars { name: run.0.to_owned(), color, heights: part(run), errors: Vec::new() })
+        .collect::<Vec<_>>();
     let most = bars.iter().flat_map(|bars| &bars.heights).copied().fold(0.01, f64::max);
     Plot {
         title: "Waiting times".to_owned(),
@@ -63,6 +70,81 @@ pub(super) fn waits(runs: &[Named<'_>]) -> Plot {
             classes.iter().map(|class| name(class.up_to)).collect(),
             bars,
         ),
+    }
+}
+
+/// A measure of an experiment: bars for each policy, one for each setting.
+pub(super) fn measure(found: &Experiment, name: &str) -> Plot {
+    let policies: IndexSet<&str> = found.variants.iter().map(|one| one.policy.as_str()).collect();
+    let settings: IndexSet<&str> = found.variants.iter().map(|one| one.setting.as_str()).collect();
+    let value = |policy: &str, setting: &str| {
+        let variant = found.variants.iter().find(|one| one.policy == policy && one.setting == setting);
+        variant.and_then(|one| one.measures.iter().find(|measure| measure.name == name))
+    };
+    let unit =
+        found.variants.first().and_then(|one| one.measures.iter().find(|one| one.name == name)).map(|one| one.unit);
+    let scale = if unit == Some(Unit::Seconds) { 3600.0 } else { 1.0 };
+    let bars = |(color, policy): (usize, &&str)| {
+        let of = |number: &dyn Fn(&Interval) -> f64| -> Vec<f64> {
+            let value = |setting: &&str| value(policy, setting).map_or(0.0, |found| number(&found.value));
+            settings.iter().map(|setting| value(setting).max(0.0) / scale).collect()
+        };
+        let (heights, errors) = (of(&|found| found.mean), of(&|found| found.half_width.unwrap_or(0.0)));
+        Bars { name: (*policy).to_owned(), color, heights, errors }
+    };
+    let bars: Vec<Bars> = policies.iter().enumerate().map(bars).collect();
+    let tops = bars.iter().flat_map(|bars| bars.heights.iter().zip(&bars.errors)).map(|(height, error)| height + error);
+    let most = tops.fold(0.0, f64::max);
+    let y = match unit {
+        Some(Unit::Fraction) => Axis::percent(format!("{name} (%)"), most),
+        Some(Unit::Seconds) => Axis::up_to(format!("{name} (h)"), most),
+        _ => Axis::up_to(name, most),
+    };
+    Plot {
+        title: name.to_owned(),
+        note: "Means over the seeds, with 95% confidence intervals.".to_owned(),
+        y,
+        marks: Marks::Bars("setting".to_owned(), settings.iter().map(|name| (*name).to_owned()).collect(), bars),
+    }
+}
+
+/// Distribution of the waiting times of all jobs, or of those of a submitter or a group, one line per run.
+pub(super) fn distribution(runs: &[Named<'_>], who: Option<(Whose, &str)>) -> Plot {
+    let row = |run: &SimulationRun| -> Vec<f64> {
+        let simulated = &run.simulated;
+        let rows = match who {
+            None => return simulated.all.wait_quantiles.clone(),
+            Some((Whose::Groups, _)) => &simulated.groups,
+            Some((Whose::Submitters, _)) => &simulated.submitters,
+        };
+        let found = rows.iter().find(|line| who.is_some_and(|(_, name)| line.name == name));
+        found.map(|line| line.wait_quantiles.clone()).unwrap_or_default()
+    };
+    // A wait of less than a minute is at the left end.
+    let across = |seconds: f64| (seconds / 60.0).max(1.0).log10();
+    let line = |(color, (name, run)): (usize, &Named<'_>)| {
+        let waits = row(run);
+        let count = waits.len().saturating_sub(1).max(1) as f64;
+        let point = |(at, wait): (usize, &f64)| Some((across(*wait), at as f64 / count));
+        let points = waits.iter().enumerate().map(point).collect();
+        Line { name: (*name).to_owned(), color, stroke: Stroke::Solid, points }
+    };
+    let lines: Vec<Line> = runs.iter().enumerate().map(line).collect();
+    let ends = lines.iter().flat_map(|line| line.points.iter().flatten()).map(|(at, _)| *at);
+    let marks = [60.0, 600.0, 3600.0, 14_400.0, 86_400.0, 604_800.0, 2_592_000.0, 31_536_000.0];
+    let longest = ends.fold(across(3600.0), f64::max);
+    let max = marks.map(across).into_iter().find(|at| *at >= longest - 1e-9).unwrap_or(longest);
+    let ticks = marks.into_iter().filter(|at| across(*at) <= max + 1e-9);
+    let axis = Axis {
+        label: "waiting time, log scale".to_owned(),
+        max,
+        ticks: ticks.map(|at| (across(at), duration(at))).collect(),
+    };
+    Plot {
+        title: who.map_or_else(|| "All jobs".to_owned(), |(_, name)| name.to_owned()),
+        note: "Jobs that started within this time from their submission.".to_owned(),
+        y: Axis::percent("jobs (%)", 1.0),
+        marks: Marks::Lines(axis, lines),
     }
 }
 

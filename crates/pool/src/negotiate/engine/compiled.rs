@@ -141,7 +141,9 @@ impl CompiledCycle {
         let plans = MatchPlans::new(&sample_slots, &sample_requests, &vocabulary, ranked, in_use);
         let (roots, exprs) = evaluated(ranked, in_use);
         let equivalence = RequestEquivalence::of(&vocabulary, &exprs, &roots);
-        requests.iter_mut().for_each(|request| equivalence.apply(&mut request.ids));
+        for request in &mut requests {
+            equivalence.apply(&mut request.ids);
+        }
         observer.phase_started("classify");
         let partitioning = Partitioning::of(&plans, &vocabulary, order.len(), varying);
         let combinations = Combinations::of(&plans, &vocabulary, &partitioning, &requests);

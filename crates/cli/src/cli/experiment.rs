@@ -1,0 +1,325 @@
+//! `classmate experiment FILE.toml`
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use clap::{CommandFactory, Parser, ValueEnum};
+use toml::{Table, Value};
+
+use crate::cli::input::{self, Notes};
+use crate::cli::policy::PolicyName;
+use crate::cli::simulate::{Played, SimulateArguments, played, report_faults, sums};
+use crate::cli::version::version;
+use crate::cli::{Failure, FormatArguments, Reply, Streams, defaults, print_result, write_file, write_json};
+use crate::report::simulated::{experiment, html};
+use classmate::internal::span::Position;
+use classmate_pool::internal::simulate::SimulationRun;
+use classmate_pool::internal::simulate::experiment::Experiment;
+use classmate_pool::internal::simulate::result::Provenance;
+
+/// Simulate a workload under policies × settings × seeds.
+///
+/// The results have 95% confidence intervals over the seeds. FILE is TOML. `[simulate]` has the options of `classmate
+/// simulate` that all runs share, each table `[policies.NAME]` and `[settings.NAME]` those of a policy and of a setting,
+/// which come before those of `[simulate]`; the lines of `set` are added up. `seeds` is a number of seeds or a list, and
+/// `baseline` names the policy, the setting, or `policy/setting` that others are compared with, seed by seed. Paths are
+/// relative to FILE.
+///
+/// With `shake`, each seed also moves the submissions: without it, only DIRAC's lottery and random expressions depend on
+/// the seed.
+///
+/// Each run is written when it is complete. An experiment that was stopped continues where it was: runs of the same
+/// version, command and files are not repeated. The result does not depend on the number of jobs that run at a time.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate experiment examples/simulate/experiment.toml --output shares
+  classmate experiment examples/simulate/experiment.toml --output shares --jobs 2 --baseline condor
+
+Files in the output directory:
+  results.csv   one line per run: measures, version, checksum of the workload, command
+  summary.csv   one line per policy, setting and measure: mean, confidence interval, difference from the baseline
+  index.html    the summary with plots
+  points        the runs, which `compare` reads
+
+Exit status: 0 if all runs are complete, 1 if a file cannot be read or written, 2 if a file or an option is invalid.")]
+pub(super) struct ExperimentArguments {
+    /// Experiment in TOML
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Output directory [default: FILE without its ending]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Number of runs at a time; does not affect the result
+    #[arg(short, long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+    /// Policy, setting, or `policy/setting` that others are compared with, instead of `baseline` in FILE
+    #[arg(long, value_name = "NAME")]
+    baseline: Option<String>,
+    #[command(flatten)]
+    format: FormatArguments,
+}
+
+/// Options of `simulate` that an experiment sets itself, or that run programs.
+const REFUSED: [&str; 5] = ["allow-commands", "format", "job-times", "report", "seed"];
+
+/// An experiment as its file describes it.
+struct Plan {
+    points: Vec<PlannedRun>,
+    baseline: Option<String>,
+}
+
+/// A run to make.
+struct PlannedRun {
+    policy: String,
+    setting: String,
+    seed: u64,
+    /// Arguments of `classmate`.
+    command: Vec<String>,
+    arguments: SimulateArguments,
+}
+
+impl PlannedRun {
+    fn file(&self) -> String {
+        format!("{}~{}~{}.json", self.policy, self.setting, self.seed)
+    }
+}
+
+/// The arguments of a run, parsed as those of `classmate simulate`.
+#[derive(Parser)]
+#[command(name = "simulate", no_binary_name = true)]
+struct PointArguments {
+    #[command(flatten)]
+    simulate: SimulateArguments,
+}
+
+pub(super) fn run(arguments: &ExperimentArguments, streams: Streams) -> Result<(), Failure> {
+    let plan = read(&arguments.file, arguments.baseline.as_deref())?;
+    let output = arguments.output.clone().unwrap_or_else(|| arguments.file.with_extension(""));
+    let directory = output.join("points");
+    fs::create_dir_all(&directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+    let (runs, notes) = all_runs(&plan.points, &directory, usize::from(arguments.jobs), streams)?;
+    notes.show(streams.err);
+    let named: Vec<_> =
+        plan.points.iter().zip(runs).map(|(point, run)| (point.policy.clone(), point.setting.clone(), run)).collect();
+    let files = named.iter().flat_map(|(.., run)| &run.provenance).flat_map(|made| &made.files);
+    let files = std::iter::once(arguments.file.clone()).chain(files.map(|file| PathBuf::from(&file.path)));
+    let command = vec!["experiment".to_owned(), arguments.file.display().to_string()];
+    let provenance = Provenance { version: version(), command, files: sums(files)? };
+    let found = Experiment::new(&named, plan.baseline, provenance);
+    let file = |name: &str, write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| atomic(&output.join(name), write);
+    file("results.csv", &|out| experiment::write_points(out, &found))?;
+    file("summary.csv", &|out| experiment::write_summary(out, &found))?;
+    file("index.html", &|out| out.write_all(html::experiment(&found).as_bytes()))?;
+    let answer = Reply { schema: "experiment/1", result: &found, rows: &found.points };
+    print_result(arguments.format.format, &answer, |out| experiment::write(out, &found, streams.out))
+}
+
+/// Writes a file so that it is never there in part.
+fn atomic(path: &Path, write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> Result<(), Failure> {
+    let mut text = Vec::new();
+    let partial = path.with_extension("partial");
+    write(&mut text).map_err(|error| Failure::writing(path.display(), &error))?;
+    write_file(&partial, |file| file, |out| out.write_all(&text))?;
+    fs::rename(&partial, path).map_err(|error| Failure::writing(path.display(), &error))
+}
+
+type RunResult = Result<(SimulationRun, Notes), Failure>;
+
+/// Makes the runs that a directory does not have yet, some at a time, and reads the others.
+fn all_runs(
+    points: &[PlannedRun],
+    directory: &Path,
+    jobs: usize,
+    streams: Streams,
+) -> Result<(Vec<SimulationRun>, Notes), Failure> {
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let done: Mutex<BTreeMap<usize, RunResult>> = Mutex::new(BTreeMap::new());
+    let bar = input::steps(points.len() as u64, "runs");
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(points.len()) {
+            scope.spawn(|| {
+                while let Some((at, point)) = Some(next.fetch_add(1, Ordering::Relaxed))
+                    .and_then(|at| Some((at, points.get(at)?)))
+                    .filter(|_| !failed.load(Ordering::Relaxed))
+                {
+                    let result = one_run(point, directory, streams);
+                    failed.fetch_or(result.is_err(), Ordering::Relaxed);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(at, result);
+                    bar.inc(1);
+                }
+            });
+        }
+    });
+    bar.finish_and_clear();
+    let (mut runs, mut notes) = (Vec::with_capacity(points.len()), Notes::default());
+    for result in done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values() {
+        let (run, own) = result?;
+        runs.push(run);
+        notes.extend(own);
+    }
+    Ok((runs, notes))
+}
+
+/// Makes a run, unless the directory has it.
+fn one_run(point: &PlannedRun, directory: &Path, streams: Streams) -> RunResult {
+    let path = directory.join(point.file());
+    let mut notes = Notes::default();
+    if let Some(run) = made_before(&path, point) {
+        report_faults(&run, &mut notes);
+        return Ok((run, notes));
+    }
+    let Played { run, .. } = played(&point.arguments, point.command.clone(), false, streams, &mut notes)?;
+    atomic(&path, |out| write_json(out, &run))?;
+    Ok((run, notes))
+}
+
+/// The run of a file, if this version made it by the same command from the same files.
+fn made_before(path: &Path, point: &PlannedRun) -> Option<SimulationRun> {
+    let run: SimulationRun = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    let made = run.provenance.as_ref()?;
+    let same = made.version == version()
+        && made.command == point.command
+        && sums(made.files.iter().map(|file| PathBuf::from(&file.path))).is_ok_and(|files| files == made.files);
+    same.then_some(run)
+}
+
+/// Reads the description of an experiment.
+fn read(file: &Path, baseline: Option<&str>) -> Result<Plan, Failure> {
+    let text = fs::read_to_string(file).map_err(|error| Failure::reading(file.display(), &error))?;
+    let wrong = |message: String| Failure::input(format!("`{}`: {message}", file.display()));
+    let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
+        let place = Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start));
+        Failure::input(format!("`{}`:{}:{}: {}", file.display(), place.line, place.column, error.message()))
+    })?;
+    let seeds = match table.remove("seeds") {
+        None => vec![1],
+        Some(Value::Integer(count)) if (1..=10_000).contains(&count) => (1..=count as u64).collect(),
+        Some(Value::Array(seeds)) if !seeds.is_empty() => {
+            let seed = |seed: &Value| seed.as_integer().and_then(|seed| u64::try_from(seed).ok());
+            let all: Option<Vec<u64>> = seeds.iter().map(seed).collect();
+            all.ok_or_else(|| wrong("`seeds` holds something other than whole numbers of 0 or more".to_owned()))?
+        }
+        Some(_) => return Err(wrong("`seeds` is not a number from 1 to 10000 or a list of seeds".to_owned())),
+    };
+    let own_baseline = match table.remove("baseline") {
+        None => None,
+        Some(Value::String(name)) => Some(name),
+        Some(other) => return Err(wrong(format!("`baseline` is {}: expected a string", other.type_str()))),
+    };
+    let common = options(table.remove("simulate"), "simulate").map_err(wrong)?;
+    let policies = variants(table.remove("policies"), "policies", "condor").map_err(wrong)?;
+    let settings = variants(table.remove("settings"), "settings", "default").map_err(wrong)?;
+    if let Some(name) = table.keys().next() {
+        return Err(wrong(format!("`{name}` is unknown"))
+            .help("expected `seeds`, `baseline`, `[simulate]`, `[policies.NAME]` or `[settings.NAME]`"));
+    }
+    let baseline = baseline.map(str::to_owned).or(own_baseline);
+    let mut points = Vec::new();
+    let directory = file.parent().unwrap_or(Path::new(""));
+    for (policy, of_policy) in &policies {
+        for (setting, of_setting) in &settings {
+            let mut merged = common.clone();
+            let known = PolicyName::from_str(policy, false).is_ok();
+            if known {
+                merged.insert("policy".to_owned(), Value::String(policy.clone()));
+            }
+            for (name, value) in of_policy.iter().chain(of_setting) {
+                add(&mut merged, name, value);
+            }
+            if !merged.contains_key("policy") {
+                return Err(wrong(format!("`policies.{policy}` does not name its policy"))
+                    .help("add `policy = \"condor\"`, or call it `condor`, `dirac` or `slurm`"));
+            }
+            for &seed in &seeds {
+                let mut command = vec!["simulate".to_owned()];
+                for (name, value) in &merged {
+                    command.extend(
+                        argument(name, value, directory)
+                            .map_err(|message| wrong(format!("{message}, in the run {policy}/{setting}")))?,
+                    );
+                }
+                command.push(format!("--seed={seed}"));
+                let parsed = PointArguments::try_parse_from(&command[1..]).map_err(|error| {
+                    let text = error.to_string();
+                    let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+                    wrong(format!("{line}, in the run {policy}/{setting}"))
+                })?;
+                let (policy, setting) = (policy.clone(), setting.clone());
+                points.push(PlannedRun { policy, setting, seed, command, arguments: parsed.simulate });
+            }
+        }
+    }
+    if let Some(name) = &baseline {
+        let is_it = |point: &PlannedRun| {
+            [&point.policy, &point.setting].contains(&name) || *name == format!("{}/{}", point.policy, point.setting)
+        };
+        if !points.iter().any(is_it) {
+            return Err(wrong(format!("the baseline `{name}` is not a policy or setting of the experiment")));
+        }
+    }
+    Ok(Plan { points, baseline })
+}
+
+/// Adds an option after others: it replaces an earlier value, except that lines of `set` are added up.
+fn add(options: &mut Table, name: &str, value: &Value) {
+    let lines = |value: &Value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+    let value = match options.get(name) {
+        Some(before) if name == "set" => Value::Array([lines(before), lines(value)].concat()),
+        _ => value.clone(),
+    };
+    options.insert(name.to_owned(), value);
+}
+
+/// The options of a table of the file.
+fn options(value: Option<Value>, name: &str) -> Result<Table, String> {
+    let table = match value {
+        None => Table::new(),
+        Some(Value::Table(table)) => table,
+        Some(other) => return Err(format!("`{name}` is {}: expected a table", other.type_str())),
+    };
+    match table.keys().find(|key| REFUSED.contains(&key.as_str())) {
+        Some(key) => Err(format!("`{name}.{key}` cannot be set in an experiment")),
+        None => Ok(table),
+    }
+}
+
+/// The policies, or the settings, with their options; one without any if there are none.
+fn variants(value: Option<Value>, name: &str, only: &str) -> Result<Vec<(String, Table)>, String> {
+    let tables = match value {
+        None => return Ok(vec![(only.to_owned(), Table::new())]),
+        Some(Value::Table(tables)) if !tables.is_empty() => tables,
+        Some(_) => return Err(format!("`{name}` has no tables: expected `[{name}.NAME]`")),
+    };
+    let variant = |(own, value): (String, Value)| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if own.is_empty() || own.starts_with('.') || !own.bytes().all(plain) {
+            return Err(format!("`{name}.{own}` is not a name of letters, digits, `-`, `_` and `.`"));
+        }
+        let options = options(Some(value), &format!("{name}.{own}"))?;
+        Ok((own, options))
+    };
+    tables.into_iter().map(variant).collect()
+}
+
+/// An option as on the command line; paths are relative to a directory.
+fn argument(name: &str, value: &Value, directory: &Path) -> Result<Vec<String>, String> {
+    let command = PointArguments::command();
+    let known = command.get_arguments().find(|argument| argument.get_long() == Some(name));
+    let known = known.ok_or_else(|| format!("`classmate simulate` does not have the option `--{name}`"))?;
+    let value = match value {
+        Value::String(path) if known.get_value_parser().type_id() == TypeId::of::<PathBuf>() && path != "-" => {
+            Value::String(directory.join(path).display().to_string())
+        }
+        other => other.clone(),
+    };
+    let words = defaults::spelled(name, &value)?;
+    Ok(words.into_iter().map(OsString::into_string).map(Result::unwrap_or_default).collect())
+}
