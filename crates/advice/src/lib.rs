@@ -37,6 +37,7 @@ mod autoclusters;
 mod explain;
 mod fmt;
 mod lint;
+mod picture;
 mod policy_test;
 mod shadow;
 mod submit;
@@ -61,6 +62,9 @@ pub use crate::whatif::{Difference, what_if};
 /// Parts that the other crates of this workspace use; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
+    pub mod picture {
+        pub use crate::picture::*;
+    }
     pub mod autoclusters {
         pub use crate::autoclusters::*;
     }

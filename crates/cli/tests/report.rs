@@ -1,17 +1,27 @@
-//! The page about a cycle: well formed, complete, without scripts; and a browser shows it if there is one.
+//! The page about a cycle: well formed, complete, with the numbers of the other commands; and a browser shows it if there is one.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::Path;
 use std::process::Command;
 
-fn report(pool: &str) -> String {
+use serde_json::Value;
+
+fn classmate(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
-        .args(["report", pool, "-o", "-"])
+        .args(arguments)
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+fn report(pool: &str) -> String {
+    classmate(&["report", pool, "-o", "-"])
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&classmate(&[arguments, &["--format", "json"]].concat())).unwrap()
 }
 
 /// The names of the elements in the order in which they open; fails if they do not close as they opened.
@@ -48,11 +58,23 @@ fn the_page_tells_groups_submitters_spins_slots_reasons_and_the_audit() {
     let page = report("examples/groups");
     let found = elements(&page);
     let headings: Vec<&str> = page.split("<h2>").skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
-    assert_eq!(
-        headings,
-        ["Groups", "Submitters", "Pie spins", "Slots", "Why jobs stayed idle", "Significant attributes"]
-    );
-    assert_eq!((count(&found, "table"), count(&found, "script"), count(&found, "img")), (4, 0, 0));
+    let expected = [
+        "Machines",
+        "Groups",
+        "Submitters",
+        "Why jobs stayed idle",
+        "Explanations",
+        "Pie spins",
+        "Slots",
+        "Significant attributes",
+    ];
+    assert_eq!(headings, expected);
+    assert_eq!((count(&found, "table"), count(&found, "script"), count(&found, "img")), (5, 1, 0));
+    // Each is in the contents, and each submitter has an explanation.
+    assert_eq!(page.matches("<li><a href=\"#").count(), headings.len());
+    for link in page.split("href=\"#").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert_eq!(page.matches(&format!("id=\"{link}\"")).count(), 1, "{link}");
+    }
     // Five groups: four declared, and that of users in none; the names are those of the settings.
     assert_eq!(page.matches("class=\"group\"").count(), 5);
     assert!(page.contains("physics.hep</strong> quota "), "{page}");
@@ -70,9 +92,154 @@ fn what_users_write_is_no_markup() {
     std::fs::write(folder.path().join("jobs.ads"), job).unwrap();
     let page = report(folder.path().to_str().unwrap());
     let found = elements(&page);
-    assert_eq!((count(&found, "script"), count(&found, "b"), count(&found, "i")), (0, 0, 0));
+    assert_eq!((count(&found, "script"), count(&found, "b"), count(&found, "i")), (1, 0, 0));
     assert!(page.contains("&lt;script&gt;@x"));
     assert!(page.contains("no slot satisfies"), "{page}");
+}
+
+/// The texts of the cells of the table with a caption, row by row.
+fn rows(page: &str, caption: &str) -> Vec<Vec<String>> {
+    let table = page.split("<table>").find(|table| table.contains(&format!("<caption>{caption}"))).unwrap();
+    let body = table.split("<tbody>").nth(1).unwrap().split("</tbody>").next().unwrap();
+    let text = |cell: &str| {
+        let inner = cell.split_once('>').unwrap().1.split(['\n', '\r']).collect::<String>();
+        let inner = inner.split("</t").next().unwrap();
+        inner
+            .split('<')
+            .enumerate()
+            .map(|(at, part)| if at == 0 { part } else { part.split_once('>').unwrap().1 })
+            .collect()
+    };
+    let cells = |row: &str| row.split("<t").skip(1).filter(|cell| !cell.starts_with("r>")).map(text).collect();
+    body.split("<tr>").skip(1).map(cells).collect()
+}
+
+/// A number as pages show weights: without decimals that are 0.
+fn shown(number: &Value) -> String {
+    let text = format!("{:.2}", number.as_f64().unwrap());
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[test]
+fn the_numbers_of_the_page_are_those_of_json() {
+    for pool in ["examples/groups", "examples/pool", "examples/stuck", "examples/policy"] {
+        if !Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(pool).join("slots.ads").exists() {
+            continue;
+        }
+        let (page, own) = (report(pool), json(&["report", pool]));
+        let (cycle, idle) = (json(&["negotiate", pool]), json(&["explain", pool, "--all"]));
+        // The numbers of the report are those of the cycle.
+        assert_eq!(own["pool_weight"], cycle["statistics"]["pool_weight"]);
+        assert_eq!((&own["idle"], &own["matched"]), (&idle["idle"], &idle["matched"]));
+        let jobs = |of: &Value| of.as_array().unwrap().iter().map(|one| one["jobs"].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(jobs(&own["reasons"]), jobs(&idle["causes"]));
+        let submitters = own["submitters"].as_array().unwrap();
+        assert_eq!(submitters.len(), cycle["submitters"].as_array().unwrap().len());
+        let table = rows(&page, "in negotiation order");
+        assert_eq!(table.len(), submitters.len());
+        let mut caused = 0;
+        for ((row, own), cycle) in table.iter().zip(submitters).zip(cycle["submitters"].as_array().unwrap()) {
+            for member in ["submitter", "priority", "share", "limit", "idle", "matched", "weight", "stopped"] {
+                assert_eq!(own[member], cycle[member], "{pool} {member}");
+            }
+            assert_eq!(row[0], own["submitter"].as_str().unwrap());
+            assert_eq!(row[4], format!("{:.1}%", own["pool_share"].as_f64().unwrap() * 100.0));
+            assert_eq!(row[5], own["entitled"].as_f64().map_or("–".to_owned(), |part| format!("{:.1}%", part * 100.0)));
+            assert_eq!(row[7..11], [&own["idle"], &own["matched"], &own["weight"], &own["used"]].map(shown));
+            caused += jobs(&own["causes"]);
+        }
+        assert_eq!(caused, jobs(&own["reasons"]), "{pool}: the causes of all submitters");
+        // Machines: the squares, the table and the tiles add up to the same.
+        let machines = own["machines"].as_array().unwrap();
+        assert_eq!(page.matches("title=\"").count(), machines.len());
+        let sum = |of: &[Value], resource: &str, amount: &str| {
+            of.iter().map(|one| one[resource][amount].as_f64().unwrap()).sum::<f64>()
+        };
+        let owners = own["owners"].as_array().unwrap();
+        for resource in ["cores", "memory", "gpus"] {
+            for amount in ["total", "before", "used", "wasted"] {
+                let all = own[resource][amount].as_f64().unwrap();
+                assert_eq!((sum(machines, resource, amount), sum(owners, resource, amount)), (all, all), "{pool}");
+            }
+        }
+        let states = page.split("<caption>by ").nth(1).unwrap().split('<').next().unwrap().to_owned();
+        for (row, own) in rows(&page, &format!("by {states}")).iter().zip(owners) {
+            assert_eq!(
+                row[2..6],
+                [
+                    shown(&own["machines"]),
+                    shown(&own["cores"]["used"]),
+                    shown(&own["cores"]["total"]),
+                    shown(&own["cores"]["wasted"]),
+                ]
+            );
+        }
+        let (used, total) = (own["cores"]["used"].as_f64().unwrap(), own["cores"]["total"].as_f64().unwrap());
+        assert!(page.contains(&format!("<strong>{:.1}%</strong>cores in use", used / total * 100.0)), "{pool}");
+        assert!(page.contains(&format!("<strong>{}</strong>jobs matched", own["matched"])), "{pool}");
+        for reason in own["reasons"].as_array().unwrap().iter().take(4) {
+            assert!(page.contains(&format!("<strong>{}</strong>jobs idle", reason["jobs"])), "{pool}");
+        }
+        // Groups: borrowed, lent and unmet follow from the numbers of the cycle.
+        for group in own["groups"].as_array().unwrap() {
+            let all = cycle["groups"].as_array().unwrap();
+            let other = all.iter().find(|other| other["name"] == group["name"]).unwrap();
+            assert_eq!((&group["quota"], &group["used"]), (&other["quota"], &other["usage"]));
+            let number = |of: &Value, name: &str| of[name].as_f64().unwrap();
+            assert_eq!(number(group, "borrowed"), (number(group, "used") - number(group, "quota")).max(0.0));
+            assert_eq!(number(group, "unmet"), (number(other, "demand") - number(group, "used")).max(0.0));
+            assert_eq!(number(group, "lent"), (number(group, "quota") - number(group, "allocated")).max(0.0));
+        }
+    }
+}
+
+#[test]
+fn waste_is_what_no_waiting_job_can_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let slot = |machine: &str, cores: u32, memory: u32| {
+        format!(
+            "[ Name = \"slot1@{machine}\"; Machine = \"{machine}\"; MyType = \"Machine\"; State = \"Unclaimed\"; \
+             PartitionableSlot = true; SlotWeight = Cpus; Cpus = {cores}; Memory = {memory}; Requirements = true ]\n"
+        )
+    };
+    let job = |id: u32, cores: u32, memory: u32| {
+        format!(
+            "[ ClusterId = {id}; ProcId = 0; JobStatus = 1; User = \"ada@x\"; RequestCpus = {cores}; RequestMemory = {memory}; \
+             Requirements = TARGET.Cpus >= RequestCpus && TARGET.Memory >= RequestMemory ]\n"
+        )
+    };
+    std::fs::write(folder.path().join("slots.ads"), slot("a", 4, 4096) + &slot("b", 1, 1024)).unwrap();
+    // The first takes all memory of `a` and one core; the second waits: `b` has half of what it needs.
+    std::fs::write(folder.path().join("jobs.ads"), job(1, 1, 4096) + &job(2, 1, 2048)).unwrap();
+    let found = json(&["report", folder.path().to_str().unwrap()]);
+    let machine = |at: usize| &found["machines"][at];
+    assert_eq!(
+        (&machine(0)["name"], &machine(0)["state"], &machine(0)["owner"]),
+        (&"a".into(), &"partly".into(), &"ada@x".into())
+    );
+    assert_eq!(machine(0)["cores"], serde_json::json!({"total": 4.0, "before": 0.0, "used": 1.0, "wasted": 3.0}));
+    assert_eq!(
+        machine(0)["memory"],
+        serde_json::json!({"total": 4096.0, "before": 0.0, "used": 4096.0, "wasted": 0.0})
+    );
+    // One core beside 1024 MiB, less than the 2048 that the job needs.
+    assert_eq!((&machine(1)["state"], &machine(1)["cores"]["wasted"]), (&"unclaimed".into(), &1.0.into()));
+}
+
+#[test]
+fn the_default_file_is_named_after_the_pool_and_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let run = |more: &[&str], browser: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+        command.arg("report").arg(root.join("examples/pool")).args(more);
+        command.current_dir(folder.path()).env("BROWSER", browser).output().unwrap()
+    };
+    assert_eq!(String::from_utf8(run(&["--open"], "true").stdout).unwrap(), "pool.html\n");
+    assert!(folder.path().join("pool.html").is_file());
+    let failed = run(&["--open"], "/none/such");
+    assert!(String::from_utf8_lossy(&failed.stderr).contains("cannot open the report with `/none/such`"));
+    assert_eq!(failed.status.code(), Some(1));
 }
 
 /// The browser, if there is one.

@@ -73,6 +73,32 @@ pub enum Reason {
     Displaced,
 }
 
+impl Reason {
+    /// The description of the jobs with this reason.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Reason::NotIdle => "not idle",
+            Reason::LeftOut => "left out of the cycle",
+            Reason::NoSlots => "no slots",
+            Reason::NoRequirements => "no Requirements",
+            Reason::NeverTrue => "no slot satisfies a condition of the job",
+            Reason::NotTogether => "no slot satisfies all conditions of the job",
+            Reason::Unsatisfied => "few slots satisfy the conditions of the job",
+            Reason::Refused => "slots reject the job",
+            Reason::GroupQuota => "the group has used its allocation",
+            Reason::Share => "submitter limit reached",
+            Reason::Ceiling => "ceiling reached",
+            Reason::ConcurrencyLimit => "concurrency limit reached",
+            Reason::PreemptionRequirements => "PREEMPTION_REQUIREMENTS protects slots in use",
+            Reason::Rank => "slots in use prefer their jobs",
+            Reason::NotLookedAt => "matching slots are not considered",
+            Reason::Taken => "other jobs use the slots",
+            Reason::Matched => "matched",
+            Reason::Displaced => "displaced",
+        }
+    }
+}
+
 /// A cause for which a job is idle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

@@ -1,51 +1,65 @@
-//! A cycle as a page for browsers: groups, submitters, spins, slots, reasons, and the audit of attributes.
+//! A negotiation cycle as a page: the pool after it, groups, submitters, and why jobs stayed idle.
+//!
+//! All numbers are those of a [`PoolPicture`] and of the outcome: `classmate report --format json` prints the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::report::counted;
-use crate::report::page::{Page, PageColumn, escaped};
+use super::page::{Page, PageColumn, escaped};
+use super::{counted, gigabytes};
 use classmate_advice::internal::autoclusters::{Audit, Significance};
-use classmate_advice::internal::explain::cycle::reasons::{CauseSurvey, CommonCause};
+use classmate_advice::internal::explain::cycle::reasons::CommonCause;
+use classmate_advice::internal::picture::{Amounts, GroupUsage, Machine, OwnerUsage, PoolPicture, SubmitterUsage};
 use classmate_advice::internal::whatif::kind::{SlotKind, kinds};
-use classmate_pool::internal::negotiate::summary::SubmitterSummary;
 use classmate_pool::internal::quota::derivation::slots;
-use classmate_pool::{GroupSummary, Outcome, Snapshot};
+use classmate_pool::{Outcome, Snapshot};
 
-/// Rows of a table, at most.
+/// Rows of a table of slots, spins or attributes, at most.
 const MAX_ROWS: usize = 200;
-const BAR: &str = "position:relative;height:1.1rem;border:1px solid var(--line);overflow:hidden";
-const FACTS: &str = "margin:.7rem 0 .15rem;color:var(--faint);font-size:.875rem";
+/// Submitters, and machines in the picture, at most.
+const MAX_SUBMITTERS: usize = 2000;
+const MAX_MACHINES: usize = 10_000;
+/// Owners with a color of their own.
+const COLORED: usize = 6;
 
-/// The page of a cycle of the pool with this name, with the reasons why jobs did not run, and the effects of the significant
-/// attributes.
-pub fn page(name: &str, snapshot: &Snapshot, outcome: &Outcome, idle: &CauseSurvey, effects: &Audit) -> String {
+/// The page of a cycle of the pool with this name; `asked` is how commands name it.
+pub fn page(
+    (name, asked): (&str, &str),
+    snapshot: &Snapshot,
+    outcome: &Outcome,
+    picture: &PoolPicture,
+    effects: &Audit,
+) -> String {
     let mut page = Page::new(&format!("Negotiation cycle: {name}"));
-    let now = jiff::Timestamp::from_second(snapshot.now)
-        .map_or_else(|_| format!("second {}", snapshot.now), |now| now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
+    let now = jiff::Timestamp::from_second(picture.now)
+        .map_or_else(|_| format!("second {}", picture.now), |now| now.strftime("%Y-%m-%d %H:%M:%S UTC").to_string());
     let statistics = &outcome.statistics;
-    let submitters_of = &outcome.submitters;
     page.paragraph(&format!(
         "As of {now}: {}, {}; {} that advertise {}, {} of them negotiated with; {} with weight {} ({} considered); {} in \
-        {}.",
+         {}.",
         counted(statistics.matches as u64, "match"),
         counted(statistics.rejections as u64, "rejection"),
-        counted(submitters_of.len() as u64, "submitter"),
-        counted(submitters_of.iter().map(|line| line.idle).sum::<i64>(), "idle job"),
-        submitters_of.iter().filter(|line| line.priority.is_some()).count(),
+        counted(picture.submitters.len() as u64, "submitter"),
+        counted(picture.submitters.iter().map(|line| line.summary.idle).sum::<i64>(), "idle job"),
+        picture.submitters.iter().filter(|line| line.summary.priority.is_some()).count(),
         counted(statistics.total_slots as u64, "slot"),
         slots(statistics.pool_weight),
         statistics.trimmed_slots,
         counted(outcome.pies.len() as u64, "pie spin"),
         counted(outcome.pies.iter().map(|pie| pie.pie).collect::<BTreeSet<u32>>().len() as u64, "pie")
     ));
-    if !outcome.groups.is_empty() {
-        page.heading("Groups");
-        page.figures(&[groups(&outcome.groups)]);
+    tiles(&mut page, picture);
+    page.contents();
+    machines(&mut page, picture, outcome.groups.is_empty());
+    if !picture.groups.is_empty() {
+        page.part("groups", "Groups");
+        page.markup(&groups(&picture.groups));
     }
-    submitters(&mut page, outcome);
+    submitters(&mut page, picture);
+    idle(&mut page, picture);
+    explanations(&mut page, picture, asked);
     spins(&mut page, outcome);
-    page.heading("Slots");
+    page.part("slots", "Slots");
     let columns: [PageColumn<SlotKind>; 5] = [
         ("kind", |kind| kind.name.clone()),
         ("slots", |kind| kind.slots.to_string()),
@@ -54,195 +68,360 @@ pub fn page(name: &str, snapshot: &Snapshot, outcome: &Outcome, idle: &CauseSurv
         ("matched", |kind| kind.matched.to_string()),
     ];
     page.columns("by kind", &columns, kinds(snapshot, outcome).iter().take(MAX_ROWS));
-    page.heading("Why jobs stayed idle");
-    let CauseSurvey { idle, matched, ref causes } = *idle;
-    page.paragraph(&format!("{} in the queue, {matched} of which got a slot.", counted(idle as u64, "idle job")));
-    if !causes.is_empty() {
-        page.figures(&[reasons(causes)]);
-    }
     audit(&mut page, effects);
     if !outcome.quirks.is_empty() {
-        page.heading("Notes");
+        page.part("notes", "Notes");
         outcome.quirks.iter().for_each(|quirk| page.paragraph(quirk));
     }
     page.finish()
 }
 
+/// A fraction in percent; a dash of nothing.
+fn part_of(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.1}%", part / whole * 100.0) } else { "–".to_owned() }
+}
+
+fn tiles(page: &mut Page, picture: &PoolPicture) {
+    let mut text = String::from("<div class=\"tiles\">\n");
+    let mut tile = |number: &str, label: &str, more: &str| {
+        let (number, label, more) = (escaped(number), escaped(label), escaped(more));
+        let _ = writeln!(text, "<div class=\"tile\"><strong>{number}</strong>{label}<br/>{more}</div>");
+    };
+    let resources = &picture.resources;
+    for (label, amounts, shown) in [
+        ("cores in use", resources.cores, slots as fn(f64) -> String),
+        ("memory in use", resources.memory, gigabytes),
+        ("GPUs in use", resources.gpus, slots),
+    ] {
+        if amounts.total > 0.0 {
+            let before = part_of(amounts.before, amounts.total);
+            let more = format!("{} of {}; before the cycle {before}", shown(amounts.used), shown(amounts.total));
+            tile(&part_of(amounts.used, amounts.total), label, &more);
+        }
+    }
+    let idle = counted(picture.idle as u64, "idle job");
+    tile(&picture.matched.to_string(), "jobs matched", &format!("of {idle} in the queue"));
+    for reason in picture.reasons.iter().take(4) {
+        tile(&reason.jobs.to_string(), "jobs idle", reason.reason.as_str());
+    }
+    text.push_str("</div>\n");
+    page.markup(&text);
+}
+
+/// A resource of a machine in words.
+fn facts(name: &str, amounts: Amounts, shown: fn(f64) -> String) -> String {
+    let matched = amounts.used - amounts.before;
+    let matched = if matched > 0.0 { format!(" ({} matched)", shown(matched)) } else { String::new() };
+    let wasted = if amounts.wasted > 0.0 { format!(", {} wasted", shown(amounts.wasted)) } else { String::new() };
+    format!("{name} {} of {}{matched}{wasted}", shown(amounts.used), shown(amounts.total))
+}
+
+fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
+    page.part("machines", "Machines");
+    let by = if by_submitter { "submitter" } else { "group" };
+    let mut owners: Vec<&str> = picture.owners.iter().map(|one| one.owner.as_str()).collect();
+    owners.dedup();
+    let color = |owner: &str| owners.iter().position(|own| *own == owner).unwrap_or(COLORED).min(COLORED);
+    let many = if picture.machines.len() > 500 { "map many" } else { "map" };
+    let gpus = picture.resources.gpus.total > 0.0;
+    let bars = if gpus { "cores, memory and GPUs" } else { "cores and memory" };
+    let mut text = format!(
+        "<div data-filter=\"machines\">\n<p>One square per machine, by the {by} with most of its cores. Its bars are {bars}: in \
+         use, matched in this cycle, and wasted (free, but no waiting job fits beside what is left of the others).</p>\n<ul \
+         class=\"legend\">"
+    );
+    let key = |text: &mut String, style: &str, words: &str| {
+        let _ = write!(text, "<li><span class=\"key\" style=\"{style}\"></span>{words}</li>");
+    };
+    key(&mut text, "background:var(--ink)", "in use");
+    key(&mut text, "--k:var(--ink);background:var(--new)", "matched");
+    key(&mut text, "background:var(--waste)", "wasted");
+    text.push_str("</ul>\n");
+    let mut last = None;
+    for machine in picture.machines.iter().take(MAX_MACHINES) {
+        if last != Some(&machine.owner) {
+            text.push_str(if last.is_some() { "</div>\n" } else { "" });
+            let own = picture.owners.iter().filter(|one| one.owner == machine.owner);
+            let states = own.map(|one| format!("{} {}", one.machines, one.state.as_str()));
+            let states = states.collect::<Vec<_>>().join(", ");
+            let name = if machine.owner.is_empty() { "nothing in use" } else { &machine.owner };
+            let color = color(&machine.owner);
+            let _ = write!(
+                text,
+                "<p class=\"facts\"><span class=\"key\" style=\"background:var(--c{color})\"></span><em>{}</em> \
+                 {states}</p>\n<div class=\"{many}\" style=\"--k:var(--c{color})\">",
+                escaped(name)
+            );
+            last = Some(&machine.owner);
+        }
+        square(&mut text, machine, by, gpus);
+    }
+    text.push_str(if last.is_some() { "</div>\n" } else { "" });
+    let hidden = picture.machines.len().saturating_sub(MAX_MACHINES);
+    if hidden > 0 {
+        let _ = writeln!(text, "<p>… and {hidden} more machines</p>");
+    }
+    text.push_str("</div>\n");
+    page.markup(&text);
+    let columns: [PageColumn<OwnerUsage>; 9] = [
+        ("owner", |one| if one.owner.is_empty() { "–".to_owned() } else { one.owner.clone() }),
+        ("state", |one| one.state.as_str().to_owned()),
+        ("machines", |one| one.machines.to_string()),
+        ("cores in use", |one| slots(one.resources.cores.used)),
+        ("of", |one| slots(one.resources.cores.total)),
+        ("wasted", |one| slots(one.resources.cores.wasted)),
+        ("memory in use", |one| gigabytes(one.resources.memory.used)),
+        ("of", |one| gigabytes(one.resources.memory.total)),
+        ("wasted", |one| gigabytes(one.resources.memory.wasted)),
+    ];
+    page.columns(&format!("by {by} and state"), &columns, &picture.owners);
+    if gpus {
+        let columns: [PageColumn<OwnerUsage>; 5] = [
+            ("owner", |one| if one.owner.is_empty() { "–".to_owned() } else { one.owner.clone() }),
+            ("state", |one| one.state.as_str().to_owned()),
+            ("GPUs in use", |one| slots(one.resources.gpus.used)),
+            ("of", |one| slots(one.resources.gpus.total)),
+            ("wasted", |one| slots(one.resources.gpus.wasted)),
+        ];
+        page.columns("GPUs", &columns, picture.owners.iter().filter(|one| one.resources.gpus.total > 0.0));
+    }
+}
+
+/// The square of a machine.
+fn square(text: &mut String, machine: &Machine, by: &str, gpus: bool) {
+    let resources = &machine.resources;
+    let mut words = vec![facts("cores", resources.cores, slots), facts("memory", resources.memory, gigabytes)];
+    let mut style = String::new();
+    let all =
+        [(resources.cores, ["a", "b", "c"]), (resources.memory, ["d", "e", "f"]), (resources.gpus, ["g", "h", "i"])];
+    for (amounts, names) in all.iter().take(if gpus { 3 } else { 2 }) {
+        let levels = [amounts.before.min(amounts.used), amounts.used, amounts.used + amounts.wasted];
+        for (name, level) in names.iter().zip(levels) {
+            let percent = if amounts.total > 0.0 { (level / amounts.total * 100.0).min(100.0) } else { 0.0 };
+            let _ = write!(style, "--{name}:{percent:.0}%;");
+        }
+    }
+    if resources.gpus.total > 0.0 {
+        words.push(facts("GPUs", resources.gpus, slots));
+    }
+    let owner = if machine.owner.is_empty() { String::new() } else { format!("{by} {}, ", machine.owner) };
+    let title = escaped(&format!("{}: {owner}{}; {}", machine.name, machine.state.as_str(), words.join("; ")));
+    let class = if gpus { "three" } else { "two" };
+    let _ = write!(text, "<span class=\"{class}\" style=\"{style}\" title=\"{title}\"></span>");
+}
+
 /// A strip from the left, as a fraction of the bar.
 fn strip(text: &mut String, fraction: f64, style: &str) {
     let percent = (fraction * 100.0).clamp(0.0, 100.0);
-    let _ = write!(text, "<div style=\"position:absolute;left:0;top:0;width:{percent:.2}%;{style}\"></div>");
+    let _ = write!(text, "<div style=\"width:{percent:.2}%;{style}\"></div>");
 }
 
 /// A line across the bar.
 fn line(text: &mut String, fraction: f64, style: &str) {
     let percent = (fraction * 100.0).clamp(0.0, 100.0);
-    let _ = write!(
-        text,
-        "<div style=\"position:absolute;left:min({percent:.2}%, calc(100% - 3px));top:0;height:100%;{style}\"></div>"
-    );
+    let _ = write!(text, "<div style=\"left:min({percent:.2}%, calc(100% - 3px));{style}\"></div>");
 }
 
 fn key(text: &mut String, style: &str, words: &str) {
-    let _ = write!(
-        text,
-        "<li><span style=\"display:inline-block;width:1.2rem;height:.8rem;margin-right:.35rem;{style}\"></span>{}</li>",
-        escaped(words)
-    );
+    let _ = write!(text, "<li><span class=\"key\" style=\"{style}\"></span>{}</li>", escaped(words));
 }
 
-fn groups(groups: &[GroupSummary]) -> String {
-    let depths: BTreeMap<&str, usize> = groups.iter().fold(BTreeMap::new(), |mut depths, group| {
-        let above = group.parent.as_deref().and_then(|parent| depths.get(parent).copied());
-        depths.insert(group.name.as_str(), above.map_or(0, |above| above + 1));
-        depths
-    });
-    let widest = groups.iter().map(|group| group.quota.max(group.granted()).max(group.usage).max(group.demand));
+const QUOTA: &str = "border-right:3px solid var(--ink)";
+const REQUESTED: &str = "border-right:3px dotted var(--c1)";
+
+fn groups(groups: &[GroupUsage]) -> String {
+    let widest = groups.iter().map(|group| group.quota.max(group.allocated).max(group.used).max(group.requested));
     let widest = widest.fold(0.0, f64::max).max(1e-9);
-    let mut text =
-        String::from("<figure>\n<figcaption>Quota, allocation, usage and requests</figcaption>\n<ul class=\"legend\">");
+    let mut text = String::from(
+        "<div class=\"plots\"><figure data-filter=\"groups\">\n<figcaption>Quota, allocation, usage and requests, in weighted \
+         slots</figcaption>\n<ul class=\"legend\">",
+    );
     key(&mut text, "background:var(--c0)", "in use after the cycle");
+    key(&mut text, "background:var(--c4)", "of that borrowed: beyond the quota");
     key(&mut text, "background:var(--c0);opacity:.35", "allocated");
-    key(&mut text, "border-right:3px solid var(--ink)", "quota");
-    key(&mut text, "border-right:3px dotted var(--c1)", "requested");
+    key(&mut text, QUOTA, "quota");
+    key(&mut text, REQUESTED, "requested");
     text.push_str("</ul>\n");
-    for group in in_order(groups).into_iter().take(MAX_ROWS) {
+    for group in groups {
         let facts = format!(
             "quota {}, allocated {}, in use {}, requested {}",
             slots(group.quota),
-            slots(group.granted()),
-            slots(group.usage),
-            slots(group.demand)
+            slots(group.allocated),
+            slots(group.used),
+            slots(group.requested)
         );
-        let indent = depths.get(group.name.as_str()).copied().unwrap_or(0).min(8);
-        let name = escaped(&group.name);
-        text.push_str("<div class=\"group\">");
+        let more = [("borrowed", group.borrowed), ("lent", group.lent), ("unmet", group.unmet)];
+        let more = more.into_iter().filter(|(_, amount)| *amount > 0.0);
+        let more: Vec<String> = more.map(|(word, amount)| format!("{word} {}", slots(amount))).collect();
+        let more = more.join(", ");
+        let (name, facts, indent) = (escaped(&group.name), escaped(&facts), group.depth.min(8));
         let _ = write!(
             text,
-            "<p style=\"{FACTS};padding-left:{indent}rem\"><strong style=\"color:var(--ink)\">{name}</strong> {}</p>",
-            escaped(&facts)
+            "<div class=\"group\"><p class=\"facts\" style=\"padding-left:{indent}rem\"><strong>{name}</strong> {facts}<em> \
+             {more}</em></p><div class=\"bar\" role=\"img\" aria-label=\"{name}: {facts}\">"
         );
-        let _ = write!(text, "<div role=\"img\" aria-label=\"{name}: {}\" style=\"{BAR}\">", escaped(&facts));
-        strip(&mut text, group.granted() / widest, "height:100%;background:var(--c0);opacity:.35");
-        strip(&mut text, group.usage / widest, "height:100%;background:var(--c0)");
-        line(&mut text, group.quota / widest, "border-right:3px solid var(--ink)");
-        line(&mut text, group.demand / widest, "border-right:3px dotted var(--c1)");
+        strip(&mut text, group.allocated / widest, "background:var(--c0);opacity:.35");
+        strip(&mut text, group.used / widest, "background:var(--c4)");
+        strip(&mut text, (group.used - group.borrowed) / widest, "background:var(--c0)");
+        line(&mut text, group.quota / widest, QUOTA);
+        line(&mut text, group.requested / widest, REQUESTED);
         text.push_str("</div></div>\n");
     }
-    text.push_str("</figure>\n");
+    text.push_str("</figure></div>\n");
     text
 }
 
-/// The groups, each followed by those below it.
-fn in_order(groups: &[GroupSummary]) -> Vec<&GroupSummary> {
-    let mut below: BTreeMap<Option<&str>, Vec<&GroupSummary>> = BTreeMap::new();
-    for group in groups {
-        below.entry(group.parent.as_deref()).or_default().push(group);
-    }
-    let mut found = Vec::with_capacity(groups.len());
-    let mut waiting: Vec<&GroupSummary> = below.remove(&None).unwrap_or_default().into_iter().rev().collect();
-    while let Some(group) = waiting.pop() {
-        found.push(group);
-        waiting.extend(below.remove(&Some(group.name.as_str())).unwrap_or_default().into_iter().rev());
-    }
-    found
-}
-
-fn submitters(page: &mut Page, outcome: &Outcome) {
-    page.heading("Submitters");
-    let columns: [PageColumn<SubmitterSummary>; 8] = [
-        ("submitter", |line| line.submitter.clone()),
-        ("priority", |line| line.priority.map_or("–".to_owned(), |priority| format!("{priority:.2}"))),
-        ("share", |line| line.share.map_or("–".to_owned(), |share| format!("{:.1}%", share * 100.0))),
-        ("limit", |line| line.limit.map_or("–".to_owned(), slots)),
-        ("idle", |line| line.idle.to_string()),
-        ("matched", |line| line.matched.to_string()),
-        ("weight", |line| slots(line.weight)),
-        ("stopped", |line| line.stopped.as_str().to_owned()),
-    ];
-    page.columns("in negotiation order", &columns, outcome.submitters.iter().take(MAX_ROWS));
-    more(page, outcome.submitters.len(), "submitters");
-    // The pie of a submitter is that of its group.
-    let group = |name: &str| {
-        let visit = outcome.negotiations.iter().find(|visit| visit.submitter == name);
-        visit.and_then(|visit| visit.group.as_deref()).unwrap_or_default()
+fn submitters(page: &mut Page, picture: &PoolPicture) {
+    page.part("submitters", "Submitters");
+    let most = picture.submitters.iter().map(|one| one.pool_share.max(one.entitled.unwrap_or(0.0)));
+    let most = most.fold(1e-9, f64::max);
+    let percent = |fraction: f64| format!("{:.1}%", fraction * 100.0);
+    let row = |(at, one): (usize, &SubmitterUsage)| {
+        let line_of = &one.summary;
+        let mut bar = String::from("<div class=\"bar\" style=\"width:7rem\">");
+        strip(&mut bar, one.pool_share / most, "background:var(--c2)");
+        if let Some(entitled) = one.entitled {
+            line(&mut bar, entitled / most, QUOTA);
+        }
+        bar.push_str("</div>");
+        vec![
+            format!("<a href=\"#s{at}\">{}</a>", escaped(&line_of.submitter)),
+            escaped(one.group.as_deref().unwrap_or("–")),
+            line_of.priority.map_or("–".to_owned(), |priority| format!("{priority:.2}")),
+            bar,
+            percent(one.pool_share),
+            one.entitled.map_or("–".to_owned(), percent),
+            line_of.limit.map_or("–".to_owned(), slots),
+            line_of.idle.to_string(),
+            line_of.matched.to_string(),
+            slots(line_of.weight),
+            slots(one.used),
+            line_of.stopped.as_str().to_owned(),
+        ]
     };
-    let mut pies: BTreeMap<&str, f64> = BTreeMap::new();
-    for line in &outcome.submitters {
-        *pies.entry(group(&line.submitter)).or_default() += line.weight;
-    }
-    let mut text = String::from(
-        "<figure style=\"margin-top:1.2rem\">\n<figcaption>Share and matched weight</figcaption>\n<ul \
-        class=\"legend\">",
+    let rows: Vec<Vec<String>> = picture.submitters.iter().take(MAX_SUBMITTERS).enumerate().map(row).collect();
+    let headings = [
+        "submitter",
+        "group",
+        "priority",
+        "pool",
+        "in use",
+        "entitled",
+        "limit",
+        "idle",
+        "matched",
+        "weight",
+        "weight in use",
+        "stopped",
+    ];
+    page.markup("<div class=\"tall\" data-filter=\"submitters\">\n");
+    page.table_of_markup(
+        "in negotiation order; in use and entitled are fractions of the pool after the cycle, the line is the entitled share",
+        &headings,
+        &rows,
     );
-    key(&mut text, "background:var(--c2)", "fraction of the weight matched from the same pie");
-    key(&mut text, "border-right:3px solid var(--ink)", "share in the first turn");
-    text.push_str("</ul>\n");
-    for line_of in outcome.submitters.iter().filter(|line| line.share.is_some()).take(40) {
-        let pie = pies.get(group(&line_of.submitter)).copied().unwrap_or(0.0);
-        let got = if pie > 0.0 { line_of.weight / pie } else { 0.0 };
-        let share = line_of.share.unwrap_or(0.0);
-        let facts = format!("share {:.1}%, matched {:.1}%", share * 100.0, got * 100.0);
-        let name = escaped(&line_of.submitter);
-        let _ = write!(text, "<p style=\"{FACTS}\"><strong style=\"color:var(--ink)\">{name}</strong> {facts}</p>");
-        let _ = write!(text, "<div role=\"img\" aria-label=\"{name}: {facts}\" style=\"{BAR}\">");
-        strip(&mut text, got, "height:100%;background:var(--c2)");
-        line(&mut text, share, "border-right:3px solid var(--ink)");
-        text.push_str("</div>\n");
-    }
-    text.push_str("</figure>\n");
-    page.figures(&[text]);
+    page.markup("</div>\n");
+    more(page, picture.submitters.len(), MAX_SUBMITTERS, "submitters");
 }
 
-fn more(page: &mut Page, count: usize, what: &str) {
-    if count > MAX_ROWS {
-        page.paragraph(&format!("… and {} more {what}", count - MAX_ROWS));
+fn more(page: &mut Page, count: usize, most: usize, what: &str) {
+    if count > most {
+        page.paragraph(&format!("… and {} more {what}", count - most));
     }
+}
+
+/// A cause with its example, in a line.
+fn cause(text: &mut String, one: &CommonCause) {
+    let jobs = counted(one.jobs as u64, "job");
+    let (label, example, words) = (escaped(&one.label), escaped(&one.example), escaped(&one.text));
+    let _ = write!(text, "<li class=\"reason\"><strong>{jobs}</strong>: {label}. Job {example}: {words}</li>");
+}
+
+fn idle(page: &mut Page, picture: &PoolPicture) {
+    page.part("idle", "Why jobs stayed idle");
+    let idle = counted(picture.idle as u64, "idle job");
+    page.paragraph(&format!("{idle} in the queue, {} of which got a slot.", picture.matched));
+    let most = picture.reasons.iter().map(|one| one.jobs).max().unwrap_or(1).max(1) as f64;
+    let mut text = String::new();
+    for reason in &picture.reasons {
+        let (jobs, name) = (counted(reason.jobs as u64, "job"), escaped(reason.reason.as_str()));
+        let _ = write!(
+            text,
+            "<details class=\"one\" open=\"open\"><summary><strong>{jobs}</strong>: {name}</summary><div class=\"bar\" role=\"img\" \
+             aria-label=\"{jobs}: {name}\">"
+        );
+        strip(&mut text, reason.jobs as f64 / most, "background:var(--c1)");
+        text.push_str("</div><ul>");
+        reason.causes.iter().take(20).for_each(|one| cause(&mut text, one));
+        text.push_str("</ul>");
+        let hidden = reason.causes.len().saturating_sub(20);
+        if hidden > 0 {
+            let _ = write!(text, "<p>… and {}</p>", counted(hidden as u64, "more cause"));
+        }
+        text.push_str("</details>\n");
+    }
+    page.markup(&text);
+}
+
+fn explanations(page: &mut Page, picture: &PoolPicture, asked: &str) {
+    if picture.submitters.is_empty() {
+        return;
+    }
+    page.part("explanations", "Explanations");
+    let mut text = String::from("<div data-filter=\"explanations\">\n");
+    for (at, one) in picture.submitters.iter().take(MAX_SUBMITTERS).enumerate() {
+        let name = &one.summary.submitter;
+        let _ = write!(
+            text,
+            "<details class=\"one\" id=\"s{at}\"><summary><strong>{}</strong>: {} of {} matched, {}</summary><ul>",
+            escaped(name),
+            one.summary.matched,
+            escaped(&counted(one.summary.idle, "idle job")),
+            one.summary.stopped.as_str()
+        );
+        one.steps.iter().for_each(|step| {
+            let _ = write!(text, "<li>{}</li>", escaped(step));
+        });
+        one.causes.iter().for_each(|one| cause(&mut text, one));
+        let command = format!("classmate explain {asked} --submitter {name}");
+        let _ = writeln!(text, "</ul><code>{}</code></details>", escaped(&command));
+    }
+    text.push_str("</div>\n");
+    page.markup(&text);
+    more(page, picture.submitters.len(), MAX_SUBMITTERS, "submitters");
 }
 
 fn spins(page: &mut Page, outcome: &Outcome) {
-    page.heading("Pie spins");
+    page.part("spins", "Pie spins");
+    let mut visits: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
+    for visit in &outcome.negotiations {
+        let (all, passed) = visits.entry((visit.pie, visit.spin)).or_default();
+        *all += 1;
+        *passed += usize::from(visit.passed.is_some());
+    }
+    let mut matches: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for made in &outcome.matches {
+        *matches.entry((made.pie, made.spin)).or_default() += 1;
+    }
     let rows = outcome.pies.iter().take(MAX_ROWS).map(|pie| {
         let at = (pie.pie, pie.spin);
-        let visits = outcome.negotiations.iter().filter(|visit| (visit.pie, visit.spin) == at);
-        let passed = visits.clone().filter(|visit| visit.passed.is_some()).count();
-        let matches = outcome.matches.iter().filter(|made| (made.pie, made.spin) == at).count();
+        let (all, passed) = visits.get(&at).copied().unwrap_or_default();
         vec![
             format!("{}.{}", pie.pie, pie.spin),
             pie.group.clone().unwrap_or_else(|| "–".to_owned()),
             slots(pie.pie_left),
-            visits.count().to_string(),
+            all.to_string(),
             passed.to_string(),
-            matches.to_string(),
+            matches.get(&at).copied().unwrap_or(0).to_string(),
         ]
     });
     let headings = ["pie and spin", "group", "pie left", "turns", "skipped", "matches"];
     page.table("in order", &headings, &rows.collect::<Vec<_>>());
-    more(page, outcome.pies.len(), "spins");
-}
-
-fn reasons(reasons: &[CommonCause]) -> String {
-    let most = reasons.iter().map(|one| one.jobs).max().unwrap_or(1).max(1) as f64;
-    let mut text = String::from("<figure>\n<figcaption>Idle jobs by reason</figcaption>\n");
-    for one in reasons.iter().take(20) {
-        let jobs = counted(one.jobs as u64, "job");
-        let _ = write!(
-            text,
-            "<p class=\"reason\" style=\"margin:.7rem 0 .15rem;color:var(--ink)\"><strong>{jobs}</strong>: {}. Job {}: {}</p>",
-            escaped(&one.label),
-            escaped(&one.example),
-            escaped(&one.text)
-        );
-        let _ = write!(text, "<div role=\"img\" aria-label=\"{jobs}\" style=\"{BAR}\">");
-        strip(&mut text, one.jobs as f64 / most, "height:100%;background:var(--c1)");
-        text.push_str("</div>\n");
-    }
-    text.push_str("</figure>\n");
-    text
+    more(page, outcome.pies.len(), MAX_ROWS, "spins");
 }
 
 fn audit(page: &mut Page, audit: &Audit) {
-    page.heading("Significant attributes");
+    page.part("attributes", "Significant attributes");
     let significant = audit.attributes.iter().filter(|one| one.significant).count();
     page.paragraph(&format!(
         "{significant} of {} {} significant; {} {} into {} and {}.",

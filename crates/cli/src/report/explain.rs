@@ -417,7 +417,7 @@ fn nearest<T>(
 /// The output cannot be written.
 pub fn write_survey(out: &mut impl Write, found: &CauseSurvey, parts: &ShownParts) -> io::Result<()> {
     const MAX_CAUSES: usize = MAX_LINES - 3;
-    let CauseSurvey { idle, matched, causes } = found;
+    let CauseSurvey { idle, matched, causes, .. } = found;
     let jobs = counted(*idle as u64, "idle job");
     writeln!(out, "{jobs}: {matched} matched, {} not matched", idle - matched)?;
     let shown = if parts.details { causes.len() } else { causes.len().min(MAX_CAUSES) };

@@ -304,6 +304,17 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
+/// An amount of memory, given in MiB.
+///
+/// ```
+/// use classmate_cli::report::gigabytes;
+/// assert_eq!([gigabytes(512.0), gigabytes(8192.0), gigabytes(3_670_016.0)], ["0.5 GB", "8 GB", "3584 GB"]);
+/// ```
+pub fn gigabytes(mebibytes: f64) -> String {
+    let text = format!("{:.1}", mebibytes / 1024.0);
+    format!("{} GB", text.trim_end_matches(".0"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,5 @@
-//! A page for browsers in one file: no scripts, nothing fetched, light or dark as the reader's system is, wide or narrow.
+//! A page for browsers in one file: nothing fetched, light or dark as the reader's system is, wide or narrow. A page with parts
+//! that fold has a script that sorts and filters; without it, the page is complete.
 //!
 //! The page is also well-formed XML, so that other programs can read it.
 
@@ -6,6 +7,9 @@ use std::fmt::Write;
 
 /// The style of all pages. The colors of data can be distinguished with color blindness too.
 const STYLE: &str = include_str!("page.css");
+
+/// The script of pages with parts. It has no characters that XML reads as markup.
+const SCRIPT: &str = include_str!("page.js");
 
 /// A column of a table: its heading, and its text for a row.
 pub type PageColumn<R> = (&'static str, fn(&R) -> String);
@@ -23,6 +27,9 @@ pub type PageColumn<R> = (&'static str, fn(&R) -> String);
 #[derive(Debug, Clone)]
 pub struct Page {
     text: String,
+    /// The place of the contents, and the parts: name and title.
+    contents: usize,
+    parts: Vec<(String, String)>,
 }
 
 impl Page {
@@ -43,7 +50,33 @@ impl Page {
              content=\"width=device-width, initial-scale=1\"/>\n{more}<link rel=\"icon\" href=\"data:,\"/>\n\
              <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
         );
-        Self { text }
+        Self { contents: text.len(), text, parts: Vec::new() }
+    }
+
+    /// Begins a part that folds, with a name for links, and ends the one before.
+    pub fn part(&mut self, name: &str, title: &str) {
+        self.end_part();
+        let (name, title) = (escaped(name), escaped(title));
+        self.push(format_args!(
+            "<details class=\"part\" id=\"{name}\" open=\"open\">\n<summary><h2>{title}</h2></summary>\n"
+        ));
+        self.parts.push((name, title));
+    }
+
+    fn end_part(&mut self) {
+        if !self.parts.is_empty() {
+            self.push(format_args!("</details>\n"));
+        }
+    }
+
+    /// Sets where the contents go, if the page has parts.
+    pub fn contents(&mut self) {
+        self.contents = self.text.len();
+    }
+
+    /// Adds a piece of markup.
+    pub fn markup(&mut self, markup: &str) {
+        self.text.push_str(markup);
     }
 
     /// The heading of a part.
@@ -59,6 +92,12 @@ impl Page {
     /// A table; of each row the first field is its name, the others are numbers. It is as wide as the page allows, and scrolls
     /// by itself beyond that.
     pub fn table(&mut self, caption: &str, headings: &[&str], rows: &[Vec<String>]) {
+        let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|field| escaped(field)).collect()).collect();
+        self.table_of_markup(caption, headings, &rows);
+    }
+
+    /// As [`Page::table`], with fields of markup.
+    pub fn table_of_markup(&mut self, caption: &str, headings: &[&str], rows: &[Vec<String>]) {
         self.push(format_args!("<div class=\"wide\">\n<table>\n<caption>{}</caption>\n<thead><tr>", escaped(caption)));
         for heading in headings {
             self.push(format_args!("<th scope=\"col\">{}</th>", escaped(heading)));
@@ -67,7 +106,6 @@ impl Page {
         for row in rows {
             self.push(format_args!("<tr>"));
             for (at, field) in row.iter().enumerate() {
-                let field = escaped(field);
                 if at == 0 {
                     self.push(format_args!("<th scope=\"row\">{field}</th>"));
                 } else {
@@ -97,8 +135,15 @@ impl Page {
     }
 
     /// The whole text.
-    pub fn finish(self) -> String {
-        self.text + "</main>\n</body>\n</html>\n"
+    pub fn finish(mut self) -> String {
+        self.end_part();
+        if self.parts.is_empty() {
+            return self.text + "</main>\n</body>\n</html>\n";
+        }
+        let link = |(name, title): &(String, String)| format!("<li><a href=\"#{name}\">{title}</a></li>");
+        let links: String = self.parts.iter().map(link).collect();
+        self.text.insert_str(self.contents, &format!("<nav aria-label=\"Contents\"><ul>{links}</ul></nav>\n"));
+        self.text + "</main>\n<script>\n" + SCRIPT + "</script>\n</body>\n</html>\n"
     }
 
     fn push(&mut self, part: std::fmt::Arguments<'_>) {
@@ -142,6 +187,17 @@ mod tests {
         assert!(!text.contains("<script>") && !text.contains("<b>") && !text.contains("<i>"));
         assert_eq!(text.matches("<td>").count(), 1);
         assert!(text.contains("<title>&lt;script&gt;</title>") && text.contains("<p>a &amp; b</p>"));
+    }
+
+    #[test]
+    fn parts_are_listed_and_the_script_is_no_markup() {
+        let mut page = Page::new("t");
+        page.part("a", "A & B");
+        page.part("c", "C");
+        let text = page.finish();
+        assert!(text.contains("<li><a href=\"#a\">A &amp; B</a></li><li><a href=\"#c\">C</a></li>"));
+        assert_eq!((text.matches("<details").count(), text.matches("</details>").count()), (2, 2));
+        assert!(!SCRIPT.contains(['<', '>', '&']));
     }
 
     #[test]

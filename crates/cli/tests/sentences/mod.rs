@@ -23,6 +23,7 @@ use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::explain::cycle::{group, reasons, submitter};
 use classmate_advice::internal::explain::replay::{BeforeCycle, ExplainedJob, division_of};
 use classmate_advice::internal::explain::slot::explain as explain_slot;
+use classmate_advice::internal::picture::picture;
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{Difference, PoolRun};
 use classmate_cli::report::cycle::page;
@@ -111,7 +112,8 @@ fn of_the_page(played: &Played<'_>) -> Checked {
     let idle: Vec<Job<'_>> = jobs.filter(|job| job.activity == Activity::Idle).collect();
     let matched = idle.iter().filter(|job| played.outcome.matches.iter().any(|made| made.job == job.id)).count();
     let audit = audit(played.snapshot).map_err(|error| error.to_line())?;
-    let text = page("a pool", played.snapshot, played.outcome, &survey, &audit);
+    let picture = picture(played.snapshot, played.outcome, &survey).map_err(|error| error.to_line())?;
+    let text = page(("a pool", "pool"), played.snapshot, played.outcome, &picture, &audit);
     change::page(&text, played.outcome, &survey, idle.len(), matched)
 }
 

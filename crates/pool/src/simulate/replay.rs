@@ -35,6 +35,7 @@ use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::text::Text;
 use classmate::internal::value::Value;
+use classmate_config::internal::config::ConfigError;
 
 /// `JobStatus` of an idle, a running and a completed job.
 const IDLE: i64 = 1;
@@ -135,6 +136,20 @@ pub fn replay(
     Ok(())
 }
 
+/// The slots of a snapshot after the matches of a cycle over it: each matched job has claimed its slot.
+///
+/// # Errors
+/// An invalid setting.
+pub fn slots_after(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<ClassAd>, ConfigError> {
+    let rules = Rules::read(&snapshot.config, &snapshot.settings())?;
+    let plan = ReplayPlan { cycles: 1, interval: 1, run_time: None };
+    let mut pool = PoolState::new(snapshot.clone(), &rules, &plan)?;
+    // No jobs beside those that were matched.
+    pool.leftovers = false;
+    pool.start(outcome);
+    Ok(pool.snapshot.slots)
+}
+
 /// A job on its slot.
 struct RunningJob {
     job: Option<usize>,
@@ -172,7 +187,7 @@ struct PoolState<'r> {
 }
 
 impl<'r> PoolState<'r> {
-    fn new(snapshot: Snapshot, rules: &'r Rules, plan: &'r ReplayPlan) -> Result<Self, CommitError> {
+    fn new(snapshot: Snapshot, rules: &'r Rules, plan: &'r ReplayPlan) -> Result<Self, ConfigError> {
         let settings = snapshot.settings();
         let domain = rules.knobs.accountant.domain.as_deref();
         let read: Vec<Option<Job<'_>>> = snapshot.jobs.iter().map(|ad| Job::new(ad, domain, &settings)).collect();

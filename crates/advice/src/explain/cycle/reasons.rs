@@ -1,5 +1,7 @@
 //! The causes for which idle jobs got no slot in a cycle, those of the most jobs first.
 
+use std::collections::BTreeMap;
+
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -45,6 +47,16 @@ pub struct CauseSurvey {
     pub matched: usize,
     /// The causes of the others, those of the most jobs first.
     pub causes: Vec<CommonCause>,
+    /// The causes by submitter.
+    #[serde(skip)]
+    by_submitter: BTreeMap<String, Vec<CommonCause>>,
+}
+
+impl CauseSurvey {
+    /// The causes for which the idle jobs of a submitter got no slot, those of the most jobs first.
+    pub fn of(&self, submitter: &str) -> &[CommonCause] {
+        self.by_submitter.get(submitter).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Maximum number of evaluated pairs of a job and a slot.
@@ -114,16 +126,23 @@ pub fn survey<'s>(
     let causes = threads::map_all(&askers, explained).into_iter();
     let rest = equal[examined..].iter().map(|one| recorded(record, &one.submitter, one.first.id));
     let mut found: IndexMap<String, CommonCause> = IndexMap::new();
+    let mut of: BTreeMap<String, IndexMap<String, CommonCause>> = BTreeMap::new();
     for (one, cause) in equal.iter().zip(causes.chain(rest)) {
         let Cause { reason, label, text } = cause;
         let new = CommonCause { reason, label, text, jobs: 0, requests: 0, example: one.first.id.to_string() };
-        let cause = found.entry(new.label.clone()).or_insert(new);
-        cause.jobs += one.jobs;
-        cause.requests += 1;
+        for found in [&mut found, of.entry(one.submitter.clone()).or_default()] {
+            let cause = found.entry(new.label.clone()).or_insert_with(|| new.clone());
+            cause.jobs += one.jobs;
+            cause.requests += 1;
+        }
     }
-    let mut causes: Vec<CommonCause> = found.into_values().collect();
-    causes.sort_by_key(|one| std::cmp::Reverse(one.jobs));
-    Ok(CauseSurvey { idle, matched, causes })
+    let sorted = |found: IndexMap<String, CommonCause>| {
+        let mut causes: Vec<CommonCause> = found.into_values().collect();
+        causes.sort_by_key(|one| std::cmp::Reverse(one.jobs));
+        causes
+    };
+    let by_submitter = of.into_iter().map(|(name, found)| (name, sorted(found))).collect();
+    Ok(CauseSurvey { idle, matched, causes: sorted(found), by_submitter })
 }
 
 /// The cause of a job by what the cycle recorded alone.
