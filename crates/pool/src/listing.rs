@@ -23,22 +23,22 @@ const NOTHING: [&str; 2] = ["No jobs in the system", "No nodes in the system"];
 
 /// The kind of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listing {
+pub enum ListingFormat {
     /// Records of `Key=Value`.
     Text,
     /// A JSON document.
     Json,
 }
 
-impl Listing {
+impl ListingFormat {
     /// The kind of listing that begins like this, if it is one of Slurm's.
     ///
     /// ```
-    /// use classmate_pool::internal::listing::Listing;
-    /// assert_eq!(Listing::detect(b"JobId=7 JobName=a"), Some(Listing::Text));
-    /// assert_eq!(Listing::detect(b"{ \"jobs\": [ {"), Some(Listing::Json));
-    /// assert_eq!(Listing::detect(b"JobId = 7\n"), None);
-    /// assert_eq!(Listing::detect(b"{ \"MyType\": \"Job\" }"), None);
+    /// use classmate_pool::internal::listing::ListingFormat;
+    /// assert_eq!(ListingFormat::detect(b"JobId=7 JobName=a"), Some(ListingFormat::Text));
+    /// assert_eq!(ListingFormat::detect(b"{ \"jobs\": [ {"), Some(ListingFormat::Json));
+    /// assert_eq!(ListingFormat::detect(b"JobId = 7\n"), None);
+    /// assert_eq!(ListingFormat::detect(b"{ \"MyType\": \"Job\" }"), None);
     /// ```
     pub fn detect(start: &[u8]) -> Option<Self> {
         let start = start.trim_ascii_start();
@@ -577,7 +577,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> io::Result<Vec<ClassAd>> {
-        Listing::detect(text.as_bytes()).unwrap().read(text.as_bytes())
+        ListingFormat::detect(text.as_bytes()).unwrap().read(text.as_bytes())
     }
 
     fn shown(ad: &ClassAd, name: &str) -> String {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::accountant::entry::Unwritable;
 use crate::accountant::{AccountantLog, LogError};
-use crate::listing::Listing;
+use crate::listing::ListingFormat;
 use crate::negotiate::{Snapshot, needed};
 use crate::queue::cluster::Siblings;
 use classmate::ParseOptions;
@@ -277,7 +277,7 @@ pub fn read_ads<K: Default>(
 ) -> Result<(Vec<ClassAd>, (String, Report)), LoadError> {
     let read = move || {
         let start = reader.fill_buf()?;
-        if let Some(listing) = Listing::detect(start) {
+        if let Some(listing) = ListingFormat::detect(start) {
             let ads = listing.read(reader)?;
             ads.iter().try_for_each(|ad| room.keep(ad))?;
             let mut report = Report::default();

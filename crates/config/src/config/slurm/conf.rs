@@ -658,7 +658,8 @@ mod tests {
     #[test]
     fn names_of_other_families_are_passed_over() {
         let (conf, defects) = read("ClusterName=lab\nSlurmUser=slurm\nNodeName=n[1-9] CPUs=4 Priority=3\n");
-        assert_eq!((conf, defects), (SlurmConf::default(), Defects::default()));
+        assert_eq!((conf.nodes.len(), conf.nodes[0].cpus), (1, 4));
+        assert_eq!((SlurmConf { nodes: Vec::new(), ..conf }, defects), (SlurmConf::default(), Defects::default()));
     }
 
     #[test]
