@@ -41,6 +41,7 @@ mod plural;
 mod program;
 mod random;
 mod records;
+mod semantics;
 mod shortcuts;
 mod span;
 mod syntax;
@@ -58,6 +59,7 @@ pub use eval::scope::{EvalOptions, Limits, Scope};
 pub use format::report::Report;
 pub use format::{Format, Reader, Writer};
 pub use name::Name;
+pub use semantics::{Semantics, Series};
 pub use shortcuts::{parse_ad, parse_expr, read_ads};
 pub use span::Span;
 pub use syntax::expr::Expr;
@@ -80,7 +82,7 @@ pub mod internal {
 
     modules! {
         ad analysis builtin diagnostic error eval format name pcre
-        plural program random records span syntax text threads value
+        plural program random records semantics span syntax text threads value
     }
 }
 

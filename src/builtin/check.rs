@@ -141,6 +141,8 @@ impl Checker<'_> {
                 Literal::Real(_) | Literal::RelTime(_) => Some(Type::Real),
                 Literal::Str(_) => Some(Type::Str),
                 Literal::AbsTime(_) => Some(Type::AbsTime),
+                Literal::OldRelTime(_) => Some(Type::RelTime),
+                Literal::Suffixed(..) => Some(Type::Real),
             },
             Node::List(_) => Some(Type::List),
             Node::Ad(_) => Some(Type::Ad),

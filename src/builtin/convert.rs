@@ -2,7 +2,6 @@
 
 use crate::builtin::{Call, Exit, Function};
 use crate::syntax::number::real_to_integer;
-use crate::value::text::{to_int, to_real};
 use crate::value::{Type, Value};
 
 /// The family's table.
@@ -32,11 +31,13 @@ fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
 }
 
 fn int(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    Ok(Value::Int(to_int(&call.argument(0)?)?))
+    let value = call.argument(0)?;
+    Ok(Value::Int(call.int(&value)?))
 }
 
 fn real(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    Ok(Value::Real(to_real(&call.argument(0)?)?))
+    let value = call.argument(0)?;
+    Ok(Value::Real(call.real(&value)?))
 }
 
 fn string(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
@@ -57,6 +58,6 @@ fn bool(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
 fn rounded(call: &mut Call<'_, '_>, round: fn(f64) -> f64) -> Result<Value, Exit> {
     Ok(match call.argument(0)? {
         Value::Int(value) => Value::Int(value),
-        other => to_real(&other).map_or(Value::Error, |value| Value::Int(real_to_integer(round(value)))),
+        other => call.real(&other).map_or(Value::Error, |value| Value::Int(real_to_integer(round(value)))),
     })
 }

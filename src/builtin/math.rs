@@ -4,7 +4,6 @@ use crate::builtin::{Call, Exit, Function};
 use crate::eval::EvalError;
 use crate::syntax::number::real_to_integer;
 use crate::value::Value;
-use crate::value::text::to_real;
 
 /// The family's table.
 pub const FUNCTIONS: &[Function] = &[
@@ -21,7 +20,7 @@ fn pow(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
         // Half is added even to negative powers, as in the reference: pow(-2, 3) is -7.
         return Ok(Value::Int(real_to_integer((*base as f64).powf(*exponent as f64) + 0.5)));
     }
-    Ok(match (to_real(&base), to_real(&exponent)) {
+    Ok(match (call.real(&base), call.real(&exponent)) {
         (Ok(base), Ok(exponent)) => Value::Real(base.powf(exponent)),
         _ => Value::Error,
     })
@@ -33,12 +32,12 @@ const NO_QUANTUM: f64 = 1e-8;
 fn quantize(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let number = call.argument(0)?;
     let mut quantum = call.argument(1)?;
-    let Ok(real) = to_real(&number) else { return Ok(Value::Error) };
+    let Ok(real) = call.real(&number) else { return Ok(Value::Error) };
     if let Value::List(list) = &quantum {
         let mut last = Value::Real(0.0);
         for at in 0..list.len() {
             last = call.element(list, at)?;
-            match to_real(&last) {
+            match call.real(&last) {
                 Ok(step) if step >= real => return Ok(last),
                 Ok(_) => {}
                 Err(_) => return Ok(Value::Error),
@@ -52,7 +51,7 @@ fn quantize(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
             let above = number.wrapping_add(*quantum).wrapping_sub(1);
             Value::Int(above.wrapping_div(*quantum).wrapping_mul(*quantum))
         }
-        _ => match to_real(&quantum) {
+        _ => match call.real(&quantum) {
             Err(_) => Value::Error,
             Ok(quantum) if quantum.abs() <= NO_QUANTUM => number,
             Ok(quantum) => Value::Real((real / quantum).ceil() * quantum),

@@ -36,9 +36,12 @@ use crate::builtin::documentation::Documentation;
 use crate::eval::scope::EvalOptions;
 use crate::eval::{EvalError, Evaluator};
 use crate::name::{Key, Name};
+use crate::semantics::VersionRule;
 use crate::syntax::expr::{Node, NodeId, Tree};
+use crate::syntax::literal::SizeSuffix;
+use crate::syntax::number::real_prefix;
 use crate::text::Text;
-use crate::value::text::to_text_within;
+use crate::value::text::{to_int, to_real, to_text_within};
 use crate::value::{AdValue, FrameId, List, Value};
 
 /// A builtin function.
@@ -250,7 +253,7 @@ impl<'m, 'a> Call<'m, 'a> {
     /// The evaluation was abandoned.
     pub fn argument_deeper(&mut self, at: usize) -> Result<Value, EvalError> {
         let (tree, id, frame) = (self.tree, self.arguments[at], self.frame);
-        self.evaluator.deeper(|evaluator| evaluator.eval(tree, id, frame))
+        self.evaluator.deeper_by_call(|evaluator| evaluator.eval(tree, id, frame))
     }
 
     /// An argument as it is written.
@@ -298,6 +301,28 @@ impl<'m, 'a> Call<'m, 'a> {
             self.reserve(text.len())?;
         }
         Ok(text)
+    }
+
+    /// The factor of the size suffix in a string that is converted to a number, in older versions.
+    fn factor(&self, value: &Value) -> f64 {
+        match value {
+            Value::Str(text) if self.settings().semantics.is_old(VersionRule::SuffixConversion) => {
+                let next = real_prefix(text).and_then(|(_, end)| text.get(end));
+                next.copied().and_then(SizeSuffix::of).map_or(1.0, SizeSuffix::factor)
+            }
+            _ => 1.0,
+        }
+    }
+
+    /// The value as a real: as [`to_real`], with the size suffix of a string in older versions.
+    pub(crate) fn real(&self, value: &Value) -> Result<f64, Value> {
+        to_real(value).map(|number| number * self.factor(value))
+    }
+
+    /// The value as an integer: as [`to_int`], with the size suffix of a string in older versions.
+    pub(crate) fn int(&self, value: &Value) -> Result<i64, Value> {
+        // The number is cut to an integer before it is multiplied.
+        to_int(value).map(|number| number.wrapping_mul(self.factor(value) as i64))
     }
 
     /// The settings of the evaluation: mode, clock, zone.

@@ -4,6 +4,7 @@ use crate::builtin::pattern::Options;
 use crate::builtin::tokens::{DELIMITERS, MEMBER_DELIMITERS, Reduction, intersect, member, reduce, subset, tokens};
 use crate::builtin::{Call, Exit, Function, regex};
 use crate::eval::EvalError;
+use crate::semantics::VersionRule;
 use crate::text::Text;
 use crate::value::Value;
 
@@ -87,7 +88,9 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let [Some(pattern), Some(list), delimiters, options] = strings::<4>(call)? else { return Ok(Value::Error) };
     let options = options.as_deref().unwrap_or_default().to_ascii_lowercase();
     let Some(pattern) = regex::compiled(call, &pattern, Options::from_letters(&options))? else {
-        return Ok(Value::Error);
+        let is_undefined = call.settings().semantics.is_old(VersionRule::RegexpmemberEmpty)
+            && tokens(&list, delimiters.as_deref().unwrap_or(DELIMITERS)).next().is_none();
+        return Ok(if is_undefined { Value::Undefined } else { Value::Error });
     };
     let mut found = Value::Undefined;
     for token in tokens(&list, delimiters.as_deref().unwrap_or(DELIMITERS)) {
@@ -107,7 +110,7 @@ fn lists_intersect(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
         match call.argument(at) {
             Ok(argument) => *value = argument,
             // The reference takes an abandoned argument for an error here; our own limits stay limits.
-            Err(EvalError::Depth(_) | EvalError::Function(_)) => abandoned = true,
+            Err(EvalError::Depth(_) | EvalError::Circular | EvalError::Function(_)) => abandoned = true,
             Err(limit) => return Err(limit.into()),
         }
     }

@@ -4,9 +4,9 @@ use crate::ad::ClassAd;
 use crate::builtin::{Call, Exit, Function};
 use crate::eval::{EvalError, as_error_value};
 use crate::name::Name;
+use crate::semantics::VersionRule;
 use crate::syntax::calendar::{Civil, DAY};
 use crate::syntax::time::{AbsTime, truncate_to_32};
-use crate::value::text::to_int;
 use crate::value::time::{day_numbers, strftime, write_interval};
 use crate::value::{AdValue, Type, Value};
 
@@ -118,6 +118,9 @@ fn get_days(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
 fn point_in_time(call: &Call<'_, '_>, value: &Value) -> Option<AbsTime> {
     match value {
         Value::AbsTime(time) => Some(*time),
+        Value::Int(seconds) if call.settings().semantics.is_old(VersionRule::Time32bit) => {
+            Some(local(call, i64::from(*seconds as i32)))
+        }
         Value::Int(seconds) => Some(local(call, *seconds)),
         Value::Real(seconds) => Some(local(call, i64::from(truncate_to_32(*seconds)))),
         _ => None,
@@ -145,7 +148,8 @@ fn split_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
         }
         ad.insert("Seconds", seconds);
     } else {
-        return Ok(if value.is_undefined() { Value::Undefined } else { Value::Error });
+        let is_error = !value.is_undefined() || call.settings().semantics.is_old(VersionRule::SplittimeUndefined);
+        return Ok(if is_error { Value::Error } else { Value::Undefined });
     }
     call.reserve(ad.len() * 64)?;
     Ok(Value::Ad(AdValue::of(ad)))
@@ -207,7 +211,8 @@ fn fields_of_ad(call: &mut Call<'_, '_>, ad: &AdValue) -> Result<Civil, EvalErro
 }
 
 fn interval(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    let Ok(seconds) = to_int(&call.argument(0)?) else { return Ok(Value::Error) };
+    let value = call.argument(0)?;
+    let Ok(seconds) = call.int(&value) else { return Ok(Value::Error) };
     let mut text = Vec::new();
     write_interval(&mut text, seconds as i32);
     call.string(text)

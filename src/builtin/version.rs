@@ -2,6 +2,7 @@
 
 use crate::builtin::string::two_texts;
 use crate::builtin::{Call, Exit, Function};
+use crate::name::Name;
 use crate::value::Value;
 
 /// The family's table.
@@ -14,6 +15,14 @@ pub const FUNCTIONS: &[Function] = &[
     Function::new("versionGT(a, b)", |call| decide(call, |order| order > 0)),
     Function::new("version_in_range(version, least, most)", version_in_range),
 ];
+
+/// Functions that older versions know only as they are spelled here.
+const COMPARISONS: [&str; 5] = ["versionLT", "versionLE", "versionEQ", "versionGE", "versionGT"];
+
+/// Tests whether older versions know a function by a name.
+pub fn is_spelled(function: &str, name: Name) -> bool {
+    name.as_bytes() == function.as_bytes() || !COMPARISONS.contains(&function)
+}
 
 /// Bytes of a version that are compared in about the time of one node evaluation.
 const COMPARED_PER_STEP: usize = 16;

@@ -10,9 +10,11 @@ use crate::ad::Attribute;
 use crate::eval::frame::Holder;
 use crate::eval::{EvalError, Evaluator, Found, operate, with_stack};
 use crate::name::{Name, known};
+use crate::semantics::VersionRule;
 use crate::syntax::expr::{Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
+use crate::syntax::parse::Mode;
 use crate::value::logic::Truth;
 use crate::value::{FrameId, Value, compare};
 
@@ -39,17 +41,6 @@ impl Operand<'_> {
             Operand::Literal(literal) => Value::from(literal),
             Operand::Value(value) => value,
         }
-    }
-}
-
-/// The meaning of a constant as a condition.
-fn truth_of(literal: &Literal) -> Truth {
-    match literal {
-        Literal::Bool(true) => Truth::True,
-        Literal::Bool(false) => Truth::False,
-        Literal::Undefined => Truth::Undefined,
-        Literal::Str(_) => Truth::NotBoolean,
-        other => Truth::of(&Value::from(other)),
     }
 }
 
@@ -88,7 +79,7 @@ impl<'a> Evaluator<'a> {
 
     #[cold]
     #[inline(never)]
-    fn abandon(&mut self, failed: EvalError) -> Aborted {
+    pub(super) fn abandon(&mut self, failed: EvalError) -> Aborted {
         self.failed = Some(failed);
         Aborted
     }
@@ -108,17 +99,41 @@ impl<'a> Evaluator<'a> {
         self.abandon(EvalError::Work(self.settings.limits.work))
     }
 
-    #[cold]
-    #[inline(never)]
-    fn too_deep(&mut self) -> Aborted {
-        self.abandon(EvalError::Depth(self.deepest))
+    /// The meaning of a value as a condition.
+    #[inline]
+    pub(super) fn meaning(&self, value: &Value) -> Truth {
+        match value {
+            Value::Int(_) | Value::Real(_) if !self.has_numeric_conditions() => Truth::NotBoolean,
+            value => Truth::of(value),
+        }
+    }
+
+    /// Tests whether the right operand is evaluated although the left one is an error: in versions where it may fail.
+    #[inline]
+    fn goes_on_after(&self, truth: Truth) -> bool {
+        truth == Truth::Error && self.settings.semantics.is_old(VersionRule::Cycle)
+    }
+
+    fn has_numeric_conditions(&self) -> bool {
+        !(self.settings.semantics.is_old(VersionRule::StrictBoolean) && self.settings.mode == Mode::Strict)
+    }
+
+    /// The meaning of a constant as a condition.
+    fn meaning_of_literal(&self, literal: &Literal) -> Truth {
+        match literal {
+            Literal::Bool(true) => Truth::True,
+            Literal::Bool(false) => Truth::False,
+            Literal::Undefined => Truth::Undefined,
+            Literal::Str(_) => Truth::NotBoolean,
+            other => self.meaning(&Value::from(other)),
+        }
     }
 
     /// Goes one level deeper; the caller comes back.
     #[inline]
     fn enter(&mut self) -> Result<(), Aborted> {
         if self.depth >= self.deepest {
-            return Err(self.too_deep());
+            return self.enter_beyond();
         }
         self.depth += 1;
         Ok(())
@@ -148,7 +163,10 @@ impl<'a> Evaluator<'a> {
                     id = *operand;
                 }
                 Node::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
-                    self.enter()?;
+                    if self.depth >= self.deepest {
+                        break self.logic_beyond(tree, *op, [*left, *right], frame)?;
+                    }
+                    self.depth += 1;
                     break self.logic(tree, *op, [*left, *right], frame)?;
                 }
                 _ => break self.leaf(tree, id, frame)?,
@@ -201,9 +219,9 @@ impl<'a> Evaluator<'a> {
         {
             self.depth = top + (self.waiting.len() - below) as u32;
             truth = match op {
-                BinaryOp::And if truth.decides_and() => truth,
+                BinaryOp::And if truth.decides_and() && !self.goes_on_after(truth) => truth,
                 BinaryOp::And => truth.and(self.truth(tree, right, frame)?),
-                _ if truth.decides_or() => truth,
+                _ if truth.decides_or() && !self.goes_on_after(truth) => truth,
                 _ => truth.or(self.truth(tree, right, frame)?),
             };
         }
@@ -214,7 +232,9 @@ impl<'a> Evaluator<'a> {
     fn leaf(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Aborted> {
         match tree.node(id) {
             Node::Attr(name) => match self.plain_reference(*name, frame) {
-                Some((Some(Attribute::Literal(literal)), _)) if self.depth < self.deepest => Ok(truth_of(literal)),
+                Some((Some(Attribute::Literal(literal)), _)) if self.depth < self.deepest => {
+                    Ok(self.meaning_of_literal(literal))
+                }
                 Some((Some(Attribute::Tree(tree)), at)) => self.tree_truth(tree, *name, at),
                 Some((None, _)) => Ok(Truth::Undefined),
                 _ => match self.resolve_reference(*name, frame) {
@@ -236,7 +256,8 @@ impl<'a> Evaluator<'a> {
                 if let Some(truth) = plain_truth(*op, &first, &second) {
                     return Ok(truth);
                 }
-                self.strict_of(*op, first, second).map(|value| Truth::of(&value))
+                let value = self.strict_of(*op, first, second)?;
+                Ok(self.meaning(&value))
             }
             _ => self.value_truth(tree, id, frame),
         }
@@ -244,7 +265,7 @@ impl<'a> Evaluator<'a> {
 
     fn value_truth(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Truth, Aborted> {
         match self.node(tree, id, frame) {
-            Ok(value) => Ok(Truth::of(&value)),
+            Ok(value) => Ok(self.meaning(&value)),
             Err(failed) => Err(self.abandon(failed)),
         }
     }
@@ -261,9 +282,9 @@ impl<'a> Evaluator<'a> {
     fn follow_truth(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Truth, Aborted> {
         match found {
             Found::Borrowed(tree) => self.tree_truth(tree, name, at),
-            Found::Literal(literal) if self.depth < self.deepest => Ok(truth_of(literal)),
+            Found::Literal(literal) if self.depth < self.deepest => Ok(self.meaning_of_literal(literal)),
             found => match self.follow(found, name, at) {
-                Ok(value) => Ok(Truth::of(&value)),
+                Ok(value) => Ok(self.meaning(&value)),
                 Err(failed) => Err(self.abandon(failed)),
             },
         }
@@ -271,10 +292,13 @@ impl<'a> Evaluator<'a> {
 
     /// An expression of an attribute that was found in an ad, as a condition.
     fn tree_truth(&mut self, tree: &'a Arc<Tree>, name: Name, at: FrameId) -> Result<Truth, Aborted> {
-        self.enter()?;
+        if self.depth >= self.deepest {
+            return self.tree_truth_beyond(tree, name, at);
+        }
+        self.depth += 1;
         let active = self.active_in(name, at);
         let truth = if self.active.contains(&active) {
-            Ok(Truth::Undefined)
+            self.circular().map(|_| Truth::Undefined).map_err(|failed| self.abandon(failed))
         } else {
             self.active.push(active);
             let truth = self.with_fresh_search(|evaluator| with_stack(|| evaluator.truth(tree, tree.root(), at)));
@@ -378,7 +402,6 @@ mod tests {
     use super::*;
     use crate::ad::ClassAd;
     use crate::eval::scope::{EvalOptions, Limits, Scope};
-    use crate::syntax::parse::Mode;
 
     /// Expressions of every kind, evaluated in `MY` with `TARGET` opposite.
     const EXPRESSIONS: [&str; 34] = [

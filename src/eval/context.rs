@@ -52,17 +52,19 @@ impl<'a> Evaluator<'a> {
                 (self.resolve_reference(*name, frame), self.root_of(last))
             }
             Node::Absolute(name) => (self.resolve(*name, self.root), self.root),
-            Node::Select(name) => match self.deeper(|evaluator| evaluator.eval(tree, base_of(id), frame))? {
-                Value::Ad(ad) => {
-                    let from = self.searched(&ad)?;
-                    (self.resolve(*name, from), self.root_of(from))
+            Node::Select(name) => {
+                match self.deeper_by_reference(|evaluator| evaluator.eval(tree, base_of(id), frame))? {
+                    Value::Ad(ad) => {
+                        let from = self.searched(&ad)?;
+                        (self.resolve(*name, from), self.root_of(from))
+                    }
+                    Value::List(list) => {
+                        let found = Some(Found::Value(self.project(&list, *name, frame)?));
+                        return Ok(Some(Located { found, at: self.current(frame) }));
+                    }
+                    _ => return Ok(Some(Located { found: None, at: self.current(frame) })),
                 }
-                Value::List(list) => {
-                    let found = Some(Found::Value(self.project(&list, *name, frame)?));
-                    return Ok(Some(Located { found, at: self.current(frame) }));
-                }
-                _ => return Ok(Some(Located { found: None, at: self.current(frame) })),
-            },
+            }
             _ => return Ok(None),
         };
         let located = match found {
@@ -113,11 +115,13 @@ impl<'a> Evaluator<'a> {
             return Err(EvalError::Contexts(MAX_TOTAL_DEPTH));
         }
         let outer = (std::mem::take(&mut self.active), std::mem::take(&mut self.depth), self.root);
+        let references = std::mem::take(&mut self.references);
         self.outer_depth += outer.1 + MIN_LEVELS;
         self.root = self.root_of(frame);
         let value = self.with_fresh_search(|evaluator| with_stack(|| inner(evaluator)));
         self.outer_depth -= outer.1 + MIN_LEVELS;
         (self.active, self.depth, self.root) = outer;
+        self.references = references;
         value
     }
 

@@ -8,6 +8,7 @@ pub mod clause;
 mod condition;
 pub mod conditions;
 mod context;
+mod depth;
 pub mod explain;
 pub mod flatten;
 mod frame;
@@ -25,6 +26,7 @@ use thiserror::Error;
 
 use crate::builtin::{self, Call, Exit};
 use crate::eval::context::RelocatedExpr;
+use crate::eval::depth::CountedLevel;
 pub(crate) use crate::eval::frame::Found;
 use crate::eval::frame::{
     ALONE, Active, Frame, Holder, LEFT, LEFT_CONTEXT, MATCH, MATCH_AD, RIGHT, RIGHT_CONTEXT, borrowed_attribute,
@@ -34,6 +36,7 @@ pub(crate) use crate::eval::parts::as_error_value;
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::name::{Key, Name, known};
 use crate::random::SplitMix64;
+use crate::semantics::VersionRule;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
@@ -48,6 +51,9 @@ pub enum EvalError {
     /// More operators, parentheses and references on one path than allowed.
     #[error("the evaluation exceeds {0} levels")]
     Depth(u32),
+    /// An attribute refers to itself, in a version that does not notice it.
+    #[error("an attribute refers to itself")]
+    Circular,
     /// More node evaluations than allowed.
     #[error("the evaluation exceeds {0} steps")]
     Work(u64),
@@ -82,8 +88,10 @@ pub struct Evaluator<'a> {
     /// The outermost ad around the one where evaluation started: what `root` and `.x` mean everywhere.
     root: FrameId,
     depth: u32,
-    /// The limit of the depth.
+    /// The limit of the depth; 0 in versions where [`depth`] has the limits.
     deepest: u32,
+    /// Levels that count in such versions.
+    references: u32,
     /// The reason that the evaluation of a condition was abandoned.
     failed: Option<EvalError>,
     /// Levels of the evaluations around this one, which was begun afresh inside them.
@@ -125,7 +133,8 @@ impl<'a> Evaluator<'a> {
             start,
             root: ALONE,
             depth: 0,
-            deepest: scope.settings.limits.depth,
+            deepest: depth::deepest(scope.settings),
+            references: 0,
             failed: None,
             outer_depth: 0,
             search_scope: FrameId::NONE,
@@ -225,7 +234,8 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn both_accept(mut self) -> bool {
         let requirements = *REQUIREMENTS;
         [RIGHT, LEFT].into_iter().all(|side| {
-            (self.depth, self.steps_left, self.bytes) = (0, self.settings.limits.work, 0);
+            (self.depth, self.references) = (0, 0);
+            (self.steps_left, self.bytes) = (self.settings.limits.work, 0);
             self.active.clear();
             self.truth_outward(requirements, side) == Ok(Truth::True)
         })
@@ -287,12 +297,23 @@ impl<'a> Evaluator<'a> {
     /// Evaluates one level deeper.
     pub(crate) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T, EvalError>) -> Result<T, EvalError> {
         if self.depth >= self.deepest {
-            return Err(EvalError::Depth(self.deepest));
+            return self.beyond(CountedLevel::Operator, inner);
         }
         self.depth += 1;
         let result = inner(self);
         self.depth -= 1;
         result
+    }
+
+    /// As [`Evaluator::deeper`], for what counts as a reference in all versions.
+    pub(crate) fn deeper_by_reference<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, EvalError>,
+    ) -> Result<T, EvalError> {
+        if self.depth >= self.deepest {
+            return self.beyond(CountedLevel::Reference, inner);
+        }
+        self.deeper(inner)
     }
 
     fn binary(
@@ -310,6 +331,10 @@ impl<'a> Evaluator<'a> {
             }
             BinaryOp::Default => {
                 let first = self.eval(tree, left, frame)?;
+                if !first.is_undefined() && self.settings.semantics.is_old(VersionRule::ElvisPrecedence) {
+                    // Evaluated in any case, and may fail.
+                    self.eval(tree, right, frame)?;
+                }
                 if first.is_undefined() { self.eval(tree, right, frame) } else { Ok(first) }
             }
             _ => self.strict(tree, op, [left, right], frame).map_err(|abandoned| self.failure(abandoned)),
@@ -327,9 +352,15 @@ impl<'a> Evaluator<'a> {
         [condition, yes, no]: [NodeId; 3],
         frame: FrameId,
     ) -> Result<Value, EvalError> {
-        match self.condition(tree, condition, frame)? {
+        let truth = self.condition(tree, condition, frame)?;
+        match truth {
             Truth::True => self.eval(tree, yes, frame),
             Truth::False => self.eval(tree, no, frame),
+            Truth::Undefined | Truth::Error if self.settings.semantics.is_old(VersionRule::Cycle) => {
+                self.eval(tree, yes, frame)?;
+                self.eval(tree, no, frame)?;
+                Ok(if truth == Truth::Undefined { Value::Undefined } else { Value::Error })
+            }
             Truth::Undefined => Ok(Value::Undefined),
             Truth::Error => Ok(Value::Error),
             Truth::NotBoolean => {
@@ -439,7 +470,7 @@ impl<'a> Evaluator<'a> {
     fn follow(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, EvalError> {
         // A reference counts as a level even when nothing is left to evaluate.
         if self.depth >= self.deepest {
-            return Err(EvalError::Depth(self.deepest));
+            self.beyond_reference()?;
         }
         match found {
             Found::Value(value) => Ok(value),
@@ -461,13 +492,20 @@ impl<'a> Evaluator<'a> {
 
     fn follow_tree(&mut self, tree: &Arc<Tree>, node: NodeId, at: FrameId, active: Active) -> Result<Value, EvalError> {
         if self.active.contains(&active) {
-            return Ok(Value::Undefined);
+            return self.circular();
         }
         self.active.push(active);
-        let value = self
-            .with_fresh_search(|evaluator| evaluator.deeper(|evaluator| with_stack(|| evaluator.eval(tree, node, at))));
+        let value = self.with_fresh_search(|evaluator| {
+            evaluator.deeper_by_reference(|evaluator| with_stack(|| evaluator.eval(tree, node, at)))
+        });
         self.active.pop();
         value
+    }
+
+    /// A reference to an attribute that is being evaluated.
+    #[cold]
+    fn circular(&self) -> Result<Value, EvalError> {
+        if self.settings.semantics.is_old(VersionRule::Cycle) { Err(EvalError::Circular) } else { Ok(Value::Undefined) }
     }
 
     pub(crate) fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, EvalError> {
@@ -483,6 +521,12 @@ impl<'a> Evaluator<'a> {
             return Ok(Value::Error);
         }
         match with_stack(|| (function.run)(&mut Call::new(self, tree, arguments, frame))) {
+            Ok(Value::Bool(_))
+                if self.settings.semantics.is_old(VersionRule::VersionCase)
+                    && !builtin::version::is_spelled(function.name, site.name) =>
+            {
+                Ok(Value::Error)
+            }
             Ok(value) | Err(Exit::Value(value)) => Ok(value),
             Err(Exit::Abandoned(error)) => Err(error),
         }

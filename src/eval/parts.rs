@@ -6,6 +6,7 @@ use crate::ad::ClassAd;
 use crate::eval::frame::{Frame, Holder, LEFT, RIGHT};
 use crate::eval::{EvalError, Evaluator, Found, with_stack};
 use crate::name::{Name, known};
+use crate::semantics::VersionRule;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::value::{AdOrigin, AdValue, FrameId, Items, List, Type, Value, WrittenAd, elements};
 
@@ -75,7 +76,7 @@ impl<'a> Evaluator<'a> {
             self.charge_work(1)?;
             return self.outward(name, id);
         }
-        let from = self.deeper(|evaluator| evaluator.eval(tree, base, frame))?;
+        let from = self.deeper_by_reference(|evaluator| evaluator.eval(tree, base, frame))?;
         self.attribute_of(&from, name, frame)
     }
 
@@ -158,7 +159,9 @@ impl<'a> Evaluator<'a> {
                 self.charge_work(1)?;
                 Ok(match &values[at] {
                     // Made elements are constants, and a duration as a constant evaluates to a number.
-                    Value::RelTime(seconds) => Value::Real(*seconds),
+                    Value::RelTime(seconds) if !self.settings.semantics.is_old(VersionRule::ReltimeLiteral) => {
+                        Value::Real(*seconds)
+                    }
                     other => other.clone(),
                 })
             }
@@ -256,7 +259,7 @@ fn unless_lost(list: &List, element: Value) -> Value {
 /// The error value with which the reference goes on although the evaluation of a part failed.
 pub(crate) fn as_error_value(value: Result<Value, EvalError>) -> Result<Value, EvalError> {
     match value {
-        Err(EvalError::Depth(_) | EvalError::Function(_)) => Ok(Value::Error),
+        Err(EvalError::Depth(_) | EvalError::Circular | EvalError::Function(_)) => Ok(Value::Error),
         other => other,
     }
 }

@@ -7,6 +7,7 @@ use crate::builtin::in_use::Usage;
 use crate::builtin::user_map::{Homes, UserMaps};
 use crate::eval::{EvalError, Evaluator};
 use crate::name::Name;
+use crate::semantics::Semantics;
 use crate::syntax::expr::Expr;
 use crate::syntax::parse::{Mode, ParseOptions};
 use crate::syntax::time::Zone;
@@ -37,6 +38,8 @@ impl Default for Limits {
 pub struct EvalOptions {
     /// HTCondor or strict mode.
     pub mode: Mode,
+    /// The version of the language.
+    pub semantics: Semantics,
     /// The result of `time()`, in seconds since 1970.
     pub now: i64,
     /// A clock that is looked at instead of [`EvalOptions::now`] whenever an evaluation needs the time.
@@ -60,6 +63,7 @@ impl Default for EvalOptions {
     fn default() -> Self {
         EvalOptions {
             mode: Mode::HTCondor,
+            semantics: Semantics::default(),
             now: 0,
             clock: None,
             zone: Zone::utc(),
@@ -80,7 +84,8 @@ impl EvalOptions {
 
     /// The options for texts that an evaluation parses, or that are evaluated with these settings.
     pub fn parse_options(&self) -> ParseOptions {
-        ParseOptions { mode: self.mode, quoting: Quoting::New, places: false, zone: self.zone.clone() }
+        let EvalOptions { mode, semantics, ref zone, .. } = *self;
+        ParseOptions { mode, quoting: Quoting::New, semantics, places: false, zone: zone.clone() }
     }
 }
 

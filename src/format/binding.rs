@@ -279,7 +279,7 @@ fn reached(text: &[u8], error: &SyntaxError, options: &ParseOptions) -> usize {
         _ => {}
     }
     // The error may be about the beginning of a token only.
-    let mut lexer = Lexer::new(&text[start..], options.mode, options.quoting);
+    let mut lexer = Lexer::new(&text[start..], options);
     let end = match lexer.next() {
         Some(Ok(_)) => start + lexer.offset(),
         None | Some(Err(SyntaxError { kind: SyntaxErrorKind::UnterminatedString { .. }, .. })) => {
@@ -309,7 +309,7 @@ fn looked_ahead(text: &[u8], start: usize, end: usize) -> usize {
 
 /// The end of the string that a place is in.
 fn string_around(text: &[u8], place: usize, options: &ParseOptions) -> Option<usize> {
-    let mut lexer = Lexer::new(text, options.mode, options.quoting);
+    let mut lexer = Lexer::new(text, options);
     loop {
         let before = lexer.offset();
         lexer.next()?.ok()?;
@@ -323,7 +323,7 @@ fn string_around(text: &[u8], place: usize, options: &ParseOptions) -> Option<us
 /// The place that the reference has reached when it finds an empty name, which is after the value: in JSON right there,
 /// in new syntax when the next token is known.
 fn behind_value(text: &[u8], name: usize, options: &ParseOptions) -> usize {
-    let mut lexer = Lexer::new(&text[name..], options.mode, options.quoting);
+    let mut lexer = Lexer::new(&text[name..], options);
     let mut tokens = std::iter::from_fn(|| {
         let token = lexer.next()?.ok()?;
         Some((name + lexer.offset(), token))

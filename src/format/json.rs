@@ -14,6 +14,7 @@ use crate::format::new::unexpected;
 use crate::format::vocabulary::{Expressions, Names, whole};
 use crate::format::{MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES};
 use crate::name::Name;
+use crate::semantics::{Semantics, VersionRule};
 use crate::span::Span;
 use crate::syntax::literal::Literal;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_full};
@@ -136,7 +137,9 @@ impl JsonParser {
             return Ok(literal);
         }
         // The lexer knows which other numbers there are, and what is wrong with the rest.
-        match parse_expr(text, self.expressions.options()) {
+        let options = self.expressions.options();
+        let semantics = options.semantics.with(VersionRule::SizeSuffix, Semantics::default());
+        match parse_expr(text, &ParseOptions { semantics, ..options.clone() }) {
             Ok(expr) => Ok(expr.as_literal().cloned()),
             Err(error) if matches!(error.kind, SyntaxErrorKind::Unexpected { .. }) => Ok(None),
             Err(error) => Err(error),

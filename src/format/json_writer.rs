@@ -79,7 +79,8 @@ impl Notation for Json {
                 self.write_quoted(out, |text| write_literal(text, &Literal::Real(*value), Style::New));
             }
             Literal::Str(string) => write_string(out, string),
-            Literal::Error | Literal::Real(_) | Literal::AbsTime(_) => {
+            Literal::Suffixed(number, _) => self.write_constant(out, number),
+            Literal::Error | Literal::Real(_) | Literal::AbsTime(_) | Literal::OldRelTime(_) => {
                 self.write_quoted(out, |text| write_literal(text, literal, Style::New));
             }
         }

@@ -3,6 +3,7 @@
 //! Nine values of ten in real ads are plain constants. Each function here either reads the whole text as one, exactly
 //! as the parser would, or declines; it never reports an error.
 
+use crate::semantics::Semantics;
 use crate::syntax::literal::Literal;
 use crate::syntax::number;
 use crate::syntax::quote::unquote;
@@ -105,7 +106,8 @@ pub(crate) fn number(text: &[u8]) -> Option<Literal> {
     let whole = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if whole == digits.len() {
         // Zeros in front are for the lexer to judge.
-        return (whole > 0 && (whole == 1 || digits[0] != b'0')).then(|| Literal::Int(integer(text, digits)));
+        let is_plain = whole > 0 && (whole == 1 || digits[0] != b'0');
+        return is_plain.then(|| integer(text, digits)).flatten().map(Literal::Int);
     }
     let mut at = whole;
     if digits[at] == b'.' {
@@ -128,12 +130,13 @@ pub(crate) fn number(text: &[u8]) -> Option<Literal> {
     (at == digits.len()).then(|| Literal::Real(number::parse_real(text)))
 }
 
-fn integer(text: &[u8], digits: &[u8]) -> i64 {
+/// An integer; none for one that the lexer has to judge.
+fn integer(text: &[u8], digits: &[u8]) -> Option<i64> {
     if digits.len() > 18 {
-        return number::parse_integer(text);
+        return number::checked_integer(text, Semantics::default());
     }
     let value = digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
-    if digits.len() < text.len() { -value } else { value }
+    Some(if digits.len() < text.len() { -value } else { value })
 }
 
 fn word(text: &[u8]) -> Option<Literal> {

@@ -14,6 +14,7 @@ use crate::format::vocabulary::{Expressions, Names};
 use crate::format::xml_token::{Elements, Tag, TagSide, decode_entities};
 use crate::format::{MAX_ATTRIBUTES, TOO_LONG, TOO_MANY_ATTRIBUTES};
 use crate::name::Name;
+use crate::semantics::{Semantics, VersionRule};
 use crate::span::Span;
 use crate::syntax::literal::Literal;
 use crate::syntax::number::{checked_integer, real_prefix};
@@ -245,20 +246,29 @@ impl XmlParser {
         if tag.name != b"s" && content.iter().all(|byte| is_space(*byte)) {
             return Err(unexpected(text, close, Expected::XmlText));
         }
-        let bad_time = || {
-            let kind = SyntaxErrorKind::BadTime(String::from_utf8_lossy(&content).into_owned());
-            SyntaxError::new(kind, Span::new(tag.end, close))
+        let semantics = self.expressions.options().semantics;
+        let time = |literal: Option<Literal>| match literal {
+            Some(literal) => Ok(literal),
+            None if semantics.is_old(VersionRule::TimeLiteralBad) => Ok(Literal::Error),
+            None => {
+                let kind = SyntaxErrorKind::BadTime(String::from_utf8_lossy(&content).into_owned());
+                Err(SyntaxError::new(kind, Span::new(tag.end, close)))
+            }
         };
         let literal = match tag.name {
             b"s" if memchr::memchr(b'\\', &content).is_none() => Literal::Str(Text::new(&content)),
             b"s" => Literal::Str(Text::from(unescape(&content).map_err(|_| nul(tag.end, close))?)),
-            b"i" => integer(&content).map_or(Literal::Error, Literal::Int),
+            b"i" => integer(&content, semantics).map_or(Literal::Error, Literal::Int),
             b"r" => real_prefix(&content).map_or(Literal::Error, |(value, _)| Literal::Real(value)),
             b"at" => {
                 let zone = &self.expressions.options().zone;
-                Literal::AbsTime(parse_abs(&content, zone).ok_or_else(bad_time)?)
+                time(parse_abs(&content, zone).map(Literal::AbsTime))?
             }
-            b"rt" => Literal::RelTime(parse_rel(&content).ok_or_else(bad_time)?),
+            b"rt" => {
+                let is_old = semantics.is_old(VersionRule::ReltimeLiteral);
+                let literal = if is_old { Literal::OldRelTime } else { Literal::RelTime };
+                time(parse_rel(&content).map(literal))?
+            }
             _ => {
                 let at = |error: SyntaxError| SyntaxError { span: Span::new(tag.end, close), ..error };
                 return Ok((Start::Expression(self.expressions.parse(&content, 0).map_err(at)?.0), end));
@@ -340,10 +350,11 @@ fn swallow(text: &[u8], at: usize, name: &[u8]) -> usize {
 }
 
 /// The integer that a text begins with; what follows is ignored.
-fn integer(text: &[u8]) -> Option<i64> {
+fn integer(text: &[u8], semantics: Semantics) -> Option<i64> {
     let text = text.trim_ascii_start();
+    let text = text.strip_prefix(b"+").filter(|_| semantics.is_old(VersionRule::IntegerRange)).unwrap_or(text);
     text.strip_prefix(b"-").unwrap_or(text).first().filter(|byte| byte.is_ascii_digit())?;
-    checked_integer(text)
+    checked_integer(text, semantics)
 }
 
 fn unexpected(text: &[u8], at: usize, expected: Expected) -> SyntaxError {

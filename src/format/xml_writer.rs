@@ -8,7 +8,7 @@ use crate::syntax::literal::Literal;
 use crate::syntax::number::write_real;
 use crate::syntax::print::{Style, write_expr, write_integer};
 use crate::syntax::quote::write_escaped;
-use crate::syntax::time::write_abs;
+use crate::syntax::time::{write_abs, write_rel};
 
 /// Writes ads in the XML form, in listing order, their own attributes only (`docs/reference/classad-language.md` 8.8).
 ///
@@ -69,6 +69,12 @@ impl Notation for Xml {
                     value => write_real(out, value),
                 }
                 out.extend_from_slice(b"</r>");
+            }
+            Literal::Suffixed(number, _) => self.write_constant(out, number),
+            Literal::OldRelTime(seconds) => {
+                out.extend_from_slice(b"<rt>");
+                write_rel(out, *seconds);
+                out.extend_from_slice(b"</rt>");
             }
             Literal::Str(text) => {
                 out.extend_from_slice(b"<s>");

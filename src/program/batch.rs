@@ -234,7 +234,7 @@ impl<'b> Batch<'b> {
         }
         match tree.view(id) {
             // As an expression a duration is a real.
-            View::Literal(Literal::RelTime(_) | Literal::AbsTime(_)) => None,
+            View::Literal(Literal::RelTime(_) | Literal::OldRelTime(_) | Literal::AbsTime(_)) => None,
             View::Literal(literal) => Some(Vector::Same(Value::from(literal))),
             View::Reference(reference) => {
                 let resolved = self.pair.resolve(reference, side);

@@ -182,8 +182,11 @@ pub fn identical(a: &Literal, b: &Literal) -> bool {
         (Literal::Undefined, Literal::Undefined) | (Literal::Error, Literal::Error) => true,
         (Literal::Bool(a), Literal::Bool(b)) => a == b,
         (Literal::Int(a), Literal::Int(b)) => a == b,
-        (Literal::Real(a), Literal::Real(b)) | (Literal::RelTime(a), Literal::RelTime(b)) => a.to_bits() == b.to_bits(),
+        (Literal::Real(a), Literal::Real(b))
+        | (Literal::RelTime(a), Literal::RelTime(b))
+        | (Literal::OldRelTime(a), Literal::OldRelTime(b)) => a.to_bits() == b.to_bits(),
         (Literal::Str(a), Literal::Str(b)) => a == b,
+        (Literal::Suffixed(a, suffix), Literal::Suffixed(b, other)) => suffix == other && identical(a, b),
         (Literal::AbsTime(a), Literal::AbsTime(b)) => (a.seconds, a.offset) == (b.seconds, b.offset),
         _ => false,
     }
@@ -200,7 +203,8 @@ fn hash(literal: &Literal) -> u64 {
         Literal::Bool(value) => mix(2, u64::from(*value)),
         Literal::Int(value) => mix(3, *value as u64),
         Literal::Real(value) => mix(4, value.to_bits()),
-        Literal::RelTime(value) => mix(5, value.to_bits()),
+        Literal::RelTime(value) | Literal::OldRelTime(value) => mix(5, value.to_bits()),
+        Literal::Suffixed(number, suffix) => mix(8, hash(number) ^ u64::from(suffix.letter())),
         Literal::AbsTime(time) => mix(6, time.seconds as u64),
         Literal::Str(text) => text.chunks(8).fold(mix(7, text.len() as u64), |hash, chunk| {
             let mut bytes = [0; 8];

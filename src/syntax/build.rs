@@ -5,6 +5,7 @@
 
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::name::Name;
+use crate::semantics::VersionRule;
 use crate::span::Span;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, copy_into};
 use crate::syntax::literal::Literal;
@@ -28,12 +29,21 @@ pub struct Builder<'o> {
     waiting: Vec<(BinaryOp, NodeId)>,
     elements: Vec<NodeId>,
     bindings: Vec<(Name, NodeId)>,
+    /// The last default of the lowest precedence.
+    late: Option<NodeId>,
 }
 
 impl<'o> Builder<'o> {
     /// An empty builder.
     pub fn new(options: &'o ParseOptions) -> Self {
-        Builder { options, tree: Tree::default(), waiting: Vec::new(), elements: Vec::new(), bindings: Vec::new() }
+        Builder {
+            options,
+            tree: Tree::default(),
+            waiting: Vec::new(),
+            elements: Vec::new(),
+            bindings: Vec::new(),
+            late: None,
+        }
     }
 
     /// The finished tree; its last node is the root.
@@ -106,6 +116,18 @@ impl<'o> Builder<'o> {
         self.push_around(Node::Binary(BinaryOp::Default, left, right), left, right)
     }
 
+    /// `left ?: right` where it has the lowest precedence.
+    pub fn late_default(&mut self, left: NodeId, right: NodeId) -> NodeId {
+        let node = self.default(left, right);
+        self.late = Some(node);
+        node
+    }
+
+    /// Tests whether the expression so far is a conditional, or a default of the lowest precedence.
+    pub fn is_conditional(&self) -> bool {
+        self.late == Some(self.tree.root()) || matches!(self.tree.node(self.tree.root()), Node::Conditional { .. })
+    }
+
     /// A prefix operator.
     pub fn unary(&mut self, start: usize, op: UnaryOp, operand: NodeId, end: usize) -> NodeId {
         self.push(start, Node::Unary(op, operand), end)
@@ -146,7 +168,14 @@ impl<'o> Builder<'o> {
             && let Node::Literal(Literal::Str(text)) = self.tree.node(argument)
             && let Some(read) = time_reader(name)
         {
-            let Some(literal) = read(text, &self.options.zone) else {
+            let read = match read(text, &self.options.zone) {
+                Some(Literal::RelTime(seconds)) if self.options.semantics.is_old(VersionRule::ReltimeLiteral) => {
+                    Some(Literal::OldRelTime(seconds))
+                }
+                None if self.options.semantics.is_old(VersionRule::TimeLiteralBad) => Some(Literal::Error),
+                other => other,
+            };
+            let Some(literal) = read else {
                 let shown = String::from_utf8_lossy(text).into_owned();
                 return Err(SyntaxError::new(SyntaxErrorKind::BadTime(shown), Span::new(start, end)));
             };

@@ -99,7 +99,7 @@ fn pieces(source: &[u8], options: &ParseOptions) -> Result<Vec<Piece>, SyntaxErr
     let mut lists: Vec<bool> = Vec::new();
     let mut operand = false;
     let mut at = 0;
-    for token in Lexer::new(source, options.mode, options.quoting) {
+    for token in Lexer::new(source, options) {
         let (start, token, end) = token?;
         between(source, at, start, &mut found);
         at = end;
@@ -109,7 +109,8 @@ fn pieces(source: &[u8], options: &ParseOptions) -> Result<Vec<Piece>, SyntaxErr
                     PieceKind::Number
                 }
                 Token::Literal(_) | Token::Name(_) => PieceKind::Token,
-                Token::Binary(_) | Token::Mark(Mark::Default | Mark::Question | Mark::Colon | Mark::Assign) => {
+                Token::Binary(_)
+                | Token::Mark(Mark::Default | Mark::LateDefault | Mark::Question | Mark::Colon | Mark::Assign) => {
                     PieceKind::Infix
                 }
                 Token::Mark(Mark::Plus | Mark::Minus) if operand => PieceKind::Infix,

@@ -7,11 +7,12 @@ use logos::{Lexer as Scanner, Logos};
 
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::name::Name;
+use crate::semantics::{Semantics, VersionRule};
 use crate::span::Span;
-use crate::syntax::literal::Literal;
+use crate::syntax::literal::{Literal, SizeSuffix};
 use crate::syntax::number;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
-use crate::syntax::parse::Mode;
+use crate::syntax::parse::{Mode, ParseOptions};
 use crate::syntax::quote::unquote;
 use crate::syntax::token::{Mark, Quoting, Raw, ScanError};
 use crate::text::Text;
@@ -53,19 +54,22 @@ pub struct Lexer<'s> {
     scanner: Scanner<'s, Raw>,
     mode: Mode,
     quoting: Quoting,
+    semantics: Semantics,
     after_operand: bool,
     failed: bool,
 }
 
 impl<'s> Lexer<'s> {
     /// Reads a text from its beginning.
-    pub fn new(source: &'s [u8], mode: Mode, quoting: Quoting) -> Self {
+    pub fn new(source: &'s [u8], options: &ParseOptions) -> Self {
+        let ParseOptions { mode, quoting, semantics, .. } = *options;
         let source = memchr::memchr(0, source).map_or(source, |end| &source[..end]);
         Lexer {
             source,
             scanner: Raw::lexer_with_extras(source, quoting),
             mode,
             quoting,
+            semantics,
             after_operand: false,
             failed: false,
         }
@@ -110,6 +114,7 @@ impl<'s> Lexer<'s> {
             Raw::QuotedName => Ok(Token::Name(Name::new(self.unquoted()?))),
             Raw::Mark(Mark::Minus) => self.minus(),
             Raw::Mark(Mark::Assign) => self.assign(),
+            Raw::Mark(Mark::Default) => Ok(Token::Mark(self.default_mark())),
             Raw::Mark(mark) => Ok(Token::Mark(mark)),
             Raw::Binary(op) => Ok(Token::Binary(op)),
             Raw::Prefix(op) => Ok(Token::Prefix(op)),
@@ -123,6 +128,13 @@ impl<'s> Lexer<'s> {
             return Err(self.error(SyntaxErrorKind::BadCharacter("`=?`".to_owned()), span.start, span.end + 1));
         }
         Ok(Token::Mark(Mark::Assign))
+    }
+
+    /// `?:`, with or without space between.
+    fn default_mark(&self) -> Mark {
+        let is_late = self.semantics.is_old(VersionRule::ElvisPrecedence)
+            || self.semantics.is_old(VersionRule::EmptyMiddle) && self.scanner.slice().len() > 2;
+        if is_late { Mark::LateDefault } else { Mark::Default }
     }
 
     fn minus(&mut self) -> Result<Token, SyntaxError> {
@@ -141,7 +153,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// A number whose text begins at `start`, a sign included.
-    fn number(&self, raw: Raw, start: usize) -> Result<Token, SyntaxError> {
+    fn number(&mut self, raw: Raw, start: usize) -> Result<Token, SyntaxError> {
         let end = self.scanner.span().end;
         let text = &self.source[start..end];
         let shown = |end: usize| String::from_utf8_lossy(&self.source[start..end.min(self.source.len())]).into_owned();
@@ -168,6 +180,9 @@ impl<'s> Lexer<'s> {
             Raw::Hexadecimal if self.mode == Mode::HTCondor && text[0] == b'0' => {
                 return Err(self.error(SyntaxErrorKind::Hexadecimal(shown(end)), start, end));
             }
+            Raw::Hexadecimal if self.semantics.is_old(VersionRule::IntegerBase) => {
+                Literal::Int(number::parse_c_integer(text))
+            }
             Raw::Hexadecimal => Literal::Int(0),
             _ => {
                 let leading_zero = text[0] == b'0' && text.len() > 1;
@@ -176,10 +191,20 @@ impl<'s> Lexer<'s> {
                 if (leading_zero && self.mode == Mode::HTCondor) || (zero_first && !octal) {
                     return Err(self.error(SyntaxErrorKind::LeadingZero(shown(end)), start, end));
                 }
-                Literal::Int(number::parse_integer(text))
+                Literal::Int(match self.mode {
+                    Mode::Strict if self.semantics.is_old(VersionRule::IntegerBase) => number::parse_c_integer(text),
+                    _ => number::parse_integer(text, self.semantics),
+                })
             }
         };
-        Ok(Token::Literal(literal))
+        Ok(Token::Literal(match SizeSuffix::of(next) {
+            Some(suffix) if self.semantics.is_old(VersionRule::SizeSuffix) => {
+                self.scanner.bump(1);
+                let scaled = Literal::Suffixed(Box::new(literal), suffix);
+                if self.semantics.is_old(VersionRule::SuffixPrinting) { scaled } else { scaled.product() }
+            }
+            _ => literal,
+        }))
     }
 
     fn unquoted(&self) -> Result<std::borrow::Cow<'s, [u8]>, SyntaxError> {

@@ -1,14 +1,32 @@
 //! The nesting of a text, counted as the reference's recursive parser counts.
 //!
-//! In: tokens in their order. Out: whether more than [`LIMIT`] of the productions Expr, Unary and Postfix would be open
+//! In: tokens in their order. Out: whether more than 500 of the productions Expr, Unary and Postfix would be open
 //! at once (`docs/reference/classad-language.md` 12). Knows nothing of trees; a text with wrong syntax is left to the
 //! parser.
 
+use crate::semantics::{Semantics, VersionRule};
 use crate::syntax::lexer::Token;
 use crate::syntax::token::Mark;
 
-/// Simultaneously open productions that are still accepted.
-pub const LIMIT: usize = 500;
+/// The productions that are counted, and how many may be open at once.
+#[derive(Clone, Copy)]
+struct NestingRule {
+    limit: usize,
+    /// Productions of an operand: Unary and Postfix.
+    operand: usize,
+    /// 1 if prefix operators and right operands of `?:` count.
+    prefix: usize,
+}
+
+const NOW: NestingRule = NestingRule { limit: 500, operand: 2, prefix: 1 };
+/// Only Expr is counted.
+const OLD: NestingRule = NestingRule { limit: 1000, operand: 0, prefix: 0 };
+
+impl Default for NestingRule {
+    fn default() -> Self {
+        NOW
+    }
+}
 
 /// The open levels in one pair of brackets, beyond those around it.
 #[derive(Clone, Copy, Default)]
@@ -41,13 +59,20 @@ pub struct Nesting {
     /// `branches` at each `?` whose `:` has not come yet.
     questions: Vec<usize>,
     in_operand: bool,
+    rule: NestingRule,
 }
 
 impl Nesting {
     /// Counting from the beginning of an expression.
-    pub fn new() -> Self {
+    pub fn new(semantics: Semantics) -> Self {
         let level = Level { expr: 1, ..Level::default() };
-        Nesting { level, ..Nesting::default() }
+        let rule = if semantics.is_old(VersionRule::DepthParser) { OLD } else { NOW };
+        Nesting { level, rule, ..Nesting::default() }
+    }
+
+    /// Simultaneously open productions that are still accepted.
+    pub fn limit(&self) -> usize {
+        self.rule.limit
     }
 
     /// Takes the next token; false when it nests too deeply.
@@ -55,15 +80,19 @@ impl Nesting {
         match token {
             Token::Literal(_) | Token::Name(_) => return self.operand(),
             Token::Mark(Mark::Plus | Mark::Minus) | Token::Prefix(_) if !self.in_operand => {
-                self.level.prefixes += 1;
-                return self.level.open() <= LIMIT;
+                self.level.prefixes += self.rule.prefix;
+                return self.level.open() <= self.rule.limit;
             }
             Token::Binary(_) | Token::Prefix(_) | Token::Mark(Mark::Plus | Mark::Minus | Mark::Assign) => {
                 self.end_operand();
             }
             Token::Mark(Mark::Default) => {
-                self.level.defaults += 1;
+                self.level.defaults += self.rule.prefix;
                 self.in_operand = false;
+            }
+            Token::Mark(Mark::LateDefault) => {
+                self.end_operand();
+                self.level.branches += 1;
             }
             Token::Mark(Mark::Dot) if !self.in_operand => return self.operand(),
             Token::Mark(Mark::Dot) => {}
@@ -88,7 +117,7 @@ impl Nesting {
             Token::Mark(Mark::OpenParen | Mark::OpenBracket | Mark::OpenBrace) => {
                 // Inside an operand: its Unary and Postfix are open too.
                 let fits = self.operand();
-                let outside = self.level.open() + 2;
+                let outside = self.level.open() + self.rule.operand;
                 self.outer.push(self.level);
                 self.level = Level { outside, expr: 1, questions: self.questions.len(), ..Level::default() };
                 self.in_operand = false;
@@ -105,7 +134,7 @@ impl Nesting {
 
     fn operand(&mut self) -> bool {
         self.in_operand = true;
-        self.level.open() + 2 <= LIMIT
+        self.level.open() + self.rule.operand <= self.rule.limit
     }
 
     fn end_operand(&mut self) {

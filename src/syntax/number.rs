@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use crate::semantics::{Semantics, VersionRule};
 use crate::syntax::token::is_space;
 
 /// Longest mantissa kept by [`write_general`]; a double has at most 767 significant decimal digits, the rest are zeros.
@@ -346,29 +347,57 @@ pub fn parse_real(digits: &[u8]) -> f64 {
     std::str::from_utf8(digits).ok().and_then(|text| text.parse().ok()).unwrap_or(0.0)
 }
 
-/// Reads an integer token, with an optional leading minus sign; a number that does not fit 64 bits is 0.
+/// Reads an integer token, with an optional leading minus sign; a number that does not fit 64 bits is 0, in older
+/// versions the nearest integer.
 ///
 /// Reading stops at the first byte that is no digit, so that hexadecimal tokens are 0 as in the reference.
 ///
 /// ```
 /// # use classmate::internal::syntax::number::parse_integer;
-/// assert_eq!(parse_integer(b"-9223372036854775808"), i64::MIN);
-/// assert_eq!(parse_integer(b"9223372036854775808"), 0);
+/// # use classmate::Semantics;
+/// assert_eq!(parse_integer(b"-9223372036854775808", Semantics::default()), i64::MIN);
+/// assert_eq!(parse_integer(b"9223372036854775808", Semantics::default()), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn parse_integer(digits: &[u8]) -> i64 {
-    checked_integer(digits).unwrap_or(0)
+pub fn parse_integer(digits: &[u8], semantics: Semantics) -> i64 {
+    checked_integer(digits, semantics).unwrap_or(0)
 }
 
-/// As [`parse_integer`]; none for a number that does not fit 64 bits.
-pub(crate) fn checked_integer(digits: &[u8]) -> Option<i64> {
+/// Reads an integer token as C reads literals: octal after `0`, hexadecimal after `0x`; what does not fit 64 bits is the
+/// nearest integer.
+pub(crate) fn parse_c_integer(text: &[u8]) -> i64 {
+    let (is_negative, digits) = match text.strip_prefix(b"-") {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let (base, digits) = match digits {
+        [b'0', b'x' | b'X', digits @ ..] => (16, digits),
+        [b'0', digits @ ..] => (8, digits),
+        _ => (10, digits),
+    };
+    let digits = digits.iter().map_while(|digit| char::from(*digit).to_digit(base));
+    let magnitude = digits.fold(0_u128, |sum, digit| (sum * u128::from(base) + u128::from(digit)).min(1 << 64));
+    nearest(is_negative, magnitude)
+}
+
+fn nearest(is_negative: bool, magnitude: u128) -> i64 {
+    let magnitude = magnitude as i128;
+    let value = if is_negative { -magnitude } else { magnitude };
+    value.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) as i64
+}
+
+/// As [`parse_integer`]; none for a number that does not fit 64 bits, unless it is the nearest integer.
+pub(crate) fn checked_integer(digits: &[u8], semantics: Semantics) -> Option<i64> {
     let (negative, digits) = match digits.split_first() {
         Some((b'-', rest)) => (true, rest),
         _ => (false, digits),
     };
     let mut digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
     // Counting downwards, because the most negative number has no positive counterpart.
-    let value = digits.try_fold(0_i64, |sum, digit| sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0')))?;
-    if negative { Some(value) } else { value.checked_neg() }
+    let value = digits.try_fold(0_i64, |sum, digit| sum.checked_mul(10)?.checked_sub(i64::from(digit - b'0')));
+    let value = if negative { value } else { value.and_then(i64::checked_neg) };
+    let nearest = if negative { i64::MIN } else { i64::MAX };
+    value.or_else(|| semantics.is_old(VersionRule::IntegerRange).then_some(nearest))
 }
 
 /// Truncates a real to an integer as x86-64 does (`cvttsd2si`): what does not fit, and NaN, is the smallest integer.
@@ -386,6 +415,29 @@ pub fn real_to_integer(value: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn integer(digits: &[u8]) -> i64 {
+        parse_integer(digits, Semantics::default())
+    }
+
+    #[test]
+    fn older_versions_read_integers_as_c_does() {
+        let old = Semantics::of(crate::semantics::OLDEST);
+        assert_eq!(parse_integer(b"9223372036854775808", old), i64::MAX);
+        assert_eq!(parse_integer(b"-99999999999999999999", old), i64::MIN);
+        for (text, expected) in [
+            (&b"0777"[..], 511),
+            (b"-010", -8),
+            (b"0", 0),
+            (b"-0x10", -16),
+            (b"0x7fffffffffffffff", i64::MAX),
+            (b"0xffffffffffffffffffffffffffffffffff", i64::MAX),
+            (b"-0xffffffffffffffffffffffffffffffffff", i64::MIN),
+            (b"12", 12),
+        ] {
+            assert_eq!(parse_c_integer(text), expected);
+        }
+    }
 
     fn real(value: f64) -> String {
         let mut out = Vec::new();
@@ -521,13 +573,13 @@ mod tests {
 
     #[test]
     fn integers_out_of_range_are_zero() {
-        assert_eq!(parse_integer(b"9223372036854775807"), i64::MAX);
-        assert_eq!(parse_integer(b"9223372036854775808"), 0);
-        assert_eq!(parse_integer(b"-9223372036854775808"), i64::MIN);
-        assert_eq!(parse_integer(b"-9223372036854775809"), 0);
-        assert_eq!(parse_integer(b"99999999999999999999"), 0);
-        assert_eq!(parse_integer(b"010"), 10);
-        assert_eq!(parse_integer(b"-0x10"), 0);
+        assert_eq!(integer(b"9223372036854775807"), i64::MAX);
+        assert_eq!(integer(b"9223372036854775808"), 0);
+        assert_eq!(integer(b"-9223372036854775808"), i64::MIN);
+        assert_eq!(integer(b"-9223372036854775809"), 0);
+        assert_eq!(integer(b"99999999999999999999"), 0);
+        assert_eq!(integer(b"010"), 10);
+        assert_eq!(integer(b"-0x10"), 0);
     }
 
     #[test]
@@ -545,6 +597,6 @@ mod tests {
     fn a_million_digits_are_read_in_one_pass() {
         let text = vec![b'9'; 1_000_000];
         assert_eq!(real_prefix(&text), Some((f64::INFINITY, 1_000_000)));
-        assert_eq!(parse_integer(&text), 0);
+        assert_eq!(integer(&text), 0);
     }
 }

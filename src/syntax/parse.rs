@@ -3,18 +3,20 @@
 //! [`parse_expr`] reads the whole text, [`parse_prefix`] lines of the long format, [`parse_full`] the text of `eval()`
 //! and JSON.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use lalrpop_util::ParseError;
 
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
+use crate::semantics::{Semantics, VersionRule};
 use crate::span::Span;
 use crate::syntax::build::Builder;
-use crate::syntax::expr::{Expr, Node, Tree};
+use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::lexer::{Lexer, Spanned, Token};
-use crate::syntax::nesting::{LIMIT, Nesting};
+use crate::syntax::nesting::Nesting;
 use crate::syntax::time::Zone;
-use crate::syntax::token::Quoting;
+use crate::syntax::token::{Mark, Quoting};
 
 #[expect(
     unused_imports,
@@ -48,6 +50,8 @@ pub struct ParseOptions {
     pub mode: Mode,
     /// New or old strings.
     pub quoting: Quoting,
+    /// The version of the language.
+    pub semantics: Semantics,
     /// True if nodes remember their places.
     pub places: bool,
     /// The zone of `absTime("…")` texts that name none.
@@ -56,7 +60,13 @@ pub struct ParseOptions {
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        ParseOptions { mode: Mode::default(), quoting: Quoting::default(), places: false, zone: Zone::utc() }
+        ParseOptions {
+            mode: Mode::default(),
+            quoting: Quoting::default(),
+            semantics: Semantics::default(),
+            places: false,
+            zone: Zone::utc(),
+        }
     }
 }
 
@@ -72,8 +82,7 @@ impl Default for ParseOptions {
 /// assert_eq!(error.span.range(), 9..10);
 /// ```
 pub fn parse_expr(source: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxError> {
-    let tokens = LimitedTokens::new(source, options)?;
-    run(source, tokens, options).map(|tree| Expr::whole(Arc::new(tree)))
+    parse_until(source, options, usize::MAX).map(|(expr, _)| expr)
 }
 
 /// Parses the longest expression that a text begins with; what follows is ignored, as HTCondor does in the lines
@@ -85,16 +94,54 @@ pub fn parse_prefix(source: &[u8], options: &ParseOptions) -> Result<(Expr, usiz
     match parse_expr(source, options) {
         Ok(expr) => Ok((expr, source.len())),
         Err(error) => match before(&error, source, options) {
-            Some(expr) => Ok((expr, error.span.start as usize)),
+            Some((expr, _)) => Ok((expr, error.span.start as usize)),
             None => Err(error),
         },
     }
 }
 
 /// The expression that ends at a syntax error: whatever stopped the parser may also follow a complete expression.
-fn before(error: &SyntaxError, source: &[u8], options: &ParseOptions) -> Option<Expr> {
-    let tokens = LimitedTokens { end: error.span.start as usize, ..LimitedTokens::new(source, options).ok()? };
-    run(source, tokens, options).ok().map(|tree| Expr::whole(Arc::new(tree)))
+fn before(error: &SyntaxError, source: &[u8], options: &ParseOptions) -> Option<(Expr, bool)> {
+    parse_until(source, options, error.span.start as usize).ok()
+}
+
+/// Parses the tokens that begin before a place. Also tells whether they are a conditional.
+fn parse_until(source: &[u8], options: &ParseOptions, end: usize) -> Result<(Expr, bool), SyntaxError> {
+    let mut ignored = Vec::new();
+    loop {
+        let tokens = LimitedTokens { end, ignored: ignored.clone(), ..LimitedTokens::new(source, options)? };
+        let error = match run(source, tokens, options) {
+            Ok((tree, is_conditional)) => return Ok((Expr::whole(Arc::new(tree)), is_conditional)),
+            Err(error) => error,
+        };
+        let middle =
+            options.semantics.is_old(VersionRule::EmptyMiddle).then(|| ignored_middle(source, options, &error));
+        match middle.flatten().filter(|middle| !ignored.contains(middle)) {
+            Some(middle) => ignored.push(middle),
+            None => return Err(error),
+        }
+    }
+}
+
+/// The middle of a conditional that cannot be parsed just where its colon is: versions that do not find empty middles
+/// ignore it.
+fn ignored_middle(source: &[u8], options: &ParseOptions, error: &SyntaxError) -> Option<Range<usize>> {
+    let place = match &error.kind {
+        SyntaxErrorKind::Unexpected { expected: Expected::Expression, .. } => error.span.start as usize,
+        SyntaxErrorKind::BadTime(_) => error.span.end as usize,
+        _ => return None,
+    };
+    let mut questions = Vec::new();
+    for (start, token, end) in Lexer::new(source, options).map_while(Result::ok) {
+        match token {
+            Token::Mark(Mark::Colon) if start >= place => return Some(questions.pop()?..start),
+            _ if start >= place => return None,
+            Token::Mark(Mark::Question) => questions.push(end),
+            Token::Mark(Mark::Colon) => drop(questions.pop()),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Parses as HTCondor's "full" parse: to the end of the text, except that what follows a conditional is not considered
@@ -105,7 +152,7 @@ fn before(error: &SyntaxError, source: &[u8], options: &ParseOptions) -> Option<
 pub fn parse_full(source: &[u8], options: &ParseOptions) -> Result<Expr, SyntaxError> {
     parse_expr(source, options).or_else(|error| {
         let prefix = before(&error, source, options);
-        prefix.filter(|expr| matches!(expr.node(), Node::Conditional { .. })).ok_or(error)
+        prefix.filter(|(_, is_conditional)| *is_conditional).map(|(expr, _)| expr).ok_or(error)
     })
 }
 
@@ -114,6 +161,12 @@ struct LimitedTokens<'s> {
     nesting: Nesting,
     end: usize,
     done: bool,
+    /// Places of tokens that are ignored.
+    ignored: Vec<Range<usize>>,
+    /// True if `?` and `:` without anything between are one operator.
+    joins_marks: bool,
+    /// A token that was looked at.
+    ahead: Option<Box<Result<Spanned, SyntaxError>>>,
 }
 
 impl<'s> LimitedTokens<'s> {
@@ -121,8 +174,30 @@ impl<'s> LimitedTokens<'s> {
         if u32::try_from(source.len()).is_err() {
             return Err(SyntaxError::new(SyntaxErrorKind::TooLong, Span::default()));
         }
-        let lexer = Lexer::new(source, options.mode, options.quoting);
-        Ok(LimitedTokens { lexer, nesting: Nesting::new(), end: usize::MAX, done: false })
+        Ok(LimitedTokens {
+            lexer: Lexer::new(source, options),
+            nesting: Nesting::new(options.semantics),
+            end: usize::MAX,
+            done: false,
+            ignored: Vec::new(),
+            joins_marks: options.semantics.is_old(VersionRule::EmptyMiddle),
+            ahead: None,
+        })
+    }
+
+    /// `?`, with the `:` that follows it if there is one.
+    fn joined(&mut self, question: Spanned) -> Spanned {
+        let next = self.lexer.find(|next| match next {
+            Ok((start, ..)) => !self.ignored.iter().any(|range| range.contains(start)),
+            Err(_) => true,
+        });
+        match next {
+            Some(Ok((_, Token::Mark(Mark::Colon), end))) => (question.0, Token::Mark(Mark::LateDefault), end),
+            other => {
+                self.ahead = other.map(Box::new);
+                question
+            }
+        }
     }
 }
 
@@ -133,11 +208,19 @@ impl Iterator for LimitedTokens<'_> {
         if self.done {
             return None;
         }
-        let next = match self.lexer.next()? {
+        let next = match self.ahead.take() {
+            Some(next) => *next,
+            None => self.lexer.next()?,
+        };
+        let next = match next {
+            Ok(next @ (_, Token::Mark(Mark::Question), _)) if self.joins_marks => Ok(self.joined(next)),
+            next => next,
+        };
+        let next = match next {
             Ok((start, ..)) if start >= self.end => None,
             Err(error) if error.span.start as usize >= self.end => None,
             Ok((start, token, end)) if !self.nesting.accept(&token) => {
-                Some(Err(SyntaxError::new(SyntaxErrorKind::TooDeep(LIMIT), Span::new(start, end))))
+                Some(Err(SyntaxError::new(SyntaxErrorKind::TooDeep(self.nesting.limit()), Span::new(start, end))))
             }
             other => Some(other),
         };
@@ -146,11 +229,14 @@ impl Iterator for LimitedTokens<'_> {
     }
 }
 
-fn run(source: &[u8], tokens: LimitedTokens<'_>, options: &ParseOptions) -> Result<Tree, SyntaxError> {
+fn run(source: &[u8], tokens: LimitedTokens<'_>, options: &ParseOptions) -> Result<(Tree, bool), SyntaxError> {
     let mut builder = Builder::new(options);
     let parsed = grammar::ExprParser::new().parse(&mut builder, tokens);
     match parsed {
-        Ok(_) => Ok(builder.finish()),
+        Ok(_) => {
+            let is_conditional = builder.is_conditional();
+            Ok((builder.finish(), is_conditional))
+        }
         Err(ParseError::User { error }) => Err(error),
         Err(ParseError::UnrecognizedToken { token: (start, token, end), expected }) => {
             let end = if matches!(token, Token::Literal(_)) { end } else { end.min(start + MAX_SHOWN) };

@@ -193,7 +193,11 @@ pub fn write_literal(out: &mut Vec<u8>, literal: &Literal, style: Style) {
             write_abs(out, *time);
             out.extend_from_slice(b"\")");
         }
-        Literal::RelTime(seconds) => {
+        Literal::Suffixed(number, suffix) => {
+            write_literal(out, number, style);
+            out.push(suffix.letter());
+        }
+        Literal::RelTime(seconds) | Literal::OldRelTime(seconds) => {
             out.extend_from_slice(b"relTime(\"");
             write_rel(out, *seconds);
             out.extend_from_slice(b"\")");

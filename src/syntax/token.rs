@@ -38,6 +38,8 @@ pub enum Mark {
     Minus,
     /// `?:`
     Default,
+    /// `?:` or `? :` in versions where it has the lowest precedence.
+    LateDefault,
     /// `?`
     Question,
     /// `:`

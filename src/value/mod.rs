@@ -390,6 +390,8 @@ impl From<&Literal> for Value {
             Literal::Real(value) | Literal::RelTime(value) => Value::Real(*value),
             Literal::Str(text) => Value::Str(text.clone()),
             Literal::AbsTime(time) => Value::AbsTime(*time),
+            Literal::OldRelTime(seconds) => Value::RelTime(*seconds),
+            Literal::Suffixed(..) => Value::from(&literal.product()),
         }
     }
 }

@@ -156,13 +156,13 @@ impl<'s> Place<'s> {
     pub(super) fn new(source: &'s [u8], error: &'s SyntaxError, options: &ParseOptions, whole: bool) -> Self {
         let at = error.span.range().start.min(source.len());
         let mut place = Place { source, error, before: Vec::new(), after: Vec::new(), open: Vec::new(), whole };
-        for (start, token, end) in Lexer::new(source, options.mode, options.quoting).map_while(Result::ok) {
+        for (start, token, end) in Lexer::new(source, options).map_while(Result::ok) {
             if start >= at {
                 break;
             }
             place.pass(Lexeme::new(source, start, &token, end));
         }
-        let rest = Lexer::new(&source[at..], options.mode, options.quoting).map_while(Result::ok);
+        let rest = Lexer::new(&source[at..], options).map_while(Result::ok);
         place.after = rest.take(AROUND).map(|(start, t, end)| Lexeme::new(source, at + start, &t, at + end)).collect();
         place
     }

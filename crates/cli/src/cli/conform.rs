@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, BufWriter, Write};
 
-use crate::cli::{Failure, written};
-use crate::conform::{Kind, answer, ascii};
+use crate::cli::{Failure, language, written};
+use crate::conform::{Kind, answer_in, ascii};
 
 /// Reply conformance cases read from standard input.
 ///
@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &ConformArguments) -> Result<(), Failure> {
         if case.is_empty() {
             continue;
         }
-        let answered = writeln!(output, "{}", ascii(&answer(arguments.kind, case)));
+        let answered = writeln!(output, "{}", ascii(&answer_in(language::chosen(), arguments.kind, case)));
         if answered.is_err() {
             return written(answered);
         }

@@ -18,6 +18,7 @@ mod functions;
 mod generate;
 mod help;
 mod input;
+mod language;
 mod lint;
 mod live;
 mod man;
@@ -67,7 +68,7 @@ use classmate::internal::span::Position;
 use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::time::parse_instant;
-use classmate::{EvalOptions, Expr, Mode, ParseOptions, SyntaxError, Zone};
+use classmate::{EvalOptions, Expr, Mode, ParseOptions, Semantics, SyntaxError, Zone};
 use classmate_config::internal::config::disk::io_reason;
 
 /// Columns of help, however wide the terminal is.
@@ -97,6 +98,9 @@ pub struct Cli {
     /// When to color the output; `auto` means on a terminal, unless `NO_COLOR` or `FORCE_COLOR` is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
+    /// Version of HTCondor whose language applies: a series such as 24.0, or `latest`
+    #[arg(long, global = true, value_name = "SERIES", default_value = "latest", value_parser = language::parse_semantics)]
+    semantics: Semantics,
     #[command(subcommand)]
     command: Command,
 }
@@ -232,6 +236,7 @@ impl World {
         }
         EvalOptions {
             mode: if self.strict { Mode::Strict } else { Mode::HTCondor },
+            semantics: language::chosen(),
             now: self.now.seconds(),
             zone: Zone::local(),
             seed: self.seed,
@@ -269,6 +274,7 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let defaults = defaults::read()?;
     let matches = defaults.matches(&command, arguments)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| misused(&error))?;
+    language::choose(cli.semantics);
     let streams = Streams {
         out: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stdout())),
         err: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stderr())),
@@ -315,7 +321,8 @@ fn leaked<'v, T: 'v>(value: T) -> &'v mut T {
 
 /// Parses the expression of a flag of the command line.
 fn parsed(text: &str, flag: &str, streams: Streams) -> Result<Expr, Failure> {
-    parsed_with(text.as_bytes(), flag, &ParseOptions::default(), streams.err)
+    let options = ParseOptions { semantics: language::chosen(), ..ParseOptions::default() };
+    parsed_with(text.as_bytes(), flag, &options, streams.err)
 }
 
 /// Parses an expression with options; `name` is what messages call it.

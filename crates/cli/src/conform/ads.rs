@@ -3,15 +3,15 @@
 use serde_json::{Value as Json, json};
 
 use super::{input, settings, text};
-use classmate::ClassAd;
 use classmate::internal::format::binding::read_as_binding;
 use classmate::internal::format::json::JsonWriter;
 use classmate::internal::format::long::write_old;
 use classmate::internal::format::new::{write_ad, write_pretty};
 use classmate::internal::format::xml::XmlWriter;
+use classmate::{ClassAd, EvalOptions, Semantics};
 
-pub(super) fn answers(case: &Json) -> Result<Json, String> {
-    let settings = settings(case)?;
+pub(super) fn answers(case: &Json, semantics: Semantics) -> Result<Json, String> {
+    let settings = EvalOptions { semantics, ..settings(case)? };
     let format = String::from_utf8_lossy(&input(case, "format")?).into_owned();
     let (ads, ok) = read_as_binding(&format, &input(case, "input")?, &settings.parse_options()).ok_or_else(|| {
         format!("`format` must be single, new, newl, old, json, jsonl, xml, auto or fileauto, found `{format}`")

@@ -7,10 +7,10 @@ use classmate::internal::format::new::parse_ad;
 use classmate::internal::syntax::parse::{parse_expr, parse_full, parse_prefix};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{ClassAd, Expr, ParseOptions, Scope};
+use classmate::{ClassAd, EvalOptions, Expr, ParseOptions, Scope, Semantics};
 
-pub(super) fn answers(case: &Json) -> Result<Json, String> {
-    let settings = settings(case)?;
+pub(super) fn answers(case: &Json, semantics: Semantics) -> Result<Json, String> {
+    let settings = EvalOptions { semantics, ..settings(case)? };
     let source = input(case, "expr")?;
     let old = choice(case, "syntax", &[("new", false), ("old", true)])?;
     let options = settings.parse_options();

@@ -19,7 +19,7 @@ mod util;
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::time::truncate_to_32;
-use classmate::{ClassAd, EvalOptions, List, Mode, ParseOptions, Value};
+use classmate::{ClassAd, EvalOptions, List, Mode, ParseOptions, Semantics, Value};
 
 /// The kind of the cases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -42,6 +42,11 @@ pub enum Kind {
 
 /// Answers one case, given as a line of JSON; a malformed line is answered with `malformed`.
 pub fn answer(kind: Kind, line: &[u8]) -> Json {
+    answer_in(Semantics::default(), kind, line)
+}
+
+/// As [`answer`], in a version of the language; only expressions and ads depend on it.
+pub fn answer_in(semantics: Semantics, kind: Kind, line: &[u8]) -> Json {
     let Ok(line) = std::str::from_utf8(line) else {
         return json!({ "id": null, "malformed": "the line is not UTF-8" });
     };
@@ -51,8 +56,8 @@ pub fn answer(kind: Kind, line: &[u8]) -> Json {
     };
     let id = case.get("id").cloned().unwrap_or(Json::Null);
     let answers = match kind {
-        Kind::Eval => eval::answers(&case),
-        Kind::Ads => ads::answers(&case),
+        Kind::Eval => eval::answers(&case, semantics),
+        Kind::Ads => ads::answers(&case, semantics),
         Kind::Util => util::answers(&case),
         Kind::Config => config::answers(&case),
         Kind::Quotas => quotas::answers(&case),

@@ -1,10 +1,11 @@
 //! Colours of the words of an expression.
 
 use classmate::Mode;
+use classmate::ParseOptions;
 use classmate::internal::builtin::find;
 use classmate::internal::syntax::lexer::{Lexer, Token};
 use classmate::internal::syntax::literal::Literal;
-use classmate::internal::syntax::token::{Mark, Quoting};
+use classmate::internal::syntax::token::Mark;
 
 const RESET: &str = "\x1b[0m";
 const STRING: &str = "\x1b[32m";
@@ -29,7 +30,8 @@ pub fn paint(text: &str, mode: Mode) -> String {
         out.push_str(command);
         out.push_str(RESET);
     }
-    let tokens: Vec<_> = Lexer::new(rest.as_bytes(), mode, Quoting::New).map_while(Result::ok).collect();
+    let tokens: Vec<_> =
+        Lexer::new(rest.as_bytes(), &ParseOptions { mode, ..ParseOptions::default() }).map_while(Result::ok).collect();
     let mut done = 0;
     for (at, (start, token, end)) in tokens.iter().enumerate() {
         let called = matches!(tokens.get(at + 1), Some((_, Token::Mark(Mark::OpenParen), _)));

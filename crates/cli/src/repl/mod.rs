@@ -193,11 +193,8 @@ impl Session {
     /// expression in the line.
     fn definition(&self, source: &[u8]) -> Option<(AdSide, Name, usize)> {
         let options = self.options();
-        let tokens: Vec<(Token, usize)> = Lexer::new(source, options.mode, options.quoting)
-            .map_while(Result::ok)
-            .take(4)
-            .map(|(_, token, end)| (token, end))
-            .collect();
+        let tokens: Vec<(Token, usize)> =
+            Lexer::new(source, &options).map_while(Result::ok).take(4).map(|(_, token, end)| (token, end)).collect();
         match tokens.as_slice() {
             [(Token::Name(name), _), (Token::Mark(Mark::Assign), begins), ..] => Some((AdSide::My, *name, *begins)),
             [

@@ -1,0 +1,494 @@
+//! Versions of HTCondor: the rules of the language that differ between them.
+//!
+//! In: a series (`24.0`), an alias of one, or a `CondorVersion`. Out: a set of switches, one per rule, that the parser,
+//! the printer and the evaluator consult. The rules are those of `docs/reference/versions.md`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A series of releases: `X.Y` of version `X.Y.Z`. The last number never changes the language.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct Series {
+    /// `X`
+    pub major: u16,
+    /// `Y`
+    pub minor: u16,
+}
+
+impl Series {
+    /// A series by its numbers.
+    pub const fn new(major: u16, minor: u16) -> Self {
+        Series { major, minor }
+    }
+}
+
+impl fmt::Display for Series {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// A rule of the language that changed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+#[expect(missing_docs, reason = "RULES describes each")]
+pub enum VersionRule {
+    SizeSuffix,
+    SuffixPrinting,
+    SuffixConversion,
+    IntegerRange,
+    IntegerBase,
+    ElvisPrecedence,
+    EmptyMiddle,
+    ReltimeLiteral,
+    TimeLiteralBad,
+    Cycle,
+    DepthReference,
+    DepthOperators,
+    DepthParser,
+    VersionCase,
+    Time32bit,
+    SplittimeUndefined,
+    StrictBoolean,
+    RegexpmemberEmpty,
+    RealSameness,
+    AttributeOrder,
+    EnvironmentOrder,
+}
+
+/// The two behaviors of a rule and their boundary.
+#[derive(Debug)]
+pub struct RuleChange {
+    /// The rule.
+    pub rule: VersionRule,
+    /// Its name, which never changes.
+    pub name: &'static str,
+    /// HTCondor's ticket, if it is known.
+    pub ticket: Option<&'static str>,
+    /// The first series with the present behavior.
+    pub since: Series,
+    /// The behavior before.
+    pub old: &'static str,
+    /// The present behavior.
+    pub now: &'static str,
+}
+
+const fn change(
+    rule: VersionRule,
+    name: &'static str,
+    ticket: Option<&'static str>,
+    (major, minor): (u16, u16),
+    old: &'static str,
+    now: &'static str,
+) -> RuleChange {
+    RuleChange { rule, name, ticket, since: Series::new(major, minor), old, now }
+}
+
+/// All rules, in the order of [`VersionRule`].
+///
+/// The order of attributes and environment variables was that of a hash table; it is not imitated. `real-sameness` is
+/// visible only to programs that compare expressions.
+pub const RULES: [RuleChange; 21] = [
+    change(
+        VersionRule::SizeSuffix,
+        "size-suffix",
+        Some("HTCONDOR-2455"),
+        (23, 9),
+        "a letter B, K, M, G or T directly after a number multiplies it: `10K` is 10240.0",
+        "a syntax error in an ad; in a line of the long format everything after the number is ignored",
+    ),
+    change(
+        VersionRule::SuffixPrinting,
+        "suffix-printing",
+        None,
+        (23, 2),
+        "`10K` is printed as it was written; JSON and XML lose the letter",
+        "the product is printed",
+    ),
+    change(
+        VersionRule::SuffixConversion,
+        "suffix-conversion",
+        Some("HTCONDOR-2455"),
+        (23, 9),
+        "a size suffix in a string that is converted to a number multiplies it: `int(\"10K\")` is 10240",
+        "the letter is ignored: `int(\"10K\")` is 10",
+    ),
+    change(
+        VersionRule::IntegerRange,
+        "integer-range",
+        Some("HTCONDOR-2140"),
+        (23, 3),
+        "an integer literal beyond 64 bits becomes the nearest integer",
+        "an integer literal beyond 64 bits becomes 0",
+    ),
+    change(
+        VersionRule::IntegerBase,
+        "integer-base",
+        None,
+        (23, 3),
+        "strict mode reads `010` as octal and `0x10` as hexadecimal",
+        "strict mode reads integers as decimal: `010` is 10, `0x10` is 0",
+    ),
+    change(
+        VersionRule::ElvisPrecedence,
+        "elvis-precedence",
+        Some("HTCONDOR-2530"),
+        (23, 10),
+        "`?:` has the lowest precedence: `a ?: b != c` is `a ?: (b != c)`",
+        "`?:` has the highest precedence: `a ?: b != c` is `(a ?: b) != c`",
+    ),
+    change(
+        VersionRule::EmptyMiddle,
+        "empty-middle",
+        Some("HTCONDOR-3814"),
+        (25, 13),
+        "`? :` with space between has the lowest precedence, and a middle that cannot be parsed is ignored",
+        "`? :` is the same as `?:`, and a middle that cannot be parsed is a syntax error",
+    ),
+    change(
+        VersionRule::ReltimeLiteral,
+        "reltime-literal",
+        Some("HTCONDOR-2374"),
+        (23, 7),
+        "`relTime(\"1:30\")` is a relative time",
+        "`relTime(\"1:30\")` is the real 90.0",
+    ),
+    change(
+        VersionRule::TimeLiteralBad,
+        "time-literal-bad",
+        None,
+        (23, 7),
+        "`absTime(\"…\")` and `relTime(\"…\")` of an invalid string are the value error",
+        "`absTime(\"…\")` and `relTime(\"…\")` of an invalid string are syntax errors",
+    ),
+    change(
+        VersionRule::Cycle,
+        "cycle",
+        Some("HTCONDOR-3814"),
+        (25, 13),
+        "the evaluation of an attribute that refers to itself fails",
+        "a reference to an attribute that is being evaluated is undefined",
+    ),
+    change(
+        VersionRule::DepthReference,
+        "depth-reference",
+        None,
+        (10, 3),
+        "a chain of attribute references may have 999 links, and calls of strcat and join nest without limit",
+        "a chain of attribute references may have 399 links, and calls of strcat and join may nest 400 deep",
+    ),
+    change(
+        VersionRule::DepthOperators,
+        "depth-operators",
+        Some("HTCONDOR-3814"),
+        (25, 13),
+        "operators may nest without limit",
+        "operators and attribute references may nest 400 deep together",
+    ),
+    change(
+        VersionRule::DepthParser,
+        "depth-parser",
+        Some("HTCONDOR-3814"),
+        (25, 13),
+        "an expression may have 999 nested parentheses, ads, calls or conditionals",
+        "an expression may have 165 nested parentheses, ads or calls, or 497 nested conditionals",
+    ),
+    change(
+        VersionRule::VersionCase,
+        "version-case",
+        Some("HTCONDOR-3818"),
+        (25, 13),
+        "versionGT, versionGE, versionLT, versionLE and versionEQ are known in this spelling only",
+        "their names may have any case",
+    ),
+    change(
+        VersionRule::Time32bit,
+        "time-32bit",
+        Some("HTCONDOR-2672"),
+        (24, 2),
+        "formatTime and splitTime use the lower 32 bits of an integer",
+        "formatTime and splitTime use all 64 bits of an integer",
+    ),
+    change(
+        VersionRule::SplittimeUndefined,
+        "splittime-undefined",
+        None,
+        (10, 3),
+        "splitTime(undefined) is an error",
+        "splitTime(undefined) is undefined",
+    ),
+    change(
+        VersionRule::StrictBoolean,
+        "strict-boolean",
+        None,
+        (10, 3),
+        "in strict mode a number is not a condition: `1 && true` is an error",
+        "a number is a condition: `1 && true` is true",
+    ),
+    change(
+        VersionRule::RegexpmemberEmpty,
+        "regexpmember-empty",
+        None,
+        (23, 7),
+        "stringList_regexpMember of an invalid pattern and an empty list is undefined",
+        "stringList_regexpMember of an invalid pattern is an error",
+    ),
+    change(
+        VersionRule::RealSameness,
+        "real-sameness",
+        None,
+        (23, 7),
+        "expressions are the same if their reals are equal",
+        "expressions are the same if their reals differ by at most 2.2e-16",
+    ),
+    change(
+        VersionRule::AttributeOrder,
+        "attribute-order",
+        None,
+        (23, 7),
+        "attributes are printed in the order of a hash table",
+        "attributes are printed by the length of their names, then alphabetically",
+    ),
+    change(
+        VersionRule::EnvironmentOrder,
+        "environment-order",
+        None,
+        (10, 5),
+        "mergeEnvironment returns variables in the order of a hash table",
+        "mergeEnvironment returns variables by name",
+    ),
+];
+
+impl VersionRule {
+    /// The behaviors of the rule.
+    pub fn change(self) -> &'static RuleChange {
+        &RULES[self as usize]
+    }
+
+    const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}
+
+impl fmt::Display for VersionRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.change().name)
+    }
+}
+
+/// The oldest series that was measured.
+pub const OLDEST: Series = Series::new(10, 0);
+/// The series of the default.
+pub const LATEST: Series = Series::new(25, 14);
+
+/// The series that were recorded.
+pub const DOCUMENTED: [Series; 13] = [
+    OLDEST,
+    Series::new(10, 9),
+    Series::new(23, 0),
+    Series::new(23, 9),
+    Series::new(23, 10),
+    Series::new(24, 0),
+    Series::new(24, 12),
+    Series::new(25, 0),
+    Series::new(25, 10),
+    Series::new(25, 11),
+    Series::new(25, 12),
+    Series::new(25, 13),
+    LATEST,
+];
+
+const ALIASES: [(&str, Series); 9] = [
+    ("10", OLDEST),
+    ("10.x", Series::new(10, 9)),
+    ("23", Series::new(23, 0)),
+    ("23.x", Series::new(23, 10)),
+    ("24", Series::new(24, 0)),
+    ("24.x", Series::new(24, 12)),
+    ("25", Series::new(25, 0)),
+    ("25.x", LATEST),
+    ("latest", LATEST),
+];
+
+/// The language of one series: a switch for each [`VersionRule`].
+///
+/// ```
+/// use classmate::{ClassAd, EvalOptions, Expr, Scope};
+///
+/// let ad = ClassAd::new();
+/// for (series, expected) in [("23.0", r#""x""#), ("25.14", "true")] {
+///     let options = EvalOptions { semantics: series.parse()?, ..EvalOptions::default() };
+///     let expr = Expr::parse_with(r#""x" ?: "" != "Copy""#, &options.parse_options())?;
+///     assert_eq!(Scope::new(&ad, &options).eval(&expr)?.to_string(), expected);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Semantics {
+    series: Series,
+    /// A bit for each rule whose old behavior applies.
+    old: u32,
+}
+
+impl Default for Semantics {
+    /// The newest series.
+    fn default() -> Self {
+        Semantics { series: LATEST, old: 0 }
+    }
+}
+
+/// Reasons that a version does not name a series.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum UnknownSeries {
+    /// Not a version at all.
+    #[error("`{0}` is not a version of HTCondor")]
+    Malformed(String),
+    /// A version before the oldest that was measured.
+    #[error("the semantics of HTCondor {0} were not measured")]
+    TooOld(String),
+}
+
+impl Semantics {
+    /// The language of a series; one that is newer than [`LATEST`] has the same.
+    pub fn of(series: Series) -> Self {
+        let old = RULES.iter().filter(|change| series < change.since).fold(0, |bits, change| bits | change.rule.bit());
+        Semantics { series, old }
+    }
+
+    /// The series.
+    pub fn series(self) -> Series {
+        self.series
+    }
+
+    /// Tests whether the old behavior of a rule applies.
+    #[inline]
+    pub const fn is_old(self, rule: VersionRule) -> bool {
+        self.old & rule.bit() != 0
+    }
+
+    /// The same language with one rule as in another series.
+    #[must_use]
+    pub fn with(self, rule: VersionRule, other: Semantics) -> Self {
+        Semantics { old: self.old & !rule.bit() | other.old & rule.bit(), ..self }
+    }
+
+    /// The rules that differ between two series.
+    pub fn differences(self, other: Semantics) -> impl Iterator<Item = &'static RuleChange> {
+        let differing = self.old ^ other.old;
+        RULES.iter().filter(move |change| differing & change.rule.bit() != 0)
+    }
+
+    /// Tests whether the present rules apply to whatever is evaluated: what is compiled for these can be used.
+    pub const fn is_present(self) -> bool {
+        self.old == 0
+    }
+}
+
+impl fmt::Display for Semantics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.series.fmt(f)
+    }
+}
+
+impl FromStr for Semantics {
+    type Err = UnknownSeries;
+
+    /// Reads a series, a version (`10.9.0.post1`), an alias (`24.x`, `latest`), or a `CondorVersion`.
+    fn from_str(text: &str) -> Result<Self, UnknownSeries> {
+        let text = text.trim();
+        if let Some((_, series)) = ALIASES.iter().find(|(alias, _)| text.eq_ignore_ascii_case(alias)) {
+            return Ok(Semantics::of(*series));
+        }
+        let malformed = || UnknownSeries::Malformed(text.to_owned());
+        let version = match text.strip_prefix("$CondorVersion:") {
+            Some(rest) => rest.split_whitespace().next().ok_or_else(malformed)?,
+            None => text,
+        };
+        let mut numbers = version.splitn(3, '.');
+        let mut number = || numbers.next()?.parse::<u16>().ok();
+        let (Some(major), Some(minor)) = (number(), number()) else { return Err(malformed()) };
+        if numbers.next().is_some_and(|rest| !rest.starts_with(|byte: char| byte.is_ascii_digit())) {
+            return Err(malformed());
+        }
+        let series = Series { major, minor };
+        if series < OLDEST { Err(UnknownSeries::TooOld(version.to_owned())) } else { Ok(Semantics::of(series)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(text: &str) -> Result<String, String> {
+        text.parse::<Semantics>().map(|semantics| semantics.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn versions_name_their_series() {
+        for (text, expected) in [
+            ("10", "10.0"),
+            ("10.x", "10.9"),
+            ("23", "23.0"),
+            ("24.X", "24.12"),
+            ("latest", "25.14"),
+            ("10.9.0.post1", "10.9"),
+            ("24.0.24", "24.0"),
+            ("$CondorVersion: 24.0.3 2025-01-02 BuildID: 775128 PackageID: 24.0.3-1 $", "24.0"),
+            ("26.1", "26.1"),
+        ] {
+            assert_eq!(series(text).as_deref(), Ok(expected), "{text}");
+        }
+        assert_eq!(series("9.12"), Err("the semantics of HTCondor 9.12 were not measured".to_owned()));
+        for text in ["", "x", "25.", "25.x.1", "-1.0", "24.0.", "24.0.x", "$CondorVersion:", "26"] {
+            assert_eq!(series(text), Err(format!("`{text}` is not a version of HTCondor")));
+        }
+    }
+
+    /// Generations of `docs/reference/versions.md` 1: rules whose old behavior applies.
+    #[test]
+    fn every_series_has_the_rules_of_its_generation() {
+        let old = |text: &str| {
+            RULES.iter().filter(|change| text.parse::<Semantics>().is_ok_and(|it| it.is_old(change.rule))).count()
+        };
+        for (text, count) in [
+            ("10.0", 21),
+            ("10.2", 21),
+            ("10.3", 18),
+            ("10.4", 18),
+            ("10.5", 17),
+            ("23.0", 17),
+            ("23.2", 16),
+            ("23.6", 14),
+            ("23.7", 9),
+            ("23.9", 7),
+            ("23.10", 6),
+            ("24.1", 6),
+            ("24.0", 6),
+            ("24.2", 5),
+            ("25.12", 5),
+            ("25.13", 0),
+            ("25.14", 0),
+            ("26.0", 0),
+        ] {
+            assert_eq!(old(text), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_rules() {
+        for (at, change) in RULES.iter().enumerate() {
+            assert_eq!(change.rule as usize, at, "{}", change.name);
+        }
+    }
+
+    #[test]
+    fn one_rule_can_be_taken_from_another_series() {
+        let (old, new) = (Semantics::of(OLDEST), Semantics::default());
+        let mixed = new.with(VersionRule::Cycle, old);
+        assert!(mixed.is_old(VersionRule::Cycle) && !mixed.is_old(VersionRule::SizeSuffix));
+        let names: Vec<_> = mixed.differences(new).map(|change| change.name).collect();
+        assert_eq!(names, ["cycle"]);
+        assert!(old.with(VersionRule::Cycle, new).differences(new).all(|change| change.rule != VersionRule::Cycle));
+    }
+}
