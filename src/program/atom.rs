@@ -10,6 +10,7 @@ use crate::program::Side;
 use crate::program::condition::{MAX_ATOMS, MAX_HEIGHT};
 use crate::program::liveness::Liveness;
 use crate::program::mentions::Mentions;
+use crate::semantics::Semantics;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
@@ -144,6 +145,8 @@ pub struct AdPair<'a> {
     pub other: &'a ClassAd,
     /// The names that each selecting attribute can have as a value.
     pub selected: &'a HashMap<Key, Vec<Name>>,
+    /// The version of the language.
+    pub semantics: Semantics,
 }
 
 /// The dependencies of a value.
@@ -294,7 +297,7 @@ mod tests {
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
         let (row, other) = (ad(row), ad(other));
         let selected = HashMap::from([(Name::new("w").key(), vec![Name::new("q")])]);
-        let pair = AdPair { row: &row, other: &other, selected: &selected };
+        let pair = AdPair { row: &row, other: &other, selected: &selected, semantics: Semantics::default() };
         let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
         let found = pair.depends(expr.tree(), expr.root(), Side::Row, &mut MentionsCache::default());
         let text = |names: &[Name]| {

@@ -63,7 +63,8 @@ impl Clause {
 /// The Requirements of a side, taken apart.
 pub fn requirements(pair: &AdPair<'_>, side: Side, atoms: &mut Atoms) -> Vec<Clause> {
     let depends = pair.depends_of(*crate::eval::REQUIREMENTS, side, &mut atoms.mentions);
-    let clauses = if depends.is_divisible(0) { split(pair, side, atoms) } else { None };
+    // In older versions more is evaluated, and may fail, than a taken-apart condition evaluates.
+    let clauses = if depends.is_divisible(0) && pair.semantics.is_present() { split(pair, side, atoms) } else { None };
     clauses.unwrap_or_else(|| {
         let atom = atoms.intern(AtomKind::Requirements, side, depends);
         vec![Clause { steps: vec![ClauseStep::Atom(atom)] }]

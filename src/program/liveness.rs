@@ -85,7 +85,8 @@ impl Liveness {
     /// The reachable nodes of a part of an expression of the ad of a side.
     pub(crate) fn of(pair: &AdPair<'_>, tree: &Tree, (first, last): (NodeId, NodeId), side: Side) -> Self {
         let mut reachable = vec![true; (last - first + 1) as usize];
-        if (first..=last).any(|id| is_divided(tree, id)) {
+        // In older versions a part that does not count is evaluated too, and may fail.
+        if pair.semantics.is_present() && (first..=last).any(|id| is_divided(tree, id)) {
             let knowledge = knowledge(pair, tree, (first, last), side);
             reachable.fill(false);
             let mut open = vec![last];
@@ -190,7 +191,7 @@ mod tests {
         let row = ClassAd::parse(b"[there = 1; tree = other + 1]").unwrap();
         let other = ClassAd::parse(b"[asked = 2]").unwrap();
         let selected = HashMap::new();
-        let pair = AdPair { row: &row, other: &other, selected: &selected };
+        let pair = AdPair { row: &row, other: &other, selected: &selected, semantics: crate::Semantics::default() };
         let expr = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
         let reachable = Liveness::of(&pair, expr.tree(), (0, expr.root()), Side::Row);
         let names = reachable.nodes().filter_map(|id| expr.tree().reference(id));

@@ -70,7 +70,12 @@ pub struct RowValues {
 impl<'t> TableView<'t> {
     /// One of the ads and the one opposite.
     pub fn pair(&self) -> AdPair<'t> {
-        AdPair { row: self.source.ad(self.ads[0]), other: self.other, selected: &self.table.selected }
+        AdPair {
+            row: self.source.ad(self.ads[0]),
+            other: self.other,
+            selected: &self.table.selected,
+            semantics: self.settings.semantics,
+        }
     }
 
     /// An ad and the one opposite, the ad of a side first.
@@ -106,7 +111,9 @@ impl<'t> TableView<'t> {
     /// The value of an atom for each group; none if a part of an expression takes so much work that the whole might not
     /// have been evaluated to the end.
     pub fn values(&self, atom: &Atom, groups: &Groups) -> Option<Vector> {
-        if let Some(values) = Batch::new(self, groups).atom(atom) {
+        // Only the evaluator knows the rules of older versions.
+        let batched = self.settings.semantics.is_present().then(|| Batch::new(self, groups).atom(atom));
+        if let Some(values) = batched.flatten() {
             self.table.batched.fetch_add(1, Ordering::Relaxed);
             return Some(values);
         }

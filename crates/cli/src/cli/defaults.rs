@@ -1,4 +1,4 @@
-//! `classmate.toml`: the default pool, the expected version of HTCondor, and default options.
+//! `classmate.toml`: the default pool, the versions of HTCondor, and default options.
 //!
 //! It is searched in the working directory and those above it, then in the configuration directory of the user. Its options are
 //! put before those of the command line, and those that are given there are left out.
@@ -26,6 +26,8 @@ const CHANGES: &str = "Changes";
 pub(super) struct Defaults {
     path: PathBuf,
     pool: Option<PathBuf>,
+    /// The version of the language.
+    semantics: Option<String>,
     /// Options of all subcommands that have them.
     options: Table,
     /// Options of one subcommand.
@@ -62,6 +64,7 @@ impl Defaults {
             return Err(wrong(format!("`reference` is HTCondor {reference}, but this program follows {REFERENCE}"))
                 .help("use the version of classmate that follows it, or change `reference`"));
         }
+        let semantics = text("semantics")?;
         let options = match table.remove("options") {
             None => Table::new(),
             Some(Value::Table(options)) => options,
@@ -76,7 +79,7 @@ impl Defaults {
                 return Err(wrong(format!("`{table}.{name}` can only be given on the command line")));
             }
         }
-        Ok(Defaults { pool, options, commands: table, path })
+        Ok(Defaults { pool, semantics, options, commands: table, path })
     }
 
     /// Parses arguments after the defaults.
@@ -88,8 +91,13 @@ impl Defaults {
         };
         let subcommand = command.find_subcommand(&arguments[place]);
         let more = subcommand.map(|subcommand| self.options_of(subcommand, &arguments[place..])).transpose()?;
+        let mut more = more.unwrap_or_default();
+        let is_given = arguments.iter().any(|one| one.to_string_lossy().starts_with("--semantics"));
+        if let Some(semantics) = self.semantics.as_ref().filter(|_| !is_given) {
+            more.push(format!("--semantics={semantics}").into());
+        }
         let (before, after) = arguments.split_at(place + 1);
-        let mut whole = [before, &more.unwrap_or_default(), after].concat();
+        let mut whole = [before, &more, after].concat();
         let error = match parse(&whole) {
             Ok(matches) => return Ok(matches),
             Err(error) => error,
@@ -108,8 +116,9 @@ impl Defaults {
     /// Fails if a table is not named like a subcommand.
     fn check(&self, command: &Command) -> Result<(), Failure> {
         match self.commands.keys().find(|name| command.find_subcommand(name).is_none()) {
-            Some(name) => Err(Failure::input(format!("`{}`: `{name}` is not a subcommand", self.path.display()))
-                .help("expected `pool`, `reference`, `[options]`, or the name of a subcommand in brackets")),
+            Some(name) => Err(Failure::input(format!("`{}`: `{name}` is not a subcommand", self.path.display())).help(
+                "expected `pool`, `reference`, `semantics`, `[options]`, or the name of a subcommand in brackets",
+            )),
             None => Ok(()),
         }
     }
@@ -168,7 +177,7 @@ fn subcommand_place(arguments: &[OsString]) -> Option<usize> {
     while let Some(argument) = arguments.get(at) {
         let text = argument.to_str().unwrap_or_default();
         match text {
-            "--color" => at += 2,
+            "--color" | "--semantics" => at += 2,
             option if option.starts_with('-') => at += 1,
             _ => return Some(at),
         }

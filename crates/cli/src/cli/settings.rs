@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::cli::failure::MessageBody;
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Now, parse_now};
+use crate::cli::{Failure, Now, language, parse_now};
 use crate::report::{self, Color};
 use classmate::internal::builtin::user_map::UserMaps;
 use classmate_config::internal::config::{self, BYTE_ORDER_MARK, Disk};
@@ -79,6 +79,7 @@ impl Sources {
             commands: self.allow_commands,
             now: self.now.seconds(),
             seed: self.seed,
+            semantics: language::chosen(),
         });
         let mut reading = Reading { config, error: None };
         for path in &self.files {
@@ -101,7 +102,8 @@ impl Sources {
 impl Reading {
     /// An empty configuration, which may run commands or not.
     fn empty(commands: bool) -> Self {
-        Self { config: Config::new(Context { commands, ..Context::default() }), error: None }
+        let context = Context { commands, semantics: language::chosen(), ..Context::default() };
+        Self { config: Config::new(context), error: None }
     }
 
     /// Reads a file, or the files in the directory of a pool.

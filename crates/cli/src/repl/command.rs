@@ -69,6 +69,8 @@ const COMMANDS: &[ReplCommand] = &[
         .more("Evaluates the expression repeatedly for up to 0.3 seconds."),
     command("strict", "[on|off]", "Evaluate as with STRICT_CLASSAD_EVALUATION", strict)
         .more("Without an argument, shows the mode."),
+    command("semantics", "[SERIES]", "Evaluate as another version of HTCondor does", semantics)
+        .more("SERIES is such as 23.0 or `latest`. Without an argument, shows it. Attributes keep the meaning they had when they were defined."),
     command("now", "[TIME|wall]", "Set the result of time()", now)
         .more("TIME is seconds since 1970 or a date such as 2026-07-05T12:00:00Z; `wall` restores the system clock."),
     command("functions", "[NAME]", "List the functions, or describe one", list_functions),
@@ -181,6 +183,20 @@ fn strict(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
         _ => return usage("strict"),
     };
     Vec::new()
+}
+
+fn semantics(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
+    let argument = input.text();
+    if argument.is_empty() {
+        return text(session.start.options.semantics.to_string());
+    }
+    match argument.parse() {
+        Ok(semantics) => {
+            session.start.options.semantics = semantics;
+            Vec::new()
+        }
+        Err(error) => problem(format!("{error}\n  = help: expected a series such as 23.0, or `latest`")),
+    }
 }
 
 fn now(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
@@ -303,6 +319,15 @@ match: no; Rank of TARGET for MY: 0"
         assert_eq!(last(&[":now 2026-07-05T12:00:00Z", "time()"]), "1783252800"); // date -ud 2026-07-05T12:00:00Z +%s
         assert_eq!(last(&[":now 5", ":now wall", "time()"]), "1735689600");
         assert_eq!(last(&[":now 0", ":now"]), "0, 1970-01-01T00:00:00Z");
+    }
+
+    #[test]
+    fn the_version_can_be_chosen() {
+        let text = "\"x\" ?: \"\" != \"Copy\"";
+        assert_eq!(last(&[":semantics 23.0", text]), "\"x\"");
+        assert_eq!(last(&[":semantics 23.0", ":semantics latest", text]), "true");
+        assert_eq!(last(&[":semantics 24.x", ":semantics"]), "24.12");
+        assert!(last(&[":semantics 9.0"]).starts_with("error: the semantics of HTCondor 9.0 were not measured"));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::line::Lines;
 use super::name_list::{has_no_default, names};
 use super::setting::{leading_number, list_items};
 use super::statement::{self, Statement};
-use super::{Config, Definition, Diagnostic, shown};
+use super::{Config, Definition, Diagnostic, FoundValue, shown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::pcre::{self, Options};
@@ -333,7 +333,9 @@ impl Checker<'_> {
             KnobKind::List if knob.name == "NEGOTIATOR_MATCH_EXPRS" => self.match_exprs(text, definition),
             _ => {
                 // The same code that reads the knob says whether it can.
-                let refused = super::setting::typed(knob.kind, &shown_name, text, definition.place);
+                let semantics = self.config.semantics();
+                let found = FoundValue { text: text.to_vec(), place: definition.place.cloned(), semantics };
+                let refused = super::setting::typed(knob.kind, &shown_name, &found);
                 let Err(error) = refused else { return };
                 self.found.push(if knob.name != knob::LIMIT {
                     let help = knob.default_text().map(|text| format!("the default is `{text}`"));
@@ -350,7 +352,8 @@ impl Checker<'_> {
     }
 
     fn expression(&mut self, name: &str, text: &[u8], definition: &Definition<'_>) {
-        let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+        let semantics = self.config.semantics();
+        let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
         let Err(error) = parse_expr(text, &options) else { return };
         let finding = diagnose(text, &error, &options);
         let message = format!("`{name}` is not a valid expression: {}", finding.message);

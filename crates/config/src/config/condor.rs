@@ -16,6 +16,8 @@ use super::line::Logical;
 use super::{ConfigError, Diagnostic, Location, shown, table};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Span;
+use classmate::internal::syntax::token::Quoting;
+use classmate::{Expr, ParseOptions, Semantics, SyntaxError};
 
 /// Most bytes that all values may take together.
 const MAX_BYTES: usize = 128 << 20;
@@ -37,6 +39,8 @@ pub struct Context {
     pub now: i64,
     /// The seed of random choices.
     pub seed: u64,
+    /// The version of the language of expressions.
+    pub semantics: Semantics,
 }
 
 impl Default for Context {
@@ -49,6 +53,7 @@ impl Default for Context {
             commands: false,
             now: 0,
             seed: 0,
+            semantics: Semantics::default(),
         }
     }
 }
@@ -180,6 +185,20 @@ pub struct FoundValue {
     pub text: Vec<u8>,
     /// The assignment it comes from.
     pub place: Option<Location>,
+    /// The version of the language, if it is an expression.
+    pub semantics: Semantics,
+}
+
+impl FoundValue {
+    /// The expression that the text is.
+    ///
+    /// # Errors
+    /// The text does not parse.
+    pub fn expression(&self) -> Result<Expr, SyntaxError> {
+        let semantics = self.semantics;
+        let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
+        Expr::parse_with(&self.text, &options)
+    }
 }
 
 impl Default for Config {
@@ -263,6 +282,11 @@ impl Config {
         self.detected.insert(name.as_bytes().to_vec(), value.as_bytes().to_vec());
     }
 
+    /// The version of the language of expressions.
+    pub fn semantics(&self) -> Semantics {
+        self.context.semantics
+    }
+
     /// The value of a name: with the prefixes that count, then without, then the built-in table; `None` if nowhere.
     ///
     /// # Errors
@@ -273,7 +297,7 @@ impl Config {
         };
         let expanded = self.expanded(name.as_bytes(), definition.raw);
         let text = expanded.map_err(|error| self.not_expanded(name, &definition, &error))?.text;
-        Ok(Some(FoundValue { text, place: definition.place.cloned() }))
+        Ok(Some(FoundValue { text, place: definition.place.cloned(), semantics: self.semantics() }))
     }
 
     /// A text of this configuration with its references replaced, as if it were the value of a name.
@@ -314,6 +338,7 @@ impl Config {
             environment: &self.context.environment,
             now: self.context.now,
             seed: self.context.seed,
+            semantics: self.context.semantics,
             unknowing: self.unknowing,
         };
         expand(owner, text, around)

@@ -4,6 +4,7 @@
 //! A value is expanded as text: a reference is replaced by its value, which is read again, so a reference may
 //! begin in one value and end in another (`docs/reference/config-language.md` 4).
 
+use classmate::Semantics;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -65,6 +66,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) now: i64,
     /// The seed of random choices.
     pub(crate) seed: u64,
+    /// The version of the language of expressions.
+    pub(crate) semantics: Semantics,
     /// True if what hangs on a machine, on its environment or on chance is left open.
     pub(crate) unknowing: bool,
 }
@@ -362,7 +365,14 @@ mod tests {
     fn expanded<'t>(text: &[u8], lookup: &dyn Fn(&[u8]) -> Option<&'t [u8]>) -> Result<Vec<u8>, ExpandError> {
         let environment = BTreeMap::new();
         let table = |name: &[u8]| lookup(name);
-        let around = Surroundings { lookup: &table, environment: &environment, now: 0, seed: 0, unknowing: false };
+        let around = Surroundings {
+            lookup: &table,
+            environment: &environment,
+            now: 0,
+            seed: 0,
+            semantics: Semantics::default(),
+            unknowing: false,
+        };
         expand(b"", text, around).map(|expanded| expanded.text)
     }
 

@@ -181,11 +181,13 @@ fn evaluated(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<(Vec<u8>, Val
     if text.trim_ascii().is_empty() {
         return Err(failed("expected a name or an expression"));
     }
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let semantics = scope.around.semantics;
+    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
     let invalid = |error| failed(format!("`{}` is not a valid expression: {error}", super::shown(&text)));
     let expr = parse_expr(&text, &options).map_err(invalid)?;
     let limits = Limits { work: 20_000, bytes: 1 << 20, ..Limits::default() };
-    let settings = EvalOptions { now: scope.around.now, seed: scope.around.seed, limits, ..EvalOptions::default() };
+    let settings =
+        EvalOptions { now: scope.around.now, seed: scope.around.seed, semantics, limits, ..EvalOptions::default() };
     let endless = |_| failed(format!("`{}` takes too long to evaluate", super::shown(&text)));
     let value = Evaluation::new(&ClassAd::new(), &settings).eval(&expr).map_err(endless)?;
     Ok((text, value))
@@ -370,7 +372,14 @@ mod tests {
     fn expanded(text: &str) -> Result<String, String> {
         let environment = BTreeMap::from([(b"FOO".to_vec(), b"bar".to_vec()), (b"EMPTY".to_vec(), Vec::new())]);
         let table = |name: &[u8]| lookup(name);
-        let around = Surroundings { lookup: &table, environment: &environment, now: 0, seed: 7, unknowing: false };
+        let around = Surroundings {
+            lookup: &table,
+            environment: &environment,
+            now: 0,
+            seed: 7,
+            semantics: Semantics::default(),
+            unknowing: false,
+        };
         match expand(b"", text.as_bytes(), around) {
             Ok(expanded) => Ok(String::from_utf8(expanded.text).unwrap()),
             Err(error) => Err(error.to_string()),

@@ -4,11 +4,9 @@
 
 use super::condor::FoundValue;
 use super::knob::KnobKind;
-use super::{Config, ConfigError, Diagnostic, Location, shown, table};
+use super::{Config, ConfigError, Diagnostic, shown, table};
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::{self, scope::Scope};
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
-use classmate::internal::syntax::token::Quoting;
+use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::value::Value;
 
 /// Typed values; every error names the knob, its place, the value and what was expected.
@@ -70,18 +68,18 @@ impl Config {
         let expanded = self.expanded(name.as_bytes(), text.as_bytes());
         let text =
             expanded.map_err(|error| Diagnostic::without_place(format!("`{name}` cannot be expanded: {error}")))?.text;
-        Ok(Some(FoundValue { text, place: None }).filter(|found| !found.text.trim_ascii().is_empty()))
+        let found = FoundValue { text, place: None, semantics: self.semantics() };
+        Ok(Some(found).filter(|found| !found.text.trim_ascii().is_empty()))
     }
 }
 
 /// Returns true if a text is a value of a kind, as the reading of a knob would say.
-pub(crate) fn typed(kind: KnobKind, name: &str, text: &[u8], place: Option<&Location>) -> Result<(), ConfigError> {
-    let found = FoundValue { text: text.to_vec(), place: place.cloned() };
+pub(crate) fn typed(kind: KnobKind, name: &str, found: &FoundValue) -> Result<(), ConfigError> {
     match kind {
-        KnobKind::Boolean => boolean(name, &found).map(drop),
-        KnobKind::Letter => letter(name, &found).map(drop),
-        KnobKind::Integer(min, max) => whole(name, &found, min, max).map(drop),
-        KnobKind::Real(min, max) => real(name, &found, min, max).map(drop),
+        KnobKind::Boolean => boolean(name, found).map(drop),
+        KnobKind::Letter => letter(name, found).map(drop),
+        KnobKind::Integer(min, max) => whole(name, found, min, max).map(drop),
+        KnobKind::Real(min, max) => real(name, found, min, max).map(drop),
         KnobKind::Number
         | KnobKind::Expression
         | KnobKind::Pattern
@@ -95,7 +93,7 @@ fn boolean(name: &str, found: &FoundValue) -> Result<bool, ConfigError> {
     let truth = match found.text.trim_ascii() {
         text if text.eq_ignore_ascii_case(b"true") => Some(true),
         text if text.eq_ignore_ascii_case(b"false") => Some(false),
-        text => constant(text).and_then(|value| value.as_condition()),
+        _ => constant(found).and_then(|value| value.as_condition()),
     };
     truth.ok_or_else(|| invalid(name, found, "a boolean"))
 }
@@ -113,7 +111,7 @@ fn whole(name: &str, found: &FoundValue, min: i64, max: i64) -> Result<i64, Conf
     let exact = std::str::from_utf8(text).ok().and_then(|text| text.parse::<i64>().ok());
     let number = match exact {
         Some(number) => Some(number),
-        None => number(text).filter(|n| n.abs() < 9.2e18).map(|n| n as i64),
+        None => number(found).filter(|n| n.abs() < 9.2e18).map(|n| n as i64),
     };
     let Some(number) = number else {
         return Err(invalid(name, found, "an integer"));
@@ -125,7 +123,7 @@ fn whole(name: &str, found: &FoundValue, min: i64, max: i64) -> Result<i64, Conf
 }
 
 fn real(name: &str, found: &FoundValue, min: f64, max: f64) -> Result<f64, ConfigError> {
-    let Some(number) = number(found.text.trim_ascii()) else {
+    let Some(number) = number(found) else {
         return Err(invalid(name, found, "a number"));
     };
     if !(min..=max).contains(&number) {
@@ -167,19 +165,18 @@ pub(crate) fn literal(text: &[u8]) -> Option<f64> {
 }
 
 /// The value of a constant expression, literals included.
-fn constant(text: &[u8]) -> Option<Value> {
-    if let Some(number) = literal(text) {
+fn constant(found: &FoundValue) -> Option<Value> {
+    if let Some(number) = literal(found.text.trim_ascii()) {
         return Some(Value::Real(number));
     }
-    let settings = eval::scope::EvalOptions::default();
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
-    let expr = parse_expr(text, &options).ok()?;
+    let settings = EvalOptions { semantics: found.semantics, ..EvalOptions::default() };
+    let expr = found.expression().ok()?;
     Scope::new(&ClassAd::new(), &settings).eval(&expr).ok()
 }
 
 /// The value of a constant numeric expression.
-fn number(text: &[u8]) -> Option<f64> {
-    constant(text)?.as_number().filter(|number| !number.is_nan())
+fn number(found: &FoundValue) -> Option<f64> {
+    constant(found)?.as_number().filter(|number| !number.is_nan())
 }
 
 /// The number at the beginning of a text, as C's `atof` reads it.

@@ -17,7 +17,6 @@ use crate::negotiate::{Snapshot, needed};
 use crate::queue::cluster::Siblings;
 use classmate::ParseOptions;
 use classmate::internal::ad::ClassAd;
-use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::format::Reader;
 use classmate::internal::format::parallel::read_long;
 use classmate::internal::format::report::Report;
@@ -196,7 +195,7 @@ pub fn published_log<E: From<LoadError>>(
     if !path.exists() {
         return Ok(None);
     }
-    let (ads, (name, _)) = read_ads(open(path)?, &options(), None, |ad, ()| ad)?;
+    let (ads, (name, _)) = read_ads(open(path)?, &ParseOptions::default(), None, |ad, ()| ad)?;
     let unwritable = |error: Unwritable| LoadError::File { name, error: io::Error::other(error.to_string()) };
     Ok(Some(AccountantLog::of_ads(&ads).map_err(unwritable)?))
 }
@@ -206,7 +205,7 @@ pub fn published_log<E: From<LoadError>>(
 /// # Errors
 /// A file that is missing or cannot be read.
 pub fn read_ad_file(path: impl AsRef<Path>) -> Result<Vec<ClassAd>, LoadError> {
-    Ok(read_ads(open(path.as_ref())?, &options(), None, |ad, ()| ad)?.0)
+    Ok(read_ads(open(path.as_ref())?, &ParseOptions::default(), None, |ad, ()| ad)?.0)
 }
 
 /// Opens a file that is not compressed.
@@ -240,19 +239,19 @@ impl AdFiles {
         open: impl Fn(&Path) -> Result<AdInput, E>,
     ) -> Result<PoolAds, E> {
         let ads = |path: &Path, selection: Option<Selection>| -> Result<_, E> {
-            Ok(read_ads(open(path)?, &options(), selection.map(Arc::new).as_ref(), |ad, ()| ad)?)
+            Ok(read_ads(open(path)?, &options(config), selection.map(Arc::new).as_ref(), |ad, ()| ad)?)
         };
         // Most attributes of a job are those of its cluster, and are kept once.
         let jobs = match &self.jobs {
             Some(path) => {
-                Some(read_ads(open(path)?, &options(), None, |ad, siblings: &mut Siblings| siblings.chain(ad))?)
+                Some(read_ads(open(path)?, &options(config), None, |ad, siblings: &mut Siblings| siblings.chain(ad))?)
             }
             None => None,
         };
         let (jobs, of_jobs) = jobs.unzip();
         let jobs = jobs.unwrap_or_default();
         let first = match &self.slots {
-            Some(path) if kept == SlotAttributes::Explanation => first_ads(open(path)?, NAMED_SLOTS)?,
+            Some(path) if kept == SlotAttributes::Explanation => first_ads(open(path)?, NAMED_SLOTS, &options(config))?,
             _ => Vec::new(),
         };
         let selection = kept.selection(config, &jobs, &first);
@@ -311,13 +310,13 @@ pub fn read_ads<K: Default>(
 }
 
 /// Options by which the files of a pool are parsed.
-fn options() -> ParseOptions {
-    EvalOptions::default().parse_options()
+fn options(config: &Config) -> ParseOptions {
+    ParseOptions { semantics: config.semantics(), ..ParseOptions::default() }
 }
 
 /// Reads the first ads of a file; errors in them are reported when all are read.
-fn first_ads(input: AdInput, count: usize) -> Result<Vec<ClassAd>, LoadError> {
-    let reader = Reader::detect(input.reader, &options());
+fn first_ads(input: AdInput, count: usize, options: &ParseOptions) -> Result<Vec<ClassAd>, LoadError> {
+    let reader = Reader::detect(input.reader, options);
     let ads = reader.and_then(|mut reader| reader.by_ref().take(count).collect());
     ads.map_err(|error| LoadError::File { name: input.name, error })
 }

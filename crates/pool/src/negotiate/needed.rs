@@ -48,7 +48,7 @@ pub fn selection(config: &Config, jobs: &[ClassAd]) -> Option<Selection> {
 
 /// The selection, the settings, and the contents of the jobs.
 fn of_cycle<'a>(config: &Config, jobs: &'a [ClassAd]) -> Option<(Selection, Rules, AdContents<'a>)> {
-    let rules = Rules::read(config, &EvalOptions::default()).ok()?;
+    let rules = Rules::read(config, &EvalOptions { semantics: config.semantics(), ..EvalOptions::default() }).ok()?;
     if rules.knobs.matching.cross_slot_prios {
         // Attributes of other slots of the machine, named by number.
         return None;

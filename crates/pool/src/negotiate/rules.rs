@@ -2,6 +2,7 @@
 //!
 //! In: a [`Config`]. Out: all settings that the phases use, or the variable that is invalid and its place.
 
+use classmate::Semantics;
 use classmate::internal::pcre::{self, Options, Regex};
 
 use crate::negotiate::candidate::Ranking;
@@ -101,7 +102,7 @@ impl Rules {
             )?)?,
             concurrency: ConcurrencyLimits::read(config)?,
             groups: GroupRules::read(config)?,
-            match_exprs: match_exprs(&matching.match_exprs)?,
+            match_exprs: match_exprs(&matching.match_exprs, config.semantics())?,
             removed: pattern("REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX", knobs.significant.removed_pattern.as_ref())?,
             knobs,
         })
@@ -170,12 +171,12 @@ impl Rules {
 }
 
 /// The macros that every slot ad gets as attributes. Their names get a prefix unless they have it.
-fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)]) -> Result<Vec<(Name, Expr)>, ConfigError> {
+fn match_exprs(macros: &[(Vec<u8>, Vec<u8>)], semantics: Semantics) -> Result<Vec<(Name, Expr)>, ConfigError> {
     const PREFIX: &[u8] = b"NegotiatorMatchExpr";
     let mut exprs = Vec::with_capacity(macros.len());
     for (name, text) in macros {
         let shown = String::from_utf8_lossy(name);
-        let text = FoundValue { text: text.clone(), place: None };
+        let text = FoundValue { text: text.clone(), place: None, semantics };
         if let Some(expr) = expression(&shown, Some(&text))? {
             let prefix = if name.starts_with(PREFIX) { b"".as_slice() } else { PREFIX };
             exprs.push((Name::new([prefix, name].concat()), expr));
@@ -192,7 +193,7 @@ fn seconds(knob: &str, text: Option<&FoundValue>, settings: &EvalOptions) -> Res
 }
 
 fn pattern(knob: &str, text: Option<&FoundValue>) -> Result<Option<Regex>, ConfigError> {
-    let Some(FoundValue { text, place }) = text else { return Ok(None) };
+    let Some(FoundValue { text, place, .. }) = text else { return Ok(None) };
     let shown = String::from_utf8_lossy(text);
     match pcre::compile(&shown, Options::from_letters(b"i"), false) {
         Ok(regex) => Ok(Some(regex)),

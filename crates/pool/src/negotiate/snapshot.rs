@@ -76,9 +76,15 @@ impl Snapshot {
         self.policy.ranking(&self.slots, &self.jobs, &self.settings())
     }
 
-    /// Clock and seed for evaluations.
+    /// Clock, seed and version for evaluations.
     pub fn settings(&self) -> EvalOptions {
-        EvalOptions { now: self.now, seed: self.seed, maps: Arc::clone(&self.maps), ..EvalOptions::default() }
+        EvalOptions {
+            now: self.now,
+            seed: self.seed,
+            semantics: self.config.semantics(),
+            maps: Arc::clone(&self.maps),
+            ..EvalOptions::default()
+        }
     }
 }
 

@@ -3,8 +3,6 @@
 //! In: a [`Config`]. Out: groups as they are declared, and the rules of division. Source: `docs/reference/group-quotas.md` 2.
 
 use classmate::internal::syntax::expr::Expr;
-use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
-use classmate::internal::syntax::token::Quoting;
 use classmate_config::internal::config::FoundValue;
 use classmate_config::internal::config::{Config, ConfigError, Diagnostic, Location};
 
@@ -217,11 +215,10 @@ fn rules(config: &Config, faults: &mut Vec<ConfigError>) -> QuotaRules {
 /// # Errors
 /// A text that does not parse, with its place.
 pub(crate) fn expression(knob: &str, found: Option<&FoundValue>) -> Result<Option<Expr>, ConfigError> {
-    let Some(FoundValue { text, place }) = found else { return Ok(None) };
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
-    parse_expr(text, &options).map(Some).map_err(|error| {
-        let shown = String::from_utf8_lossy(text);
-        Diagnostic::error_at(format!("`{knob}` is `{shown}`: {error}"), place.clone())
+    let Some(found) = found else { return Ok(None) };
+    found.expression().map(Some).map_err(|error| {
+        let shown = String::from_utf8_lossy(&found.text);
+        Diagnostic::error_at(format!("`{knob}` is `{shown}`: {error}"), found.place.clone())
     })
 }
 

@@ -138,7 +138,8 @@ impl CompiledCycle {
         }
         let sample_slots: Vec<&ClassAd> = slot_structures.firsts().into_iter().map(|place| source.ad(place)).collect();
         let ranked = Some(rules).filter(|_| listed.is_none());
-        let plans = MatchPlans::new(&sample_slots, &sample_requests, &vocabulary, ranked, in_use);
+        let semantics = offers.settings.semantics;
+        let plans = MatchPlans::new(&sample_slots, &sample_requests, &vocabulary, ranked, in_use, semantics);
         let (roots, exprs) = evaluated(ranked, in_use);
         let equivalence = RequestEquivalence::of(&vocabulary, &exprs, &roots);
         for request in &mut requests {

@@ -6,6 +6,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::negotiate::engine::vocabulary::Vocabulary;
 use crate::negotiate::rules::Rules;
+use classmate::Semantics;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::name::Key;
 use classmate::internal::program::Side;
@@ -92,12 +93,13 @@ impl MatchPlans {
         vocabulary: &Vocabulary,
         rules: Option<&Rules>,
         in_use: bool,
+        semantics: Semantics,
     ) -> Self {
         let (mut atoms, mut parts) = (Atoms::default(), PartNumbers::default());
         let mut plans = Vec::with_capacity(slots.len() * requests.len());
         for request in requests {
             for slot in slots {
-                let pair = AdPair { row: slot, other: request, selected: &vocabulary.slots.selected };
+                let pair = AdPair { row: slot, other: request, selected: &vocabulary.slots.selected, semantics };
                 plans.push(MatchPlan::new(&pair, rules, in_use, &mut atoms, &mut |clauses| {
                     ConditionPart::of(clauses, vocabulary, &mut parts)
                 }));
