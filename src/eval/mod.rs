@@ -331,8 +331,10 @@ impl<'a> Evaluator<'a> {
             }
             BinaryOp::Default => {
                 let first = self.eval(tree, left, frame)?;
-                if !first.is_undefined() && self.settings.semantics.is_old(VersionRule::ElvisPrecedence) {
-                    // Evaluated in any case, and may fail.
+                if self.settings.semantics.is_old(VersionRule::ElvisPrecedence)
+                    && !matches!(self.meaning(&first), Truth::Undefined | Truth::False)
+                {
+                    // It is evaluated too, and may fail.
                     self.eval(tree, right, frame)?;
                 }
                 if first.is_undefined() { self.eval(tree, right, frame) } else { Ok(first) }

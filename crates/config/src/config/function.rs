@@ -377,7 +377,7 @@ mod tests {
             environment: &environment,
             now: 0,
             seed: 7,
-            semantics: Semantics::default(),
+            semantics: classmate::Semantics::default(),
             unknowing: false,
         };
         match expand(b"", text.as_bytes(), around) {
