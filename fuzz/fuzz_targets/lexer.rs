@@ -2,7 +2,7 @@
 #![no_main]
 
 use classmate::internal::syntax::lexer::Lexer;
-use classmate::internal::syntax::parse::Mode;
+use classmate::internal::syntax::parse::{Mode, ParseOptions};
 use classmate::internal::syntax::token::Quoting;
 use libfuzzer_sys::fuzz_target;
 
@@ -10,7 +10,7 @@ fuzz_target!(|data: &[u8]| {
     for mode in [Mode::HTCondor, Mode::Strict] {
         for quoting in [Quoting::New, Quoting::Old] {
             let mut behind = 0;
-            for token in Lexer::new(data, mode, quoting) {
+            for token in Lexer::new(data, &ParseOptions { mode, quoting, ..ParseOptions::default() }) {
                 match token {
                     Ok((start, _, end)) => {
                         assert!(behind <= start && start < end && end <= data.len());

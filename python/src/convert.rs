@@ -56,7 +56,10 @@ pub(crate) fn literal_to_python<'py>(py: Python<'py>, literal: &Literal) -> PyRe
         Literal::Error => classes(py)?.error.bind(py).clone(),
         Literal::Bool(value) => PyBool::new(py, *value).to_owned().into_any(),
         Literal::Int(value) => PyInt::new(py, *value).into_any(),
-        Literal::Real(value) | Literal::RelTime(value) => PyFloat::new(py, *value).into_any(),
+        Literal::Real(value) | Literal::RelTime(value) | Literal::OldRelTime(value) => {
+            PyFloat::new(py, *value).into_any()
+        }
+        Literal::Suffixed(..) => literal_to_python(py, &literal.product())?,
         Literal::Str(text) => string(py, text)?,
         Literal::AbsTime(time) => moment(py, time.seconds)?,
     })
