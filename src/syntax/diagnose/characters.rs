@@ -67,7 +67,7 @@ fn macro_call(place: &Place<'_>) -> Option<Diagnostic> {
 fn hash(place: &Place<'_>) -> Option<Diagnostic> {
     let span = place.literally(b"#")?;
     let finding = Diagnostic::error("`#` does not start a comment inside an expression", span);
-    Some(finding.help("write `//`, or `/* … */`").fix(span, "//"))
+    Some(finding.help("move the comment to its own line, or write `//` or `/* … */`").fix(span, "//"))
 }
 
 /// `slot1@host.example.org`

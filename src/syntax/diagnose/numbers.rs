@@ -175,6 +175,10 @@ pub(super) fn digit_first(place: &Place<'_>) -> Option<Diagnostic> {
     }
     let span = number.span.to(found.span);
     let text = place.text(span);
+    if found.is_word(&["MY", "TARGET"]) && place.rest().get(found.span.range().len()) == Some(&b'.') {
+        let message = format!("expected an operator between `{}` and `{}`", number.shown(), found.shown());
+        return Some(Diagnostic::error(message, span).help("remove the number, or write an operator after it"));
+    }
     let finding = Diagnostic::error(format!("a name cannot start with a digit: found `{text}`"), span);
     let text_meant = place.before(1).is_some_and(Lexeme::compares);
     let (written, what) = if text_meant { (format!("\"{text}\""), "text") } else { (format!("'{text}'"), "a name") };

@@ -35,6 +35,10 @@ pub(super) fn constant_call(place: &Place<'_>) -> Option<Diagnostic> {
     if value.kind == Kind::Number || value.is(")") {
         let end = Span::new(place.start(), place.start());
         let finding = Diagnostic::error("expected an operator, found `(`", found.span);
+        let compares = |part: &[u8]| part.iter().any(|byte| b"<>=!&|".contains(byte));
+        if value.is(")") && compares(&place.source[..place.start()]) && compares(place.rest()) {
+            return Some(finding.help("write `&&` or `||` between two conditions"));
+        }
         return Some(finding.help("write `*` to multiply").fix(end, "* "));
     }
     None

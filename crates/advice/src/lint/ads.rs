@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::attributes::only_in;
+use super::comparison::assigned;
 use super::expression::{LintContext, Role, is_unit, parsed, unparsed};
-use super::knobs::{RELEASE, job_role};
+use super::knobs::{SLOT_VALUE, job_role};
 use super::rules::unquoted_text;
 use super::schema::AdSchema;
 use super::{certain_fix, placed};
@@ -34,11 +36,14 @@ const SLOT_CONDITIONS: [&str; 9] =
 /// The role of an attribute in an ad.
 fn role(name: Name, slot: bool) -> Role {
     let folded = name.folded();
-    if folded == b"periodicrelease" {
-        return RELEASE;
+    let (of_job, of_slot) = (job_role(folded), SLOT_CONDITIONS.iter().any(|known| known.as_bytes() == folded));
+    if !slot {
+        return Role { condition: of_job.condition || of_slot, ..of_job };
     }
-    let condition = job_role(folded).condition || SLOT_CONDITIONS.iter().any(|known| known.as_bytes() == folded);
-    Role { condition, looks_at_jobs: slot, there: &[] }
+    // Requirements and Rank of a slot look at jobs too.
+    let looks = of_slot || matches!(folded, b"requirements" | b"rank");
+    let condition = of_job.condition || of_slot;
+    if looks { Role { condition, ..SLOT_VALUE } } else { Role { condition, looks_at_jobs: true, ..Role::default() } }
 }
 
 /// Returns true if the value of an attribute is a constant that is fine there.
@@ -56,6 +61,18 @@ fn is_slot(ad: &ClassAd) -> bool {
         return kind.eq_ignore_ascii_case(b"Machine");
     }
     ad.contains("SlotID") || (ad.contains("State") && ad.contains("Activity")) || ad.contains("TotalSlots")
+}
+
+fn is_job(ad: &ClassAd) -> bool {
+    matches!(ad.constant("MyType"), Some(Value::Str(kind)) if kind.eq_ignore_ascii_case(b"Job"))
+        || ad.contains("ClusterId")
+}
+
+/// The finding about a known attribute that is a constant of another type, or none of its values.
+fn odd_constant(name: Name, expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
+    let Node::Literal(literal) = expr.node() else { return None };
+    let text = text.trim_ascii();
+    assigned(name, literal, &String::from_utf8_lossy(text), Span::new(0, text.len()))
 }
 
 /// The names that an expression mentions, each once, in the order of the text: all that a verdict can depend on.
@@ -145,6 +162,11 @@ impl AdLinter {
                 let role = role(line.name, slot);
                 let schema = self.schema.as_deref();
                 let context = LintContext { defined: &defined, schema, ..LintContext::of(&line.text, quoting, role) };
+                let kind = if slot { Some("slot") } else { is_job(ad).then_some("job") };
+                let owner = only_in(line.name.folded());
+                if kind.is_some() && (owner.is_none() || owner == kind) {
+                    found.extend(odd_constant(line.name, expr, &line.text));
+                }
                 found.extend(parsed(&context, expr));
                 found.extend(unquoted_text(line.name, &line.text, expr, &defined));
             }
@@ -230,9 +252,13 @@ impl AdLinter {
         let tree = whole.tree();
         let Node::Ad(run) = *tree.node(whole.root()) else { return };
         for &(name, id) in tree.ad(run) {
-            let Some(span) = tree.span(id).filter(|_| !is_plain(name, &whole.part(id))) else { continue };
+            let Some(span) = tree.span(id) else { continue };
             let range = span.range();
             let Some(part) = text.get(range.clone()) else { continue };
+            let value = whole.part(id);
+            if is_plain(name, &value) && odd_constant(name, &value, part).is_none() {
+                continue;
+            }
             let before = &text[..range.start];
             let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
             let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
@@ -308,7 +334,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
             if let Some(at) = rest.iter().position(|byte| !is_space(*byte)) {
                 faults.push(ignored(text, read + at, &options));
             }
-            if faults.is_empty() && is_plain(name, &expr) {
+            if faults.is_empty() && is_plain(name, &expr) && odd_constant(name, &expr, text).is_none() {
                 return None;
             }
             Some(place(Some(expr), faults))

@@ -1,6 +1,107 @@
 //! Properties of HTCondor's attributes that lint relies on: type, presence, variation among jobs.
 
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
+
+use classmate::internal::records::Record;
 use classmate_pool::internal::pool::attribute;
+
+/// The type of an attribute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    String,
+    Integer,
+    /// An integer or a real.
+    Number,
+    Boolean,
+}
+
+impl Kind {
+    pub(super) fn with_article(self) -> &'static str {
+        match self {
+            Kind::String => "a string",
+            Kind::Integer => "an integer",
+            Kind::Number => "a number",
+            Kind::Boolean => "a boolean",
+        }
+    }
+}
+
+/// The facts about an attribute that comparisons are checked with.
+#[derive(Debug)]
+pub(super) struct Fact {
+    /// The name, as HTCondor spells it.
+    pub(super) name: &'static str,
+    pub(super) kind: Option<Kind>,
+    /// It is an expression that ads set.
+    pub(super) expression: bool,
+    pub(super) unit: Option<&'static str>,
+    /// The smallest and the largest value.
+    pub(super) range: Option<(i64, i64)>,
+    /// Strings that it can be.
+    pub(super) values: Vec<&'static str>,
+    /// It is none but these strings.
+    pub(super) closed: bool,
+    /// Meanings of values.
+    codes: Vec<(&'static str, &'static str)>,
+}
+
+impl Fact {
+    fn of(record: &'static Record) -> Self {
+        let kind = match record.get("type") {
+            Some("string") => Some(Kind::String),
+            Some("integer") => Some(Kind::Integer),
+            Some("number") => Some(Kind::Number),
+            Some("boolean") => Some(Kind::Boolean),
+            _ => None,
+        };
+        let range = record.get("range").and_then(|range| {
+            let (low, high) = range.split_once("..")?;
+            Some((low.parse().ok()?, if high.is_empty() { i64::MAX } else { high.parse().ok()? }))
+        });
+        let codes = record.get("codes").map_or("", |codes| codes).split(", ").filter_map(|code| code.split_once(' '));
+        Fact {
+            name: record.name,
+            kind,
+            expression: record.get("type") == Some("expression"),
+            unit: record.get("unit"),
+            range,
+            values: record.get("values").map(|values| values.split(' ').collect()).unwrap_or_default(),
+            closed: record.get("closed").is_some(),
+            codes: codes.collect(),
+        }
+    }
+
+    /// The value with a meaning: 5 for `held`.
+    pub(super) fn code_of(&self, word: &str) -> Option<&'static str> {
+        self.codes.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|(_, code)| *code)
+    }
+
+    /// The value that a string misspells: `X86_64` for `x86-64`.
+    pub(super) fn spelled(&self, text: &str) -> Option<&'static str> {
+        const OTHER_NAMES: [(&str, &str); 6] = [
+            ("amd64", "X86_64"),
+            ("x64", "X86_64"),
+            ("i386", "INTEL"),
+            ("i686", "INTEL"),
+            ("linux64", "LINUX"),
+            ("win64", "WINDOWS"),
+        ];
+        let plain = |text: &str| text.to_ascii_lowercase().replace(['_', '-', ' ', '.'], "");
+        let other = OTHER_NAMES.iter().find(|(name, _)| *name == plain(text)).map(|(_, value)| *value);
+        let same = self.values.iter().find(|known| plain(known) == plain(text)).copied();
+        same.or_else(|| other.filter(|value| self.values.contains(value)))
+    }
+}
+
+static FACTS: LazyLock<HashMap<&'static str, Fact>> =
+    LazyLock::new(|| attribute::all().iter().map(|record| (record.name, Fact::of(record))).collect());
+
+/// The facts about an attribute, by its name in lower case.
+pub(super) fn fact(name: &[u8]) -> Option<&'static Fact> {
+    FACTS.get(attribute::find(name)?.name)
+}
 
 /// The way in which an attribute differs among jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +137,11 @@ pub(super) fn is_string(name: &[u8]) -> bool {
 /// Returns true if jobs have an attribute (lower case), and slots do not unless the configuration copies it.
 pub(super) fn is_of_jobs(name: &[u8]) -> bool {
     has(name, "ad", "job")
+}
+
+/// The kind of ad that alone has an attribute (lower case): `job`, `slot` or `scheduler`.
+pub(super) fn only_in(name: &[u8]) -> Option<&'static str> {
+    attribute::find(name)?.get("ad")
 }
 
 fn has(name: &[u8], field: &str, value: &str) -> bool {
@@ -103,5 +209,5 @@ pub(super) fn variety(name: &[u8]) -> Option<Variety> {
 /// Returns true if a word (lower case) is a value of an attribute whose values are names.
 pub(super) fn is_value_of(attribute: &[u8], word: &[u8]) -> bool {
     let values = attribute::find(attribute).and_then(|attribute| attribute.get("values"));
-    values.is_some_and(|values| values.split(' ').any(|value| value.as_bytes() == word))
+    values.is_some_and(|values| values.split(' ').any(|value| value.as_bytes().eq_ignore_ascii_case(word)))
 }

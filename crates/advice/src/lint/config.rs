@@ -11,10 +11,12 @@ use super::attributes::{OF_GROUP, is_known, is_of_jobs};
 use super::expression::{LintContext, Role, lint as lint_expression, quoted, written};
 use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
 use super::placing::SourceMap;
+use super::rules::published;
 use super::schema::AdSchema;
+use super::scope::Seen;
 use super::submit::lint_with_macros;
 use super::transforms::{self, TransformPart};
-use super::{LineIndex, beside_comment, certain_fix, is_slip, placed, unknowns};
+use super::{LineIndex, beside_comment, certain_fix, is_slip, lists, placed, unknowns};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::syntax::parse::parse_expr;
@@ -67,6 +69,9 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     for list in LISTS {
         linter.listed(list);
     }
+    for (found, name) in lists::check(config, &linter.advertised) {
+        linter.report(found, Some(name));
+    }
     let mut alarms = linter.alarms;
     alarms.sort_by_cached_key(|alarm| {
         let file = config.sources().iter().rposition(|source| *source.name == *alarm.file());
@@ -113,6 +118,25 @@ impl<'c> Linter<'c> {
         self.advertised.get(&upper).is_some_and(|role| role.looks_at_jobs) || self.copied.contains(&upper)
     }
 
+    /// Returns true if some ad may have an attribute that a value refers to.
+    fn may_exist(&self, word: Name) -> bool {
+        let upper = word.folded().to_ascii_uppercase();
+        // Cron jobs and jobs bring attributes of their own.
+        let brought = self.config.definition(b"STARTD_CRON_JOBLIST").is_some_and(|list| !list.raw.is_empty());
+        let of_jobs =
+            ["want", "is", "has", "request", "my"].iter().any(|start| word.folded().starts_with(start.as_bytes()));
+        let there = self.schema.is_some_and(|schema| schema.has(word));
+        let listed =
+            self.advertised.contains_key(&upper) || self.copied.contains(&upper) || self.transforms.contains(&upper);
+        brought || of_jobs || there || listed || is_known(word.folded()) || unknowns::is_fact(word)
+    }
+
+    /// Returns true if jobs may have an attribute because the configuration says so.
+    fn jobs_get(&self, name: Name) -> bool {
+        let upper = name.folded().to_ascii_uppercase();
+        self.advertised.get(&upper).is_some_and(|role| !role.looks_at_jobs) || self.transforms.contains(&upper)
+    }
+
     /// Returns true if a word is probably not an attribute: it is unknown, nothing sets it, no ad has it. Attributes
     /// are mostly written with capitals, names of people and machines without.
     fn is_unknown_word(&self, word: Name) -> bool {
@@ -153,6 +177,13 @@ impl<'c> Linter<'c> {
         if let Some(role) = role(bare).or_else(of_list) {
             let Ok(text) = self.config.expansion(name, definition.raw) else { return };
             let map = SourceMap::new(self.config, source, definition, &text);
+            if of_list().is_some()
+                && definition.place.is_some()
+                && let Some(found) = published(&text, Quoting::Old, &|word| self.may_exist(word))
+            {
+                self.found(name, &map, (&text, 0), found);
+                return;
+            }
             self.judge(definition, (&text, &map, 0), role);
         } else if knob::is_transform(bare) {
             let map = SourceMap::new(self.config, source, definition, definition.raw);
@@ -189,7 +220,12 @@ impl<'c> Linter<'c> {
         let open = unknowns::marked(text);
         let text = open.as_deref().unwrap_or(text);
         let made = map.made();
-        let defined = |name: Name| unknowns::is_fact(name) || role.looks_at_jobs && self.slots_have(name);
+        let gets = |name: Name| match role.mine {
+            Seen::Job => self.jobs_get(name),
+            Seen::Slot => self.slots_have(name),
+            _ => role.looks_at_jobs && self.slots_have(name),
+        };
+        let defined = |name: Name| unknowns::is_fact(name) || gets(name);
         let unknown_word = |word: Name| self.is_unknown_word(word);
         let context = LintContext {
             defined: &defined,
@@ -211,7 +247,10 @@ impl<'c> Linter<'c> {
         });
         let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
         if sees_one_ad(&upper) {
-            found.extend(unseen(&upper, text, &|name| self.slots_have(name)));
+            let known: Vec<Span> =
+                found.iter().filter(|one| one.code == "unseen-attribute").map(|one| one.span).collect();
+            let more = unseen(&upper, text, &|name| self.slots_have(name));
+            found.extend(more.into_iter().filter(|one| !known.contains(&one.span)));
         }
         if open.is_some() {
             unknowns::retain(text, &unknowns::is_fact, &mut found);
@@ -564,7 +603,7 @@ mod tests {
 
     #[test]
     fn clauses_are_found_where_they_stand() {
-        assert_eq!(found("\nPREEMPTION_REQUIREMENTS = Memory > 10 && Memory < 5"), ["contradiction 2:42"]);
+        assert_eq!(found("\nPREEMPTION_REQUIREMENTS = Memory > 1000 && Memory < 500"), ["contradiction 2:44"]);
         assert_eq!(found("START = $(X)\nX = Cpus > 1 && Cpus > 1"), ["duplicate-clause 1:9"]);
         assert_eq!(found("STARTD.START = TARGET.GlobalJobId != \"\""), ["per-job-attribute 1:16"]);
         assert_eq!(
@@ -683,9 +722,9 @@ mod tests {
         for text in [
             "USE_PREEMPTION = False\nPREEMPTION_REQUIREMENTS = $(USE_PREEMPTION) && (RemoteUserPrio > 5)",
             "WANTED = true\nSUSPEND = $(WANTED) || Activity == \"Idle\"",
-            "START = ($(MAX_JOBS:10) > 0) && TARGET.Cpus > 1",
+            "START = ($(MAX_JOBS:10) > 0) && TARGET.RequestCpus > 1",
             "MY_VAR = 1\nPREEMPT = ($(MY_VAR) == 1)",
-            "OFF = 1 > 2\nSTART = $(OFF) && TARGET.Cpus > 1",
+            "OFF = 1 > 2\nSTART = $(OFF) && TARGET.RequestCpus > 1",
             "SWITCH = undefined\nSTART = $(SWITCH)",
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
@@ -717,14 +756,14 @@ mod tests {
 
     #[test]
     fn transforms_of_jobs_are_looked_at_line_by_line() {
-        let text = "JOB_TRANSFORM_x @=end\n  NAME x\n  # SET Bad 1 2\n  REQUIREMENTS TARGET.Memory > 5 && Cpus > 1 && Cpus > 1\n\n\
+        let text = "JOB_TRANSFORM_x @=end\n  NAME x\n  # SET Bad 1 2\n  REQUIREMENTS TARGET.MemoryX > 5 && Cpus > 1 && Cpus > 1\n\n\
                     \x20 SET Requirements TARGET.OpSys == LINUX\n  EVALSET A TARGET.Memory * 2\n  SET B 1 +\n  DEFAULT C isUndefind(D)\n\
                     \x20 SETT E 1\n  SET F $(MY.G) > 1 && H == 2G\n  SET PeriodicHold $(JobStatus != 3)\n  SET I $(j) $(k)\n@end\n";
         assert_eq!(
             found(text),
             [
                 "unseen-attribute 4:16",
-                "duplicate-clause 4:49",
+                "duplicate-clause 4:50",
                 "unquoted-word 6:36",
                 "unseen-attribute 7:13",
                 "syntax 8:12",
@@ -748,7 +787,7 @@ mod tests {
         assert_eq!(found("SYSTEM_PERIODIC_REMOVE = TARGET.Memory > 5"), ["unseen-attribute 1:26"]);
         assert_eq!(found("SYSTEM_PERIODIC_HOLD_Big = TARGET.Memory > 5"), ["unseen-attribute 1:28"]);
         // The manual: the ad of the schedd is `MY`, that of the job `TARGET`.
-        assert_eq!(found("SUBMIT_REQUIREMENT_A = TARGET.RequestMemory > 5"), Vec::<String>::new());
+        assert_eq!(found("SUBMIT_REQUIREMENT_A = TARGET.RequestMemory > 5000"), Vec::<String>::new());
     }
 
     #[test]
@@ -758,7 +797,7 @@ mod tests {
             "SUSPEND = MY.Machine == \"$(FULL_HOSTNAME)\" || \"$(HOSTNAME)\" == \"x\"",
             "PREEMPT = \"$ENV(SITE)\" == \"A\"",
             "CONTINUE = $(DETECTED_MEMORY) > 100",
-            "RANK = \"$(ARCH)\" == \"X86_64\" && \"$(OPSYS)\" == TARGET.OpSys",
+            "RANK = \"$(ARCH)\" == \"X86_64\" && \"$(OPSYS)\" == TARGET.WantOpSys",
             "WANT_VACATE = $INT(DETECTED_CPUS) > 3",
             "START = a > 5 && $ENV(MORE) && a > 1",
             "START = a > 5 $ENV(MORE)",
@@ -771,8 +810,8 @@ mod tests {
         // The rest is looked at, and what the file itself says is known.
         assert_eq!(found("START = $(DETECTED_CPUS) > 4 && a > 5 && a < 3"), ["contradiction 1:42"]);
         assert_eq!(
-            found("ARCH = X86_64\nSTART = TARGET.Arch == \"$(ARCH)\" && TARGET.Arch == \"INTEL\""),
-            ["contradiction 2:37"]
+            found("ARCH = X86_64\nSTART = MY.Arch == \"$(ARCH)\" && MY.Arch == \"INTEL\""),
+            ["contradiction 2:33"]
         );
         // But a constant in a macro may be set otherwise.
         assert_eq!(found("ARCH = X86_64\nSTART = TARGET.x > 1 && \"$(ARCH)\" == \"INTEL\""), Vec::<String>::new());
@@ -817,7 +856,7 @@ mod tests {
 
     #[test]
     fn what_slots_get_is_looked_at_as_they_look_at_jobs() {
-        let per_job = |name: &str| format!("STARTD_ATTRS = Foo\nFoo = TARGET.{name} =!= \"x\"");
+        let per_job = |name: &str| format!("STARTD_ATTRS = Foo\nFoo = TARGET.{name} =!= LastOne");
         for name in ["GlobalJobId", "ClusterId", "ProcId"] {
             assert_eq!(found(&per_job(name)), ["per-job-attribute 2:7"], "{name}");
         }
@@ -855,10 +894,10 @@ mod tests {
             ("START = Owner == lastmatchname", "1:18"),
             ("START = TARGET.Owner =!= undefined && TARGET.Owner == alice", "1:55"),
             ("START = TARGET.Owner =!= alice", "1:26"),
-            ("START = TARGET.Machine == node01", "1:27"),
-            ("START = node01.example.org == TARGET.Machine", "1:9"),
+            ("START = MY.Machine == node01", "1:23"),
+            ("START = node01.example.org == MY.Machine", "1:9"),
             ("START = TARGET.AccountingGroup == physics", "1:35"),
-            ("START = TARGET.AcctGroup =?= cms && TARGET.WantX == yes", "1:30"),
+            ("START = TARGET.AcctGroup =?= cms && TARGET.WantX == many", "1:30"),
             ("RANK = (Owner == alice) * 10", "1:18"),
             ("WHO = alice\nSTART = TARGET.Owner == $(WHO)", "2:25"),
         ] {
@@ -867,14 +906,14 @@ mod tests {
         for text in [
             "START = Owner == \"alice\"",
             "START = Owner == RemoteOwner",
-            "START = TARGET.Owner == MY.Alice && TARGET.Machine == TARGET.LastHost.Name",
+            "START = TARGET.Owner == MY.Alice && MY.Machine == TARGET.LastHost.Name",
             "START = Owner == Alice\nSTARTD_ATTRS = Alice\nAlice = \"alice\"",
             "START = Owner == Alice\nAlice = \"alice\"",
             "START = Owner == SiteOwner\nSTARTD_CRON_JOBLIST = site",
             // Attributes that a job or a slot may have, also unknown ones.
             "START = TARGET.Owner == NotifyUser || TARGET.User == DAGManOwner || Owner == LocalOwner",
             "START = Machine == LastMatchName0 && Machine == MachineAttrName1",
-            "START = TARGET.Owner == notifyuser || TARGET.Machine == lastmatchname12 || Name == machineattrname0",
+            "START = TARGET.Owner == notifyuser || MY.Machine == lastmatchname12 || Name == machineattrname0",
             "START = TARGET.Owner == PoolBoss",
             "START = boss =!= undefined && TARGET.Owner == boss",
             "START = TARGET.Owner == boss && !isUndefined(boss)",

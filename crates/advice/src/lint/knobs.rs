@@ -3,34 +3,41 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::Role;
+use super::scope::Seen;
 use classmate_config::Config;
 use classmate_config::internal::config::knob::{self, KnobKind};
 use classmate_config::internal::config::setting::list_items;
 
-pub(super) const CONDITION: Role = Role { condition: true, looks_at_jobs: false, there: &[] };
-const VALUE: Role = Role { condition: false, looks_at_jobs: false, there: &[] };
-const SLOT_CONDITION: Role = Role { condition: true, looks_at_jobs: true, there: &[] };
-const SLOT_VALUE: Role = Role { condition: false, looks_at_jobs: true, there: &[] };
+const VALUE: Role =
+    Role { condition: false, looks_at_jobs: false, there: &[], mine: Seen::Anything, other: Seen::Anything };
+pub(super) const CONDITION: Role = Role { condition: true, ..VALUE };
+/// Of a slot, with a job as TARGET.
+pub(super) const SLOT_VALUE: Role = Role { looks_at_jobs: true, mine: Seen::Slot, other: Seen::Job, ..VALUE };
+pub(super) const SLOT_CONDITION: Role = Role { condition: true, ..SLOT_VALUE };
+/// Of a slot alone.
+const LONE_SLOT_VALUE: Role = Role { mine: Seen::Slot, other: Seen::Nothing, ..VALUE };
+const LONE_SLOT: Role = Role { condition: true, ..LONE_SLOT_VALUE };
+/// Of a job, with a slot as TARGET.
+pub(super) const MATCH_VALUE: Role = Role { mine: Seen::Job, other: Seen::Slot, ..VALUE };
+pub(super) const MATCH: Role = Role { condition: true, ..MATCH_VALUE };
+/// Of a job alone.
+pub(super) const LONE_JOB: Role = Role { condition: true, mine: Seen::Job, other: Seen::Nothing, ..VALUE };
+/// Of an access point, with a job as TARGET.
+const ACCESS_POINT: Role = Role { condition: true, mine: Seen::Scheduler, other: Seen::Job, ..VALUE };
 /// Asked of jobs that are held.
-pub(super) const RELEASE: Role =
-    Role { condition: true, looks_at_jobs: false, there: &["holdreason", "holdreasoncode", "holdreasonsubcode"] };
+pub(super) const RELEASE: Role = Role { there: &["holdreason", "holdreasoncode", "holdreasonsubcode"], ..LONE_JOB };
 
 /// Attributes of jobs that are conditions, lower case, beside `PeriodicRelease`.
-const JOB_CONDITIONS: [&str; 7] = [
-    "leavejobinqueue",
-    "onexithold",
-    "onexitremove",
-    "periodichold",
-    "periodicremove",
-    "periodicvacate",
-    "requirements",
-];
+const JOB_CONDITIONS: [&str; 6] =
+    ["leavejobinqueue", "onexithold", "onexitremove", "periodichold", "periodicremove", "periodicvacate"];
 
 /// The role of an attribute (lower case) of a job.
 pub(super) fn job_role(name: &[u8]) -> Role {
     match name {
         b"periodicrelease" => RELEASE,
-        name if JOB_CONDITIONS.iter().any(|known| known.as_bytes() == name) => CONDITION,
+        b"requirements" => MATCH,
+        b"rank" => MATCH_VALUE,
+        name if JOB_CONDITIONS.iter().any(|known| known.as_bytes() == name) => LONE_JOB,
         _ => Role::default(),
     }
 }
@@ -51,27 +58,27 @@ const POLICIES: &[(&str, Role)] = &[
     ("IS_OWNER", SLOT_CONDITION),
     ("MAXJOBRETIREMENTTIME", SLOT_VALUE),
     ("MACHINEMAXVACATETIME", SLOT_VALUE),
-    ("HIBERNATE", VALUE),
-    ("START_LOCAL_UNIVERSE", CONDITION),
-    ("START_SCHEDULER_UNIVERSE", CONDITION),
-    ("DEFRAG_REQUIREMENTS", CONDITION),
-    ("DEFRAG_CANCEL_REQUIREMENTS", CONDITION),
-    ("DEFRAG_WHOLE_MACHINE_EXPR", CONDITION),
-    ("DEFRAG_RANK", VALUE),
-    ("APPEND_REQUIREMENTS", CONDITION),
-    ("APPEND_REQ_VANILLA", CONDITION),
-    ("APPEND_RANK", VALUE),
-    ("APPEND_RANK_VANILLA", VALUE),
+    ("HIBERNATE", SLOT_VALUE),
+    ("START_LOCAL_UNIVERSE", ACCESS_POINT),
+    ("START_SCHEDULER_UNIVERSE", ACCESS_POINT),
+    ("DEFRAG_REQUIREMENTS", LONE_SLOT),
+    ("DEFRAG_CANCEL_REQUIREMENTS", LONE_SLOT),
+    ("DEFRAG_WHOLE_MACHINE_EXPR", LONE_SLOT),
+    ("DEFRAG_RANK", LONE_SLOT_VALUE),
+    ("APPEND_REQUIREMENTS", MATCH),
+    ("APPEND_REQ_VANILLA", MATCH),
+    ("APPEND_RANK", MATCH_VALUE),
+    ("APPEND_RANK_VANILLA", MATCH_VALUE),
     ("DAEMON_SHUTDOWN", CONDITION),
     ("DAEMON_SHUTDOWN_FAST", CONDITION),
 ];
 
 /// Policies of the access point: each has a reason and a subcode, and a list of names of more of the same.
 const PERIODIC: &[(&str, Role)] = &[
-    ("SYSTEM_PERIODIC_HOLD", CONDITION),
-    ("SYSTEM_PERIODIC_REMOVE", CONDITION),
+    ("SYSTEM_PERIODIC_HOLD", LONE_JOB),
+    ("SYSTEM_PERIODIC_REMOVE", LONE_JOB),
     ("SYSTEM_PERIODIC_RELEASE", RELEASE),
-    ("SYSTEM_PERIODIC_VACATE", CONDITION),
+    ("SYSTEM_PERIODIC_VACATE", LONE_JOB),
 ];
 
 /// The conditions that slots put to jobs, and those of the access point for its jobs.
@@ -121,6 +128,8 @@ pub(super) fn role(name: &[u8]) -> Option<Role> {
     Some(match knob.name {
         "PREEMPTION_REQUIREMENTS" => SLOT_CONDITION,
         "PREEMPTION_RANK" | "NEGOTIATOR_PRE_JOB_RANK" | "NEGOTIATOR_POST_JOB_RANK" => SLOT_VALUE,
+        "NEGOTIATOR_JOB_CONSTRAINT" => Role { looks_at_jobs: true, ..LONE_JOB },
+        name if name.ends_with("_CONSTRAINT") && name.contains("SLOT") => LONE_SLOT,
         name if name.ends_with("_CONSTRAINT") => CONDITION,
         _ => VALUE,
     })
@@ -133,7 +142,7 @@ fn of_family(upper: &str) -> Option<Role> {
             "NAMES" => None,
             member if member.ends_with("_IS_WARNING") => None,
             member if member.ends_with("_REASON") => Some(VALUE),
-            _ => Some(CONDITION),
+            _ => Some(ACCESS_POINT),
         };
     }
     for (policy, role) in PERIODIC {
@@ -192,6 +201,16 @@ pub fn advertised(config: &Config) -> BTreeMap<Vec<u8>, Role> {
         put(&String::from_utf8_lossy(name), SLOT_VALUE);
     }
     names
+}
+
+/// Returns true if a name (upper case, without prefix) is of a list such as `STARTD_ATTRS`.
+pub(super) fn is_list(upper: &str) -> bool {
+    LISTS.iter().any(|list| {
+        let front = upper.strip_suffix(list).and_then(|front| front.strip_suffix('_'));
+        front.is_some_and(|front| {
+            ADVERTISING.iter().any(|daemon| front.rsplit_once('_').map_or(front, |(_, end)| end) == *daemon)
+        })
+    })
 }
 
 /// The attributes of jobs, upper case, that slots get while they run one.

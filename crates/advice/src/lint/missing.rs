@@ -72,7 +72,7 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
 }
 
 /// Returns true if an attribute is there whenever the expression is asked.
-fn is_there(context: &LintContext<'_>, name: Name) -> bool {
+pub(super) fn is_there(context: &LintContext<'_>, name: Name) -> bool {
     let folded = name.folded();
     let everywhere = context.schema.is_some_and(|schema| schema.is_everywhere(name));
     everywhere || is_always_present(folded) || context.role.there.iter().any(|known| known.as_bytes() == folded)
@@ -80,7 +80,7 @@ fn is_there(context: &LintContext<'_>, name: Name) -> bool {
 
 /// Returns true if an attribute is there wherever the whole condition is true, for another attribute says so:
 /// `HoldReasonCode` is there while `JobStatus` is 5.
-fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
+pub(super) fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Reference) -> bool {
     let Some(facts) = analysis.where_it_is(root, Truths::TRUE, &Facts::default()) else { return false };
     presence_conditions(reference.name.folded()).any(|(attribute, condition)| {
         [RefScope::Either, RefScope::My, RefScope::Target].into_iter().any(|scope| {
@@ -155,7 +155,7 @@ fn joined(ops: &[BinaryOp], tree: &Tree, root: NodeId) -> Vec<NodeId> {
 }
 
 /// `x != 1`, `!x`, `x == false`: the reference, and what to write.
-fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String)> {
+pub(super) fn unless(tree: &Tree, clause: NodeId, text: &[u8]) -> Option<(Reference, String)> {
     let word = |id: NodeId| Some(written(text, tree.span(id)?));
     match *tree.node(clause) {
         Node::Unary(UnaryOp::Not, operand) => {

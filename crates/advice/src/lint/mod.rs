@@ -6,16 +6,21 @@
 
 pub mod ads;
 pub mod allowed;
+mod alternatives;
+mod arguments;
 pub mod attributes;
 pub mod catalogue;
 mod commands;
+mod comparison;
 pub mod config;
 pub mod expression;
 pub mod knobs;
+mod lists;
 pub mod missing;
 mod placing;
 pub mod rules;
 pub mod schema;
+mod scope;
 pub mod submit;
 pub mod suite;
 mod transforms;

@@ -1,13 +1,17 @@
 //! Words and operators that probably do not mean what they look like.
 
+use super::arguments::misused;
 use super::attributes::{Variety, is_known, is_string, is_value_of, variety};
 use super::expression::{LintContext, written};
+use super::scope::{Seen, unseen};
 use super::versions::version_dependent;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
-use classmate::{Diagnostic, Expr, Name, Span};
+use classmate::{Diagnostic, Expr, Name, ParseOptions, Span};
 
 /// Findings of one expression.
 const MAX_DIAGNOSTICS: usize = 50;
@@ -24,6 +28,10 @@ const RULES: &[Rule] = &[
     list_identity,
     version_dependent,
     per_job,
+    misused,
+    unseen,
+    truth_word,
+    nowhere,
 ];
 
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
@@ -101,6 +109,46 @@ pub(super) fn unquoted_text(
     let meant = is_string(attribute.folded()) && !is_known(word.folded()) && !defined(word);
     let span = tree.span(tree.bare(expr.root())).filter(|_| meant)?;
     Some(unquoted(&written(text, span), span))
+}
+
+/// `Site = Madison`: a value of an ad that is a word, or a name with dots, of which nothing is known.
+pub(super) fn published(text: &[u8], quoting: Quoting, may_exist: &dyn Fn(Name) -> bool) -> Option<Diagnostic> {
+    let options = ParseOptions { quoting, places: true, ..ParseOptions::default() };
+    let expr = parse_expr(text, &options).ok()?;
+    let (tree, root) = (expr.tree(), expr.tree().bare(expr.root()));
+    let word = match *tree.node(root) {
+        Node::Attr(word) if !is_ad_word(word) => word,
+        _ => first_of_dotted(tree, root)?,
+    };
+    let span = tree.span(root)?;
+    let shown = written(text, span);
+    if let Some(truth) = truth_of(word.folded()) {
+        let finding = Diagnostic::warning(format!("`{shown}` without quotes is an attribute reference"), span);
+        return Some(finding.help(format!("write `{truth}`")).code("unquoted-word"));
+    }
+    (!may_exist(word)).then(|| unquoted(&shown, span))
+}
+
+fn is_ad_word(word: Name) -> bool {
+    matches!(word.folded(), b"my" | b"target" | b"parent" | b"self")
+}
+
+/// The value that a word means that is not one of the language.
+fn truth_of(word: &[u8]) -> Option<bool> {
+    match word {
+        b"yes" | b"on" | b"ture" | b"treu" | b"ture." | b"enabled" => Some(true),
+        b"no" | b"off" | b"flase" | b"fasle" | b"flse" | b"disabled" => Some(false),
+        _ => None,
+    }
+}
+
+/// `HasDocker == yes`
+fn truth_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let Node::Attr(word) = *tree.node(id) else { return None };
+    let truth = truth_of(word.folded()).filter(|_| !(context.defined)(word) && !may_be_missing(tree, word))?;
+    let span = tree.span(id)?;
+    let message = format!("`{}` is not a value but an attribute reference", written(context.text, span));
+    Some(Diagnostic::warning(message, span).help(format!("write `{truth}`")).code("unquoted-word"))
 }
 
 /// A word that is meant as a text.
@@ -225,6 +273,49 @@ fn list_identity(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnos
     let message = "comparing lists or ads for identity is false or ERROR, depending on how they were created";
     let help = "compare their elements, or `size` and `member`";
     Some(Diagnostic::warning(message, tree.span(id)?).help(help).code("version-dependent"))
+}
+
+/// `TARGET.HasSingularty`: no ad of the pool has it, and the expression does not ask whether it is there.
+fn nowhere(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let (schema, reference) = (context.schema?, tree.reference(id)?);
+    let (name, role) = (reference.name, context.role);
+    let known = schema.has(name) || is_known(name.folded()) || (context.defined)(name);
+    if !schema.is_whole() || known || role.mine == Seen::Anything || asks(tree, id) {
+        return None;
+    }
+    let of_slot = role.mine == Seen::Job && role.other == Seen::Slot && reference.scope != RefScope::My;
+    let near = schema.near(name);
+    // Jobs differ from day to day: only a slip is certain.
+    if !of_slot && near.is_none() {
+        return None;
+    }
+    let span = tree.span(id)?;
+    let message = if of_slot {
+        format!("no slot advertises `{name}`")
+    } else {
+        format!("no job and no slot of the pool has `{name}`")
+    };
+    let finding = Diagnostic::warning(message, span).code("unknown-attribute");
+    Some(match near {
+        Some(near) => finding.did_you_mean(Some(near)),
+        None => finding.help(format!("write `{name} =?= …`, `?:` or `isUndefined` if it may be missing")),
+    })
+}
+
+/// Returns true if the attribute of a node may be missing: another part of the expression tests that.
+fn asks(tree: &Tree, id: NodeId) -> bool {
+    let Some(name) = tree.reference(id).map(|reference| reference.name) else { return true };
+    let is_it = |other: NodeId| tree.reference(tree.bare(other)).is_some_and(|other| other.name == name);
+    tree.nodes.iter().take(LOOKED_AT).any(|node| match *node {
+        Node::Binary(BinaryOp::Default, left, _) => is_it(left),
+        Node::Binary(BinaryOp::Is | BinaryOp::Isnt, left, right) => is_it(left) || is_it(right),
+        Node::Call(call) => {
+            let call = &tree.calls[call as usize];
+            let asks = matches!(call.name.folded(), b"isundefined" | b"stringlistmember" | b"stringlistimember");
+            asks && tree.run(call.arguments).iter().any(|id| is_it(*id))
+        }
+        _ => false,
+    })
 }
 
 /// `TARGET.GlobalJobId` in an expression of a slot

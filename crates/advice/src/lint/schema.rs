@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::attributes::is_known;
+use classmate::internal::builtin::near;
 use classmate::internal::name::Key;
 use classmate::{ClassAd, Name, Value};
 
@@ -17,6 +18,8 @@ pub struct AdSchema {
 /// An attribute of the ads.
 #[derive(Debug, Default)]
 struct SchemaName {
+    /// Its name, as one ad spells it.
+    name: String,
     /// True if some value is not a text.
     other: bool,
     /// Number of slots that have it.
@@ -40,6 +43,9 @@ impl AdSchema {
         for (name, expr) in ad.iter() {
             let text = matches!(expr.as_literal(), Some(classmate::internal::syntax::literal::Literal::Str(_)));
             let known = self.names.entry(name.key()).or_default();
+            if known.name.is_empty() {
+                known.name = name.display().into_owned();
+            }
             known.other |= !text;
             known.slots += slot;
             known.jobs += job;
@@ -57,6 +63,18 @@ impl AdSchema {
             self.slots > 0 && known.slots == self.slots || self.jobs > 0 && known.jobs == self.jobs
         };
         self.names.get(&name.key()).is_some_and(all)
+    }
+
+    /// Returns true if there are both slots and jobs among the ads.
+    pub fn is_whole(&self) -> bool {
+        self.slots > 0 && self.jobs > 0
+    }
+
+    /// The attribute that a name probably misspells.
+    pub fn near(&self, name: Name) -> Option<String> {
+        let names = self.names.values().map(|known| known.name.as_str());
+        let allowed = if name.folded().len() < 8 { 1 } else { 2 };
+        near::closest_within(allowed, name.folded(), names).map(str::to_owned)
     }
 
     /// Returns true if a word beside an attribute can only be meant as a text: there are slots and jobs, none of them

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::attributes::is_known;
+use super::comparison::wrong_size;
 use super::expression::{LintContext, Role, lint as lint_expression};
-use super::knobs::RELEASE;
-use super::rules::unquoted_text;
+use super::knobs::{LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
+use super::rules::{published, unquoted_text};
 use super::{beside_comment, certain_fix, commands, is_slip, placed, unknowns};
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::diagnostic::Excerpt;
@@ -166,6 +167,35 @@ fn misspelled((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: 
     Some(placed(finding.did_you_mean(Some(meant)).code("unknown-command"), file, number, excerpt, None))
 }
 
+/// The finding about a request: a name that is misspelled, a number in quotes, or in another unit.
+fn request(
+    (file, own): (&Arc<str>, &Own),
+    line: &[u8],
+    (name, equals): (&str, usize),
+    number: u64,
+) -> Option<Diagnostic> {
+    let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let text = String::from_utf8_lossy(line[value.min(line.len())..].trim_ascii_end()).into_owned();
+    let span = Span::new(value, value + text.len());
+    let unit = match name {
+        "request_memory" => Some("MiB"),
+        "request_disk" => Some("KiB"),
+        "request_cpus" | "request_gpus" => None,
+        _ => return misspelled((file, own), line, line[..equals].trim_ascii(), number),
+    };
+    let finding = if text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
+        let message = format!("`{name}` is a string, which slots compare with a number: the result is ERROR");
+        Diagnostic::warning(message, span).help("write the number without quotes").code("type-clash")
+    } else {
+        let (unit, amount) = (unit?, text.parse::<u32>().ok()?);
+        let looks = wrong_size(unit, f64::from(amount))?;
+        let message = format!("`{name}` without a unit is in {unit}, and the number is probably {looks}");
+        Diagnostic::warning(message, span).help(format!("write a unit, as in `{text}GB`")).code("odd-unit")
+    };
+    let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
+    Some(placed(finding, file, number, excerpt, None))
+}
+
 /// The diagnostics of a statement.
 fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u64, usize)) -> Vec<Diagnostic> {
     let line = joined(statement);
@@ -179,10 +209,16 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     let unknown_word: Option<&dyn Fn(Name) -> bool> = Some(&unknown_word);
     let role = if lower == "periodic_release" {
         RELEASE
+    } else if lower == "requirements" {
+        MATCH
+    } else if matches!(lower.as_str(), "rank" | "preferences") {
+        MATCH_VALUE
     } else if CONDITIONS.contains(&lower.as_str()) {
-        Role { condition: true, ..Role::default() }
+        LONE_JOB
     } else if VALUES.contains(&lower.as_str()) || attribute.is_some() {
         Role::default()
+    } else if lower.starts_with("request_") {
+        return request((file, own), statement, (&lower, equals), number).into_iter().collect();
     } else {
         return misspelled((file, own), statement, name, number).into_iter().collect();
     };
@@ -191,13 +227,15 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     if text.is_empty() {
         return Vec::new();
     }
-    let context = LintContext { unknown_word, ..LintContext::of(text, Quoting::Old, role) };
+    let own_attribute = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
+    let context = LintContext { unknown_word, defined: &own_attribute, ..LintContext::of(text, Quoting::Old, role) };
     let found = lint_with_macros(&context, |_| {
         let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
         let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
         let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
-        let defined = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
-        unquoted_text(Name::new(attribute), text, &expr, &defined).into_iter().collect()
+        let text_attribute = unquoted_text(Name::new(attribute), text, &expr, &own_attribute);
+        let known = |word: Name| is_known(word.folded()) || own_attribute(word);
+        text_attribute.or_else(|| published(text, Quoting::Old, &known)).into_iter().collect()
     });
     // Text after a comment between the lines may not belong to the value.
     let comment = origin::comment_within(statement);
@@ -225,7 +263,8 @@ pub(super) fn lint_with_macros(
     }
     let Some(open) = without_macros(context.text) else { return Vec::new() };
     let is_open = |name: Name| open.names.iter().any(|known| known.0 == name);
-    let mut found = lint_expression(&LintContext { text: &open.text, defined: &is_open, ..*context });
+    let defined = |name: Name| is_open(name) || (context.defined)(name);
+    let mut found = lint_expression(&LintContext { text: &open.text, defined: &defined, ..*context });
     found.extend(rule(&open.text));
     if !open.names.is_empty() {
         unknowns::retain(&open.text, &is_open, &mut found);

@@ -4,6 +4,7 @@
 
 mod groups;
 mod names;
+mod types;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -154,6 +155,8 @@ struct Checker<'c> {
 impl Checker<'_> {
     fn definition(&mut self, definition: &Definition<'_>) {
         let name = definition.name;
+        self.unread(definition);
+        self.other_value(definition);
         let (prefix, Some(bare)) = self.split(name, definition) else { return };
         let Some(value) = self.expand(name, definition) else { return };
         match knob::find(bare) {

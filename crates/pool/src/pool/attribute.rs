@@ -17,6 +17,11 @@ pub(crate) fn names_with(field: &str) -> impl Iterator<Item = &'static str> {
     ATTRIBUTES.iter().filter(move |attribute| attribute.get(field).is_some()).map(|attribute| attribute.name)
 }
 
+/// The facts about all attributes.
+pub fn all() -> &'static [Record] {
+    &ATTRIBUTES
+}
+
 /// The facts about an attribute, by its name in lower case.
 ///
 /// ```
@@ -34,7 +39,20 @@ mod tests {
 
     #[test]
     fn every_fact_is_of_a_known_kind() {
-        const FIELDS: [&str; 8] = ["ad", "if", "negotiator", "presence", "run", "type", "values", "varies"];
+        const FIELDS: [&str; 12] = [
+            "ad",
+            "closed",
+            "codes",
+            "if",
+            "negotiator",
+            "presence",
+            "range",
+            "run",
+            "type",
+            "unit",
+            "values",
+            "varies",
+        ];
         for attribute in ATTRIBUTES.iter() {
             assert!(attribute.fields.iter().all(|(field, _)| FIELDS.contains(field)), "{attribute:?}");
         }

@@ -1,0 +1,222 @@
+//! Calls whose arguments cannot be meant: patterns that are not patterns, arguments in the wrong order or of the wrong
+//! type, and versions that are not versions.
+
+use super::attributes::{Kind, fact};
+use super::comparison::list;
+use super::expression::{LintContext, written};
+use classmate::internal::analysis::evaluate::OPEN;
+use classmate::internal::pcre::{self, Options};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::view::View;
+use classmate::{Diagnostic, Name, Span};
+
+/// Functions whose first argument is a pattern, lower case, with the place of their letters of options.
+const PATTERNS: [(&[u8], usize); 8] = [
+    (b"regexp", 2),
+    (b"regexps", 3),
+    (b"replace", 3),
+    (b"replaceall", 3),
+    (b"regexpmember", 2),
+    (b"stringlistregexpmember", 3),
+    (b"stringlist_regexpmember", 3),
+    (b"regexp_member", 2),
+];
+
+/// Functions whose arguments are versions, lower case.
+const VERSIONS: [&[u8]; 8] = [
+    b"versioncmp",
+    b"versiongt",
+    b"versionge",
+    b"versionlt",
+    b"versionle",
+    b"versioneq",
+    b"version_in_range",
+    b"versioninrange",
+];
+
+/// Letters of options of patterns.
+const OPTIONS: &[u8] = b"ifmsxgFIMSXG";
+
+/// The finding about a call, or a comparison of a version.
+pub(super) fn misused(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let found = match tree.view(id) {
+        View::Call { name, arguments } => Call { context, tree, name: name.folded(), arguments }.finding()?,
+        View::Compare { op, left, right } => version(tree, op, left, right)?,
+        _ => return None,
+    };
+    let (at, message, help) = found;
+    Some(Diagnostic::warning(message, tree.span(at)?).help(help).code("bad-argument"))
+}
+
+/// A place, a message and a help.
+type Finding = (NodeId, String, String);
+
+struct Call<'a> {
+    context: &'a LintContext<'a>,
+    tree: &'a Tree,
+    /// The function, lower case.
+    name: &'a [u8],
+    arguments: &'a [NodeId],
+}
+
+impl Call<'_> {
+    /// An argument that is a constant string.
+    fn text(&self, at: usize) -> Option<String> {
+        text(self.tree, *self.arguments.get(at)?)
+    }
+
+    fn attribute(&self, at: usize) -> Option<Name> {
+        Some(self.tree.reference(self.tree.bare(*self.arguments.get(at)?))?.name)
+    }
+
+    fn shown(&self, at: usize) -> String {
+        let span = self.arguments.get(at).and_then(|id| self.tree.span(*id)).unwrap_or(Span::new(0, 0));
+        written(self.context.text, span)
+    }
+
+    fn is(&self, names: &[&[u8]]) -> bool {
+        names.contains(&self.name)
+    }
+
+    fn finding(&self) -> Option<Finding> {
+        if let Some((_, options)) = PATTERNS.iter().find(|(name, _)| *name == self.name) {
+            return self.pattern(*options);
+        }
+        if VERSIONS.contains(&self.name) {
+            let at = (0..self.arguments.len()).find(|at| self.attribute(*at).is_some_and(is_banner))?;
+            let shown = self.shown(at);
+            let message = format!("`{shown}` is a whole banner, `$CondorVersion: 25.14.1 …`, not a version");
+            return Some((self.arguments[at], message, format!("write `split({shown})[1]`")));
+        }
+        if self.is(&[b"stringlistmember", b"stringlistimember"]) {
+            return self.string_list();
+        }
+        if self.is(&[b"member", b"identicalmember"]) {
+            return self.member();
+        }
+        if self.name == b"substr" && self.arguments.len() > 1 {
+            let number = matches!(self.tree.node(self.tree.bare(self.arguments[0])), Node::Literal(Literal::Int(_)));
+            let message = "the first argument of `substr` is the string".to_owned();
+            return number.then(|| (self.arguments[0], message, "write `substr(string, offset, length)`".to_owned()));
+        }
+        None
+    }
+
+    fn pattern(&self, options: usize) -> Option<Finding> {
+        let first = *self.arguments.first()?;
+        let letters = self.text(options).unwrap_or_default();
+        if let Some(letter) = letters.bytes().find(|byte| !OPTIONS.contains(byte)) {
+            let at = *self.arguments.get(options)?;
+            let message = format!("`{}` is not an option of patterns", char::from(letter));
+            return Some((at, message, "options are `i`, `m`, `s`, `x`, `f` and `g`".to_owned()));
+        }
+        let Some(pattern) = self.text(0) else {
+            let other = self.text(1).filter(|other| self.attribute(0).is_some() && looks_like_pattern(other))?;
+            let message = format!("the pattern is the first argument, and `{other}` is the second");
+            return Some((self.arguments[1], message, format!("write `({}, {})`", self.shown(1), self.shown(0))));
+        };
+        if let Err(error) = pcre::compile(&pattern, Options::from_letters(letters.as_bytes()), false) {
+            let help = if pattern.starts_with(['*', '?']) {
+                "`*` repeats what is before it: write `.*`, or `\\.` for a dot".to_owned()
+            } else {
+                "correct the pattern".to_owned()
+            };
+            // The library of patterns may be left out.
+            let error = error.to_string();
+            let what = error.strip_prefix("PCRE2: ").unwrap_or(&error);
+            return cfg!(feature = "pcre2").then(|| (first, format!("`{pattern}` is not a pattern: {what}"), help));
+        }
+        let wildcard = wildcard(&pattern)?;
+        let message = format!("`{wildcard}` repeats the letter `{}`: a pattern is not a wildcard", &wildcard[..1]);
+        Some((first, message, format!("write `{}.*`", &wildcard[..1])))
+    }
+
+    fn string_list(&self) -> Option<Finding> {
+        let second = *self.arguments.get(1)?;
+        let function = "stringListMember";
+        if matches!(self.tree.node(self.tree.bare(second)), Node::List(_)) {
+            let help = format!("write `member({}, …)`, or the items as one string, `\"a,b\"`", self.shown(0));
+            return Some((second, format!("`{function}` takes a string of items, not a list"), help));
+        }
+        if self.arguments.len() > 2 {
+            return None;
+        }
+        if let Some(item) = self.text(0).filter(|item| item.contains(',')) {
+            let message = format!("`{item}` has a comma, so it is never an item of a list");
+            let help = format!("the item comes first: `{function}({}, {})`", self.shown(1), self.shown(0));
+            return Some((self.arguments[0], message, help));
+        }
+        // Items that the attribute never is.
+        let (fact, items) = (fact(self.attribute(0)?.folded()).filter(|fact| fact.closed)?, self.text(1)?);
+        let mut items = items.split([',', ' ']).filter(|item| !item.is_empty()).peekable();
+        items.peek()?;
+        let legal = |item: &str| fact.values.iter().any(|known| known.eq_ignore_ascii_case(item));
+        (!items.any(legal)).then(|| {
+            let message = format!("`{}` is never one of {}", fact.name, self.shown(1));
+            (self.arguments[1], message, format!("it is one of {}", list(&fact.values)))
+        })
+    }
+
+    fn member(&self) -> Option<Finding> {
+        let (&first, &second) = (self.arguments.first()?, self.arguments.get(1)?);
+        let node = |id: NodeId| self.tree.node(self.tree.bare(id));
+        if matches!(node(first), Node::List(_)) {
+            let help = format!("the item comes first: `member({}, {})`", self.shown(1), self.shown(0));
+            return Some((first, "the first argument of `member` is an item, not a list".to_owned(), help));
+        }
+        let string = self.attribute(1).and_then(|name| fact(name.folded()));
+        let is_string = string.is_some_and(|fact| fact.kind == Some(Kind::String)) && self.text(0).is_some();
+        (matches!(node(second), Node::Literal(Literal::Str(_))) || is_string).then(|| {
+            let help = format!("write `stringListMember({}, {})`", self.shown(0), self.shown(1));
+            (second, format!("`member` takes a list, and `{}` is a string", self.shown(1)), help)
+        })
+    }
+}
+
+/// A constant string in which nothing is open.
+fn text(tree: &Tree, id: NodeId) -> Option<String> {
+    match tree.node(tree.bare(id)) {
+        Node::Literal(Literal::Str(text)) if !text.contains(&OPEN) => std::str::from_utf8(text).ok().map(str::to_owned),
+        _ => None,
+    }
+}
+
+fn is_banner(name: Name) -> bool {
+    matches!(name.folded(), b"condorversion" | b"condorplatform")
+}
+
+/// `CondorVersion >= "9.0"`
+fn version(tree: &Tree, op: BinaryOp, left: NodeId, right: NodeId) -> Option<Finding> {
+    let of = |one: NodeId, other: NodeId| {
+        let reference = tree.reference(tree.bare(one)).filter(|one| one.name.folded() == b"condorversion")?;
+        let text = text(tree, other).filter(|text| !text.starts_with('$'))?;
+        Some((reference, text, other))
+    };
+    let (reference, text, at) = of(left, right).or_else(|| of(right, left))?;
+    let message = format!("`{}` is a whole banner, `$CondorVersion: 25.14.1 …`, not a version", reference.name);
+    let function = match op {
+        BinaryOp::Less => "versionLT",
+        BinaryOp::LessEqual => "versionLE",
+        BinaryOp::Greater => "versionGT",
+        BinaryOp::GreaterEqual => "versionGE",
+        _ => "versionEQ",
+    };
+    Some((at, message, format!("write `{function}(split({reference})[1], \"{text}\")`")))
+}
+
+/// Returns true for a string that is a pattern rather than a name.
+fn looks_like_pattern(text: &str) -> bool {
+    text.starts_with('^') || text.ends_with('$') || text.contains(".*") || text.contains("\\.")
+}
+
+/// The letter and the star of a pattern that is otherwise a plain name: `e*` in `node*.example.org`.
+fn wildcard(pattern: &str) -> Option<&str> {
+    let plain = pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"*.-_@".contains(&byte));
+    let at = pattern.match_indices('*').map(|(at, _)| at).find(|at| {
+        let before = at.checked_sub(1).and_then(|before| pattern.as_bytes().get(before));
+        before.is_some_and(u8::is_ascii_alphanumeric)
+    })?;
+    (plain && !pattern.contains(".*")).then(|| &pattern[at - 1..=at])
+}

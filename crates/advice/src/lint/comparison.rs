@@ -1,0 +1,373 @@
+//! Comparisons of known attributes with constants: of another type, in another unit, or with a value that they never
+//! have; and quotients of integers that lose their fraction.
+
+use super::attributes::{Fact, Kind, fact};
+use super::expression::{LintContext, written};
+use classmate::internal::analysis::compare::compare;
+use classmate::internal::analysis::evaluate::{Analysis, OPEN, unknown};
+use classmate::internal::analysis::values::{Truths, Values};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::view::{RefScope, Reference, View};
+use classmate::{Diagnostic, Expr, Name, Span, Value};
+
+/// Parts of a constant that are computed.
+const MAX_PARTS: u32 = 20;
+
+/// Adds what is found in the comparisons of an expression.
+pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
+    let (tree, start) = (expr.tree(), found.len());
+    let analysis = Analysis::new(tree, &unknown);
+    for id in tree.first_of(expr.root())..=expr.root() {
+        let finder = Finder { context, tree, analysis: &analysis };
+        let one = match tree.view(id) {
+            View::Compare { op, left, right } => finder.comparison(id, op, left, right),
+            View::Logic { left, right, .. } => [left, right].into_iter().find_map(|part| finder.condition(part)),
+            View::Not(operand) => finder.condition(operand),
+            View::Binary { op: BinaryOp::Divide, left, right } => finder.quotient(id, left, right),
+            _ => None,
+        };
+        // A part that has a finding of its type is explained.
+        let Some(one) = one else { continue };
+        let within = |known: &Diagnostic| one.span.start <= known.span.start && known.span.end <= one.span.end;
+        if !found[..start]
+            .iter()
+            .any(|known| (known.code == one.code || known.code == "unseen-attribute") && within(known))
+        {
+            found.push(one);
+        }
+    }
+    if context.role.condition {
+        let whole = Finder { context, tree, analysis: &analysis }.condition(expr.root());
+        found.extend(whole);
+    }
+}
+
+struct Finder<'a> {
+    context: &'a LintContext<'a>,
+    tree: &'a Tree,
+    analysis: &'a Analysis<'a>,
+}
+
+/// An attribute, or the age of one that is a time.
+struct Measured {
+    shown: String,
+    fact: &'static Fact,
+    /// It is `time() - attribute`.
+    age: bool,
+}
+
+impl Finder<'_> {
+    fn span(&self, id: NodeId) -> Option<Span> {
+        self.tree.span(id)
+    }
+
+    /// What is known of a reference, unless the ad that the expression is in defines it by itself.
+    fn known(&self, reference: Reference) -> Option<&'static Fact> {
+        let ours = reference.scope != RefScope::Target && (self.context.defined)(reference.name);
+        fact(reference.name.folded()).filter(|_| !ours)
+    }
+
+    fn measured(&self, id: NodeId) -> Option<Measured> {
+        let id = self.tree.bare(id);
+        let shown = written(self.context.text, self.span(id)?);
+        if let Some(reference) = self.tree.reference(id) {
+            return Some(Measured { shown, fact: self.known(reference)?, age: false });
+        }
+        let View::Binary { op: BinaryOp::Subtract, left, right } = self.tree.view(id) else { return None };
+        let fact = self.known(self.tree.reference(self.tree.bare(right))?)?;
+        let is_now = |id: NodeId| match self.tree.view(self.tree.bare(id)) {
+            View::Call { name, .. } => name.folded() == b"time",
+            View::Reference(reference) => {
+                matches!(reference.name.folded(), b"currenttime" | b"mycurrenttime" | b"servertime")
+            }
+            _ => false,
+        };
+        (fact.unit == Some("time") && is_now(left)).then_some(Measured { shown, fact, age: true })
+    }
+
+    /// The value of a part that is a constant.
+    fn constant(&self, id: NodeId) -> Option<Value> {
+        let first = self.tree.first_of(id);
+        let plain = |id: NodeId| {
+            let node = self.tree.node(id);
+            matches!(node, Node::Literal(_) | Node::Paren(_) | Node::Unary(..) | Node::Binary(..))
+        };
+        if id - first > MAX_PARTS || !(first..=id).all(plain) {
+            return None;
+        }
+        let value = self.analysis.values(id).single()?;
+        let open = matches!(&value, Value::Str(text) if text.as_bytes().contains(&OPEN));
+        (!open && !matches!(value, Value::Undefined | Value::Error)).then_some(value)
+    }
+
+    fn comparison(&self, id: NodeId, op: BinaryOp, left: NodeId, right: NodeId) -> Option<Diagnostic> {
+        let span = self.span(id)?;
+        if let Some(found) = self.fraction(left, right, span).or_else(|| self.fraction(right, left, span)) {
+            return Some(found);
+        }
+        let pair = |of: NodeId, other: NodeId| Some((self.measured(of)?, self.constant(other)?, other));
+        let (op, (measured, value, at)) = match (pair(left, right), pair(right, left)) {
+            (Some(pair), _) => (op, pair),
+            (None, Some(pair)) => (turned(op), pair),
+            _ => return None,
+        };
+        let text = written(self.context.text, self.span(at)?);
+        if measured.age {
+            return of_unit(&measured, op, &value, "seconds", span);
+        }
+        of_type(&measured, op, &value, &text, span)
+            .or_else(|| of_values(&measured, op, &value, span))
+            .or_else(|| of_range(&measured, op, &value, span))
+            .or_else(|| of_unit(&measured, op, &value, measured.fact.unit?, span))
+    }
+
+    /// A string as a condition: `TARGET.Arch && …`.
+    fn condition(&self, id: NodeId) -> Option<Diagnostic> {
+        let reference = self.tree.reference(self.tree.bare(id))?;
+        let fact = self.known(reference).filter(|fact| fact.kind == Some(Kind::String))?;
+        let span = self.span(id)?;
+        let message = format!("`{}` is a string: as a condition it is ERROR", fact.name);
+        let help = format!("write a comparison, `{} == \"…\"`", written(self.context.text, span));
+        Some(Diagnostic::warning(message, span).help(help).code("type-clash"))
+    }
+
+    /// `RequestMemory / Memory > 0.5`
+    fn fraction(&self, of: NodeId, other: NodeId, span: Span) -> Option<Diagnostic> {
+        let View::Binary { op: BinaryOp::Divide, left, right } = self.tree.view(self.tree.bare(of)) else {
+            return None;
+        };
+        let Some(Value::Real(value)) = self.constant(other) else { return None };
+        let is_integer = |id: NodeId| {
+            let reference = self.tree.reference(self.tree.bare(id));
+            reference.and_then(|one| self.known(one)).is_some_and(|fact| fact.kind == Some(Kind::Integer))
+        };
+        if value.fract() == 0.0 || value.abs() >= 1.0 || !is_integer(left) || !is_integer(right) {
+            return None;
+        }
+        let quotient = written(self.context.text, self.span(of)?);
+        let message = format!("`{quotient}` is a quotient of integers, which has no fraction");
+        let help = format!("write `real({}) / …`", written(self.context.text, self.span(left)?));
+        Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
+    }
+
+    /// `1 / 2`
+    fn quotient(&self, id: NodeId, left: NodeId, right: NodeId) -> Option<Diagnostic> {
+        let (Some(Value::Int(one)), Some(Value::Int(two))) = (self.constant(left), self.constant(right)) else {
+            return None;
+        };
+        let span = self.span(id).filter(|_| one != 0 && one.unsigned_abs() < two.unsigned_abs())?;
+        let message = format!("`{}` is 0: a quotient of integers has no fraction", written(self.context.text, span));
+        let help = format!("write `{one}.0 / {two}`");
+        Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
+    }
+}
+
+fn turned(op: BinaryOp) -> BinaryOp {
+    match op {
+        BinaryOp::Less => BinaryOp::Greater,
+        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
+        BinaryOp::Greater => BinaryOp::Less,
+        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
+        other => other,
+    }
+}
+
+/// The effect of a comparison between two types.
+fn effect(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Is => "is always false",
+        BinaryOp::Isnt => "is always true",
+        _ => "is ERROR",
+    }
+}
+
+/// A value of another type than the attribute.
+fn of_type(measured: &Measured, op: BinaryOp, value: &Value, text: &str, span: Span) -> Option<Diagnostic> {
+    let (fact, identity) = (measured.fact, matches!(op, BinaryOp::Is | BinaryOp::Isnt));
+    let clash = match (fact.kind?, value) {
+        (Kind::String, Value::Int(_) | Value::Real(_) | Value::Bool(_)) => true,
+        (Kind::Integer | Kind::Number | Kind::Boolean, Value::Str(_)) => true,
+        (Kind::Integer | Kind::Number, Value::Bool(_)) => identity,
+        (Kind::Boolean, Value::Int(_) | Value::Real(_)) => identity,
+        (Kind::Integer, Value::Real(_)) => identity,
+        _ => false,
+    };
+    if !clash {
+        return None;
+    }
+    let (shown, a) = (&measured.shown, fact.kind.map_or("", Kind::with_article));
+    let message = format!("`{shown}` is {a}: its comparison with `{text}` {}", effect(op));
+    let symbol = op.symbol();
+    let meant = match value {
+        Value::Str(word) => meant(fact, &word.to_string()),
+        Value::Int(_) | Value::Real(_) if fact.kind == Some(Kind::String) => Some(format!("\"{text}\"")),
+        Value::Real(value) if value.fract() == 0.0 => Some(format!("{value}")),
+        _ => None,
+    };
+    let finding = Diagnostic::warning(message, span).code("type-clash");
+    Some(match meant {
+        Some(meant) if fact.kind == Some(Kind::Boolean) && matches!(op, BinaryOp::Equal) => {
+            finding.help(format!("write `{shown}`, or `{shown} {symbol} {meant}`"))
+        }
+        Some(meant) => finding.help(format!("write `{shown} {symbol} {meant}`")),
+        None => finding.help(format!("compare it with {a}")),
+    })
+}
+
+/// The value that a string for an attribute of another type means.
+fn meant(fact: &Fact, word: &str) -> Option<String> {
+    let word = word.trim();
+    if let Some(code) = fact.code_of(word) {
+        return Some(code.to_owned());
+    }
+    if fact.kind == Some(Kind::Boolean) {
+        let truth = ["true", "yes", "1", "t"].iter().any(|known| word.eq_ignore_ascii_case(known));
+        return Some(truth.to_string());
+    }
+    let digits = word.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    let (number, unit) = (&word[..digits], word[digits..].trim());
+    if digits == 0 || number.parse::<f64>().is_err() {
+        return None;
+    }
+    if unit.is_empty() {
+        return Some(number.to_owned());
+    }
+    let power = |letter: u8| b"kmgt".iter().position(|known| *known == letter.to_ascii_lowercase());
+    let base = power(*fact.unit?.as_bytes().first()?)?;
+    let steps = power(unit.bytes().next()?)?.checked_sub(base)?;
+    Some(format!("{number}{}", " * 1024".repeat(steps)))
+}
+
+/// A string that the attribute never is.
+fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Option<Diagnostic> {
+    let (fact, Value::Str(text)) = (measured.fact, value) else { return None };
+    let text = text.to_string();
+    let always = match op {
+        BinaryOp::Equal | BinaryOp::Is => "never true",
+        BinaryOp::NotEqual | BinaryOp::Isnt => "always true",
+        _ => return None,
+    };
+    let alike = fact.values.iter().find(|known| known.eq_ignore_ascii_case(&text));
+    let shown = &measured.shown;
+    let (message, help) = match alike {
+        Some(known) if *known == text || !matches!(op, BinaryOp::Is | BinaryOp::Isnt) => return None,
+        Some(known) => {
+            let equal = if op == BinaryOp::Is { "==" } else { "!=" };
+            let message =
+                format!("`{}` distinguishes case, and `{}` is `{known}`: this is {always}", op.symbol(), fact.name);
+            (message, format!("write `{shown} {} \"{known}\"`, or `{equal}`", op.symbol()))
+        }
+        None if !fact.closed || text.is_empty() => return None,
+        None => {
+            let help = fact.spelled(&text).map_or_else(
+                || format!("it is one of {}", list(&fact.values)),
+                |known| format!("write `{shown} {} \"{known}\"`", op.symbol()),
+            );
+            (format!("`{}` is never `{text}`: this is {always}", fact.name), help)
+        }
+    };
+    Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
+}
+
+/// Names in a row, at most six.
+pub(super) fn list(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(6).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > 6 { " and others" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// A number that no value of the attribute satisfies.
+fn of_range(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Option<Diagnostic> {
+    let (low, high) = measured.fact.range.filter(|_| matches!(value, Value::Int(_) | Value::Real(_)))?;
+    let op = if op == BinaryOp::Is { BinaryOp::Equal } else { op };
+    if matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt) {
+        return None;
+    }
+    let range = Values { ints: Some((low, high)), reals: Some((low as f64, high as f64)), ..Values::none() };
+    if compare(op, &range, &Values::value(value)).has(Truths::TRUE) {
+        return None;
+    }
+    let bounds = if high == i64::MAX { format!("at least {low}") } else { format!("from {low} to {high}") };
+    let message = format!("`{}` is {bounds}: this is never true", measured.fact.name);
+    Some(Diagnostic::warning(message, span).help("compare it with a value that it can have").code("impossible-value"))
+}
+
+/// A number that is probably in another unit than the attribute.
+fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: Span) -> Option<Diagnostic> {
+    let value = match value {
+        Value::Int(value) => *value as f64,
+        Value::Real(value) => *value,
+        _ => return None,
+    };
+    let ordered = !matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt | BinaryOp::Equal | BinaryOp::Is);
+    let least = matches!(op, BinaryOp::Greater | BinaryOp::GreaterEqual);
+    let (is, looks) = match unit {
+        "MiB" | "KiB" if ordered => (format!("is in {unit}"), wrong_size(unit, value)?),
+        "seconds" if least && ((2.0..=48.0).contains(&value) || value == 72.0) => {
+            ("is in seconds".into(), "minutes, hours or days")
+        }
+        "seconds" if measured.age && ordered && value >= 86_400_000.0 => ("is in seconds".into(), "milliseconds"),
+        "minutes" if ordered && (2.0..=24.0).contains(&value) => ("counts minutes since midnight".into(), "hours"),
+        "time" if ordered && value >= 1e11 => ("is in seconds since 1970".into(), "milliseconds"),
+        "time" if ordered && (2.0..1e8).contains(&value) => ("is in seconds since 1970".into(), "an age"),
+        _ => return None,
+    };
+    let message = format!("`{}` {is}, and the number is probably {looks}", measured.shown);
+    let help = match (unit, looks) {
+        ("MiB", "GiB") => format!("write `{value} * 1024`"),
+        ("KiB", _) if value < 1e6 => format!("write `{value} * 1024` for MiB, `{value} * 1024 * 1024` for GiB"),
+        ("seconds", "milliseconds") => format!("write {}", value / 1000.0),
+        ("seconds", _) => format!("write `{value} * 60` for minutes, `{value} * 3600` for hours"),
+        ("minutes", _) => format!("write `{value} * 60`"),
+        ("time", "an age") => format!("write `time() - {}` for the age", measured.shown),
+        _ => format!("write the number in {}", if unit == "time" { "seconds" } else { unit }),
+    };
+    Some(Diagnostic::warning(message, span).help(help).code("odd-unit"))
+}
+
+/// The unit that a number of MiB or KiB is probably in; `None` if it is plausible.
+pub(super) fn wrong_size(unit: &str, value: f64) -> Option<&'static str> {
+    match unit {
+        "MiB" if (2.0..=64.0).contains(&value) => Some("GiB"),
+        "MiB" if value >= 4_194_304.0 => Some("KiB or bytes"),
+        "KiB" if (2.0..=1024.0).contains(&value) => Some("MiB or GiB"),
+        "KiB" if value >= 1e12 => Some("bytes"),
+        _ => None,
+    }
+}
+
+/// The diagnostic of a known attribute that an ad sets to a constant that it never has.
+pub(super) fn assigned(name: Name, literal: &Literal, text: &str, span: Span) -> Option<Diagnostic> {
+    let fact = fact(name.folded())?;
+    let value = match literal {
+        Literal::Int(value) => Value::Int(*value),
+        Literal::Real(value) => Value::Real(*value),
+        Literal::Str(value) => Value::Str(value.clone()),
+        Literal::Bool(value) => Value::Bool(*value),
+        _ => return None,
+    };
+    let clash = match (fact.kind, &value) {
+        (Some(Kind::String), Value::Int(_) | Value::Real(_) | Value::Bool(_)) => true,
+        (Some(Kind::Integer | Kind::Number | Kind::Boolean), Value::Str(_)) => true,
+        _ => fact.expression && matches!(value, Value::Str(_)),
+    };
+    if clash {
+        let a = if fact.expression { "an expression" } else { fact.kind.map_or("", Kind::with_article) };
+        let message = format!("`{}` is {a}, and `{text}` is not", fact.name);
+        let help = match &value {
+            Value::Str(word) if fact.expression => format!("write `{word}` without quotes"),
+            Value::Str(word) => {
+                meant(fact, &word.to_string()).map_or_else(|| format!("write {a}"), |meant| format!("write `{meant}`"))
+            }
+            _ => format!("write `\"{text}\"`"),
+        };
+        return Some(Diagnostic::warning(message, span).help(help).code("type-clash"));
+    }
+    let measured = Measured { shown: fact.name.to_owned(), fact, age: false };
+    let found = of_values(&measured, BinaryOp::Equal, &value, span);
+    let mut found = found.or_else(|| of_range(&measured, BinaryOp::Equal, &value, span))?;
+    found.message = found.message.rsplit_once(": this is").map_or(found.message.clone(), |(what, _)| what.to_owned());
+    Some(found)
+}

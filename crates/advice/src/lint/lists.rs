@@ -1,0 +1,200 @@
+//! Lists in a configuration whose items name other variables: attributes of daemons' ads, daemons, cron jobs, types of
+//! slots, significant attributes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::attributes::variety;
+use super::expression::Role;
+use super::knobs::{bare, is_list};
+use super::unknowns;
+use classmate::Diagnostic;
+use classmate::internal::builtin::near;
+use classmate_config::internal::config::setting::list_items;
+use classmate_config::{Config, Definition};
+
+/// Daemons that `DAEMON_LIST` can name without further settings.
+const DAEMONS: [&str; 16] = [
+    "MASTER",
+    "COLLECTOR",
+    "NEGOTIATOR",
+    "SCHEDD",
+    "STARTD",
+    "SHARED_PORT",
+    "CREDD",
+    "DEFRAG",
+    "GANGLIAD",
+    "HAD",
+    "REPLICATION",
+    "JOB_ROUTER",
+    "ROOSTER",
+    "KBDD",
+    "VIEW_SERVER",
+    "GRIDMANAGER",
+];
+
+/// A warning and the variable that it is about.
+type Found = Vec<(Diagnostic, String)>;
+
+/// The findings about lists; `advertised` are the names, upper case, that lists put into ads.
+pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Found {
+    let lists = Lists { config, advertised, own: own_names(config) };
+    let mut found = Vec::new();
+    lists.attributes(&mut found);
+    lists.daemons(&mut found);
+    for daemon in ["STARTD", "SCHEDD"] {
+        lists.cron(daemon, &mut found);
+    }
+    lists.slot_types(&mut found);
+    lists.significant(&mut found);
+    found
+}
+
+/// The names, upper case, that files set and that HTCondor does not know.
+fn own_names(config: &Config) -> BTreeSet<Vec<u8>> {
+    let own = config.definitions().filter(|one| one.place.is_some() && config.built_in(bare(one.name)).is_none());
+    own.map(|one| bare(one.name).to_ascii_uppercase()).collect()
+}
+
+struct Lists<'c> {
+    config: &'c Config,
+    advertised: &'c BTreeMap<Vec<u8>, Role>,
+    own: BTreeSet<Vec<u8>>,
+}
+
+/// A warning at the value of a list.
+fn problem(definition: &Definition<'_>, message: String) -> Diagnostic {
+    let place = definition.value_place().or_else(|| definition.place.cloned());
+    Diagnostic::warning_at(message, place).code("conflicting-knobs")
+}
+
+fn shown(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+impl<'c> Lists<'c> {
+    /// The definitions in files whose names, upper case, satisfy a condition.
+    fn written(&self, is: impl Fn(&str) -> bool) -> Vec<Definition<'c>> {
+        let named = |one: &Definition<'_>| is(&shown(bare(one.name)).to_ascii_uppercase());
+        let written = |one: &Definition<'_>| one.place.is_some() && one.template.is_none() && named(one);
+        self.config.definitions().filter(written).collect()
+    }
+
+    /// The items of a list; none if a part is known to a machine only.
+    fn items(&self, definition: &Definition<'_>) -> Vec<Vec<u8>> {
+        let Ok(text) = self.config.expansion(definition.name, definition.raw) else { return Vec::new() };
+        if unknowns::marked(&text).is_some() { Vec::new() } else { list_items(&text).into_iter().collect() }
+    }
+
+    /// Items of `STARTD_ATTRS` and the like: there are no wildcards, and each is a variable.
+    fn attributes(&self, found: &mut Found) {
+        for definition in self.written(is_list) {
+            for item in self.items(&definition) {
+                let upper = item.to_ascii_uppercase();
+                if item.contains(&b'*') {
+                    let message = format!("`{}` is not a wildcard: each attribute is listed by its name", shown(&item));
+                    let warning = problem(&definition, message).help("list the attributes one by one");
+                    found.push((warning, shown(definition.name)));
+                } else if self.config.definition(&item).is_none() && !self.own.contains(&upper) {
+                    let unlisted = self.own.iter().filter(|name| !self.advertised.contains_key(*name));
+                    let unlisted = unlisted.filter(|name| !self.is_mentioned(name));
+                    let Some(near) = near::closest_within(allowed(&upper), &upper, unlisted.cloned()) else { continue };
+                    let message = format!("`{}` is listed but not defined, so it has no effect", shown(&item));
+                    let warning = problem(&definition, message).did_you_mean(Some(shown(&near)));
+                    found.push((warning, shown(definition.name)));
+                }
+            }
+        }
+    }
+
+    /// Returns true if a value refers to a macro (upper case).
+    fn is_mentioned(&self, name: &[u8]) -> bool {
+        let reference = [b"$(", name].concat();
+        let mentions = |raw: &[u8]| memchr::memmem::find(&raw.to_ascii_uppercase(), &reference).is_some();
+        self.config.definitions().any(|one| one.place.is_some() && mentions(one.raw))
+    }
+
+    fn daemons(&self, found: &mut Found) {
+        for definition in self.written(|name| name == "DAEMON_LIST") {
+            for item in self.items(&definition) {
+                let upper = item.to_ascii_uppercase();
+                if self.config.definition(&item).is_some_and(|one| !one.raw.is_empty()) {
+                    continue;
+                }
+                let known = DAEMONS.iter().map(|name| name.as_bytes().to_vec()).chain(self.own.iter().cloned());
+                let Some(near) = near::closest_within(allowed(&upper).min(2), &upper, known) else { continue };
+                let message = format!("`{}` in `DAEMON_LIST` is not defined: the master cannot start it", shown(&item));
+                let warning = problem(&definition, message).did_you_mean(Some(shown(&near)));
+                found.push((warning, shown(definition.name)));
+            }
+        }
+    }
+
+    /// Jobs of `STARTD_CRON_JOBLIST` and the variables that define them.
+    fn cron(&self, daemon: &str, found: &mut Found) {
+        let (list, prefix) = (format!("{daemon}_CRON_JOBLIST"), format!("{daemon}_CRON_"));
+        let lists = self.written(|name| name == list);
+        if lists.is_empty() {
+            return;
+        }
+        let job = |name: &str| Some(name.strip_prefix(&prefix)?.strip_suffix("_EXECUTABLE")?.to_owned());
+        let defined: BTreeMap<String, Definition<'_>> = self
+            .written(|name| job(name).is_some())
+            .into_iter()
+            .filter_map(|one| Some((job(&shown(bare(one.name)).to_ascii_uppercase())?, one)))
+            .collect();
+        let listed: BTreeSet<String> =
+            lists.iter().flat_map(|one| self.items(one)).map(|item| shown(&item).to_ascii_uppercase()).collect();
+        for (name, definition) in defined.iter().filter(|(name, _)| !listed.contains(*name)) {
+            let message = format!("the job `{name}` is not in `{list}`, so it never runs");
+            let near = near::closest(name.as_bytes(), listed.iter().filter(|name| !defined.contains_key(*name)));
+            let help = format!("add it: `{list} = $({list}) {name}`");
+            let warning = definition.name_warning(message).code("conflicting-knobs").help(help);
+            found.push((warning.did_you_mean(near), shown(definition.name)));
+        }
+    }
+
+    /// `SLOT_TYPE_2` without `NUM_SLOTS_TYPE_2`, where another type has its number.
+    fn slot_types(&self, found: &mut Found) {
+        let number = |name: &str, prefix: &str| name.strip_prefix(prefix)?.parse::<u32>().ok();
+        let of = |prefix: &str| -> BTreeMap<u32, Definition<'c>> {
+            let written = self.written(|name| number(name, prefix).is_some());
+            let numbered =
+                |one: Definition<'c>| Some((number(&shown(bare(one.name)).to_ascii_uppercase(), prefix)?, one));
+            written.into_iter().filter_map(numbered).collect()
+        };
+        let (types, numbers) = (of("SLOT_TYPE_"), of("NUM_SLOTS_TYPE_"));
+        if types.is_empty() || numbers.is_empty() {
+            return;
+        }
+        for (number, definition) in types.iter().filter(|(number, _)| !numbers.contains_key(number)) {
+            // The first type has a default.
+            let default = self.config.definition(format!("NUM_SLOTS_TYPE_{number}").as_bytes());
+            if default.is_some_and(|one| !one.raw.is_empty()) {
+                continue;
+            }
+            let message = format!("`NUM_SLOTS_TYPE_{number}` is not defined, so there are no slots of type {number}");
+            let warning = definition.name_warning(message).code("conflicting-knobs");
+            found.push((warning.help(format!("add `NUM_SLOTS_TYPE_{number} = 1`")), shown(definition.name)));
+        }
+    }
+
+    /// Attributes of which each job has its own among the significant ones.
+    fn significant(&self, found: &mut Found) {
+        for definition in self.written(|name| matches!(name, "SIGNIFICANT_ATTRIBUTES" | "ADD_SIGNIFICANT_ATTRIBUTES")) {
+            for item in self.items(&definition) {
+                if variety(&item.to_ascii_lowercase()).is_none() {
+                    continue;
+                }
+                let message = format!("`{}` differs from job to job, so there are as many autoclusters", shown(&item));
+                let warning = problem(&definition, message).code("per-job-attribute");
+                let help = "leave it out; `classmate autoclusters` shows the cost";
+                found.push((warning.help(help), shown(definition.name)));
+            }
+        }
+    }
+}
+
+/// The number of edits that still look like a slip in a name of which nothing else is known.
+fn allowed(name: &[u8]) -> usize {
+    if name.len() < 8 { 1 } else { 2 }
+}

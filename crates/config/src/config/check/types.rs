@@ -1,0 +1,246 @@
+//! Values of variables of other daemons than the negotiator: their types, and the words of slot types and of security.
+
+use super::super::facts::is_open;
+use super::super::knob::{self, KnobKind};
+use super::super::name_list::names;
+use super::super::setting::typed;
+use super::super::{Definition, shown};
+use super::Checker;
+use super::names::DAEMONS;
+use classmate::internal::diagnostic::Severity;
+
+/// The words of `SEC_<level>_AUTHENTICATION` and the like; HTCondor reads the first letter.
+const WISHES: [&str; 10] = ["REQUIRED", "PREFERRED", "OPTIONAL", "NEVER", "YES", "NO", "TRUE", "FALSE", "T", "F"];
+
+const METHODS: [&str; 14] = [
+    "SSL",
+    "NTSSPI",
+    "PASSWORD",
+    "TOKENS",
+    "TOKEN",
+    "IDTOKENS",
+    "IDTOKEN",
+    "SCITOKENS",
+    "SCITOKEN",
+    "FS",
+    "FS_REMOTE",
+    "KERBEROS",
+    "CLAIMTOBE",
+    "MUNGE",
+];
+
+const CIPHERS: [&str; 5] = ["AES", "BLOWFISH", "3DES", "TRIPLEDES", "AESGCM"];
+
+/// Variables whose quotes would be a part of the value: names of hosts, domains and folders.
+const UNQUOTED: [&str; 12] = [
+    "CONDOR_HOST",
+    "COLLECTOR_HOST",
+    "NEGOTIATOR_HOST",
+    "UID_DOMAIN",
+    "FILESYSTEM_DOMAIN",
+    "LOCAL_DIR",
+    "RELEASE_DIR",
+    "SPOOL",
+    "LOG",
+    "EXECUTE",
+    "LOCAL_CONFIG_DIR",
+    "DAEMON_LIST",
+];
+
+/// The type of a variable (upper case).
+fn kind(upper: &str) -> Option<KnobKind> {
+    let whole = |range: Option<&str>| {
+        let (low, high) = range.and_then(|range| range.split_once("..")).unwrap_or_default();
+        KnobKind::Integer(low.parse().unwrap_or(i64::MIN), high.parse().unwrap_or(i64::MAX))
+    };
+    if let Some((number, what)) = upper.strip_prefix("SLOT_TYPE_").and_then(|rest| rest.split_once('_'))
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        return matches!(what, "PARTITIONABLE" | "CONSUMPTION_POLICY").then_some(KnobKind::Boolean);
+    }
+    let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    if upper == "NUM_SLOTS" || upper.strip_prefix("NUM_SLOTS_TYPE_").is_some_and(digits) {
+        return Some(whole(Some("0..")));
+    }
+    if names("boolean variables").any(|name| name == upper) {
+        return Some(KnobKind::Boolean);
+    }
+    if names("number variables").any(|name| name == upper) {
+        return Some(KnobKind::Real(f64::MIN, f64::MAX));
+    }
+    names("integer variables").find_map(|entry| {
+        let (name, range) = entry.split_once(':').map_or((entry, None), |(name, range)| (name, Some(range)));
+        (name == upper).then(|| whole(range))
+    })
+}
+
+impl Checker<'_> {
+    /// Reports a value that the daemons do not accept for a variable that is not a knob of the negotiator.
+    pub(super) fn other_value(&mut self, definition: &Definition<'_>) {
+        let name = definition.name;
+        let upper = String::from_utf8_lossy(own_name(name)).to_ascii_uppercase();
+        let unquoted = UNQUOTED.contains(&upper.as_str());
+        if knob::find(upper.as_bytes()).is_some() && !unquoted {
+            return;
+        }
+        if upper == "MAXJOBRETIREMENTTIME" {
+            self.retirement(definition);
+            return;
+        }
+        let kind = kind(&upper);
+        let listed = kind.is_some() || upper.starts_with("SEC_") || upper.starts_with("SLOT_TYPE_");
+        if !listed && !unquoted {
+            return;
+        }
+        let Ok(expanded) = self.config.expanded(name, definition.raw) else { return };
+        let value = String::from_utf8_lossy(expanded.text.trim_ascii()).into_owned();
+        if value.is_empty() || is_open(value.as_bytes()) {
+            return;
+        }
+        let problem = match kind {
+            Some(kind) => typed(kind, &shown(name), expanded.text.trim_ascii(), definition.place).err().map(|error| {
+                let help = "a daemon that reads it ends with an error".to_owned();
+                (Severity::Error, error.message, help)
+            }),
+            None if upper.starts_with("SEC_") => of_security(&upper, &value),
+            None if upper.starts_with("SLOT_TYPE_") => of_slot_type(&upper, &value),
+            None => quoted(&upper, &value),
+        };
+        if let Some((severity, message, help)) = problem {
+            self.found.push(definition.value_problem(severity, message).code("bad-value").help(help));
+        }
+    }
+
+    /// Reports a retirement time of a few seconds, which are probably hours.
+    fn retirement(&mut self, definition: &Definition<'_>) {
+        let seconds = std::str::from_utf8(definition.raw).ok().and_then(|text| text.trim().parse::<u32>().ok());
+        if let Some(seconds) = seconds.filter(|seconds| (2..=72).contains(seconds) && *seconds != 60) {
+            let message =
+                format!("`{}` is {seconds} seconds, and the number is probably hours", shown(definition.name));
+            let warning = definition.value_problem(Severity::Warning, message).code("odd-unit");
+            self.found.push(warning.help(format!("write `{seconds} * 3600`")));
+        }
+    }
+
+    /// Reports a variable with the prefix of a daemon that never reads it.
+    pub(super) fn unread(&mut self, definition: &Definition<'_>) {
+        let name = String::from_utf8_lossy(definition.name).to_ascii_uppercase();
+        let Some((prefix, rest)) = name.split_once('.').filter(|(_, rest)| !rest.contains('.')) else { return };
+        if !names(DAEMONS).any(|known| known == prefix) {
+            return;
+        }
+        let readers =
+            names(DAEMONS).filter(|daemon| names(&format!("read by the {daemon}")).any(|known| known == rest));
+        let slots = rest.strip_prefix("SLOT_TYPE_").or_else(|| rest.strip_prefix("NUM_SLOTS_TYPE_"));
+        let periodic = rest.starts_with("SYSTEM_PERIODIC_") || rest.starts_with("SUBMIT_REQUIREMENT_");
+        let readers: Vec<&str> = match readers.collect::<Vec<_>>() {
+            none if none.is_empty() && slots.is_some() => vec!["STARTD"],
+            none if none.is_empty() && periodic => vec!["SCHEDD", "SHADOW"],
+            readers => readers,
+        };
+        if readers.is_empty() || readers.contains(&prefix) {
+            return;
+        }
+        let message = format!("`{}` has no effect: {prefix} does not read `{rest}`", shown(definition.name));
+        let help = format!("only {} does: write `{rest}`", readers.join(" and "));
+        self.found.push(definition.name_warning(message).code("unread-prefix").help(help));
+    }
+}
+
+/// A name without the prefix of a daemon and a local name.
+fn own_name(name: &[u8]) -> &[u8] {
+    memchr::memrchr(b'.', name).map_or(name, |dot| &name[dot + 1..])
+}
+
+type Problem = (Severity, String, String);
+
+fn of_security(upper: &str, value: &str) -> Option<Problem> {
+    let items = || value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
+    let unknown = |known: &[&str]| {
+        items().find(|item| !known.iter().any(|one| one.eq_ignore_ascii_case(item))).map(str::to_owned)
+    };
+    if upper.ends_with("_AUTHENTICATION_METHODS") {
+        let known = [METHODS.as_slice(), &["ANONYMOUS", "GSI"]].concat();
+        let word = unknown(&known)?;
+        let message = format!("`{word}` is not an authentication method, and is ignored");
+        return Some((
+            Severity::Warning,
+            message,
+            "methods are `FS`, `IDTOKENS`, `SSL`, `SCITOKENS` and others".into(),
+        ));
+    }
+    if upper.ends_with("_CRYPTO_METHODS") {
+        let word = unknown(&CIPHERS)?;
+        let message = format!("`{word}` is not an encryption method, and is ignored");
+        return Some((Severity::Warning, message, "methods are `AES`, `BLOWFISH` and `3DES`".into()));
+    }
+    let what = ["_AUTHENTICATION", "_ENCRYPTION", "_INTEGRITY", "_NEGOTIATION"];
+    if !what.iter().any(|end| upper.ends_with(end)) || WISHES.iter().any(|known| known.eq_ignore_ascii_case(value)) {
+        return None;
+    }
+    let help = "write `REQUIRED`, `PREFERRED`, `OPTIONAL` or `NEVER`".to_owned();
+    let read = match value.bytes().next()?.to_ascii_uppercase() {
+        b'R' | b'Y' | b'T' => "REQUIRED",
+        b'P' => "PREFERRED",
+        b'O' => "OPTIONAL",
+        b'F' | b'N' => "NEVER",
+        _ => {
+            let message = format!("`{upper}` is `{value}`, which every daemon rejects with an error");
+            return Some((Severity::Error, message, help));
+        }
+    };
+    let message = format!("`{upper}` is `{value}`, which is read as `{read}` by its first letter");
+    Some((Severity::Warning, message, help))
+}
+
+/// The shares of `SLOT_TYPE_<n>`.
+fn of_slot_type(upper: &str, value: &str) -> Option<Problem> {
+    let number = upper.strip_prefix("SLOT_TYPE_")?;
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let help = "write a number, a percentage up to 100%, a fraction such as 1/4, or `auto`".to_owned();
+    let separators: &[char] = match value {
+        _ if value.contains('\n') => &['\n'],
+        _ if value.contains(',') => &[','],
+        _ => &[' ', '\t'],
+    };
+    value.split(separators).map(str::trim).filter(|item| !item.is_empty()).find_map(|item| {
+        let (name, share) = item.split_once('=').map_or(("", item), |(name, share)| (name.trim(), share.trim()));
+        let share = share.split(':').next().unwrap_or_default().trim();
+        let what = bad_share(share, name)?;
+        Some((Severity::Error, format!("`{item}` in `{upper}` {what}"), help.clone()))
+    })
+}
+
+/// The fault of a share; the name of its resource is empty for a default of all resources.
+fn bad_share(share: &str, name: &str) -> Option<&'static str> {
+    let words = ["auto", "automatic", "min", "minimal"];
+    if words.iter().any(|word| word.eq_ignore_ascii_case(share)) {
+        return None;
+    }
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    if let Some(percent) = share.strip_suffix('%') {
+        return match number(percent) {
+            None => Some("is not a share"),
+            Some(percent) => (!(0.0..=100.0).contains(&percent)).then_some("is more than all of it"),
+        };
+    }
+    if let Some((part, whole)) = share.split_once('/') {
+        return match (number(part), number(whole)) {
+            (Some(part), Some(whole)) => (whole <= 0.0 || part > whole).then_some("is more than all of it"),
+            _ => Some("is not a share"),
+        };
+    }
+    let digits = share.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
+    if digits == 0 {
+        return Some("is not a share");
+    }
+    name.is_empty().then_some("has no resource: a share of all resources is a percentage or a fraction")
+}
+
+fn quoted(upper: &str, value: &str) -> Option<Problem> {
+    let inner = value.strip_prefix('"')?.strip_suffix('"')?;
+    let message = format!("the quotes are a part of the value of `{upper}`");
+    Some((Severity::Warning, message, format!("write `{upper} = {inner}`")))
+}
