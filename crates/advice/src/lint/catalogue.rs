@@ -29,6 +29,7 @@ pub const CHECKS: &[Check] = &[
     error("size-suffix", "number with a unit (the language does not have units)"),
     error("ignored-text", "ignored text after an expression"),
     error("leftover-macro", "`$(…)` that is not expanded"),
+    error("rejected-submit", "submit file that `condor_submit` rejects"),
     error("undefined-macro", "undefined macro that makes an expression invalid"),
     // Configuration.
     error("bad-value", "invalid value for a configuration variable"),

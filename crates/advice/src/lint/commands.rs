@@ -2,12 +2,56 @@
 
 use std::sync::LazyLock;
 
+use super::attributes::is_known;
 use classmate::internal::builtin::near;
-use classmate::internal::records::records;
+use classmate::internal::records::{Record, records};
 
 /// The commands of which misspellings are recognized.
-static COMMANDS: LazyLock<Vec<&str>> =
-    LazyLock::new(|| records(include_str!("data/commands.txt")).map(|command| command.name).collect());
+static COMMANDS: LazyLock<Vec<&str>> = LazyLock::new(|| RECORDS.iter().map(|command| command.name).collect());
+
+static RECORDS: LazyLock<Vec<Record>> = LazyLock::new(|| records(include_str!("data/commands.txt")).collect());
+
+/// The type of a command's value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum CommandKind {
+    Expression,
+    /// A constant that is a boolean or a number.
+    Boolean,
+    /// As `Boolean`, meant as a number.
+    Integer,
+}
+
+/// The type of the value of a command (lower case), if it is checked.
+pub(super) fn kind(name: &str) -> Option<CommandKind> {
+    match RECORDS.iter().find(|command| command.name == name)?.get("type")? {
+        "expression" => Some(CommandKind::Expression),
+        "boolean" => Some(CommandKind::Boolean),
+        _ => Some(CommandKind::Integer),
+    }
+}
+
+/// Returns true if a name (lower case) may be a command, or an attribute that commands are also known by.
+pub(super) fn is_command(name: &str) -> bool {
+    const FAMILIES: [&str; 12] = [
+        "request_",
+        "ec2_",
+        "gce_",
+        "azure_",
+        "aws_",
+        "arc_",
+        "vm_",
+        "batch_",
+        "grid_",
+        "keystore_",
+        "tool_daemon_",
+        "my_",
+    ];
+    let plain = name.replace('_', "");
+    COMMANDS.contains(&name)
+        || COMMANDS.iter().any(|known| known.replace('_', "") == plain)
+        || FAMILIES.iter().any(|family| name.starts_with(family))
+        || is_known(plain.as_bytes())
+}
 
 /// The command that a name (lower case) probably misspells. Resources can have any name, so a `request_` name must lack
 /// a letter, have one too many, or have letters swapped.

@@ -15,6 +15,9 @@ use classmate::{Diagnostic, Expr, Name, Span, Value};
 /// Parts of a constant that are computed.
 const MAX_PARTS: u32 = 20;
 
+/// Numbers of minutes, hours or days that people write, improbable as seconds.
+const OTHER_TIMES: [f64; 11] = [7.0, 10.0, 12.0, 15.0, 20.0, 24.0, 30.0, 36.0, 45.0, 48.0, 72.0];
+
 /// Adds what is found in the comparisons of an expression.
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
     let (tree, start) = (expr.tree(), found.len());
@@ -114,13 +117,16 @@ impl Finder<'_> {
             _ => return None,
         };
         let text = written(self.context.text, self.span(at)?);
+        // A number in a macro can be set differently.
+        let place = self.span(at)?.range();
+        let made = self.context.made.iter().any(|made| made.start < place.end && place.start < made.end);
         if measured.age {
-            return of_unit(&measured, op, &value, "seconds", span);
+            return of_unit(&measured, op, &value, "seconds", span).filter(|_| !made);
         }
         of_type(&measured, op, &value, &text, span)
             .or_else(|| of_values(&measured, op, &value, span))
             .or_else(|| of_range(&measured, op, &value, span))
-            .or_else(|| of_unit(&measured, op, &value, measured.fact.unit?, span))
+            .or_else(|| of_unit(&measured, op, &value, measured.fact.unit.filter(|_| !made)?, span))
     }
 
     /// A string as a condition: `TARGET.Arch && …`.
@@ -305,9 +311,7 @@ fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: S
     let least = matches!(op, BinaryOp::Greater | BinaryOp::GreaterEqual);
     let (is, looks) = match unit {
         "MiB" | "KiB" if ordered => (format!("is in {unit}"), wrong_size(unit, value)?),
-        "seconds" if least && ((2.0..=48.0).contains(&value) || value == 72.0) => {
-            ("is in seconds".into(), "minutes, hours or days")
-        }
+        "seconds" if least && OTHER_TIMES.contains(&value) => ("is in seconds".into(), "minutes, hours or days"),
         "seconds" if measured.age && ordered && value >= 86_400_000.0 => ("is in seconds".into(), "milliseconds"),
         "minutes" if ordered && (2.0..=24.0).contains(&value) => ("counts minutes since midnight".into(), "hours"),
         "time" if ordered && value >= 1e11 => ("is in seconds since 1970".into(), "milliseconds"),
@@ -330,9 +334,9 @@ fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: S
 /// The unit that a number of MiB or KiB is probably in; `None` if it is plausible.
 pub(super) fn wrong_size(unit: &str, value: f64) -> Option<&'static str> {
     match unit {
-        "MiB" if (2.0..=64.0).contains(&value) => Some("GiB"),
+        "MiB" if (4.0..=64.0).contains(&value) && value % 4.0 == 0.0 => Some("GiB"),
         "MiB" if value >= 4_194_304.0 => Some("KiB or bytes"),
-        "KiB" if (2.0..=1024.0).contains(&value) => Some("MiB or GiB"),
+        "KiB" if (8.0..=1024.0).contains(&value) && (value % 10.0 == 0.0 || value % 8.0 == 0.0) => Some("MiB or GiB"),
         "KiB" if value >= 1e12 => Some("bytes"),
         _ => None,
     }

@@ -341,6 +341,9 @@ impl<'c> Linter<'c> {
             let beside = found.related.is_none() && map.is_somewhere();
             found = if beside { found.related(span, read) } else { found.more_help(read) };
         }
+        if let Some(effect) = effect(bare(name)).filter(|_| is_slip(found.code)) {
+            found = found.more_help(effect);
+        }
         if let Some(line) = comment.filter(|_| is_slip(found.code)) {
             found = beside_comment(found, u64::from(map.line) + line);
         }
@@ -546,6 +549,15 @@ impl<'c> Linter<'c> {
             self.conflict("FORCE_NEGOTIATOR_SLOT_WEIGHT", message, "set `SLOT_WEIGHT` too");
         }
     }
+}
+
+/// The effect of a policy that does not parse, where it is known.
+fn effect(name: &[u8]) -> Option<String> {
+    let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
+    if upper.starts_with("SYSTEM_PERIODIC_") {
+        return Some(format!("the schedd ignores `{upper}` silently"));
+    }
+    (upper == "PREEMPTION_REQUIREMENTS").then(|| format!("the negotiator ends with an error at `{upper}`"))
 }
 
 /// Attributes that the expression of a knob cannot see.

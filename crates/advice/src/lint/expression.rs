@@ -103,6 +103,8 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
             comments(gone) <= comments(fix.text.as_bytes())
         });
     }
+    let words: Vec<Span> = found.iter().filter(|one| one.code == "unquoted-word").map(|one| one.span).collect();
+    found.retain(|one| one.code != "unknown-attribute" || !words.contains(&one.span));
     found.sort_by_key(|found| (found.span.start, found.span.end));
     // What the language says of a word comes before what its neighbour says.
     found.dedup_by(|next, first| {

@@ -18,6 +18,7 @@ pub mod knobs;
 mod lists;
 pub mod missing;
 mod placing;
+mod refusals;
 pub mod rules;
 pub mod schema;
 mod scope;

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::attributes::is_known;
+use super::commands::{self, CommandKind};
 use super::comparison::wrong_size;
-use super::expression::{LintContext, Role, lint as lint_expression};
+use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
 use super::knobs::{LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
 use super::rules::{published, unquoted_text};
-use super::{beside_comment, certain_fix, commands, is_slip, placed, unknowns};
+use super::{beside_comment, certain_fix, is_slip, placed, refusals, unknowns};
 use classmate::internal::analysis::evaluate::OPEN;
-use classmate::internal::diagnostic::Excerpt;
+use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Name, ParseOptions, Span};
@@ -27,10 +28,6 @@ const CONDITIONS: &[&str] = &[
     "on_exit_remove",
     "leave_in_queue",
 ];
-
-/// Other commands that are expressions, lower case.
-const VALUES: &[&str] =
-    &["rank", "preferences", "job_lease_duration", "next_job_start_delay", "max_job_retirement_time"];
 
 /// Returns true if a text looks like a submit file: it queues something.
 pub fn is_submit(text: &[u8]) -> bool {
@@ -50,6 +47,11 @@ pub(crate) fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
 /// the items that a `queue` lists in parentheses on lines of their own. A statement goes on behind a line that ends in
 /// `\`.
 pub(crate) fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
+    lines_and_list(text).0
+}
+
+/// The statements as in [`lines`], and true if the list of items of a `queue` has no end.
+fn lines_and_list(text: &[u8]) -> (Vec<(u64, usize, &[u8])>, bool) {
     let end_of = |start: usize| memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
     let (mut found, mut listing, mut number, mut start) = (Vec::new(), false, 1, 0);
     while start < text.len() {
@@ -77,7 +79,7 @@ pub(crate) fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
         number += memchr::memchr_iter(b'\n', &text[start..end]).count() as u64 + 1;
         start = end + 1;
     }
-    found
+    (found, listing)
 }
 
 /// The last line of a text, without blanks around it.
@@ -102,7 +104,68 @@ fn joined(statement: &[u8]) -> Vec<u8> {
 /// Checks the expressions of a submit file.
 pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
     let own = Own::of(text);
-    lines(text).into_iter().flat_map(|(number, start, line)| command((file, &own), line, (number, start))).collect()
+    let (all, endless) = lines_and_list(text);
+    let mut found: Vec<Diagnostic> =
+        all.iter().flat_map(|(number, start, line)| command((file, &own), line, (*number, *start))).collect();
+    let overwritten = overwritten(&all);
+    found.retain(|one| one.severity != Severity::Error || !overwritten.contains(&one.range().0.line));
+    let statements: Vec<String> =
+        all.iter().map(|(.., line)| String::from_utf8_lossy(&joined(line)).into_owned()).collect();
+    let referenced = |name: &str| own.macros.contains(&name.to_ascii_uppercase().into_bytes());
+    let refused = refusals::check(&statements, endless, &referenced).into_iter().filter_map(|(at, one)| {
+        let (number, _, line) = all.get(at)?;
+        let excerpt = Excerpt { text: line.to_vec(), subject: None };
+        Some(placed(one, file, *number, excerpt, None))
+    });
+    // What one rule says of a line, another need not repeat.
+    let lines: Vec<u64> = found.iter().map(|one| one.range().0.line).collect();
+    let refused: Vec<Diagnostic> = refused.filter(|one| !lines.contains(&one.range().0.line)).collect();
+    found.extend(refused);
+    found.extend(all.iter().filter_map(|(number, _, line)| comment_in_statement(file, line, *number)));
+    found.sort_by_key(|one| one.range().0.line);
+    found
+}
+
+/// The numbers of the lines whose command is set again later, outside of any `if`.
+fn overwritten(all: &[(u64, usize, &[u8])]) -> BTreeSet<u64> {
+    let (mut seen, mut found, mut depth) = (BTreeSet::new(), BTreeSet::new(), 0_usize);
+    for (number, _, line) in all.iter().rev() {
+        let line = line.trim_ascii();
+        let word = line.split(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
+        if word.eq_ignore_ascii_case(b"endif") {
+            depth += 1;
+        } else if word.eq_ignore_ascii_case(b"if") {
+            depth = depth.saturating_sub(1);
+        }
+        let Some(equals) = memchr::memchr(b'=', line) else { continue };
+        let name = line[..equals].trim_ascii().to_ascii_lowercase();
+        if seen.contains(&name) {
+            found.insert(*number);
+        } else if depth == 0 {
+            seen.insert(name);
+        }
+    }
+    found
+}
+
+/// A comment between the lines of a statement that does not end in a backslash: it ends the statement.
+fn comment_in_statement(file: &Arc<str>, statement: &[u8], number: u64) -> Option<Diagnostic> {
+    let mut offset = 0;
+    for (at, line) in statement.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let text = line.trim_ascii();
+        if at > 0 && text.starts_with(b"#") && !text.ends_with(b"\\") {
+            let start = offset + line.len() - line.trim_ascii_start().len();
+            let finding = Diagnostic::error(
+                "a comment inside of a continued value ends it",
+                Span::new(start, start + text.len()),
+            );
+            let help = "end the comment line with `\\`, or move it above the command";
+            let excerpt = Excerpt { text: statement.to_vec(), subject: None };
+            return Some(placed(finding.help(help).code("comment-in-value"), file, number, excerpt, None));
+        }
+        offset += line.len();
+    }
+    None
 }
 
 /// The names that a submit file defines, upper case.
@@ -180,12 +243,16 @@ fn request(
     let unit = match name {
         "request_memory" => Some("MiB"),
         "request_disk" => Some("KiB"),
-        "request_cpus" | "request_gpus" => None,
-        _ => return misspelled((file, own), line, line[..equals].trim_ascii(), number),
+        _ => None,
     };
+    if let Some(misspelled) = misspelled((file, own), line, line[..equals].trim_ascii(), number) {
+        return Some(misspelled);
+    }
     let finding = if text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
         let message = format!("`{name}` is a string, which slots compare with a number: the result is ERROR");
         Diagnostic::warning(message, span).help("write the number without quotes").code("type-clash")
+    } else if let Some(fault) = not_an_amount(&text, unit.is_some()) {
+        fault.shifted(value)
     } else {
         let (unit, amount) = (unit?, text.parse::<u32>().ok()?);
         let looks = wrong_size(unit, f64::from(amount))?;
@@ -194,6 +261,20 @@ fn request(
     };
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
     Some(placed(finding, file, number, excerpt, None))
+}
+
+/// The error of a requested amount that is neither an expression nor, if it is a size, a number with a unit.
+fn not_an_amount(text: &str, size: bool) -> Option<Diagnostic> {
+    let letters = text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+    let unit = letters.trim().to_ascii_lowercase();
+    let is_size =
+        letters.len() < text.len() && matches!(unit.as_str(), "k" | "kb" | "m" | "mb" | "g" | "gb" | "t" | "tb");
+    if text.is_empty() || size && is_size || text.contains('$') {
+        return None;
+    }
+    let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
+    let error = parse_expr(text.as_bytes(), &options).err()?;
+    Some(unparsed(text.as_bytes(), &error, &options))
 }
 
 /// The diagnostics of a statement.
@@ -215,10 +296,10 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         MATCH_VALUE
     } else if CONDITIONS.contains(&lower.as_str()) {
         LONE_JOB
-    } else if VALUES.contains(&lower.as_str()) || attribute.is_some() {
-        Role::default()
     } else if lower.starts_with("request_") {
         return request((file, own), statement, (&lower, equals), number).into_iter().collect();
+    } else if commands::kind(&lower) == Some(CommandKind::Expression) || attribute.is_some() {
+        Role::default()
     } else {
         return misspelled((file, own), statement, name, number).into_iter().collect();
     };

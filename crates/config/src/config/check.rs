@@ -340,6 +340,10 @@ impl Checker<'_> {
                 let found = FoundValue { text: text.to_vec(), place: definition.place.cloned(), semantics };
                 let refused = super::setting::typed(knob.kind, &shown_name, &found);
                 let Err(error) = refused else { return };
+                // Other files may define a macro that these do not; some numbers are computed in an ad.
+                if types::is_expression(value) || !self.config.undefined(definition).is_empty() {
+                    return;
+                }
                 self.found.push(if knob.name != knob::LIMIT {
                     let help = knob.default_text().map(|text| format!("the default is `{text}`"));
                     definition.value_problem(Severity::Error, error.message).code("bad-value").help_if(help)

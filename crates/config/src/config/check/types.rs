@@ -8,6 +8,8 @@ use super::super::{Definition, shown};
 use super::Checker;
 use super::names::DAEMONS;
 use classmate::internal::diagnostic::Severity;
+use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
 
 /// The words of `SEC_<level>_AUTHENTICATION` and the like; HTCondor reads the first letter.
 const WISHES: [&str; 10] = ["REQUIRED", "PREFERRED", "OPTIONAL", "NEVER", "YES", "NO", "TRUE", "FALSE", "T", "F"];
@@ -92,12 +94,18 @@ impl Checker<'_> {
         if !listed && !unquoted {
             return;
         }
+        // Other files may define a macro that these do not.
+        if !self.config.undefined(definition).is_empty() {
+            return;
+        }
         let Ok(expanded) = self.config.expanded(name, definition.raw) else { return };
         let value = String::from_utf8_lossy(expanded.text.trim_ascii()).into_owned();
         if value.is_empty() || is_open(value.as_bytes()) {
             return;
         }
         let problem = match kind {
+            // Some are evaluated in an ad.
+            Some(_) if is_expression(value.as_bytes()) => None,
             Some(kind) => typed(kind, &shown(name), expanded.text.trim_ascii(), definition.place).err().map(|error| {
                 let help = "a daemon that reads it ends with an error".to_owned();
                 (Severity::Error, error.message, help)
@@ -145,6 +153,13 @@ impl Checker<'_> {
         let help = format!("only {} does: write `{rest}`", readers.join(" and "));
         self.found.push(definition.name_warning(message).code("unread-prefix").help(help));
     }
+}
+
+/// Returns true for an expression that refers to attributes, and is more than a word.
+pub(super) fn is_expression(value: &[u8]) -> bool {
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let Ok(expr) = parse_expr(value, &options) else { return false };
+    expr.tree().nodes.len() > 1 && expr.tree().references(expr.root()).next().is_some()
 }
 
 /// A name without the prefix of a daemon and a local name.
