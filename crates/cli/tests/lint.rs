@@ -163,7 +163,7 @@ fn a_sarif_log_names_files_by_valid_references() {
 fn a_sarif_log_tells_the_related_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pool.conf");
-    std::fs::write(&path, "START = TARGET.Memory > 5 && \\\n  TARGET.Memory < 3\n").unwrap();
+    std::fs::write(&path, "START = TARGET.Weight > 5 && \\\n  TARGET.Weight < 3\n").unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_classmate")).args(["lint", "--format", "sarif"]).arg(&path).output();
     let log: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
     let result = &log["runs"][0]["results"][0];

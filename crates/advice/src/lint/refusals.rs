@@ -68,7 +68,6 @@ impl Reading {
         if line.is_empty() || line.starts_with('#') {
             return true;
         }
-        let before = self.found.len();
         if let Some(arguments) = queue_arguments(line.as_bytes()) {
             let arguments = String::from_utf8_lossy(arguments).trim().to_owned();
             if self.queued {
@@ -76,10 +75,10 @@ impl Reading {
                 return false;
             }
             self.queued = true;
-            if let Some((message, help)) = queue_fault(&arguments) {
-                self.found.push((at, error(message, text, help)));
-            }
-            return self.found.len() == before;
+            let fault = queue_fault(&arguments);
+            let goes_on = fault.is_none();
+            self.found.extend(fault.map(|(message, help)| (at, error(message, text, help))));
+            return goes_on;
         }
         if self.queued {
             self.after_queue(at, text);
@@ -99,7 +98,7 @@ impl Reading {
             _ => self.assignment(at, text, line),
         }
         // It goes on after a bad value.
-        !self.found[before..].iter().any(|(_, found)| found.help.as_deref() == Some(STOPS))
+        !self.found.iter().any(|(other, found)| *other == at && found.help.as_deref() == Some(STOPS))
     }
 
     fn after_queue(&mut self, at: usize, text: &str) {
@@ -163,7 +162,7 @@ impl Reading {
             self.found.push((at, error(format!("`{name}` is not a name"), text, STOPS)));
             return;
         }
-        let lower = name.to_ascii_lowercase();
+        let lower = command_name(name);
         // Only the last value of a name counts.
         if let Some((_, earlier)) = self.values.get(&lower).filter(|_| self.open.is_empty()) {
             let earlier = *earlier;
@@ -182,7 +181,7 @@ impl Reading {
     /// What the whole file lacks or contradicts.
     fn whole(&mut self, statements: &[String]) {
         let universe = self.value(&["universe", "jobuniverse"]).cloned();
-        let at = universe.as_ref().map_or_else(|| self.queue(statements), |(_, at)| *at);
+        let at = universe.as_ref().map_or_else(|| queue(statements), |(_, at)| *at);
         let name = universe.map_or_else(String::new, |(name, _)| name.to_ascii_lowercase());
         let has = |names: &[&str]| self.value(names).is_some();
         let missing = match name.as_str() {
@@ -215,17 +214,11 @@ impl Reading {
         if let Some((message, help)) = missing {
             self.found.push((at, error(message, &statements[at], help)));
         } else if runs && !image && !exe.iter().any(|name| self.values.contains_key(*name)) {
-            let at = self.queue(statements);
+            let at = queue(statements);
             self.found.push((at, error("there is no `executable`", &statements[at], "add `executable = …`")));
         }
         self.transfers(statements);
         self.circles(statements);
-    }
-
-    /// The index of the `queue` statement.
-    fn queue(&self, statements: &[String]) -> usize {
-        let is_queue = |line: &String| queue_arguments(line.trim().as_bytes()).is_some();
-        statements.iter().position(is_queue).unwrap_or(0)
     }
 
     /// `should_transfer_files = NO` with files to transfer.
@@ -288,6 +281,18 @@ impl Reading {
             self.found.push((*at, warning.help(help).code("unknown-command")));
         }
     }
+}
+
+/// The index of the `queue` statement.
+fn queue(statements: &[String]) -> usize {
+    let is_queue = |line: &String| queue_arguments(line.trim().as_bytes()).is_some();
+    statements.iter().position(is_queue).unwrap_or(0)
+}
+
+/// The name that a statement sets, lower case: `+Name` is `my.name`.
+pub(super) fn command_name(name: &str) -> String {
+    let lower = name.trim().to_ascii_lowercase();
+    lower.strip_prefix('+').map_or(lower.clone(), |attribute| format!("my.{attribute}"))
 }
 
 /// The help of a statement at which `condor_submit` stops.

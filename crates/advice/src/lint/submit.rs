@@ -50,8 +50,11 @@ pub(crate) fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
     lines_and_list(text).0
 }
 
+/// A statement: the number of its first line, the offset of its first byte, and its text.
+type SubmitLine<'t> = (u64, usize, &'t [u8]);
+
 /// The statements as in [`lines`], and true if the list of items of a `queue` has no end.
-fn lines_and_list(text: &[u8]) -> (Vec<(u64, usize, &[u8])>, bool) {
+fn lines_and_list(text: &[u8]) -> (Vec<SubmitLine<'_>>, bool) {
     let end_of = |start: usize| memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
     let (mut found, mut listing, mut number, mut start) = (Vec::new(), false, 1, 0);
     while start < text.len() {
@@ -138,7 +141,7 @@ fn overwritten(all: &[(u64, usize, &[u8])]) -> BTreeSet<u64> {
             depth = depth.saturating_sub(1);
         }
         let Some(equals) = memchr::memchr(b'=', line) else { continue };
-        let name = line[..equals].trim_ascii().to_ascii_lowercase();
+        let name = refusals::command_name(&String::from_utf8_lossy(&line[..equals]));
         if seen.contains(&name) {
             found.insert(*number);
         } else if depth == 0 {

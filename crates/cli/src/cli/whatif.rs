@@ -12,7 +12,7 @@ use crate::cli::pool::PoolFiles;
 use crate::cli::settings::{self, contents};
 use crate::cli::{Failure, FormatArguments, Reply, Streams, complain, leaked, parsed, print_result};
 use crate::report::whatif as report;
-use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
+use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, Scope};
 use classmate_advice::internal::lint::config::lint;
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain, summed};
@@ -141,9 +141,11 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
     for line in lines {
         snapshot.config.add("--set", line.as_bytes())?;
     }
-    // A slip in a name would change nothing.
+    // A slip in a name would change nothing; an improbable comparison is an effect to try.
+    const TRIED: [&str; 5] = ["impossible-value", "odd-unit", "integer-division", "never-false", "bad-argument"];
     let config = &snapshot.config;
-    let slips: Vec<_> = lint(config).into_iter().filter(|alarm| alarm.file() == "--set").collect();
+    let is_slip = |alarm: &Diagnostic| alarm.file() == "--set" && !TRIED.contains(&alarm.code);
+    let slips: Vec<_> = lint(config).into_iter().filter(is_slip).collect();
     for alarm in &slips {
         let help = alarm.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
         notes.no_effect(format!("--set: {}{help}", alarm.message));
