@@ -7,6 +7,7 @@ use super::super::setting::typed;
 use super::super::{Definition, shown};
 use super::Checker;
 use super::names::DAEMONS;
+use crate::config::FoundValue;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
@@ -106,10 +107,14 @@ impl Checker<'_> {
         let problem = match kind {
             // Some are evaluated in an ad.
             Some(_) if is_expression(value.as_bytes()) => None,
-            Some(kind) => typed(kind, &shown(name), expanded.text.trim_ascii(), definition.place).err().map(|error| {
-                let help = "a daemon that reads it ends with an error".to_owned();
-                (Severity::Error, error.message, help)
-            }),
+            Some(kind) => {
+                let (text, place) = (expanded.text.trim_ascii().to_vec(), definition.place.cloned());
+                let found = FoundValue { text, place, semantics: self.config.semantics() };
+                typed(kind, &shown(name), &found).err().map(|error| {
+                    let help = "a daemon that reads it ends with an error".to_owned();
+                    (Severity::Error, error.message, help)
+                })
+            }
             None if upper.starts_with("SEC_") => of_security(&upper, &value),
             None if upper.starts_with("SLOT_TYPE_") => of_slot_type(&upper, &value),
             None => quoted(&upper, &value),
