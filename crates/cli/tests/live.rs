@@ -33,9 +33,13 @@ fn text(bytes: &[u8]) -> String {
 
 /// Expects one message and the exit status 2.
 fn fails(arguments: &[&str], message: &str) {
+    fails_with(arguments, message, 2);
+}
+
+fn fails_with(arguments: &[&str], message: &str, status: i32) {
     let output = classmate(arguments);
     let errors = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {errors}");
     let lines: Vec<&str> = errors.lines().filter(|line| !line.starts_with("  = help: ")).collect();
     assert!(lines.len() == 1 && lines[0].contains(message), "expected `{message}`, found {errors}");
 }
@@ -234,6 +238,12 @@ fn a_pool_is_read_as_the_tools_of_htcondor_read_it() {
     let real = pool.run(&["matches"]);
     assert_eq!(live, counted(real.lines().filter_map(|line| line.split_once('\t'))));
     assert_eq!(live.values().sum::<usize>(), 7);
+    let lint = classmate(&["lint", "--pool", &address, "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_slice(&lint.stdout).unwrap();
+    let alarms = found["alarms"].as_array().unwrap();
+    let of_ads =
+        alarms.iter().filter(|alarm| alarm["file"] == "jobs of the pool" || alarm["file"] == "slots of the pool");
+    assert_eq!(of_ads.count(), 0, "{found:#}");
     for command in ["explain", "quotas", "report"] {
         let out = pool.folder.path().join("page.html");
         let more: &[&str] = match command {
@@ -246,8 +256,60 @@ fn a_pool_is_read_as_the_tools_of_htcondor_read_it() {
         assert!(output.status.success() || errors.contains("no groups are configured"), "{command}: {errors}");
     }
 
+    metrics(&pool);
     identities(&pool);
     failures(&pool);
+}
+
+/// Asks an HTTP server for a path; returns the whole answer.
+fn get(address: &str, path: &str) -> String {
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// The metrics of a pool with eight slots, seven of which were claimed just now.
+fn metrics(pool: &Pool) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_classmate"))
+        .args(["export", "--pool", &pool.address(), "--listen", "127.0.0.1:0", "--every", "1s"])
+        .env("HOME", env!("CARGO_TARGET_TMPDIR"))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stderr.take().unwrap()), &mut line).unwrap();
+    let address =
+        line.trim().strip_prefix("note: serving http://").unwrap().strip_suffix("/metrics").unwrap().to_owned();
+    let answer = get(&address, "/metrics");
+    assert!(
+        answer.starts_with("HTTP/1.1 200") && answer.contains("Content-Type: text/plain; version=0.0.4"),
+        "{answer}"
+    );
+    assert!(answer.contains("\nhtcondor_up 1\n") && answer.contains("\nhtcondor_unreadable_sources 0\n"), "{answer}");
+    assert!(answer.contains("\nhtcondor_negotiation_cycle_matches 7\n"), "{answer}");
+    let slots = answer.lines().filter_map(|line| line.strip_prefix("htcondor_slots{")?.split_once("} "));
+    assert_eq!(slots.map(|(_, count)| count.parse::<u32>().unwrap()).sum::<u32>(), 8);
+    assert!(answer.contains("\nhtcondor_unmatched_jobs{cause=\"never_true\"} 1\n"), "{answer}");
+    assert!(get(&address, "/other").starts_with("HTTP/1.1 404"));
+    fails_with(&["export", "--pool", &pool.address(), "--listen", &address], "cannot serve at", 1);
+    // A pool that cannot be read has no metrics.
+    pool.run(&["kill", "STOP", "collector"]);
+    pool.run(&["kill", "KILL", "negotiator"]);
+    let until = Instant::now() + Duration::from_mins(2);
+    while !get(&address, "/metrics").contains("\nhtcondor_up 0\n") {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    assert!(!get(&address, "/metrics").contains("htcondor_slots"));
+    pool.run(&["kill", "CONT", "collector"]);
+    while !get(&address, "/metrics").contains("\nhtcondor_up 1\n") {
+        assert!(Instant::now() < until);
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// Tokens, and what they permit.
@@ -409,7 +471,9 @@ fn a_pool_with_ipv6_is_read() {
 fn peers_that_are_not_daemons_give_one_message() {
     fails(&["ads", "--pool", "127.0.0.1:1"], "cannot connect to `127.0.0.1:1`: connection refused");
     fails(&["snapshot", "--pool", "127.0.0.1:1", "/nonexistent"], "cannot connect to `127.0.0.1:1`");
-    fails(&["shadow", "--pool", "127.0.0.1:1"], "cannot connect to `127.0.0.1:1`");
+    for command in ["shadow", "export"] {
+        fails(&[command, "--pool", "127.0.0.1:1"], "cannot connect to `127.0.0.1:1`");
+    }
     fails(&["negotiate", "--pool", "no-such-host.invalid"], "cannot find the host of `no-such-host.invalid:9618`");
     let answers: [&[u8]; 5] = [
         b"",

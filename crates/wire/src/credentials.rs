@@ -1,6 +1,6 @@
 //! Proofs of identity that a client may use, and the methods of authentication that they make possible (`docs/reference/wire-cedar.md` 9).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::WireError;
 use crate::token::Token;
@@ -51,6 +51,18 @@ pub(crate) fn configured_name(wire: &str) -> String {
     if wire.eq_ignore_ascii_case("TOKEN") { "IDTOKENS".to_owned() } else { wire.to_ascii_uppercase() }
 }
 
+/// The signing key of a pool, as HTCondor has it.
+const SIGNING_KEY: &str = "/etc/condor/passwords.d/POOL";
+
+/// The tokens in a directory, by the names of the files; what cannot be read is left out.
+fn tokens_in(directory: &Path) -> Vec<Token> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> =
+        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file()).collect();
+    paths.sort();
+    paths.iter().filter_map(|path| Token::read(path).ok()).flatten().collect()
+}
+
 /// Proofs of identity that a client may use.
 ///
 /// Without any, a client reads what the pool shows to all clients, which by default is all that monitoring needs.
@@ -67,6 +79,18 @@ impl Credentials {
     /// No proofs.
     pub fn none() -> Self {
         Credentials::default()
+    }
+
+    /// The proofs that the user of this process has: the file system, the tokens in `~/.condor/tokens.d` and
+    /// `/etc/condor/tokens.d`, and the signing key of the pool if it can be read.
+    pub fn of_user() -> Self {
+        let own = std::env::var_os("HOME").map(|home| Path::new(&home).join(".condor/tokens.d"));
+        let directories = own.into_iter().chain([PathBuf::from("/etc/condor/tokens.d")]);
+        let tokens = directories.flat_map(|directory| tokens_in(&directory)).collect::<Vec<_>>();
+        let credentials = Credentials::none().with_file_system().with_tokens(tokens);
+        let key = Path::new(SIGNING_KEY);
+        // Only root can read it, on hosts of daemons.
+        if std::fs::File::open(key).is_ok() { credentials.with_signing_key(key) } else { credentials }
     }
 
     /// File-system authentication (FS): the client creates a directory that a daemon on the same host names.

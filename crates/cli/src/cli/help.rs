@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "autoclusters",
         ],
     ),
-    ("Live pools", &["shadow"]),
+    ("Live pools", &["top", "export", "shadow"]),
     ("ClassAds", &["eval", "match", "ads", "repl", "functions"]),
     ("Policies and configuration", &["config", "lint", "fmt", "test"]),
     ("Slurm and DIRAC", &["sprio", "sshare", "taskqueues"]),

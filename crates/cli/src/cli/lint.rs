@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 
-use crate::cli::input;
+use crate::cli::input::{self, Notes};
+use crate::cli::live::{LiveArguments, LiveSnapshot};
 use crate::cli::settings::{contents, of_files, of_pool};
 use crate::cli::{
     FORMATS, Failure, Form, Reply, Streams, columns, complain, print, print_result, raw_output, source_output,
     text_output, words, write_json,
 };
+use crate::report::config::assignment;
 use crate::report::lint::Suppressed;
 use crate::report::{counted, lint as report};
 use classmate::internal::builtin::near;
@@ -28,7 +30,9 @@ use classmate_advice::internal::lint::catalogue;
 use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
 use classmate_advice::internal::lint::{certain_fix, config, expression, fixed, placed, submit, suite};
+use classmate_config::Config;
 use classmate_config::internal::config::BYTE_ORDER_MARK;
+use classmate_pool::internal::negotiate::directory::SlotAttributes;
 
 /// Check configuration, ads, submit files and expressions for mistakes.
 ///
@@ -45,6 +49,7 @@ Examples:
   classmate lint examples/pool/config --allow redefined-knob --format sarif > lint.sarif
   classmate lint examples/groups/config --fix
   classmate lint examples/stuck --statistics
+  classmate lint --pool cm.example.org
   classmate lint --list
 
 A comment `# classmate: allow CODE` suppresses a rule in the statement after it.
@@ -54,7 +59,7 @@ Exit status: 0 without errors, 1 if a file cannot be read, 2 with errors (or wit
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct LintArguments {
     /// Files to check (`-` for standard input)
-    #[arg(value_name = "FILE", required_unless_present_any = ["expressions", "list"])]
+    #[arg(value_name = "FILE", required_unless_present_any = ["expressions", "list", "collectors"])]
     files: Vec<PathBuf>,
     /// An expression to check, as the Requirements of a job; repeatable
     #[arg(long = "expression", short = 'e', value_name = "EXPR", allow_hyphen_values = true)]
@@ -86,6 +91,8 @@ pub(super) struct LintArguments {
     /// Output format
     #[arg(long, value_name = "FORMAT", value_parser = words(&FORMS), default_value = "text")]
     format: Form,
+    #[command(flatten)]
+    live: LiveArguments,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -120,7 +127,8 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
         return Err(Failure::input(format!("unknown code `{unknown}`")).help(&help));
     }
     let known = arguments.baseline.as_deref().map(Baseline::read).transpose()?.unwrap_or_default();
-    let mut findings = all(arguments, &known)?;
+    let live = live(arguments, streams)?;
+    let mut findings = all(arguments, live.as_ref(), &known)?;
     if arguments.fix {
         let mut changed = 0;
         // A change may make room for another.
@@ -130,7 +138,7 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
                 break;
             }
             changed += edits;
-            findings = all(arguments, &known)?;
+            findings = all(arguments, live.as_ref(), &known)?;
         }
         if changed > 0 {
             complain(&format!("{} made", counted(changed, "change")));
@@ -215,7 +223,7 @@ impl Baseline {
 }
 
 /// The diagnostics of all inputs, without those that comments, options and the baseline suppress.
-fn all(arguments: &LintArguments, known: &Baseline) -> Result<Findings, Failure> {
+fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline) -> Result<Findings, Failure> {
     let mut alarms = Vec::new();
     let mut suppressed = Suppressed::default();
     for (at, text) in arguments.expressions.iter().enumerate() {
@@ -223,7 +231,10 @@ fn all(arguments: &LintArguments, known: &Baseline) -> Result<Findings, Failure>
             if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
         alarms.extend(of_expression(&name, text.as_bytes()));
     }
-    let schema = Arc::new(schema(arguments)?);
+    let schema = Arc::new(schema(arguments, live)?);
+    if let Some(live) = live {
+        alarms.extend(of_live_pool(live, &schema)?);
+    }
     let mut configs = Vec::new();
     for path in &arguments.files {
         if path.is_dir() {
@@ -265,6 +276,38 @@ fn all(arguments: &LintArguments, known: &Baseline) -> Result<Findings, Failure>
     alarms.retain(|alarm| arguments.select.is_empty() || is_code(alarm, &arguments.select));
     suppressed.known = known.remove(&mut alarms);
     Ok(Findings { alarms, suppressed })
+}
+
+/// Reads the live pool, if one is given.
+fn live(arguments: &LintArguments, streams: Streams) -> Result<Option<LiveSnapshot>, Failure> {
+    if !arguments.live.is_given() {
+        return Ok(None);
+    }
+    let mut notes = Notes::default();
+    let read = arguments.live.read(SlotAttributes::All, None, true, &mut notes)?;
+    notes.show(streams.err);
+    Ok(Some(read))
+}
+
+/// The diagnostics of a live pool: of its slots and jobs, and of the configuration of its negotiator, whose values have
+/// their macros expanded.
+fn of_live_pool(live: &LiveSnapshot, schema: &Arc<AdSchema>) -> Result<Vec<Diagnostic>, Failure> {
+    let mut linter = AdLinter::within(Arc::clone(schema));
+    for (name, ads) in [("slots of the pool", &live.snapshot.slots), ("jobs of the pool", &live.snapshot.jobs)] {
+        let name = Arc::from(name);
+        for ad in ads {
+            linter.ad(&name, ad);
+        }
+    }
+    let mut alarms = linter.finish();
+    let mut text = Vec::new();
+    for (name, value) in live.settings.iter().flatten() {
+        assignment(&mut text, name.as_bytes(), value.as_bytes())
+            .map_err(|error| Failure::reading("the configuration", &error))?;
+    }
+    let config = Config::parse("configuration of the negotiator", &text)?;
+    alarms.extend(config::lint_beside(&config, Some(schema)));
+    Ok(alarms)
 }
 
 /// A diagnostic of a file that is not text, such as a program: its first bytes contain a zero.
@@ -324,8 +367,10 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
 }
 
 /// The attributes of all ads that are named, standard input apart, which is read once.
-fn schema(arguments: &LintArguments) -> Result<AdSchema, Failure> {
+fn schema(arguments: &LintArguments, live: Option<&LiveSnapshot>) -> Result<AdSchema, Failure> {
     let mut schema = AdSchema::default();
+    let ads = live.map(|live| live.snapshot.slots.iter().chain(&live.snapshot.jobs));
+    ads.into_iter().flatten().for_each(|ad| schema.add(ad));
     for path in &arguments.files {
         if path.is_dir() {
             for name in ["slots.ads", "jobs.ads"] {

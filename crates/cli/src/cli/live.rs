@@ -1,17 +1,17 @@
 //! A live pool, for all commands that can read one.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::Failure;
 use crate::cli::input::{self, Notes};
-use classmate::{ClassAd, Report};
+use classmate::{ClassAd, EvalOptions, Report};
 use classmate_config::Config;
-use classmate_config::internal::config::Location;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::directory::{NAMED_SLOTS, SlotAttributes, names_of};
+use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_wire::internal::first_answer;
 use classmate_wire::{AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query, Token};
@@ -55,24 +55,6 @@ pub(super) struct LiveSnapshot {
     pub(super) reports: Vec<(String, Report)>,
 }
 
-/// The signing key of a pool, as HTCondor has it.
-const SIGNING_KEY: &str = "/etc/condor/passwords.d/POOL";
-
-/// Directories of tokens, as HTCondor has them: of the user, and of the system.
-fn token_directories() -> Vec<PathBuf> {
-    let own = std::env::var_os("HOME").map(|home| Path::new(&home).join(".condor/tokens.d"));
-    own.into_iter().chain([PathBuf::from("/etc/condor/tokens.d")]).collect()
-}
-
-/// The tokens in a directory, by the names of the files; what cannot be read is left out.
-fn tokens_in(directory: &Path) -> Vec<Token> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> =
-        entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file()).collect();
-    paths.sort();
-    paths.iter().filter_map(|path| Token::read(path).ok()).flatten().collect()
-}
-
 impl CollectorArguments {
     /// True if a pool is given.
     pub(super) fn is_given(&self) -> bool {
@@ -83,13 +65,7 @@ impl CollectorArguments {
     pub(super) fn client(&self) -> Result<Client, Failure> {
         let credentials = match &self.token {
             Some(path) => Credentials::none().with_tokens(Token::read(path)?).required(),
-            None => {
-                let tokens = token_directories().iter().flat_map(|directory| tokens_in(directory)).collect::<Vec<_>>();
-                let credentials = Credentials::none().with_file_system().with_tokens(tokens);
-                let key = Path::new(SIGNING_KEY);
-                // Only root can read it, on hosts of daemons.
-                if std::fs::File::open(key).is_ok() { credentials.with_signing_key(key) } else { credentials }
-            }
+            None => Credentials::of_user(),
         };
         Ok(Client::new(credentials))
     }
@@ -101,7 +77,15 @@ impl CollectorArguments {
         config: Option<Config>,
         progress: Progress<'r>,
     ) -> LiveReader<'r> {
-        LiveReader { collectors: &self.collectors, client, config, progress }
+        LiveReader {
+            collectors: &self.collectors,
+            client,
+            known: config.clone(),
+            given: config,
+            progress,
+            negotiator: None,
+            generation: (None, None),
+        }
     }
 
     /// The name of the pool for people.
@@ -202,26 +186,31 @@ pub(super) const NO_CONFIG: &str = "the configuration of the negotiator is not k
 pub(super) struct LiveReader<'r> {
     collectors: &'r [Address],
     client: &'r Client,
+    /// The configuration that was given, which replaces that of the negotiator.
+    given: Option<Config>,
     /// The configuration, if it is known.
-    pub(super) config: Option<Config>,
+    known: Option<Config>,
+    negotiator: Option<Daemon>,
+    /// Start and last reconfiguration of the negotiator.
+    generation: (Option<i64>, Option<i64>),
     progress: Progress<'r>,
 }
 
 impl LiveReader<'_> {
     /// Reads the pool, jobs first: they and the configuration decide which attributes of slots are needed.
-    pub(super) fn read(&self, kept: SlotAttributes, priorities: bool) -> Result<LiveSnapshot, Failure> {
+    pub(super) fn read(&mut self, kept: SlotAttributes, priorities: bool) -> Result<LiveSnapshot, Failure> {
         let all = Query::all();
         let mut pool = LivePool::locate(self.client, self.collectors, self.progress)?;
-        let settings = if self.config.is_none() { pool.settings() } else { None };
+        let settings = if self.known.is_none() { pool.settings() } else { None };
         let from_negotiator = || {
             let place = pool
                 .negotiator()
                 .map_or_else(String::new, |negotiator| format!("the negotiator `{}`", negotiator.name));
-            settings.as_deref().map(|settings| configuration(settings, &place))
+            settings.as_deref().map(|settings| Config::of_values(settings, &place))
         };
-        let known = self.config.clone().or_else(from_negotiator);
-        let has_config = known.is_some();
-        let config = known.unwrap_or_default();
+        self.known = self.known.take().or_else(from_negotiator);
+        let has_config = self.known.is_some();
+        let config = self.known.clone().unwrap_or_default();
         let accounting = if priorities { Vec::new() } else { pool.accounting(&all) };
         let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));
         let first = match kept {
@@ -240,10 +229,10 @@ impl LiveReader<'_> {
     }
 
     /// The ad that the negotiator itself has, which is newer than that of the collector. A negotiator answers between
-    /// cycles.
-    pub(super) fn negotiator(&self, known: Option<&Daemon>) -> Result<(Daemon, ClassAd), Failure> {
-        let daemon = match known {
-            Some(daemon) => daemon.clone(),
+    /// cycles. After a restart or a reconfiguration of it, its configuration is read again.
+    pub(super) fn negotiator(&mut self) -> Result<ClassAd, Failure> {
+        let daemon = match self.negotiator.take() {
+            Some(daemon) => daemon,
             None => LivePool::locate(self.client, self.collectors, self.progress)?.negotiator().cloned().ok_or_else(
                 || {
                     Failure::input("the collector does not have an ad of a negotiator")
@@ -254,15 +243,15 @@ impl LiveReader<'_> {
         let mut ads = self.client.query(&daemon.address, AdType::Negotiator, &Query::all())?;
         let ad = ads.next().transpose()?;
         let ad = ad.ok_or_else(|| Failure::input(format!("the negotiator `{}` does not have an ad", daemon.name)))?;
-        Ok((daemon, ad))
+        // After a failure it may have another address.
+        self.negotiator = Some(daemon);
+        let settings = EvalOptions::default();
+        let time = |name: &str| AdReader::of(&ad, &settings).integer(name);
+        let generation = (time("DaemonStartTime"), time("DaemonLastReconfigTime"));
+        if generation != self.generation {
+            self.generation = generation;
+            self.known.clone_from(&self.given);
+        }
+        Ok(ad)
     }
-}
-
-/// The configuration of a daemon from the values of its variables.
-fn configuration(settings: &[(String, String)], place: &str) -> Config {
-    let assignment = |(at, (name, value)): (usize, &(String, String))| {
-        let place = Location { file: place.into(), line: at as u32 + 1, column: 1 };
-        (name.as_bytes().to_vec(), value.as_bytes().to_vec(), place)
-    };
-    Config::from_assignments(settings.iter().enumerate().map(assignment))
 }

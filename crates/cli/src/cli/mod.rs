@@ -12,6 +12,7 @@ mod dirac;
 mod eval;
 mod experiment;
 mod explain;
+mod export;
 mod failure;
 mod fmt;
 mod functions;
@@ -38,9 +39,11 @@ mod snapshot;
 mod sprio;
 mod sshare;
 mod stats;
+mod status;
 mod submit;
 mod taskqueues;
 mod test;
+mod top;
 mod userprio;
 mod verify;
 mod version;
@@ -59,6 +62,7 @@ use help::misused;
 use output::{FORMATS, line_output, object, raw_output, source_output, text_output, write_file, write_json};
 pub(crate) use output::{Form, FormatArguments, Reply, Streams, columns, complain, print, print_result, written};
 pub(crate) use shadow::{ShadowHistory, ShadowRow};
+pub(crate) use status::{Account, PoolStatus};
 pub(crate) use verify::CycleOfLog;
 use words::words;
 
@@ -147,6 +151,8 @@ enum Command {
     Ads(ads::AdsArguments),
     Snapshot(snapshot::SnapshotArguments),
     Shadow(shadow::ShadowArguments),
+    Export(export::ExportArguments),
+    Top(top::TopArguments),
     Config(config::ConfigArguments),
     Autoclusters(autoclusters::AutoclustersArguments),
     Lint(lint::LintArguments),
@@ -303,6 +309,8 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         Command::Ads(arguments) => done(ads::run(arguments, streams)),
         Command::Snapshot(arguments) => done(snapshot::run(arguments, streams)),
         Command::Shadow(arguments) => done(shadow::run(arguments, streams)),
+        Command::Export(arguments) => done(export::run(arguments, streams)),
+        Command::Top(arguments) => done(top::run(arguments, streams)),
         Command::Config(arguments) => config::run(arguments, streams),
         Command::Autoclusters(arguments) => done(autoclusters::run(arguments, streams)),
         Command::Lint(arguments) => lint::run(arguments, streams),

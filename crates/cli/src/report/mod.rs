@@ -11,6 +11,7 @@ pub mod explain;
 pub mod fold;
 pub mod functions;
 pub mod lint;
+pub mod metrics;
 pub mod outcome;
 pub mod page;
 pub mod plot;

@@ -379,6 +379,16 @@ impl Config {
         config
     }
 
+    /// A configuration from the names and values that a daemon reports; each is a line of a file that messages call `place`.
+    pub fn of_values(values: &[(String, String)], place: &str) -> Self {
+        let file: Arc<str> = place.into();
+        let assignment = |(at, (name, value)): (usize, &(String, String))| {
+            let place = Location { file: Arc::clone(&file), line: at as u32 + 1, column: 1 };
+            (name.as_bytes().to_vec(), value.as_bytes().to_vec(), place)
+        };
+        Self::from_assignments(values.iter().enumerate().map(assignment))
+    }
+
     /// The definition that gives a name its value, found as by [`Config::get`].
     pub fn definition(&self, name: &[u8]) -> Option<Definition<'_>> {
         let upper = name.to_ascii_uppercase();

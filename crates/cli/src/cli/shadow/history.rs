@@ -205,7 +205,11 @@ impl ShadowHistory {
 
 /// The directory of a shadow: `state.json`, `cycles.jsonl` with its predecessors, and `index.html`.
 #[derive(Debug)]
-pub(super) struct StateDirectory(PathBuf);
+pub(super) struct StateDirectory {
+    path: PathBuf,
+    /// The size at which the file of cycles is rotated.
+    most: u64,
+}
 
 impl StateDirectory {
     /// Opens a directory, which is made if there is none, with the history in it.
@@ -225,16 +229,16 @@ impl StateDirectory {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(Failure::reading(file.display(), &error)),
         };
-        Ok((StateDirectory(path.to_owned()), history))
+        Ok((StateDirectory { path: path.to_owned(), most: MAX_BYTES }, history))
     }
 
     /// Appends a cycle to the file of cycles, which is rotated when it is large.
     pub(super) fn append(&self, line: &ShadowLine) -> io::Result<()> {
         let path = |number: u32| match number {
-            0 => self.0.join("cycles.jsonl"),
-            number => self.0.join(format!("cycles.{number}.jsonl")),
+            0 => self.path.join("cycles.jsonl"),
+            number => self.path.join(format!("cycles.{number}.jsonl")),
         };
-        if fs::metadata(path(0)).is_ok_and(|facts| facts.len() > MAX_BYTES) {
+        if fs::metadata(path(0)).is_ok_and(|facts| facts.len() > self.most) {
             for number in (0..OLD_FILES).rev().filter(|number| path(*number).exists()) {
                 fs::rename(path(number), path(number + 1))?;
             }
@@ -253,7 +257,7 @@ impl StateDirectory {
     }
 
     fn replace(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let (new, old) = (self.0.join(format!("{name}.new")), self.0.join(name));
+        let (new, old) = (self.path.join(format!("{name}.new")), self.path.join(name));
         let mut file = File::create(&new)?;
         file.write_all(content)?;
         file.sync_all()?;
@@ -283,14 +287,14 @@ mod tests {
         assert!(
             page.contains("http-equiv=\"refresh\"") && page.contains("&lt;not read&gt;") && page.contains("a &amp; b")
         );
-        let (directory, read) = StateDirectory::open(folder.path()).unwrap();
+        let (mut directory, read) = StateDirectory::open(folder.path()).unwrap();
+        directory.most = 10_000;
         let mut history = read.unwrap();
         assert_eq!((history.cycles, history.missed, history.last.len()), (300, 300, SHOWN_CYCLES));
         // Six files would be needed; the oldest is dropped.
         for _ in 0..6 {
-            let line = history.add(&published, None, ShadowResult::missed("x".repeat(33 << 20)));
+            let line = history.add(&published, None, ShadowResult::missed("x".repeat(10_000)));
             directory.append(&line).unwrap();
-            history.last.clear();
         }
         let mut names: Vec<String> = fs::read_dir(folder.path())
             .unwrap()

@@ -63,7 +63,7 @@ pub(super) struct ShadowArguments {
 }
 
 /// Parses a duration: seconds, or a number with one of the units s, m, h and d.
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     let wrong = || "expected a duration such as 90s, 30m, 12h or 7d".to_owned();
     let unit = match text.chars().last().ok_or_else(wrong)? {
         's' => 1,
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
             history.note(Now::Wall.seconds(), &event);
         }
         for line in seen.cycles {
-            show(arguments.output.format, &line, &history)?;
+            show(arguments.output.format, &line, &history, line.cycle == before + 1)?;
             if let Some(directory) = &directory {
                 report_once(&mut is_saved, &directory.append(&line));
             }
@@ -141,8 +141,8 @@ fn report_once(is_saved: &mut bool, result: &std::io::Result<()>) {
     *is_saved = result.is_ok();
 }
 
-/// Prints a cycle.
-fn show(form: Form, line: &ShadowLine, history: &ShadowHistory) -> Result<(), Failure> {
+/// Prints a cycle, the first one of this run with headings.
+fn show(form: Form, line: &ShadowLine, history: &ShadowHistory, is_first: bool) -> Result<(), Failure> {
     let Some(row) = history.last.iter().find(|row| row.cycle == line.cycle) else { return Ok(()) };
     match form {
         Form::Json | Form::JsonLines => print(raw_output(), |out| {
@@ -150,7 +150,7 @@ fn show(form: Form, line: &ShadowLine, history: &ShadowHistory) -> Result<(), Fa
             writeln!(out)
         }),
         Form::Csv => print(raw_output(), |out| {
-            if row.cycle == 1 {
+            if is_first {
                 csv_line(out, ["cycle", "started", "predicted", "actual", "agreed", "different"].into_iter())?;
             }
             let numbers = [row.cycle, row.started as u64, row.predicted, row.actual, row.agreed, row.different];

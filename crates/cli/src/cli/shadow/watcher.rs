@@ -12,16 +12,12 @@ use crate::cli::input::Notes;
 use crate::cli::live::{LiveReader, NO_CONFIG};
 use crate::cli::{Failure, Now, settings};
 use crate::report::Color;
-use classmate::EvalOptions;
 use classmate_advice::internal::shadow::observed::observed;
 use classmate_advice::internal::shadow::published::{PublishedCycle, new_cycles, published_cycles};
 use classmate_advice::internal::shadow::{ActualSource, WatchedCycle, shadow_cycle};
 use classmate_advice::internal::verify::record::CycleRecord;
-use classmate_config::Config;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
-use classmate_pool::internal::pool::ad_reader::AdReader;
-use classmate_wire::Daemon;
 
 /// Time between two looks at the negotiator.
 const LOOK: Duration = Duration::from_secs(1);
@@ -69,12 +65,7 @@ pub(super) struct WatchStep {
 /// Watches a pool.
 pub(super) struct Watcher<'r> {
     reader: LiveReader<'r>,
-    /// The configuration of the command line.
-    given: Option<Config>,
     every: Duration,
-    negotiator: Option<Daemon>,
-    /// Start and last reconfiguration of the negotiator.
-    generation: (Option<i64>, Option<i64>),
     /// The cycles in the ad of the negotiator.
     known: Vec<PublishedCycle>,
     before: Option<PoolReading>,
@@ -92,11 +83,8 @@ impl<'r> Watcher<'r> {
     /// Looks at the negotiator once: what is wrong now, such as a token, will be wrong later.
     pub(super) fn start(reader: LiveReader<'r>, log: Option<&Path>, every: Duration) -> Result<Self, Failure> {
         let mut watcher = Watcher {
-            given: reader.config.clone(),
             reader,
             every,
-            negotiator: None,
-            generation: (None, None),
             known: Vec::new(),
             before: None,
             pending: None,
@@ -135,8 +123,6 @@ impl<'r> Watcher<'r> {
 
     /// Reports a failure when it is new; returns the pause after it.
     fn fail(&mut self, failure: &Failure, seen: &mut WatchStep) -> Duration {
-        // It may have another address when it is back.
-        self.negotiator = None;
         let text = failure.message().to_owned();
         let (since, pause) = match self.failing.take() {
             Some((known, since, pause)) if known == text => (since, MAX_BACKOFF.min(pause * 2)),
@@ -151,16 +137,7 @@ impl<'r> Watcher<'r> {
 
     /// The cycles that the negotiator has now.
     fn look(&mut self) -> Result<Vec<PublishedCycle>, Failure> {
-        let (negotiator, ad) = self.reader.negotiator(self.negotiator.as_ref())?;
-        self.negotiator = Some(negotiator);
-        let settings = EvalOptions::default();
-        let time = |name: &str| AdReader::of(&ad, &settings).integer(name);
-        let generation = (time("DaemonStartTime"), time("DaemonLastReconfigTime"));
-        if generation != self.generation {
-            self.generation = generation;
-            self.reader.config = self.given.clone();
-        }
-        Ok(published_cycles(&ad))
+        Ok(published_cycles(&self.reader.negotiator()?))
     }
 
     /// Reads the pool, and looks at the negotiator after that.
@@ -171,9 +148,6 @@ impl<'r> Watcher<'r> {
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
         let mut unread = read.failures;
         let warnings = if read.has_config { notes.lines(Color::Off) } else { vec![NO_CONFIG.to_owned()] };
-        if read.has_config {
-            self.reader.config = Some(read.snapshot.config.clone());
-        }
         let cycles = self.look()?;
         self.due = Instant::now() + self.every.max(started.elapsed() * PAUSE);
         let all: Vec<String> = unread.iter().cloned().chain(warnings).collect();

@@ -1,0 +1,132 @@
+//! `classmate export --pool HOST`
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tiny_http::{Header, Method, Request, Response, Server};
+
+use crate::cli::live::{CollectorArguments, LiveReader};
+use crate::cli::shadow::parse_duration;
+use crate::cli::status::PoolStatus;
+use crate::cli::{Failure, Now, Streams, complain, settings};
+use crate::report::metrics::{MEDIA_TYPE, ReadingCounts, metrics};
+use classmate_config::internal::config::disk::io_reason;
+
+/// Serve metrics of a live pool for Prometheus.
+///
+/// Reads the pool at intervals and serves its state at `/metrics`: slots and jobs by state, groups with quota, use and
+/// demand, submitters with priority, use and jobs, the causes for which jobs are idle, and the last negotiation cycle. A
+/// scrape gets the last reading, so that any number of them does not load the pool.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate export --pool cm.example.org
+  classmate export --pool cm.example.org --listen 0.0.0.0:9118 --every 1m
+
+The Grafana dashboard for these metrics is docs/grafana-dashboard.json. While the pool cannot be read, the value of htcondor_up is
+0 and there are no other metrics of the pool.
+
+Exit status: 1 if the address cannot be used, 2 if the pool cannot be read at the start or an option is invalid.")]
+pub(super) struct ExportArguments {
+    /// Address to serve at
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9118")]
+    listen: String,
+    /// Time between two readings of the pool, at least; three times as long as a reading takes
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
+    every: Duration,
+    /// Negotiator configuration, instead of the one it reports
+    #[arg(long, value_name = "FILE")]
+    config: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    place: CollectorArguments,
+}
+
+/// Pause between two readings, in multiples of the time that a reading takes.
+const PAUSE: u32 = 3;
+
+pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), Failure> {
+    if !arguments.place.is_given() {
+        return Err(Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]"));
+    }
+    let config = arguments.config.as_deref().map(|path| settings::pool(Some(path), None, false, streams.err));
+    let client = arguments.place.client()?;
+    let nothing = |_: &str, _: u64| ();
+    let mut reader = arguments.place.reader(&client, config.transpose()?, &nothing);
+    let mut readings = ReadingCounts::default();
+    let started = Instant::now();
+    let first = PoolStatus::read(&mut reader)?;
+    readings.add(true, started.elapsed());
+    let text = Arc::new(Mutex::new(metrics(Some(&first), readings)));
+    drop(first);
+    let server = Server::http(&arguments.listen).map_err(|error| {
+        let reason = error.downcast_ref().map_or_else(|| error.to_string(), io_reason);
+        Failure::new(format!("cannot serve at `{}`: {reason}", arguments.listen))
+    })?;
+    complain(&format!("note: serving http://{}/metrics", server.server_addr()));
+    let shared = Arc::clone(&text);
+    std::thread::spawn(move || {
+        for request in server.incoming_requests() {
+            // A client that goes away is not a failure of the server.
+            let _ = answer(request, &shared);
+        }
+    });
+    let mut pause = arguments.every.max(started.elapsed() * PAUSE);
+    let mut failing: Option<String> = None;
+    loop {
+        std::thread::sleep(pause);
+        let started = Instant::now();
+        let new = read_again(&mut reader, &mut readings, &mut failing, started);
+        // A daemon that is silent takes time, but no work.
+        pause = if failing.is_none() { arguments.every.max(started.elapsed() * PAUSE) } else { arguments.every };
+        *text.lock().unwrap_or_else(PoisonError::into_inner) = new;
+    }
+}
+
+/// Reads the pool once more; reports a failure when it is new.
+fn read_again(
+    reader: &mut LiveReader<'_>,
+    readings: &mut ReadingCounts,
+    failing: &mut Option<String>,
+    started: Instant,
+) -> String {
+    let status = PoolStatus::read(reader);
+    readings.add(status.is_ok(), started.elapsed());
+    match &status {
+        Ok(_) if failing.take().is_some() => complain("note: the pool is read again"),
+        Err(failure) if failing.as_deref() != Some(failure.message()) => {
+            complain(&format!("warning: {}", failure.message()));
+            *failing = Some(failure.message().to_owned());
+        }
+        _ => {}
+    }
+    metrics(status.as_ref().ok(), *readings)
+}
+
+impl ReadingCounts {
+    fn add(&mut self, is_success: bool, took: Duration) {
+        self.took = took.as_secs_f64();
+        if is_success {
+            self.succeeded += 1;
+            self.last = Some(Now::Wall.seconds());
+        } else {
+            self.failed += 1;
+        }
+    }
+}
+
+/// Answers a request.
+fn answer(request: Request, text: &Mutex<String>) -> std::io::Result<()> {
+    let path = request.url().split('?').next().unwrap_or_default();
+    let is_read = matches!(request.method(), Method::Get | Method::Head);
+    let (status, kind, body) = match path {
+        _ if !is_read => (405, "text/plain; charset=utf-8", "only GET and HEAD are supported\n".to_owned()),
+        "/metrics" => (200, MEDIA_TYPE, text.lock().unwrap_or_else(PoisonError::into_inner).clone()),
+        "/" => (200, "text/html; charset=utf-8", "<a href=\"/metrics\">metrics of the pool</a>\n".to_owned()),
+        _ => (404, "text/plain; charset=utf-8", "not found: the metrics are at /metrics\n".to_owned()),
+    };
+    let mut response = Response::from_string(body).with_status_code(status);
+    if let Ok(header) = Header::from_bytes("Content-Type", kind) {
+        response.add_header(header);
+    }
+    request.respond(response)
+}

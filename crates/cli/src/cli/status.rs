@@ -1,0 +1,108 @@
+//! The present state of a live pool: what is in it, what the negotiator would do now, and why jobs are idle.
+
+use std::collections::BTreeMap;
+
+use crate::cli::input::Notes;
+use crate::cli::live::LiveReader;
+use crate::cli::{Failure, Now, settings};
+use classmate::{ClassAd, EvalOptions};
+use classmate_advice::internal::explain::cycle::reasons::{CauseSurvey, ran, survey};
+use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
+use classmate_pool::internal::negotiate::directory::SlotAttributes;
+use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::{Outcome, Snapshot};
+
+/// A live pool at one moment.
+#[derive(Debug)]
+pub(crate) struct PoolStatus {
+    /// Its ads, with the wall clock.
+    pub(crate) snapshot: Snapshot,
+    /// The cycle that the negotiator would run now.
+    pub(crate) outcome: Outcome,
+    /// The causes for which jobs would stay idle.
+    pub(crate) idle: CauseSurvey,
+    /// The accounting records of submitters, by name.
+    pub(crate) accounts: BTreeMap<String, Account>,
+    /// The jobs of submitters, by name.
+    pub(crate) submitters: BTreeMap<String, JobCounts>,
+    /// The ad of the negotiator, with its last cycles.
+    pub(crate) negotiator: ClassAd,
+    /// The sources that could not be read.
+    pub(crate) failures: Vec<String>,
+}
+
+/// The accounting record of a submitter.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Account {
+    /// The effective priority: the real one times the factor.
+    pub(crate) priority: f64,
+    pub(crate) factor: f64,
+    /// Weighted slots in use.
+    pub(crate) in_use: f64,
+    /// Accumulated usage, weighted slot seconds.
+    pub(crate) usage: f64,
+}
+
+/// Jobs by state, as the ads of a submitter count them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct JobCounts {
+    pub(crate) idle: i64,
+    pub(crate) running: i64,
+    pub(crate) held: i64,
+}
+
+impl PoolStatus {
+    /// Reads the pool and runs a cycle over it.
+    pub(super) fn read(reader: &mut LiveReader<'_>) -> Result<Self, Failure> {
+        let negotiator = reader.negotiator()?;
+        let read = reader.read(SlotAttributes::All, false)?;
+        let mut notes = Notes::default();
+        let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
+        let snapshot = Snapshot { maps, now: Now::Wall.seconds(), ..read.snapshot };
+        Self::of(snapshot, &read.accounting, negotiator, read.failures)
+    }
+
+    /// The state of a pool that was read.
+    pub(crate) fn of(
+        snapshot: Snapshot,
+        accounting: &[ClassAd],
+        negotiator: ClassAd,
+        failures: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let (outcome, queue) = ran(&snapshot)?;
+        let idle = survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true)?;
+        let settings = EvalOptions::default();
+        let mut accounts = BTreeMap::new();
+        for ad in accounting {
+            let ad = AdReader::of(ad, &settings);
+            let number = |name: &str| ad.number(name).unwrap_or(0.0);
+            if let Some(name) = ad.string("Name")
+                && ad.truth("IsAccountingGroup") != Some(true)
+            {
+                let account = Account {
+                    priority: number("Priority"),
+                    factor: number("PriorityFactor"),
+                    in_use: number("WeightedResourcesUsed"),
+                    usage: number("WeightedAccumulatedUsage"),
+                };
+                accounts.insert(name.to_string(), account);
+            }
+        }
+        let mut submitters: BTreeMap<String, JobCounts> = BTreeMap::new();
+        for ad in snapshot.submitters.iter().flatten() {
+            let ad = AdReader::of(ad, &settings);
+            let Some(name) = ad.string("Name") else { continue };
+            let counts = submitters.entry(name.to_string()).or_default();
+            let count = |name: &str| ad.integer(name).unwrap_or(0);
+            counts.idle += count("IdleJobs");
+            counts.running += count("RunningJobs");
+            counts.held += count("HeldJobs");
+        }
+        Ok(PoolStatus { snapshot, outcome, idle, accounts, submitters, negotiator, failures })
+    }
+
+    /// A number in the ad of the negotiator about its last cycle, such as `Matches`.
+    pub(crate) fn last_cycle(&self, what: &str) -> Option<f64> {
+        AdReader::of(&self.negotiator, &EvalOptions::default()).number(format!("LastNegotiationCycle{what}0").as_str())
+    }
+}

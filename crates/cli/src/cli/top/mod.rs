@@ -1,0 +1,112 @@
+//! `classmate top --pool HOST`
+
+mod view;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use view::{AfterKey, TopView};
+
+use crate::cli::live::CollectorArguments;
+use crate::cli::shadow::parse_duration;
+use crate::cli::status::PoolStatus;
+use crate::cli::{Failure, Streams, leaked, settings};
+use classmate_config::internal::config::disk::io_reason;
+use classmate_wire::Progress;
+
+/// Watch a live pool in the terminal.
+///
+/// Shows submitters, groups, jobs and the causes for which jobs are idle, and the last negotiation cycle. Tables can be
+/// sorted and filtered; a submitter, group or job is opened with its explanation.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Keys: Tab or 1 to 4 changes the table, arrows and Page Up or Down move, Enter opens, Esc goes back, s chooses the column to sort
+by, r reverses the order, / filters, q quits.
+
+Examples:
+  classmate top --pool cm.example.org
+  classmate top --pool cm.example.org --every 1m
+
+Exit status: 0 at the end, 1 if there is no terminal, 2 if the pool cannot be read at the start or an option is invalid.")]
+pub(super) struct TopArguments {
+    /// Time between two readings of the pool, at least; three times as long as a reading takes
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = parse_duration)]
+    every: Duration,
+    /// Negotiator configuration, instead of the one it reports
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    place: CollectorArguments,
+}
+
+/// Time that is waited for a key.
+const WAIT: Duration = Duration::from_millis(250);
+
+/// Pause between two readings, in multiples of the time that a reading takes.
+const PAUSE: u32 = 3;
+
+pub(super) fn run(arguments: &TopArguments, streams: Streams) -> Result<(), Failure> {
+    if !arguments.place.is_given() {
+        return Err(Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]"));
+    }
+    let config = arguments.config.as_deref().map(|path| settings::pool(Some(path), None, false, streams.err));
+    // The thread that reads may wait for a daemon when the command ends.
+    let place = &*leaked(arguments.place.clone());
+    let client = &*leaked(place.client()?);
+    let nothing: Progress<'static> = &|_: &str, _: u64| ();
+    let mut reader = place.reader(client, config.transpose()?, nothing);
+    let started = Instant::now();
+    let first = PoolStatus::read(&mut reader)?;
+    if !std::io::stdout().is_terminal() {
+        return Err(Failure::new("standard output is not a terminal")
+            .help("`classmate export` and `classmate report` write what other programs read"));
+    }
+    let (sender, receiver) = mpsc::channel();
+    let (every, mut took) = (arguments.every, started.elapsed());
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(every.max(took * PAUSE));
+            let started = Instant::now();
+            let result = PoolStatus::read(&mut reader);
+            took = if result.is_ok() { started.elapsed() } else { Duration::ZERO };
+            if sender.send(result).is_err() {
+                return;
+            }
+        }
+    });
+    let cannot = |error: std::io::Error| Failure::new(format!("cannot use the terminal: {}", io_reason(&error)));
+    let mut terminal = ratatui::try_init().map_err(cannot)?;
+    let result = watch(&mut terminal, &mut TopView::new(place.name(), first), &receiver);
+    ratatui::restore();
+    result.map_err(cannot)
+}
+
+/// Draws the view until the user quits.
+fn watch(
+    terminal: &mut DefaultTerminal,
+    view: &mut TopView,
+    receiver: &mpsc::Receiver<Result<PoolStatus, Failure>>,
+) -> std::io::Result<()> {
+    loop {
+        while let Ok(result) = receiver.try_recv() {
+            match result {
+                Ok(status) => view.update(status),
+                Err(failure) => view.fail(failure.message()),
+            }
+        }
+        terminal.draw(|frame| view.draw(frame))?;
+        if !event::poll(WAIT)? {
+            continue;
+        }
+        if let Event::Key(key) = event::read()?
+            && key.kind == KeyEventKind::Press
+            && view.press(key) == AfterKey::Quit
+        {
+            return Ok(());
+        }
+    }
+}
