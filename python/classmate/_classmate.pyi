@@ -97,6 +97,8 @@ class _Pool:
     @staticmethod
     def read(path: str, now: int | None) -> _Pool: ...
     @staticmethod
+    def connect(hosts: list[str], token: str | None, now: int | None) -> _Pool: ...
+    @staticmethod
     def of(
         slots: list[ClassAd],
         jobs: list[ClassAd],

@@ -112,6 +112,19 @@ class Pool:
         return cls(_classmate._Pool.read(os.fspath(path), now))
 
     @classmethod
+    def connect(
+        cls,
+        host: str | Iterable[str],
+        *,
+        token: str | os.PathLike[str] | None = None,
+        now: int | None = None,
+    ) -> Pool:
+        """Reads a live pool over HTCondor's own protocol: `host` is the address of its collector, or several addresses.
+        READ permission is enough. `token` is a file with an IDTOKEN. Sources that cannot be read are in `problems`."""
+        hosts = host.split(",") if isinstance(host, str) else list(host)
+        return cls(_classmate._Pool.connect(hosts, None if token is None else os.fspath(token), now))
+
+    @classmethod
     def from_ads(
         cls,
         *,

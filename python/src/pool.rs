@@ -1,7 +1,7 @@
 //! Pools: reading, cycles, explanations, what-if, and the tables of ads. Results leave as JSON, whose names are those of
 //! the command; the Python files make objects and tables of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -9,7 +9,9 @@ use classmate::internal::eval::matching;
 use classmate::{ClassAd, Expr, Name, Scope};
 use classmate_advice::{audit_autoclusters, explain_job, what_if};
 use classmate_config::{Config, ConfigError};
-use classmate_pool::{JobId, LoadError, Snapshot, negotiate};
+use classmate_pool::internal::queue::cluster::Siblings;
+use classmate_pool::{AccountantLog, JobId, LoadError, Snapshot, negotiate};
+use classmate_wire::{Address, Client, Credentials, LivePool, Query, Token, WireError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -24,7 +26,7 @@ pyo3::create_exception!(
     Error,
     "Raised for an invalid configuration: `args` are the message, file, line, column and help."
 );
-pyo3::create_exception!(classmate, SnapshotError, Error, "Raised for files of a pool that cannot be read.");
+pyo3::create_exception!(classmate, SnapshotError, Error, "Raised for a pool that cannot be read.");
 
 pub(crate) fn invalid(error: &ConfigError) -> PyErr {
     let place = error.place.as_ref();
@@ -152,6 +154,14 @@ impl PoolBase {
         Ok(PoolBase { snapshot: Arc::new(snapshot), problems })
     }
 
+    /// Reads a live pool.
+    #[staticmethod]
+    fn connect(py: Python<'_>, hosts: Vec<String>, token: Option<PathBuf>, now: Option<i64>) -> PyResult<Self> {
+        let (snapshot, problems) = detached(py, move || live(&hosts, token.as_deref(), now))?
+            .map_err(|error| SnapshotError::new_err(error.to_string()))?;
+        Ok(PoolBase { snapshot: Arc::new(snapshot), problems })
+    }
+
     /// Makes a pool of ads and the text of a configuration.
     #[staticmethod]
     fn of(
@@ -242,6 +252,34 @@ impl PoolBase {
     fn columns(&self, py: Python<'_>, of: &str, attributes: Option<Vec<String>>) -> PyResult<Vec<PyColumn>> {
         Ok(columns_of(py, self.ads(of)?, attributes, &self.snapshot.settings()))
     }
+}
+
+/// Reads a live pool; also returns the sources that cannot be read.
+fn live(hosts: &[String], token: Option<&Path>, now: Option<i64>) -> Result<(Snapshot, Vec<String>), WireError> {
+    let credentials = match token {
+        Some(path) => Credentials::none().with_tokens(Token::read(path)?).required(),
+        None => Credentials::of_user(),
+    };
+    let collectors: Vec<Address> = hosts.iter().map(|host| host.parse()).collect::<Result<_, _>>()?;
+    let (client, all) = (Client::new(credentials), Query::all());
+    let mut pool = LivePool::locate(&client, &collectors, &|_, _| ())?;
+    let settings = pool.settings().unwrap_or_default();
+    let name = pool.negotiator().map_or_else(String::new, |negotiator| negotiator.name.clone());
+    let accounting = pool.accounting(&all);
+    let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));
+    let slots = pool.slots(&all, None)?;
+    let mut problems: Vec<String> = pool.failures().iter().map(ToString::to_string).collect();
+    let log = AccountantLog::of_ads(&accounting).map_err(|error| problems.push(error.to_string())).ok();
+    let snapshot = Snapshot {
+        config: Config::of_values(&settings, &format!("the negotiator `{name}`")),
+        slots,
+        jobs,
+        submitters: Some(pool.submitters().to_vec()),
+        log,
+        now: now.unwrap_or_else(crate::world::seconds),
+        ..Snapshot::default()
+    };
+    Ok((snapshot, problems))
 }
 
 /// Columns with the values of attributes in ads: of some, or of all that an ad has.

@@ -25,12 +25,17 @@ fn since_1970() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
+/// The wall clock.
+pub(crate) fn seconds() -> i64 {
+    since_1970().as_secs() as i64
+}
+
 fn first_options() -> EvalOptions {
     // Threads draw different numbers.
     let thread = std::thread::current().id();
     EvalOptions {
         seed: since_1970().as_nanos() as u64 ^ RandomState::new().hash_one(thread),
-        clock: Some(|| since_1970().as_secs() as i64),
+        clock: Some(seconds),
         zone: Zone::of_process(),
         homes: Arc::clone(&HOMES),
         ..EvalOptions::default()

@@ -79,6 +79,10 @@ def test_errors(tmp_path):
     with pytest.raises(cm.SnapshotError):
         cm.Pool.read(tmp_path)
     assert issubclass(cm.SnapshotError, cm.Error)
+    with pytest.raises(cm.SnapshotError, match="cannot connect to `127.0.0.1:1`: connection refused"):
+        cm.Pool.connect("127.0.0.1:1")
+    with pytest.raises(cm.SnapshotError, match="token"):
+        cm.Pool.connect(["127.0.0.1:1"], token=tmp_path / "token")
 
 
 def test_lint_and_layout():
