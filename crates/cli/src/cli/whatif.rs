@@ -133,6 +133,9 @@ pub(super) fn some(count: usize, condition: &str, what: &str) -> Result<(), Fail
     if count > 0 { Ok(()) } else { Err(Failure::input(format!("`{condition}` is not true for any {what}"))) }
 }
 
+/// Findings about values, which are an effect that can be tried.
+const TRIED: [&str; 5] = ["impossible-value", "odd-unit", "integer-division", "never-false", "bad-argument"];
+
 /// Reads lines after the settings of the negotiator.
 pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<(), Failure> {
     if lines.is_empty() {
@@ -141,8 +144,7 @@ pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes)
     for line in lines {
         snapshot.config.add("--set", line.as_bytes())?;
     }
-    // A slip in a name would change nothing; an improbable comparison is an effect to try.
-    const TRIED: [&str; 5] = ["impossible-value", "odd-unit", "integer-division", "never-false", "bad-argument"];
+    // A slip in a name would change nothing.
     let config = &snapshot.config;
     let is_slip = |alarm: &Diagnostic| alarm.file() == "--set" && !TRIED.contains(&alarm.code);
     let slips: Vec<_> = lint(config).into_iter().filter(is_slip).collect();
