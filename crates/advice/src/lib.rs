@@ -42,6 +42,7 @@ mod policy_test;
 mod shadow;
 mod submit;
 mod verify;
+mod versions;
 mod whatif;
 
 pub use crate::autoclusters::{Audit, audit as audit_autoclusters};
@@ -88,6 +89,9 @@ pub mod internal {
     }
     pub mod verify {
         pub use crate::verify::*;
+    }
+    pub mod versions {
+        pub use crate::versions::*;
     }
     pub mod whatif {
         pub use crate::whatif::*;

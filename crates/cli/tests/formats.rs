@@ -51,6 +51,8 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("config-get/1", &["config", "get", "NEGOTIATOR_INTERVAL"]),
     ("config-check/1", &["config", "check", "crates/cli/tests/data/wrong.conf"]),
     ("lint/1", &["lint", "crates/cli/tests/data/lint.conf"]),
+    ("versions/1", &["versions", "crates/cli/tests/data/versions.ads", "--from", "23.0"]),
+    ("versions-expression/1", &["versions", "Memory > 2G"]),
     ("test/1", &["test", "examples/policy/start.toml", "examples/policy/owner.toml", "--coverage"]),
     ("simulate/1", &["simulate", "--workload", "tests/data/workloads/small.swf"]),
     ("experiment/1", &["experiment", "examples/simulate/experiment.toml", "--output", "target/policies/experiment"]),

@@ -1,11 +1,11 @@
 //! `--semantics`: the version of the language, of the whole command.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 use classmate::Semantics;
 use classmate::internal::semantics::{LATEST, OLDEST};
 
-static CHOSEN: OnceLock<Semantics> = OnceLock::new();
+static CHOSEN: Mutex<Option<Semantics>> = Mutex::new(None);
 
 /// Reads a version of HTCondor.
 pub(super) fn parse_semantics(text: &str) -> Result<Semantics, String> {
@@ -14,9 +14,21 @@ pub(super) fn parse_semantics(text: &str) -> Result<Semantics, String> {
     text.parse().map_err(|error| format!("{error}\n{}", known()))
 }
 
-/// Chooses the version for this process, once.
+fn replace(semantics: Option<Semantics>) -> Option<Semantics> {
+    std::mem::replace(&mut *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner), semantics)
+}
+
+/// Does something in another version.
+pub(super) fn within<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T {
+    let outer = replace(Some(semantics));
+    let value = inner();
+    replace(outer);
+    value
+}
+
+/// Chooses the version for this process.
 pub(super) fn choose(semantics: Semantics) {
-    let _ = CHOSEN.set(semantics);
+    replace(Some(semantics));
     if semantics.series() > LATEST {
         super::complain(&format!("note: HTCondor {semantics} is newer than {LATEST}, whose semantics are used"));
     }
@@ -24,5 +36,5 @@ pub(super) fn choose(semantics: Semantics) {
 
 /// The version that the command line or the settings file names.
 pub(crate) fn chosen() -> Semantics {
-    CHOSEN.get().copied().unwrap_or_default()
+    CHOSEN.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
 }

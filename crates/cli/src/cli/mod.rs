@@ -47,6 +47,7 @@ mod top;
 mod userprio;
 mod verify;
 mod version;
+mod versions;
 mod whatif;
 mod words;
 
@@ -158,6 +159,7 @@ enum Command {
     Lint(lint::LintArguments),
     Fmt(fmt::FmtArguments),
     Test(test::TestArguments),
+    Versions(Box<versions::VersionsArguments>),
     Conform(conform::ConformArguments),
     Completions(completions::CompletionsArguments),
     Man(man::ManArguments),
@@ -315,6 +317,7 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         Command::Autoclusters(arguments) => done(autoclusters::run(arguments, streams)),
         Command::Lint(arguments) => lint::run(arguments, streams),
         Command::Test(arguments) => test::run(arguments, streams),
+        Command::Versions(arguments) => done(versions::run(arguments, streams)),
         Command::Fmt(arguments) => fmt::run(arguments, streams),
         Command::Conform(arguments) => done(conform::run(arguments)),
         Command::Completions(arguments) => done(completions::run(arguments)),

@@ -27,6 +27,7 @@ pub mod taskqueues;
 pub mod template;
 pub mod userprio;
 pub mod verify;
+pub mod versions;
 pub mod whatif;
 
 use std::ops::Range;

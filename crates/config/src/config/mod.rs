@@ -24,6 +24,7 @@ mod path;
 mod read;
 mod reference;
 mod roots;
+pub mod series;
 pub mod setting;
 pub mod slurm;
 mod statement;

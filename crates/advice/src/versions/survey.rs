@@ -1,0 +1,111 @@
+//! One expression in all series: where its meaning changes.
+
+use serde::Serialize;
+
+use super::{DifferenceSeverity, VersionDifference, VersionReading, VersionText, compare, compare_alone};
+use super::{TextComparison, VersionAds};
+use classmate::internal::semantics::{DOCUMENTED, RULES};
+use classmate::{EvalOptions, Semantics};
+
+/// Consecutive series that read a text alike.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SeriesRange {
+    /// The first series.
+    pub from: String,
+    /// The last series.
+    pub to: String,
+    /// The text with all parentheses; `None` if it does not parse.
+    pub expression: Option<String>,
+    /// The syntax error.
+    pub problem: Option<String>,
+    /// The value, or the reason that the evaluation fails.
+    pub value: Option<String>,
+}
+
+/// A rule that gives a text another meaning.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AppliedRule {
+    /// Its name.
+    pub name: &'static str,
+    /// The first series with the new behavior.
+    pub since: String,
+    /// HTCondor's ticket.
+    pub ticket: Option<&'static str>,
+    /// The behavior before.
+    pub old: &'static str,
+    /// The behavior since.
+    pub now: &'static str,
+}
+
+/// The meanings of an expression in a range of series.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VersionSurvey {
+    /// The text.
+    pub text: String,
+    /// The importance; `None` if it means the same everywhere.
+    pub severity: Option<DifferenceSeverity>,
+    /// Attributes for which the values are shown, if they are only an example.
+    pub example: Vec<String>,
+    /// The meanings, oldest series first; one if there is no difference.
+    pub ranges: Vec<SeriesRange>,
+    /// The rules that make the differences.
+    pub rules: Vec<AppliedRule>,
+    /// A text that means the same in all versions.
+    pub write: Option<String>,
+}
+
+/// Surveys the series from one to another. Without ads, values are those of an example for which they differ.
+pub fn survey(
+    text: VersionText<'_>,
+    [from, to]: [Semantics; 2],
+    settings: &EvalOptions,
+    ads: Option<VersionAds<'_>>,
+) -> VersionSurvey {
+    let between = DOCUMENTED.into_iter().filter(|series| from.series() < *series && *series < to.series());
+    let versions: Vec<Semantics> =
+        [from].into_iter().chain(between.map(Semantics::of)).chain((from != to).then_some(to)).collect();
+    let pair = |versions| match ads {
+        Some(ads) => compare(text, versions, settings, ads),
+        None => compare_alone(text, versions, settings),
+    };
+    // The ends may agree while a version between them does not.
+    let differences: Vec<VersionDifference> = versions.windows(2).filter_map(|next| pair([next[0], next[1]])).collect();
+    let whole = pair([from, to]).or_else(|| differences.first().cloned());
+    let example = whole.as_ref().map(|found| found.example.clone()).unwrap_or_default();
+    let ad = classmate::ClassAd::parse(format!("[{}]", example.join("; "))).unwrap_or_default();
+    let ads = ads.unwrap_or(VersionAds { my: [&ad; 2], target: [None; 2] });
+    let mut ranges: Vec<SeriesRange> = Vec::new();
+    for version in versions {
+        let VersionReading { series, expression, problem, value } =
+            TextComparison { text, settings, ads }.reading(version, 1);
+        let series = series.clone();
+        match ranges.last_mut() {
+            Some(last) if (&last.expression, &last.problem, &last.value) == (&expression, &problem, &value) => {
+                last.to = series;
+            }
+            _ => ranges.push(SeriesRange { from: series.clone(), to: series, expression, problem, value }),
+        }
+    }
+    let names: Vec<&str> = whole.iter().chain(&differences).flat_map(|found| found.rules.iter().copied()).collect();
+    if names.is_empty() {
+        ranges.truncate(1);
+        for range in &mut ranges {
+            range.to = to.to_string();
+        }
+    }
+    let rules = RULES.iter().filter(|change| names.contains(&change.name)).map(|change| AppliedRule {
+        name: change.name,
+        since: change.since.to_string(),
+        ticket: change.ticket,
+        old: change.old,
+        now: change.now,
+    });
+    VersionSurvey {
+        text: String::from_utf8_lossy(text.text).trim().to_owned(),
+        severity: whole.as_ref().map(|found| found.severity),
+        example,
+        ranges,
+        rules: rules.collect(),
+        write: whole.and_then(|found| found.write),
+    }
+}

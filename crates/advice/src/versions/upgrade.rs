@@ -1,0 +1,340 @@
+//! The upgrade of a configuration, of ads and of a pool from one version to another.
+//!
+//! In: files as text, and snapshots as each version reads them. Out: expressions that change their meaning, defaults and
+//! variables that change, changes of the negotiator, and the matches of a cycle that differ.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::{VersionAds, VersionDifference, VersionText, compare, compare_alone};
+use crate::whatif::{Difference, what_if};
+use classmate::internal::format::detect::detect_ads;
+use classmate::internal::records::records;
+use classmate::internal::syntax::parse::parse_prefix;
+use classmate::internal::syntax::print::Style;
+use classmate::internal::syntax::token::Quoting;
+use classmate::{ClassAd, EvalOptions, Format, Name, ParseOptions, Reader, Semantics, Series};
+use classmate_config::Config;
+use classmate_config::internal::config::knob::{self, KnobKind};
+use classmate_config::internal::config::{ConfigError, series};
+use classmate_pool::Snapshot;
+
+/// An expression of a file that means something else in the other version.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlacedDifference {
+    /// The file.
+    pub file: String,
+    /// The line, if it is known.
+    pub line: Option<u64>,
+    /// The attribute or variable.
+    pub name: String,
+    /// Number of ads with this text.
+    pub ads: usize,
+    /// The difference, of the first of them.
+    #[serde(flatten)]
+    pub difference: VersionDifference,
+}
+
+/// A variable whose default changes, or that comes or goes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VariableChange {
+    /// The variable.
+    pub name: &'static str,
+    /// The first release with the change.
+    pub since: &'static str,
+    /// The default before; `None` if the variable did not exist.
+    pub before: Option<&'static str>,
+    /// The default since; `None` if the variable has no effect any more.
+    pub after: Option<&'static str>,
+    /// The place where the configuration sets the variable.
+    pub set_at: Option<String>,
+    /// The subject of the variable.
+    pub concerns: &'static str,
+}
+
+/// A change of the negotiator without a variable.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BehaviorChange {
+    /// The first release with the change.
+    pub since: &'static str,
+    /// The change, with HTCondor's tickets.
+    pub change: String,
+}
+
+/// The effects of an upgrade.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Upgrade {
+    /// The series before.
+    pub from: String,
+    /// The series after.
+    pub to: String,
+    /// Expressions that change their meaning.
+    pub expressions: Vec<PlacedDifference>,
+    /// Variables whose default changes, or that come or go. Empty without a configuration.
+    pub variables: Vec<VariableChange>,
+    /// Changes of the negotiator. Empty without a pool.
+    pub behavior: Vec<BehaviorChange>,
+    /// Matches of a cycle by the language of each version. `None` without a pool.
+    pub matches: Option<Difference>,
+}
+
+impl Upgrade {
+    /// An upgrade of which nothing is known yet.
+    pub fn new([from, to]: [Semantics; 2]) -> Self {
+        Upgrade { from: from.to_string(), to: to.to_string(), ..Upgrade::default() }
+    }
+}
+
+/// Evaluations of one text in different ads, after which it is taken to mean the same in all.
+const MAX_VARIANTS: usize = 100;
+
+/// Collects the differences of the ads of one file.
+struct AdComparison<'a> {
+    file: &'a str,
+    versions: [Semantics; 2],
+    settings: &'a EvalOptions,
+    found: Vec<PlacedDifference>,
+    /// The place of each text in `found`.
+    places: HashMap<(Name, Vec<u8>), usize>,
+    /// Number of ads for which each text was compared without a difference.
+    alike: HashMap<Vec<u8>, usize>,
+}
+
+/// One attribute of an ad: its name, text, and line.
+type AdLine = (Name, Vec<u8>, Option<u64>);
+
+/// The attributes of a file of ads, in any format, that mean something else in the other version.
+///
+/// # Errors
+/// The format is not known.
+pub fn of_ads(
+    file: &str,
+    text: &[u8],
+    versions: [Semantics; 2],
+    settings: &EvalOptions,
+) -> std::io::Result<Vec<PlacedDifference>> {
+    let (found, places, alike) = (Vec::new(), HashMap::new(), HashMap::new());
+    let mut comparison = AdComparison { file, versions, settings, found, places, alike };
+    if detect_ads(text, &ParseOptions::default()) == Format::Long {
+        comparison.long(text);
+    } else {
+        comparison.others(text)?;
+    }
+    let mut found = comparison.found;
+    found.sort_by_key(|one| (one.difference.severity, one.line));
+    Ok(found)
+}
+
+impl AdComparison<'_> {
+    fn options(&self, at: usize, quoting: Quoting) -> ParseOptions {
+        let semantics = self.versions[at];
+        ParseOptions { quoting, semantics, mode: self.settings.mode, ..ParseOptions::default() }
+    }
+
+    /// Ads of the long format, line by line.
+    fn long(&mut self, text: &[u8]) {
+        let options = [self.options(0, Quoting::Old), self.options(1, Quoting::Old)];
+        let mut lines: Vec<AdLine> = Vec::new();
+        let mut ads = [ClassAd::new(), ClassAd::new()];
+        let ends = std::iter::once(&b""[..]);
+        for (at, line) in text.split(|byte| *byte == b'\n').chain(ends).enumerate() {
+            let line = line.trim_ascii();
+            if line.is_empty() {
+                self.ad(&std::mem::take(&mut lines), [&ads[0], &ads[1]], Quoting::Old);
+                ads = [ClassAd::new(), ClassAd::new()];
+                continue;
+            }
+            let Some(equals) = memchr::memchr(b'=', line).filter(|_| line[0] != b'#') else { continue };
+            let (name, value) = (Name::new(line[..equals].trim_ascii()), line[equals + 1..].trim_ascii());
+            for (ad, options) in ads.iter_mut().zip(&options) {
+                if let Ok((expr, _)) = parse_prefix(value, options) {
+                    ad.insert_expr(name, &expr);
+                }
+            }
+            if !is_plain(value) {
+                lines.push((name, value.to_vec(), Some(at as u64 + 1)));
+            }
+        }
+    }
+
+    /// Ads of another format, as each version reads them. An attribute is compared by its text in the first version.
+    fn others(&mut self, text: &[u8]) -> std::io::Result<()> {
+        let read = |at: usize| -> std::io::Result<Vec<ClassAd>> {
+            Reader::detect(text, &self.options(at, Quoting::New))?.by_ref().collect()
+        };
+        let (first, second) = (read(0)?, read(1)?);
+        for (first, second) in first.iter().zip(&second) {
+            let text =
+                |name: &Name| first.get(*name).or_else(|| second.get(*name)).map(|expr| expr.to_text(Style::New));
+            let names = first.names().chain(second.names().filter(|name| !first.contains(*name)));
+            let lines: Vec<AdLine> = names
+                .filter_map(|name| Some((name, text(&name)?, None)))
+                .filter(|(_, text, _)| !is_plain(text))
+                .collect();
+            self.ad(&lines, [first, second], Quoting::New);
+        }
+        Ok(())
+    }
+
+    fn ad(&mut self, lines: &[AdLine], my: [&ClassAd; 2], quoting: Quoting) {
+        let ads = VersionAds { my, target: [None; 2] };
+        for (name, value, line) in lines {
+            if let Some(place) = self.places.get(&(*name, value.clone())) {
+                self.found[*place].ads += 1;
+                continue;
+            }
+            let alike = self.alike.entry(value.clone()).or_default();
+            if *alike >= MAX_VARIANTS {
+                continue;
+            }
+            let text = VersionText { text: value, quoting, prefix: quoting == Quoting::Old };
+            let Some(difference) = compare(text, self.versions, self.settings, ads) else {
+                *alike += 1;
+                continue;
+            };
+            self.places.insert((*name, value.clone()), self.found.len());
+            let (file, name) = (self.file.to_owned(), name.to_string());
+            self.found.push(PlacedDifference { file, line: *line, name, ads: 1, difference });
+        }
+    }
+}
+
+/// Tests whether a value is a constant that all versions read alike: a short integer, a boolean, a string without escapes.
+fn is_plain(value: &[u8]) -> bool {
+    let digits = value.strip_prefix(b"-").unwrap_or(value);
+    let is_integer = !digits.is_empty() && digits.len() <= 18 && digits.iter().all(u8::is_ascii_digit);
+    let inside = value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+    is_integer
+        || inside.is_some_and(|text| memchr::memchr2(b'"', b'\\', text).is_none())
+        || [&b"true"[..], b"false", b"undefined"].iter().any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// The expressions of a configuration that mean something else in the other version.
+pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptions) -> Vec<PlacedDifference> {
+    let mut found = Vec::new();
+    for definition in config.definitions() {
+        let shown = String::from_utf8_lossy(definition.name).into_owned();
+        let value = config.get(&shown).ok().flatten().map(|found| found.text);
+        let value = value.unwrap_or_else(|| definition.raw.to_vec());
+        let value = value.trim_ascii();
+        if value.is_empty() || is_plain(value) {
+            continue;
+        }
+        let text = VersionText { text: value, quoting: Quoting::Old, prefix: false };
+        let Some(difference) = compare_alone(text, versions, settings) else { continue };
+        // What no daemon reads as an expression may be a size or a path.
+        let kind = knob::find(config.bare(definition.name)).map(|knob| knob.kind);
+        let is_typed =
+            matches!(kind, Some(KnobKind::Expression | KnobKind::Boolean | KnobKind::Integer(..) | KnobKind::Real(..)));
+        let is_number = || value.iter().all(u8::is_ascii_alphanumeric);
+        if !is_typed && (kind.is_some() || is_number()) {
+            continue;
+        }
+        let (file, line) = definition
+            .place
+            .map_or((String::new(), None), |place| (place.file.to_string(), Some(u64::from(place.line))));
+        found.push(PlacedDifference { file, line, name: shown, ads: 0, difference });
+    }
+    found
+}
+
+/// The variables that change between two series, and where the configuration sets them.
+pub fn variables(config: &Config, [from, to]: [Series; 2]) -> Vec<VariableChange> {
+    let mut found: Vec<VariableChange> = Vec::new();
+    for change in series::changes().iter().filter(|change| from < change.since && change.since <= to) {
+        let set_at = config.definition(change.name.as_bytes()).and_then(|found| found.place).map(ToString::to_string);
+        let after = if change.gone { None } else { series::default_in(change.since, change.name) };
+        // Of several changes, the first default and the last.
+        if let Some(known) = found.iter_mut().find(|known| known.name == change.name) {
+            (known.since, known.after) = (change.release, after);
+            continue;
+        }
+        let (name, since, concerns) = (change.name, change.release, change.concerns.as_str());
+        found.push(VariableChange { name, since, before: change.old, after, set_at, concerns });
+    }
+    // A changed default of a variable that is set has no effect.
+    found.retain(|change| change.set_at.is_none() || change.after.is_none());
+    found
+}
+
+/// The changes of the negotiator between two series.
+pub fn behavior([from, to]: [Series; 2]) -> Vec<BehaviorChange> {
+    let changes = records(include_str!("behavior.txt")).filter_map(|record| {
+        let mut numbers = record.name.split('.').map_while(|number| number.parse().ok());
+        let since = Series::new(numbers.next()?, numbers.next()?);
+        (from < since && since <= to).then_some(BehaviorChange { since: record.name, change: record.about })
+    });
+    changes.collect()
+}
+
+/// The matches of one cycle, over a pool as each version reads it.
+///
+/// # Errors
+/// A setting that is wrong for a cycle.
+pub fn matches(before: &Snapshot, after: &Snapshot) -> Result<Difference, ConfigError> {
+    what_if(before, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::versions::DifferenceSeverity;
+
+    fn versions(from: &str, to: &str) -> [Semantics; 2] {
+        [from, to].map(|series| series.parse().unwrap())
+    }
+
+    /// Name, line, number of ads, rules, and the replacement.
+    type Shown = (String, Option<u64>, usize, Vec<&'static str>, Option<String>);
+
+    fn ads(text: &str, from: &str, to: &str) -> Vec<Shown> {
+        let found = of_ads("x.ads", text.as_bytes(), versions(from, to), &EvalOptions::default()).unwrap();
+        found.into_iter().map(|one| (one.name, one.line, one.ads, one.difference.rules, one.difference.write)).collect()
+    }
+
+    /// The values are those of the reference: 10240.0 and 10; the evaluation fails, and true.
+    #[test]
+    fn lines_of_ads_are_compared_with_their_values() {
+        let text =
+            "Name = \"a\"\nA = 10K\nLimit = Limit ?: true\nStart = Cpus > 1\nCpus = 2\n\nName = \"b\"\nA = 10K\n";
+        let found = ads(text, "23.0", "25.14");
+        assert_eq!(found[0], ("A".to_owned(), Some(2), 2, vec!["size-suffix"], Some("10 * 1024.0".to_owned())));
+        assert_eq!(found[1], ("Limit".to_owned(), Some(3), 1, vec!["cycle"], None));
+        assert_eq!(found.len(), 2);
+        assert_eq!(ads(text, "25.13", "25.14"), []);
+    }
+
+    #[test]
+    fn ads_of_other_formats_are_compared() {
+        let found = ads("[ a = x ?: \"\" != \"Copy\"; x = \"y\"; b = 1 ]\n", "23.0", "25.14");
+        assert_eq!((found.len(), found[0].0.as_str(), &found[0].3), (1, "a", &vec!["elvis-precedence"]));
+    }
+
+    #[test]
+    fn a_configuration_is_compared_with_its_defaults() {
+        let text = b"START = Memory > 2G\nMAX_X_LOG = 10M\nNEGOTIATOR_SCHEDDS_ARE_SUBMITTERS = true\nCURB_MATCHMAKING = false\nSLOT_WEIGHT = versiongt(a, b) ? 1 : 2\n";
+        let config = Config::parse("c", text).unwrap();
+        let found = of_config(&config, versions("10.0", "25.14"), &EvalOptions::default());
+        let shown: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line, one.difference.severity)).collect();
+        assert_eq!(
+            shown,
+            [("START", Some(1), DifferenceSeverity::Error), ("SLOT_WEIGHT", Some(5), DifferenceSeverity::Warning)]
+        );
+        let series = [Series::new(10, 0), Series::new(25, 14)];
+        let changes = variables(&config, series);
+        let of = |name: &str| changes.iter().find(|change| change.name == name);
+        assert_eq!(of("NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS").unwrap().set_at.as_deref(), Some("c:3:1"));
+        assert_eq!(of("CURB_MATCHMAKING"), None);
+        let disk = of("MODIFY_REQUEST_EXPR_REQUESTDISK").unwrap();
+        assert_eq!((disk.before, disk.since), (Some("quantize(RequestDisk,{1024})"), "25.12.2"));
+        assert!(variables(&config, [Series::new(25, 13), Series::new(25, 14)]).is_empty());
+    }
+
+    #[test]
+    fn changes_of_the_negotiator_are_those_after_the_first_version() {
+        let since = |from, to| behavior([from, to]).into_iter().map(|change| change.since).collect::<Vec<_>>();
+        assert_eq!(since(Series::new(24, 0), Series::new(25, 10)), ["24.2", "25.8.2", "25.10.1"]);
+        assert!(since(Series::new(25, 12), Series::new(25, 14)).is_empty());
+    }
+}

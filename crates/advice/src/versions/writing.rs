@@ -1,0 +1,112 @@
+//! Expressions as text whose meaning is plain: with all parentheses, or in a form that means the same in all versions.
+
+use classmate::Expr;
+use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::print::{Style, write_name};
+
+/// Precedence of prefix operators and of everything behind an operand; see `BinaryOp::precedence`.
+const PREFIX: u8 = 11;
+const POSTFIX: u8 = 12;
+/// Precedence of conditionals.
+const CHOICE: u8 = 0;
+
+/// The part of an expression that is written.
+struct Writing<'t> {
+    tree: &'t Tree,
+    whole: &'t Expr,
+    /// True if every operation inside another one has parentheses.
+    all: bool,
+    /// The factor of a size suffix.
+    factor: &'static str,
+}
+
+/// The expression with parentheses around every operation that is part of another one.
+pub(super) fn parenthesized(expr: &Expr) -> String {
+    written(expr, true, "")
+}
+
+/// The expression in a form that has its present meaning in all versions: operands of `?:` in parentheses, products of a factor for size
+/// suffixes, seconds for relative times, and functions of versions in their original spelling.
+pub(super) fn portable(expr: &Expr, factor: &'static str) -> String {
+    written(expr, false, factor)
+}
+
+/// Nodes of an expression beyond which it is written as it is: a part is written inside another one.
+const MAX_NODES: usize = 1000;
+
+fn written(expr: &Expr, all: bool, factor: &'static str) -> String {
+    if expr.nodes().len() > MAX_NODES {
+        return format!("{expr:#}");
+    }
+    Writing { tree: expr.tree(), whole: expr, all, factor }.text(expr.root(), None)
+}
+
+impl Writing<'_> {
+    fn list(&self, ids: &[NodeId]) -> String {
+        ids.iter().map(|id| self.text(*id, None)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// A part; `around` is the precedence of the operator that it is an operand of.
+    fn text(&self, id: NodeId, around: Option<u8>) -> String {
+        let enclosed = |own: u8, text: String, is_needed: bool| match around {
+            Some(outer) if is_needed || self.all || outer == POSTFIX || own == POSTFIX => format!("({text})"),
+            _ => text,
+        };
+        match *self.tree.node(id) {
+            Node::Literal(ref literal) => match literal {
+                Literal::Suffixed(number, suffix) if !self.all => {
+                    let power = suffix.factor().log(1024.0).round() as usize;
+                    let number = format!("{:#}", Expr::literal((**number).clone()));
+                    let text =
+                        [number].into_iter().chain(vec![self.factor.to_owned(); power]).collect::<Vec<_>>().join(" * ");
+                    if power == 0 {
+                        return format!("{:#}", Expr::literal(literal.product()));
+                    }
+                    enclosed(BinaryOp::Multiply.precedence(), text, around >= Some(BinaryOp::Multiply.precedence()))
+                }
+                Literal::RelTime(seconds) if !self.all => format!("{:#}", Expr::literal(Literal::Real(*seconds))),
+                Literal::OldRelTime(seconds) if !self.all => format!("relTime({seconds})"),
+                _ => format!("{:#}", self.whole.part(id)),
+            },
+            Node::Attr(_) | Node::Absolute(_) => format!("{:#}", self.whole.part(id)),
+            Node::Select(name) => format!("{}.{name}", self.text(base_of(id), None)),
+            Node::Subscript { base, index } => format!("{}[{}]", self.text(base, None), self.text(index, None)),
+            Node::Paren(inner) => format!("({})", self.text(inner, None)),
+            Node::Unary(op, operand) => {
+                let text = format!("{}{}", op.as_str(), self.text(operand, Some(PREFIX)));
+                enclosed(PREFIX, text, around == Some(PREFIX))
+            }
+            Node::Binary(op, left, right) => {
+                let own = op.precedence();
+                let is_chain = |part: NodeId| {
+                    op.is_logic() && matches!(self.tree.node(part), Node::Binary(other, ..) if *other == op)
+                };
+                let left = self.text(left, Some(own).filter(|_| !is_chain(left)));
+                let right = self.text(right, Some(own));
+                enclosed(own, format!("{left} {} {right}", op.symbol()), false)
+            }
+            Node::Conditional { condition, yes, no } => {
+                let parts = [condition, yes, no].map(|part| self.text(part, Some(CHOICE)));
+                enclosed(CHOICE, format!("{} ? {} : {}", parts[0], parts[1], parts[2]), false)
+            }
+            Node::Call(call) => {
+                let site = self.tree.calls[call as usize];
+                let name = classmate::internal::builtin::find(site.name)
+                    .filter(|function| !self.all && function.name.starts_with("version"));
+                let name = name.map_or_else(|| site.name.to_string(), |function| function.name.to_owned());
+                format!("{name}({})", self.list(self.tree.run(site.arguments)))
+            }
+            Node::List(run) => format!("{{{}}}", self.list(self.tree.run(run))),
+            Node::Ad(run) => {
+                let attribute = |(name, value): &(classmate::Name, NodeId)| {
+                    let mut text = Vec::new();
+                    write_name(&mut text, *name, Style::New);
+                    format!("{} = {}", String::from_utf8_lossy(&text), self.text(*value, None))
+                };
+                format!("[{}]", self.tree.ad(run).iter().map(attribute).collect::<Vec<_>>().join("; "))
+            }
+        }
+    }
+}

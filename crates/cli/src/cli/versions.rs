@@ -1,0 +1,164 @@
+//! `classmate versions EXPR|FILE|POOL`
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::input::{self, Notes};
+use crate::cli::lint::{FileKind, detect};
+use crate::cli::pool::PoolFiles;
+use crate::cli::settings::of_files;
+use crate::cli::{Failure, FormatArguments, Reply, Streams, World, language, print_result};
+use crate::report::versions as report;
+use classmate::internal::semantics::{LATEST, OLDEST};
+use classmate::internal::syntax::token::Quoting;
+use classmate::{EvalOptions, Semantics};
+use classmate_advice::internal::versions::survey::survey;
+use classmate_advice::internal::versions::upgrade::{self, Upgrade};
+use classmate_advice::internal::versions::{VersionAds, VersionText};
+use classmate_pool::Snapshot;
+
+/// Show what means something else in other versions of HTCondor.
+///
+/// An expression is read and evaluated as each series does. A file of ads, a configuration or a pool is compared in two
+/// versions: expressions with another meaning, and for a configuration changed defaults and variables. For a pool, the
+/// matches of one cycle in the language of each version are compared too. Every expression that is shown as a replacement
+/// was evaluated in all series.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "\
+Examples:
+  classmate versions 'MappingMethod ?: \"\" != \"Copy\"'
+  classmate versions 'Memory > 2G' --from 23.0 --to 24.0
+  classmate versions examples/pool --from 23.0
+  classmate versions examples/pool/config --from 24.0 --to 25.14
+
+Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
+pub(super) struct VersionsArguments {
+    /// An expression, a file of ads, a configuration file, or the directory of a pool
+    #[arg(value_name = "EXPR|FILE|POOL", allow_hyphen_values = true)]
+    subject: String,
+    /// First version [default: the oldest that the ads advertise, otherwise 10.0]
+    #[arg(long, value_name = "SERIES", value_parser = language::parse_semantics)]
+    from: Option<Semantics>,
+    /// Last version
+    #[arg(long, value_name = "SERIES", default_value = "latest", value_parser = language::parse_semantics)]
+    to: Semantics,
+    /// File whose first ad is MY of the expression
+    #[arg(long, value_name = "FILE")]
+    my: Option<PathBuf>,
+    /// File whose first ad is TARGET of the expression
+    #[arg(long, value_name = "FILE")]
+    target: Option<PathBuf>,
+    #[command(flatten)]
+    world: World,
+    #[command(flatten)]
+    output: FormatArguments,
+}
+
+pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
+    let path = Path::new(&arguments.subject);
+    if path.is_dir() {
+        return pool(arguments, path, streams);
+    }
+    if !path.is_file() {
+        return expression(arguments, streams);
+    }
+    let settings = arguments.world.settings();
+    if detect(path)? == FileKind::Config {
+        let versions = versions(arguments, None)?;
+        let config = language::within(versions[1], || of_files(&[path.to_owned()]))?.whole(streams.err)?;
+        let expressions = upgrade::of_config(&config, versions, &settings);
+        let variables = upgrade::variables(&config, versions.map(Semantics::series));
+        return show(arguments, &Upgrade { expressions, variables, ..Upgrade::new(versions) }, streams);
+    }
+    let text = input::open(path)?.text()?;
+    let versions = versions(arguments, advertised(&text))?;
+    let expressions = of_ads(path, &text, versions, &settings)?;
+    show(arguments, &Upgrade { expressions, ..Upgrade::new(versions) }, streams)
+}
+
+fn show(arguments: &VersionsArguments, found: &Upgrade, streams: Streams) -> Result<(), Failure> {
+    let reply = Reply { schema: "versions/1", result: found, rows: &found.expressions };
+    print_result(arguments.output.format, &reply, |out| report::write(out, found, streams.out))
+}
+
+/// The versions to compare.
+fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> Result<[Semantics; 2], Failure> {
+    let from = arguments.from.or(advertised).unwrap_or(Semantics::of(OLDEST));
+    if from.series() > arguments.to.series() {
+        let message = format!("the first version, {from}, is newer than the last, {}", arguments.to);
+        return Err(Failure::input(message).help("exchange --from and --to"));
+    }
+    Ok([from, arguments.to])
+}
+
+/// The oldest version that ads advertise.
+fn advertised(text: &[u8]) -> Option<Semantics> {
+    const MARK: &[u8] = b"$CondorVersion: ";
+    let found = memchr::memmem::find_iter(text, MARK).filter_map(|at| {
+        let rest = &text[at + MARK.len()..];
+        let end = rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'.').unwrap_or(rest.len());
+        std::str::from_utf8(&rest[..end]).ok()?.parse::<Semantics>().ok()
+    });
+    found.min_by_key(|version| version.series())
+}
+
+fn of_ads(
+    path: &Path,
+    text: &[u8],
+    versions: [Semantics; 2],
+    settings: &EvalOptions,
+) -> Result<Vec<upgrade::PlacedDifference>, Failure> {
+    let name = path.display().to_string();
+    upgrade::of_ads(&name, text, versions, settings).map_err(|error| Failure::reading(path.display(), &error))
+}
+
+fn expression(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
+    let settings = arguments.world.settings();
+    let versions = versions(arguments, None)?;
+    let mut notes = Notes::default();
+    let mut ad = |path: &PathBuf| input::ad(path, 1, &settings, &mut notes);
+    let my = arguments.my.as_ref().map(&mut ad).transpose()?;
+    let target = arguments.target.as_ref().map(&mut ad).transpose()?;
+    notes.show(streams.err);
+    let empty = classmate::ClassAd::new();
+    let ads = (my.is_some() || target.is_some())
+        .then(|| VersionAds { my: [my.as_ref().unwrap_or(&empty); 2], target: [target.as_ref(); 2] });
+    let text = VersionText { text: arguments.subject.as_bytes(), quoting: Quoting::New, prefix: false };
+    let found = survey(text, versions, &settings, ads);
+    if found.ranges.iter().all(|range| range.expression.is_none()) {
+        super::parsed(&arguments.subject, "expression", streams)?;
+    }
+    let reply = Reply { schema: "versions-expression/1", result: &found, rows: &found.ranges };
+    print_result(arguments.output.format, &reply, |out| report::write_survey(out, &found, streams.out))
+}
+
+/// A pool as one version reads it.
+fn read(path: &Path, version: Semantics, notes: &mut Notes, streams: Streams) -> Result<Snapshot, Failure> {
+    let files = PoolFiles { pool: Some(path.to_owned()), ..PoolFiles::default() };
+    language::within(version, || files.snapshot(notes, streams.err))
+}
+
+fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<(), Failure> {
+    let mut texts = Vec::new();
+    for name in ["slots.ads", "jobs.ads", "submitters.ads"] {
+        if let Some(file) = input::own(Some(path), name) {
+            texts.push((file.clone(), input::open(&file)?.text()?));
+        }
+    }
+    let advertised = texts.iter().filter_map(|(_, text)| advertised(text)).min_by_key(|version| version.series());
+    let versions = versions(arguments, advertised)?;
+    let mut notes = Notes::default();
+    let before = read(path, versions[0], &mut Notes::default(), streams)?;
+    let after = read(path, versions[1], &mut notes, streams)?;
+    notes.show(streams.err);
+    let settings = EvalOptions { now: after.now, ..arguments.world.settings() };
+    let mut found = Upgrade::new(versions);
+    for (file, text) in &texts {
+        found.expressions.extend(of_ads(file, text, versions, &settings)?);
+    }
+    found.expressions.extend(upgrade::of_config(&after.config, versions, &settings));
+    let series = versions.map(|version| version.series().min(LATEST));
+    found.variables = upgrade::variables(&after.config, series);
+    found.behavior = upgrade::behavior(series);
+    found.matches = Some(upgrade::matches(&before, &after)?);
+    show(arguments, &found, streams)
+}

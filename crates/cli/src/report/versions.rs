@@ -1,0 +1,132 @@
+//! Expressions and pools in two versions, for people.
+
+use std::io::{self, Write};
+
+use crate::report::table::{Screen, Table};
+use crate::report::{Color, counted, whatif};
+use classmate_advice::internal::versions::survey::VersionSurvey;
+use classmate_advice::internal::versions::upgrade::{PlacedDifference, Upgrade};
+use classmate_advice::internal::versions::{DifferenceSeverity, VersionReading};
+
+/// A value beside its example: `with A = 1: true`.
+fn with(example: &[String], value: &str) -> String {
+    if example.is_empty() { value.to_owned() } else { format!("with {}: {value}", example.join(", ")) }
+}
+
+/// Writes the meanings of an expression in the series, the rules, and what to write.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, color: Color) -> io::Result<()> {
+    if let ([only], true) = (found.ranges.as_slice(), found.rules.is_empty()) {
+        return writeln!(out, "`{}` means the same in HTCondor {} to {}", found.text, only.from, only.to);
+    }
+    let mut table = Table::new(&["HTCONDOR", "MEANS", "VALUE"], &[]);
+    for range in &found.ranges {
+        let series =
+            if range.from == range.to { range.from.clone() } else { format!("{} to {}", range.from, range.to) };
+        let means = match (&range.expression, &range.problem) {
+            (Some(expression), Some(problem)) => format!("{expression} ({problem})"),
+            (Some(expression), None) => expression.clone(),
+            (None, problem) => format!("syntax error: {}", problem.as_deref().unwrap_or_default()),
+        };
+        let value = range.value.as_ref().map_or_else(|| "-".to_owned(), |value| with(&found.example, value));
+        table.row(vec![series, means, value]);
+    }
+    table.write(out, color)?;
+    writeln!(out)?;
+    for rule in &found.rules {
+        let ticket = rule.ticket.map(|ticket| format!(", {ticket}")).unwrap_or_default();
+        writeln!(out, "{} (changed in {}{ticket})", rule.name, rule.since)?;
+        writeln!(out, "  before: {}\n  since:  {}", rule.old, rule.now)?;
+    }
+    if let Some(write) = &found.write {
+        writeln!(out, "write `{write}` for the same meaning in all versions")?;
+    }
+    Ok(())
+}
+
+/// Writes the effects of an upgrade.
+///
+/// # Errors
+/// The output cannot be written.
+pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result<()> {
+    for one in &found.expressions {
+        write_difference(out, one)?;
+    }
+    let (from, to) = (&found.from, &found.to);
+    match found.expressions.len() {
+        0 => writeln!(out, "no expression means something else in {to} than in {from}")?,
+        all => {
+            let errors = found.expressions.iter().filter(|one| one.difference.severity == DifferenceSeverity::Error);
+            let verb = if all == 1 { "means" } else { "mean" };
+            let errors = counted(errors.count() as u64, "error");
+            writeln!(
+                out,
+                "{} {verb} something else in {to} than in {from} ({errors})",
+                counted(all as u64, "expression")
+            )?;
+        }
+    }
+    if !found.variables.is_empty() {
+        writeln!(out)?;
+        let mut table = Table::new(&["VARIABLE", "SINCE", "DEFAULT BEFORE", "DEFAULT AFTER", "CONCERNS"], &[]);
+        for one in &found.variables {
+            let after = match (one.after, &one.set_at) {
+                (Some(after), _) => after.to_owned(),
+                (None, Some(place)) => format!("no effect, but set at {place}"),
+                (None, None) => "no effect".to_owned(),
+            };
+            let before = one.before.unwrap_or("did not exist").to_owned();
+            table.row(vec![one.name.to_owned(), one.since.to_owned(), before, after, one.concerns.to_owned()]);
+        }
+        table.write(out, color)?;
+    }
+    if !found.behavior.is_empty() {
+        writeln!(out, "\nChanges of the negotiator, which `--semantics` does not imitate:")?;
+        for one in &found.behavior {
+            writeln!(out, "  {}: {}", one.since, one.change)?;
+        }
+    }
+    if let Some(difference) = &found.matches {
+        writeln!(out, "\nOne cycle in the language of {from} and of {to}:")?;
+        whatif::write(out, difference, color)?;
+    }
+    Ok(())
+}
+
+fn write_difference(out: &mut impl Write, one: &PlacedDifference) -> io::Result<()> {
+    let difference = &one.difference;
+    let line = one.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let severity = match difference.severity {
+        DifferenceSeverity::Error => "error",
+        DifferenceSeverity::Warning => "warning",
+        DifferenceSeverity::Note => "note",
+    };
+    let ads = if one.ads > 1 { format!(", in {}", counted(one.ads as u64, "ad")) } else { String::new() };
+    let rules = difference.rules.join(", ");
+    let [first, second] = &difference.readings;
+    let (from, to) = (&first.series, &second.series);
+    writeln!(out, "{}{line}: {severity}: this means different things in {from} and {to} ({rules}{ads})", one.file)?;
+    writeln!(out, "    {} = {}", one.name, difference.text)?;
+    let width = from.len().max(to.len());
+    let alike = first.expression == second.expression && first.problem == second.problem;
+    for VersionReading { series, expression, problem, value } in [first, second] {
+        write!(out, "    {series:width$}  ")?;
+        match (expression, problem) {
+            (None, problem) => write!(out, "syntax error: {}", problem.as_deref().unwrap_or_default())?,
+            (Some(expression), Some(problem)) => write!(out, "{expression} ({problem})")?,
+            (Some(expression), None) if !alike => write!(out, "{expression}")?,
+            _ => {}
+        }
+        match value {
+            Some(value) if alike => writeln!(out, "{}", with(&difference.example, value))?,
+            Some(value) => writeln!(out, "  {}", with(&difference.example, value))?,
+            None => writeln!(out)?,
+        }
+    }
+    if let Some(write) = &difference.write {
+        writeln!(out, "    {:width$}  {} = {write}", "write", one.name)?;
+    }
+    writeln!(out)
+}
