@@ -21,7 +21,7 @@ pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, color: Color) 
     if let ([only], true) = (found.ranges.as_slice(), found.rules.is_empty()) {
         return writeln!(out, "`{}` means the same in HTCondor {} to {}", found.text, only.from, only.to);
     }
-    let mut table = Table::new(&["HTCONDOR", "MEANS", "VALUE"], &[]);
+    let mut table = Table::new(["HTCONDOR", "MEANS", "VALUE"], &[]);
     for range in &found.ranges {
         let series =
             if range.from == range.to { range.from.clone() } else { format!("{} to {}", range.from, range.to) };
@@ -70,7 +70,7 @@ pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result
     }
     if !found.variables.is_empty() {
         writeln!(out)?;
-        let mut table = Table::new(&["VARIABLE", "SINCE", "DEFAULT BEFORE", "DEFAULT AFTER", "CONCERNS"], &[]);
+        let mut table = Table::new(["VARIABLE", "SINCE", "DEFAULT BEFORE", "DEFAULT AFTER", "CONCERNS"], &[]);
         for one in &found.variables {
             let after = match (one.after, &one.set_at) {
                 (Some(after), _) => after.to_owned(),
