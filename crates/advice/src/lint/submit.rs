@@ -512,7 +512,7 @@ mod tests {
             "accounting_group = physics",
             "inputt = a\narguments = $(inputt)",
             "arguments = $Fnx(inputt)\ninputt = x",
-            "queue inputt from list.txt\ninputt = x",
+            "inputt = x\nqueue inputt from list.txt",
             "executables = /bin/a, /bin/b\narguments = -p $CHOICE(Process, executables)\nqueue 2",
             "outputs = yes\nIF defined outputs\noutput = o\nendif",
             "inputt = yes\nif false\nelif defined inputt\nendif",
@@ -544,7 +544,9 @@ mod tests {
         assert_eq!(found("+Tag = 1 + \\\n  2 3\n"), ["syntax 2:5-2:6"]);
         // A line of blanks ends what is continued.
         assert_eq!(found("requirements = A > 1 \\\n\nrank = 3\n"), Vec::<String>::new());
-        assert_eq!(found("requirements = A > 1 && \\\n\n  B > 2\n").len(), 1);
+        // What follows is no command: condor_submit rejects `  B > 2`.
+        let ended = ["syntax 1:24-1:24", "rejected-submit 3:3-3:8"];
+        assert_eq!(found("requirements = A > 1 && \\\n\n  B > 2\n"), ended);
         assert_eq!(found("requirements = A > 1 && \\\n# c \\\n \nrank = OpSys == LINUX\n").len(), 2);
         // A continuation line is not a command, whatever it looks like, and the last line may have no continuation.
         assert_eq!(found("arguments = a \\\n requirments = x\nqueue"), Vec::<String>::new());

@@ -454,7 +454,7 @@ mod tests {
             "NEGOTIATOR_A = 3\nB = $(NEGOTIATOR_A)\nB = 4",
             // Not concurrency limits.
             "MEMORY_LIMIT = 5 GB\nSWAP_LIMIT = 10K\nTIME_LIMIT = 2 * 3600\nCPU_LIMIT = RequestCpus\nX_LIMIT = 80%",
-            "CGROUP_LOW_MEMORY_LIMIT = 75%",
+            "CGROUP_LOW_MEMORY_LIMIT = 75",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }
@@ -591,7 +591,12 @@ mod tests {
                 "warning 1:1+27 unknown daemon prefix `NEGOTATOR`: `NEGOTATOR.PRIORITY_HALFLIFE` has no effect [did you mean `NEGOTIATOR`?]"
             ]
         );
-        assert_eq!(found("SCHEDD.PRIORITY_HALFLIFE = 0"), [""; 0]);
+        assert_eq!(
+            found("SCHEDD.PRIORITY_HALFLIFE = 0"),
+            [
+                "warning 1:1+24 `SCHEDD.PRIORITY_HALFLIFE` has no effect: SCHEDD does not read `PRIORITY_HALFLIFE` [only NEGOTIATOR does: write `PRIORITY_HALFLIFE`]"
+            ]
+        );
         assert_eq!(found("NEGOTIATOR.PRIORITY_HALFLIFE = 0").len(), 1);
         assert_eq!(found("LARGE.X_LIMIT = 5"), [""; 0]);
     }

@@ -174,7 +174,31 @@ fn own_name(name: &[u8]) -> &[u8] {
 
 type Problem = (Severity, String, String);
 
+/// The levels of permission that have security settings of their own.
+const LEVELS: [&str; 14] = [
+    "DEFAULT",
+    "CLIENT",
+    "ALLOW",
+    "READ",
+    "WRITE",
+    "ADMINISTRATOR",
+    "OWNER",
+    "CONFIG",
+    "DAEMON",
+    "NEGOTIATOR",
+    "SOAP",
+    "ADVERTISE_STARTD",
+    "ADVERTISE_SCHEDD",
+    "ADVERTISE_MASTER",
+];
+
 fn of_security(upper: &str, value: &str) -> Option<Problem> {
+    let ends =
+        ["_AUTHENTICATION_METHODS", "_CRYPTO_METHODS", "_AUTHENTICATION", "_ENCRYPTION", "_INTEGRITY", "_NEGOTIATION"];
+    let level = ends.iter().find_map(|end| upper.strip_prefix("SEC_")?.strip_suffix(end))?;
+    if !LEVELS.contains(&level) {
+        return None;
+    }
     let items = || value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
     let unknown = |known: &[&str]| {
         items().find(|item| !known.iter().any(|one| one.eq_ignore_ascii_case(item))).map(str::to_owned)
