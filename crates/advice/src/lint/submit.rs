@@ -512,12 +512,12 @@ mod tests {
             "accounting_group = physics",
             "inputt = a\narguments = $(inputt)",
             "arguments = $Fnx(inputt)\ninputt = x",
-            "inputt = x\nqueue inputt from list.txt",
-            "executables = /bin/a, /bin/b\narguments = -p $CHOICE(Process, executables)\nqueue 2",
+            "executable = /bin/a\ninputt = x\nqueue inputt from list.txt",
+            "executable = /bin/a\nexecutables = /bin/a, /bin/b\narguments = -p $CHOICE(Process, executables)\nqueue 2",
             "outputs = yes\nIF defined outputs\noutput = o\nendif",
             "inputt = yes\nif false\nelif defined inputt\nendif",
-            "queue arguments from (\n  outputs = 3\n  requirments = x\n)",
-            "queue 2 a,b in (outputs = 3,\n  requirments = x )",
+            "executable = /bin/a\nqueue arguments from (\n  outputs = 3\n  requirments = x\n)",
+            "executable = /bin/a\nqueue 2 a,b in (outputs = 3,\n  requirments = x\n)",
             "requirements = TARGET.Machine == LastHost",
             "requirements = TARGET.Machine != mine\n+mine = \"x\"",
             "request_fpus = 1",
@@ -549,7 +549,7 @@ mod tests {
         assert_eq!(found("requirements = A > 1 && \\\n\n  B > 2\n"), ended);
         assert_eq!(found("requirements = A > 1 && \\\n# c \\\n \nrank = OpSys == LINUX\n").len(), 2);
         // A continuation line is not a command, whatever it looks like, and the last line may have no continuation.
-        assert_eq!(found("arguments = a \\\n requirments = x\nqueue"), Vec::<String>::new());
+        assert_eq!(found("executable = /bin/a\narguments = a \\\n requirments = x\nqueue"), Vec::<String>::new());
         assert_eq!(found("requirements = a > 1 \\"), Vec::<String>::new());
         assert_eq!(found("requirements = a > 1 &&\\\n"), ["syntax 1:24-1:24"]);
     }
