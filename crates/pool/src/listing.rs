@@ -104,7 +104,7 @@ struct ListedJob {
     release: String,
 }
 
-/// What `sprio` counts as the limit of a job without end, in minutes.
+/// The limit of a job without end, as `sprio` counts it, in minutes.
 const WITHOUT_END: i64 = 4_294_967_295;
 
 impl ListedJob {
@@ -177,7 +177,7 @@ struct ListedNode {
     partitions: Option<String>,
     /// Words with `+` between them; empty if it is not known.
     state: String,
-    /// What it has, and what of it is allocated.
+    /// Its resources, and the part of them that is allocated.
     tres: TresWeights,
     used: TresWeights,
 }

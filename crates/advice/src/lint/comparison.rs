@@ -66,7 +66,7 @@ impl Finder<'_> {
         self.tree.span(id)
     }
 
-    /// What is known of a reference, unless the ad that the expression is in defines it by itself.
+    /// The facts that are known about a reference, unless the ad that the expression is in defines it by itself.
     fn known(&self, reference: Reference) -> Option<&'static Fact> {
         let ours = reference.scope != RefScope::Target && (self.context.defined)(reference.name);
         fact(reference.name.folded()).filter(|_| !ours)

@@ -178,7 +178,7 @@ impl Reading {
         names.iter().find_map(|name| self.values.get(*name)).filter(|(value, _)| !value.is_empty())
     }
 
-    /// What the whole file lacks or contradicts.
+    /// Reports the parts that the whole file lacks or contradicts.
     fn whole(&mut self, statements: &[String]) {
         let universe = self.value(&["universe", "jobuniverse"]).cloned();
         let at = universe.as_ref().map_or_else(|| queue(statements), |(_, at)| *at);

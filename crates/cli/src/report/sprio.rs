@@ -272,8 +272,8 @@ impl Format {
         Ok(Self { before, columns: parts.map(column).collect::<Result<_, String>>()? })
     }
 
-    /// The columns of a listing, by its headers and its first line; `None` if one is not known. A header does not say
-    /// whether a factor is weighted: factors have decimals.
+    /// The columns of a listing, by its headers and its first line; `None` if one is not known. A header is the same for
+    /// a factor and for its weighted value: factors have decimals.
     ///
     /// ```
     /// use classmate_cli::report::sprio::Format;

@@ -877,7 +877,7 @@ impl JobCase<'_> {
         )
     }
 
-    /// What is counted instead of listed.
+    /// The parts that are counted instead of listed.
     fn notes(&self, line: &str) -> Checked {
         for part in line.split("; ") {
             if let Some(parts) = fit("{} other condition of the job is true for every slot", part) {

@@ -81,7 +81,7 @@ root                                          0.000000        7700              
     holds(expected, &["sshare", "examples/slurm", "-a", "-l"]);
 }
 
-/// What Slurm 22.05.8 and 26.05.5 printed of clusters with jobs in all states, by release and the name of a file.
+/// The output of Slurm 22.05.8 and 26.05.5 for clusters with jobs in all states, by release and the name of a file.
 fn clusters() -> BTreeMap<String, BTreeMap<String, String>> {
     let file = std::fs::File::open(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/slurm/clusters.json.gz")).unwrap();
     serde_json::from_reader(flate2::read::GzDecoder::new(file)).unwrap()

@@ -1,4 +1,4 @@
-//! What a shadow has seen so far: totals, the last cycles and events. Kept in a directory, so that the next run goes on.
+//! The record of a shadow so far: totals, the last cycles and events. Kept in a directory, so that the next run goes on.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File, OpenOptions};

@@ -1,4 +1,4 @@
-//! What a negotiator appends to its log, cycle by cycle, also when the log is rotated.
+//! The text that a negotiator appends to its log, cycle by cycle, also when the log is rotated.
 
 use std::collections::VecDeque;
 use std::fs::File;

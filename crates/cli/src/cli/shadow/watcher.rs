@@ -51,7 +51,7 @@ struct Pending {
     followers: Vec<(PublishedCycle, &'static str)>,
 }
 
-/// What a step has brought.
+/// The result of a step.
 #[derive(Default)]
 pub(super) struct WatchStep {
     pub(super) cycles: Vec<ShadowLine>,

@@ -46,7 +46,7 @@ const TABLES: [(&str, &[(&str, u16)]); 4] = [
 /// The names of `JobStatus`, from 1.
 const JOB_STATES: [&str; 7] = ["idle", "running", "removed", "completed", "held", "transferring", "suspended"];
 
-/// What happens after a key.
+/// The effect of a key on the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AfterKey {
     Continue,

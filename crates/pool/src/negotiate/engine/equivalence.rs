@@ -26,7 +26,7 @@ const EXACT: i64 = 1 << 52;
 #[derive(Debug, Default)]
 pub(super) struct RequestEquivalence(Vec<Option<Vec<u32>>>);
 
-/// What an attribute is compared with.
+/// The values that an attribute is compared with.
 #[derive(Debug, Default)]
 struct Comparisons {
     /// Attributes, each with a number that is added to the attribute.
