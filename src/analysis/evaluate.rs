@@ -207,7 +207,7 @@ impl<'a> Analysis<'a> {
                     }
                 }
                 View::Compare { op, left, right } => {
-                    for (one, op, two) in [(left, op, right), (right, turned(op), left)] {
+                    for (one, op, two) in [(left, op, right), (right, op.turned(), left)] {
                         if let Some(reference) = self.tree.reference(one) {
                             let other = self.eval(two, &facts, 1);
                             let now = narrowed(op, &self.known(reference, &facts), &other, outcome);
@@ -340,17 +340,6 @@ fn binary(op: BinaryOp, left: &Values, right: &Values) -> Values {
         op if op.is_comparison() => compare(op, left, right).values(),
         op if matches!(op.precedence(), 9 | 10) => arithmetic(op, left, right),
         op => bitwise(op, left, right),
-    }
-}
-
-/// `op` with its operands the other way round.
-fn turned(op: BinaryOp) -> BinaryOp {
-    match op {
-        BinaryOp::Less => BinaryOp::Greater,
-        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
-        BinaryOp::Greater => BinaryOp::Less,
-        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
-        other => other,
     }
 }
 

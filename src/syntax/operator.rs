@@ -122,6 +122,18 @@ impl BinaryOp {
         matches!(self.precedence(), 6 | 7)
     }
 
+    /// The comparison with its operands exchanged; other operators as they are.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        match self {
+            BinaryOp::Less => BinaryOp::Greater,
+            BinaryOp::LessEqual => BinaryOp::GreaterEqual,
+            BinaryOp::Greater => BinaryOp::Less,
+            BinaryOp::GreaterEqual => BinaryOp::LessEqual,
+            other => other,
+        }
+    }
+
     /// The precedence of the operator: 1 (`||`) to 10 (`*`), 12 for the default operator.
     pub fn precedence(self) -> u8 {
         match self {

@@ -113,7 +113,7 @@ impl Finder<'_> {
         let pair = |of: NodeId, other: NodeId| Some((self.measured(of)?, self.constant(other)?, other));
         let (op, (measured, value, at)) = match (pair(left, right), pair(right, left)) {
             (Some(pair), _) => (op, pair),
-            (None, Some(pair)) => (turned(op), pair),
+            (None, Some(pair)) => (op.turned(), pair),
             _ => return None,
         };
         let text = written(self.context.text, self.span(at)?);
@@ -167,16 +167,6 @@ impl Finder<'_> {
         let message = format!("`{}` is 0: a quotient of integers has no fraction", written(self.context.text, span));
         let help = format!("write `{one}.0 / {two}`");
         Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
-    }
-}
-
-fn turned(op: BinaryOp) -> BinaryOp {
-    match op {
-        BinaryOp::Less => BinaryOp::Greater,
-        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
-        BinaryOp::Greater => BinaryOp::Less,
-        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
-        other => other,
     }
 }
 
