@@ -17,7 +17,7 @@ use super::line::Lines;
 use super::name_list::{has_no_default, names};
 use super::setting::{leading_number, list_items};
 use super::statement::{self, Statement};
-use super::{Config, Definition, Diagnostic, FoundValue, shown};
+use super::{Config, ConfigError, Definition, Diagnostic, FoundValue, shown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::pcre::{self, Options};
@@ -336,10 +336,7 @@ impl Checker<'_> {
             KnobKind::List if knob.name == "NEGOTIATOR_MATCH_EXPRS" => self.match_exprs(text, definition),
             _ => {
                 // The same code that reads the knob says whether it can.
-                let semantics = self.config.semantics();
-                let found = FoundValue { text: text.to_vec(), place: definition.place.cloned(), semantics };
-                let refused = super::setting::typed(knob.kind, &shown_name, &found);
-                let Err(error) = refused else { return };
+                let Err(error) = self.typed(knob.kind, &shown_name, text, definition) else { return };
                 // Other files may define a macro that these do not; some numbers are computed in an ad.
                 if types::is_expression(value) || !self.config.undefined(definition).is_empty() {
                     return;
@@ -356,6 +353,12 @@ impl Checker<'_> {
                 });
             }
         }
+    }
+
+    /// Reads the value of a definition, after expansion, as one of a kind.
+    fn typed(&self, kind: KnobKind, name: &str, text: &[u8], definition: &Definition<'_>) -> Result<(), ConfigError> {
+        let (text, place) = (text.to_vec(), definition.place.cloned());
+        super::setting::typed(kind, name, &FoundValue { text, place, semantics: self.config.semantics() })
     }
 
     fn expression(&mut self, name: &str, text: &[u8], definition: &Definition<'_>) {

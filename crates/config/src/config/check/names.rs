@@ -14,7 +14,7 @@ pub(super) const FAMILY: [&str; 8] =
 // Lists of `data/names.txt`.
 pub(super) const DAEMONS: &str = "daemons";
 const OF_SLOT_TYPE: &str = "variables of a slot type";
-const LEVELS: &str = "access levels";
+pub(super) const LEVELS: &str = "access levels";
 const OF_LEVEL: &str = "variables of an access level";
 const REMOVED: &str = "removed variables";
 

@@ -3,11 +3,9 @@
 use super::super::facts::is_open;
 use super::super::knob::{self, KnobKind};
 use super::super::name_list::names;
-use super::super::setting::typed;
 use super::super::{Definition, shown};
 use super::Checker;
-use super::names::DAEMONS;
-use crate::config::FoundValue;
+use super::names::{DAEMONS, LEVELS};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
@@ -107,14 +105,10 @@ impl Checker<'_> {
         let problem = match kind {
             // Some are evaluated in an ad.
             Some(_) if is_expression(value.as_bytes()) => None,
-            Some(kind) => {
-                let (text, place) = (expanded.text.trim_ascii().to_vec(), definition.place.cloned());
-                let found = FoundValue { text, place, semantics: self.config.semantics() };
-                typed(kind, &shown(name), &found).err().map(|error| {
-                    let help = "a daemon that reads it ends with an error".to_owned();
-                    (Severity::Error, error.message, help)
-                })
-            }
+            Some(kind) => self.typed(kind, &shown(name), expanded.text.trim_ascii(), definition).err().map(|error| {
+                let help = "a daemon that reads it ends with an error".to_owned();
+                (Severity::Error, error.message, help)
+            }),
             None if upper.starts_with("SEC_") => of_security(&upper, &value),
             None if upper.starts_with("SLOT_TYPE_") => of_slot_type(&upper, &value),
             None => quoted(&upper, &value),
@@ -174,36 +168,19 @@ fn own_name(name: &[u8]) -> &[u8] {
 
 type Problem = (Severity, String, String);
 
-/// The levels of permission that have security settings of their own.
-const LEVELS: [&str; 14] = [
-    "DEFAULT",
-    "CLIENT",
-    "ALLOW",
-    "READ",
-    "WRITE",
-    "ADMINISTRATOR",
-    "OWNER",
-    "CONFIG",
-    "DAEMON",
-    "NEGOTIATOR",
-    "SOAP",
-    "ADVERTISE_STARTD",
-    "ADVERTISE_SCHEDD",
-    "ADVERTISE_MASTER",
-];
-
 fn of_security(upper: &str, value: &str) -> Option<Problem> {
     let ends =
         ["_AUTHENTICATION_METHODS", "_CRYPTO_METHODS", "_AUTHENTICATION", "_ENCRYPTION", "_INTEGRITY", "_NEGOTIATION"];
-    let level = ends.iter().find_map(|end| upper.strip_prefix("SEC_")?.strip_suffix(end))?;
-    if !LEVELS.contains(&level) {
+    let split = |end: &&'static str| Some((upper.strip_prefix("SEC_")?.strip_suffix(*end)?, *end));
+    let (level, end) = ends.iter().find_map(split)?;
+    if !names(LEVELS).chain(["DEFAULT", "ALLOW"]).any(|known| known == level) {
         return None;
     }
     let items = || value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
     let unknown = |known: &[&str]| {
         items().find(|item| !known.iter().any(|one| one.eq_ignore_ascii_case(item))).map(str::to_owned)
     };
-    if upper.ends_with("_AUTHENTICATION_METHODS") {
+    if end == "_AUTHENTICATION_METHODS" {
         let known = [METHODS.as_slice(), &["ANONYMOUS", "GSI"]].concat();
         let word = unknown(&known)?;
         let message = format!("`{word}` is not an authentication method, and is ignored");
@@ -213,13 +190,12 @@ fn of_security(upper: &str, value: &str) -> Option<Problem> {
             "methods are `FS`, `IDTOKENS`, `SSL`, `SCITOKENS` and others".into(),
         ));
     }
-    if upper.ends_with("_CRYPTO_METHODS") {
+    if end == "_CRYPTO_METHODS" {
         let word = unknown(&CIPHERS)?;
         let message = format!("`{word}` is not an encryption method, and is ignored");
         return Some((Severity::Warning, message, "methods are `AES`, `BLOWFISH` and `3DES`".into()));
     }
-    let what = ["_AUTHENTICATION", "_ENCRYPTION", "_INTEGRITY", "_NEGOTIATION"];
-    if !what.iter().any(|end| upper.ends_with(end)) || WISHES.iter().any(|known| known.eq_ignore_ascii_case(value)) {
+    if WISHES.iter().any(|known| known.eq_ignore_ascii_case(value)) {
         return None;
     }
     let help = "write `REQUIRED`, `PREFERRED`, `OPTIONAL` or `NEVER`".to_owned();

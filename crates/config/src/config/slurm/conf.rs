@@ -536,15 +536,7 @@ impl ConfReader<'_> {
     }
 
     fn partitions(&mut self, conf: &mut SlurmConf) {
-        let mut defaults = Pairs::new();
-        for (pairs, place) in std::mem::take(&mut self.partitions) {
-            let name = pairs.get("partitionname").map(|(_, name)| name.clone()).unwrap_or_default();
-            if name.eq_ignore_ascii_case("DEFAULT") {
-                defaults.extend(pairs);
-                continue;
-            }
-            let mut whole = defaults.clone();
-            whole.extend(pairs);
+        for (name, whole, place) in with_defaults(std::mem::take(&mut self.partitions), "partitionname") {
             let mut partition = Partition::named(&name);
             for (key, set) in OF_PARTITION {
                 let Some((shown, value)) = whole.get(key) else { continue };
@@ -564,15 +556,7 @@ impl ConfReader<'_> {
     }
 
     fn nodes(&mut self, conf: &mut SlurmConf) {
-        let mut defaults = Pairs::new();
-        for (pairs, place) in std::mem::take(&mut self.nodes) {
-            let name = pairs.get("nodename").map(|(_, name)| name.clone()).unwrap_or_default();
-            if name.eq_ignore_ascii_case("DEFAULT") {
-                defaults.extend(pairs);
-                continue;
-            }
-            let mut whole = defaults.clone();
-            whole.extend(pairs);
+        for (name, whole, place) in with_defaults(std::mem::take(&mut self.nodes), "nodename") {
             // It does not exist yet.
             if whole.get("state").is_some_and(|(_, state)| state.eq_ignore_ascii_case("FUTURE")) {
                 continue;
@@ -585,6 +569,23 @@ impl ConfReader<'_> {
             }
         }
     }
+}
+
+/// The lines of partitions or nodes, each with its name, which `key` has, and with the pairs of the `DEFAULT` lines before it.
+fn with_defaults(lines: Vec<(Pairs, Location)>, key: &str) -> Vec<(String, Pairs, Location)> {
+    let mut defaults = Pairs::new();
+    let mut found = Vec::with_capacity(lines.len());
+    for (pairs, place) in lines {
+        let name = pairs.get(key).map(|(_, name)| name.clone()).unwrap_or_default();
+        if name.eq_ignore_ascii_case("DEFAULT") {
+            defaults.extend(pairs);
+        } else {
+            let mut whole = defaults.clone();
+            whole.extend(pairs);
+            found.push((name, whole, place));
+        }
+    }
+    found
 }
 
 /// The beginning of the output of `scontrol show config`.
