@@ -7,7 +7,7 @@ use tiny_http::{Header, Method, Request, Response, Server};
 
 use crate::cli::live::{CollectorArguments, LiveReader};
 use crate::cli::shadow::parse_duration;
-use crate::cli::status::PoolStatus;
+use crate::cli::status::{PAUSE, PoolStatus};
 use crate::cli::{Failure, Now, Streams, complain, settings};
 use crate::report::metrics::{MEDIA_TYPE, ReadingCounts, metrics};
 use classmate_config::internal::config::disk::io_reason;
@@ -41,13 +41,8 @@ pub(super) struct ExportArguments {
     place: CollectorArguments,
 }
 
-/// Pause between two readings, in multiples of the time that a reading takes.
-const PAUSE: u32 = 3;
-
 pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), Failure> {
-    if !arguments.place.is_given() {
-        return Err(Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]"));
-    }
+    arguments.place.expect_given()?;
     let config = arguments.config.as_deref().map(|path| settings::pool(Some(path), None, false, streams.err));
     let client = arguments.place.client()?;
     let nothing = |_: &str, _: u64| ();

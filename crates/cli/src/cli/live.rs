@@ -61,6 +61,12 @@ impl CollectorArguments {
         !self.collectors.is_empty()
     }
 
+    /// Fails if no pool is given.
+    pub(super) fn expect_given(&self) -> Result<(), Failure> {
+        let none = || Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]");
+        if self.is_given() { Ok(()) } else { Err(none()) }
+    }
+
     /// A client with the proofs of identity that the user has.
     pub(super) fn client(&self) -> Result<Client, Failure> {
         let credentials = match &self.token {

@@ -1,26 +1,5 @@
-#!/bin/sh
-# Saves what the priorities of a Slurm cluster are made of: sh snapshot.sh DIRECTORY
-#
-# Run it where Slurm's commands work, and copy the directory to where `classmate sprio DIRECTORY` runs. It only reads. A source that
-# cannot be read is named, and the others are saved; the exit status is 1 then.
-
-directory=${1:?expected the directory to write: sh snapshot.sh DIRECTORY}
-mkdir -p "$directory" || exit 1
-failed=0
-
-# save FILE COMMAND ...: the output of a command, if it succeeds.
-save() {
-    file=$directory/$1
-    shift
-    if "$@" >"$file.part"; then
-        mv "$file.part" "$file"
-    else
-        rm -f "$file.part"
-        echo "not saved: $file ($*)" >&2
-        failed=1
-        return 1
-    fi
-}
+# Saves what the priorities of a Slurm cluster are made of. Run it where Slurm's commands work, and copy the directory to where
+# `classmate sprio DIRECTORY` runs.
 
 # What Slurm printed at this moment, for `classmate sprio DIRECTORY --against DIRECTORY/sprio.txt`.
 save sprio.txt sprio -l

@@ -45,10 +45,10 @@ pub(super) struct SnapshotArguments {
 }
 
 /// The commands that save a pool.
-const SCRIPT: &str = include_str!("snapshot.sh");
+const SCRIPT: &str = concat!(include_str!("snapshot-save.sh"), include_str!("snapshot.sh"));
 
 /// The commands that save a Slurm cluster.
-const SLURM_SCRIPT: &str = include_str!("snapshot-slurm.sh");
+const SLURM_SCRIPT: &str = concat!(include_str!("snapshot-save.sh"), include_str!("snapshot-slurm.sh"));
 
 pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(), Failure> {
     let script = if arguments.slurm { SLURM_SCRIPT } else { SCRIPT };

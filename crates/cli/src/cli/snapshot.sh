@@ -1,25 +1,5 @@
-#!/bin/sh
-# Saves what a negotiation cycle of HTCondor reads: sh snapshot.sh DIRECTORY
-#
-# Run it where the tools of the pool work, best on the central manager, and copy the directory to where `classmate negotiate DIRECTORY` runs.
-# It only reads. A source that cannot be read is named, and the others are saved; the exit status is 1 then.
-
-directory=${1:?expected the directory to write: sh snapshot.sh DIRECTORY}
-mkdir -p "$directory" || exit 1
-failed=0
-
-# save FILE COMMAND ...: the output of a command, if it succeeds.
-save() {
-    file=$directory/$1
-    shift
-    if "$@" >"$file.part"; then
-        mv "$file.part" "$file"
-    else
-        rm -f "$file.part"
-        echo "not saved: $file ($*)" >&2
-        failed=1
-    fi
-}
+# Saves what a negotiation cycle of HTCondor reads. Run it where the tools of the pool work, best on the central manager, and copy
+# the directory to where `classmate negotiate DIRECTORY` runs.
 
 save slots.ads condor_status -long
 save jobs.ads condor_q -allusers -global -long

@@ -12,6 +12,9 @@ use classmate_pool::internal::negotiate::directory::SlotAttributes;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::{Outcome, Snapshot};
 
+/// Pause between two readings, in multiples of the time that a reading takes.
+pub(super) const PAUSE: u32 = 3;
+
 /// A live pool at one moment.
 #[derive(Debug)]
 pub(crate) struct PoolStatus {

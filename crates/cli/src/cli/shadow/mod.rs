@@ -79,9 +79,7 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), Failure> {
-    if !arguments.place.is_given() {
-        return Err(Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]"));
-    }
+    arguments.place.expect_given()?;
     let config = arguments.config.as_deref().map(|path| settings::pool(Some(path), None, false, streams.err));
     let config = config.transpose()?;
     let client = arguments.place.client()?;

@@ -13,7 +13,7 @@ use view::{AfterKey, TopView};
 
 use crate::cli::live::CollectorArguments;
 use crate::cli::shadow::parse_duration;
-use crate::cli::status::PoolStatus;
+use crate::cli::status::{PAUSE, PoolStatus};
 use crate::cli::{Failure, Streams, leaked, settings};
 use classmate_config::internal::config::disk::io_reason;
 use classmate_wire::Progress;
@@ -46,13 +46,8 @@ pub(super) struct TopArguments {
 /// Time that is waited for a key.
 const WAIT: Duration = Duration::from_millis(250);
 
-/// Pause between two readings, in multiples of the time that a reading takes.
-const PAUSE: u32 = 3;
-
 pub(super) fn run(arguments: &TopArguments, streams: Streams) -> Result<(), Failure> {
-    if !arguments.place.is_given() {
-        return Err(Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]"));
-    }
+    arguments.place.expect_given()?;
     let config = arguments.config.as_deref().map(|path| settings::pool(Some(path), None, false, streams.err));
     // The thread that reads may wait for a daemon when the command ends.
     let place = &*leaked(arguments.place.clone());
