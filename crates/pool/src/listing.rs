@@ -5,7 +5,10 @@
 //! text does not say their zone. One file: both forms fill the same two records; the last quarter is tests.
 
 use std::io::{self, BufRead};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
@@ -162,9 +165,12 @@ impl ListedJob {
             integer("JobCurrentStartDate", self.started);
         }
         integer("ServerTime", self.seen);
-        let gpus = if ad.contains("RequestGPUs") { " && TARGET.GPUs >= RequestGPUs" } else { "" };
-        let requirements = format!("TARGET.Cpus >= RequestCpus && TARGET.Memory >= RequestMemory{gpus}");
-        expression(&mut ad, "Requirements", &requirements)?;
+        let requirements = if ad.contains("RequestGPUs") {
+            "TARGET.Cpus >= RequestCpus && TARGET.Memory >= RequestMemory && TARGET.GPUs >= RequestGPUs"
+        } else {
+            "TARGET.Cpus >= RequestCpus && TARGET.Memory >= RequestMemory"
+        };
+        expression(&mut ad, "Requirements", requirements)?;
         Ok(ad)
     }
 }
@@ -219,22 +225,30 @@ impl ListedNode {
         ad.insert("PartitionableSlot", Value::Bool(true));
         // A node serves several jobs in a cycle.
         let mut resources = Vec::new();
-        for (name, resource) in [("Cpus", "cpu"), ("Memory", "mem"), ("GPUs", "gres/gpu")] {
+        for (name, resource, requested) in [
+            ("Cpus", "cpu", "TARGET.RequestCpus ?: 0"),
+            ("Memory", "mem", "TARGET.RequestMemory ?: 0"),
+            ("GPUs", "gres/gpu", "TARGET.RequestGPUs ?: 0"),
+        ] {
             let (all, used) = (self.tres.of(resource), self.used.of(resource));
             if all > 0.0 || name != "GPUs" {
                 resources.push(name);
                 ad.insert(name, Value::Int(whole((all - used).max(0.0))));
                 ad.insert(format!("TotalSlot{name}").as_str(), Value::Int(whole(all)));
-                expression(&mut ad, &format!("Consumption{name}"), &format!("TARGET.Request{name} ?: 0"))?;
+                expression(&mut ad, &format!("Consumption{name}"), requested)?;
             }
         }
         ad.insert("MachineResources", Value::Str(resources.join(" ").as_str().into()));
-        let mut states =
-            self.state.split(['+', '*']).map(|word| word.trim_end_matches(['*', '~', '#', '$', '@', '!', '%']));
+        let mut states = self.state.split('+').map(|word| word.trim_end_matches(['*', '~', '#', '$', '@', '!', '%']));
         let available = !states.any(|state| UNAVAILABLE.contains(&state));
-        let gpus = if ad.contains("GPUs") { " && (TARGET.RequestGPUs ?: 0) <= MY.GPUs" } else { "" };
-        let fits = format!("TARGET.RequestCpus <= MY.Cpus && TARGET.RequestMemory <= MY.Memory{gpus}");
-        expression(&mut ad, "Requirements", if available { &fits } else { "false" })?;
+        let requirements = match (available, ad.contains("GPUs")) {
+            (false, _) => "false",
+            (true, false) => "TARGET.RequestCpus <= MY.Cpus && TARGET.RequestMemory <= MY.Memory",
+            (true, true) => {
+                "TARGET.RequestCpus <= MY.Cpus && TARGET.RequestMemory <= MY.Memory && (TARGET.RequestGPUs ?: 0) <= MY.GPUs"
+            }
+        };
+        expression(&mut ad, "Requirements", requirements)?;
         Ok(ad)
     }
 }
@@ -265,9 +279,15 @@ fn whole(amount: f64) -> i64 {
     amount as i64
 }
 
-fn expression(ad: &mut ClassAd, name: &str, text: &str) -> Result<(), String> {
-    let parsed: Expr = text.parse().map_err(|error| format!("`{text}`: {error}"))?;
-    ad.insert_expr(name, &parsed);
+/// Adds an expression; the ads of all jobs or nodes share it.
+fn expression(ad: &mut ClassAd, name: &str, text: &'static str) -> Result<(), String> {
+    static PARSED: LazyLock<Mutex<HashMap<&'static str, Expr>>> = LazyLock::new(Mutex::default);
+    let mut parsed = PARSED.lock().unwrap_or_else(PoisonError::into_inner);
+    let expr = match parsed.entry(text) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(new) => new.insert(text.parse().map_err(|error| format!("`{text}`: {error}"))?),
+    };
+    ad.insert_expr(name, expr);
     Ok(())
 }
 
