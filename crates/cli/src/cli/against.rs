@@ -123,8 +123,7 @@ impl PrintedPriorities {
             return now;
         };
         let weight = f64::from(conf.weights.age);
-        let column = |header: &str| self.columns.iter().position(|column| column == header);
-        let (of_age, of_sum) = (column("AGE"), column("PRIORITY"));
+        let (of_age, of_sum) = (self.column("AGE"), self.column("PRIORITY"));
         let (mut from, mut to) = (f64::NEG_INFINITY, now as f64);
         for row in &self.rows {
             let Some(age) = ages.get(&self.key(row)) else { continue };
@@ -149,12 +148,14 @@ impl PrintedPriorities {
         if from > to || to >= now as f64 { now } else { chosen.round() as i64 }
     }
 
+    /// The place of the first column with a header.
+    fn column(&self, header: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column == header)
+    }
+
     /// The job and the partition of a row.
-    pub(super) fn key(&self, row: &[String]) -> [String; 2] {
-        ["JOBID", "PARTITION"].map(|header| {
-            let at = self.columns.iter().position(|column| column == header);
-            at.and_then(|at| row.get(at)).cloned().unwrap_or_default()
-        })
+    fn key(&self, row: &[String]) -> [String; 2] {
+        ["JOBID", "PARTITION"].map(|header| self.column(header).and_then(|at| row.get(at)).cloned().unwrap_or_default())
     }
 
     /// The job and the partition of a line, as they are printed.

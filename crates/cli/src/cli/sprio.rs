@@ -113,22 +113,23 @@ pub(super) fn run(arguments: &SprioArguments, streams: Streams) -> Result<(), Fa
     notes.show(streams.err);
     let settings = snapshot.settings();
     enlist(&mut snapshot.slots, slurm.conf(), &settings);
-    let cluster = ListedCluster { arguments, wanted: &wanted, snapshot: &snapshot, slurm: &slurm };
     let conf = slurm.conf();
+    let machines = SlurmNodes::of(snapshot.slots.iter().filter(|ad| is_slot(ad)), conf, &settings);
+    let cluster = ListedCluster { arguments, wanted: &wanted, snapshot: &snapshot, slurm: &slurm, machines };
     let shown = DefaultColumns {
         long: arguments.long,
         normal: arguments.norm,
         user: !arguments.user.is_empty(),
         release: slurm.files().options.release,
     };
-    let format = given.unwrap_or_else(|| Format::default_of(shown, conf.weights, !conf.tres_weights.is_empty()));
+    let default_of = |shown| Format::default_of(shown, conf.weights, !conf.tres_weights.is_empty());
+    let format = given.unwrap_or_else(|| default_of(shown));
     if let Some(path) = &arguments.against {
-        let switches = [false, true];
-        let known = switches
-            .map(|long| switches.map(|normal| switches.map(|user| DefaultColumns { long, normal, user, ..shown })));
-        let known = known.as_flattened().as_flattened().iter();
-        let known: Vec<Format> =
-            known.map(|shown| Format::default_of(*shown, conf.weights, !conf.tres_weights.is_empty())).collect();
+        let switched = |bits: u8| {
+            let [long, normal, user] = [1, 2, 4].map(|bit| bits & bit != 0);
+            default_of(DefaultColumns { long, normal, user, ..shown })
+        };
+        let known: Vec<Format> = (0..8).map(switched).collect();
         let printed = PrintedPriorities::read(path, Some(&format), &known)?;
         let fitted = || printed.computed_at(&cluster.ages(&printed), conf, snapshot.now);
         let now = arguments.files.now.map_or_else(fitted, |_| snapshot.now);
@@ -169,6 +170,7 @@ struct ListedCluster<'a> {
     wanted: &'a [(i64, Option<i64>)],
     snapshot: &'a Snapshot,
     slurm: &'a SlurmSettings,
+    machines: SlurmNodes,
 }
 
 impl ListedCluster<'_> {
@@ -177,10 +179,8 @@ impl ListedCluster<'_> {
         let settings = self.snapshot.settings();
         let computed = EvalOptions { now, ..settings.clone() };
         let conf = self.slurm.conf();
-        let slots = self.snapshot.slots.iter().filter(|ad| is_slot(ad));
-        let machines = SlurmNodes::of(slots, conf, &settings);
-        let figures = Standpoint::figures_of(self.slurm, &machines, &self.snapshot.jobs, &computed);
-        let standpoint = Standpoint::new(self.slurm, &machines, self.slurm.tree(), &figures);
+        let figures = Standpoint::figures_of(self.slurm, &self.machines, &self.snapshot.jobs, &computed);
+        let standpoint = Standpoint::new(self.slurm, &self.machines, self.slurm.tree(), &figures);
         let listed = |ad: &&ClassAd| is_listed(AdReader::of(ad, &settings), conf.flags, settings.now);
         let candidates = |ad: &ClassAd| {
             let facts = AdReader::of(ad, &settings);
