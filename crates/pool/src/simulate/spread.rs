@@ -24,10 +24,15 @@ impl Spread {
     /// assert_eq!(spread, Spread { mean: 2.0, median: 2.0, p95: 4.0, max: 4.0 });
     /// ```
     pub fn of(mut numbers: Vec<f64>) -> Self {
+        numbers.sort_unstable_by(f64::total_cmp);
+        Self::of_sorted(&numbers)
+    }
+
+    /// As [`Spread::of`], of ascending numbers.
+    pub fn of_sorted(numbers: &[f64]) -> Self {
         if numbers.is_empty() {
             return Self::default();
         }
-        numbers.sort_unstable_by(f64::total_cmp);
         let count = numbers.len();
         let rank = (count * 95).div_ceil(100).clamp(1, count);
         Self {
@@ -66,9 +71,8 @@ pub fn gini(mut numbers: Vec<f64>) -> f64 {
     if sum == 0.0 { 0.0 } else { 2.0 * ranked / (count * sum) - (count + 1.0) / count }
 }
 
-/// The numbers that 0, 5, 10, … 100 % are not above, each the nearest rank; none without numbers.
-pub fn quantiles(mut numbers: Vec<f64>) -> Vec<f64> {
-    numbers.sort_unstable_by(f64::total_cmp);
+/// The numbers that 0, 5, 10, … 100 % of ascending ones are not above, each the nearest rank; none without numbers.
+pub fn quantiles(numbers: &[f64]) -> Vec<f64> {
     let rank = |percent: usize| (numbers.len() * percent).div_ceil(100).clamp(1, numbers.len());
     if numbers.is_empty() { Vec::new() } else { (0..=100).step_by(5).map(|at| numbers[rank(at) - 1]).collect() }
 }
@@ -93,8 +97,8 @@ mod tests {
 
     #[test]
     fn quantiles_are_numbers_that_occur() {
-        let found = quantiles((1..=40).map(f64::from).collect());
+        let found = quantiles(&(1..=40).map(f64::from).collect::<Vec<_>>());
         assert_eq!((found.len(), found[0], found[1], found[10], found[20]), (21, 1.0, 2.0, 20.0, 40.0));
-        assert_eq!(quantiles(vec![7.0]), [7.0; 21]);
+        assert_eq!(quantiles(&[7.0]), [7.0; 21]);
     }
 }

@@ -36,6 +36,9 @@ pub(super) struct SimulationTally<'w> {
     group_contention: Contention,
     /// Submitters with requests in the last cycle.
     entitled: Vec<usize>,
+    /// The last cycle in which a submitter, or a group, was entitled to a share.
+    entitled_in: Vec<u64>,
+    group_entitled_in: Vec<u64>,
     too_large: Vec<usize>,
     refused: u64,
     cycles: u64,
@@ -87,6 +90,8 @@ impl<'w> SimulationTally<'w> {
             contention: Contention::new(workload.submitters.len(), cores),
             group_contention: Contention::new(groups.len(), cores),
             entitled: Vec::new(),
+            entitled_in: vec![0; workload.submitters.len()],
+            group_entitled_in: vec![0; groups.len()],
             groups,
             states: vec![JobState::default(); jobs.len()],
             tallies: (0..workload.submitters.len()).map(tally).collect(),
@@ -193,13 +198,11 @@ impl<'w> SimulationTally<'w> {
     /// Records a cycle, with the entitled shares of the submitters that had requests.
     pub(super) fn cycle(&mut self, now: i64, due: &[(usize, f64)]) {
         self.cycles += 1;
-        for who in std::mem::take(&mut self.entitled) {
-            self.contention.entitle(who, now, None);
-            self.group_contention.entitle(self.group_of[who], now, None);
-        }
+        let before = std::mem::take(&mut self.entitled);
         for &(who, share) in due {
             self.contention.entitle(who, now, Some(share));
             self.entitled.push(who);
+            self.entitled_in[who] = self.cycles;
             self.tallies[who].due.add_at(self.steps, now, share);
             self.cycle_due[self.group_of[who]] += share;
         }
@@ -209,7 +212,17 @@ impl<'w> SimulationTally<'w> {
             let sum = std::mem::take(&mut self.cycle_due[group]);
             if sum > 0.0 {
                 self.group_contention.entitle(group, now, Some(sum));
+                self.group_entitled_in[group] = self.cycles;
                 self.group_due[group].add_at(self.steps, now, sum);
+            }
+        }
+        for who in before {
+            let group = self.group_of[who];
+            if self.entitled_in[who] != self.cycles {
+                self.contention.entitle(who, now, None);
+            }
+            if self.group_entitled_in[group] != self.cycles {
+                self.group_contention.entitle(group, now, None);
             }
         }
     }
@@ -317,15 +330,16 @@ impl<'w> SimulationTally<'w> {
         used: f64,
     ) -> EntityRow {
         let tallies = || members.iter().map(|&at| &self.tallies[at]);
-        let waits: Vec<f64> = tallies().flat_map(|tally| tally.waits.iter().copied()).collect();
+        let mut waits: Vec<f64> = tallies().flat_map(|tally| tally.waits.iter().copied()).collect();
+        waits.sort_unstable_by(f64::total_cmp);
         let own: f64 = tallies().map(|tally| tally.use_.total()).sum();
         EntityRow {
             name,
             jobs: tallies().map(|tally| tally.jobs).sum(),
             completed: tallies().map(|tally| tally.completed).sum(),
             too_large: tallies().map(|tally| tally.too_large).sum(),
-            wait: Spread::of(waits.clone()),
-            wait_quantiles: quantiles(waits),
+            wait: Spread::of_sorted(&waits),
+            wait_quantiles: quantiles(&waits),
             longest_wait: tallies().map(|tally| tally.longest).max().unwrap_or(0),
             slowdown: Spread::of(tallies().flat_map(|tally| tally.slowdowns.iter().copied()).collect()),
             core_seconds: own,
