@@ -2,8 +2,8 @@
 //!
 //! A block marked `console` holds commands behind `$ ` and what they print, standard error behind standard output;
 //! `[status 2]` is an exit status other than 0, and a line `…` stands for any lines. Commands run in a shell in the
-//! root of the repository. `UPDATE=1 cargo test --test manual` writes the answers; read the difference before you
-//! keep it.
+//! root of the repository; the folder `target/` and the name of the document is theirs, and empty at first.
+//! `UPDATE=1 cargo test -p classmate-cli --test cli manual::` writes the answers; read the difference before you keep it.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::Path;
@@ -28,7 +28,7 @@ fn transcript(command: &str) -> String {
     text
 }
 
-/// Whether the lines are those expected, where `…` stands for any number of lines.
+/// True if the lines are those expected, where `…` stands for any number of lines.
 fn alike(expected: &[&str], found: &[&str]) -> bool {
     match (expected, found) {
         ([], []) => true,
@@ -40,6 +40,11 @@ fn alike(expected: &[&str], found: &[&str]) -> bool {
 
 /// Runs the examples of a document; returns it with the answers found, and how many there were.
 fn check(document: &Path, update: bool) -> usize {
+    // What an earlier run of the examples left could be taken for their results.
+    let left = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target")).join(document.file_stem().unwrap());
+    if left.is_dir() {
+        std::fs::remove_dir_all(left).unwrap();
+    }
     let text = std::fs::read_to_string(document).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let (mut written, mut at, mut ran) = (String::new(), 0, 0);
