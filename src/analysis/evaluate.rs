@@ -3,6 +3,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+
 use super::compare::{compare, identical, narrowed, narrowed_identical};
 use super::facts::Facts;
 use super::number::{arithmetic, bitwise, unary};
@@ -51,13 +53,20 @@ pub fn unknown(_: Reference) -> Values {
 pub struct Analysis<'a> {
     tree: &'a Arc<Tree>,
     base: Base<'a>,
+    parts: Option<&'a HashMap<NodeId, Values>>,
     left: Cell<u32>,
 }
 
 impl<'a> Analysis<'a> {
     /// An analysis of a tree, given what its references can be.
     pub fn new(tree: &'a Arc<Tree>, base: Base<'a>) -> Self {
-        Analysis { tree, base, left: Cell::new(MAX_NODES) }
+        Analysis { tree, base, parts: None, left: Cell::new(MAX_NODES) }
+    }
+
+    /// The same, where it is also known what some parts can be.
+    #[must_use]
+    pub fn with_parts(self, parts: &'a HashMap<NodeId, Values>) -> Self {
+        Analysis { parts: Some(parts), ..self }
     }
 
     /// The tree.
@@ -96,7 +105,14 @@ impl<'a> Analysis<'a> {
             return Values::any();
         }
         self.left.set(left - 1);
-        let depth = depth + 1;
+        let values = self.computed(id, facts, depth + 1);
+        match self.parts.and_then(|parts| parts.get(&id)) {
+            Some(known) => values.intersection(known),
+            None => values,
+        }
+    }
+
+    fn computed(&self, id: NodeId, facts: &Facts, depth: u32) -> Values {
         if let Some(value) = constant(self.tree, id) {
             return Values::value(&value);
         }
@@ -297,6 +313,11 @@ const SURROUNDED: [&[u8]; 17] = [
     b"usermap",
 ];
 
+/// Tests whether the value of a function depends on nothing but its arguments.
+pub(super) fn is_self_contained(name: Name) -> bool {
+    builtin::find(name).is_some_and(|function| function.pure) && !SURROUNDED.contains(&name.folded())
+}
+
 /// Nodes of a constant part that is computed.
 const MAX_CONSTANT_NODES: NodeId = 64;
 
@@ -314,7 +335,7 @@ fn constant(tree: &Arc<Tree>, id: NodeId) -> Option<Value> {
         Node::Conditional { .. } | Node::Subscript { .. } => true,
         Node::Call(call) => {
             let name = tree.calls[*call as usize].name;
-            builtin::find(name).is_some_and(|function| function.pure) && !SURROUNDED.contains(&name.folded())
+            is_self_contained(name)
         }
         _ => false,
     };

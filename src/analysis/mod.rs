@@ -11,4 +11,6 @@ pub mod compare;
 pub mod evaluate;
 pub mod facts;
 pub mod number;
+pub mod proof;
+mod quantities;
 pub mod values;

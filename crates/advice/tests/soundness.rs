@@ -4,6 +4,7 @@
 use classmate::internal::ad::ClassAd;
 use classmate::internal::analysis::clauses::{Certainty, claims};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
+use classmate::internal::analysis::proof::{PairAnswer, find_pair};
 use classmate::internal::analysis::values::{Truths, Values};
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::syntax::expr::{Expr, Node, Tree, copy_into};
@@ -370,4 +371,37 @@ proptest! {
     fn claims_about_related_clauses_are_true(text in chains(), ads in prop::collection::vec((ad(), ad()), 12)) {
         claims_hold(&text, &ads)?;
     }
+
+    /// What is proven of two conditions is not contradicted by ads, and a pair of ads that is found is one.
+    #[test]
+    fn proofs_are_true(
+        texts in prop_oneof![(expression(), expression()), (chains(), chains())],
+        ads in prop::collection::vec((ad(), ad()), 12),
+    ) {
+        let (one, two) = (parsed(&texts.0), parsed(&texts.1));
+        let settings = EvalOptions::default();
+        let is_pair = |my: &ClassAd, target: &ClassAd| {
+            let scope = Scope::new(my, &settings).with_target(target);
+            scope.holds(&one) && !scope.holds(&two)
+        };
+        match find_pair(&[&one], &[&two], &settings) {
+            PairAnswer::Found { my, target } => prop_assert!(is_pair(&my, &target), "{one}, not {two}: {my} {target}"),
+            PairAnswer::Impossible => {
+                for (my, target) in ads.iter().filter(|(my, target)| is_moderate(my) && is_moderate(target)) {
+                    prop_assert!(!is_pair(my, target), "{one}, not {two}: {my} {target}");
+                }
+            }
+            PairAnswer::Open => {}
+        }
+    }
+}
+
+/// Tests for ads whose numbers are those of which proofs speak: up to 2^53.
+fn is_moderate(ad: &ClassAd) -> bool {
+    let (limit, settings) = (9_007_199_254_740_992.0, EvalOptions::default());
+    ad.names().all(|name| {
+        let value = Scope::new(ad, &settings).eval_attr(name).unwrap();
+        let number = value.as_number();
+        number.is_none_or(|number| number.is_nan() || number.abs() <= limit)
+    })
 }

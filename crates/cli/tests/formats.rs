@@ -51,6 +51,8 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("config-get/1", &["config", "get", "NEGOTIATOR_INTERVAL"]),
     ("config-check/1", &["config", "check", "crates/cli/tests/data/wrong.conf"]),
     ("lint/1", &["lint", "crates/cli/tests/data/lint.conf"]),
+    ("policy/1", &["policy", "implies", "Memory > 1024", "Memory > 4096"]),
+    ("policy/1", &["policy", "never", "Cpus > 4 && Cpus < 2"]),
     ("versions/1", &["versions", "crates/cli/tests/data/versions.ads", "--from", "23.0"]),
     ("versions-expression/1", &["versions", "Memory > 2G"]),
     ("test/1", &["test", "examples/policy/start.toml", "examples/policy/owner.toml", "--coverage"]),

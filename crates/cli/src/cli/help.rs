@@ -26,7 +26,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ),
     ("Live pools", &["top", "export", "shadow"]),
     ("ClassAds", &["eval", "match", "ads", "repl", "functions"]),
-    ("Policies and configuration", &["config", "lint", "fmt", "test", "versions"]),
+    ("Policies and configuration", &["config", "lint", "fmt", "test", "policy", "versions"]),
     ("Slurm and DIRAC", &["sprio", "sshare", "taskqueues"]),
     ("Simulation", &["simulate", "compare", "experiment", "generate"]),
     ("Setup", &["completions", "man", "conform"]),

@@ -28,6 +28,7 @@ mod negotiate;
 mod output;
 mod policy;
 mod pool;
+mod proof;
 mod quotas;
 mod repl;
 mod report;
@@ -158,6 +159,7 @@ enum Command {
     Autoclusters(autoclusters::AutoclustersArguments),
     Lint(lint::LintArguments),
     Fmt(fmt::FmtArguments),
+    Policy(proof::ProofArguments),
     Test(test::TestArguments),
     Versions(Box<versions::VersionsArguments>),
     Conform(conform::ConformArguments),
@@ -316,6 +318,7 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         Command::Config(arguments) => config::run(arguments, streams),
         Command::Autoclusters(arguments) => done(autoclusters::run(arguments, streams)),
         Command::Lint(arguments) => lint::run(arguments, streams),
+        Command::Policy(arguments) => proof::run(arguments, streams),
         Command::Test(arguments) => test::run(arguments, streams),
         Command::Versions(arguments) => done(versions::run(arguments, streams)),
         Command::Fmt(arguments) => fmt::run(arguments, streams),
