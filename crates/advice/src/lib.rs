@@ -33,6 +33,7 @@
 // Pages of other crates of the workspace link here at the first `cargo doc`, whichever is written first.
 #![doc(html_root_url = "../")]
 
+mod advise;
 mod autoclusters;
 mod explain;
 mod fmt;
@@ -63,6 +64,9 @@ pub use crate::whatif::{Difference, what_if};
 /// Parts that the other crates of this workspace use; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
+    pub mod advise {
+        pub use crate::advise::*;
+    }
     pub mod picture {
         pub use crate::picture::*;
     }

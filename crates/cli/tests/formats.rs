@@ -29,6 +29,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("explain-group/1", &["explain", "examples/groups", "--group", "chemistry"]),
     ("whatif/1", &["whatif", "examples/groups", "--set", "GROUP_QUOTA_chemistry = 5"]),
     ("whatif/1", &["whatif", "examples/stuck", "--set-job", "RequestMemory > 8192", "RequestMemory = 8192"]),
+    ("advise/1", &["advise", "examples/groups", "--goal", "chemistry >= 40% of pool"]),
     ("report/1", &["report", "examples/groups", "--output", "-"]),
     ("verify/1", &["verify", "examples/verify"]),
     ("quotas/1", &["quotas", "examples/groups"]),

@@ -1,5 +1,6 @@
 //! Integration tests of the command and of everything at once; each module is named after what it guards.
 
+mod advise;
 mod bad_input;
 mod characters;
 mod conformance;

@@ -41,7 +41,7 @@ fn pool(config: &str, slots: Vec<ClassAd>, jobs: &[Vec<ClassAd>]) -> Snapshot {
 
 fn plan(cycles: u32, interval: i64, run_time: &str) -> ReplayPlan {
     let run_time = parse_expr(run_time.as_bytes(), &ParseOptions::default()).unwrap();
-    ReplayPlan { cycles, interval, run_time: Some(run_time) }
+    ReplayPlan { cycles, interval, run_time: Some(run_time), refill: false }
 }
 
 fn played(snapshot: Snapshot, plan: &ReplayPlan) -> Vec<CycleReport> {
@@ -89,6 +89,14 @@ fn jobs_run_for_their_time_and_make_room() {
     // At 0 two start, for 100 s; at 60 nothing ends; at 120 both have, and the third starts; it ends at 220.
     assert_eq!(counts(&cycles), [[0, 2, 0, 2, 1], [0, 0, 0, 2, 1], [2, 1, 0, 1, 0], [0, 0, 0, 1, 0], [1, 0, 0, 0, 0]]);
     assert_eq!(cycles.iter().map(|c| c.now - 1_000_000).collect::<Vec<_>>(), [0, 60, 120, 180, 240]);
+}
+
+#[test]
+fn demand_stays_as_it_is_if_jobs_that_end_are_replaced() {
+    let snapshot = pool("", vec![slot("a", ""), slot("b", "")], &[jobs("u", 1, 3, "RunTime = 100")]);
+    let cycles = played(snapshot, &ReplayPlan { refill: true, ..plan(5, 60, "RunTime") });
+    // As above, but at 120 and 240 two of three idle jobs start.
+    assert_eq!(counts(&cycles), [[0, 2, 0, 2, 1], [0, 0, 0, 2, 1], [2, 2, 0, 2, 1], [0, 0, 0, 2, 1], [2, 2, 0, 2, 1]]);
 }
 
 #[test]

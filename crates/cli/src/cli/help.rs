@@ -17,6 +17,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "verify",
             "explain",
             "whatif",
+            "advise",
             "diff",
             "report",
             "quotas",

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand.
 
 mod ads;
+mod advise;
 mod against;
 mod autoclusters;
 mod compare;
@@ -140,6 +141,7 @@ enum Command {
     Whatif(Box<whatif::WhatifArguments>),
     Diff(whatif::DiffArguments),
     Report(Box<report::ReportArguments>),
+    Advise(Box<advise::AdviseArguments>),
     Generate(generate::GenerateArguments),
     Simulate(Box<simulate::SimulateArguments>),
     Compare(compare::CompareArguments),
@@ -299,6 +301,7 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
         Command::Explain(arguments) => done(explain::run(arguments, streams)),
         Command::Whatif(arguments) => whatif::run(arguments, streams),
         Command::Report(arguments) => done(report::run(arguments, streams)),
+        Command::Advise(arguments) => done(advise::run(arguments, streams)),
         Command::Verify(arguments) => verify::run(arguments, streams),
         Command::Diff(arguments) => whatif::diff(arguments, streams),
         Command::Generate(arguments) => done(generate::run(arguments)),

@@ -93,7 +93,7 @@ pub(super) struct Pace {
 impl Pace {
     pub(super) fn plan(&self, cycles: u32, config: &Config, streams: Streams) -> Result<ReplayPlan, Failure> {
         let run_time = self.run_time.as_deref().map(|text| parsed(text, "--run-time", streams)).transpose();
-        Ok(ReplayPlan { cycles, interval: interval(self.interval, config)?, run_time: run_time? })
+        Ok(ReplayPlan { cycles, interval: interval(self.interval, config)?, run_time: run_time?, refill: false })
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The only module that draws. Errors come in as values with a place; what would have been right is said here.
 
+pub mod advise;
 pub mod autoclusters;
 pub mod config;
 pub mod cycle;

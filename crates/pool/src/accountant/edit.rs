@@ -130,6 +130,23 @@ impl Edit {
         Ok(Edited { transaction: changes(&accountant, log)?, message, known })
     }
 
+    /// The log after the change, in memory alone.
+    ///
+    /// # Errors
+    /// As for [`Self::apply`].
+    pub fn applied(
+        &self,
+        log: &AccountantLog,
+        rules: FactorRules,
+        groups: &dyn GroupOf,
+        now: i64,
+    ) -> Result<AccountantLog, EditError> {
+        let edited = self.apply(log, rules, groups, now)?;
+        let mut log = log.clone();
+        log.change(&edited.transaction);
+        Ok(log)
+    }
+
     fn check(&self) -> Result<(), EditError> {
         let (value, fits, expected) = match self {
             Self::Priority(_, value) => (*value, value.is_finite(), "a finite number"),

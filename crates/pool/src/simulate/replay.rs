@@ -52,6 +52,8 @@ pub struct ReplayPlan {
     /// Run time of a job in seconds, evaluated in the job with the slot as TARGET. A job for which this is not a number
     /// never ends.
     pub run_time: Option<Expr>,
+    /// True if jobs that end are idle again, as if others like them came: demand stays as it is.
+    pub refill: bool,
 }
 
 /// A cycle, and the state of the pool after it.
@@ -142,7 +144,7 @@ pub fn replay(
 /// An invalid setting.
 pub fn slots_after(snapshot: &Snapshot, outcome: &Outcome) -> Result<Vec<ClassAd>, ConfigError> {
     let rules = Rules::read(&snapshot.config, &snapshot.settings())?;
-    let plan = ReplayPlan { cycles: 1, interval: 1, run_time: None };
+    let plan = ReplayPlan { cycles: 1, interval: 1, run_time: None, refill: false };
     let mut pool = PoolState::new(snapshot.clone(), &rules, &plan)?;
     // No jobs beside those that were matched.
     pool.leftovers = false;
@@ -287,7 +289,7 @@ impl<'r> PoolState<'r> {
         self.running = running;
         for run in &over {
             if let Some(job) = run.job {
-                self.set_job(job, COMPLETED, None);
+                self.set_job(job, if self.plan.refill { IDLE } else { COMPLETED }, None);
             }
             self.vacate(&run.slot);
         }
