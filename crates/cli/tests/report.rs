@@ -242,6 +242,76 @@ fn the_default_file_is_named_after_the_pool_and_printed() {
     assert_eq!(failed.status.code(), Some(1));
 }
 
+/// The change of the example: a quota of 5 instead of 10.
+const QUOTA: [&str; 4] = ["whatif", "examples/groups", "--set", "GROUP_QUOTA_chemistry = 5"];
+
+fn what_if(change: &[&str], format: &str) -> String {
+    classmate(&[change, &["--format", format]].concat())
+}
+
+#[test]
+fn the_page_of_a_change_has_both_pools_and_the_reasons() {
+    let page = what_if(&QUOTA, "html");
+    let found = elements(&page);
+    let headings: Vec<&str> = page.split("<h2>").skip(1).map(|rest| rest.split('<').next().unwrap()).collect();
+    let expected = ["Groups", "Machines", "Submitters", "Idle jobs by reason", "Slots", "Jobs and slots"];
+    assert!(
+        headings.iter().all(|heading| expected.contains(heading)) && headings[..3] == expected[..3],
+        "{headings:?}"
+    );
+    assert_eq!((count(&found, "script"), count(&found, "h3")), (1, 4));
+    assert!(!page.contains("http") && !page.contains("src="), "something is fetched");
+    assert!(page.contains("<code>GROUP_QUOTA_chemistry = 5</code>"));
+    // The numbers are those of JSON, and of two reports.
+    let own: Value = serde_json::from_str(&what_if(&QUOTA, "json")).unwrap();
+    let arrow = |before: String, after: String| if before == after { before } else { format!("{before} → {after}") };
+    let pair = |of: &Value| arrow(shown(&of[0]), shown(&of[1]));
+    for (name, label) in [("matches", "matches"), ("weight", "weight matched"), ("preemptions", "preemptions")] {
+        assert!(page.contains(&format!("<strong>{}</strong>{label}<", pair(&own[name]))), "{name}: {}", own[name]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    for name in ["slots.ads", "jobs.ads", "config"] {
+        std::fs::copy(root.join("examples/groups").join(name), folder.path().join(name)).unwrap();
+    }
+    let config = std::fs::read_to_string(folder.path().join("config")).unwrap();
+    std::fs::write(folder.path().join("config"), config + "\nGROUP_QUOTA_chemistry = 5\n").unwrap();
+    let (before, after) = (json(&["report", "examples/groups"]), json(&["report", folder.path().to_str().unwrap()]));
+    let squares = |of: &Value| of["machines"].as_array().unwrap().len();
+    assert_eq!(page.matches("title=\"").count(), squares(&before) + squares(&after));
+    let cores = |of: &Value| of["cores"]["used"].as_f64().unwrap() / of["cores"]["total"].as_f64().unwrap() * 100.0;
+    let cores = arrow(format!("{:.1}%", cores(&before)), format!("{:.1}%", cores(&after)));
+    assert!(page.contains(&format!("<strong>{cores}</strong>cores in use")), "{cores}");
+    for pool in [&before, &after] {
+        for group in pool["groups"].as_array().unwrap() {
+            let facts = ["quota", "allocated", "used", "requested"].map(|name| shown(&group[name]));
+            let [quota, allocated, used, requested] = facts;
+            let facts = format!("quota {quota}, allocated {allocated}, in use {used}, requested {requested}");
+            assert!(page.contains(&format!(
+                "{}: {facts}",
+                group["name"].as_str().unwrap().replace('<', "&lt;").replace('>', "&gt;")
+            )));
+        }
+    }
+    let reasons = own["group_reasons"].as_array().unwrap();
+    assert_eq!(reasons.len(), own["groups"].as_array().unwrap().len());
+    let chemistry = reasons.iter().find(|one| one["name"] == "chemistry").unwrap();
+    assert!(chemistry["before"].as_array().unwrap().contains(&"GROUP_QUOTA is 10".into()), "{chemistry}");
+    assert!(chemistry["after"].as_array().unwrap().contains(&"GROUP_QUOTA is 5".into()), "{chemistry}");
+    for line in chemistry["before"].as_array().unwrap().iter().chain(chemistry["after"].as_array().unwrap()) {
+        assert!(page.contains(&format!("<li>{}</li>", line.as_str().unwrap())), "{line}");
+    }
+    assert!(page.contains("<strong>chemistry</strong>: quota 10 → 5, "));
+    // Several cycles are not a page.
+    let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
+        .args(QUOTA)
+        .args(["--format", "html", "--cycles", "2"])
+        .current_dir(root)
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--format html shows one cycle"));
+}
+
 /// The browser, if there is one.
 fn browser() -> Option<String> {
     let known = ["chromium", "chromium-browser", "google-chrome"];
@@ -254,9 +324,14 @@ fn a_browser_builds_the_same_elements_and_complains_of_nothing() {
     let Some(browser) = browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (page, profile) = (folder.path().join("cycle.html"), folder.path().join("profile"));
-    let text = report("examples/groups");
-    std::fs::write(&page, &text).unwrap();
     std::fs::create_dir(&profile).unwrap();
+    for text in [report("examples/groups"), what_if(&QUOTA, "html")] {
+        std::fs::write(&page, &text).unwrap();
+        browser_builds(&browser, &page, &profile, &text);
+    }
+}
+
+fn browser_builds(browser: &str, page: &Path, profile: &Path, text: &str) {
     let output = Command::new(browser)
         .args([
             "--headless",
@@ -268,7 +343,7 @@ fn a_browser_builds_the_same_elements_and_complains_of_nothing() {
         ])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync", "--dump-dom"])
         .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("file://{}", Path::new(&page).display()))
+        .arg(format!("file://{}", page.display()))
         .output()
         .unwrap();
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();

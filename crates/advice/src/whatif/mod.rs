@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::explain::replay::division_of;
 use crate::whatif::kind::SlotKinds;
 use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
+use classmate_pool::internal::negotiate::quotas::ExplainedGroup;
 use classmate_pool::{CycleOptions, Feasibility, JobId, Outcome, PreparedPool, Rejection, Snapshot};
 
 /// The result of a pool, and the jobs that match any slot.
@@ -124,6 +126,9 @@ pub struct Difference {
     pub weights: Vec<Delta<f64>>,
     /// Groups.
     pub groups: Vec<Delta<GroupFigures>>,
+    /// For each of these groups, the lines of the derivation of its quota and allocation that differ; none if they were not
+    /// derived.
+    pub group_reasons: Vec<Delta<Vec<String>>>,
     /// Jobs that get a slot only after the change.
     pub jobs_won: Vec<String>,
     /// Jobs that get a slot only before it.
@@ -245,6 +250,19 @@ impl Difference {
         found
     }
 
+    /// Adds the reasons for which groups changed: derivations before and after the change, as [`derivations`] finds them.
+    pub fn add_reasons(&mut self, before: &GroupDerivations, after: &GroupDerivations) {
+        let reasons = self.groups.iter().map(|Delta { name, .. }| {
+            let lines = |of: &GroupDerivations| of.get(name).cloned().unwrap_or_default();
+            let (before, after) = (lines(before), lines(after));
+            let only = |one: &[String], other: &[String]| -> Vec<String> {
+                one.iter().filter(|line| !other.contains(line)).cloned().collect()
+            };
+            Delta { name: name.clone(), before: only(&before, &after), after: only(&after, &before) }
+        });
+        self.group_reasons = reasons.collect();
+    }
+
     /// The difference as an ad, for conditions over it: `MatchesBefore`, `MatchesAfter`, `WeightBefore`, `WeightAfter`,
     /// `PreemptionsBefore`, `PreemptionsAfter`, `JobsWon`, `JobsLost`, `JobsMoved`, `SlotsWon`, `SlotsLost`,
     /// `RequestsStranded`, `RequestsFreed`, `RequestsUnmatchedNow`, `RequestsUnmatchedBefore`.
@@ -272,6 +290,24 @@ impl Difference {
         ad.insert("WeightAfter", self.weight.1);
         ad
     }
+}
+
+/// The derivation of the quota and allocation of each group, line by line.
+pub type GroupDerivations = BTreeMap<String, Vec<String>>;
+
+/// Derives the quotas and allocations of a cycle over a snapshot.
+///
+/// # Errors
+/// A setting that is wrong for a cycle.
+pub fn derivations(snapshot: &Snapshot) -> Result<GroupDerivations, ConfigError> {
+    let prepared = PreparedPool::for_explanation(snapshot)?;
+    let groups = division_of(&prepared).map(|division| division.groups).unwrap_or_default();
+    let lines = |group: ExplainedGroup| {
+        let mut lines = group.story;
+        lines.push(group.why);
+        (group.summary.name, lines)
+    };
+    Ok(groups.into_iter().map(lines).collect())
 }
 
 /// Joins several cycles into one outcome: the matches of all, and the groups and submitters of the last.

@@ -94,7 +94,7 @@ fn open(path: &Path) -> Result<(), Failure> {
 }
 
 /// The last part of a path, as the pool is called.
-fn shown(path: &Path) -> String {
+pub(super) fn shown(path: &Path) -> String {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     name.unwrap_or_else(|| path.display().to_string())

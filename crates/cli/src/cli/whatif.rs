@@ -1,5 +1,6 @@
 //! `classmate whatif POOL` and `classmate diff OUTCOME OUTCOME`
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -7,15 +8,23 @@ use hashbrown::HashSet;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::negotiate::Pace;
+use crate::cli::output::FORMATS;
 use crate::cli::policy::{PolicyArguments, PolicyName};
 use crate::cli::pool::PoolFiles;
+use crate::cli::report::shown;
 use crate::cli::settings::{self, contents};
-use crate::cli::{Failure, FormatArguments, Reply, Streams, complain, leaked, parsed, print_result};
+use crate::cli::{
+    Failure, Form, FormatArguments, Reply, Streams, complain, leaked, parsed, print, print_result, raw_output, words,
+};
+use crate::report::change::page;
 use crate::report::whatif as report;
 use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, Scope};
+use classmate_advice::internal::explain::cycle::reasons;
+use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::lint::config::lint;
+use classmate_advice::internal::picture::{PoolPicture, picture};
 use classmate_advice::internal::whatif::kind::SlotKinds;
-use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain, summed};
+use classmate_advice::internal::whatif::{AdEdit, Difference, GroupDerivations, PoolRun, derivations, drain, summed};
 use classmate_config::internal::config::knob;
 use classmate_config::{Config, SlurmConf};
 use classmate_pool::internal::negotiate::Purpose;
@@ -39,6 +48,7 @@ override earlier ones")))]
 Examples:
   classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5'
   classmate whatif examples/stuck --set-job 'RequestMemory > 8192' 'RequestMemory = 8192'
+  classmate whatif examples/groups --set 'GROUP_QUOTA_chemistry = 5' --format html > whatif.html
   classmate whatif examples/slurm --policy-before condor --policy slurm
   classmate whatif examples/slurm --policy slurm --set 'PriorityWeightFairshare = 0'
   classmate whatif examples/pool --drain 'Name == \"slot1@m01.pool.test\"' --expect 'JobsLost <= 5'
@@ -71,8 +81,11 @@ pub(super) struct WhatifArguments {
     /// Scheduling policy before the change [default: that of --policy]
     #[arg(long, value_enum, value_name = "POLICY")]
     policy_before: Option<PolicyName>,
-    #[command(flatten)]
-    shown: Shown,
+    #[arg(long, value_name = "EXPR", help = EXPECT, allow_hyphen_values = true)]
+    expect: Vec<String>,
+    /// Output format
+    #[arg(long, value_name = "FORMAT", value_parser = words(&FORMS), default_value = "text")]
+    format: Form,
     // Last: its heading holds for whatever follows.
     #[command(flatten)]
     policy: PolicyArguments,
@@ -92,8 +105,10 @@ pub(super) struct DiffArguments {
     before: PathBuf,
     /// Result after the change
     after: PathBuf,
+    #[arg(long, value_name = "EXPR", help = EXPECT, allow_hyphen_values = true)]
+    expect: Vec<String>,
     #[command(flatten)]
-    shown: Shown,
+    output: FormatArguments,
 }
 
 /// The help of a file with the settings of a policy.
@@ -105,14 +120,8 @@ const EXPECT: &str = "\
 Condition on the result that must be true, such as `JobsLost == 0`; repeatable. Its attributes: MatchesBefore, MatchesAfter, WeightBefore, WeightAfter, PreemptionsBefore, PreemptionsAfter, JobsWon, JobsLost, \
 JobsMoved, SlotsWon, SlotsLost, RequestsStranded, RequestsFreed, RequestsUnmatchedNow and RequestsUnmatchedBefore";
 
-/// The output format and the expected conditions of a difference.
-#[derive(clap::Args, Debug)]
-struct Shown {
-    #[arg(long, value_name = "EXPR", help = EXPECT, allow_hyphen_values = true)]
-    expect: Vec<String>,
-    #[command(flatten)]
-    output: FormatArguments,
-}
+const FORMS: [(&str, &str, Form); 5] =
+    [FORMATS[0], FORMATS[1], FORMATS[2], FORMATS[3], ("html", "HTML page: before and after side by side", Form::Html)];
 
 /// Parses an edit of the ads for which an expression is true.
 pub(super) fn edit(pair: &[String], flag: &str, streams: Streams) -> Result<AdEdit, Failure> {
@@ -267,7 +276,10 @@ fn configure(
 pub(super) fn run(arguments: &WhatifArguments, streams: Streams) -> Result<ExitCode, Failure> {
     let mut notes = Notes::default();
     let directory = arguments.files.directory();
-    expectations(&arguments.shown, streams)?;
+    expectations(&arguments.expect, streams)?;
+    if arguments.format == Form::Html && arguments.cycles > 1 {
+        return Err(Failure::input("--format html shows one cycle").help("remove --cycles"));
+    }
     let own_settings = PoolFiles { config: None, ..arguments.files.clone() };
     let before = leaked(own_settings.snapshot(&mut notes, streams.err)?);
     // There are many jobs, and one copy of them will do: they are changed when the cycle before the change has run.
@@ -286,18 +298,59 @@ pub(super) fn run(arguments: &WhatifArguments, streams: Streams) -> Result<ExitC
     set(after, &lines, &mut notes)?;
     after.policy = policy.read_checked(directory, after, &mut notes)?;
     std::mem::swap(&mut after.jobs, &mut before.jobs);
+    let derived_before = derived(before, arguments)?;
+    let seen_before = seen(before, arguments)?;
     let old = leaked(ran(before, arguments, streams)?);
     std::mem::swap(&mut after.jobs, &mut before.jobs);
     change(after, arguments, &mut notes, streams)?;
     notes.show(streams.err);
+    let derived_after = derived(after, arguments)?;
+    let seen_after = seen(after, arguments)?;
     let new = leaked(ran(after, arguments, streams)?);
-    show(&Difference::between(old, new), &arguments.shown, streams)
+    let mut difference = Difference::between(old, new);
+    if let Some((before, after)) = derived_before.zip(derived_after) {
+        difference.add_reasons(&before, &after);
+    }
+    let page = seen_before.zip(seen_after).map(|(before, after)| {
+        let name = directory.map_or_else(|| "pool".to_owned(), shown);
+        page((&name, &changes(arguments)), (&before, &after), &difference)
+    });
+    show(&difference, &arguments.expect, (arguments.format, page), streams)
+}
+
+/// The derivations of quotas, for formats that have them.
+fn derived(snapshot: &Snapshot, arguments: &WhatifArguments) -> Result<Option<GroupDerivations>, Failure> {
+    let wanted = arguments.cycles == 1 && matches!(arguments.format, Form::Html | Form::Json);
+    Ok(if wanted { Some(derivations(snapshot)?) } else { None })
+}
+
+/// The pool after a cycle, for a page.
+fn seen(snapshot: &Snapshot, arguments: &WhatifArguments) -> Result<Option<PoolPicture>, Failure> {
+    if arguments.format != Form::Html {
+        return Ok(None);
+    }
+    let (outcome, queue) = reasons::ran(snapshot)?;
+    let survey = reasons::survey(snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true)?;
+    Ok(Some(picture(snapshot, &outcome, &survey)?))
+}
+
+/// The changes in words.
+fn changes(arguments: &WhatifArguments) -> Vec<String> {
+    let mut words = Vec::new();
+    words.extend(arguments.files.config.as_ref().map(|path| format!("configuration: {}", path.display())));
+    words.extend(arguments.set.iter().cloned());
+    for (what, pairs) in [("jobs", &arguments.set_job), ("slots", &arguments.set_slot)] {
+        words.extend(pairs.chunks_exact(2).map(|pair| format!("{what} with {}: {}", pair[0], pair[1])));
+    }
+    words.extend(arguments.drain.iter().map(|condition| format!("without slots with {condition}")));
+    words.extend(arguments.add_slots.iter().map(|path| format!("slots added: {}", path.display())));
+    words
 }
 
 pub(super) fn diff(arguments: &DiffArguments, streams: Streams) -> Result<ExitCode, Failure> {
-    expectations(&arguments.shown, streams)?;
+    expectations(&arguments.expect, streams)?;
     let difference = Difference::of(&outcome(&arguments.before)?, &outcome(&arguments.after)?);
-    show(&difference, &arguments.shown, streams)
+    show(&difference, &arguments.expect, (arguments.output.format, None), streams)
 }
 
 fn outcome(path: &Path) -> Result<Outcome, Failure> {
@@ -308,14 +361,19 @@ fn outcome(path: &Path) -> Result<Outcome, Failure> {
 }
 
 /// The expected conditions.
-fn expectations(shown: &Shown, streams: Streams) -> Result<Vec<(&str, Expr)>, Failure> {
-    shown.expect.iter().map(|text| Ok((text.as_str(), parsed(text, "--expect", streams)?))).collect()
+fn expectations(expect: &[String], streams: Streams) -> Result<Vec<(&str, Expr)>, Failure> {
+    expect.iter().map(|text| Ok((text.as_str(), parsed(text, "--expect", streams)?))).collect()
 }
 
-fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<ExitCode, Failure> {
+fn show(
+    difference: &Difference,
+    expect: &[String],
+    (format, page): (Form, Option<String>),
+    streams: Streams,
+) -> Result<ExitCode, Failure> {
     let ad = difference.to_ad();
     let mut failed = Vec::new();
-    for (text, expr) in expectations(shown, streams)? {
+    for (text, expr) in expectations(expect, streams)? {
         let value = Scope::new(&ad, &EvalOptions::default()).eval(&expr);
         if !value.as_ref().is_ok_and(|value| value.as_condition() == Some(true)) {
             let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());
@@ -323,7 +381,10 @@ fn show(difference: &Difference, shown: &Shown, streams: Streams) -> Result<Exit
         }
     }
     let answer = Reply { schema: "whatif/1", result: difference, rows: &report::rows(difference) };
-    print_result(shown.output.format, &answer, |out| report::write(out, difference, streams.out))?;
+    match page {
+        Some(page) => print(raw_output(), |out| out.write_all(page.as_bytes()))?,
+        None => print_result(format, &answer, |out| report::write(out, difference, streams.out))?,
+    }
     for message in &failed {
         complain(message);
     }

@@ -53,7 +53,7 @@ pub fn page(
     machines(&mut page, picture, outcome.groups.is_empty());
     if !picture.groups.is_empty() {
         page.part("groups", "Groups");
-        page.markup(&groups(&picture.groups));
+        page.markup(&groups(&picture.groups, widest(&picture.groups)));
     }
     submitters(&mut page, picture);
     idle(&mut page, picture);
@@ -77,16 +77,19 @@ pub fn page(
 }
 
 /// A fraction in percent; a dash of nothing.
-fn part_of(part: f64, whole: f64) -> String {
+pub(super) fn part_of(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.1}%", part / whole * 100.0) } else { "–".to_owned() }
+}
+
+/// A number with what it is, and more about it.
+pub(super) fn tile(number: &str, label: &str, more: &str) -> String {
+    let (number, label, more) = (escaped(number), escaped(label), escaped(more));
+    format!("<div class=\"tile\"><strong>{number}</strong>{label}<br/>{more}</div>\n")
 }
 
 fn tiles(page: &mut Page, picture: &PoolPicture) {
     let mut text = String::from("<div class=\"tiles\">\n");
-    let mut tile = |number: &str, label: &str, more: &str| {
-        let (number, label, more) = (escaped(number), escaped(label), escaped(more));
-        let _ = writeln!(text, "<div class=\"tile\"><strong>{number}</strong>{label}<br/>{more}</div>");
-    };
+    let mut tile = |number: &str, label: &str, more: &str| text.push_str(&tile(number, label, more));
     let resources = &picture.resources;
     for (label, amounts, shown) in [
         ("cores in use", resources.cores, slots as fn(f64) -> String),
@@ -116,11 +119,19 @@ fn facts(name: &str, amounts: Amounts, shown: fn(f64) -> String) -> String {
     format!("{name} {} of {}{matched}{wasted}", shown(amounts.used), shown(amounts.total))
 }
 
-fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
-    page.part("machines", "Machines");
-    let by = if by_submitter { "submitter" } else { "group" };
-    let mut owners: Vec<&str> = picture.owners.iter().map(|one| one.owner.as_str()).collect();
-    owners.dedup();
+/// The owners of machines, in the order of their colors.
+pub(super) fn owners<'p>(pictures: &[&'p PoolPicture]) -> Vec<&'p str> {
+    let mut owners: Vec<&str> = Vec::new();
+    for one in pictures.iter().flat_map(|picture| &picture.owners) {
+        if !owners.contains(&one.owner.as_str()) {
+            owners.push(&one.owner);
+        }
+    }
+    owners
+}
+
+/// The machines as squares; `by` is the kind of their owners.
+pub(super) fn map(picture: &PoolPicture, owners: &[&str], by: &str) -> String {
     let color = |owner: &str| owners.iter().position(|own| *own == owner).unwrap_or(COLORED).min(COLORED);
     let many = if picture.machines.len() > 500 { "map many" } else { "map" };
     let gpus = picture.resources.gpus.total > 0.0;
@@ -136,7 +147,7 @@ fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
     key(&mut text, "background:var(--ink)", "in use");
     key(&mut text, "--k:var(--ink);background:var(--new)", "matched");
     key(&mut text, "background:var(--waste)", "wasted");
-    text.push_str("</ul>\n");
+    text.push_str("</ul>\n<div class=\"maps\">\n");
     let mut last = None;
     for machine in picture.machines.iter().take(MAX_MACHINES) {
         if last != Some(&machine.owner) {
@@ -161,8 +172,14 @@ fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
     if hidden > 0 {
         let _ = writeln!(text, "<p>… and {hidden} more machines</p>");
     }
-    text.push_str("</div>\n");
-    page.markup(&text);
+    text + "</div>\n</div>\n"
+}
+
+fn machines(page: &mut Page, picture: &PoolPicture, by_submitter: bool) {
+    page.part("machines", "Machines");
+    let by = if by_submitter { "submitter" } else { "group" };
+    page.markup(&map(picture, &owners(&[picture]), by));
+    let gpus = picture.resources.gpus.total > 0.0;
     let columns: [PageColumn<OwnerUsage>; 9] = [
         ("owner", |one| if one.owner.is_empty() { "–".to_owned() } else { one.owner.clone() }),
         ("state", |one| one.state.as_str().to_owned()),
@@ -229,9 +246,13 @@ fn key(text: &mut String, style: &str, words: &str) {
 const QUOTA: &str = "border-right:3px solid var(--ink)";
 const REQUESTED: &str = "border-right:3px dotted var(--c1)";
 
-fn groups(groups: &[GroupUsage]) -> String {
-    let widest = groups.iter().map(|group| group.quota.max(group.allocated).max(group.used).max(group.requested));
-    let widest = widest.fold(0.0, f64::max).max(1e-9);
+/// The largest amount of groups, which is the width of the bars.
+pub(super) fn widest<'g>(groups: impl IntoIterator<Item = &'g GroupUsage>) -> f64 {
+    let amounts = groups.into_iter().flat_map(|one| [one.quota, one.allocated, one.used, one.requested]);
+    amounts.fold(1e-9, f64::max)
+}
+
+pub(super) fn groups(groups: &[GroupUsage], widest: f64) -> String {
     let mut text = String::from(
         "<div class=\"plots\"><figure data-filter=\"groups\">\n<figcaption>Quota, allocation, usage and requests, in weighted \
          slots</figcaption>\n<ul class=\"legend\">",

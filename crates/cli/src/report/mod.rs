@@ -4,6 +4,7 @@
 
 pub mod advise;
 pub mod autoclusters;
+pub mod change;
 pub mod config;
 pub mod cycle;
 pub mod diff;

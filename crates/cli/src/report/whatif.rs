@@ -90,6 +90,18 @@ pub fn write(out: &mut impl Screen, found: &Difference, color: Color) -> io::Res
     let headings = ["GROUP", "QUOTA BEFORE", "AFTER", "ALLOCATED BEFORE", "AFTER", "USED BEFORE", "AFTER"];
     deltas(out, headings, groups, color)?;
     deltas(out, ["SLOT KIND", "MATCHED BEFORE", "AFTER"], found.classes.iter().map(counts), color)?;
+    writeln!(out)?;
+    for (what, count, names) in lists(found) {
+        let most = if what.contains("another") { MOVED } else { LISTED };
+        let more = if names.len() > most { format!(" and {} more", names.len() - most) } else { String::new() };
+        let shown: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
+        writeln!(out, "{count} {what}: {}{more}", shown.join(", "))?;
+    }
+    Ok(())
+}
+
+/// The jobs, slots and requests that differ: what they have in common, their number, and their names.
+pub fn lists(found: &Difference) -> Vec<(&'static str, usize, Vec<String>)> {
     let moved: Vec<String> = found.jobs_moved.iter().map(|(job, from, to)| format!("{job} {from} → {to}")).collect();
     let reasons: Vec<String> =
         found.reasons.iter().map(|one| format!("{} ({} → {})", one.name, one.before, one.after)).collect();
@@ -99,8 +111,7 @@ pub fn write(out: &mut impl Screen, found: &Difference, color: Color) -> io::Res
     };
     let (now, before) = (of_requests(&found.no_match_now), of_requests(&found.no_match_before));
     let all = |names: &Vec<String>| names.len();
-    writeln!(out)?;
-    for (many, one, count, names) in [
+    let lists = [
         ("jobs now match", "job now matches", all(&found.jobs_won), &found.jobs_won),
         ("jobs no longer match", "job no longer matches", all(&found.jobs_lost), &found.jobs_lost),
         ("jobs match another slot", "job matches another slot", all(&moved), &moved),
@@ -116,15 +127,7 @@ pub fn write(out: &mut impl Screen, found: &Difference, color: Color) -> io::Res
         ("jobs are left without a slot", "job is left without a slot", now.0, &now.1),
         ("jobs were left without a slot before", "job was left without a slot before", before.0, &before.1),
         ("requests are rejected for another reason", "request is rejected for another reason", all(&reasons), &reasons),
-    ] {
-        if names.is_empty() {
-            continue;
-        }
-        let what = if count == 1 { one } else { many };
-        let most = if many.contains("another") { MOVED } else { LISTED };
-        let more = if names.len() > most { format!(" and {} more", names.len() - most) } else { String::new() };
-        let shown: Vec<&str> = names.iter().take(most).map(String::as_str).collect();
-        writeln!(out, "{count} {what}: {}{more}", shown.join(", "))?;
-    }
-    Ok(())
+    ];
+    let kept = lists.into_iter().filter(|(.., names)| !names.is_empty());
+    kept.map(|(many, one, count, names)| (if count == 1 { one } else { many }, count, names.clone())).collect()
 }
