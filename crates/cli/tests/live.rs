@@ -346,7 +346,39 @@ fn identities(pool: &Pool) {
     fails(&["shadow", "--pool", &address, "--token", &other], "denies reading negotiator ads to `other@pool.test`");
     // Root proves with the file system that it is condor.
     assert_eq!(count(&[]), "8\n");
-    pool.run(&["reconfig"]);
+    certificates(pool, count);
+}
+
+/// A pool that lets those read who have a certificate.
+fn certificates(pool: &Pool, count: impl Fn(&[&str]) -> String) {
+    let inside = format!("/srv/pool-{}", pool.port);
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wire/tests/fixtures");
+    let outside = pool.run(&["path", &inside]);
+    let [authority, host] = ["ssl-authority.pem", "ssl-host.pem"].map(|name| {
+        std::fs::copy(fixtures.join(name), Path::new(outside.trim()).join(name)).unwrap();
+        fixtures.join(name).to_str().unwrap().to_owned()
+    });
+    // The tools of HTCondor reach the pool by a name that is not in the certificate.
+    let tools = format!(
+        "AUTH_SSL_CLIENT_CAFILE = {inside}/ssl-authority.pem\nAUTH_SSL_CLIENT_CERTFILE = {inside}/ssl-host.pem\n\
+         AUTH_SSL_CLIENT_KEYFILE = {inside}/ssl-host.pem\nSEC_CLIENT_AUTHENTICATION_METHODS = FS, IDTOKENS, SSL\n\
+         SSL_SKIP_HOST_CHECK = True\n"
+    );
+    let daemons = format!(
+        "AUTH_SSL_SERVER_CAFILE = {inside}/ssl-authority.pem\nAUTH_SSL_SERVER_CERTFILE = {inside}/ssl-host.pem\n\
+         AUTH_SSL_SERVER_KEYFILE = {inside}/ssl-host.pem\nAUTH_SSL_REQUIRE_CLIENT_CERTIFICATE = True\n\
+         SEC_READ_AUTHENTICATION = REQUIRED\nSEC_READ_AUTHENTICATION_METHODS = SSL\n"
+    );
+    pool.run(&["reconfig", pool.file("ssl", &(tools.clone() + &daemons)).to_str().unwrap()]);
+    let address = pool.address();
+    let ads = ["ads", "--pool", &address, "--ca"];
+    assert_eq!(count(&["--ca", &authority, "--certificate", &host]), "8\n");
+    fails(&[&ads[..], &[&authority]].concat(), "it may require a certificate of the client");
+    fails(&[&ads[..], &[&host]].concat(), "no trusted authority has signed its certificate");
+    let other = format!("<{address}?alias=other.pool.test>");
+    fails(&["ads", "--pool", &other, "--ca", &authority], "its certificate is not for `other.pool.test`");
+    fails(&["ads", "--pool", &address], "requires authentication by SSL, but only FS can be used");
+    pool.run(&["reconfig", pool.file("tools", &tools).to_str().unwrap()]);
 }
 
 /// Daemons that end.

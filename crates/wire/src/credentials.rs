@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::WireError;
+use crate::ssl::SslCredential;
 use crate::token::Token;
 
 /// A method of authentication.
@@ -10,17 +11,19 @@ use crate::token::Token;
 pub(crate) enum Method {
     Fs,
     Token,
+    Ssl,
     ClaimToBe,
 }
 
 impl Method {
-    const ALL: [Method; 3] = [Method::Fs, Method::Token, Method::ClaimToBe];
+    const ALL: [Method; 4] = [Method::Fs, Method::Token, Method::Ssl, Method::ClaimToBe];
 
     /// Its bit in the masks that both sides exchange.
     pub(crate) fn bit(self) -> i64 {
         match self {
             Method::ClaimToBe => 2,
             Method::Fs => 4,
+            Method::Ssl => 256,
             Method::Token => 2048,
         }
     }
@@ -30,6 +33,7 @@ impl Method {
         match self {
             Method::ClaimToBe => "CLAIMTOBE",
             Method::Fs => "FS",
+            Method::Ssl => "SSL",
             Method::Token => "TOKEN",
         }
     }
@@ -71,6 +75,7 @@ pub struct Credentials {
     file_system: bool,
     tokens: Vec<Token>,
     signing_key: Option<PathBuf>,
+    ssl: Option<SslCredential>,
     claimed: Option<String>,
     required: bool,
 }
@@ -114,6 +119,22 @@ impl Credentials {
         self
     }
 
+    /// SSL: daemons prove with certificates that an authority in this PEM file has signed who they are. A client without a
+    /// certificate and private key of its own is anonymous.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is not in PEM format.
+    pub fn with_ssl(mut self, authorities: &Path, own: Option<(&Path, &Path)>) -> Result<Self, WireError> {
+        self.ssl = Some(SslCredential::read(authorities, own)?);
+        Ok(self)
+    }
+
+    /// SSL that trusts no authority.
+    pub(crate) fn with_distrust(mut self) -> Result<Self, WireError> {
+        self.ssl = Some(SslCredential::trusting_none()?);
+        Ok(self)
+    }
+
     /// An identity without a proof (CLAIMTOBE), for pools that believe it.
     #[must_use]
     pub fn with_claimed_identity(mut self, identity: impl Into<String>) -> Self {
@@ -143,6 +164,10 @@ impl Credentials {
         Ok(Some(own).filter(|token| token.suits(trust_domain, keys)))
     }
 
+    pub(crate) fn ssl(&self) -> Option<&SslCredential> {
+        self.ssl.as_ref()
+    }
+
     pub(crate) fn claimed(&self) -> Option<&str> {
         self.claimed.as_deref()
     }
@@ -152,6 +177,7 @@ impl Credentials {
         let possible = |method: &Method| match method {
             Method::Fs => self.file_system,
             Method::Token => !self.tokens.is_empty() || self.signing_key.is_some(),
+            Method::Ssl => self.ssl.is_some(),
             Method::ClaimToBe => self.claimed.is_some(),
         };
         Method::ALL.into_iter().filter(possible).collect()

@@ -59,6 +59,8 @@ pub enum Failure {
         /// The reason.
         reason: String,
     },
+    /// The certificate of the daemon does not prove that it is the daemon.
+    Untrusted(String),
     /// A token or key of the client cannot be used.
     Credential(String),
     /// The daemon answered with an error.
@@ -93,6 +95,7 @@ impl WireError {
             Failure::Authentication { method: "IDTOKENS", .. } => {
                 "check that the token was issued by this pool, and that it is neither expired nor revoked"
             }
+            Failure::Untrusted(_) => "check the host name in --pool and the authorities in the file of --ca",
             _ => return None,
         })
     }
@@ -133,6 +136,7 @@ impl Failure {
                 format!("`{peer}` requires authentication{accepted}, but {available}")
             }
             Failure::Authentication { method, reason } => format!("`{peer}` rejects {method} authentication: {reason}"),
+            Failure::Untrusted(what) => format!("cannot trust `{peer}`: {what}"),
             Failure::Credential(what) => format!("cannot use `{peer}`: {what}"),
             Failure::Refused(what) => format!("`{peer}` reports an error: {what}"),
         }

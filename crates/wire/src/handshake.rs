@@ -227,6 +227,10 @@ impl Handshake<'_> {
             let proof = match method {
                 Method::Fs => file_system::prove(connection, &target.place(), self.create)?,
                 Method::Token => self.present_token(connection, reply)?,
+                Method::Ssl => match self.credentials.ssl() {
+                    Some(ssl) => ssl.prove(connection, target.address.host())?,
+                    None => Err("there are no authorities to trust".to_owned()),
+                },
                 Method::ClaimToBe => {
                     connection.put_int(1).put_string(self.credentials.claimed().unwrap_or_default()).send()?;
                     connection.waits_for("the result of CLAIMTOBE authentication");

@@ -46,6 +46,7 @@ mod query;
 mod replay;
 mod script;
 mod session;
+mod ssl;
 mod token;
 mod transport;
 

@@ -70,7 +70,7 @@ pub fn handshake(bytes: &[u8], piece: usize) -> Result<(), WireError> {
     let address: Address = "<127.0.0.1:9618?sock=collector>".parse()?;
     let socket = ([127, 0, 0, 1], 9618).into();
     let tokens = Token::parse("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhQGIifQ.c2VjcmV0", "fuzzing");
-    let credentials = Credentials::none().with_tokens(tokens).with_claimed_identity("a@b");
+    let credentials = Credentials::none().with_tokens(tokens).with_claimed_identity("a@b").with_distrust()?;
     let mut connection = Connection::new(Script::new(bytes.to_vec(), piece), "peer".into());
     let identification = Identification::default();
     let mut handshake = Handshake {

@@ -228,7 +228,7 @@ fn signing_key(scrambled: &mut Zeroizing<Vec<u8>>, pool: bool) -> Key {
 }
 
 /// The content of a small file.
-fn contents(path: &Path) -> Result<Vec<u8>, WireError> {
+pub(crate) fn contents(path: &Path) -> Result<Vec<u8>, WireError> {
     let failed = |what: String| WireError::new(path.display().to_string(), Failure::Credential(what));
     let mut text = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(MAX_FILE).read_to_end(&mut text));

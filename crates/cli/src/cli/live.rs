@@ -28,6 +28,15 @@ pub(super) struct CollectorArguments {
     /// Authenticate with an IDTOKEN in FILE [default: without authentication where the pool permits it]
     #[arg(long, value_name = "FILE", requires = "collectors", help_heading = HEADING)]
     token: Option<PathBuf>,
+    /// Authenticate by SSL, with daemons whose certificates an authority in FILE (PEM) has signed
+    #[arg(long, value_name = "FILE", requires = "collectors", help_heading = HEADING)]
+    ca: Option<PathBuf>,
+    /// The client's certificate for SSL (PEM) [default: anonymous]
+    #[arg(long, value_name = "FILE", requires = "ca", help_heading = HEADING)]
+    certificate: Option<PathBuf>,
+    /// The private key of the certificate (PEM) [default: in the file of the certificate]
+    #[arg(long, value_name = "FILE", requires = "certificate", help_heading = HEADING)]
+    key: Option<PathBuf>,
 }
 
 /// A live pool with all that a cycle reads.
@@ -69,10 +78,17 @@ impl CollectorArguments {
 
     /// A client with the proofs of identity that the user has.
     pub(super) fn client(&self) -> Result<Client, Failure> {
-        let credentials = match &self.token {
-            Some(path) => Credentials::none().with_tokens(Token::read(path)?).required(),
-            None => Credentials::of_user(),
-        };
+        if self.token.is_none() && self.ca.is_none() {
+            return Ok(Client::new(Credentials::of_user()));
+        }
+        let mut credentials = Credentials::none().required();
+        if let Some(path) = &self.token {
+            credentials = credentials.with_tokens(Token::read(path)?);
+        }
+        if let Some(authorities) = &self.ca {
+            let own = self.certificate.as_deref().map(|path| (path, self.key.as_deref().unwrap_or(path)));
+            credentials = credentials.with_ssl(authorities, own)?;
+        }
         Ok(Client::new(credentials))
     }
 
