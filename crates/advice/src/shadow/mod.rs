@@ -4,7 +4,9 @@
 //! plain serializable data, with a likely cause for each difference. Knows no daemons.
 
 pub mod change;
+pub mod load;
 pub mod observed;
+pub mod policy;
 pub mod published;
 
 use std::collections::BTreeMap;

@@ -3,9 +3,11 @@
 use std::io::{self, Write};
 
 use crate::cli::{ShadowHistory, ShadowRow};
-use crate::report::counted;
 use crate::report::page::{Page, PageColumn};
+use crate::report::table::{Screen, Table};
 use crate::report::verify::time;
+use crate::report::{Color, counted, duration};
+use classmate_advice::internal::shadow::policy::PolicyComparison;
 
 /// Seconds after which the page is loaded again.
 const REFRESH: u32 = 30;
@@ -48,6 +50,46 @@ pub(crate) fn summary(history: &ShadowHistory) -> String {
     )
 }
 
+/// Headings of the lines of a comparison of policies.
+const POLICY_HEADINGS: [&str; 7] = ["SUBMITTER", "POLICY", "STARTED", "SHARE", "MEAN WAIT", "LONGEST", "PREEMPTIONS"];
+
+/// A line for each submitter and policy.
+fn policy_lines(compared: &PolicyComparison) -> impl Iterator<Item = Vec<String>> {
+    compared.rows.iter().flat_map(|row| {
+        let columns =
+            [("happened", row.happened), ("present, simulated", row.present), ("other, simulated", row.other)];
+        columns.map(|(policy, figures)| {
+            let name = if row.name.is_empty() { "(all)" } else { &row.name };
+            vec![
+                if policy == "happened" { name.to_owned() } else { String::new() },
+                policy.to_owned(),
+                format!("{} of {}", figures.started, row.jobs),
+                format!("{:.1}%", figures.share * 100.0),
+                duration(figures.wait),
+                duration(figures.longest as f64),
+                figures.preemptions.to_string(),
+            ]
+        })
+    })
+}
+
+/// The time and the jobs of a comparison of policies.
+fn policy_span(compared: &PolicyComparison) -> String {
+    let left = match compared.left_out {
+        0 => String::new(),
+        left => format!("; {} in the queue left out, because they do not run", counted(left, "job")),
+    };
+    format!("{} to {}{left}", time(compared.from), time(compared.until))
+}
+
+/// Writes the load under the other policy, next to what happened.
+pub(crate) fn write_policy(out: &mut impl Screen, compared: &PolicyComparison) -> io::Result<()> {
+    writeln!(out, "\nLoad from {}\n", policy_span(compared))?;
+    let mut table = Table::new(POLICY_HEADINGS, &[2, 3, 4, 5, 6]);
+    policy_lines(compared).for_each(|line| table.row(line));
+    table.write(out, Color::Off)
+}
+
 /// The page of all cycles.
 pub(crate) fn page(history: &ShadowHistory) -> String {
     let mut page = Page::reloading(&format!("Shadow of {}", history.pool), REFRESH);
@@ -59,6 +101,10 @@ pub(crate) fn page(history: &ShadowHistory) -> String {
         let rows: Vec<Vec<String>> =
             causes.iter().map(|(cause, count)| vec![(*cause).clone(), count.to_string()]).collect();
         page.table("of all cycles", &["cause", "differences"], &rows);
+    }
+    if let Some(compared) = &history.policy {
+        page.heading("The load under another policy");
+        page.table(&policy_span(compared), &POLICY_HEADINGS, &policy_lines(compared).collect::<Vec<_>>());
     }
     page.heading("Last cycles");
     let number = |row: &ShadowRow, value: u64| if row.is_missed { "-".to_owned() } else { value.to_string() };

@@ -12,6 +12,7 @@ use crate::cli::output::JsonText;
 use crate::report::shadow::page;
 use crate::report::verify::sentence;
 use classmate_advice::internal::shadow::ShadowCycle;
+use classmate_advice::internal::shadow::policy::PolicyComparison;
 use classmate_advice::internal::shadow::published::PublishedCycle;
 
 /// Cycles and events that are shown on the page.
@@ -55,6 +56,9 @@ pub(crate) struct ShadowHistory {
     pub(crate) last: VecDeque<ShadowRow>,
     /// The last events, the latest first: time and text.
     pub(crate) events: VecDeque<(i64, String)>,
+    /// The load under another policy.
+    #[serde(default)]
+    pub(crate) policy: Option<PolicyComparison>,
 }
 
 /// A cycle in short.
@@ -252,6 +256,9 @@ impl StateDirectory {
     /// Writes the history and the page. A reader sees the old files or the new ones.
     pub(super) fn save(&self, history: &ShadowHistory) -> io::Result<()> {
         let state = ShadowHistory { version: VERSION, ..history.clone() };
+        if let Some(policy) = &history.policy {
+            self.replace("policy.json", &serde_json::to_vec(policy)?)?;
+        }
         self.replace("state.json", &serde_json::to_vec(&state)?)?;
         self.replace("index.html", page(history).as_bytes())
     }

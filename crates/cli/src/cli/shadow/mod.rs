@@ -1,6 +1,7 @@
 //! `classmate shadow --pool HOST`
 
 mod history;
+mod load;
 mod log_tail;
 mod watcher;
 
@@ -13,7 +14,7 @@ use history::{ShadowLine, StateDirectory};
 use watcher::Watcher;
 
 use crate::cli::live::CollectorArguments;
-use crate::cli::output::{JsonText, csv_line, line_output};
+use crate::cli::output::{JsonText, csv_line, line_output, text_output};
 use crate::cli::settings;
 use crate::cli::{Failure, Form, FormatArguments, Now, Streams, complain, print, raw_output};
 use crate::report::shadow as report;
@@ -29,11 +30,13 @@ use crate::report::shadow as report;
 Examples:
   classmate shadow --pool cm.example.org --cycles 10
   classmate shadow --pool cm.example.org --for 7d --state /var/lib/classmate-shadow
+  classmate shadow --pool cm.example.org --for 7d --state shadow --policy other.conf
   classmate shadow --pool cm.example.org --match-log /var/log/condor/MatchLog --format jsonl
 
 With --state, DIR/cycles.jsonl has all cycles, DIR/index.html is a page for browsers that is always up to date, and the next
 run goes on. A daemon that does not answer is reported, and asked again after up to a minute. The formats json and jsonl print
-one object for each cycle.
+one object for each cycle. With --policy, DIR/jobs.ads has the jobs that ended with their run times, which `classmate simulate`
+reads too, and DIR/policy.json the comparison.
 
 Exit status: 0 at the end, also if cycles differ; 1 if a file cannot be written; 2 if the pool cannot be read at the start or
 an option is invalid.")]
@@ -50,6 +53,9 @@ pub(super) struct ShadowArguments {
     /// Directory for the results and for resuming, which is created if necessary
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    /// Another configuration of the negotiator: simulate what it would have done with the load, next to what happened
+    #[arg(long, value_name = "FILE", requires = "state")]
+    policy: Option<PathBuf>,
     /// Pause between two readings of the pool, at least; three times as long as a reading takes
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = parse_duration)]
     every: Duration,
@@ -90,6 +96,9 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
         Some(path) => StateDirectory::open(path).map(|(directory, history)| (Some(directory), history))?,
         None => (None, None),
     };
+    if let (Some(policy), Some(state)) = (&arguments.policy, &arguments.state) {
+        watcher.record_load(state, settings::pool(Some(policy), None, false, streams.err)?)?;
+    }
     let mut history = history.unwrap_or_else(|| ShadowHistory {
         pool: arguments.place.name(),
         began: Now::Wall.seconds(),
@@ -116,15 +125,30 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
                 break;
             }
         }
-        if seen.is_new
+        let compared = watcher.compare_policies(false).unwrap_or_else(|failure| {
+            complain(&format!("warning: {}", failure.message()));
+            None
+        });
+        let is_compared = compared.is_some();
+        history.policy = compared.or(history.policy.take());
+        if (seen.is_new || is_compared)
             && let Some(directory) = &directory
         {
             report_once(&mut is_saved, &directory.save(&history));
         }
         std::thread::sleep(seen.pause);
     }
+    if let Some(compared) = watcher.compare_policies(true)? {
+        history.policy = Some(compared);
+        if let Some(directory) = &directory {
+            report_once(&mut is_saved, &directory.save(&history));
+        }
+    }
     if arguments.output.format == Form::Text {
         print(line_output(), |out| writeln!(out, "{}", report::summary(&history)))?;
+        if let Some(policy) = history.policy.as_ref().filter(|_| arguments.policy.is_some()) {
+            print(text_output(), |out| report::write_policy(out, policy))?;
+        }
     }
     if is_saved { Ok(()) } else { Err(Failure::new("the state directory could not be written")) }
 }

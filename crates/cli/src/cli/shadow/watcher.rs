@@ -7,15 +7,18 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::history::{ShadowHistory, ShadowLine, ShadowResult};
+use super::load::RecordedLoad;
 use super::log_tail::LogTail;
 use crate::cli::input::Notes;
 use crate::cli::live::{LiveReader, NO_CONFIG};
 use crate::cli::{Failure, Now, settings};
 use crate::report::Color;
 use classmate_advice::internal::shadow::observed::observed;
+use classmate_advice::internal::shadow::policy::PolicyComparison;
 use classmate_advice::internal::shadow::published::{PublishedCycle, new_cycles, published_cycles};
 use classmate_advice::internal::shadow::{ActualSource, WatchedCycle, shadow_cycle};
 use classmate_advice::internal::verify::record::CycleRecord;
+use classmate_config::Config;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
 
@@ -71,6 +74,8 @@ pub(super) struct Watcher<'r> {
     before: Option<PoolReading>,
     pending: Option<Pending>,
     log: Option<LogTail>,
+    /// The jobs so far, if another policy is to be compared.
+    load: Option<RecordedLoad>,
     /// The time of the next reading.
     due: Instant,
     /// The failure that lasts, with its start and the pause after it.
@@ -89,6 +94,7 @@ impl<'r> Watcher<'r> {
             before: None,
             pending: None,
             log: None,
+            load: None,
             due: Instant::now(),
             failing: None,
             unread: Vec::new(),
@@ -97,6 +103,20 @@ impl<'r> Watcher<'r> {
         let log = log.map(|path| LogTail::at_end(path).map_err(|error| Failure::reading(path.display(), &error)));
         watcher.log = log.transpose()?;
         Ok(watcher)
+    }
+
+    /// Records the load from now on, to compare another policy with what happens.
+    pub(super) fn record_load(&mut self, directory: &Path, other: Config) -> Result<(), Failure> {
+        let mut base = self.reader.read(SlotAttributes::All, false)?.snapshot;
+        base.jobs.clear();
+        base.submitters = None;
+        self.load = Some(RecordedLoad::new(directory, other, base));
+        Ok(())
+    }
+
+    /// The load under the other policy, now and then and at the end.
+    pub(super) fn compare_policies(&mut self, is_end: bool) -> Result<Option<PolicyComparison>, Failure> {
+        self.load.as_mut().map_or(Ok(None), |load| load.compare(is_end))
     }
 
     /// Looks at the pool once.
@@ -147,6 +167,11 @@ impl<'r> Watcher<'r> {
         let mut notes = Notes::default();
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
         let mut unread = read.failures;
+        if let Some(load) = &mut self.load
+            && let Err(error) = load.observe(&read.snapshot.jobs, began, unread.is_empty())
+        {
+            seen.events.push(format!("cannot record the jobs that ended: {error}"));
+        }
         let warnings = if read.has_config { notes.lines(Color::Off) } else { vec![NO_CONFIG.to_owned()] };
         let cycles = self.look()?;
         self.due = Instant::now() + self.every.max(started.elapsed() * PAUSE);

@@ -1,0 +1,186 @@
+//! The load of a pool, as readings of it show it.
+//!
+//! In: the jobs of one reading after another. Out: an ad for each job that ran and ended, from which a simulation can run it again.
+
+use std::collections::HashMap;
+
+use classmate::{ClassAd, EvalOptions};
+use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::queue::job::{Activity, Job};
+use classmate_pool::internal::workload::job_ads::RUN_TIME;
+
+/// The attribute with the first start of a job that ended, epoch seconds.
+pub const FIRST_START: &str = "ClassmateFirstStart";
+
+/// The attribute with the number of its runs that were cut short.
+pub const CUT_RUNS: &str = "ClassmateCutRuns";
+
+/// The attribute with the seconds of these runs.
+pub const CUT_TIME: &str = "ClassmateCutTime";
+
+/// Attributes that can be long and that no cycle reads.
+const DROPPED: [&str; 8] = [
+    "Args",
+    "Arguments",
+    "Env",
+    "Environment",
+    "TransferInput",
+    "TransferOutput",
+    "TransferOutputRemaps",
+    "SubmitEventNotes",
+];
+
+/// A job in the queue. Times are epoch seconds.
+#[derive(Debug, Clone)]
+struct ObservedJob {
+    ad: ClassAd,
+    arrived: i64,
+    first_start: Option<i64>,
+    /// Start of the run that lasts.
+    run: Option<i64>,
+    cut_runs: i64,
+    cut_time: i64,
+    /// The last reading that has it.
+    reading: u64,
+}
+
+impl ObservedJob {
+    /// Its ad, if it ran: with the time of arrival, and the time from the start of its last run to `end`.
+    fn ended(self, end: i64) -> Option<ClassAd> {
+        let (first_start, run) = self.first_start.zip(self.run)?;
+        let mut ad = self.ad;
+        for name in DROPPED {
+            ad.remove(name);
+        }
+        for (name, value) in [
+            ("JobStatus", 1),
+            ("QDate", self.arrived),
+            (RUN_TIME, (end - run).max(0)),
+            (FIRST_START, first_start),
+            (CUT_RUNS, self.cut_runs),
+            (CUT_TIME, self.cut_time),
+        ] {
+            ad.insert(name, value);
+        }
+        Some(ad)
+    }
+
+    fn cut(&mut self, now: i64) {
+        if let Some(run) = self.run.take() {
+            self.cut_runs += 1;
+            self.cut_time += (now - run).max(0);
+        }
+    }
+}
+
+/// The jobs in the queue, with what became of them so far.
+#[derive(Debug)]
+pub struct LoadRecorder {
+    began: i64,
+    jobs: HashMap<String, ObservedJob>,
+    readings: u64,
+}
+
+impl LoadRecorder {
+    /// A record that begins now. What happened before is not counted: a job that waited arrives now.
+    pub fn new(now: i64) -> Self {
+        LoadRecorder { began: now, jobs: HashMap::new(), readings: 0 }
+    }
+
+    /// Takes a reading; returns the jobs that ended since the last one. If not all access points were read, jobs that are
+    /// missing have not ended.
+    pub fn observe(&mut self, ads: &[ClassAd], now: i64, is_whole: bool) -> Vec<ClassAd> {
+        let settings = EvalOptions::default();
+        self.readings += 1;
+        let mut ended = Vec::new();
+        for ad in ads {
+            let facts = AdReader::of(ad, &settings);
+            let Some((job, id)) = Job::new(ad, None, &settings).zip(facts.string("GlobalJobId")) else { continue };
+            let id = String::from_utf8_lossy(&id).into_owned();
+            let time = |name: &str| facts.integer(name).unwrap_or(now).clamp(self.began, now.max(self.began));
+            if job.activity == Activity::Neither {
+                let end = time("EnteredCurrentStatus");
+                ended.extend(self.jobs.remove(&id).and_then(|job| job.ended(end)));
+                continue;
+            }
+            let reading = self.readings;
+            let arrived = || match job.activity {
+                // A job that was released arrives when it was.
+                Activity::Idle => time("QDate").max(time("EnteredCurrentStatus")),
+                _ => time("QDate"),
+            };
+            let known = self.jobs.entry(id).or_insert_with(|| ObservedJob {
+                ad: ad.clone(),
+                arrived: arrived(),
+                first_start: None,
+                run: None,
+                cut_runs: 0,
+                cut_time: 0,
+                reading,
+            });
+            known.reading = reading;
+            if job.activity == Activity::Idle {
+                known.cut(time("EnteredCurrentStatus"));
+            } else {
+                let start = time("JobCurrentStartDate");
+                if known.run.is_some_and(|run| start > run) {
+                    known.cut(start);
+                }
+                known.run.get_or_insert(start);
+                known.first_start.get_or_insert(start);
+            }
+        }
+        if is_whole {
+            let reading = self.readings;
+            let gone = self.jobs.extract_if(|_, job| job.reading != reading);
+            ended.extend(gone.filter_map(|(_, job)| job.ended(now)));
+        }
+        ended
+    }
+
+    /// The jobs that run, as if they ended now, and the number of those in the queue that do not.
+    pub fn running(&self, now: i64) -> (Vec<ClassAd>, u64) {
+        let running: Vec<ClassAd> = self.jobs.values().filter_map(|job| job.clone().ended(now)).collect();
+        let left = self.jobs.len() - running.len();
+        (running, left as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(number: i64, status: i64, more: &str) -> ClassAd {
+        let text = format!(
+            "[ClusterId = {number}; ProcId = 0; JobStatus = {status}; User = \"a@x\"; Owner = \"a\"; JobUniverse = 5; \
+             GlobalJobId = \"s#{number}.0\"; RequestCpus = 1; {more}]"
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    fn facts(ad: &ClassAd) -> [i64; 5] {
+        ["QDate", RUN_TIME, FIRST_START, CUT_RUNS, CUT_TIME].map(|name| ad.eval_int(name).unwrap())
+    }
+
+    #[test]
+    fn jobs_that_ran_have_the_times_that_readings_show() {
+        let mut load = LoadRecorder::new(100);
+        let waits = |number| job(number, 1, "QDate = 50; EnteredCurrentStatus = 50");
+        assert!(load.observe(&[waits(1), job(2, 2, "QDate = 60; JobCurrentStartDate = 70")], 100, true).is_empty());
+        // Job 1 starts at 110; job 2 is preempted at 112, and starts again at 120.
+        let idle = job(2, 1, "QDate = 60; EnteredCurrentStatus = 112");
+        assert!(load.observe(&[job(1, 2, "QDate = 50; JobCurrentStartDate = 110"), idle], 115, true).is_empty());
+        let again = job(2, 2, "QDate = 60; JobCurrentStartDate = 120");
+        // A reading without an access point ends nothing.
+        assert!(load.observe(std::slice::from_ref(&again), 125, false).is_empty());
+        let ended = load.observe(&[again, waits(3)], 130, true);
+        // Job 1 arrived when the record began, and ran from 110 to 130.
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 20, 110, 0, 0]]);
+        let held = job(2, 5, "QDate = 60; EnteredCurrentStatus = 135");
+        let ended = load.observe(&[held, waits(3)], 140, true);
+        // Job 2 ran from 100, where the record began, to 112, and from 120 to 135.
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 15, 100, 1, 12]]);
+        let (running, left) = load.running(150);
+        assert_eq!((running.len(), left), (0, 1));
+    }
+}
