@@ -1,4 +1,5 @@
-//! The changes of a pool between a reading and the start of a cycle, as a reading after the cycle shows them.
+//! The changes of a pool after a reading, as a reading after the cycle shows them: first those that are known to be older than the
+//! cycle, then those that may be.
 //!
 //! In: both readings. Out: each [`PoolChange`] that the cycle itself did not make.
 
@@ -14,6 +15,13 @@ const SKEW: i64 = 1;
 /// `JobStatus` of an idle and of a running job.
 const IDLE: i64 = 1;
 const RUNNING: i64 = 2;
+
+/// Attributes of a slot that a claim changes.
+const OF_CLAIMS: [&str; 8] = ["Activity", "CurrentRank", "Cpus", "Disk", "GPUs", "Memory", "RemoteOwner", "RemoteUser"];
+
+/// Attributes of a slot that change all the time.
+const OF_TIME: [&str; 6] =
+    ["ClockMin", "ConsoleIdle", "EnteredCurrentActivity", "KeyboardIdle", "LoadAvg", "MyCurrentTime"];
 
 /// A change of the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +96,10 @@ impl ChangeReader {
         for ad in &after.jobs {
             let Some(id) = self.text(ad, "GlobalJobId") else { continue };
             match old.get(&id) {
-                None if self.is_between(ad, "QDate") => add(ad, "was submitted"),
+                // `QDate` is the time at which the submission began.
+                None if self.facts(ad).integer("QDate").is_some_and(|time| time <= self.until) => {
+                    add(ad, "was submitted");
+                }
                 Some(earlier) if status(ad) != status(earlier) && self.is_between(ad, "EnteredCurrentStatus") => {
                     match status(ad) {
                         Some(IDLE) => add(ad, "became idle"),
@@ -124,9 +135,16 @@ impl ChangeReader {
                     let (from, to) = (self.text(earlier, "State"), self.text(ad, "State"));
                     if let Some((from, to)) = from.zip(to).filter(|(from, to)| from != to) {
                         add(&name, format!("changed from {from} to {to}"));
+                    } else if let Some(what) = changed(earlier, ad, false) {
+                        add(&name, what);
                     }
                 }
-                _ => {}
+                Some(earlier) => {
+                    if let Some(what) = changed(earlier, ad, true) {
+                        add(&name, what);
+                    }
+                }
+                None => {}
             }
         }
         for ad in &before.slots {
@@ -151,11 +169,35 @@ impl ChangeReader {
             text: format!("the access point {what} of submitter {name}"),
         };
         let is_new = |key: &_, ad: &ClassAd| old.get(key).is_none_or(|earlier| counts(earlier) != counts(ad));
-        let updated = new.iter().filter(|(key, ad)| self.is_between(ad, "LastHeardFrom") && is_new(key, ad));
+        let updated = new.iter().filter(|(key, ad)| is_new(key, ad));
+        // Of several new ads the last one is seen.
+        let (between, later): (Vec<_>, Vec<_>) = updated.partition(|(_, ad)| self.is_between(ad, "LastHeardFrom"));
         let withdrawn = old.keys().filter(|key| !new.contains_key(*key));
-        let mut changes: Vec<PoolChange> = updated.map(|((name, _), _)| change(name, "sent a new ad")).collect();
+        let sent = |ads: Vec<(&(String, Option<String>), &ClassAd)>| {
+            let mut sent: Vec<_> = ads.into_iter().map(|((name, _), _)| change(name, "sent a new ad")).collect();
+            sent.sort_by(|one, other| one.text.cmp(&other.text));
+            sent
+        };
+        let mut changes = sent(between);
         changes.extend(withdrawn.map(|(name, _)| change(name, "withdrew the ad")));
         changes.sort_by(|one, other| one.text.cmp(&other.text));
+        changes.extend(sent(later));
         changes
     }
+}
+
+/// The first attribute of a slot that has another value, in words; for a slot that the cycle matched, without those that the match
+/// changes.
+fn changed(earlier: &ClassAd, ad: &ClassAd, is_taken: bool) -> Option<String> {
+    let shown = |ad: &ClassAd, name: &str| ad.get(name).map(|value| value.to_string()).unwrap_or_default();
+    let is_among = |names: &[&str], name: &str| names.iter().any(|other| name.eq_ignore_ascii_case(other));
+    let is_moving = |name: &str| {
+        is_among(&OF_TIME, name) || name.starts_with("LastHeardFrom") || (is_taken && is_among(&OF_CLAIMS, name))
+    };
+    ad.names().map(|name| name.to_string()).filter(|name| !is_moving(name)).find_map(|name| {
+        let (from, to) = (shown(earlier, &name), shown(ad, &name));
+        let is_short = from.len() + to.len() < 80;
+        let text = if is_short { format!("changed {name} from {from} to {to}") } else { format!("changed {name}") };
+        (from != to).then_some(text)
+    })
 }

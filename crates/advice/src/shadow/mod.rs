@@ -102,8 +102,14 @@ pub struct ShadowCycle {
 impl ShadowCycle {
     /// The number of matches that were made as predicted.
     pub fn agreed(&self) -> usize {
-        let beyond = |one: &ShadowDifference| one.actual.saturating_sub(one.predicted);
-        self.actual.len().saturating_sub(self.different.iter().map(beyond).sum())
+        let is_of = |one: &ShadowDifference, made: &ShadowMatch| {
+            let cluster = made.job.split('.').next().and_then(|number| number.parse().ok());
+            (cluster, &made.submitter, partitionable(&made.slot))
+                == (Some(one.cluster), &one.submitter, one.slot.clone())
+        };
+        let same = |made: &&ShadowMatch| !self.different.iter().any(|one| is_of(one, made));
+        let partly: usize = self.different.iter().map(|one| one.actual.min(one.predicted)).sum();
+        self.actual.iter().filter(same).count() + partly
     }
 }
 
@@ -275,7 +281,7 @@ impl<'a> Rest<'a> {
     }
 
     /// The part of a pair that was not in the pool before the cycle.
-    fn missing(&self, (_, cluster, slot): &Pair) -> Option<String> {
+    fn missing(&self, (submitter, cluster, slot): &Pair) -> Option<String> {
         let (before, settings) = (self.watched.before, EvalOptions::default());
         let is_slot = |ad: &ClassAd| {
             let name = AdReader::of(ad, &settings).string("Name");
@@ -284,7 +290,14 @@ impl<'a> Rest<'a> {
         if !before.slots.iter().any(is_slot) {
             return Some(format!("slot {slot}"));
         }
-        (!has_cluster(before, *cluster)).then(|| format!("cluster {cluster}"))
+        if !has_cluster(before, *cluster) {
+            return Some(format!("cluster {cluster}"));
+        }
+        let is_submitter = |ad: &ClassAd| {
+            AdReader::of(ad, &settings).string("Name").is_some_and(|name| *name == *submitter.as_bytes())
+        };
+        let is_known = before.submitters.as_ref().is_none_or(|ads| ads.iter().any(is_submitter));
+        (!is_known).then(|| format!("submitter {submitter}"))
     }
 }
 

@@ -102,3 +102,38 @@ fn claims_show_matches() {
     let record = observed(&before, &after);
     assert_eq!(causes(&before, &after, &record, ActualSource::Claims), [DifferenceCause::OwnClaim]);
 }
+
+#[test]
+fn a_slot_or_submitter_that_changed_by_the_next_reading_is_the_cause() {
+    let before = pool();
+    let mut after = pool();
+    after.slots[0].insert("Cpus", 0_i64);
+    let found = causes(&before, &after, &made(&[(2, "slot2@m")]), ActualSource::Log);
+    assert_eq!(found, [DifferenceCause::Changed("slot1@m changed Cpus from 1 to 0".to_owned())]);
+    // A match changes the resources of its slot.
+    let found = causes(&before, &after, &made(&[(1, "slot1@m")]), ActualSource::Log);
+    assert_eq!(found, [DifferenceCause::Unexplained]);
+    // The access point had not announced the submitter.
+    let before = Snapshot { submitters: Some(Vec::new()), ..pool() };
+    let found = causes(&before, &pool(), &made(&[(1, "slot1@m"), (2, "slot2@m")]), ActualSource::Log);
+    assert_eq!(found, vec![DifferenceCause::NotInSnapshot("submitter a@x".to_owned()); 2]);
+}
+
+#[test]
+fn matches_of_other_clusters_and_slots_are_not_as_predicted() {
+    let (before, mut after) = (pool(), pool());
+    after.slots[0].insert("Cpus", 0_i64);
+    let record = made(&[(2, "slot2@m"), (9, "slot1@m"), (9, "slot1@m")]);
+    let published = PublishedCycle { started: 100, ended: 101, ..PublishedCycle::default() };
+    let source = ActualSource::Claims;
+    let watched = WatchedCycle {
+        before: &before,
+        read: 90,
+        unread: &[],
+        record: &record,
+        source,
+        after: Some(&after),
+        published: &published,
+    };
+    assert_eq!(shadow_cycle(&watched).unwrap().agreed(), 1);
+}
