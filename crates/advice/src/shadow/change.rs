@@ -16,12 +16,11 @@ const SKEW: i64 = 1;
 const IDLE: i64 = 1;
 const RUNNING: i64 = 2;
 
-/// Attributes of a slot that a claim changes.
-const OF_CLAIMS: [&str; 8] = ["Activity", "CurrentRank", "Cpus", "Disk", "GPUs", "Memory", "RemoteOwner", "RemoteUser"];
+/// Attributes of a slot that decide which jobs get it.
+const DECISIVE: [&str; 7] = ["KFlops", "Mips", "Offline", "Rank", "Requirements", "SlotWeight", "Start"];
 
-/// Attributes of a slot that change all the time.
-const OF_TIME: [&str; 6] =
-    ["ClockMin", "ConsoleIdle", "EnteredCurrentActivity", "KeyboardIdle", "LoadAvg", "MyCurrentTime"];
+/// Those of them that a match changes: what a partitionable slot has left.
+const LEFT: [&str; 4] = ["Cpus", "GPUs", "Memory", "ChildCpus"];
 
 /// A change of the pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,16 +185,13 @@ impl ChangeReader {
     }
 }
 
-/// The first attribute of a slot that has another value, in words; for a slot that the cycle matched, without those that the match
-/// changes.
+/// The first attribute of a slot that decides and has another value, in words. What is left of a slot that the cycle matched is no
+/// evidence.
 fn changed(earlier: &ClassAd, ad: &ClassAd, is_taken: bool) -> Option<String> {
     let shown = |ad: &ClassAd, name: &str| ad.get(name).map(|value| value.to_string()).unwrap_or_default();
-    let is_among = |names: &[&str], name: &str| names.iter().any(|other| name.eq_ignore_ascii_case(other));
-    let is_moving = |name: &str| {
-        is_among(&OF_TIME, name) || name.starts_with("LastHeardFrom") || (is_taken && is_among(&OF_CLAIMS, name))
-    };
-    ad.names().map(|name| name.to_string()).filter(|name| !is_moving(name)).find_map(|name| {
-        let (from, to) = (shown(earlier, &name), shown(ad, &name));
+    let names = DECISIVE.iter().chain(if is_taken { [].iter() } else { LEFT.iter() });
+    names.copied().find_map(|name| {
+        let (from, to) = (shown(earlier, name), shown(ad, name));
         let is_short = from.len() + to.len() < 80;
         let text = if is_short { format!("changed {name} from {from} to {to}") } else { format!("changed {name}") };
         (from != to).then_some(text)
