@@ -80,6 +80,7 @@ impl Sources {
             now: self.now.seconds(),
             seed: self.seed,
             semantics: language::chosen(),
+            defaults: language::chosen().series(),
         });
         let mut reading = Reading { config, error: None };
         for path in &self.files {

@@ -13,11 +13,12 @@ use hashbrown::HashMap;
 use super::condition::VERSION;
 use super::expand::{ExpandError, Expanded, Surroundings, expand, expand_self, own_path};
 use super::line::Logical;
-use super::{ConfigError, Diagnostic, Location, shown, table};
+use super::{ConfigError, Diagnostic, Location, series, shown, table};
 use classmate::internal::diagnostic::Severity;
+use classmate::internal::semantics::LATEST;
 use classmate::internal::span::Span;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{Expr, ParseOptions, Semantics, SyntaxError};
+use classmate::{Expr, ParseOptions, Semantics, Series, SyntaxError};
 
 /// Most bytes that all values may take together.
 const MAX_BYTES: usize = 128 << 20;
@@ -41,6 +42,8 @@ pub struct Context {
     pub seed: u64,
     /// The version of the language of expressions.
     pub semantics: Semantics,
+    /// The series whose defaults apply.
+    pub defaults: Series,
 }
 
 impl Default for Context {
@@ -54,6 +57,7 @@ impl Default for Context {
             now: 0,
             seed: 0,
             semantics: Semantics::default(),
+            defaults: LATEST,
         }
     }
 }
@@ -379,6 +383,13 @@ impl Config {
         config
     }
 
+    /// The same configuration, whose expressions are in another version of the language.
+    #[must_use]
+    pub fn read_as(mut self, semantics: Semantics) -> Self {
+        Arc::make_mut(&mut self.context).semantics = semantics;
+        self
+    }
+
     /// A configuration from the names and values that a daemon reports; each is a line of a file that messages call `place`.
     pub fn of_values(values: &[(String, String)], place: &str) -> Self {
         let file: Arc<str> = place.into();
@@ -423,9 +434,13 @@ impl Config {
     /// The built-in default of a name.
     pub fn built_in(&self, name: &[u8]) -> Option<Definition<'_>> {
         let upper = name.to_ascii_uppercase();
-        let entry =
-            || table::entry(&upper).map(|(name, text)| Definition::without_place(name.as_bytes(), text.as_bytes()));
-        self.detected(&upper).or_else(entry)
+        let entry = || match series::change(self.context.defaults, &upper) {
+            Some(change) => change.old.map(|old| (change.name, old)),
+            None => table::entry(&upper),
+        };
+        let definition =
+            |(name, text): (&'static str, &'static str)| Definition::without_place(name.as_bytes(), text.as_bytes());
+        self.detected(&upper).or_else(|| entry().map(definition))
     }
 
     fn raw(&self, name: &[u8]) -> Option<&[u8]> {
@@ -518,9 +533,11 @@ impl Config {
     /// Every name with a value: those the files set and those of the built-in table, by name.
     pub fn all(&self) -> Vec<Definition<'_>> {
         let mut found: BTreeMap<Vec<u8>, Definition<'_>> = BTreeMap::new();
-        for (name, text) in table::entries() {
-            let name = name.as_bytes();
-            found.insert(name.to_ascii_uppercase(), Definition::without_place(name, text.as_bytes()));
+        let changed = series::changes().iter().map(|change| change.name);
+        for name in table::entries().map(|(name, _)| name).chain(changed) {
+            if let Some(definition) = self.built_in(name.as_bytes()) {
+                found.insert(name.to_ascii_uppercase().into_bytes(), definition);
+            }
         }
         for entry in &self.entries {
             found.insert(entry.name.to_ascii_uppercase(), entry.definition());
@@ -566,6 +583,47 @@ mod tests {
         let error = Config::parse("test", text.as_bytes()).unwrap_err();
         let place = error.place.unwrap();
         (error.message, place.line, place.column)
+    }
+
+    /// The defaults of HTCondor 10.0, 24.0 and 25.14 (`docs/reference/versions.md` 6).
+    #[test]
+    fn defaults_are_those_of_a_series() {
+        let of = |major, minor| Config::new(Context { defaults: Series::new(major, minor), ..Context::default() });
+        let (oldest, old, now) = (of(10, 0), of(24, 0), of(25, 14));
+        let value = |config: &Config, name: &str| {
+            config.get(name).unwrap().map(|found| String::from_utf8_lossy(&found.text).into_owned())
+        };
+        for (name, expected) in [
+            (
+                "JOB_DEFAULT_REQUESTDISK",
+                ["DiskUsage", "DiskUsage", "MAX({1024, (TransferInputSizeMB+1) * 1.25}) * 1024"],
+            ),
+            (
+                "CURB_MATCHMAKING",
+                [
+                    "RecentDaemonCoreDutyCycle > 0.98",
+                    "(RecentDaemonCoreDutyCycle > 0.98) || (TransferQueueNumWaitingToUpload > TransferQueueMaxUploading)",
+                    "(RecentDaemonCoreDutyCycle > 0.98) || (TransferQueueNumWaitingToUpload > TransferQueueMaxUploading)",
+                ],
+            ),
+            ("NEGOTIATOR_INTERVAL", ["60", "60", "60"]),
+        ] {
+            assert_eq!([&oldest, &old, &now].map(|config| value(config, name).unwrap()), expected, "{name}");
+        }
+        let has = |config: &Config, name: &str| {
+            let all = config.all();
+            let listed = all.iter().any(|definition| definition.name.eq_ignore_ascii_case(name.as_bytes()));
+            assert_eq!(listed, config.definition(name.as_bytes()).is_some(), "{name}");
+            listed
+        };
+        for (name, expected) in [
+            ("NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS", [true, false, false]),
+            ("ENABLE_CLAIMABLE_PARTITIONABLE_SLOTS", [false, true, true]),
+            ("REMOVE_SIGNIFICANT_ATTRIBUTES", [false, false, true]),
+            ("KEEP_DATA_CLAIM_IDLE", [false, false, true]),
+        ] {
+            assert_eq!([&oldest, &old, &now].map(|config| has(config, name)), expected, "{name}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use super::table;
 use classmate::Series;
 use classmate::internal::records::records;
+use classmate::internal::semantics::LATEST;
 
 /// A change of the default of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,10 +44,18 @@ pub fn changes() -> &'static [DefaultChange] {
     &CHANGES
 }
 
+/// The first change of a variable after a series, if there is one: the default in the series is that before the change.
+pub fn change(series: Series, name: &[u8]) -> Option<&'static DefaultChange> {
+    if series >= LATEST {
+        return None;
+    }
+    changes().iter().find(|change| change.name.as_bytes().eq_ignore_ascii_case(name) && series < change.since)
+}
+
 /// The default of a variable in a series; `None` if the variable does not exist there, or has no default.
 pub fn default_in(series: Series, name: &str) -> Option<&'static str> {
     let of_variable = || changes().iter().filter(|change| change.name.eq_ignore_ascii_case(name));
-    match of_variable().find(|change| series < change.since) {
+    match change(series, name.as_bytes()) {
         Some(change) => change.old,
         None => of_variable().find_map(|change| change.new).or_else(|| table::default_text(name.as_bytes())),
     }
