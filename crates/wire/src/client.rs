@@ -7,7 +7,7 @@ use std::sync::Arc;
 use classmate::internal::format::long::LineReader;
 use classmate::internal::format::report::Report;
 use classmate::internal::format::selection::Selection;
-use classmate::{ClassAd, ParseOptions, Value};
+use classmate::{ClassAd, ParseOptions, Semantics, Value};
 
 use crate::ad::AdStream;
 use crate::address::Address;
@@ -48,6 +48,7 @@ pub struct Client {
     timeouts: Timeouts,
     identification: Identification,
     sessions: SessionCache,
+    semantics: Semantics,
 }
 
 impl Client {
@@ -63,6 +64,13 @@ impl Client {
         self
     }
 
+    /// The same client, which reads ads in another version of the language.
+    #[must_use]
+    pub fn with_semantics(mut self, semantics: Semantics) -> Self {
+        self.semantics = semantics;
+        self
+    }
+
     /// Asks a collector for ads, or another daemon for its own. They come as they are received.
     ///
     /// # Errors
@@ -71,7 +79,7 @@ impl Client {
         let (mut connection, session) = self.open(daemon, kind.command())?;
         connection.put_ad(&query.for_collector(kind)).send()?;
         connection.waits_for("the ads of the answer");
-        Ok(Ads::new(connection, session, Source::Collector))
+        Ok(Ads::new(connection, session, Source::Collector, self.semantics))
     }
 
     /// Asks an access point for the ads of its jobs. They come as they are received, in no order.
@@ -82,7 +90,7 @@ impl Client {
         let (mut connection, session) = self.open(access_point, QUERY_JOB_ADS)?;
         connection.put_ad(&query.for_jobs()).send()?;
         connection.waits_for("the job ads of the answer");
-        Ok(Ads::new(connection, session, Source::Queue))
+        Ok(Ads::new(connection, session, Source::Queue, self.semantics))
     }
 
     /// Asks a daemon for the value of a configuration variable, with all macros expanded. `None`: it is not defined.
@@ -276,6 +284,7 @@ pub struct Ads {
     session: Arc<Session>,
     stream: AdStream,
     source: Source,
+    options: ParseOptions,
     done: bool,
 }
 
@@ -286,9 +295,10 @@ impl fmt::Debug for Ads {
 }
 
 impl Ads {
-    fn new(connection: Connection<Transport>, session: Arc<Session>, source: Source) -> Self {
-        let stream = AdStream::of_answer(LineReader::new(&ParseOptions::default()));
-        Ads { connection, session, stream, source, done: false }
+    fn new(connection: Connection<Transport>, session: Arc<Session>, source: Source, semantics: Semantics) -> Self {
+        let options = ParseOptions { semantics, ..ParseOptions::default() };
+        let stream = AdStream::of_answer(LineReader::new(&options));
+        Ads { connection, session, stream, source, options, done: false }
     }
 
     /// Equal strings are kept once, for ads that are all kept. Of constants only those of a selection are kept, if there is
@@ -296,7 +306,7 @@ impl Ads {
     #[doc(hidden)]
     #[must_use]
     pub fn kept(mut self, selection: Option<&Arc<Selection>>) -> Self {
-        let lines = LineReader::new(&ParseOptions::default()).sharing();
+        let lines = LineReader::new(&self.options).sharing();
         self.stream = AdStream::of_answer(match selection {
             Some(selection) => lines.selecting(Arc::clone(selection)),
             None => lines,

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cli::Failure;
 use crate::cli::input::{self, Notes};
+use crate::cli::{Failure, language};
 use classmate::{ClassAd, EvalOptions, Report};
 use classmate_config::Config;
 use classmate_pool::Snapshot;
@@ -79,7 +79,7 @@ impl CollectorArguments {
     /// A client with the proofs of identity that the user has.
     pub(super) fn client(&self) -> Result<Client, Failure> {
         if self.token.is_none() && self.ca.is_none() {
-            return Ok(Client::new(Credentials::of_user()));
+            return Ok(Client::new(Credentials::of_user()).with_semantics(language::chosen()));
         }
         let mut credentials = Credentials::none().required();
         if let Some(path) = &self.token {
@@ -89,7 +89,7 @@ impl CollectorArguments {
             let own = self.certificate.as_deref().map(|path| (path, self.key.as_deref().unwrap_or(path)));
             credentials = credentials.with_ssl(authorities, own)?;
         }
-        Ok(Client::new(credentials))
+        Ok(Client::new(credentials).with_semantics(language::chosen()))
     }
 
     /// A reader of the pool, with a configuration if it is known.
@@ -228,11 +228,11 @@ impl LiveReader<'_> {
             let place = pool
                 .negotiator()
                 .map_or_else(String::new, |negotiator| format!("the negotiator `{}`", negotiator.name));
-            settings.as_deref().map(|settings| Config::of_values(settings, &place))
+            settings.as_deref().map(|settings| Config::of_values(settings, &place).read_as(language::chosen()))
         };
         self.known = self.known.take().or_else(from_negotiator);
         let has_config = self.known.is_some();
-        let config = self.known.clone().unwrap_or_default();
+        let config = self.known.clone().unwrap_or_else(|| Config::default().read_as(language::chosen()));
         let accounting = if priorities { Vec::new() } else { pool.accounting(&all) };
         let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));
         let first = match kept {

@@ -15,7 +15,6 @@ use crate::accountant::{AccountantLog, LogError};
 use crate::listing::ListingFormat;
 use crate::negotiate::{Snapshot, needed};
 use crate::queue::cluster::Siblings;
-use classmate::ParseOptions;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::format::Reader;
 use classmate::internal::format::parallel::read_long;
@@ -23,6 +22,7 @@ use classmate::internal::format::report::Report;
 use classmate::internal::format::room::Room;
 use classmate::internal::format::selection::{Chooser, Selection};
 use classmate::internal::name::Name;
+use classmate::{ParseOptions, Semantics};
 use classmate_config::internal::config::disk::io_reason;
 use classmate_config::internal::config::user_map::user_maps;
 use classmate_config::internal::config::{BYTE_ORDER_MARK, Config, ConfigError, Disk};
@@ -146,9 +146,17 @@ impl Snapshot {
     /// # Ok::<(), classmate_pool::internal::negotiate::LoadError>(())
     /// ```
     pub fn read_dir(directory: impl AsRef<Path>) -> Result<LoadedPool, LoadError> {
+        Self::read_dir_as(directory, Semantics::default())
+    }
+
+    /// As [`Snapshot::read_dir`], in another version of the language.
+    ///
+    /// # Errors
+    /// As [`Snapshot::read_dir`].
+    pub fn read_dir_as(directory: impl AsRef<Path>, semantics: Semantics) -> Result<LoadedPool, LoadError> {
         let directory = directory.as_ref();
         let failed = |path: &Path, error| LoadError::File { name: path.display().to_string(), error };
-        let mut config = Config::default();
+        let mut config = Config::default().read_as(semantics);
         let files =
             Disk::pool_config(directory).map_err(|(path, error)| failed(&path, io::Error::other(error.to_string())))?;
         for path in files {
