@@ -8,7 +8,7 @@ use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Location;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{ClassAd, Diagnostic, Expr, ParseOptions};
+use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
 use classmate_config::Config;
 use classmate_config::internal::config::ConfigError;
 
@@ -27,6 +27,8 @@ pub struct SubmitContext {
     pub cluster: i64,
     /// The time, seconds since 1970.
     pub now: i64,
+    /// The version of the language.
+    pub semantics: Semantics,
 }
 
 /// The input files of a job are taken to be this large, in MB: the least that `condor_submit` counts.
@@ -50,7 +52,7 @@ pub fn jobs(
     context: &SubmitContext,
     read: &dyn Fn(&str) -> Option<Vec<u8>>,
 ) -> Result<Vec<ClassAd>, ConfigError> {
-    let mut config = Config::default();
+    let mut config = Config::default().read_as(context.semantics);
     let (mut found, mut process): (Vec<ClassAd>, i64) = (Vec::new(), 0);
     // Lines that were not read yet; they keep their numbers.
     let mut pending: Vec<u8> = Vec::new();
@@ -156,7 +158,8 @@ impl SubmitFile<'_> {
 
     /// An expression that is the value of a command, with its place if it does not parse.
     fn parsed(&self, command: &str, text: &str) -> Result<Expr, ConfigError> {
-        let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+        let options =
+            ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
         parse_expr(text.as_bytes(), &options).map_err(|error| {
             let message = format!("`{command}` is not a valid expression: {error}");
             let definition = self.config.assignment(command.to_ascii_uppercase().as_bytes());

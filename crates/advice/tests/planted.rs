@@ -8,6 +8,7 @@ use classmate::{Diagnostic, ParseOptions, Reader};
 use classmate_advice::internal::lint::ads::AdLinter;
 use classmate_advice::internal::lint::expression::{self, LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
+use classmate_advice::internal::lint::versions::LintVersions;
 use classmate_advice::internal::lint::{config, submit};
 use classmate_config::Config;
 
@@ -58,7 +59,7 @@ fn found(kind: &str, text: &str) -> Vec<(String, String)> {
             Ok(config) => config::lint(&config),
             Err(error) => vec![Diagnostic::error(error.to_string(), classmate::Span::new(0, 0)).code("bad-value")],
         },
-        "submit" => submit::lint(&Arc::from("submit"), text.as_bytes()),
+        "submit" => submit::lint(&Arc::from("submit"), text.as_bytes(), &LintVersions::default()),
         "ads" => of_ads(text, Arc::new(AdSchema::default())),
         "pool" => of_pool(text),
         other => panic!("unknown kind {other}"),

@@ -186,3 +186,28 @@ fn what_cannot_be_asked_is_refused() {
         assert!(ran(wrong).is_err(), "{wrong}");
     }
 }
+
+/// The values are those of HTCondor 23.0.28: 2048.0, and `x ?: (1 + 2)`.
+#[test]
+fn tests_run_in_another_version() {
+    let text = "
+        ads.a = '[ x = 10; Start = Size > 2K ; Size = 3000 ]'
+        [[test]]
+        name = 'suffix'
+        expression = 'Start && 2K =?= 2048.0'
+        my = 'a'
+        value = 'true'
+        [[test]]
+        name = 'default'
+        expression = 'x ?: 1 + 2'
+        my = 'a'
+        value = '10'
+    ";
+    let mut file = PolicyFile::parse(text).unwrap();
+    let none = |name: &str| Err(format!("no `{name}`"));
+    assert!(run(&file, &none).is_err());
+    file.semantics = "23.0".parse().unwrap();
+    file.check_ads(text).unwrap();
+    let (results, _) = run(&file, &none).unwrap();
+    assert!(results.len() == 2 && results.iter().all(|result| result.failures.is_empty()), "{results:?}");
+}

@@ -4,14 +4,14 @@ use classmate::internal::format::new::parse_ad;
 use classmate::internal::syntax::layout::{Measure, layout};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::{Quoting, is_space};
-use classmate::{Diagnostic, ParseOptions, SyntaxError};
+use classmate::{Diagnostic, ParseOptions, Semantics, SyntaxError};
 use classmate_config::internal::config::beginning;
 
 /// Characters of a line that are shown.
 const MAX_SHOWN: usize = 60;
 
 /// Ads of the long format: one attribute a line, each on one line. Comments and blank lines stay.
-pub fn long(text: &[u8]) -> Vec<u8> {
+pub fn long(text: &[u8], semantics: Semantics) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for raw in text.split_inclusive(|byte| *byte == b'\n') {
         let (line, end) = match raw.strip_suffix(b"\n") {
@@ -19,7 +19,7 @@ pub fn long(text: &[u8]) -> Vec<u8> {
             None => (raw, b"".as_slice()),
         };
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        match attribute(line) {
+        match attribute(line, semantics) {
             Some(written) => out.extend_from_slice(&written),
             None => out.extend_from_slice(line),
         }
@@ -29,8 +29,8 @@ pub fn long(text: &[u8]) -> Vec<u8> {
 }
 
 /// The values of long-format ads that are not valid expressions and stay as they are.
-pub fn unformatted(text: &[u8]) -> Vec<Diagnostic> {
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+pub fn unformatted(text: &[u8], semantics: Semantics) -> Vec<Diagnostic> {
+    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
     let wrong = |(line, number): (&[u8], usize)| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = line.trim_ascii();
@@ -60,9 +60,9 @@ fn named(line: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// A line `Name = value` with its spaces set; `None` for all others.
-fn attribute(line: &[u8]) -> Option<Vec<u8>> {
+fn attribute(line: &[u8], semantics: Semantics) -> Option<Vec<u8>> {
     let (name, value) = named(line)?;
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
     let measure = Measure { width: usize::MAX, ..Measure::default() };
     let written = layout(value, &options, measure).ok()?;
     // A backslash before the last quote means something else when spaces follow: only what ends alike is written.
@@ -82,12 +82,19 @@ fn attribute(line: &[u8]) -> Option<Vec<u8>> {
 /// # Errors
 /// The text is not a valid expression.
 pub fn expression(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
-    let options = ParseOptions::default();
-    let expr = parse_expr(text, &options)?;
+    expression_with(text, width, &ParseOptions::default())
+}
+
+/// As [`expression`], with options of the parser.
+///
+/// # Errors
+/// The text is not a valid expression.
+pub fn expression_with(text: &[u8], width: usize, options: &ParseOptions) -> Result<Vec<u8>, SyntaxError> {
+    let expr = parse_expr(text, options)?;
     // An ad of a file is always broken, whatever its length.
     let is_ad = matches!(expr.node(), classmate::internal::syntax::expr::Node::Ad(run) if run.len > 0);
     let taken = if is_ad { width } else { 0 };
-    let mut written = layout(text, &options, Measure { width, indent: 0, taken })?;
+    let mut written = layout(text, options, Measure { width, indent: 0, taken })?;
     written.push(b'\n');
     Ok(written)
 }
@@ -97,8 +104,7 @@ pub fn expression(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
 ///
 /// # Errors
 /// Something between or inside the ads is none.
-pub fn several(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
-    let options = ParseOptions::default();
+pub fn several(text: &[u8], width: usize, options: &ParseOptions) -> Result<Vec<u8>, SyntaxError> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some(start) = text[at..].iter().position(|byte| !is_space(*byte) && !b"{},".contains(byte)) {
@@ -110,9 +116,9 @@ pub fn several(text: &[u8], width: usize) -> Result<Vec<u8>, SyntaxError> {
             at = start + length;
             continue;
         }
-        let (_, length) = parse_ad(rest, &options).map_err(|error| error.shifted(start))?;
+        let (_, length) = parse_ad(rest, options).map_err(|error| error.shifted(start))?;
         let ad = rest[..length].trim_ascii_end();
-        let mut written = expression(ad, width).map_err(|error| error.shifted(start))?;
+        let mut written = expression_with(ad, width, options).map_err(|error| error.shifted(start))?;
         written.pop();
         out.extend_from_slice(&written);
         at = start + ad.len();
@@ -166,18 +172,18 @@ mod tests {
     fn lines_of_ads_get_their_spaces_and_the_rest_stays() {
         let text = b"# slots\nCpus=4\n  Requirements =  (a>1)&&b  \nBad = (\nPath = \"c:\\\" \n\nX = 1 // y\n";
         let expected = b"# slots\nCpus = 4\nRequirements = (a > 1) && b\nBad = (\nPath = \"c:\\\" \n\nX = 1 // y\n";
-        assert_eq!(String::from_utf8_lossy(&long(text)), String::from_utf8_lossy(expected));
+        assert_eq!(String::from_utf8_lossy(&long(text, Semantics::default())), String::from_utf8_lossy(expected));
     }
 
     #[test]
     fn values_that_are_no_expressions_are_told_with_their_lines() {
-        let found = unformatted(b"# a = (\nA = 1 +\n\nB = A + 1\nC = (\r\nD = 1 // (\n");
+        let found = unformatted(b"# a = (\nA = 1 +\n\nB = A + 1\nC = (\r\nD = 1 // (\n", Semantics::default());
         let found: Vec<String> = found.iter().map(|one| format!("{} {}", one.line(), one.message)).collect();
         assert!(found[0].starts_with("2 `A` is not a valid expression and is left unchanged: "), "{found:?}");
         assert!(found[1].starts_with("5 `C` is not a valid expression and is left unchanged: "), "{found:?}");
         assert_eq!(found.len(), 2);
         // A line that is not an attribute; a banner of condor_history and a blank line end an ad; blanks do not.
-        let found = unformatted(b"A = 1\n Foo bar baz\r\nB=2\n*** Offset of an ad\n\t\n# no\n");
+        let found = unformatted(b"A = 1\n Foo bar baz\r\nB=2\n*** Offset of an ad\n\t\n# no\n", Semantics::default());
         let found: Vec<(u32, &str)> = found.iter().map(|one| (one.line(), one.message.as_str())).collect();
         let expected = "`Foo bar baz` is not an attribute and is left unchanged: expected `name = value`, found no `=`";
         assert_eq!(found, [(2, expected)]);
@@ -190,10 +196,21 @@ mod tests {
     }
 
     #[test]
+    fn other_versions_have_their_own_expressions() {
+        let semantics: Semantics = "23.0".parse().unwrap();
+        let options = ParseOptions { semantics, ..ParseOptions::default() };
+        assert_eq!(expression_with(b"a>2G&&!b?:c", 80, &options).unwrap(), b"a > 2G && !b ?: c\n");
+        assert!(expression(b"a>2G", 80).is_err());
+        assert_eq!(long(b"A=10K\n", semantics), b"A = 10K\n");
+        assert_eq!(unformatted(b"A = 10K + 1\n", semantics), []);
+        assert_eq!(unformatted(b"A = 10K + 1\n", Semantics::default()).len(), 1);
+    }
+
+    #[test]
     fn each_of_several_ads_is_laid_out() {
         let laid = |text: &str| {
-            let once = several(text.as_bytes(), 80).unwrap();
-            assert_eq!(several(&once, 80).unwrap(), once, "the second time");
+            let once = several(text.as_bytes(), 80, &ParseOptions::default()).unwrap();
+            assert_eq!(several(&once, 80, &ParseOptions::default()).unwrap(), once, "the second time");
             String::from_utf8(once).unwrap()
         };
         let (a, b) = ("[\n    a = 1\n]", "[\n    b = 2\n]");
@@ -201,7 +218,7 @@ mod tests {
         assert_eq!(laid("[a=1]\n\n\n// the second\n[b=2]\n"), format!("{a}\n\n// the second\n{b}\n"));
         assert_eq!(laid("{\n[a=1],\n[b=2]}\n"), format!("{{\n{a},\n{b}\n}}\n"));
         assert_eq!(laid("[a=1] // of a [\n/* b */ [b=2]\n// end"), format!("{a}\n// of a [\n/* b */\n{b}\n// end\n"));
-        assert!(several(b"[a=1]\n[b=", 80).is_err());
-        assert!(several(b"[a=1]\nb", 80).is_err());
+        assert!(several(b"[a=1]\n[b=", 80, &ParseOptions::default()).is_err());
+        assert!(several(b"[a=1]\nb", 80, &ParseOptions::default()).is_err());
     }
 }

@@ -4,16 +4,16 @@ use crate::lint::knobs::is_expression;
 use classmate::internal::syntax::layout::{Measure, layout};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{Diagnostic, ParseOptions};
+use classmate::{Diagnostic, ParseOptions, Semantics};
 use classmate_config::internal::config::{is_name_byte, parenthesized};
 
 /// Columns by which the lines of a long value are indented.
 const INDENT: usize = 4;
 
 /// A configuration with the expressions of its policies laid out; everything else stays as it is.
-pub fn config(text: &[u8], width: usize) -> Vec<u8> {
+pub fn config(text: &[u8], width: usize, semantics: Semantics) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
-    each(text, |_, lines, is_statement| match is_statement.then(|| statement(lines, width)).flatten() {
+    each(text, |_, lines, is_statement| match is_statement.then(|| statement(lines, width, semantics)).flatten() {
         Some(written) => out.extend_from_slice(&written),
         None => lines.iter().for_each(|line| out.extend_from_slice(line)),
     });
@@ -22,7 +22,7 @@ pub fn config(text: &[u8], width: usize) -> Vec<u8> {
 
 /// The policies that are not valid expressions and stay as they are; without those with macros, of which nothing is
 /// known.
-pub fn unformatted(text: &[u8]) -> Vec<Diagnostic> {
+pub fn unformatted(text: &[u8], semantics: Semantics) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     each(text, |line, lines, is_statement| {
         let Some(Statement { name, value, .. }) = is_statement.then(|| Statement::of(lines)).flatten() else { return };
@@ -30,7 +30,7 @@ pub fn unformatted(text: &[u8]) -> Vec<Diagnostic> {
         if !macros.is_empty() {
             return;
         }
-        let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+        let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
         if let Err(error) = parse_expr(&marked, &options) {
             found.push(super::unformatted(line, &String::from_utf8_lossy(&name), Some(&error)));
         }
@@ -109,11 +109,11 @@ impl<'t> Statement<'t> {
 }
 
 /// A statement `NAME = expression` in the canonical layout; `None` for all others, and for what is not understood.
-fn statement(lines: &[&[u8]], width: usize) -> Option<Vec<u8>> {
+fn statement(lines: &[&[u8]], width: usize, semantics: Semantics) -> Option<Vec<u8>> {
     let Statement { margin, name, value } = Statement::of(lines)?;
     let (name, value) = (name.as_slice(), value.as_slice());
     let (marked, macros) = marked(value)?;
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
     let taken = margin.len() + name.len() + 3;
     let write = |measure: Measure| layout(&marked, &options, measure).ok().and_then(|text| restored(&text, &macros));
     let flat = write(Measure { width: usize::MAX, indent: 0, taken: 0 })?;
@@ -185,8 +185,8 @@ mod tests {
     use classmate_config::internal::config::Config;
 
     fn tidied(text: &str, width: usize) -> String {
-        let once = config(text.as_bytes(), width);
-        assert_eq!(once, config(&once, width), "the second time");
+        let once = config(text.as_bytes(), width, Semantics::default());
+        assert_eq!(once, config(&once, width, Semantics::default()), "the second time");
         String::from_utf8(once).unwrap()
     }
 
@@ -202,7 +202,7 @@ mod tests {
     fn values_that_are_no_expressions_are_told_with_their_lines() {
         let text =
             "START = (a\nPREEMPT = a && \\\n  b +\nKILL = $(X) $(Y)\nLOG = a +\nSTART @=end\n a +\n@end\nRANK = 1";
-        let found = unformatted(text.as_bytes());
+        let found = unformatted(text.as_bytes(), Semantics::default());
         let found: Vec<String> = found.iter().map(|one| format!("{} {}", one.line(), one.message)).collect();
         assert!(found[0].starts_with("1 `START` is not a valid expression and is left unchanged: "), "{found:?}");
         assert!(found[1].starts_with("2 `PREEMPT` is not a valid expression and is left unchanged: "), "{found:?}");

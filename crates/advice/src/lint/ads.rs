@@ -10,6 +10,7 @@ use super::expression::{LintContext, Role, is_unit, parsed, unparsed};
 use super::knobs::{SLOT_VALUE, job_role};
 use super::rules::unquoted_text;
 use super::schema::AdSchema;
+use super::versions::LintVersions;
 use super::{certain_fix, placed};
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::values::{Truths, Values};
@@ -141,6 +142,16 @@ impl AdLinter {
         self.alarms
     }
 
+    /// The reading of texts, with places.
+    fn options(&self, quoting: Quoting) -> ParseOptions {
+        let semantics = self.versions().read;
+        ParseOptions { quoting, semantics, places: true, ..ParseOptions::default() }
+    }
+
+    fn versions(&self) -> &LintVersions {
+        self.schema.as_ref().map_or(LintVersions::unknown(), |schema| &schema.versions)
+    }
+
     fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line) {
         let slot = is_slot(ad);
         let key = (line.name.folded().to_vec(), line.text.clone(), slot);
@@ -161,7 +172,9 @@ impl AdLinter {
                 let defined = |name: Name| ad.contains(name);
                 let role = role(line.name, slot);
                 let schema = self.schema.as_deref();
-                let context = LintContext { defined: &defined, schema, ..LintContext::of(&line.text, quoting, role) };
+                let (own, versions) = (Some((line.name, ad)), self.versions());
+                let context = LintContext::of(&line.text, quoting, role);
+                let context = LintContext { defined: &defined, schema, own, versions, ..context };
                 let kind = if slot { Some("slot") } else { is_job(ad).then_some("job") };
                 let owner = only_in(line.name.folded());
                 if kind.is_some() && (owner.is_none() || owner == kind) {
@@ -231,8 +244,7 @@ impl AdLinter {
             }
             let text = expr.to_text(classmate::internal::syntax::print::Style::New);
             // Parsed again, for the places in its text.
-            let options = ParseOptions { places: true, ..ParseOptions::default() };
-            let expr = parse_expr(&text, &options).ok();
+            let expr = parse_expr(&text, &self.options(Quoting::New)).ok();
             let mut line = Line { expr, ..Line::new(name, &text, Quoting::New, 0) };
             self.expression(file, ad, &mut line);
         }
@@ -240,8 +252,8 @@ impl AdLinter {
 
     /// Looks at an ad in new syntax, `[ … ]`, with the places of its text.
     pub fn written(&mut self, file: &Arc<str>, text: &[u8]) {
-        let options = ParseOptions { places: true, ..ParseOptions::default() };
-        let (Ok(whole), Ok(ad)) = (parse_expr(text, &options), ClassAd::parse(text.trim_ascii())) else {
+        let options = self.options(Quoting::New);
+        let (Ok(whole), Ok(ad)) = (parse_expr(text, &options), ClassAd::parse_with(text.trim_ascii(), &options)) else {
             if let Err(error) = parse_expr(text, &options) {
                 let fault = unparsed(text, &error, &options);
                 let mut line = Line { faults: vec![fault], ..Line::new(Name::new("ad"), text, Quoting::New, 1) };
@@ -270,6 +282,7 @@ impl AdLinter {
 
     /// Looks at a text of the long format.
     pub fn long(&mut self, file: &Arc<str>, text: &[u8]) {
+        let options = self.options(Quoting::Old);
         let mut lines: Vec<Line> = Vec::new();
         let mut ad = ClassAd::new();
         let mut start = 0;
@@ -281,7 +294,7 @@ impl AdLinter {
                 Some(first) if line[first] == b'#' => {}
                 Some(_) if line.starts_with(b"***") => self.finished(file, &mut ad, &mut lines),
                 Some(first) => {
-                    if let Some(line) = attribute(line, first, at as u64 + 1, start, &mut ad) {
+                    if let Some(line) = attribute(line, first, (at as u64 + 1, start), &options, &mut ad) {
                         lines.push(line);
                     }
                 }
@@ -305,8 +318,13 @@ fn settles(code: &str) -> bool {
 }
 
 /// Reads a line `Name = value`; what is a constant and right is only put into the ad.
-fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut ClassAd) -> Option<Line> {
-    let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
+fn attribute(
+    line: &[u8],
+    first: usize,
+    (number, start): (u64, usize),
+    options: &ParseOptions,
+    ad: &mut ClassAd,
+) -> Option<Line> {
     let Some(equals) = memchr::memchr(b'=', line) else {
         let finding = Diagnostic::error("expected `name = value`, found no `=`", Span::new(first, line.len()));
         let fault = finding.help("HTCondor skips the rest of the ad").code("syntax");
@@ -321,9 +339,9 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
         let (before, offset) = (line[..value].to_vec(), Some(start + value));
         Line { expr, before, offset, faults, ..Line::new(name, text, Quoting::Old, number) }
     };
-    match parse_prefix(text, &options) {
+    match parse_prefix(text, options) {
         Err(error) => {
-            let mut fault = unparsed(text, &error, &options);
+            let mut fault = unparsed(text, &error, options);
             fault.fix = fault.fix.filter(|_| fault.code == "assignment");
             Some(place(None, vec![fault]))
         }
@@ -332,7 +350,7 @@ fn attribute(line: &[u8], first: usize, number: u64, start: usize, ad: &mut Clas
             let mut faults = Vec::new();
             let rest = &text[read..];
             if let Some(at) = rest.iter().position(|byte| !is_space(*byte)) {
-                faults.push(ignored(text, read + at, &options));
+                faults.push(ignored(text, read + at, options));
             }
             if faults.is_empty() && is_plain(name, &expr) && odd_constant(name, &expr, text).is_none() {
                 return None;

@@ -16,13 +16,14 @@ use super::schema::AdSchema;
 use super::scope::Seen;
 use super::submit::lint_with_macros;
 use super::transforms::{self, TransformPart};
+use super::versions::LintVersions;
 use super::{LineIndex, beside_comment, certain_fix, is_slip, lists, placed, unknowns};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
-use classmate::{Diagnostic, Name, ParseOptions, Span};
+use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
 use classmate_config::internal::config::check::{check, referenced};
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
@@ -93,6 +94,7 @@ struct Linter<'c> {
     sources: HashMap<&'c str, (&'c Source, LineIndex)>,
     alarms: Vec<Diagnostic>,
     schema: Option<&'c AdSchema>,
+    versions: LintVersions,
     /// Names, upper case, that lists put into ads.
     advertised: BTreeMap<Vec<u8>, Role>,
     /// Attributes of jobs, upper case, that slots get.
@@ -109,7 +111,15 @@ impl<'c> Linter<'c> {
         let (sources, advertised) = (sources.collect(), advertised(config));
         let (copied, transforms) = (copied(config), of_transforms(config));
         let undefined = BTreeMap::new();
-        Linter { config, sources, alarms: Vec::new(), schema, advertised, copied, transforms, undefined }
+        let alike = schema.map_or_else(LintVersions::default, |schema| schema.versions.clone()).alike;
+        let versions = LintVersions { read: config.semantics(), alike };
+        Linter { config, sources, alarms: Vec::new(), schema, versions, advertised, copied, transforms, undefined }
+    }
+
+    /// The reading of values, with places.
+    fn options(&self) -> ParseOptions {
+        let semantics = self.versions.read;
+        ParseOptions { quoting: Quoting::Old, semantics, places: true, ..ParseOptions::default() }
     }
 
     /// Returns true if slots have an attribute because the configuration says so.
@@ -179,7 +189,7 @@ impl<'c> Linter<'c> {
             let map = SourceMap::new(self.config, source, definition, &text);
             if of_list().is_some()
                 && definition.place.is_some()
-                && let Some(found) = published(&text, Quoting::Old, &|word| self.may_exist(word))
+                && let Some(found) = published(&text, &self.options(), &|word| self.may_exist(word))
             {
                 self.found(name, &map, (&text, 0), found);
                 return;
@@ -205,9 +215,11 @@ impl<'c> Linter<'c> {
     fn of_transform(&self, name: &[u8], text: &[u8], role: Role, alone: bool) -> Vec<Diagnostic> {
         let unknown_word = |word: Name| self.is_unknown_word(word);
         let (schema, unknown_word): (_, Option<&dyn Fn(Name) -> bool>) = (self.schema, Some(&unknown_word));
-        let context = LintContext { schema, unknown_word, ..LintContext::of(text, Quoting::Old, role) };
+        let context = LintContext::of(text, Quoting::Old, role);
+        let context = LintContext { schema, unknown_word, versions: &self.versions, ..context };
         lint_with_macros(&context, |open| {
-            if alone { unseen(&String::from_utf8_lossy(name), open, &|_| false) } else { Vec::new() }
+            let name = String::from_utf8_lossy(name);
+            if alone { unseen(&name, open, &self.options(), &|_| false) } else { Vec::new() }
         })
     }
 
@@ -232,8 +244,14 @@ impl<'c> Linter<'c> {
             schema: self.schema,
             unknown_word: Some(&unknown_word),
             made: &made,
+            versions: &self.versions,
             ..LintContext::of(text, Quoting::Old, role)
         };
+        let mut ad = ClassAd::new();
+        if let Ok(expr) = parse_expr(text, &self.options()) {
+            ad.insert_expr(Name::new(bare(name)), &expr);
+        }
+        let context = LintContext { own: Some((Name::new(bare(name)), &ad)), ..context };
         let mut found = lint_expression(&context);
         let foreign = map.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
         let is_foreign = |span: Span| {
@@ -249,7 +267,7 @@ impl<'c> Linter<'c> {
         if sees_one_ad(&upper) {
             let known: Vec<Span> =
                 found.iter().filter(|one| one.code == "unseen-attribute").map(|one| one.span).collect();
-            let more = unseen(&upper, text, &|name| self.slots_have(name));
+            let more = unseen(&upper, text, &self.options(), &|name| self.slots_have(name));
             found.extend(more.into_iter().filter(|one| !known.contains(&one.span)));
         }
         if open.is_some() {
@@ -561,9 +579,8 @@ fn effect(name: &[u8]) -> Option<String> {
 }
 
 /// Attributes that the expression of a knob cannot see.
-fn unseen(knob: &str, text: &[u8], slots_have: &dyn Fn(Name) -> bool) -> Vec<Diagnostic> {
-    let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
-    let Ok(expr) = parse_expr(text, &options) else { return Vec::new() };
+fn unseen(knob: &str, text: &[u8], options: &ParseOptions, slots_have: &dyn Fn(Name) -> bool) -> Vec<Diagnostic> {
+    let Ok(expr) = parse_expr(text, options) else { return Vec::new() };
     let (tree, mut found) = (expr.tree(), Vec::new());
     for id in 0..tree.nodes.len() as u32 {
         let (Some(reference), Some(span)) = (tree.reference(id), tree.span(id)) else { continue };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::schema::AdSchema;
 use super::scope::Seen;
+use super::versions::{LintVersions, changed};
 use super::{alternatives, comparison, missing, rules};
 use classmate::internal::analysis::clauses::{Certainty, Claim, claims, is_value};
 use classmate::internal::analysis::evaluate::unknown;
@@ -18,7 +19,7 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::View;
-use classmate::{Diagnostic, Expr, Name, ParseOptions, Span, SyntaxError};
+use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Span, SyntaxError};
 
 /// The purpose of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,12 +53,23 @@ pub struct LintContext<'a> {
     pub unknown_word: Option<&'a dyn Fn(Name) -> bool>,
     /// The parts of the text that come from macros: what is a constant there now may be another one.
     pub made: &'a [Range<usize>],
+    /// The attribute that has this value, and its ad.
+    pub own: Option<(Name, &'a ClassAd)>,
+    /// The version in which the text is read, and those in which it must mean the same.
+    pub versions: &'a LintVersions,
 }
 
 impl<'a> LintContext<'a> {
     /// An expression of whose surroundings nothing is known.
     pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
-        LintContext { text, quoting, role, defined: &|_| false, schema: None, unknown_word: None, made: &[] }
+        let (schema, unknown_word, own, versions) = (None, None, None, LintVersions::unknown());
+        LintContext { text, quoting, role, defined: &|_| false, schema, unknown_word, made: &[], own, versions }
+    }
+
+    /// The reading of the text, with places.
+    fn options(&self) -> ParseOptions {
+        let (quoting, semantics) = (self.quoting, self.versions.read);
+        ParseOptions { quoting, semantics, places: true, ..ParseOptions::default() }
     }
 }
 
@@ -66,7 +78,7 @@ const MAX_QUOTE: usize = 80;
 
 /// Checks an expression.
 pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
-    let options = ParseOptions { quoting: context.quoting, places: true, ..ParseOptions::default() };
+    let options = context.options();
     match parse_expr(context.text, &options) {
         Ok(expr) => parsed(context, &expr),
         Err(error) => vec![unparsed(context.text, &error, &options)],
@@ -78,6 +90,10 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     let mut found = check(expr, context.text);
     rules::find(context, expr, &mut found);
     comparison::find(context, expr, &mut found);
+    // What is odd in all versions is said already.
+    if !found.iter().any(|found| matches!(found.code, "version-dependent" | "precedence" | "odd-number")) {
+        found.extend(changed(context, expr));
+    }
     let certain: Vec<Diagnostic> =
         certain_of(context, expr).iter().filter_map(|claim| claimed(context.text, expr, claim)).collect();
     // What says why is said; what only says that is not, then.

@@ -26,7 +26,7 @@ pub mod submit;
 pub mod suite;
 mod transforms;
 mod unknowns;
-mod versions;
+pub mod versions;
 
 use std::sync::Arc;
 

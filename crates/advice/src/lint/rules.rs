@@ -9,7 +9,6 @@ use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
-use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
 use classmate::{Diagnostic, Expr, Name, ParseOptions, Span};
 
@@ -112,9 +111,8 @@ pub(super) fn unquoted_text(
 }
 
 /// `Site = Madison`: a value of an ad that is a word, or a name with dots, of which nothing is known.
-pub(super) fn published(text: &[u8], quoting: Quoting, may_exist: &dyn Fn(Name) -> bool) -> Option<Diagnostic> {
-    let options = ParseOptions { quoting, places: true, ..ParseOptions::default() };
-    let expr = parse_expr(text, &options).ok()?;
+pub(super) fn published(text: &[u8], options: &ParseOptions, may_exist: &dyn Fn(Name) -> bool) -> Option<Diagnostic> {
+    let expr = parse_expr(text, options).ok()?;
     let (tree, root) = (expr.tree(), expr.tree().bare(expr.root()));
     let word = match *tree.node(root) {
         Node::Attr(word) if !is_ad_word(word) => word,

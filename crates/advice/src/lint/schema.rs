@@ -1,11 +1,14 @@
 //! The attributes of all ads that are looked at together.
 
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
 
 use super::attributes::is_known;
+use super::versions::LintVersions;
 use classmate::internal::builtin::near;
 use classmate::internal::name::Key;
-use classmate::{ClassAd, Name, Value};
+use classmate::{ClassAd, Name, Semantics, Series, Value};
 
 /// The attributes of all ads in use. With slots and jobs among the ads, a name that none of them has does not exist.
 #[derive(Debug, Default)]
@@ -13,6 +16,10 @@ pub struct AdSchema {
     names: HashMap<Key, SchemaName>,
     slots: u64,
     jobs: u64,
+    /// The series that the ads advertise.
+    series: BTreeSet<Series>,
+    /// The versions in which expressions are read and compared.
+    pub versions: LintVersions,
 }
 
 /// An attribute of the ads.
@@ -29,6 +36,11 @@ struct SchemaName {
 }
 
 impl AdSchema {
+    /// No ads, and the versions in which expressions are read and compared.
+    pub(super) fn of(versions: &LintVersions) -> Self {
+        AdSchema { versions: versions.clone(), ..AdSchema::default() }
+    }
+
     /// Counts an ad in.
     pub fn add(&mut self, ad: &ClassAd) {
         let (slot, job) = match ad.constant("MyType") {
@@ -38,6 +50,11 @@ impl AdSchema {
             _ if ad.contains("ClusterId") => (0, 1),
             _ => (0, 0),
         };
+        if let Some(Value::Str(version)) = ad.constant("CondorVersion")
+            && let Ok(version) = String::from_utf8_lossy(&version).parse::<Semantics>()
+        {
+            self.series.insert(version.series());
+        }
         self.slots += slot;
         self.jobs += job;
         for (name, expr) in ad.iter() {
@@ -50,6 +67,11 @@ impl AdSchema {
             known.slots += slot;
             known.jobs += job;
         }
+    }
+
+    /// The versions that the ads advertise.
+    pub fn advertised(&self) -> Vec<Semantics> {
+        self.series.iter().copied().map(Semantics::of).collect()
     }
 
     /// Returns true if some ad has an attribute.

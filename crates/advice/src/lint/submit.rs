@@ -9,6 +9,7 @@ use super::comparison::wrong_size;
 use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
 use super::knobs::{LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
 use super::rules::{published, unquoted_text};
+use super::versions::LintVersions;
 use super::{beside_comment, certain_fix, is_slip, placed, refusals, unknowns};
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::diagnostic::{Excerpt, Severity};
@@ -105,8 +106,8 @@ fn joined(statement: &[u8]) -> Vec<u8> {
 }
 
 /// Checks the expressions of a submit file.
-pub fn lint(file: &Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
-    let own = Own::of(text);
+pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagnostic> {
+    let own = Own { versions: versions.clone(), ..Own::of(text) };
     let (all, endless) = lines_and_list(text);
     let mut found: Vec<Diagnostic> =
         all.iter().flat_map(|(number, start, line)| command((file, &own), line, (*number, *start))).collect();
@@ -178,6 +179,8 @@ struct Own {
     attributes: BTreeSet<Vec<u8>>,
     /// Macros that something refers to, or that `queue` sets.
     macros: BTreeSet<Vec<u8>>,
+    /// The versions in which expressions are read and compared.
+    versions: LintVersions,
 }
 
 impl Own {
@@ -202,6 +205,12 @@ impl Own {
             }
         }
         own
+    }
+
+    /// The reading of values, with places.
+    fn options(&self) -> ParseOptions {
+        let semantics = self.versions.read;
+        ParseOptions { quoting: Quoting::Old, semantics, places: true, ..ParseOptions::default() }
     }
 
     /// Returns true if a word is probably not an attribute. Custom attributes of slots mostly have capitals.
@@ -254,7 +263,7 @@ fn request(
     let finding = if text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
         let message = format!("`{name}` is a string, which slots compare with a number: the result is ERROR");
         Diagnostic::warning(message, span).help("write the number without quotes").code("type-clash")
-    } else if let Some(fault) = not_an_amount(&text, unit.is_some()) {
+    } else if let Some(fault) = not_an_amount(&text, unit.is_some(), &own.options()) {
         fault.shifted(value)
     } else {
         let (unit, amount) = (unit?, text.parse::<u32>().ok()?);
@@ -267,7 +276,7 @@ fn request(
 }
 
 /// The error of a requested amount that is neither an expression nor, if it is a size, a number with a unit.
-fn not_an_amount(text: &str, size: bool) -> Option<Diagnostic> {
+fn not_an_amount(text: &str, size: bool, options: &ParseOptions) -> Option<Diagnostic> {
     let letters = text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
     let unit = letters.trim().to_ascii_lowercase();
     let is_size =
@@ -275,9 +284,8 @@ fn not_an_amount(text: &str, size: bool) -> Option<Diagnostic> {
     if text.is_empty() || size && is_size || text.contains('$') {
         return None;
     }
-    let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
-    let error = parse_expr(text.as_bytes(), &options).err()?;
-    Some(unparsed(text.as_bytes(), &error, &options))
+    let error = parse_expr(text.as_bytes(), options).err()?;
+    Some(unparsed(text.as_bytes(), &error, options))
 }
 
 /// The diagnostics of a statement.
@@ -312,14 +320,15 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         return Vec::new();
     }
     let own_attribute = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
-    let context = LintContext { unknown_word, defined: &own_attribute, ..LintContext::of(text, Quoting::Old, role) };
+    let (defined, versions): (&dyn Fn(Name) -> bool, _) = (&own_attribute, &own.versions);
+    let context = LintContext { defined, unknown_word, versions, ..LintContext::of(text, Quoting::Old, role) };
     let found = lint_with_macros(&context, |_| {
         let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
-        let options = ParseOptions { quoting: Quoting::Old, places: true, ..ParseOptions::default() };
+        let options = own.options();
         let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
         let text_attribute = unquoted_text(Name::new(attribute), text, &expr, &own_attribute);
         let known = |word: Name| is_known(word.folded()) || own_attribute(word);
-        text_attribute.or_else(|| published(text, Quoting::Old, &known)).into_iter().collect()
+        text_attribute.or_else(|| published(text, &options, &known)).into_iter().collect()
     });
     // Text after a comment between the lines may not belong to the value.
     let comment = origin::comment_within(statement);
@@ -456,14 +465,19 @@ mod tests {
                     periodic_remove = $(JobStatus != 3)\narguments = a = b\nrequest_memory = 2G\nqueue 5\n";
         assert!(is_submit(text.as_bytes()));
         let shown = |alarm: &Diagnostic| format!("{} {}:{}", alarm.code, alarm.range().0.line, alarm.range().0.column);
-        let found: Vec<String> = lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect();
+        let found: Vec<String> =
+            lint(&Arc::from("f"), text.as_bytes(), &LintVersions::default()).iter().map(shown).collect();
         assert_eq!(found, ["unquoted-word 2:25", "syntax 3:13", "leftover-macro 4:19"]);
     }
 
     #[test]
     fn attributes_that_are_there_when_they_are_asked_for_are_not_missed() {
-        let found =
-            |text: &str| lint(&Arc::from("f"), text.as_bytes()).iter().map(|alarm| alarm.code).collect::<Vec<&str>>();
+        let found = |text: &str| {
+            lint(&Arc::from("f"), text.as_bytes(), &LintVersions::default())
+                .iter()
+                .map(|alarm| alarm.code)
+                .collect::<Vec<&str>>()
+        };
         for text in [
             "on_exit_remove = (ExitBySignal == False) && (ExitCode == 0)",
             "on_exit_remove = ExitBySignal == false && ExitCode != 3",
@@ -492,7 +506,7 @@ mod tests {
         let found = |text: &str| {
             let shown =
                 |alarm: &Diagnostic| format!("{} {}:{}", alarm.code, alarm.range().0.line, alarm.range().0.column);
-            lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
+            lint(&Arc::from("f"), text.as_bytes(), &LintVersions::default()).iter().map(shown).collect::<Vec<String>>()
         };
         assert_eq!(found("  requirments = x\nrequest_cpu = 1"), ["unknown-command 1:3", "unknown-command 2:1"]);
         // Behind the items, and behind those on one line.
@@ -533,7 +547,7 @@ mod tests {
                 let (start, end) = alarm.range();
                 format!("{} {}:{}-{}:{}", alarm.code, start.line, start.column, end.line, end.column)
             };
-            lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
+            lint(&Arc::from("f"), text.as_bytes(), &LintVersions::default()).iter().map(shown).collect::<Vec<String>>()
         };
         let text = "executable = /bin/a\nrequirements = TARGET.Memory > 1 && \\\n  OpSys == LINUX\nrequirments = x\n";
         assert_eq!(found(text), ["unquoted-word 3:12-3:17", "unknown-command 4:1-4:12"]);
@@ -557,7 +571,7 @@ mod tests {
     #[test]
     fn what_is_continued_is_mended_in_the_file() {
         let mended = |text: &str| {
-            let alarms = lint(&Arc::from("f"), text.as_bytes());
+            let alarms = lint(&Arc::from("f"), text.as_bytes(), &LintVersions::default());
             let fixes: Vec<&classmate::internal::diagnostic::Fix> =
                 alarms.iter().filter_map(|alarm| alarm.fix.as_deref()).collect();
             String::from_utf8(super::super::fixed(text.as_bytes(), &fixes)).unwrap()
@@ -582,7 +596,7 @@ mod tests {
     fn what_stands_beside_a_macro_is_looked_at() {
         let found = |text: &str| {
             let shown = |alarm: &Diagnostic| format!("{} {}", alarm.code, alarm.range().0.column);
-            lint(&Arc::from("f"), text.as_bytes()).iter().map(shown).collect::<Vec<String>>()
+            lint(&Arc::from("f"), text.as_bytes(), &LintVersions::default()).iter().map(shown).collect::<Vec<String>>()
         };
         assert_eq!(found("requirements = OpSys == LINUX && TARGET.Memory > $(mem)"), ["unquoted-word 25"]);
         assert_eq!(found("requirements = a > $(x) && b && a > $(x)"), ["duplicate-clause 33"]);
@@ -597,7 +611,7 @@ mod tests {
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");
         }
-        let alarms = lint(&Arc::from("f"), b"requirements = a > $(x) && b && a > $(x)");
+        let alarms = lint(&Arc::from("f"), b"requirements = a > $(x) && b && a > $(x)", &LintVersions::default());
         assert_eq!(alarms[0].message, "`a > $(x)` is repeated");
     }
 }

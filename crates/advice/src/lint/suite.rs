@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use super::ads::AdLinter;
 use super::expression::{LintContext, Role, lint as lint_expression};
+use super::schema::AdSchema;
+use super::versions::LintVersions;
 use super::{LineIndex, config, placed};
 use crate::policy_test::file::{AdSource, PolicyFile, TestFileError};
 use crate::policy_test::run::ads_of;
@@ -14,14 +16,19 @@ use classmate::internal::diagnostic::Excerpt;
 use classmate::internal::span::Position;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, Diagnostic, Name, Span};
-use classmate_config::Config;
+use classmate_config::{Config, Context};
 
 /// Codes that are not mistakes in a test, which may well contain constants.
 const ASKED: [&str; 6] =
     ["always-true", "always-false", "always-undefined", "always-error", "constant-clause", "never-true"];
 
 /// Checks a file of tests; `beside` gives the text of a file next to it.
-pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Diagnostic> {
+pub fn lint(
+    name: &Arc<str>,
+    text: &[u8],
+    versions: &LintVersions,
+    beside: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Vec<Diagnostic> {
     let file = match PolicyFile::parse(&String::from_utf8_lossy(text)) {
         Ok(file) => file,
         Err(TestFileError::Text(finding)) => {
@@ -37,20 +44,20 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
     };
     let mut alarms = Vec::new();
     if let Some(config) = &file.config {
-        alarms.extend(configuration(&file, &piece(config.span(), config.get_ref()), beside));
+        alarms.extend(configuration(&file, &piece(config.span(), config.get_ref()), versions, beside));
     }
     let mut known: Vec<ClassAd> = Vec::new();
     for source in file.ads.values() {
         let AdSource::Text(ad) = source.get_ref() else { continue };
         let piece = piece(source.span(), ad);
-        let mut linter = AdLinter::default();
+        let mut linter = AdLinter::within(Arc::new(AdSchema::of(versions)));
         if ad.trim_start().starts_with('[') {
             linter.written(name, &piece.value);
         } else {
             linter.long(name, &piece.value);
         }
         alarms.extend(linter.finish().into_iter().map(|alarm| piece.in_file(alarm)));
-        known.extend(ads_of(ad.as_bytes()));
+        known.extend(ads_of(ad.as_bytes(), versions.read));
     }
     let defined = |name: Name| known.iter().any(|ad| ad.contains(name));
     let sets = file.pool.slots.iter().chain(&file.pool.jobs).flat_map(|copies| copies.set.values());
@@ -58,7 +65,7 @@ pub fn lint(name: &Arc<str>, text: &[u8], beside: &dyn Fn(&str) -> Option<Vec<u8
     for expression in of_tests.flatten().chain(sets) {
         let piece = piece(expression.span(), expression.get_ref());
         let (text, role, quoting) = (piece.value.as_slice(), Role::default(), Quoting::New);
-        let context = LintContext { defined: &defined, ..LintContext::of(text, quoting, role) };
+        let context = LintContext { defined: &defined, versions, ..LintContext::of(text, quoting, role) };
         let found = lint_expression(&context).into_iter().filter(|found| !ASKED.contains(&found.code));
         let excerpt = Excerpt { text: piece.value.clone(), subject: None };
         alarms.extend(found.map(|found| piece.in_file(placed(found, name, 1, excerpt.clone(), None))));
@@ -82,9 +89,14 @@ struct Piece<'a> {
 }
 
 /// Checks the configuration of a file of tests, which is read after the one it names.
-fn configuration(file: &PolicyFile, piece: &Piece<'_>, beside: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Diagnostic> {
+fn configuration(
+    file: &PolicyFile,
+    piece: &Piece<'_>,
+    versions: &LintVersions,
+    beside: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> Vec<Diagnostic> {
     const NAME: &str = "config";
-    let mut read = Config::default();
+    let mut read = Config::new(Context { semantics: versions.read, ..Context::default() });
     if let Some(name) = &file.config_file {
         let Some(text) = beside(name) else { return Vec::new() };
         if read.add(name, &text).is_err() {
@@ -92,7 +104,8 @@ fn configuration(file: &PolicyFile, piece: &Piece<'_>, beside: &dyn Fn(&str) -> 
         }
     }
     let refused = read.add(NAME, &piece.value).err();
-    let mut alarms = config::lint(&read);
+    let schema = AdSchema::of(versions);
+    let mut alarms = config::lint_beside(&read, Some(&schema));
     alarms.extend(refused.map(|error| config::refusal(&read, &error)));
     let ours = alarms.into_iter().filter(|alarm| alarm.file() == NAME);
     ours.map(|alarm| piece.in_file(alarm)).collect()
@@ -192,7 +205,7 @@ mod tests {
             let marked = String::from_utf8_lossy(&alarm.text()[alarm.span.range()]).into_owned();
             format!("{} {}:{} {marked}", alarm.code, place.line, place.column)
         };
-        lint(&Arc::from("f.toml"), text.as_bytes(), &|_| None).iter().map(shown).collect()
+        lint(&Arc::from("f.toml"), text.as_bytes(), &LintVersions::default(), &|_| None).iter().map(shown).collect()
     }
 
     #[test]
@@ -224,7 +237,7 @@ mod tests {
     fn a_configuration_is_read_over_the_one_beside() {
         let text = "config-file = 'pool.conf'\nconfig = 'GROUP_QUOTA_a = 5'";
         let beside = |name: &str| (name == "pool.conf").then(|| b"GROUP_NAMES = a".to_vec());
-        assert_eq!(lint(&Arc::from("f"), text.as_bytes(), &beside), []);
+        assert_eq!(lint(&Arc::from("f"), text.as_bytes(), &LintVersions::default(), &beside), []);
         assert_eq!(found("config = 'GROUP_QUOTA_a = 5'"), ["undeclared-group 1:11 GROUP_QUOTA_a"]);
         assert_eq!(found(text), Vec::<String>::new());
     }

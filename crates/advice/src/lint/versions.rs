@@ -1,13 +1,43 @@
-//! Calls and subscripts whose value is a defect of this version, or differs between versions
-//! (`docs/reference/classad-language.md` 14).
+//! Calls and subscripts whose value is a defect of this version (`docs/reference/classad-language.md` 14), and expressions
+//! that mean different things in the versions of a pool (`docs/reference/versions.md` 4).
+
+use std::sync::LazyLock;
 
 use super::attributes::is_always_present;
 use super::expression::LintContext;
-use classmate::Diagnostic;
+use crate::versions::{DifferenceSeverity, VersionAds, VersionDifference, VersionReading, VersionText};
+use crate::versions::{compare, compare_alone};
 use classmate::internal::builtin::pattern::{Options, Pattern};
+use classmate::internal::semantics::RULES;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
-use classmate::internal::syntax::operator::UnaryOp;
+use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
+use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, Semantics, Series, Span};
+
+/// The version in which expressions are read, and those in which they must mean the same.
+#[derive(Debug, Clone)]
+pub struct LintVersions {
+    /// The version in which expressions are read.
+    pub read: Semantics,
+    /// The versions that are compared.
+    pub alike: Vec<Semantics>,
+}
+
+impl LintVersions {
+    /// The versions if nothing is known of the pool.
+    pub(super) fn unknown() -> &'static Self {
+        static UNKNOWN: LazyLock<LintVersions> = LazyLock::new(LintVersions::default);
+        &UNKNOWN
+    }
+}
+
+impl Default for LintVersions {
+    /// The oldest long-term series in use, and the newest series.
+    fn default() -> Self {
+        let read = Semantics::default();
+        LintVersions { read, alike: vec![Semantics::of(Series::new(23, 0)), read] }
+    }
+}
 
 /// Says of the arguments of a call which one makes its value odd.
 type ArgumentTest = fn(&LintContext<'_>, &Tree, &[NodeId]) -> Option<NodeId>;
@@ -76,6 +106,120 @@ pub(super) fn version_dependent(context: &LintContext<'_>, tree: &Tree, id: Node
             warning(message, blame, help)
         }
         _ => None,
+    }
+}
+
+/// Nodes of an expression from which on a limit of its depth may matter.
+const DEEP: usize = 390;
+
+/// An expression that means different things in the versions that must read it alike.
+pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
+    const FUNCTIONS: [&[u8]; 11] = [
+        b"int",
+        b"real",
+        b"floor",
+        b"ceiling",
+        b"round",
+        b"pow",
+        b"quantize",
+        b"interval",
+        b"formattime",
+        b"splittime",
+        b"stringlist_regexpmember",
+    ];
+    let (tree, versions) = (expr.tree(), context.versions);
+    let may_differ = |node: &Node| match *node {
+        Node::Binary(BinaryOp::Default, ..) => true,
+        Node::Call(call) => {
+            let name = tree.calls[call as usize].name.folded();
+            name.starts_with(b"version") || FUNCTIONS.contains(&name)
+        }
+        // Integers beyond 64 bits are read as one of these.
+        Node::Literal(ref literal) => matches!(
+            literal,
+            Literal::Int(0 | i64::MIN | i64::MAX)
+                | Literal::Error
+                | Literal::RelTime(_)
+                | Literal::OldRelTime(_)
+                | Literal::Suffixed(..)
+        ),
+        _ => false,
+    };
+    let is_circular = context.own.is_some_and(|(name, ad)| reaches(ad, expr, name));
+    if !(is_circular || expr.nodes().len() >= DEEP || expr.nodes().iter().any(may_differ)) {
+        return None;
+    }
+    let mut alike = versions.alike.clone();
+    alike.sort_by_key(|version| version.series());
+    let ends = [*alike.first()?, *alike.last()?];
+    let text = VersionText { text: context.text, quoting: context.quoting, prefix: false };
+    let settings = EvalOptions::default();
+    let differs = |pair: [Semantics; 2]| {
+        let beside = |(_, ad)| compare(text, pair, &settings, VersionAds { my: [ad; 2], target: [None; 2] });
+        let found = compare_alone(text, pair, &settings).or_else(|| context.own.and_then(beside));
+        found.filter(|found| found.severity != DifferenceSeverity::Note)
+    };
+    // The ends may agree while a version between them does not.
+    let found = differs(ends).or_else(|| alike.windows(2).find_map(|next| differs([next[0], next[1]])))?;
+    // A text that is refused is reported as such.
+    let is_refused = |one: &VersionReading| one.series == versions.read.to_string() && one.expression.is_none();
+    if found.readings.iter().any(is_refused) {
+        return None;
+    }
+    Some(different(&found, tree.span(expr.root())?))
+}
+
+/// Tests whether an expression of an ad refers to an attribute, directly or through others of the ad.
+fn reaches(ad: &ClassAd, expr: &Expr, name: Name) -> bool {
+    let mut seen: Vec<Name> = Vec::new();
+    let mut next: Vec<Name> = expr.tree().names(expr.root()).collect();
+    while let Some(one) = next.pop() {
+        if one == name {
+            return true;
+        }
+        if !seen.contains(&one) {
+            seen.push(one);
+            next.extend(ad.get(one).iter().flat_map(|expr| expr.tree().names(expr.root()).collect::<Vec<_>>()));
+        }
+    }
+    false
+}
+
+/// The finding about a difference: both readings, and what to write.
+fn different(found: &VersionDifference, span: Span) -> Diagnostic {
+    let VersionDifference { rules, readings, example, write, .. } = found;
+    let [first, second] = readings;
+    let rules = rules.join(", ");
+    let message = format!("this expression means different things in {} and {} ({rules})", first.series, second.series);
+    let is_alike = first.expression == second.expression;
+    let finding = Diagnostic::warning(message, span).code("version-dependent");
+    if let (true, None, Some(rule)) =
+        (is_alike, &first.value, RULES.iter().find(|rule| found.rules.contains(&rule.name)))
+    {
+        let finding = finding.help(format!("{}: {}", first.series, rule.old));
+        return written_alike(finding.more_help(format!("{}: {}", second.series, rule.now)), write.as_deref());
+    }
+    let shown = |one: &VersionReading| {
+        let means = match (&one.expression, &one.problem) {
+            (None, problem) => format!("syntax error: {}", problem.as_deref().unwrap_or_default()),
+            (Some(_), _) if is_alike => String::new(),
+            (Some(expression), _) => format!("`{expression}`"),
+        };
+        let value = one.value.as_ref().map(|value| match example.as_slice() {
+            [] => value.clone(),
+            example => format!("{value} with {}", example.join(", ")),
+        });
+        let parts = [Some(means).filter(|means| !means.is_empty()), value];
+        format!("{}: {}", one.series, parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    };
+    written_alike(finding.help(shown(first)).more_help(shown(second)), write.as_deref())
+}
+
+/// The finding with a form that means the same in all versions, if there is one.
+fn written_alike(finding: Diagnostic, write: Option<&str>) -> Diagnostic {
+    match write {
+        Some(write) => finding.more_help(format!("write `{write}` for the same meaning in all versions")),
+        None => finding,
     }
 }
 
@@ -219,9 +363,57 @@ mod tests {
             // -9223372036854775808
             "int(1e300) > x",
             "floor(1e19)",
+            // 10240 and 1901 before
+            "int(\"10K\") > x",
+            "splitTime(2147483648).Year",
         ] {
             assert!(depends(text), "{text}");
         }
+    }
+
+    /// Messages and help of the rule.
+    fn told(context: &LintContext<'_>) -> Vec<(String, String)> {
+        let found = lint(context).into_iter().filter(|found| found.code == "version-dependent");
+        found.map(|found| (found.message, found.help.map(String::from).unwrap_or_default())).collect()
+    }
+
+    /// The values are those of HTCondor 23.0.28, 24.0.24 and 25.14.1.
+    #[test]
+    fn what_versions_of_a_pool_read_differently_is_reported() {
+        let text = "MappingMethod ?: \"\" != \"Copy\"";
+        let context = LintContext::of(text.as_bytes(), Quoting::New, Role::default());
+        let message = "this expression means different things in 23.0 and 25.14 (elvis-precedence)".to_owned();
+        let help = "23.0: `MappingMethod ?: (\"\" != \"Copy\")`, \"x\" with MappingMethod = \"x\"; \
+            25.14: `(MappingMethod ?: \"\") != \"Copy\"`, true with MappingMethod = \"x\"; \
+            write `(MappingMethod ?: \"\") != \"Copy\"` for the same meaning in all versions"
+            .to_owned();
+        assert_eq!(told(&context), [(message, help)]);
+        // The versions of a pool that are beyond the change read it alike.
+        let of = |series: [&str; 2]| LintVersions {
+            alike: series.map(|series| series.parse().unwrap()).to_vec(),
+            ..LintVersions::default()
+        };
+        let alike = of(["24.0", "25.14"]);
+        assert_eq!(told(&LintContext { versions: &alike, ..context }), []);
+        let text = "versiongt(a, \"24\")";
+        let context = LintContext { text: text.as_bytes(), versions: &alike, ..context };
+        assert!(told(&context)[0].0.ends_with("in 24.0 and 25.14 (version-case)"), "{:?}", told(&context));
+        let newest = of(["25.13", "25.14"]);
+        assert_eq!(told(&LintContext { versions: &newest, ..context }), []);
+    }
+
+    /// The evaluation fails in 24.0.24, and is true in 25.14.1.
+    #[test]
+    fn circular_references_differ_between_versions() {
+        let ad = ClassAd::parse("[ WithinLimits = Other ?: true; Other = WithinLimits; Cpus = 1 ]").unwrap();
+        let of = |name: &str, text: &str| {
+            let own = Some((Name::new(name), &ad));
+            told(&LintContext { own, ..LintContext::of(text.as_bytes(), Quoting::New, Role::default()) })
+        };
+        let found = of("WithinLimits", "Other ?: true");
+        assert_eq!(found.len(), 1);
+        assert!(found[0].0.ends_with("(cycle)") && found[0].1.contains("; 25.14: true"), "{found:?}");
+        assert_eq!(of("Start", "Cpus > 1"), []);
     }
 
     #[test]
@@ -246,6 +438,12 @@ mod tests {
             "anyCompare(\"<\", {TARGET.Cpus, TARGET.Memory}, 5)",
             "allCompare(\"<\", {TARGET.A, TARGET.B}, 5)",
             "int(1e10)",
+            "(MappingMethod ?: \"\") != \"Copy\"",
+            "quantize(RequestDisk,{Target.DiskQuantum?:1024})",
+            "x ? : 1",
+            "versionGT(a, \"24\")",
+            "int(\"10\") + 0",
+            "formatTime(QDate)",
         ] {
             assert!(!depends(text), "{text}");
         }

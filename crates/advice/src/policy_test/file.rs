@@ -6,7 +6,7 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::value::Datetime;
 
-use classmate::{ClassAd, Diagnostic, ParseOptions, Reader, Span};
+use classmate::{ClassAd, Diagnostic, ParseOptions, Reader, Semantics, Span};
 
 /// A test file as it is written.
 #[derive(Debug, Deserialize)]
@@ -17,6 +17,9 @@ pub struct PolicyFile {
     /// The seed of `random()`.
     #[serde(default)]
     pub seed: u64,
+    /// The version of the language.
+    #[serde(skip)]
+    pub semantics: Semantics,
     /// The configuration, as text.
     pub config: Option<Spanned<String>>,
     /// The configuration, as a file beside this one.
@@ -183,10 +186,11 @@ impl PolicyFile {
     pub fn check_ads(&self, text: &str) -> Result<(), TestFileError> {
         for (name, source) in &self.ads {
             let AdSource::Text(ad) = source.get_ref() else { continue };
-            if ClassAd::parse(ad.trim().as_bytes()).is_ok() {
+            let options = ParseOptions { semantics: self.semantics, ..ParseOptions::default() };
+            if ClassAd::parse_with(ad.trim().as_bytes(), &options).is_ok() {
                 continue;
             }
-            let Ok(mut reader) = Reader::detect(ad.as_bytes(), &ParseOptions::default()) else { continue };
+            let Ok(mut reader) = Reader::detect(ad.as_bytes(), &options) else { continue };
             if reader.by_ref().flatten().next().is_none() {
                 continue;
             }

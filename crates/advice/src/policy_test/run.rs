@@ -18,8 +18,8 @@ use classmate::internal::syntax::expr::{Node, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, ParseOptions, Reader, Scope, Value, rank};
-use classmate_config::Config;
+use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, ParseOptions, Reader, Scope, Semantics, Value, rank};
+use classmate_config::{Config, Context};
 use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::queue::job::{Activity, Job};
@@ -78,33 +78,36 @@ struct Runner<'f> {
     coverage: Coverage,
 }
 
-fn parsed(text: &Spanned<String>) -> Result<Expr, TestFileError> {
-    parse_expr(text.get_ref().as_bytes(), &ParseOptions::default())
+fn parsed(text: &Spanned<String>, settings: &EvalOptions) -> Result<Expr, TestFileError> {
+    parse_expr(text.get_ref().as_bytes(), &settings.parse_options())
         .map_err(|error| TestFileError::at(format!("`{}`: {error}", text.get_ref()), text.span()))
 }
 
 impl<'f> Runner<'f> {
     fn new(file: &'f PolicyFile, files: Files<'_>) -> Result<Self, TestFileError> {
         let read = |name: &str| files(name).map_err(TestFileError::Other);
+        let semantics = file.semantics;
+        let options = ParseOptions { semantics, ..ParseOptions::default() };
         let mut ads = BTreeMap::new();
         for (name, source) in &file.ads {
             let ad = match source.get_ref() {
-                AdSource::Text(text) => ads_of(text.as_bytes()).into_iter().next().ok_or_else(|| {
-                    let error = ClassAd::parse(text.as_bytes().trim_ascii()).err();
+                AdSource::Text(text) => ads_of(text.as_bytes(), semantics).into_iter().next().ok_or_else(|| {
+                    let error = ClassAd::parse_with(text.as_bytes().trim_ascii(), &options).err();
                     let why = error.map(|error| format!(": {error}")).unwrap_or_default();
                     TestFileError::at(format!("`{name}` is not an ad{why}"), source.span())
                 })?,
-                AdSource::File { file, at } => {
-                    let found =
-                        ads_of(&read(file)?).into_iter().nth(usize::try_from(*at).unwrap_or(1).saturating_sub(1));
+                AdSource::File { file: path, at } => {
+                    let found = ads_of(&read(path)?, semantics)
+                        .into_iter()
+                        .nth(usize::try_from(*at).unwrap_or(1).saturating_sub(1));
                     found
-                        .ok_or_else(|| TestFileError::at(format!("`{file}` does not have an ad {at}"), source.span()))?
+                        .ok_or_else(|| TestFileError::at(format!("`{path}` does not have an ad {at}"), source.span()))?
                 }
             };
             ads.insert(name.as_str(), ad);
         }
         let now = file.now.as_ref().and_then(|clock| clock.get_ref().seconds()).unwrap_or(0);
-        let mut config = Config::default();
+        let mut config = Config::new(Context { semantics, ..Context::default() });
         let refused = |error: &classmate_config::internal::config::ConfigError| TestFileError::Other(error.to_line());
         if let Some(name) = &file.config_file {
             config.add(name, &read(name)?).map_err(|error| refused(&error))?;
@@ -122,7 +125,7 @@ impl<'f> Runner<'f> {
         }
         for (name, list) in [(&pool.slots_file, &mut snapshot.slots), (&pool.jobs_file, &mut snapshot.jobs)] {
             if let Some(name) = name {
-                list.extend(ads_of(&read(name)?));
+                list.extend(ads_of(&read(name)?, semantics));
             }
         }
         let (knobs, coverage) = (conditions(&snapshot.config), Coverage::default());
@@ -190,7 +193,7 @@ impl<'f> Runner<'f> {
                 }
             }
             for (name, value) in &copies.set {
-                ad.insert_expr(Name::new(name), &parsed(value)?);
+                ad.insert_expr(Name::new(name), &parsed(value, &self.settings)?);
             }
             if slots { self.snapshot.slots.push(ad) } else { self.snapshot.jobs.push(ad) }
         }
@@ -232,8 +235,8 @@ impl<'f> Runner<'f> {
         if let Some(name) = &test.target {
             scope = scope.with_target(self.ad(name)?);
         }
-        let expr = parsed(expression)?;
-        let wanted = Scope::new(&nowhere, &self.settings).eval(&parsed(expected)?);
+        let expr = parsed(expression, &self.settings)?;
+        let wanted = Scope::new(&nowhere, &self.settings).eval(&parsed(expected, &self.settings)?);
         let found = match expr.node() {
             Node::Attr(name) => scope.eval_attr(*name),
             _ => scope.eval(&expr),
@@ -279,7 +282,7 @@ impl<'f> Runner<'f> {
             failures.push(format!("{found}: {why}"));
         }
         if let Some(clause) = &test.clause {
-            let expected = parsed(clause)?;
+            let expected = parsed(clause, &self.settings)?;
             if !refusing.iter().any(|(found, _)| found.to_string() == expected.to_string()) {
                 failures.push(format!("`{}` does not decide: {why}", clause.get_ref()));
             }
@@ -435,7 +438,8 @@ const CONDITIONS: &[(&str, Side)] = &[
 
 /// The conditions that a configuration sets itself, and those that it puts into slots by `STARTD_ATTRS`.
 fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let semantics = config.semantics();
+    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
     let condition = |name: &str| {
         let found = config.definition(name.as_bytes()).filter(|found| found.place.is_some())?;
         let text = config.get(name).ok()??.text;
@@ -457,11 +461,12 @@ fn conditions(config: &Config) -> Vec<(String, Side, Expr)> {
 }
 
 /// The ads of a text in any form; what cannot be read is left out.
-pub fn ads_of(text: &[u8]) -> Vec<ClassAd> {
+pub fn ads_of(text: &[u8], semantics: Semantics) -> Vec<ClassAd> {
+    let options = ParseOptions { semantics, ..ParseOptions::default() };
     let trimmed = text.trim_ascii();
-    if let Ok(ad) = ClassAd::parse(trimmed) {
+    if let Ok(ad) = ClassAd::parse_with(trimmed, &options) {
         return vec![ad];
     }
-    let reader = Reader::detect(trimmed, &ParseOptions::default());
+    let reader = Reader::detect(trimmed, &options);
     reader.map(|reader| reader.flatten().collect()).unwrap_or_default()
 }

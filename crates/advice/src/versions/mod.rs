@@ -17,6 +17,7 @@ use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
 use classmate::internal::syntax::token::Quoting;
+use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, EvalOptions, Expr, Name, ParseOptions, Scope, Semantics, SyntaxError, Value};
 
 /// Rules that are visible in the order of attributes only, or to programs that compare expressions.
@@ -150,13 +151,15 @@ const MAX_NAMES: usize = 2;
 /// Ads with some values for the attributes that an expression looks at.
 fn examples(first: &Expr, second: &Expr) -> Vec<ClassAd> {
     let mut names = BTreeSet::new();
-    let mut values = vec![Value::from(1), Value::from(true), Value::Undefined];
-    for node in first.nodes().iter().chain(second.nodes()) {
-        match node {
-            Node::Attr(name) => drop(names.insert(name.to_string())),
-            Node::Literal(literal @ (Literal::Str(_) | Literal::Int(_))) => values.push(Value::from(literal)),
-            _ => {}
-        }
+    let mut values = vec![Value::from(1), Value::from(true), Value::Undefined, Value::from(4096)];
+    for expr in [first, second] {
+        let references = expr.tree().references(expr.root());
+        let own = references.filter(|reference| reference.scope != RefScope::Target);
+        names.extend(own.map(|reference| reference.name.to_string()));
+        values.extend(expr.nodes().iter().filter_map(|node| match node {
+            Node::Literal(literal @ (Literal::Str(_) | Literal::Int(_))) => Some(Value::from(literal)),
+            _ => None,
+        }));
     }
     // Beside strings, first a string.
     let has_text = values.iter().any(|value| matches!(value, Value::Str(_)));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use crate::cli::input;
 use crate::cli::lint::{COMPRESSED, FileKind, detect};
-use crate::cli::{Failure, Streams, complain, line_output, raw_output, unparsed, words, written};
+use crate::cli::{Failure, Streams, complain, language, line_output, raw_output, unparsed, words, written};
 use crate::report::{counted, diff};
 use classmate::internal::format::detect::detect_ads;
 use classmate::internal::format::new::parse_whole_ad;
@@ -118,8 +118,8 @@ const MAX_WARNINGS: usize = 10;
 /// The values that stay unformatted because they are not valid expressions.
 fn unformatted(text: &[u8], kind: FileKind) -> Vec<Diagnostic> {
     match kind {
-        FileKind::Config => config::unformatted(text),
-        FileKind::Ads if detect_ads(text, &ParseOptions::default()) == Format::Long => ads::unformatted(text),
+        FileKind::Config => config::unformatted(text, language::chosen()),
+        FileKind::Ads if detect_ads(text, &options()) == Format::Long => ads::unformatted(text, language::chosen()),
         _ => Vec::new(),
     }
 }
@@ -133,14 +133,19 @@ fn replace(path: &Path, text: &[u8]) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(cannot)
 }
 
+/// The reading of expressions and ads.
+fn options() -> ParseOptions {
+    ParseOptions { semantics: language::chosen(), ..ParseOptions::default() }
+}
+
 fn laid_out(name: &str, text: &[u8], kind: FileKind, width: usize, streams: Streams) -> Result<Vec<u8>, Failure> {
     if let Some(lines) = without_returns(text) {
         return laid_out(name, &lines, kind, width, streams).map(|tidy| with_returns(&tidy));
     }
     let refused = |error: SyntaxError| unparsed(&error, text, name, streams.err);
     Ok(match kind {
-        FileKind::Config => config::config(text, width),
-        FileKind::Expression => ads::expression(text, width).map_err(refused)?,
+        FileKind::Config => config::config(text, width, language::chosen()),
+        FileKind::Expression => ads::expression_with(text, width, &options()).map_err(refused)?,
         FileKind::Submit | FileKind::Test => {
             let what = if kind == FileKind::Test { "a file of policy tests" } else { "a submit file" };
             return Err(Failure::input(format!("`{name}` is {what}: expected an expression, ads or a configuration"))
@@ -149,12 +154,12 @@ fn laid_out(name: &str, text: &[u8], kind: FileKind, width: usize, streams: Stre
                 all types of files",
                 ));
         }
-        FileKind::Ads => match detect_ads(text, &ParseOptions::default()) {
-            Format::Long => ads::long(text),
-            Format::New if parse_whole_ad(text, &ParseOptions::default()).is_ok() => {
-                ads::expression(text, width).map_err(refused)?
+        FileKind::Ads => match detect_ads(text, &options()) {
+            Format::Long => ads::long(text, language::chosen()),
+            Format::New if parse_whole_ad(text, &options()).is_ok() => {
+                ads::expression_with(text, width, &options()).map_err(refused)?
             }
-            Format::New => ads::several(text, width).map_err(refused)?,
+            Format::New => ads::several(text, width, &options()).map_err(refused)?,
             _ => {
                 return Err(Failure::input(format!("`{name}` contains ads in a format for tools")).help(
                     "convert it with `classmate ads FILE --to long`; fmt formats ads in the long format and in new \

@@ -12,8 +12,8 @@ use crate::cli::input::{self, Notes};
 use crate::cli::live::{LiveArguments, LiveSnapshot};
 use crate::cli::settings::{contents, of_files, of_pool};
 use crate::cli::{
-    FORMATS, Failure, Form, Reply, Streams, columns, complain, print, print_result, raw_output, source_output,
-    text_output, words, write_json,
+    FORMATS, Failure, Form, Reply, Streams, columns, complain, language, print, print_result, raw_output,
+    source_output, text_output, words, write_json,
 };
 use crate::report::config::assignment;
 use crate::report::lint::Suppressed;
@@ -23,15 +23,16 @@ use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::format::detect::detect_ads;
 use classmate::internal::span::Position;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{Diagnostic, Format, ParseOptions, Reader, Span};
+use classmate::{Diagnostic, Format, ParseOptions, Reader, Semantics, Span};
 use classmate_advice::internal::lint::ads::AdLinter;
 use classmate_advice::internal::lint::allowed::allow;
 use classmate_advice::internal::lint::catalogue;
 use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
+use classmate_advice::internal::lint::versions::LintVersions;
 use classmate_advice::internal::lint::{certain_fix, config, expression, fixed, placed, submit, suite};
-use classmate_config::Config;
 use classmate_config::internal::config::BYTE_ORDER_MARK;
+use classmate_config::{Config, Context};
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
 
 /// Check configuration, ads, submit files and expressions for mistakes.
@@ -79,6 +80,10 @@ pub(super) struct LintArguments {
     /// Print the number of findings of each rule instead of the findings
     #[arg(long)]
     statistics: bool,
+    /// Versions in which expressions must mean the same (`version-dependent`), with commas in between [default: those that
+    /// the ads advertise, otherwise 23.0 and 25.14]
+    #[arg(long, value_name = "SERIES", value_delimiter = ',', value_parser = language::parse_semantics)]
+    versions: Vec<Semantics>,
     /// Treat warnings as errors
     #[arg(long)]
     deny_warnings: bool,
@@ -226,12 +231,12 @@ impl Baseline {
 fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline) -> Result<Findings, Failure> {
     let mut alarms = Vec::new();
     let mut suppressed = Suppressed::default();
+    let schema = Arc::new(schema(arguments, live)?);
     for (at, text) in arguments.expressions.iter().enumerate() {
         let name =
             if arguments.expressions.len() == 1 { "expression".to_owned() } else { format!("expression {}", at + 1) };
-        alarms.extend(of_expression(&name, text.as_bytes()));
+        alarms.extend(of_expression(&name, text.as_bytes(), &schema.versions));
     }
-    let schema = Arc::new(schema(arguments, live)?);
     if let Some(live) = live {
         alarms.extend(of_live_pool(live, &schema)?);
     }
@@ -305,7 +310,8 @@ fn of_live_pool(live: &LiveSnapshot, schema: &Arc<AdSchema>) -> Result<Vec<Diagn
         assignment(&mut text, name.as_bytes(), value.as_bytes())
             .map_err(|error| Failure::reading("the configuration", &error))?;
     }
-    let config = Config::parse("configuration of the negotiator", &text)?;
+    let mut config = Config::new(Context { semantics: language::chosen(), ..Context::default() });
+    config.add("configuration of the negotiator", &text)?;
     alarms.extend(config::lint_beside(&config, Some(schema)));
     Ok(alarms)
 }
@@ -355,7 +361,7 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
         let name = line.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
         name.is_some_and(|name| !name.is_empty() && !name.iter().any(|byte| b" \t=".contains(byte)))
     });
-    if !is_section && detect_ads(&text, &ParseOptions::default()) != Format::Long {
+    if !is_section && detect_ads(&text, &options()) != Format::Long {
         return Ok(FileKind::Ads);
     }
     if submit::is_submit(&text) {
@@ -364,6 +370,11 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
     let ad = [b"\nMyType = ".as_slice(), b"\nRequirements = ", b"\nClusterId = "];
     let is_ad = ad.iter().any(|line| text.starts_with(&line[1..]) || memchr::memmem::find(&text, line).is_some());
     Ok(if is_ad { FileKind::Ads } else { FileKind::Config })
+}
+
+/// The reading of ads.
+fn options() -> ParseOptions {
+    ParseOptions { semantics: language::chosen(), ..ParseOptions::default() }
 }
 
 /// The attributes of all ads that are named, standard input apart, which is read once.
@@ -380,13 +391,18 @@ fn schema(arguments: &LintArguments, live: Option<&LiveSnapshot>) -> Result<AdSc
             gather(path, &mut schema);
         }
     }
+    schema.versions.read = language::chosen();
+    let known = if arguments.versions.is_empty() { schema.advertised() } else { arguments.versions.clone() };
+    if !known.is_empty() {
+        schema.versions.alike = known;
+    }
     Ok(schema)
 }
 
 /// Adds the ads of a file to the schema; read errors are reported elsewhere.
 fn gather(path: &Path, schema: &mut AdSchema) {
     let Ok(source) = input::open(path) else { return };
-    let Ok(reader) = Reader::detect(source.reader, &ParseOptions::default()) else { return };
+    let Ok(reader) = Reader::detect(source.reader, &options()) else { return };
     reader.flatten().for_each(|ad| schema.add(&ad));
 }
 
@@ -411,20 +427,20 @@ fn of_text(
     schema: &Arc<AdSchema>,
 ) -> Result<Vec<Diagnostic>, Failure> {
     Ok(match kind {
-        FileKind::Submit => submit::lint(name, text),
+        FileKind::Submit => submit::lint(name, text, &schema.versions),
         FileKind::Test => {
             let folder = path.parent().unwrap_or(Path::new("")).to_owned();
-            suite::lint(name, text, &|file| contents(&folder.join(file)).ok())
+            suite::lint(name, text, &schema.versions, &|file| contents(&folder.join(file)).ok())
         }
-        FileKind::Expression => of_expression(name, text.trim_ascii_end()),
+        FileKind::Expression => of_expression(name, text.trim_ascii_end(), &schema.versions),
         _ => {
             let mut linter = AdLinter::within(Arc::clone(schema));
-            if detect_ads(text, &ParseOptions::default()) == Format::Long {
+            if detect_ads(text, &options()) == Format::Long {
                 linter.long(name, text);
                 return Ok(linter.finish());
             }
             let cannot = |error| Failure::reading(name, &error);
-            let mut reader = Reader::detect(text, &ParseOptions::default()).map_err(cannot)?;
+            let mut reader = Reader::detect(text, &options()).map_err(cannot)?;
             for ad in reader.by_ref() {
                 linter.ad(name, &ad.map_err(cannot)?);
             }
@@ -437,14 +453,15 @@ fn of_text(
     })
 }
 
-fn of_expression(name: &str, text: &[u8]) -> Vec<Diagnostic> {
+fn of_expression(name: &str, text: &[u8], versions: &LintVersions) -> Vec<Diagnostic> {
     let role = Role { condition: true, ..Role::default() };
     let name = Arc::from(name);
     let alarm = |found: Diagnostic| {
         let (fix, excerpt) = (certain_fix(&found, 0), Excerpt { text: text.to_vec(), subject: None });
         placed(found, &name, 1, excerpt, fix)
     };
-    expression::lint(&LintContext::of(text, Quoting::New, role)).into_iter().map(alarm).collect()
+    let context = LintContext { versions, ..LintContext::of(text, Quoting::New, role) };
+    expression::lint(&context).into_iter().map(alarm).collect()
 }
 
 /// The first bytes of a compressed file.

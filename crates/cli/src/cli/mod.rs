@@ -349,7 +349,8 @@ fn parsed_with(text: &[u8], name: &str, options: &ParseOptions, color: Color) ->
 
 /// The failure of a text that does not parse.
 fn unparsed(error: &SyntaxError, text: &[u8], name: &str, color: Color) -> Failure {
-    let finding = diagnose(text, error, &ParseOptions::default());
+    let options = ParseOptions { semantics: language::chosen(), ..ParseOptions::default() };
+    let finding = diagnose(text, error, &options);
     let place = Position::of(text, finding.span.start as usize);
     let drawn = render_diagnostic(&finding, text, &Origin::whole(name), color);
     Failure::drawn(MessageBody::at(&finding, name, place.line, place.column), &drawn)

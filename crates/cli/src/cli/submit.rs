@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::Failure;
-use crate::cli::input;
+use crate::cli::{Failure, input, language};
 use classmate::ClassAd;
 use classmate_advice::internal::submit::{self, SubmitContext};
 use classmate_config::ConfigError;
@@ -17,7 +16,8 @@ const MAX_SIZE: u64 = 1 << 20;
 pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let owner = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "user".to_owned());
-    let Some(snapshot) = snapshot else { return SubmitContext { owner, ..SubmitContext::default() } };
+    let semantics = language::chosen();
+    let Some(snapshot) = snapshot else { return SubmitContext { owner, semantics, ..SubmitContext::default() } };
     let settings = snapshot.settings();
     let text = |job: &ClassAd, name: &str| {
         AdReader::of(job, &settings).string(name).map(|text| String::from_utf8_lossy(&text).into_owned())
@@ -44,6 +44,7 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
             .or_else(|| snapshot.jobs.iter().find_map(|job| text(job, "FileSystemDomain"))),
         cluster: clusters.max().unwrap_or(0).saturating_add(1),
         now: snapshot.now,
+        semantics,
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::cli::failure::MessageBody;
 use crate::cli::settings::contents;
-use crate::cli::{Failure, FormatArguments, Reply, Streams, input, object, print_result, written};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, input, language, object, print_result, written};
 use crate::report::{self, Color, Origin, policy};
 use classmate::internal::span::Position;
 use classmate_advice::internal::policy_test::{Covered, PolicyFile, TestFileError, TestResult, run as run_tests};
@@ -137,6 +137,7 @@ fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestRes
         TestFileError::Other(message) => Failure::input(format!("{name}: {message}")),
     };
     let mut file = PolicyFile::parse(&text).map_err(refused)?;
+    file.semantics = language::chosen();
     file.check_ads(&text).map_err(refused)?;
     if let Some(only) = only {
         file.tests.retain(|test| test.name.get_ref().contains(only));
