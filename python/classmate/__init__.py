@@ -5,7 +5,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ._classmate import ConfigurationError, Error, SnapshotError
-from .pool import Audit, Cycle, Difference, Explanation, Pool, fmt, lint, read_ads
+from .pool import Audit, Cycle, Difference, Explanation, Pool, fmt, lint, read_ads, semantics
 from .table import Column, Table
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "install_as_classad2",
     "lint",
     "read_ads",
+    "semantics",
 ]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +24,24 @@ def _lines(config: Configuration) -> str | None:
     if isinstance(config, Mapping):
         config = [f"{name} = {value}" for name, value in config.items()]
     return "\n".join(config) + "\n"
+
+
+@contextmanager
+def semantics(series: str | None) -> Iterator[None]:
+    """Parses, prints and evaluates as another version of HTCondor in this block, on this thread: a series such as "24.0", or
+    "latest". None changes nothing."""
+    if series is None:
+        yield
+        return
+    before = _classmate._set_semantics(series)
+    try:
+        yield
+    finally:
+        _classmate._set_semantics(before)
+
+
+# Parameters have the name of the function.
+_version = semantics
 
 
 class Result:
@@ -106,10 +125,14 @@ class Pool:
         self._base = _base
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str], *, now: int | None = None) -> Pool:
+    def read(
+        cls, path: str | os.PathLike[str], *, now: int | None = None, semantics: str | None = None
+    ) -> Pool:
         """Reads a directory with `slots.ads`, `jobs.ads` and, if they exist, `submitters.ads`, `Accountantnew.log` and the
-        configuration, as `classmate negotiate` does."""
-        return cls(_classmate._Pool.read(os.fspath(path), now))
+        configuration, as `classmate negotiate` does. `semantics` is a version of HTCondor: all that is asked of the pool is
+        read and evaluated as that version does."""
+        with _version(semantics):
+            return cls(_classmate._Pool.read(os.fspath(path), now))
 
     @classmethod
     def connect(
@@ -118,11 +141,13 @@ class Pool:
         *,
         token: str | os.PathLike[str] | None = None,
         now: int | None = None,
+        semantics: str | None = None,
     ) -> Pool:
         """Reads a live pool over HTCondor's own protocol: `host` is the address of its collector, or several addresses.
         READ permission is enough. `token` is a file with an IDTOKEN. Sources that cannot be read are in `problems`."""
         hosts = host.split(",") if isinstance(host, str) else list(host)
-        return cls(_classmate._Pool.connect(hosts, None if token is None else os.fspath(token), now))
+        with _version(semantics):
+            return cls(_classmate._Pool.connect(hosts, None if token is None else os.fspath(token), now))
 
     @classmethod
     def from_ads(
@@ -133,14 +158,16 @@ class Pool:
         submitters: Iterable[ClassAd | Mapping[str, Any]] | None = None,
         config: Configuration = None,
         now: int | None = None,
+        semantics: str | None = None,
     ) -> Pool:
         """Makes a pool of ads, or of dictionaries."""
 
         def ads(given: Iterable[ClassAd | Mapping[str, Any]]) -> list[ClassAd]:
             return [ad if isinstance(ad, ClassAd) else ClassAd(dict(ad)) for ad in given]
 
-        others = None if submitters is None else ads(submitters)
-        return cls(_classmate._Pool.of(ads(slots), ads(jobs), others, _lines(config), now))
+        with _version(semantics):
+            others = None if submitters is None else ads(submitters)
+            return cls(_classmate._Pool.of(ads(slots), ads(jobs), others, _lines(config), now))
 
     @property
     def problems(self) -> list[str]:
@@ -211,7 +238,12 @@ class Pool:
         return f"<Pool: {self._base.count('slots')} slots, {self._base.count('jobs')} jobs>"
 
 
-def lint(files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None, *, text: str | None = None) -> Table:
+def lint(
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    *,
+    text: str | None = None,
+    semantics: str | None = None,
+) -> Table:
     """Finds errors and likely mistakes in configuration files, read one after another, or in a text."""
     if isinstance(files, str | os.PathLike):
         files = [files]
@@ -221,16 +253,22 @@ def lint(files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None
             texts.append((os.fspath(path), file.read()))
     if text is not None:
         texts.append(("text", text.encode()))
-    return Table._of_rows(_classmate._lint(texts))
+    with _version(semantics):
+        return Table._of_rows(_classmate._lint(texts))
 
 
-def fmt(text: str, *, kind: str = "expression", width: int = 100) -> str:
+def fmt(text: str, *, kind: str = "expression", width: int = 100, semantics: str | None = None) -> str:
     """Lays out a text: an `expression`, a `config` or `ads` in the long format."""
-    return _classmate._format(text, kind, width)
+    with _version(semantics):
+        return _classmate._format(text, kind, width)
 
 
 def read_ads(
-    source: str | os.PathLike[str], *, attributes: Iterable[str] | None = None, constraint: str | None = None
+    source: str | os.PathLike[str],
+    *,
+    attributes: Iterable[str] | None = None,
+    constraint: str | None = None,
+    semantics: str | None = None,
 ) -> Table:
     """Reads a file of ads, in any format, into a table of the values of some attributes or of all.
 
@@ -238,4 +276,5 @@ def read_ads(
     reals; other mixtures are text.
     """
     names = None if attributes is None else list(attributes)
-    return Table._of(_classmate._read_ads(os.fspath(source), names, constraint))
+    with _version(semantics):
+        return Table._of(_classmate._read_ads(os.fspath(source), names, constraint))

@@ -8,6 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value as Json, json};
 
+use crate::world;
+
 fn shown(found: &Diagnostic) -> Json {
     let place = found.place.as_ref();
     json!({
@@ -25,8 +27,9 @@ fn shown(found: &Diagnostic) -> Json {
 #[pyfunction]
 #[pyo3(name = "_lint")]
 pub(crate) fn lint_config(py: Python<'_>, texts: Vec<(String, Vec<u8>)>) -> PyResult<String> {
+    let semantics = world::semantics();
     crate::pool::detached(py, move || {
-        let mut config = Config::default();
+        let mut config = Config::default().read_as(semantics);
         for (name, text) in &texts {
             if let Err(error) = config.add(name, text) {
                 return Json::Array(vec![shown(&error)]).to_string();
@@ -41,10 +44,12 @@ pub(crate) fn lint_config(py: Python<'_>, texts: Vec<(String, Vec<u8>)>) -> PyRe
 #[pyo3(name = "_format")]
 pub(crate) fn format_text<'py>(py: Python<'py>, text: &str, kind: &str, width: usize) -> PyResult<Bound<'py, PyAny>> {
     let text = text.as_bytes();
+    let options = world::parse_options();
     let laid_out = match kind {
-        "expression" => fmt::ads::expression(text, width).map_err(|error| PyValueError::new_err(error.to_string()))?,
-        "config" => fmt::config::config(text, width),
-        "ads" => fmt::ads::long(text),
+        "expression" => fmt::ads::expression_with(text, width, &options)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?,
+        "config" => fmt::config::config(text, width, options.semantics),
+        "ads" => fmt::ads::long(text, options.semantics),
         _ => return Err(PyValueError::new_err(format!("`{kind}` is not expression, config or ads"))),
     };
     crate::convert::string(py, &laid_out)

@@ -40,5 +40,5 @@ mod _classmate {
     #[pymodule_export]
     use crate::table::columns;
     #[pymodule_export]
-    use crate::world::last_error;
+    use crate::world::{last_error, set_semantics};
 }

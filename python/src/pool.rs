@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use classmate::internal::eval::matching;
-use classmate::{ClassAd, Expr, Name, Scope};
+use classmate::{ClassAd, Expr, Name, Reader, Scope, Semantics};
 use classmate_advice::{audit_autoclusters, explain_job, what_if};
 use classmate_config::{Config, ConfigError};
 use classmate_pool::internal::queue::cluster::Siblings;
@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::ad::AdBase;
 use crate::table::{Cell, PyColumn, column};
+use crate::world;
 
 pyo3::create_exception!(classmate, Error, pyo3::exceptions::PyException, "The base class of errors of this package.");
 pyo3::create_exception!(
@@ -136,7 +137,8 @@ impl PoolBase {
     /// Reads a pool directory.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf, now: Option<i64>) -> PyResult<Self> {
-        let loaded = detached(py, move || Snapshot::read_dir(path))?.map_err(|error| match error {
+        let semantics = world::semantics();
+        let loaded = detached(py, move || Snapshot::read_dir_as(path, semantics))?.map_err(|error| match error {
             LoadError::Config(error) => invalid(&error),
             other => SnapshotError::new_err(other.to_string()),
         })?;
@@ -157,7 +159,8 @@ impl PoolBase {
     /// Reads a live pool.
     #[staticmethod]
     fn connect(py: Python<'_>, hosts: Vec<String>, token: Option<PathBuf>, now: Option<i64>) -> PyResult<Self> {
-        let (snapshot, problems) = detached(py, move || live(&hosts, token.as_deref(), now))?
+        let semantics = world::semantics();
+        let (snapshot, problems) = detached(py, move || live(&hosts, token.as_deref(), now, semantics))?
             .map_err(|error| SnapshotError::new_err(error.to_string()))?;
         Ok(PoolBase { snapshot: Arc::new(snapshot), problems })
     }
@@ -175,10 +178,11 @@ impl PoolBase {
             slots: ads_of(Some(slots)).unwrap_or_default(),
             jobs: ads_of(Some(jobs)).unwrap_or_default(),
             submitters: ads_of(submitters),
+            config: Config::default().read_as(world::semantics()),
             ..Snapshot::default()
         };
         if let Some(text) = config {
-            snapshot.config = Config::parse("config", text.as_bytes()).map_err(|error| invalid(&error))?;
+            snapshot.config.add("config", text.as_bytes()).map_err(|error| invalid(&error))?;
         }
         snapshot.now = now.unwrap_or_else(|| snapshot.newest_time());
         Ok(PoolBase { snapshot: Arc::new(snapshot), problems: Vec::new() })
@@ -211,7 +215,7 @@ impl PoolBase {
     fn whatif(&self, py: Python<'_>, config: Option<&str>, drop: Vec<String>) -> PyResult<String> {
         let mut conditions = Vec::new();
         for text in drop {
-            let parsed = classmate::parse_expr(&text);
+            let parsed = Expr::parse_with(&text, &self.snapshot.settings().parse_options());
             conditions.push(parsed.map_err(|error| PyValueError::new_err(format!("`{text}`: {error}")))?);
         }
         let mut after = (*self.changed(config, None)?).clone();
@@ -255,13 +259,18 @@ impl PoolBase {
 }
 
 /// Reads a live pool; also returns the sources that cannot be read.
-fn live(hosts: &[String], token: Option<&Path>, now: Option<i64>) -> Result<(Snapshot, Vec<String>), WireError> {
+fn live(
+    hosts: &[String],
+    token: Option<&Path>,
+    now: Option<i64>,
+    semantics: Semantics,
+) -> Result<(Snapshot, Vec<String>), WireError> {
     let credentials = match token {
         Some(path) => Credentials::none().with_tokens(Token::read(path)?).required(),
         None => Credentials::of_user(),
     };
     let collectors: Vec<Address> = hosts.iter().map(|host| host.parse()).collect::<Result<_, _>>()?;
-    let (client, all) = (Client::new(credentials), Query::all());
+    let (client, all) = (Client::new(credentials).with_semantics(semantics), Query::all());
     let mut pool = LivePool::locate(&client, &collectors, &|_, _| ())?;
     let settings = pool.settings().unwrap_or_default();
     let name = pool.negotiator().map_or_else(String::new, |negotiator| negotiator.name.clone());
@@ -271,12 +280,12 @@ fn live(hosts: &[String], token: Option<&Path>, now: Option<i64>) -> Result<(Sna
     let mut problems: Vec<String> = pool.failures().iter().map(ToString::to_string).collect();
     let log = AccountantLog::of_ads(&accounting).map_err(|error| problems.push(error.to_string())).ok();
     let snapshot = Snapshot {
-        config: Config::of_values(&settings, &format!("the negotiator `{name}`")),
+        config: Config::of_values(&settings, &format!("the negotiator `{name}`")).read_as(semantics),
         slots,
         jobs,
         submitters: Some(pool.submitters().to_vec()),
         log,
-        now: now.unwrap_or_else(crate::world::seconds),
+        now: now.unwrap_or_else(world::seconds),
         ..Snapshot::default()
     };
     Ok((snapshot, problems))
@@ -317,15 +326,16 @@ pub(crate) fn read_ads(
 ) -> PyResult<Vec<PyColumn>> {
     let condition: Option<Expr> = match constraint {
         Some(text) => {
-            Some(classmate::parse_expr(text).map_err(|error| PyValueError::new_err(format!("`{text}`: {error}")))?)
+            let parsed = Expr::parse_with(text, &world::parse_options());
+            Some(parsed.map_err(|error| PyValueError::new_err(format!("`{text}`: {error}")))?)
         }
         None => None,
     };
-    let options = crate::world::with_options(Clone::clone);
+    let options = world::with_options(Clone::clone);
     let settings = options.clone();
     let read = detached(py, move || {
         let mut ads = Vec::new();
-        for ad in classmate::read_ads(path)? {
+        for ad in Reader::detect(std::fs::File::open(path)?, &settings.parse_options())? {
             let ad = ad?;
             if condition.as_ref().is_none_or(|condition| Scope::new(&ad, &settings).holds(condition)) {
                 ads.push(ad);

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
-use classmate::ClassAd;
 use classmate::internal::format::binding::{BindingFormat, BindingReader, FileStep, read_file_as_binding};
 use classmate::internal::format::new::{self, AdParser};
+use classmate::{ClassAd, Semantics};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyString};
@@ -15,7 +15,7 @@ use crate::world;
 
 thread_local! {
     /// Ads that are read one by one are mostly alike: names, expressions and shapes are remembered.
-    static PARSER: RefCell<Option<(u64, AdParser)>> = const { RefCell::new(None) };
+    static PARSER: RefCell<Option<((u64, Semantics), AdParser)>> = const { RefCell::new(None) };
 }
 
 /// The error of the constructors.
@@ -30,7 +30,7 @@ pub(crate) fn parse_ad(text: &str) -> PyResult<ClassAd> {
         let Ok(mut parser) = parser.try_borrow_mut() else {
             return new::parse_ad(text, &world::parse_options());
         };
-        let zone = world::zone_number();
+        let zone = (world::zone_number(), world::semantics());
         let current = parser.take().filter(|(of, _)| *of == zone);
         let (_, current) =
             parser.insert(current.unwrap_or_else(|| (zone, AdParser::with_options(&world::parse_options()))));

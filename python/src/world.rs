@@ -7,7 +7,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use classmate::internal::builtin::user_map::Homes;
-use classmate::{EvalOptions, ParseOptions, Zone};
+use classmate::internal::semantics::UnknownSeries;
+use classmate::{EvalOptions, ParseOptions, Semantics, Zone};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 thread_local! {
@@ -51,6 +53,21 @@ pub(crate) fn with_options<T>(function: impl FnOnce(&EvalOptions) -> T) -> T {
         }
         Err(_) => function(&first_options()),
     })
+}
+
+/// The version of the language on this thread.
+pub(crate) fn semantics() -> Semantics {
+    with_options(|options| options.semantics)
+}
+
+/// Sets the version of the language on this thread; returns the one before.
+#[pyfunction]
+#[pyo3(name = "_set_semantics")]
+pub(crate) fn set_semantics(series: &str) -> PyResult<String> {
+    let semantics: Semantics =
+        series.parse().map_err(|error: UnknownSeries| PyValueError::new_err(error.to_string()))?;
+    let before = OPTIONS.with_borrow_mut(|options| std::mem::replace(&mut options.semantics, semantics));
+    Ok(before.to_string())
 }
 
 /// A number that changes with the zone of local times: what was read in another one may mean something else now.

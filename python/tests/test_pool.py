@@ -8,7 +8,7 @@ import pytest
 
 import classmate as cm
 from classmate import table
-from classmate.classad2 import ClassAd
+from classmate.classad2 import ClassAd, ClassAdException, ExprTree
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
@@ -131,3 +131,33 @@ def test_nothing_is_held_after_export(pool):
         pool.slots.__arrow_c_stream__()
     gc.collect()
     assert not table._held and not table._streams
+
+
+def test_other_versions_of_htcondor(tmp_path):
+    # The values are those of HTCondor 23.0.28 and 25.14.1.
+    with cm.semantics("23.0"):
+        assert ExprTree('"x" ?: "" != "Copy"').eval() == "x"
+        assert ExprTree("2K").eval() == 2048.0
+        with cm.semantics("latest"):
+            assert ExprTree('"x" ?: "" != "Copy"').eval() is True
+        assert ClassAd("[ a = 2K ]")["a"] == 2048.0
+    assert ExprTree('"x" ?: "" != "Copy"').eval() is True
+    with pytest.raises(ClassAdException):
+        ClassAd("[ a = 2K ]")
+    with pytest.raises(ValueError):
+        cm.fmt("a", semantics="9.0")
+    assert cm.fmt("a>2K", semantics="23.0") == "a > 2K\n"
+    found = cm.lint(text="START = Memory > 2K", semantics="23.0")
+    assert "version-dependent" in found.column("rule").to_pylist()
+    slot = 'MyType = "Machine"\nName = "a"\nCpus = 1\nMemory = 3000\nStart = Memory > 2K\nRequirements = Start\n'
+    job = 'MyType = "Job"\nClusterId = 1\nProcId = 0\nJobStatus = 1\nUser = "u@x"\nRequirements = true\n'
+    (tmp_path / "slots.ads").write_text(slot)
+    (tmp_path / "jobs.ads").write_text(job)
+    limits = cm.read_ads(tmp_path / "slots.ads", attributes=["Start"], semantics="23.0")
+    assert limits.column("Start").to_pylist() == [True]
+    # 2048.0 before 23.9; since then the letter and the rest of the line are ignored.
+    assert cm.Pool.read(tmp_path, semantics="23.0").match("1.0").to_pylist() == [True]
+    (tmp_path / "slots.ads").write_text(slot.replace("Memory = 3000", "Memory = 1000"))
+    old, new = (cm.Pool.read(tmp_path, semantics=series) for series in ("23.0", None))
+    assert [pool.match("1.0").to_pylist() for pool in (old, new)] == [[False], [True]]
+    assert [len(pool.negotiate().matches) for pool in (old, new)] == [0, 1]
