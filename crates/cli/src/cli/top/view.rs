@@ -27,14 +27,14 @@ const TABLES: [(&str, &[(&str, u16)]); 4] = [
         "Submitters",
         &[
             ("SUBMITTER", 30),
-            ("PRIORITY", 10),
+            ("PRIORITY", 9),
             ("FACTOR", 8),
-            ("IN USE", 8),
+            ("IN USE", 7),
             ("RUNNING", 8),
-            ("IDLE", 8),
-            ("HELD", 6),
-            ("SHARE", 7),
-            ("NEXT", 6),
+            ("IDLE", 6),
+            ("HELD", 5),
+            ("SHARE", 6),
+            ("NEXT", 5),
             ("STOPPED BY", 30),
         ],
     ),
@@ -42,6 +42,25 @@ const TABLES: [(&str, &[(&str, u16)]); 4] = [
     ("Jobs", &[("JOB", 14), ("SUBMITTER", 30), ("STATUS", 12), ("SINCE", 9), ("CPUS", 6), ("MEMORY MB", 10)]),
     ("Idle jobs by cause", &[("JOBS", 9), ("CAUSE", 60), ("EXAMPLE", 14)]),
 ];
+
+/// The least width of a column of texts.
+const LEAST_TEXT: u16 = 16;
+
+/// The widths of the columns that fit, the last ones being left out first. Where there is little room, texts share what numbers leave.
+fn widths(columns: &[(&str, u16)], room: u16) -> Vec<Constraint> {
+    let is_text = |width: u16| width > 2 * LEAST_TEXT - 4;
+    let needs = |count: usize, least: bool| {
+        let width = |(_, width): &(&str, u16)| if least && is_text(*width) { LEAST_TEXT } else { *width };
+        columns[..count].iter().map(width).sum::<u16>() + count.saturating_sub(1) as u16
+    };
+    let count = (1..=columns.len()).rev().find(|count| needs(*count, true) <= room).unwrap_or(1);
+    let is_narrow = needs(count, false) > room;
+    let fitting = |(_, width): &(&str, u16)| match *width {
+        width if is_narrow && is_text(width) => Constraint::Fill(width),
+        width => Constraint::Length(width),
+    };
+    columns[..count].iter().map(fitting).collect()
+}
 
 /// The names of `JobStatus`, from 1.
 const JOB_STATES: [&str; 7] = ["idle", "running", "removed", "completed", "held", "transferring", "suspended"];
@@ -308,7 +327,7 @@ impl TopView {
         let first = selected.saturating_sub(self.page.saturating_sub(1));
         let shown = self.rows.iter().skip(first).take(self.page);
         let rows = shown.map(|row| Row::new(row.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>()));
-        let widths = columns.iter().map(|(_, width)| Constraint::Length(*width));
+        let widths = widths(columns, body.width);
         let table = Table::new(rows, widths)
             .header(Row::new(headings).style(Style::new().add_modifier(Modifier::BOLD)))
             .row_highlight_style(Style::new().add_modifier(Modifier::REVERSED));
@@ -477,6 +496,9 @@ mod tests {
 
     #[test]
     fn tables_are_sorted_filtered_and_opened() {
+        // The last column of submitters does not fit into 80 columns.
+        assert_eq!(widths(TABLES[0].1, 80)[0], Constraint::Fill(30));
+        assert_eq!((widths(TABLES[0].1, 80).len(), widths(TABLES[0].1, 200)[0]), (9, Constraint::Length(30)));
         let mut view = view();
         let first = screen(&mut view, &[]);
         assert_eq!(first[0], "cm: 1 slot, 0 claimed; 3 idle jobs: 1 would be matched now");
