@@ -4,7 +4,7 @@
 //! start: its cost does not grow with the queue. What it decides is what it would decide if it were shown all.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::OrderedMap;
 use hashbrown::HashMap;
@@ -336,14 +336,18 @@ fn slot(says: &ClassAd, cores: u32) -> ClassAd {
         ad.insert(name, true);
     }
     ad.insert("Cpus", i64::from(cores));
-    // Weight and cost of a match are cores.
-    for (name, expr) in [("SlotWeight", "Cpus"), ("ConsumptionCpus", "TARGET.RequestCpus")] {
-        if let Ok(expr) = parse_expr(expr.as_bytes(), &ParseOptions::default()) {
-            ad.insert_expr(name, &expr);
-        }
+    for (name, expr) in PRICES.iter() {
+        ad.insert_expr(*name, expr);
     }
     ad
 }
+
+/// Weight and cost of a match: cores.
+static PRICES: LazyLock<Vec<(&str, Expr)>> = LazyLock::new(|| {
+    let prices = [("SlotWeight", "Cpus"), ("ConsumptionCpus", "TARGET.RequestCpus")];
+    let read = |text: &str| parse_expr(text.as_bytes(), &ParseOptions::default()).ok();
+    prices.into_iter().filter_map(|(name, text)| Some((name, read(text)?))).collect()
+});
 
 impl Cluster for UniformCluster<'_> {
     fn cores(&self) -> f64 {

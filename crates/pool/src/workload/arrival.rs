@@ -111,7 +111,14 @@ impl Workload {
     pub fn job_ad(&self, job: usize) -> ClassAd {
         let arrival = &self.arrivals[job];
         let submitter = &self.submitters[arrival.submitter];
-        let mut ad = arrival.ad.clone().unwrap_or_else(|| {
+        let own = arrival.ad.clone().map(|mut ad| {
+            // History ads have attributes of earlier runs.
+            for name in names_with("run") {
+                ad.remove(name);
+            }
+            ad
+        });
+        let mut ad = own.unwrap_or_else(|| {
             let mut ad = ClassAd::new();
             let own = memchr::memrchr(b'@', &submitter.name).map_or(&submitter.name[..], |at| &submitter.name[..at]);
             let user = if submitter.group.is_empty() { own } else { &own[submitter.group.len() + 1..] };
@@ -133,10 +140,6 @@ impl Workload {
             }
             ad
         });
-        // History ads have attributes of earlier runs.
-        for name in names_with("run") {
-            ad.remove(name);
-        }
         ad.insert("EnteredCurrentStatus", arrival.submit);
         ad.insert("ClusterId", job as i64 + 1);
         ad.insert("ProcId", 0_i64);
