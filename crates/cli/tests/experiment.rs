@@ -163,3 +163,43 @@ fn mistakes_in_the_file_are_named() {
         assert!(!output.status.success(), "{text}");
     }
 }
+
+#[test]
+fn jobs_of_a_pool_make_the_runs_and_the_same_command_collects_them() {
+    let folder = folder(&EXPERIMENT.replace("seeds = 5", "seeds = 1"));
+    let whole = run(folder.path(), &["--output", "whole"]);
+    assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
+    let submit = || run(folder.path(), &["--output", "swept", "--submit"]);
+    assert_eq!(String::from_utf8(submit().stdout).unwrap(), "swept/experiment.sub\n");
+    let text = std::fs::read_to_string(folder.path().join("swept/experiment.sub")).unwrap();
+    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(&format!("{name} = "))).unwrap();
+    assert_eq!(value("transfer_input_files"), "e.toml, pool, trace.swf");
+    let queued: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+    // 3 policies, 4 settings, 1 seed.
+    assert_eq!(queued.len(), 12);
+    // Each job runs in a directory with the transferred files, as HTCondor makes it; all but the last.
+    for name in &queued[..11] {
+        let scratch = self::folder(&EXPERIMENT.replace("seeds = 5", "seeds = 1"));
+        let arguments = value("arguments").replace("$(run)", name);
+        let job = Command::new(value("executable")).args(arguments.split(' ')).current_dir(scratch.path()).output();
+        let job = job.unwrap();
+        assert!(job.status.success(), "{}", String::from_utf8_lossy(&job.stderr));
+        let result = value("transfer_output_files").replace("$(run)", name);
+        std::fs::copy(scratch.path().join(&result), folder.path().join(&result)).unwrap();
+    }
+    // Submitted again, only what is missing is queued; the collector makes it too.
+    submit();
+    let text = std::fs::read_to_string(folder.path().join("swept/experiment.sub")).unwrap();
+    assert_eq!(text.lines().filter_map(|line| line.strip_prefix("  ")).collect::<Vec<_>>(), queued[11..]);
+    assert!(run(folder.path(), &["--output", "swept"]).status.success());
+    for name in ["results.csv", "summary.csv", "index.html"] {
+        let of = |output: &str| std::fs::read(folder.path().join(output).join(name)).unwrap();
+        assert!(of("swept") == of("whole"), "{name}");
+    }
+    let message = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message(&submit()).contains("all runs are complete"));
+    let wrong = message(&run(folder.path(), &["--output", "../swept", "--submit"]));
+    assert!(wrong.contains("--submit cannot transfer `../swept`"), "{wrong}");
+    let wrong = message(&run(folder.path(), &["--run", "condor~usual~7"]));
+    assert!(wrong.contains("`condor~usual~7` is not a run of the experiment"), "{wrong}");
+}

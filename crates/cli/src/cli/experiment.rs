@@ -1,11 +1,11 @@
 //! `classmate experiment FILE.toml`
 
 use std::any::TypeId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,7 +17,9 @@ use crate::cli::input::{self, Notes};
 use crate::cli::policy::PolicyName;
 use crate::cli::simulate::{Played, SimulateArguments, played, report_faults, sums};
 use crate::cli::version::version;
-use crate::cli::{Failure, FormatArguments, Reply, Streams, defaults, print_result, write_file, write_json};
+use crate::cli::{
+    Failure, FormatArguments, Reply, Streams, defaults, print, print_result, raw_output, write_file, write_json,
+};
 use crate::report::simulated::{experiment, html};
 use classmate::internal::span::Position;
 use classmate_pool::internal::simulate::SimulationRun;
@@ -37,6 +39,10 @@ use classmate_pool::internal::simulate::result::Provenance;
 ///
 /// Each run is written when it is complete. An experiment that was stopped continues where it was: runs of the same
 /// version, command and files are not repeated. The result does not depend on the number of jobs that run at a time.
+///
+/// `--submit` makes the runs on an HTCondor pool: it writes a submit description with a job for each run that is not
+/// complete, which transfers the files that it reads. When the jobs have ended, the same command without `--submit`
+/// collects their results, and makes the runs that are missing.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -63,6 +69,12 @@ pub(super) struct ExperimentArguments {
     /// Policy, setting, or `policy/setting` that others are compared with, instead of `baseline` in FILE
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
+    /// Write `experiment.sub`, which `condor_submit` reads, to the output directory instead, and print its path
+    #[arg(long, conflicts_with_all = ["jobs", "format"])]
+    submit: bool,
+    /// Make only this run: POLICY~SETTING~SEED, as the jobs of --submit do
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["submit", "jobs", "format"])]
+    run: Option<String>,
     #[command(flatten)]
     format: FormatArguments,
 }
@@ -87,8 +99,18 @@ struct PlannedRun {
 }
 
 impl PlannedRun {
+    fn name(&self) -> String {
+        format!("{}~{}~{}", self.policy, self.setting, self.seed)
+    }
+
     fn file(&self) -> String {
-        format!("{}~{}~{}.json", self.policy, self.setting, self.seed)
+        self.name() + ".json"
+    }
+
+    /// The files and directories that its options name.
+    fn inputs(&self) -> impl Iterator<Item = PathBuf> {
+        let options = self.command.iter().filter_map(|word| word.strip_prefix("--")?.split_once('='));
+        options.filter(|(name, path)| is_path(name) && *path != "-").map(|(_, path)| PathBuf::from(path))
     }
 }
 
@@ -105,6 +127,18 @@ pub(super) fn run(arguments: &ExperimentArguments, streams: Streams) -> Result<(
     let output = arguments.output.clone().unwrap_or_else(|| arguments.file.with_extension(""));
     let directory = output.join("points");
     fs::create_dir_all(&directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+    if arguments.submit {
+        return submit(&arguments.file, &plan.points, &output);
+    }
+    if let Some(name) = &arguments.run {
+        let Some(point) = plan.points.iter().find(|point| point.name() == *name) else {
+            return Err(Failure::input(format!("`{name}` is not a run of the experiment"))
+                .help("expected POLICY~SETTING~SEED, such as `condor~default~1`"));
+        };
+        let (_, notes) = one_run(point, &directory, streams)?;
+        notes.show(streams.err);
+        return Ok(());
+    }
     let (runs, notes) = all_runs(&plan.points, &directory, usize::from(arguments.jobs), streams)?;
     notes.show(streams.err);
     let named: Vec<_> =
@@ -120,6 +154,54 @@ pub(super) fn run(arguments: &ExperimentArguments, streams: Streams) -> Result<(
     file("index.html", &|out| out.write_all(html::experiment(&found).as_bytes()))?;
     let answer = Reply { schema: "experiment/1", result: &found, rows: &found.points };
     print_result(arguments.format.format, &answer, |out| experiment::write(out, &found, streams.out))
+}
+
+/// Writes a submit description of the runs that are not complete.
+fn submit(file: &Path, points: &[PlannedRun], output: &Path) -> Result<(), Failure> {
+    let mut inputs: BTreeSet<PathBuf> = points.iter().flat_map(PlannedRun::inputs).collect();
+    inputs.insert(file.to_owned());
+    for path in inputs.iter().map(PathBuf::as_path).chain([output]) {
+        // Jobs find files where they are here, relative to the current directory.
+        let below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let text = path.to_string_lossy();
+        if !below || text.contains(|c: char| c.is_whitespace() || c == ',' || c == '"' || c == '\'' || c == '$') {
+            return Err(Failure::input(format!("--submit cannot transfer `{}`", path.display()))
+                .help("expected a path below the current directory, without blanks, commas, quotes and `$`"));
+        }
+    }
+    let logs = output.join("logs");
+    fs::create_dir_all(&logs).map_err(|error| Failure::writing(logs.display(), &error))?;
+    let missing = points.iter().filter(|point| made_before(&output.join("points").join(point.file()), point).is_none());
+    let names: Vec<String> = missing.map(|point| format!("  {}\n", point.name())).collect();
+    if names.is_empty() {
+        return Err(Failure::new("all runs are complete".to_owned()).help("collect them: remove --submit"));
+    }
+    let program = std::env::current_exe().map_err(|error| Failure::new(format!("cannot find classmate: {error}")))?;
+    let inputs: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+    let (program, file, output, inputs) = (program.display(), file.display(), output.display(), inputs.join(", "));
+    let text = format!(
+        "# {} runs of an experiment. Submit it in the directory where it was written. When the jobs have ended, collect their results:\n\
+         #   classmate experiment {file} --output {output}\n\
+         executable = {program}\n\
+         arguments = experiment {file} --output {output} --run $(run)\n\
+         should_transfer_files = YES\n\
+         preserve_relative_paths = true\n\
+         transfer_input_files = {inputs}\n\
+         transfer_output_files = {output}/points/$(run).json\n\
+         output = {output}/logs/$(run).out\n\
+         error = {output}/logs/$(run).err\n\
+         log = {output}/experiment.log\n\
+         request_cpus = 1\n\
+         request_memory = 2 GB\n\
+         request_disk = 1 GB\n\
+         max_retries = 2\n\
+         queue run from (\n{})\n",
+        names.len(),
+        names.concat()
+    );
+    let path = format!("{output}/experiment.sub");
+    atomic(Path::new(&path), |out| out.write_all(text.as_bytes()))?;
+    print(raw_output(), |out| writeln!(out, "{path}"))
 }
 
 /// Writes a file so that it is never there in part.
@@ -309,13 +391,21 @@ fn variants(value: Option<Value>, name: &str, only: &str) -> Result<Vec<(String,
     tables.into_iter().map(variant).collect()
 }
 
+/// True for an option of `simulate` that is a path.
+fn is_path(name: &str) -> bool {
+    let command = PointArguments::command();
+    let known = command.get_arguments().find(|argument| argument.get_long() == Some(name));
+    known.is_some_and(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>())
+}
+
 /// An option as on the command line; paths are relative to a directory.
 fn argument(name: &str, value: &Value, directory: &Path) -> Result<Vec<String>, String> {
     let command = PointArguments::command();
-    let known = command.get_arguments().find(|argument| argument.get_long() == Some(name));
-    let known = known.ok_or_else(|| format!("`classmate simulate` does not have the option `--{name}`"))?;
+    if !command.get_arguments().any(|argument| argument.get_long() == Some(name)) {
+        return Err(format!("`classmate simulate` does not have the option `--{name}`"));
+    }
     let value = match value {
-        Value::String(path) if known.get_value_parser().type_id() == TypeId::of::<PathBuf>() && path != "-" => {
+        Value::String(path) if is_path(name) && path != "-" => {
             Value::String(directory.join(path).display().to_string())
         }
         other => other.clone(),
