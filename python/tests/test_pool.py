@@ -148,13 +148,13 @@ def test_other_versions_of_htcondor(tmp_path):
         cm.fmt("a", semantics="9.0")
     assert cm.fmt("a>2K", semantics="23.0") == "a > 2K\n"
     found = cm.lint(text="START = Memory > 2K", semantics="23.0")
-    assert "version-dependent" in found.column("rule").to_pylist()
+    assert "version-dependent" in found.column("rule")
     slot = 'MyType = "Machine"\nName = "a"\nCpus = 1\nMemory = 3000\nStart = Memory > 2K\nRequirements = Start\n'
     job = 'MyType = "Job"\nClusterId = 1\nProcId = 0\nJobStatus = 1\nUser = "u@x"\nRequirements = true\n'
     (tmp_path / "slots.ads").write_text(slot)
     (tmp_path / "jobs.ads").write_text(job)
     limits = cm.read_ads(tmp_path / "slots.ads", attributes=["Start"], semantics="23.0")
-    assert limits.column("Start").to_pylist() == [True]
+    assert limits.column("Start") == [True]
     # 2048.0 before 23.9; since then the letter and the rest of the line are ignored.
     assert cm.Pool.read(tmp_path, semantics="23.0").match("1.0").to_pylist() == [True]
     (tmp_path / "slots.ads").write_text(slot.replace("Memory = 3000", "Memory = 1000"))
