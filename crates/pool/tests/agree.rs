@@ -13,6 +13,7 @@ use std::path::Path as FilePath;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use classmate::Semantics;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::matching::accepts;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
@@ -24,6 +25,7 @@ use classmate::internal::program::condition::{expression, requirements as apart}
 use classmate::internal::program::mask::Mask;
 use classmate::internal::program::table::Table;
 use classmate::internal::program::view::TableView;
+use classmate::internal::semantics::DOCUMENTED;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::threads;
@@ -415,6 +417,47 @@ fn random_pools_are_matched_alike() {
     }
     let left_out = LEFT_OUT.load(Ordering::Relaxed) as u64;
     assert!(left_out > pools * 10, "{left_out} attributes of slots left out");
+}
+
+/// The pool in another version of the language, with what differs between versions in its slots and jobs.
+fn in_version(mut snapshot: Snapshot, semantics: Semantics) -> Snapshot {
+    let options = ParseOptions { semantics, ..ParseOptions::default() };
+    let set = |ad: &mut ClassAd, name: &str, text: &str| {
+        let text =
+            text.replace("$REQUIREMENTS", &ad.get("Requirements").map_or_else(String::new, |old| old.to_string()));
+        ad.insert_expr(name, &parse_expr(text.as_bytes(), &options).unwrap());
+    };
+    for (at, slot) in snapshot.slots.iter_mut().enumerate() {
+        match at % 4 {
+            0 => set(slot, "Fast0", "Fast0 ?: Memory > 1"),
+            1 => set(slot, "Start", "versiongt(\"2\", \"1\") && Memory ?: 0 < TARGET.RequestMemory"),
+            2 => set(slot, "Speed", "int(\"1K\") % 7"),
+            _ => set(slot, "Rank", "splitTime(2147483648 + TARGET.Dept).Year"),
+        }
+    }
+    for (at, job) in snapshot.jobs.iter_mut().enumerate() {
+        match at % 3 {
+            0 => set(job, "Requirements", "($REQUIREMENTS) && (TARGET.Fast0 || TARGET.Start || TARGET.Speed > 1)"),
+            1 => set(job, "Rank", "TARGET.Speed ? : 1 + relTime(\"0:02\")"),
+            _ => {}
+        }
+    }
+    snapshot.config = snapshot.config.read_as(semantics);
+    snapshot
+}
+
+#[test]
+fn random_pools_of_other_versions_are_matched_alike() {
+    let differing = threads::map_range(400, |at| {
+        let series = DOCUMENTED[at % (DOCUMENTED.len() - 1)];
+        let snapshot = in_version(pool(at as u64), Semantics::of(series));
+        agree(&format!("pool {at} of {series}"), &snapshot);
+        let text = |snapshot: &Snapshot| serde_json::to_string(&cycle(snapshot, Matcher::default()).outcome).unwrap();
+        text(&snapshot) != text(&in_version(pool(at as u64), Semantics::default()))
+    });
+    // Otherwise the versions were not compared with anything.
+    let differing = differing.into_iter().filter(|differs| *differs).count();
+    assert!(differing > 100, "{differing} of 400 pools differ from the present version");
 }
 
 // ---- recorded and made pools ------------------------------------------------------------------------------------
