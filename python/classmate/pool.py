@@ -129,8 +129,8 @@ class Pool:
         cls, path: str | os.PathLike[str], *, now: int | None = None, semantics: str | None = None
     ) -> Pool:
         """Reads a directory with `slots.ads`, `jobs.ads` and, if they exist, `submitters.ads`, `Accountantnew.log` and the
-        configuration, as `classmate negotiate` does. `semantics` is a version of HTCondor: all that is asked of the pool is
-        read and evaluated as that version does."""
+        configuration, as `classmate negotiate` does. `semantics` is a version of HTCondor: ads and conditions are
+        parsed and evaluated as in that version."""
         with _version(semantics):
             return cls(_classmate._Pool.read(os.fspath(path), now))
 

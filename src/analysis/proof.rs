@@ -2,7 +2,7 @@
 //!
 //! In: conditions of which some shall hold and others not. Out: a pair of ads for which that is so, which evaluation has
 //! confirmed; or the certainty that there is none; or neither. The values of attributes are divided into the regions that
-//! the conditions tell apart ([`super::quantities`]), region by region until what is wanted is impossible in each.
+//! the conditions distinguish ([`super::quantities`]), region by region until what is wanted is impossible in each.
 
 use super::evaluate::Analysis;
 use super::quantities::{ExaminedCondition, LARGEST, Quantities, QuantityKind, Region, names};
@@ -89,7 +89,9 @@ impl PairSearch<'_> {
         if let Some(found) = self.attempt(&nothing, TRIES[0]) {
             return found;
         }
-        let (mut waiting, mut looked_at, mut open) = (vec![nothing], 0, false);
+        // Larger numbers than those of the regions are in the conditions.
+        let mut open = self.quantities.all.iter().any(|quantity| quantity.is_beyond);
+        let (mut waiting, mut looked_at) = (vec![nothing], 0);
         while let Some(chosen) = waiting.pop() {
             looked_at += 1;
             if looked_at > MAX_COMBINATIONS {
@@ -318,6 +320,7 @@ mod tests {
             ("!(x =?= undefined) && x == 3", "x > 2.5 && x < 3.5"),
             ("Arch =?= \"X86_64\"", "Arch == \"x86_64\""),
             ("Cpus", "Cpus != 0"),
+            ("'my.x' == 1 && MY.x == 1", "'MY.X' < 2"),
         ] {
             assert!(matches!(answer(&[given], &[follows]), PairAnswer::Impossible), "{given} => {follows}");
         }
@@ -348,6 +351,26 @@ mod tests {
         assert!(!matches!(found, PairAnswer::Found { .. }));
         // `random()` has a value of its own at each place.
         assert!(!matches!(answer(&["random(10) < x"], &["random(10) < x"]), PairAnswer::Impossible));
+    }
+
+    #[test]
+    fn parts_that_differ_are_not_taken_for_one() {
+        for text in [
+            "(time() - a.b > 100) && (time() - c.d < 50)",
+            "(time() - a[0] > 100) && (time() - a[1] < 50)",
+            "time() + random(10) > 5 && time() + random(10) < 5",
+            "x * x > 9100000000000000 && x * x > 1",
+            "int(x) > 9100000000000000 && int(x) > 5",
+            "stringListIMember(x, \"a\\t\")",
+            "x * y * 1.0000000000000002 != 3 && x * y * 1.0 == 3",
+            "'my.x' == 1 && MY.x == 2",
+            "x > 1e17",
+            "x == real(\"INF\")",
+        ] {
+            assert!(!matches!(answer(&[text], &[]), PairAnswer::Impossible), "{text}");
+        }
+        let given = "stringListIMember(Owner, \"ann,bob\\n\")";
+        assert!(!matches!(answer(&[given], &["Owner == \"ann\""]), PairAnswer::Impossible));
     }
 
     #[test]

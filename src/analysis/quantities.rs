@@ -1,4 +1,4 @@
-//! The quantities on which conditions depend, and for each the regions of values that conditions tell apart.
+//! The quantities on which conditions depend, and for each the regions of values that conditions distinguish.
 //!
 //! In: conditions. Out: their attributes, and the parts that occur more than once (`regexp("a", Name)`, `a <= b`), each
 //! with regions that together hold every value, numbers
@@ -7,7 +7,6 @@
 //!
 //! One file, because a hint to a part and the regions for which it holds must agree.
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -16,6 +15,7 @@ use super::evaluate::{Analysis, is_self_contained, unknown};
 use super::values::{Texts, Truths, Values, alike, kind};
 use crate::ad::ClassAd;
 use crate::builtin;
+use crate::builtin::tokens::{MEMBER_DELIMITERS, tokens};
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
@@ -30,10 +30,13 @@ const MAX_LANDMARKS: usize = 40;
 /// Maximum number of comparisons over which constants are passed on.
 const MAX_LINKS: usize = 8;
 
+/// Maximum length of the key of a part that is compared with others, about.
+const MAX_KEY: usize = 500;
+
 /// Largest number that an attribute is supposed to have: up to it, integers are exact as reals, and sums do not wrap.
 pub(super) const LARGEST: i64 = 1 << 53;
 
-/// A set of values that conditions do not tell apart, or hardly.
+/// A set of values that are treated alike.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
     pub(super) values: Values,
@@ -88,12 +91,12 @@ pub(super) struct Quantity {
     pub(super) regions: Vec<Region>,
     numbers: Vec<f64>,
     texts: Vec<Text>,
-    /// True if it is a condition itself.
-    is_condition: bool,
     /// True if the case of letters can count.
     case_counts: bool,
     /// True if it is compared with more strings than are kept.
     names_more: bool,
+    /// True if it is compared with larger numbers than those that attributes are supposed to have.
+    pub(super) is_beyond: bool,
 }
 
 /// Something known of a part, given the region of a quantity.
@@ -171,9 +174,9 @@ impl Quantities {
                 regions,
                 numbers,
                 texts,
-                is_condition: false,
                 case_counts: false,
                 names_more: false,
+                is_beyond: false,
             });
             self.all.len() - 1
         })
@@ -238,7 +241,9 @@ impl Quantities {
             }
             _ => {
                 if let Some(quantity) = self.side(tree, id, counts) {
-                    self.all[quantity].is_condition |= is_condition;
+                    if is_condition {
+                        self.all[quantity].numbers.push(0.0);
+                    }
                     if self.all[quantity].kind == QuantityKind::Part {
                         examined.hints.push((id, quantity, Hint::Part));
                         examined.places.push((id, quantity));
@@ -252,7 +257,9 @@ impl Quantities {
                     self.all[quantity].case_counts |= !texts.is_empty() && search != Some(TextSearch::AnyCase);
                     self.all[quantity].texts.extend(texts);
                     examined.hints.push((id, quantity, Hint::Alone(search)));
-                    self.all[quantity].is_condition |= is_condition;
+                    if is_condition {
+                        self.all[quantity].numbers.push(0.0);
+                    }
                 }
             }
         });
@@ -285,7 +292,7 @@ impl Quantities {
         }
     }
 
-    /// What is known of parts of a condition where quantities are in some regions.
+    /// The known values of parts of a condition where quantities are in some regions.
     pub(super) fn known(
         &self,
         condition: &ExaminedCondition<'_>,
@@ -335,6 +342,7 @@ impl Quantities {
 
 impl Quantity {
     fn tidy(&mut self) {
+        self.is_beyond |= self.numbers.iter().any(|number| number.abs() > LARGEST as f64);
         self.numbers.retain(|number| number.abs() <= LARGEST as f64);
         self.numbers.sort_by(f64::total_cmp);
         self.numbers.dedup();
@@ -351,14 +359,16 @@ fn regions(quantity: &mut Quantity) -> Vec<Region> {
     if quantity.kind == QuantityKind::Order {
         return PairOrder::ALL.iter().map(|_| Region { values: Values::any(), other_text: false }).collect();
     }
-    if quantity.is_condition {
-        quantity.numbers.push(0.0);
-    }
     quantity.tidy();
     let kinds = [kind::UNDEFINED, kind::TRUE, kind::FALSE, kind::ERROR, kind::NAN];
     let rest = kind::LIST | kind::AD | kind::ABS_TIME | kind::REL_TIME;
     let mut sets: Vec<Values> = kinds.into_iter().chain([rest]).map(Values::of_kinds).collect();
-    let (mut int, mut real) = (Some(-LARGEST), -LARGEST as f64);
+    // Of an attribute; what is computed from attributes can be anything.
+    let (least, most, infinite) = match quantity.kind {
+        QuantityKind::Attribute(_) => (-LARGEST, LARGEST, LARGEST as f64),
+        _ => (i64::MIN, i64::MAX, f64::INFINITY),
+    };
+    let (mut int, mut real) = (Some(least), -infinite);
     let gap = |int: Option<i64>, last: i64, real: (f64, f64)| Values {
         ints: int.filter(|first| *first <= last).map(|first| (first, last)),
         reals: (real.0 <= real.1).then_some(real),
@@ -374,7 +384,7 @@ fn regions(quantity: &mut Quantity) -> Vec<Region> {
         sets.push(Values { reals: Some((*number, *number)), ..Values::none() });
         (int, real) = (floor.checked_add(1), number.next_up());
     }
-    sets.push(gap(int, LARGEST, (real, LARGEST as f64)));
+    sets.push(gap(int, most, (real, infinite)));
     for text in &quantity.texts {
         if quantity.case_counts {
             sets.push(Values { texts: Texts::Exact(vec![text.clone()]), ..Values::none() });
@@ -414,12 +424,7 @@ fn visit(tree: &Tree, id: NodeId, is_condition: bool, each: &mut dyn FnMut(NodeI
 }
 
 fn attribute_key(reference: Reference) -> String {
-    let scope = match reference.scope {
-        RefScope::Either => "",
-        RefScope::My => "my.",
-        RefScope::Target => "target.",
-    };
-    format!("{scope}{}", String::from_utf8_lossy(reference.name.folded()))
+    format!("{:?}#{}", reference.scope, reference.name.key().index())
 }
 
 /// The key of the quantity that a visited part can be.
@@ -434,13 +439,17 @@ fn key_of(tree: &Tree, id: NodeId) -> Option<String> {
 /// The key of a part that can be a quantity: the same for parts that have the same value.
 fn part_key(tree: &Tree, id: NodeId) -> Option<String> {
     let mut key = String::new();
-    let varies = matches!(tree.node(tree.bare(id)), Node::Literal(_)) || !write_key(tree, id, &mut key);
-    (!varies && tree.names(id).next().is_some() || key.contains("time(")).then_some(key)
+    let is_time = |part: NodeId| matches!(tree.view(part), View::Call { name, .. } if name.folded() == b"time");
+    let varies = || tree.names(id).next().is_some() || (tree.first_of(id)..=id).any(is_time);
+    (varies() && write_key(tree, id, &mut key)).then_some(key)
 }
 
-/// Writes a part without its spelling; false if two such parts can have two values in one match.
+/// Writes a part without its spelling; false if two such parts can have two values in one match, or the key is too long.
 fn write_key(tree: &Tree, id: NodeId, key: &mut String) -> bool {
     let id = tree.bare(id);
+    if key.len() > MAX_KEY {
+        return false;
+    }
     let mut operation = |name: &str, parts: &[NodeId]| {
         key.push_str(name);
         key.push('(');
@@ -466,9 +475,10 @@ fn write_key(tree: &Tree, id: NodeId, key: &mut String) -> bool {
         View::Not(operand) => return operation("!", &[operand]),
         View::Choice { condition, yes, no } => return operation("?", &[condition, yes, no]),
         View::List(parts) => return operation("list", parts),
-        View::Literal(literal) => {
-            let _ = write!(key, "{}", Expr::literal(literal.clone()));
-        }
+        // Texts of numbers have fewer digits than numbers.
+        View::Literal(Literal::Real(number)) => key.push_str(&format!("real {}", number.to_bits())),
+        View::Literal(Literal::Str(text)) => key.push_str(&format!("text {:?}", text.as_bytes())),
+        View::Literal(literal) => key.push_str(&Expr::literal(literal.clone()).to_string()),
         _ => return false,
     }
     true
@@ -594,7 +604,7 @@ fn written_texts(tree: &Tree, id: NodeId) -> (Vec<Text>, Option<TextSearch>) {
             texts.push(text.clone());
         }
         if searched.is_none_or(|(_, in_text)| in_text) {
-            texts.extend(bytes.split(|byte| b", ".contains(byte)).filter(|item| !item.is_empty()).map(Text::new));
+            texts.extend(tokens(bytes, MEMBER_DELIMITERS).map(Text::new));
         }
         if searched.is_none() {
             // Often a string that a simple pattern matches.

@@ -372,7 +372,7 @@ proptest! {
         claims_hold(&text, &ads)?;
     }
 
-    /// What is proven of two conditions is not contradicted by ads, and a pair of ads that is found is one.
+    /// Ads do not contradict a proof about two conditions, and a pair of ads that is found is one.
     #[test]
     fn proofs_are_true(
         texts in prop_oneof![(expression(), expression()), (chains(), chains())],

@@ -153,6 +153,8 @@ impl Handshake<'_> {
         }
         if text(&reply, "Authentication") == "YES" {
             self.authenticate(connection, target, &reply, &methods)?;
+        } else if self.authenticate {
+            return Err(connection.invalid("it skips the authentication that is required"));
         }
         let Some(key) = pair.agree(text(&reply, "ECDHPublicKey").as_bytes()) else {
             return Err(connection.invalid("it did not send a public key"));
@@ -349,5 +351,34 @@ fn after_proof<T: Read + Write>(connection: &Connection<T>, method: Method, erro
             connection.fails(Failure::Authentication { method: method.name(), reason })
         }
         _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::QUERY_ANY_ADS;
+    use crate::script::Script;
+
+    #[test]
+    fn a_server_cannot_skip_authentication() {
+        let mut server = Connection::new(Script::new(Vec::new(), 4096), "peer".into());
+        let policy = [("Authentication", "\"NO\"".to_owned()), ("Encryption", "\"YES\"".to_owned())];
+        server.put_ad(&policy).send().unwrap();
+        let sent = std::mem::take(&mut server.transport().outgoing);
+        let identification = Identification::default();
+        let credentials = Credentials::none().with_claimed_identity("a@b").required();
+        let mut handshake = Handshake {
+            identification: &identification,
+            credentials: &credentials,
+            authenticate: true,
+            entropy: Entropy::Fixed((1..=32).collect()),
+            create: |_| Err(std::io::ErrorKind::PermissionDenied.into()),
+        };
+        let address = "<127.0.0.1:9618?sock=collector>".parse().unwrap();
+        let target = Target { address: &address, socket: ([127, 0, 0, 1], 9618).into(), command: QUERY_ANY_ADS };
+        let mut connection = Connection::new(Script::new(sent, 4096), "peer".into());
+        let error = handshake.negotiate(&mut connection, &target).map(drop).unwrap_err();
+        assert!(error.to_string().contains("it skips the authentication"), "{error}");
     }
 }

@@ -74,7 +74,9 @@ impl fmt::Display for Goal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.at_least { ">=" } else { "<=" };
         let of = if self.of == GoalBase::Quota { "quota" } else { "pool" };
-        write!(out, "{} {sign} {}% of {of}", self.target, self.fraction * 100.0)
+        // Without the digits that come from the division by 100.
+        let percent = (self.fraction * 1e8).round() / 1e6;
+        write!(out, "{} {sign} {percent}% of {of}", self.target)
     }
 }
 

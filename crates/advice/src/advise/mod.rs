@@ -255,7 +255,7 @@ impl Search<'_> {
         let (mut usage, mut quotas, mut pool) = (Usage::default(), BTreeMap::new(), 0.0);
         let parts = f64::from(self.plan.cycles - first);
         let each = |report: CycleReport| {
-            quotas = report.outcome.groups.iter().map(|group| (group.name.clone(), group.quota)).collect();
+            quotas = report.outcome.groups.iter().map(|group| (group.name.clone(), group.subtree_quota)).collect();
             pool = report.outcome.statistics.pool_weight;
             if report.cycle <= first {
                 return;
@@ -295,8 +295,11 @@ impl Search<'_> {
         of.iter().filter(|(name, _)| Self::is_within(target, name)).map(|(_, amount)| amount).sum()
     }
 
+    /// The weight that a goal asks for, given the quotas of groups with those below them.
     fn bound(goal: &Goal, quotas: &BTreeMap<String, f64>, pool: f64) -> f64 {
-        goal.fraction * if goal.of == GoalBase::Pool { pool } else { Self::subtree(&goal.target, quotas) }
+        let own = |(name, _): &(&String, &f64)| name.eq_ignore_ascii_case(&goal.target);
+        let quota = || quotas.iter().find(own).map_or(0.0, |(_, quota)| *quota);
+        goal.fraction * if goal.of == GoalBase::Pool { pool } else { quota() }
     }
 
     fn states(&self, usage: &Usage, bounds: &[f64]) -> Vec<GoalState> {
@@ -357,7 +360,8 @@ impl Search<'_> {
                 }
             }
             if let Some((reason, jobs)) = reasons.into_iter().max_by_key(|(_, jobs)| *jobs) {
-                let jobs = match jobs {
+                // A job can be rejected in several rounds.
+                let jobs = match jobs.min(idle) {
                     1 => "1 of them was".to_owned(),
                     jobs => format!("{jobs} of them were"),
                 };

@@ -336,7 +336,7 @@ mod tests {
 
     /// The values in comments are those of the reference.
     #[test]
-    fn defects_of_this_version_are_told() {
+    fn defects_of_this_version_are_reported() {
         for text in [
             // -7, -26
             "pow(-2, 3)",
@@ -372,7 +372,7 @@ mod tests {
     }
 
     /// Messages and help of the rule.
-    fn told(context: &LintContext<'_>) -> Vec<(String, String)> {
+    fn reported(context: &LintContext<'_>) -> Vec<(String, String)> {
         let found = lint(context).into_iter().filter(|found| found.code == "version-dependent");
         found.map(|found| (found.message, found.help.map(String::from).unwrap_or_default())).collect()
     }
@@ -387,19 +387,19 @@ mod tests {
             25.14: `(MappingMethod ?: \"\") != \"Copy\"`, true with MappingMethod = \"x\"; \
             write `(MappingMethod ?: \"\") != \"Copy\"` for the same meaning in all versions"
             .to_owned();
-        assert_eq!(told(&context), [(message, help)]);
+        assert_eq!(reported(&context), [(message, help)]);
         // The versions of a pool that are beyond the change read it alike.
         let of = |series: [&str; 2]| LintVersions {
             alike: series.map(|series| series.parse().unwrap()).to_vec(),
             ..LintVersions::default()
         };
         let alike = of(["24.0", "25.14"]);
-        assert_eq!(told(&LintContext { versions: &alike, ..context }), []);
+        assert_eq!(reported(&LintContext { versions: &alike, ..context }), []);
         let text = "versiongt(a, \"24\")";
         let context = LintContext { text: text.as_bytes(), versions: &alike, ..context };
-        assert!(told(&context)[0].0.ends_with("in 24.0 and 25.14 (version-case)"), "{:?}", told(&context));
+        assert!(reported(&context)[0].0.ends_with("in 24.0 and 25.14 (version-case)"), "{:?}", reported(&context));
         let newest = of(["25.13", "25.14"]);
-        assert_eq!(told(&LintContext { versions: &newest, ..context }), []);
+        assert_eq!(reported(&LintContext { versions: &newest, ..context }), []);
     }
 
     /// The evaluation fails in 24.0.24, and is true in 25.14.1.
@@ -408,7 +408,7 @@ mod tests {
         let ad = ClassAd::parse("[ WithinLimits = Other ?: true; Other = WithinLimits; Cpus = 1 ]").unwrap();
         let of = |name: &str, text: &str| {
             let own = Some((Name::new(name), &ad));
-            told(&LintContext { own, ..LintContext::of(text.as_bytes(), Quoting::New, Role::default()) })
+            reported(&LintContext { own, ..LintContext::of(text.as_bytes(), Quoting::New, Role::default()) })
         };
         let found = of("WithinLimits", "Other ?: true");
         assert_eq!(found.len(), 1);
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_the_same_everywhere_is_not_told() {
+    fn what_means_the_same_everywhere_is_not_reported() {
         for text in [
             "pow(2, -2)",
             "pow(-2, 2)",

@@ -2,7 +2,7 @@
 //!
 //! In: the jobs of one reading after another. Out: an ad for each job that ran and ended, from which a simulation can run it again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use classmate::{ClassAd, EvalOptions};
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -42,13 +42,17 @@ struct ObservedJob {
     cut_time: i64,
     /// The last reading that has it.
     reading: u64,
+    /// The time of the first reading since then of all access points that are known.
+    missed: Option<i64>,
 }
 
 impl ObservedJob {
     /// Its ad, if it ran: with the time of arrival, and the time from the start of its last run to `end`.
     fn ended(self, end: i64) -> Option<ClassAd> {
         let (first_start, run) = self.first_start.zip(self.run)?;
-        let mut ad = self.ad;
+        // What a job shares with others is in an ad of its own, above.
+        let mut ad = ClassAd::new();
+        ad.update_from_chain(&self.ad);
         for name in DROPPED {
             ad.remove(name);
         }
@@ -73,6 +77,9 @@ impl ObservedJob {
     }
 }
 
+/// Seconds after which the jobs of an access point without any have ended.
+const PATIENCE: i64 = 600;
+
 /// The jobs in the queue, with what became of them so far.
 #[derive(Debug)]
 pub struct LoadRecorder {
@@ -88,7 +95,7 @@ impl LoadRecorder {
     }
 
     /// Takes a reading; returns the jobs that ended since the last one. If not all access points were read, jobs that are
-    /// missing have not ended.
+    /// missing have not ended; nor have all jobs of an access point before ten minutes: it may have been restarted.
     pub fn observe(&mut self, ads: &[ClassAd], now: i64, is_whole: bool) -> Vec<ClassAd> {
         let settings = EvalOptions::default();
         self.readings += 1;
@@ -117,8 +124,9 @@ impl LoadRecorder {
                 cut_runs: 0,
                 cut_time: 0,
                 reading,
+                missed: None,
             });
-            known.reading = reading;
+            (known.reading, known.missed) = (reading, None);
             if job.activity == Activity::Idle {
                 known.cut(time("EnteredCurrentStatus"));
             } else {
@@ -132,8 +140,19 @@ impl LoadRecorder {
         }
         if is_whole {
             let reading = self.readings;
-            let gone = self.jobs.extract_if(|_, job| job.reading != reading);
-            ended.extend(gone.filter_map(|(_, job)| job.ended(now)));
+            let access_point = |id: &str| id.split('#').next().unwrap_or_default().to_owned();
+            let seen = self.jobs.iter().filter(|(_, job)| job.reading == reading);
+            let seen: HashSet<String> = seen.map(|(id, _)| access_point(id)).collect();
+            let gone = self.jobs.extract_if(|id, job| {
+                job.reading != reading && {
+                    let missed = *job.missed.get_or_insert(now);
+                    seen.contains(&access_point(id)) || now - missed >= PATIENCE
+                }
+            });
+            ended.extend(gone.filter_map(|(_, job)| {
+                let end = job.missed.unwrap_or(now);
+                job.ended(end)
+            }));
         }
         ended
     }
@@ -182,5 +201,30 @@ mod tests {
         assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 15, 100, 1, 12]]);
         let (running, left) = load.running(150);
         assert_eq!((running.len(), left), (0, 1));
+    }
+
+    #[test]
+    fn jobs_of_an_access_point_that_restarts_have_not_ended() {
+        let mut load = LoadRecorder::new(100);
+        let runs = job(1, 2, "QDate = 50; JobCurrentStartDate = 100");
+        load.observe(std::slice::from_ref(&runs), 110, true);
+        assert!(load.observe(&[], 120, true).is_empty());
+        assert!(load.observe(std::slice::from_ref(&runs), 130, true).is_empty());
+        assert!(load.observe(&[], 140, true).is_empty());
+        // Ten minutes after the first reading without it, it ended then: it ran from 100 to 140.
+        let ended = load.observe(&[], 740, true);
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 40, 100, 0, 0]]);
+    }
+
+    #[test]
+    fn what_jobs_share_is_not_written_either() {
+        let mut load = LoadRecorder::new(100);
+        let mut runs = job(1, 2, "QDate = 50; JobCurrentStartDate = 100");
+        let shared = ClassAd::parse(b"[ Environment = \"SECRET=1\"; RequestMemory = 5 ]").unwrap();
+        runs.chain(Some(std::sync::Arc::new(shared)));
+        load.observe(&[runs, job(2, 1, "QDate = 50; EnteredCurrentStatus = 50")], 110, true);
+        let ended = load.observe(&[job(2, 1, "QDate = 50; EnteredCurrentStatus = 50")], 120, true);
+        assert_eq!(ended[0].eval_int("RequestMemory"), Some(5));
+        assert!(!ended[0].to_string().contains("SECRET"));
     }
 }

@@ -41,7 +41,7 @@ pub struct PolicyRow {
     pub name: String,
     /// The jobs.
     pub jobs: u64,
-    /// What happened.
+    /// The jobs as they ran.
     pub happened: PolicyFigures,
     /// The simulation under the present configuration.
     pub present: PolicyFigures,

@@ -55,7 +55,7 @@ Files in the output directory:
   index.html    the summary with plots
   points        the runs, which `compare` reads
 
-Exit status: 0 if all runs are complete, 1 if a file cannot be read or written, 2 if a file or an option is invalid.")]
+Exit status: 0 on success, 1 if a file cannot be read or written or no run is left to submit, 2 if the input is invalid.")]
 pub(super) struct ExperimentArguments {
     /// Experiment in TOML
     #[arg(value_name = "FILE")]
@@ -180,7 +180,8 @@ fn submit(file: &Path, points: &[PlannedRun], output: &Path) -> Result<(), Failu
     let inputs: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
     let (program, file, output, inputs) = (program.display(), file.display(), output.display(), inputs.join(", "));
     let text = format!(
-        "# {} runs of an experiment. Submit it in the directory where it was written. When the jobs have ended, collect their results:\n\
+        "# {} runs of an experiment. Submit it in the directory where it was made: condor_submit {output}/experiment.sub\n\
+         # When the jobs have ended, collect their results:\n\
          #   classmate experiment {file} --output {output}\n\
          executable = {program}\n\
          arguments = experiment {file} --output {output} --run $(run)\n\

@@ -8,9 +8,9 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::cli::settings::of_files;
-use crate::cli::{Failure, FormatArguments, Reply, Streams, parsed, print_result};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, language, parsed, print_result};
 use classmate::internal::analysis::proof::{PairAnswer, find_pair};
-use classmate::{ClassAd, EvalOptions, Expr, Scope};
+use classmate::{ClassAd, EvalOptions, Expr, Scope, Semantics};
 
 /// Prove a relation of two conditions, or refute it by an example.
 ///
@@ -27,8 +27,7 @@ Examples:
   classmate policy never 'Cpus > 4 && Cpus < 2'
   classmate policy equal --variable START examples/policy/old.config examples/policy/new.config
 
-Exit status: 0 if it is proven, 1 if it is refuted or unknown or a file cannot be read, 2 if a file, an expression or an
-option is invalid.")]
+Exit status: 0 if proven, 1 if refuted or unknown or if a file cannot be read, 2 if the input is invalid.")]
 pub(super) struct ProofArguments {
     /// The relation to prove
     #[arg(value_enum)]
@@ -109,6 +108,11 @@ struct RefutingAds {
 }
 
 pub(super) fn run(arguments: &ProofArguments, streams: Streams) -> Result<ExitCode, Failure> {
+    if language::chosen() != Semantics::default() {
+        let message =
+            format!("a proof is about the language of {}, not of {}", Semantics::default(), language::chosen());
+        return Err(Failure::input(message).help("remove --semantics"));
+    }
     let is_pair = !matches!(arguments.relation, Relation::Always | Relation::Never);
     if is_pair != arguments.second.is_some() {
         let message = if is_pair { "the second condition is missing" } else { "one condition is expected, found two" };

@@ -125,7 +125,7 @@ fn reasons(page: &mut Page, found: &Difference) {
         );
         let own = found.group_reasons.iter().find(|one| one.name == *name);
         if own.is_some_and(|one| one.before.is_empty() && one.after.is_empty()) {
-            text.push_str("<p>Its quota and allocation are unchanged: its jobs match other slots.</p>");
+            text.push_str("<p>Its quota and allocation are unchanged; only its usage differs.</p>");
         }
         for (title, lines) in [("before", own.map(|one| &one.before)), ("after", own.map(|one| &one.after))] {
             if lines.is_none_or(Vec::is_empty) {

@@ -68,6 +68,8 @@ impl RecordedLoad {
         if !is_end && started < self.due {
             return Ok(None);
         }
+        // Also after a failure, which is likely to come again.
+        self.due = started + PAUSE;
         let (now, settings, mut notes) = (Now::Wall.seconds(), self.base.settings(), Notes::default());
         let mut ads = Vec::new();
         for path in [true, false].map(|is_old| self.file(is_old)).iter().filter(|path| path.exists()) {
