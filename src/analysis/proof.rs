@@ -2,7 +2,7 @@
 //!
 //! In: conditions of which some shall hold and others not. Out: a pair of ads for which that is so, which evaluation has
 //! confirmed; or the certainty that there is none; or neither. The values of attributes are divided into the regions that
-//! the conditions distinguish ([`super::quantities`]), region by region until what is wanted is impossible in each.
+//! the conditions distinguish, region by region until what is wanted is impossible in each.
 
 use super::evaluate::Analysis;
 use super::quantities::{ExaminedCondition, LARGEST, Quantities, QuantityKind, Region, names};
