@@ -365,6 +365,7 @@ mod tests {
             "x * y * 1.0000000000000002 != 3 && x * y * 1.0 == 3",
             "'my.x' == 1 && MY.x == 2",
             "x > 1e17",
+            "x =?= 9007199254740993",
             "x == real(\"INF\")",
         ] {
             assert!(!matches!(answer(&[text], &[]), PairAnswer::Impossible), "{text}");

@@ -95,7 +95,7 @@ pub(super) struct Quantity {
     case_counts: bool,
     /// True if it is compared with more strings than are kept.
     names_more: bool,
-    /// True if it is compared with larger numbers than those that attributes are supposed to have.
+    /// True if it is compared with the largest number that an attribute is supposed to have, or larger ones.
     pub(super) is_beyond: bool,
 }
 
@@ -342,7 +342,8 @@ impl Quantities {
 
 impl Quantity {
     fn tidy(&mut self) {
-        self.is_beyond |= self.numbers.iter().any(|number| number.abs() > LARGEST as f64);
+        // An integer beyond the limit can be the limit as a real.
+        self.is_beyond |= self.numbers.iter().any(|number| number.abs() >= LARGEST as f64);
         self.numbers.retain(|number| number.abs() <= LARGEST as f64);
         self.numbers.sort_by(f64::total_cmp);
         self.numbers.dedup();
