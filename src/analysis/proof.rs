@@ -5,7 +5,7 @@
 //! the conditions distinguish, region by region until what is wanted is impossible in each.
 
 use super::evaluate::Analysis;
-use super::quantities::{ExaminedCondition, LARGEST, Quantities, QuantityKind, Region, names};
+use super::quantities::{ExaminedCondition, LARGEST, Quantities, QuantityKind, Region};
 use super::values::{Texts, Truths, Values, kind};
 use crate::ad::ClassAd;
 use crate::eval::scope::{EvalOptions, Scope};
@@ -151,7 +151,7 @@ impl PairSearch<'_> {
                 let number = self.random.below(quantity.regions.len() as u64) as usize;
                 let region = &quantity.regions[region.unwrap_or(number)];
                 let ad = if reference.scope == RefScope::Target { &mut target } else { &mut my };
-                let value = value_of(region, &mut self.random, &|text| names(quantity, text));
+                let value = value_of(region, &mut self.random, &|text| quantity.is_compared_with(text));
                 // A missing attribute is undefined, too.
                 let value = value.filter(|value| !matches!(value, Value::Undefined));
                 if let Some(value) = value.filter(|_| !ad.contains(reference.name)) {
@@ -397,7 +397,7 @@ mod tests {
         for one in values {
             for two in values {
                 for (op, same) in [("<", ">"), ("<=", ">="), ("==", "=="), ("!=", "!="), (">", "<"), (">=", "<=")] {
-                    for (other, _) in [("<", 0), ("<=", 0), ("==", 0), ("!=", 0), (">", 0), (">=", 0)] {
+                    for other in ["<", "<=", "==", "!=", ">", ">="] {
                         // Both comparisons of the pair, with its order as one quantity, and with nothing known of it.
                         let set = |text: &str| format!("x =?= ({one}) && y =?= ({two}) && ((x {text} y) =!= true)");
                         let given = format!("{} && ((y {same} x) =?= true)", set(other));

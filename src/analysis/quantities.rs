@@ -1,9 +1,9 @@
 //! The quantities on which conditions depend, and for each the regions of values that conditions distinguish.
 //!
 //! In: conditions. Out: their attributes, and the parts that occur more than once (`regexp("a", Name)`, `a <= b`), each
-//! with regions that together hold every value, numbers
-//! up to a limit; and what is known of a part where a quantity is in a region. A part that
-//! counts as a quantity may have any value, whatever its attributes are, so nothing is lost by it but precision.
+//! with regions that together hold every value, of attributes numbers up to a limit; and what is known of a part where a
+//! quantity is in a region. A part that counts as a quantity may have any value, whatever its attributes are, so nothing is
+//! lost by it but precision.
 //!
 //! One file, because a hint to a part and the regions for which it holds must agree.
 
@@ -200,8 +200,8 @@ impl Quantities {
     ) -> ExaminedCondition<'a> {
         let tree = expr.tree();
         let mut examined = ExaminedCondition { expr, hints: Vec::new(), places: Vec::new() };
-        for (id, reference) in (0..=expr.root()).filter_map(|id| Some((id, tree.reference(id)?))) {
-            if tree.first_of(expr.root()) <= id {
+        for id in tree.first_of(expr.root())..=expr.root() {
+            if let Some(reference) = tree.reference(id) {
                 examined.places.push((id, self.attribute(reference)));
             }
         }
@@ -341,6 +341,11 @@ impl Quantities {
 }
 
 impl Quantity {
+    /// Tests whether a string is one of those that the quantity is compared with, but for case.
+    pub(super) fn is_compared_with(&self, text: &Text) -> bool {
+        self.texts.iter().any(|known| alike(known, text))
+    }
+
     fn tidy(&mut self) {
         // An integer beyond the limit can be the limit as a real.
         self.is_beyond |= self.numbers.iter().any(|number| number.abs() >= LARGEST as f64);
@@ -614,9 +619,4 @@ fn written_texts(tree: &Tree, id: NodeId) -> (Vec<Text>, Option<TextSearch>) {
         }
     }
     (texts, searched.map(|(search, _)| search))
-}
-
-/// Tests whether a string is one of those that a quantity is compared with, but for case.
-pub(super) fn names(quantity: &Quantity, text: &Text) -> bool {
-    quantity.texts.iter().any(|known| alike(known, text))
 }

@@ -357,8 +357,7 @@ fn after_proof<T: Read + Write>(connection: &Connection<T>, method: Method, erro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::QUERY_ANY_ADS;
-    use crate::script::Script;
+    use crate::script::{Script, handshake_with};
 
     #[test]
     fn a_server_cannot_skip_authentication() {
@@ -366,19 +365,7 @@ mod tests {
         let policy = [("Authentication", "\"NO\"".to_owned()), ("Encryption", "\"YES\"".to_owned())];
         server.put_ad(&policy).send().unwrap();
         let sent = std::mem::take(&mut server.transport().outgoing);
-        let identification = Identification::default();
-        let credentials = Credentials::none().with_claimed_identity("a@b").required();
-        let mut handshake = Handshake {
-            identification: &identification,
-            credentials: &credentials,
-            authenticate: true,
-            entropy: Entropy::Fixed((1..=32).collect()),
-            create: |_| Err(std::io::ErrorKind::PermissionDenied.into()),
-        };
-        let address = "<127.0.0.1:9618?sock=collector>".parse().unwrap();
-        let target = Target { address: &address, socket: ([127, 0, 0, 1], 9618).into(), command: QUERY_ANY_ADS };
-        let mut connection = Connection::new(Script::new(sent, 4096), "peer".into());
-        let error = handshake.negotiate(&mut connection, &target).map(drop).unwrap_err();
+        let error = handshake_with(&sent, 4096, true).unwrap_err();
         assert!(error.to_string().contains("it skips the authentication"), "{error}");
     }
 }

@@ -67,6 +67,11 @@ pub enum AnswerKind {
 /// # Errors
 /// Nearly always: the bytes are not a handshake.
 pub fn handshake(bytes: &[u8], piece: usize) -> Result<(), WireError> {
+    handshake_with(bytes, piece, false)
+}
+
+/// As [`handshake`], where authentication is required or not.
+pub(crate) fn handshake_with(bytes: &[u8], piece: usize, authenticate: bool) -> Result<(), WireError> {
     let address: Address = "<127.0.0.1:9618?sock=collector>".parse()?;
     let socket = ([127, 0, 0, 1], 9618).into();
     let tokens = Token::parse("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhQGIifQ.c2VjcmV0", "fuzzing");
@@ -76,7 +81,7 @@ pub fn handshake(bytes: &[u8], piece: usize) -> Result<(), WireError> {
     let mut handshake = Handshake {
         identification: &identification,
         credentials: &credentials,
-        authenticate: false,
+        authenticate,
         entropy: Entropy::Fixed((1..=32).collect()),
         create: |_| Err(io::ErrorKind::PermissionDenied.into()),
     };

@@ -290,6 +290,11 @@ impl Search<'_> {
         start && matches!(name.as_bytes().get(target.len()), None | Some(b'.'))
     }
 
+    /// The amount of a group or submitter alone.
+    fn own(target: &str, of: &BTreeMap<String, f64>) -> f64 {
+        of.iter().find(|(name, _)| name.eq_ignore_ascii_case(target)).map_or(0.0, |(_, amount)| *amount)
+    }
+
     /// The sum over a group and those below it.
     fn subtree(target: &str, of: &BTreeMap<String, f64>) -> f64 {
         of.iter().filter(|(name, _)| Self::is_within(target, name)).map(|(_, amount)| amount).sum()
@@ -297,16 +302,13 @@ impl Search<'_> {
 
     /// The weight that a goal asks for, given the quotas of groups with those below them.
     fn bound(goal: &Goal, quotas: &BTreeMap<String, f64>, pool: f64) -> f64 {
-        let own = |(name, _): &(&String, &f64)| name.eq_ignore_ascii_case(&goal.target);
-        let quota = || quotas.iter().find(own).map_or(0.0, |(_, quota)| *quota);
-        goal.fraction * if goal.of == GoalBase::Pool { pool } else { quota() }
+        goal.fraction * if goal.of == GoalBase::Pool { pool } else { Self::own(&goal.target, quotas) }
     }
 
     fn states(&self, usage: &Usage, bounds: &[f64]) -> Vec<GoalState> {
         let state = |(goal, &bound): (&Goal, &f64)| {
-            let own = |(name, _): &(&String, &f64)| name.eq_ignore_ascii_case(&goal.target);
             let used = if goal.is_submitter() {
-                usage.submitters.iter().find(own).map_or(0.0, |(_, weight)| *weight)
+                Self::own(&goal.target, &usage.submitters)
             } else {
                 Self::subtree(&goal.target, &usage.groups)
             };

@@ -151,13 +151,11 @@ fn submitters(page: &mut Page, (before, after): (&PoolPicture, &PoolPicture), fo
         return;
     }
     page.part("submitters", "Submitters");
-    let by_name = |picture: &'_ PoolPicture| -> BTreeMap<String, SubmitterUsage> {
-        picture.submitters.iter().map(|one| (one.summary.submitter.clone(), one.clone())).collect()
-    };
-    let (old, new) = (by_name(before), by_name(after));
+    let [old, new]: [BTreeMap<&String, &SubmitterUsage>; 2] =
+        [before, after].map(|picture| picture.submitters.iter().map(|one| (&one.summary.submitter, one)).collect());
     let row = |name: &&String| {
         let figures = |show: fn(&SubmitterUsage) -> String| {
-            [&old, &new].map(|of| of.get(*name).map_or_else(|| "–".to_owned(), show))
+            [&old, &new].map(|of| of.get(*name).map_or_else(|| "–".to_owned(), |one| show(one)))
         };
         let mut row = vec![(*name).clone()];
         row.extend(figures(|one| one.summary.matched.to_string()));

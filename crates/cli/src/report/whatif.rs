@@ -1,5 +1,6 @@
 //! The difference of two outcomes, for people.
 
+use std::borrow::Cow;
 use std::io;
 
 use serde::Serialize;
@@ -101,7 +102,7 @@ pub fn write(out: &mut impl Screen, found: &Difference, color: Color) -> io::Res
 }
 
 /// The jobs, slots and requests that differ: what they have in common, their number, and their names.
-pub fn lists(found: &Difference) -> Vec<(&'static str, usize, Vec<String>)> {
+pub fn lists(found: &Difference) -> Vec<(&'static str, usize, Cow<'_, [String]>)> {
     let moved: Vec<String> = found.jobs_moved.iter().map(|(job, from, to)| format!("{job} {from} → {to}")).collect();
     let reasons: Vec<String> =
         found.reasons.iter().map(|one| format!("{} ({} → {})", one.name, one.before, one.after)).collect();
@@ -110,24 +111,24 @@ pub fn lists(found: &Difference) -> Vec<(&'static str, usize, Vec<String>)> {
         (short.iter().map(|one| one.jobs).sum(), texts.collect())
     };
     let (now, before) = (of_requests(&found.no_match_now), of_requests(&found.no_match_before));
-    let all = |names: &Vec<String>| names.len();
-    let lists = [
-        ("jobs now match", "job now matches", all(&found.jobs_won), &found.jobs_won),
-        ("jobs no longer match", "job no longer matches", all(&found.jobs_lost), &found.jobs_lost),
-        ("jobs match another slot", "job matches another slot", all(&moved), &moved),
-        ("slots are now matched", "slot is now matched", all(&found.slots_won), &found.slots_won),
-        ("slots are no longer matched", "slot is no longer matched", all(&found.slots_lost), &found.slots_lost),
-        (
-            "requests no longer match any slot",
-            "request no longer matches any slot",
-            all(&found.stranded),
-            &found.stranded,
-        ),
-        ("requests now match a slot", "request now matches a slot", all(&found.freed), &found.freed),
-        ("jobs are left without a slot", "job is left without a slot", now.0, &now.1),
-        ("jobs were left without a slot before", "job was left without a slot before", before.0, &before.1),
-        ("requests are rejected for another reason", "request is rejected for another reason", all(&reasons), &reasons),
+    let all = |many, one, names| (many, one, None, names);
+    let of = |names| Cow::Borrowed::<[String]>(names);
+    let lists: [(_, _, Option<usize>, Cow<'_, [String]>); 10] = [
+        all("jobs now match", "job now matches", of(&found.jobs_won)),
+        all("jobs no longer match", "job no longer matches", of(&found.jobs_lost)),
+        all("jobs match another slot", "job matches another slot", moved.into()),
+        all("slots are now matched", "slot is now matched", of(&found.slots_won)),
+        all("slots are no longer matched", "slot is no longer matched", of(&found.slots_lost)),
+        all("requests no longer match any slot", "request no longer matches any slot", of(&found.stranded)),
+        all("requests now match a slot", "request now matches a slot", of(&found.freed)),
+        ("jobs are left without a slot", "job is left without a slot", Some(now.0), now.1.into()),
+        ("jobs were left without a slot before", "job was left without a slot before", Some(before.0), before.1.into()),
+        all("requests are rejected for another reason", "request is rejected for another reason", reasons.into()),
     ];
     let kept = lists.into_iter().filter(|(.., names)| !names.is_empty());
-    kept.map(|(many, one, count, names)| (if count == 1 { one } else { many }, count, names.clone())).collect()
+    kept.map(|(many, one, count, names)| {
+        let count = count.unwrap_or(names.len());
+        (if count == 1 { one } else { many }, count, names)
+    })
+    .collect()
 }
