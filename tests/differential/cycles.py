@@ -2,6 +2,7 @@
 """Compares negotiation cycles of Classmate and of HTCondor 25.14.1, on random pools."""
 import argparse
 import collections
+import functools
 import json
 import os
 import queue
@@ -28,8 +29,17 @@ def known(folder, pool, differences, binary, first):
     with open(f"{folder}/NegotiatorLog", errors="replace") as log:
         if re.search(r"quota limit of -?nan", log.read()):
             return "Q38: a group's part of nothing"
+    if not first:
+        with open(f"{folder}/NegotiatorLog", errors="replace") as log:
+            before, _, cycle = log.read().rpartition("Started Negotiation Cycle")
+        if "round-robin (2)" in cycle:
+            return "Q65: remainders of quotas go first to groups that lacked them before"
+        if differences[0][0] in ("limit", "pie") and " Preempting " in before:
+            return "Q65: users who lost slots in the cycle before are charged once more"
     if "RemoteGroup" in pool["config"].get("PREEMPTION_REQUIREMENTS", "") and first:
         return "Q37: slots do not show groups in the first cycle"
+    if share_bucket(folder):
+        return "Q64: submitters in the order in which the collector heard of them"
     if differences[0][0] != "failure":
         exact, outcome = comparison.compare(binary, folder, exact_ties=True)
         tied = outcome.get("statistics", {}).get("largest_tie", 1) > 1
@@ -38,6 +48,19 @@ def known(folder, pool, differences, binary, first):
         if tied and differences[0][0] == "match" and pool["config"].get("NEGOTIATOR_IGNORE_JOB_RANKS") == "True":
             return "Q14: equal slots that are sorted by their addresses in memory"
     return None
+
+
+def share_bucket(folder):
+    """Two submitters share a bucket of the collector's table, and the exported ads do not show their order."""
+    with open(f"{folder}/submitters.ads") as ads:
+        names = re.findall(r'^Name = "(.*)"$', ads.read(), re.M)
+    with open(f"{folder}/submitters.ads") as ads:
+        access_points = re.findall(r'^ScheddName = "(.*)"$', ads.read(), re.M)
+    size = 7
+    while len(names) / size >= 0.8:
+        size = size * 2 + 1
+    buckets = [functools.reduce(lambda hash, byte: (hash * 33 + byte) % 2**64, (name + schedd).encode(), 0) % size for name, schedd in zip(names, access_points)]
+    return names == sorted(names) and buckets == sorted(buckets) and len(set(buckets)) < len(buckets)
 
 
 class Player:

@@ -112,6 +112,8 @@ knobs! {
         ignore_job_ranks: bool = config.boolean("NEGOTIATOR_IGNORE_JOB_RANKS", false)?,
         /// `NEGOTIATOR_MATCHLIST_CACHING`: sorted candidates are kept for the next job of an autocluster.
         match_list_caching: bool = config.boolean("NEGOTIATOR_MATCHLIST_CACHING", true)?,
+        /// `NEGOTIATOR_NUM_THREADS` of 2 or more: slots are tested for the request as it is, consumption policies aside.
+        threads: bool = config.integer("NEGOTIATOR_NUM_THREADS", 1, i64::MIN, i64::MAX)? > 1,
         /// `ALLOW_PSLOT_PREEMPTION`.
         allow_pslot_preemption: bool = config.boolean("ALLOW_PSLOT_PREEMPTION", false)?,
         /// `NEGOTIATOR_CROSS_SLOT_PRIOS`.
@@ -275,7 +277,7 @@ mod tests {
         );
         assert_eq!(text(m.preemption_requirements.as_ref()), "False");
         assert!(m.preemption_requirements_stable && m.preemption_rank_stable && m.match_list_caching);
-        assert!(!(m.ignore_job_ranks || m.allow_pslot_preemption || m.cross_slot_prios || m.depth_first));
+        assert!(!(m.ignore_job_ranks || m.allow_pslot_preemption || m.cross_slot_prios || m.depth_first || m.threads));
         assert_eq!(m.resource_prefix, b"slot");
         assert!(m.match_exprs.is_empty());
 

@@ -75,7 +75,7 @@ impl Accountant {
     }
 
     /// Counts the weighted slots in use by the log's records of slots, as a negotiator does when it starts. One that runs has them
-    /// counted so.
+    /// counted so, except that users who lost slots to preemption in the cycle before still have these (Q65).
     pub fn recount_records(&mut self, log: &AccountantLog, groups: &dyn GroupOf) {
         let mut used: HashMap<Vec<u8>, f64> = HashMap::new();
         for (_, record) in log.table("Resource") {

@@ -591,7 +591,9 @@ impl ScanMatcher<'_> {
         if slot.consumption.is_some() && draw.is_none() {
             return Err(SlotVerdict::RefusedBySlot);
         }
-        let asked = draw.as_ref().map_or(&request.ad, |draw| &draw.request);
+        // The threads of `condor_negotiator` test all slots before it looks at their consumption policies.
+        let of_policy = draw.as_ref().filter(|_| !self.rules.knobs.matching.threads);
+        let asked = of_policy.map_or(&request.ad, |draw| &draw.request);
         let known = search.known.and_then(|known| known(at));
         if !known.map_or_else(|| matching::accepts(asked, &slot.ad, self.settings), |[by_job, _]| by_job) {
             return Err(SlotVerdict::RefusedByJob);
