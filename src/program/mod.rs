@@ -13,6 +13,7 @@ pub mod batch;
 pub mod cache;
 pub mod column;
 pub mod condition;
+pub mod fallbacks;
 pub mod liveness;
 pub mod mask;
 pub mod mentions;

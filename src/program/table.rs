@@ -11,6 +11,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::ad::ClassAd;
 use crate::name::{Key, Name, scopes};
 use crate::program::column::{Column, Entry};
+use crate::program::fallbacks::Fallbacks;
 use crate::program::mentions::Mentions;
 use crate::program::partition::Partition;
 use crate::syntax::expr::Tree;
@@ -93,8 +94,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The names that each selecting attribute can have as a value.
     pub selected: HashMap<Key, Vec<Name>>,
-    /// Number of atoms that the evaluator evaluated, one group of ads at a time.
-    pub scalar: AtomicU64,
+    /// Atoms that the evaluator evaluated.
+    pub scalar: Fallbacks,
     /// Number of atoms that were evaluated over columns.
     pub batched: AtomicU64,
     /// Expressions of the ads that are not foreseen, as entries of columns.

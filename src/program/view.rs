@@ -117,7 +117,7 @@ impl<'t> TableView<'t> {
             self.table.batched.fetch_add(1, Ordering::Relaxed);
             return Some(values);
         }
-        self.table.scalar.fetch_add(1, Ordering::Relaxed);
+        self.table.scalar.add(atom, groups.first.len());
         let part = matches!(atom.kind, AtomKind::Subexpr(_));
         let limited = if part { self.settings_of_part(1) } else { self.settings.clone() };
         let value = |at: &u32| scalar(atom, self.source.ad(*at), self.other, &limited);

@@ -1,6 +1,7 @@
 //! Time and memory of a cycle: `--stats`.
 
 use crate::report::counted;
+use crate::report::escape::escaped;
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -53,6 +54,14 @@ impl CycleObserver for Stopwatch {
     }
 }
 
+/// An expression that is not evaluated over columns.
+#[derive(Debug, Clone, Serialize)]
+struct ScalarExpression {
+    expression: String,
+    /// Number of evaluations, one for each combination of values.
+    evaluations: u64,
+}
+
 /// The time, memory and work of a cycle.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct Measured {
@@ -71,6 +80,8 @@ pub(super) struct Measured {
     batched: u64,
     /// Atoms that needed the evaluator, once for each combination of values.
     scalar_fallbacks: u64,
+    /// Of these, the ten expressions that were evaluated most.
+    scalar_expressions: Vec<ScalarExpression>,
     /// Autoclusters that were asked slot by slot.
     asked_by_slot: usize,
     /// The reason why all of them were; null if none was needed.
@@ -89,7 +100,7 @@ impl Measured {
         let seconds = |of: &dyn Fn(&Phase) -> bool| {
             watch.phases.iter().filter(|phase| of(phase)).map(|phase| phase.seconds).sum()
         };
-        let (statistics, classes) = (&cycle.outcome.statistics, cycle.classes.unwrap_or_default());
+        let (statistics, classes) = (&cycle.outcome.statistics, cycle.classes.clone().unwrap_or_default());
         let slots = statistics.total_slots;
         Self {
             load_seconds: seconds(&|phase| phase.name == "load"),
@@ -101,6 +112,11 @@ impl Measured {
             request_classes: if cycle.classes.is_some() { classes.requests } else { cycle.requests },
             batched: classes.batched,
             scalar_fallbacks: classes.scalar,
+            scalar_expressions: classes
+                .scalar_expressions
+                .into_iter()
+                .map(|(expression, evaluations)| ScalarExpression { expression, evaluations })
+                .collect(),
             asked_by_slot: if cycle.by_slot.is_some() { statistics.autoclusters } else { classes.by_slot },
             slot_by_slot: cycle.by_slot,
             slots_one_by_one: classes.odd_slots,
@@ -133,6 +149,9 @@ impl Measured {
                 format!("; {} evaluated one by one: {why}", counted(self.slots_one_by_one as u64, "slot"))
             })
         )?;
+        for ScalarExpression { expression, evaluations } in &self.scalar_expressions {
+            writeln!(out, "{} of {}", counted(*evaluations, "evaluation"), escaped(expression))?;
+        }
         if let Some(why) = self.ranked_one_by_one {
             writeln!(out, "slots ranked one by one: {why}")?;
         }

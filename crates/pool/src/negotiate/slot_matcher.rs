@@ -61,7 +61,7 @@ pub trait SlotMatcher {
 }
 
 /// The classes of a pool, and the way in which it was evaluated.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClassCounts {
     /// Classes of slots.
     pub slots: usize,
@@ -71,6 +71,8 @@ pub struct ClassCounts {
     pub batched: u64,
     /// Atoms evaluated by the evaluator, once for each combination of values.
     pub scalar: u64,
+    /// Of these, the ten expressions with the most evaluations, and their numbers.
+    pub scalar_expressions: Vec<(String, u64)>,
     /// Autoclusters that were matched slot by slot.
     pub by_slot: usize,
     /// Slots that were evaluated one by one for every request.

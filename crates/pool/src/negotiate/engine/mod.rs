@@ -64,6 +64,9 @@ pub(super) struct SampleRequest {
 /// Autoclusters that are evaluated together before their orders are sorted.
 const BATCH_SIZE: usize = 512;
 
+/// Expressions that are not evaluated over columns are named up to this number.
+const MAX_EXPRESSIONS: usize = 10;
+
 /// The route by which an autocluster gets its candidates.
 #[derive(Debug, Clone)]
 enum Route {
@@ -464,7 +467,8 @@ impl SlotMatcher for ClassMatcher<'_> {
             slots: self.compiled.table.classes,
             requests: self.classes.len(),
             batched: table.batched.load(std::sync::atomic::Ordering::Relaxed),
-            scalar: table.scalar.load(std::sync::atomic::Ordering::Relaxed),
+            scalar: table.scalar.atoms(),
+            scalar_expressions: table.scalar.most(MAX_EXPRESSIONS),
             by_slot: self.routes.values().filter(|route| matches!(route, Route::Slots)).count(),
             odd_slots: self.odd.len(),
             odd: self.compiled.odd,
