@@ -173,7 +173,8 @@ fn jobs_of_a_pool_make_the_runs_and_the_same_command_collects_them() {
     assert_eq!(String::from_utf8(submit().stdout).unwrap(), "swept/experiment.sub\n");
     let text = std::fs::read_to_string(folder.path().join("swept/experiment.sub")).unwrap();
     let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(&format!("{name} = "))).unwrap();
-    assert_eq!(value("transfer_input_files"), "e.toml, pool, trace.swf");
+    let inputs = "e.toml, pool/config, pool/dirac.cfg, pool/sacctmgr.dump, pool/slurm.conf, trace.swf";
+    assert_eq!(value("transfer_input_files"), inputs);
     let queued: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("  ")).collect();
     // 3 policies, 4 settings, 1 seed.
     assert_eq!(queued.len(), 12);
@@ -200,6 +201,17 @@ fn jobs_of_a_pool_make_the_runs_and_the_same_command_collects_them() {
     assert!(message(&submit()).contains("all runs are complete"));
     let wrong = message(&run(folder.path(), &["--output", "../swept", "--submit"]));
     assert!(wrong.contains("--submit cannot transfer `../swept`"), "{wrong}");
+    let wrong = message(&run(folder.path(), &["--output", "./pool/", "--submit"]));
+    assert!(wrong.contains("--submit cannot write to `pool`, which the runs read"), "{wrong}");
     let wrong = message(&run(folder.path(), &["--run", "condor~usual~7"]));
     assert!(wrong.contains("`condor~usual~7` is not a run of the experiment"), "{wrong}");
+}
+
+#[test]
+fn results_beside_the_files_that_are_read_are_not_transferred() {
+    let folder = folder(&EXPERIMENT.replace("\"pool\"", "\".\"").replace("seeds = 5", "seeds = 1"));
+    std::fs::remove_dir_all(folder.path().join("pool")).unwrap();
+    assert!(run(folder.path(), &["--submit"]).status.success());
+    let text = std::fs::read_to_string(folder.path().join("e/experiment.sub")).unwrap();
+    assert!(text.contains("\ntransfer_input_files = e.toml, trace.swf\n"), "{text}");
 }

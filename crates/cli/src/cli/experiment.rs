@@ -158,13 +158,18 @@ pub(super) fn run(arguments: &ExperimentArguments, streams: Streams) -> Result<(
 
 /// Writes a submit description of the runs that are not complete.
 fn submit(file: &Path, points: &[PlannedRun], output: &Path) -> Result<(), Failure> {
-    let mut inputs: BTreeSet<PathBuf> = points.iter().flat_map(PlannedRun::inputs).collect();
-    inputs.insert(file.to_owned());
-    for path in inputs.iter().map(PathBuf::as_path).chain([output]) {
+    let (mut inputs, output) = (BTreeSet::new(), &plain(output));
+    for path in points.iter().flat_map(PlannedRun::inputs).chain([file.to_owned()]) {
+        inputs.extend(transferred(&plain(&path), output)?);
+    }
+    for path in inputs.iter().map(PathBuf::as_path).chain([output.as_path()]) {
         // Jobs find files where they are here, relative to the current directory.
-        let below = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        let below = path.components().all(|part| matches!(part, Component::Normal(_)));
         let text = path.to_string_lossy();
-        if !below || text.contains(|c: char| c.is_whitespace() || c == ',' || c == '"' || c == '\'' || c == '$') {
+        if !below
+            || text.is_empty()
+            || text.contains(|c: char| c.is_whitespace() || c == ',' || c == '"' || c == '\'' || c == '$')
+        {
             return Err(Failure::input(format!("--submit cannot transfer `{}`", path.display()))
                 .help("expected a path below the current directory, without blanks, commas, quotes and `$`"));
         }
@@ -193,7 +198,7 @@ fn submit(file: &Path, points: &[PlannedRun], output: &Path) -> Result<(), Failu
          error = {output}/logs/$(run).err\n\
          log = {output}/experiment.log\n\
          request_cpus = 1\n\
-         request_memory = 2 GB\n\
+         request_memory = 1 GB\n\
          request_disk = 1 GB\n\
          max_retries = 2\n\
          queue run from (\n{})\n",
@@ -203,6 +208,26 @@ fn submit(file: &Path, points: &[PlannedRun], output: &Path) -> Result<(), Failu
     let path = format!("{output}/experiment.sub");
     atomic(Path::new(&path), |out| out.write_all(text.as_bytes()))?;
     print(raw_output(), |out| writeln!(out, "{path}"))
+}
+
+/// A path without `.`, of which HTCondor would make a directory of its own.
+fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// The file, or the entries of the directory without the one that results are written to.
+fn transferred(path: &Path, output: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let directory = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    if !directory.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    if path == output {
+        return Err(Failure::input(format!("--submit cannot write to `{}`, which the runs read", directory.display()))
+            .help("name another directory with --output"));
+    }
+    let failed = |error: std::io::Error| Failure::reading(directory.display(), &error);
+    let entries = fs::read_dir(directory).map_err(failed)?.map(|entry| Ok(plain(&entry.map_err(failed)?.path())));
+    entries.filter(|entry| !entry.as_ref().is_ok_and(|entry| output.starts_with(entry))).collect()
 }
 
 /// Writes a file so that it is never there in part.
