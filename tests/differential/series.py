@@ -4,8 +4,8 @@
     series.py SERIES FOLDER [--count N] [--seed N]
 
 FOLDER has HTCondor's Python package of the series: `pip install --no-deps --target FOLDER htcondor==23.0.28`.
-The package reads and evaluates in strict mode, the module `classad2` as HTCondor. Parsing, printing and values are compared;
-of lists and ads, that the value is one.
+The package reads and evaluates in strict mode, since 25.0 as HTCondor. Parsing, printing and values are compared; of lists and
+ads, that the value is one.
 """
 import argparse
 import ast
@@ -30,7 +30,9 @@ import sys, signal
 try:
     import classad
 except ImportError:
-    import classad2 as classad  # since 25.11
+    import classad2 as classad  # since 25.0
+    # In 25.0 and 25.10, a process is strict until an ad is a value.
+    str(classad.ExprTree("[a = 1]").eval())
 text_of_my = bytes.fromhex(sys.argv[1]).decode()
 for line in sys.stdin:
     text = bytes.fromhex(line.strip()).decode()
@@ -101,6 +103,24 @@ def printed(text):
     return sorted(text.replace("'", "")) if "[" in text else text
 
 
+def answers(folder, texts):
+    """The answers of the package to each text, `None` where it crashed or hung, and how often it did."""
+    found, crashes = [], 0
+    while len(found) < len(texts):
+        lines = "".join(text.encode().hex() + "\n" for text in texts[len(found):])
+        environment = {"PYTHONPATH": folder, "TZ": "UTC", "PATH": os.environ["PATH"], "CONDOR_CONFIG": "/dev/null"}
+        answered = subprocess.run([sys.executable, "-c", REFERENCE, MY.encode().hex()], input=lines, text=True,
+                                  capture_output=True, env=environment)
+        lines = answered.stdout.splitlines()
+        found += [json.loads(line) for line in lines if line.endswith("]")]
+        if len(found) < len(texts):
+            if not lines:
+                sys.exit(answered.stderr)
+            found.append(None)  # it crashed or hung
+            crashes += 1
+    return found, crashes
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("series")
@@ -110,7 +130,9 @@ def main():
     parser.add_argument("--show", type=int, default=10)
     options = parser.parse_args()
     random = Random(options.seed)
-    mode = "strict" if os.path.isdir(os.path.join(options.folder, "classad")) else "htcondor"
+    # Only strict mode reads a number with a leading zero.
+    [answered], _ = answers(options.folder, ["00"])
+    mode = "strict" if answered[0] else "htcondor"
     generator = Generator(random, mode, [])
     texts = [mutated(random, generator.expression()) for _ in range(options.count)]
     cases = "".join(json.dumps({"id": at, "expr": text, "my": MY, "mode": mode}) + "\n" for at, text in enumerate(texts))
@@ -118,21 +140,7 @@ def main():
     run = subprocess.run([binary, "conform", "eval", "--semantics", options.series], input=cases, text=True,
                          capture_output=True, env={"TZ": "UTC", "PATH": os.environ["PATH"]}, check=True)
     mine = [json.loads(line) for line in run.stdout.splitlines()]
-    theirs, at, crashes = [], 0, 0
-    while at < len(texts):
-        lines = "".join(text.encode().hex() + "\n" for text in texts[at:])
-        environment = {"PYTHONPATH": options.folder, "TZ": "UTC", "PATH": os.environ["PATH"], "CONDOR_CONFIG": "/dev/null"}
-        answered = subprocess.run([sys.executable, "-c", REFERENCE, MY.encode().hex()], input=lines, text=True,
-                                  capture_output=True, env=environment)
-        found = answered.stdout.splitlines()
-        whole = [json.loads(line) for line in found if line.endswith("]")]
-        theirs += whole
-        at += len(whole)
-        if at < len(texts):
-            if not found:
-                sys.exit(answered.stderr)
-            theirs.append(None)  # it crashed or hung
-            at, crashes = at + 1, crashes + 1
+    theirs, crashes = answers(options.folder, texts)
     differences, shown = Counter(), 0
     for text, one, other in zip(texts, mine, theirs):
         if other is None:
