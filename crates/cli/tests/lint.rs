@@ -294,3 +294,85 @@ fn rules_are_selected_counted_and_kept_in_a_baseline() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && told.contains("is not a result of `classmate lint"), "{told}");
 }
+
+#[test]
+fn unsafe_fixes_are_shown_and_applied_when_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("job.sub");
+    let text = "executable = /bin/a\nrequirments = x\nrequirements = TARGET.OpSys == LINUX && a > 1 && a > 1\nqueue\n";
+    std::fs::write(&path, text).unwrap();
+    let lint = |arguments: &[&str]| {
+        let command = Command::new(env!("CARGO_BIN_EXE_classmate")).arg("lint").arg(&path).args(arguments).output();
+        let output = command.unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (status, shown) = lint(&["--diff"]);
+    assert_eq!(status, Some(1));
+    assert!(shown.contains("+requirements = TARGET.OpSys == LINUX && a > 1\n"), "{shown}");
+    let (_, shown) = lint(&["--unsafe-fixes", "--diff"]);
+    assert!(shown.contains("+requirements = TARGET.OpSys == \"LINUX\" && a > 1\n"), "{shown}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    lint(&["--fix"]);
+    let safe = "executable = /bin/a\nrequirments = x\nrequirements = TARGET.OpSys == LINUX && a > 1\nqueue\n";
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), safe);
+    assert_eq!(lint(&["--fix", "--diff"]), (Some(0), String::new()));
+    lint(&["--unsafe-fixes"]);
+    let whole = "executable = /bin/a\nrequirements = x\nrequirements = TARGET.OpSys == \"LINUX\" && a > 1\nqueue\n";
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), whole);
+}
+
+#[test]
+fn the_settings_of_a_directory_hold_below_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("site");
+    std::fs::create_dir(&below).unwrap();
+    std::fs::write(
+        folder.path().join("classmate.toml"),
+        "[lint]\nselect = ['unknown-knob', 'contradiction']\nignore = ['contradiction']\ndeny-warnings = true\n",
+    )
+    .unwrap();
+    std::fs::write(
+        below.join("pool.conf"),
+        "NEGOTIATOR_INTERVALL = 5\nSTART = TARGET.a > 5 && TARGET.a < 3\nRANK = TARGET.b / 0\n",
+    )
+    .unwrap();
+    let lint = |arguments: &[&str]| {
+        let command = Command::new(env!("CARGO_BIN_EXE_classmate"))
+            .current_dir(&below)
+            .args(["lint", "pool.conf", "--statistics"])
+            .args(arguments)
+            .output();
+        let output = command.unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        let codes = shown.lines().filter(|line| line.starts_with(' '));
+        let codes = codes.map(|line| line.split_whitespace().nth(1).unwrap().to_owned());
+        (output.status.code(), codes.collect::<Vec<_>>())
+    };
+    assert_eq!(lint(&[]), (Some(2), vec!["unknown-knob".to_owned()]));
+    assert_eq!(lint(&["--extend", "contradiction"]).1, ["unknown-knob", "contradiction"]);
+    assert_eq!(lint(&["--extend", "division-by-zero"]).1, ["unknown-knob", "division-by-zero"]);
+    assert_eq!(lint(&["--select", "division-by-zero"]).1, ["division-by-zero"]);
+}
+
+#[test]
+fn watched_files_are_checked_again() {
+    use std::io::{BufRead, BufReader};
+    let folder = tempfile::tempdir().unwrap();
+    let (path, included) = (folder.path().join("pool.conf"), folder.path().join("more.conf"));
+    std::fs::write(&included, "NEGOTIATOR_INTERVAL = 60\n").unwrap();
+    std::fs::write(&path, format!("include : {}\n", included.display())).unwrap();
+    let mut watch = Command::new(env!("CARGO_BIN_EXE_classmate"))
+        .args(["lint", "--watch"])
+        .arg(&path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+    let mut summary = || lines.by_ref().map(Result::unwrap).find(|line| line.contains(" errors, ")).unwrap();
+    assert_eq!(summary(), "0 errors, 0 warnings");
+    // A file that changes while it is checked is checked again as well.
+    std::fs::write(&included, "NEGOTIATOR_INTERVALL = 600\n").unwrap();
+    assert_eq!(summary(), "0 errors, 1 warning");
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+}

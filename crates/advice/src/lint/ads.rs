@@ -11,7 +11,7 @@ use super::knobs::{SLOT_VALUE, job_role};
 use super::rules::unquoted_text;
 use super::schema::AdSchema;
 use super::versions::LintVersions;
-use super::{certain_fix, placed};
+use super::{placed, shifted_fix};
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::values::{Truths, Values};
 use classmate::internal::diagnostic::{Excerpt, Severity};
@@ -226,7 +226,7 @@ impl AdLinter {
             if self.alarms.len() >= MAX_DIAGNOSTICS {
                 break;
             }
-            let fix = line.offset.and_then(|offset| certain_fix(&found, offset));
+            let fix = line.offset.and_then(|offset| shifted_fix(&found, offset));
             given.push((self.alarms.len(), found.clone()));
             now.push(self.alarms.len());
             let text = [line.before.as_slice(), &line.text].concat();

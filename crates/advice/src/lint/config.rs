@@ -17,7 +17,7 @@ use super::scope::Seen;
 use super::submit::lint_with_macros;
 use super::transforms::{self, TransformPart};
 use super::versions::LintVersions;
-use super::{LineIndex, beside_comment, certain_fix, is_slip, lists, placed, unknowns};
+use super::{LineIndex, beside_comment, is_slip, lists, placed, shifted_fix, unknowns};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::syntax::parse::parse_expr;
@@ -339,7 +339,7 @@ impl<'c> Linter<'c> {
         let excerpt = Excerpt { text: map.text.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
         // Text after a comment between the lines may not belong to the value.
         let comment = origin::comment_within(&excerpt.text);
-        let fix = certain_fix(&found, offset)
+        let fix = shifted_fix(&found, offset)
             .filter(|_| map.is_written() && comment.is_none())
             .map(|fix| Fix { range: map.in_file(fix.range), text: fix.text })
             .filter(|fix| !self.holds_comment(&map.file, &fix.range));

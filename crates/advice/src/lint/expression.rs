@@ -406,7 +406,7 @@ mod tests {
             let context = LintContext::of(text, Quoting::New, role);
             let found = lint(&context);
             assert_eq!(found[0].code, "bitwise-operator");
-            (super::super::certain_fix(&found[0], 0).is_some(), found[0].help.clone().unwrap())
+            (found[0].fix.is_some(), found[0].help.clone().unwrap())
         };
         assert_eq!(
             fixed("TARGET.a & 4 == 4"),

@@ -43,18 +43,23 @@ pub fn placed(mut found: Diagnostic, file: &Arc<str>, line: u64, excerpt: Excerp
     found.at(Location { file: Arc::clone(file), line, column: 1 })
 }
 
-/// The fix of a diagnostic if it writes what certainly was meant, or changes no value; in a text that the diagnostic's
-/// own begins `offset` bytes into.
-pub fn certain_fix(found: &Diagnostic, offset: usize) -> Option<Fix> {
-    const CERTAIN: [&str; 6] = [
+/// Returns true if the fixes of a code are safe: they write what certainly was meant, or change no value.
+pub fn is_safe(code: &str) -> bool {
+    const SAFE: [&str; 7] = [
         "assignment",
         "bitwise-operator",
         "compared-with-undefined",
         "duplicate-clause",
         "implied-clause",
+        "obsolete-knob",
         "version-dependent",
     ];
-    Some(found.fix.as_ref().filter(|_| CERTAIN.contains(&found.code))?.shifted(offset))
+    SAFE.contains(&code)
+}
+
+/// The fix of a diagnostic, in a text that the diagnostic's own begins `offset` bytes into.
+pub fn shifted_fix(found: &Diagnostic, offset: usize) -> Option<Fix> {
+    Some(found.fix.as_ref()?.shifted(offset))
 }
 
 /// The text with fixes applied; of those that overlap, the first.

@@ -10,7 +10,7 @@ use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
 use super::knobs::{LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
 use super::rules::{published, unquoted_text};
 use super::versions::LintVersions;
-use super::{beside_comment, certain_fix, is_slip, placed, refusals, unknowns};
+use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::syntax::parse::parse_expr;
@@ -231,15 +231,21 @@ fn called(line: &[u8]) -> Option<&[u8]> {
 }
 
 /// A diagnostic of a name that looks like a misspelled command.
-fn misspelled((file, own): (&Arc<str>, &Own), line: &[u8], name: &[u8], number: u64) -> Option<Diagnostic> {
+fn misspelled(
+    (file, own): (&Arc<str>, &Own),
+    line: &[u8],
+    name: &[u8],
+    (number, start): (u64, usize),
+) -> Option<Diagnostic> {
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let meant = commands::misspelled_command(&lower).filter(|_| !own.macros.contains(&name.to_ascii_uppercase()))?;
     let shown = String::from_utf8_lossy(name).into_owned();
     let at = line.len() - line.trim_ascii_start().len();
-    let finding =
-        Diagnostic::warning(format!("`{shown}` is not a command of submit files"), Span::new(at, at + name.len()));
-    let excerpt = Excerpt { text: line.to_vec(), subject: Some(shown) };
-    Some(placed(finding.did_you_mean(Some(meant)).code("unknown-command"), file, number, excerpt, None))
+    let span = Span::new(at, at + name.len());
+    let finding = Diagnostic::warning(format!("`{shown}` is not a command of submit files"), span);
+    let finding = finding.did_you_mean(Some(meant)).fix(span, meant).code("unknown-command");
+    let (fix, excerpt) = (shifted_fix(&finding, start), Excerpt { text: line.to_vec(), subject: Some(shown) });
+    Some(placed(finding, file, number, excerpt, fix))
 }
 
 /// The finding about a request: a name that is misspelled, a number in quotes, or in another unit.
@@ -247,7 +253,7 @@ fn request(
     (file, own): (&Arc<str>, &Own),
     line: &[u8],
     (name, equals): (&str, usize),
-    number: u64,
+    (number, start): (u64, usize),
 ) -> Option<Diagnostic> {
     let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let text = String::from_utf8_lossy(line[value.min(line.len())..].trim_ascii_end()).into_owned();
@@ -257,7 +263,7 @@ fn request(
         "request_disk" => Some("KiB"),
         _ => None,
     };
-    if let Some(misspelled) = misspelled((file, own), line, line[..equals].trim_ascii(), number) {
+    if let Some(misspelled) = misspelled((file, own), line, line[..equals].trim_ascii(), (number, start)) {
         return Some(misspelled);
     }
     let finding = if text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
@@ -272,7 +278,8 @@ fn request(
         Diagnostic::warning(message, span).help(format!("write a unit, as in `{text}GB`")).code("odd-unit")
     };
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
-    Some(placed(finding, file, number, excerpt, None))
+    let fix = shifted_fix(&finding, start);
+    Some(placed(finding, file, number, excerpt, fix))
 }
 
 /// The error of a requested amount that is neither an expression nor, if it is a size, a number with a unit.
@@ -308,11 +315,11 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     } else if CONDITIONS.contains(&lower.as_str()) {
         LONE_JOB
     } else if lower.starts_with("request_") {
-        return request((file, own), statement, (&lower, equals), number).into_iter().collect();
+        return request((file, own), statement, (&lower, equals), (number, start)).into_iter().collect();
     } else if commands::kind(&lower) == Some(CommandKind::Expression) || attribute.is_some() {
         Role::default()
     } else {
-        return misspelled((file, own), statement, name, number).into_iter().collect();
+        return misspelled((file, own), statement, name, (number, start)).into_iter().collect();
     };
     let value = equals + 1 + line[equals + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let text = line[value..].trim_ascii_end();
@@ -333,7 +340,7 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     // Text after a comment between the lines may not belong to the value.
     let comment = origin::comment_within(statement);
     let place = |found: Diagnostic| {
-        let fix = certain_fix(&found, start + value).filter(|_| comment.is_none());
+        let fix = shifted_fix(&found, start + value).filter(|_| comment.is_none());
         let found = match comment.filter(|_| is_slip(found.code)) {
             Some(line) => beside_comment(found, number + line),
             None => found,

@@ -18,7 +18,8 @@ use crate::cli::version::REFERENCE;
 const NAME: &str = "classmate.toml";
 
 /// Options that a file must not set: they run programs, or write files. The same holds for all under the heading [`CHANGES`].
-const REFUSED: [&str; 8] = ["allow-commands", "commit", "fix", "job-times", "junit", "open", "output", "report"];
+const REFUSED: [&str; 9] =
+    ["allow-commands", "commit", "fix", "job-times", "junit", "open", "output", "report", "unsafe-fixes"];
 const CHANGES: &str = "Changes";
 
 /// The defaults of a file.
@@ -136,7 +137,10 @@ impl Defaults {
             let starts = |rest: &str| rest.is_empty() || rest.starts_with('=');
             given.iter().any(|one| one.to_str().and_then(|one| one.strip_prefix(&flag)).is_some_and(starts))
         };
-        let option = |name: &str| subcommand.get_arguments().find(|argument| argument.get_long() == Some(name));
+        let is_named = |argument: &&clap::Arg, name: &str| {
+            argument.get_long() == Some(name) || argument.get_visible_aliases().is_some_and(|all| all.contains(&name))
+        };
+        let option = |name: &str| subcommand.get_arguments().find(|argument| is_named(argument, name));
         let has = |name: &str| option(name).is_some();
         let changes = |name: &&String| option(name).is_some_and(|found| found.get_help_heading() == Some(CHANGES));
         if let Some(name) = own.keys().chain(self.options.keys()).find(changes) {

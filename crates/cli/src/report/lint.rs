@@ -10,6 +10,7 @@ use classmate::Diagnostic;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Position;
 use classmate_advice::internal::lint::catalogue::{CHECKS, Check};
+use classmate_advice::internal::lint::is_safe;
 
 /// The number of errors and the number of warnings.
 pub fn counts(alarms: &[Diagnostic]) -> (u64, u64) {
@@ -113,6 +114,7 @@ pub fn rows(alarms: &[Diagnostic]) -> Vec<Json> {
                     "start": fix.range.start,
                     "end": fix.range.end,
                     "text": fix.text,
+                    "safe": is_safe(alarm.code),
                 })),
             })
         })

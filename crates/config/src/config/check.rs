@@ -273,7 +273,12 @@ impl Checker<'_> {
         }
         let whose = if family { " of the negotiator" } else { "" };
         let message = format!("`{}` is not a knob{whose}", shown(name));
-        self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(nearest));
+        let warning = definition.name_warning(message).code("unknown-knob").did_you_mean(nearest.as_deref());
+        let span = warning.span;
+        self.found.push(match nearest.filter(|_| span.end > 0) {
+            Some(nearest) => warning.fix(span, nearest),
+            None => warning,
+        });
     }
 
     /// The knob that a name may have meant.

@@ -1,6 +1,10 @@
 //! `classmate lint FILE…`
 
-use std::collections::{BTreeSet, HashMap};
+mod baseline;
+mod fix;
+mod watch;
+
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,7 +23,7 @@ use crate::report::config::assignment;
 use crate::report::lint::Suppressed;
 use crate::report::{counted, lint as report};
 use classmate::internal::builtin::near;
-use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
+use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::format::detect::detect_ads;
 use classmate::internal::span::Position;
 use classmate::internal::syntax::token::Quoting;
@@ -30,10 +34,13 @@ use classmate_advice::internal::lint::catalogue;
 use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
 use classmate_advice::internal::lint::versions::LintVersions;
-use classmate_advice::internal::lint::{certain_fix, config, expression, fixed, placed, submit, suite};
-use classmate_config::internal::config::BYTE_ORDER_MARK;
+use classmate_advice::internal::lint::{config, expression, placed, shifted_fix, submit, suite};
 use classmate_config::{Config, Context};
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
+
+use baseline::Baseline;
+pub(super) use fix::COMPRESSED;
+use watch::WatchedFiles;
 
 /// Check configuration, ads, submit files and expressions for mistakes.
 ///
@@ -49,14 +56,17 @@ Examples:
   classmate lint --expression 'TARGET.OpSys == LINUX && TARGET.Memory > 2G'
   classmate lint examples/pool/config --allow redefined-knob --format sarif > lint.sarif
   classmate lint examples/groups/config --fix
+  classmate lint examples/groups/config --unsafe-fixes --diff
   classmate lint examples/stuck --statistics
   classmate lint --pool cm.example.org
   classmate lint --list
 
 A comment `# classmate: allow CODE` suppresses a rule in the statement after it.
+The table `[lint]` of `classmate.toml` has options for all who work in a directory (docs/install.md).
 docs/lint.md has an example for each code.
 
-Exit status: 0 without errors, 1 if a file cannot be read, 2 with errors (or with warnings under --deny-warnings).")]
+Exit status: 0 without errors, 1 if a file cannot be read or would change (--diff), 2 with errors.
+Under --deny-warnings, a warning is an error.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct LintArguments {
     /// Files to check (`-` for standard input)
@@ -71,8 +81,11 @@ pub(super) struct LintArguments {
     /// Report this rule only; repeatable
     #[arg(long, value_name = "CODE")]
     select: Vec<String>,
+    /// Report this rule also if --select or --allow leave it out, such as those of `classmate.toml`; repeatable
+    #[arg(long, value_name = "CODE")]
+    extend: Vec<String>,
     /// Suppress this rule; repeatable
-    #[arg(long, alias = "ignore", value_name = "CODE")]
+    #[arg(long, visible_alias = "ignore", value_name = "CODE")]
     allow: Vec<String>,
     /// Suppress what this result of `lint --format json` contains already
     #[arg(long, value_name = "FILE")]
@@ -90,6 +103,15 @@ pub(super) struct LintArguments {
     /// Apply safe fixes in place; report everything else
     #[arg(long)]
     fix: bool,
+    /// Also apply fixes that may change the meaning of a correct text, such as the correction of a name
+    #[arg(long)]
+    unsafe_fixes: bool,
+    /// Show the changes of the fixes as a diff; do not write
+    #[arg(long)]
+    diff: bool,
+    /// Check again whenever a file changes, until interrupted
+    #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes", "diff", "collectors"])]
+    watch: bool,
     /// List all codes
     #[arg(long)]
     list: bool,
@@ -122,7 +144,7 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
         print(text_output(), report::list)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut codes = arguments.allow.iter().chain(&arguments.select);
+    let mut codes = arguments.allow.iter().chain(&arguments.select).chain(&arguments.extend);
     if let Some(unknown) = codes.find(|code| catalogue::find(code).is_none()) {
         let list = "`classmate lint --list` lists all codes";
         let help = match near::closest(unknown.as_bytes(), catalogue::CHECKS.iter().map(|check| check.code)) {
@@ -133,12 +155,19 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
     }
     let known = arguments.baseline.as_deref().map(Baseline::read).transpose()?.unwrap_or_default();
     let live = live(arguments, streams)?;
+    if arguments.watch {
+        return watched(arguments, &known, streams);
+    }
     let mut findings = all(arguments, live.as_ref(), &known)?;
-    if arguments.fix {
+    if arguments.diff {
+        let changes = fix::show(&findings.alarms, arguments.unsafe_fixes, streams)?;
+        return Ok(if changes { ExitCode::from(1) } else { ExitCode::SUCCESS });
+    }
+    if arguments.fix || arguments.unsafe_fixes {
         let mut changed = 0;
         // A change may make room for another.
         for round in 0..MAX_FIX_ROUNDS {
-            let edits = fix(&findings.alarms, round == 0)?;
+            let edits = fix::apply(&findings.alarms, arguments.unsafe_fixes, round == 0)?;
             if edits == 0 {
                 break;
             }
@@ -149,21 +178,50 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
             complain(&format!("{} made", counted(changed, "change")));
         }
     }
-    let Findings { alarms, suppressed } = findings;
+    show(arguments, &findings, streams)
+}
+
+/// Prints findings; returns the exit status.
+fn show(arguments: &LintArguments, findings: &Findings, streams: Streams) -> Result<ExitCode, Failure> {
+    let Findings { alarms, suppressed, .. } = findings;
     match arguments.format {
-        Form::Sarif => print(raw_output(), |out| write_json(out, &report::sarif(&alarms)))?,
+        Form::Sarif => print(raw_output(), |out| write_json(out, &report::sarif(alarms)))?,
         Form::Text if arguments.statistics => {
-            print(text_output(), |out| report::statistics(out, &alarms, suppressed))?;
+            print(text_output(), |out| report::statistics(out, alarms, *suppressed))?;
         }
-        Form::Text => print(source_output(), |out| report::write(out, &alarms, suppressed, streams.out, columns()))?,
+        Form::Text => print(source_output(), |out| report::write(out, alarms, *suppressed, streams.out, columns()))?,
         form => {
-            let rows = report::rows(&alarms);
-            let result = report::json(&alarms, &rows);
+            let rows = report::rows(alarms);
+            let result = report::json(alarms, &rows);
             print_result(form, &Reply { schema: "lint/1", result: &result, rows: &rows }, |_| Ok(()))?;
         }
     }
     let wrong = alarms.iter().any(|alarm| alarm.severity == Severity::Error || arguments.deny_warnings);
     Ok(if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS })
+}
+
+/// Checks the files each time that one of them changes, also one that a configuration includes; does not end.
+fn watched(arguments: &LintArguments, known: &Baseline, streams: Streams) -> Result<ExitCode, Failure> {
+    if arguments.files.is_empty() || arguments.files.iter().any(|file| file.as_os_str() == "-") {
+        return Err(Failure::input("`--watch` needs files: expressions and standard input do not change"));
+    }
+    let named: Vec<&Path> = arguments.files.iter().map(PathBuf::as_path).collect();
+    loop {
+        let before = WatchedFiles::of(&named);
+        match all(arguments, None, known) {
+            Ok(findings) => {
+                let included: Vec<&Path> = findings.included.iter().map(PathBuf::as_path).collect();
+                let with_included = WatchedFiles::of(&included);
+                show(arguments, &findings, streams)?;
+                watch::wait(&[(&before, &named), (&with_included, &included)]);
+            }
+            // A file may be missing for a moment.
+            Err(failure) => {
+                failure.show();
+                watch::wait(&[(&before, &named)]);
+            }
+        }
+    }
 }
 
 /// Most rounds of changes.
@@ -173,58 +231,8 @@ const MAX_FIX_ROUNDS: usize = 20;
 struct Findings {
     alarms: Vec<Diagnostic>,
     suppressed: Suppressed,
-}
-
-/// The findings that are known already.
-#[derive(Default)]
-struct Baseline(HashMap<KnownFinding, u64>);
-
-/// The parts of a finding that make it the same as one of an earlier run: lines may have moved.
-#[derive(Clone, PartialEq, Eq, Hash, serde::Deserialize)]
-struct KnownFinding {
-    code: String,
-    file: String,
-    message: String,
-    subject: Option<String>,
-}
-
-impl Baseline {
-    /// Reads the JSON result of an earlier run.
-    fn read(path: &Path) -> Result<Self, Failure> {
-        #[derive(serde::Deserialize)]
-        struct LintResult {
-            alarms: Vec<KnownFinding>,
-        }
-        let text = contents(path)?;
-        let read: LintResult = serde_json::from_slice(&text).map_err(|error| {
-            let message = format!("`{}` is not a result of `classmate lint --format json`: {error}", path.display());
-            Failure::input(message).help("write it with `classmate lint FILE --format json > baseline.json`")
-        })?;
-        let mut known = HashMap::new();
-        read.alarms.into_iter().for_each(|alarm| *known.entry(alarm).or_default() += 1);
-        Ok(Baseline(known))
-    }
-
-    /// Removes the findings that are known, each as often as it was found.
-    fn remove(&self, alarms: &mut Vec<Diagnostic>) -> u64 {
-        let (before, mut left) = (alarms.len(), self.0.clone());
-        alarms.retain(|alarm| {
-            let finding = KnownFinding {
-                code: alarm.code.to_owned(),
-                file: alarm.file().to_owned(),
-                message: alarm.message.clone(),
-                subject: alarm.subject().map(str::to_owned),
-            };
-            match left.get_mut(&finding).filter(|count| **count > 0) {
-                Some(count) => {
-                    *count -= 1;
-                    false
-                }
-                None => true,
-            }
-        });
-        (before - alarms.len()) as u64
-    }
+    /// The files of the configurations.
+    included: Vec<PathBuf>,
 }
 
 /// The diagnostics of all inputs, without those that comments, options and the baseline suppress.
@@ -240,7 +248,7 @@ fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline)
     if let Some(live) = live {
         alarms.extend(of_live_pool(live, &schema)?);
     }
-    let mut configs = Vec::new();
+    let (mut configs, mut included) = (Vec::new(), Vec::new());
     for path in &arguments.files {
         if path.is_dir() {
             configs.push(path.clone());
@@ -273,14 +281,17 @@ fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline)
         let mut seen = BTreeSet::new();
         for source in reading.config.sources().iter().filter(|source| seen.insert(Arc::clone(&source.name))) {
             suppressed.allowed += allow(&source.name, &source.text, &mut found);
+            included.push(PathBuf::from(&*source.name));
         }
         alarms.extend(found);
     }
     let is_code = |alarm: &Diagnostic, codes: &[String]| codes.iter().any(|code| code == alarm.code);
-    alarms.retain(|alarm| !is_code(alarm, &arguments.allow));
-    alarms.retain(|alarm| arguments.select.is_empty() || is_code(alarm, &arguments.select));
+    alarms.retain(|alarm| {
+        let selected = arguments.select.is_empty() || is_code(alarm, &arguments.select);
+        selected && !is_code(alarm, &arguments.allow) || is_code(alarm, &arguments.extend)
+    });
     suppressed.known = known.remove(&mut alarms);
-    Ok(Findings { alarms, suppressed })
+    Ok(Findings { alarms, suppressed, included })
 }
 
 /// Reads the live pool, if one is given.
@@ -457,45 +468,9 @@ fn of_expression(name: &str, text: &[u8], versions: &LintVersions) -> Vec<Diagno
     let role = Role { condition: true, ..Role::default() };
     let name = Arc::from(name);
     let alarm = |found: Diagnostic| {
-        let (fix, excerpt) = (certain_fix(&found, 0), Excerpt { text: text.to_vec(), subject: None });
+        let (fix, excerpt) = (shifted_fix(&found, 0), Excerpt { text: text.to_vec(), subject: None });
         placed(found, &name, 1, excerpt, fix)
     };
     let context = LintContext { versions, ..LintContext::of(text, Quoting::New, role) };
     expression::lint(&context).into_iter().map(alarm).collect()
-}
-
-/// The first bytes of a compressed file.
-pub(super) const COMPRESSED: [u8; 2] = [0x1f, 0x8b];
-
-/// Writes the safe fixes into the files; returns their number. If it `complains`, it reports the inputs with fixes that
-/// cannot be written: standard input, and compressed files.
-fn fix(alarms: &[Diagnostic], complains: bool) -> Result<u64, Failure> {
-    let mut changes = 0;
-    let files: BTreeSet<&str> = alarms.iter().filter(|alarm| alarm.fix.is_some()).map(Diagnostic::file).collect();
-    for file in files {
-        let path = Path::new(file);
-        let read = || std::fs::read(path).map_err(|error| Failure::reading(file, &error));
-        let text = match path.is_file().then(read).transpose()? {
-            Some(text) if !text.starts_with(&COMPRESSED) => text,
-            unwritable => {
-                if complains {
-                    let why = if unwritable.is_some() { "compressed" } else { "not a file" };
-                    complain(&format!("cannot write `{file}`: it is {why}"));
-                }
-                continue;
-            }
-        };
-        let fixes: Vec<&Fix> =
-            alarms.iter().filter(|alarm| alarm.file() == file).filter_map(|alarm| alarm.fix.as_deref()).collect();
-        // Places are counted without a byte order mark.
-        let marked = text.starts_with(BYTE_ORDER_MARK);
-        let (mark, text) = text.split_at(if marked { BYTE_ORDER_MARK.len() } else { 0 });
-        let new = fixed(text, &fixes);
-        if new == text {
-            continue;
-        }
-        std::fs::write(path, [mark, &new].concat()).map_err(|error| Failure::writing(file, &error))?;
-        changes += fixes.len() as u64;
-    }
-    Ok(changes)
 }
