@@ -140,14 +140,24 @@ class Pool:
         host: str | Iterable[str],
         *,
         token: str | os.PathLike[str] | None = None,
+        ca: str | os.PathLike[str] | None = None,
+        certificate: str | os.PathLike[str] | None = None,
+        key: str | os.PathLike[str] | None = None,
         now: int | None = None,
         semantics: str | None = None,
     ) -> Pool:
         """Reads a live pool over HTCondor's own protocol: `host` is the address of its collector, or several addresses.
-        READ permission is enough. `token` is a file with an IDTOKEN. Sources that cannot be read are in `problems`."""
+        READ permission is enough. `token` is a file with an IDTOKEN. `ca` authenticates by SSL: a PEM file with the
+        authorities that sign the certificates of daemons; `certificate` and `key` are the client's own, if it has one.
+        Sources that cannot be read are in `problems`."""
+        if certificate is not None and ca is None:
+            raise ValueError("`certificate` needs `ca`")
+        if key is not None and certificate is None:
+            raise ValueError("`key` needs `certificate`")
         hosts = host.split(",") if isinstance(host, str) else list(host)
+        proofs = [None if path is None else os.fspath(path) for path in (token, ca, certificate, key)]
         with _version(semantics):
-            return cls(_classmate._Pool.connect(hosts, None if token is None else os.fspath(token), now))
+            return cls(_classmate._Pool.connect(hosts, proofs, now))
 
     @classmethod
     def from_ads(

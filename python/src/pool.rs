@@ -156,12 +156,16 @@ impl PoolBase {
         Ok(PoolBase { snapshot: Arc::new(snapshot), problems })
     }
 
-    /// Reads a live pool.
+    /// Reads a live pool. `proofs`: the files with tokens, authorities, the certificate and its key.
     #[staticmethod]
-    fn connect(py: Python<'_>, hosts: Vec<String>, token: Option<PathBuf>, now: Option<i64>) -> PyResult<Self> {
+    fn connect(py: Python<'_>, hosts: Vec<String>, proofs: [Option<PathBuf>; 4], now: Option<i64>) -> PyResult<Self> {
         let semantics = world::semantics();
-        let (snapshot, problems) = detached(py, move || live(&hosts, token.as_deref(), now, semantics))?
-            .map_err(|error| SnapshotError::new_err(error.to_string()))?;
+        let read = move || {
+            let [tokens, authorities, certificate, key] = proofs.each_ref().map(Option::as_deref);
+            let own = certificate.map(|path| (path, key.unwrap_or(path)));
+            live(&hosts, Credentials::in_files(tokens, authorities, own)?, now, semantics)
+        };
+        let (snapshot, problems) = detached(py, read)?.map_err(|error| SnapshotError::new_err(error.to_string()))?;
         Ok(PoolBase { snapshot: Arc::new(snapshot), problems })
     }
 
@@ -261,14 +265,10 @@ impl PoolBase {
 /// Reads a live pool; also returns the sources that cannot be read.
 fn live(
     hosts: &[String],
-    token: Option<&Path>,
+    credentials: Credentials,
     now: Option<i64>,
     semantics: Semantics,
 ) -> Result<(Snapshot, Vec<String>), WireError> {
-    let credentials = match token {
-        Some(path) => Credentials::none().with_tokens(Token::read(path)?).required(),
-        None => Credentials::of_user(),
-    };
     let collectors: Vec<Address> = hosts.iter().map(|host| host.parse()).collect::<Result<_, _>>()?;
     let (client, all) = (Client::new(credentials).with_semantics(semantics), Query::all());
     let mut pool = LivePool::locate(&client, &collectors, &|_, _| ())?;

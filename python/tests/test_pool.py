@@ -83,6 +83,11 @@ def test_errors(tmp_path):
         cm.Pool.connect("127.0.0.1:1")
     with pytest.raises(cm.SnapshotError, match="token"):
         cm.Pool.connect(["127.0.0.1:1"], token=tmp_path / "token")
+    (tmp_path / "ca.pem").write_text("")
+    with pytest.raises(cm.SnapshotError, match="ca.pem`: it does not have a certificate in PEM format"):
+        cm.Pool.connect("127.0.0.1:1", ca=tmp_path / "ca.pem")
+    with pytest.raises(ValueError, match="`certificate` needs `ca`"):
+        cm.Pool.connect("127.0.0.1:1", certificate=tmp_path / "own.pem")
 
 
 def test_lint_and_layout():

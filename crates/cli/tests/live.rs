@@ -336,7 +336,10 @@ fn identities(pool: &Pool) {
     let (unsigned, signature) = valid.trim().rsplit_once('.').unwrap();
     let other = if signature.starts_with('A') { "B" } else { "A" };
     let forged = pool.file("forged", &format!("{unsigned}.{other}{}", &signature[1..]));
-    fails(&["ads", "--pool", &address, "--token", forged.to_str().unwrap()], "rejects IDTOKENS authentication");
+    fails(
+        &["ads", "--pool", &address, "--token", forged.to_str().unwrap()],
+        &format!("IDTOKENS authentication with `{address}` fails: "),
+    );
     // A pool that lets only some read.
     let settings = "DENY_READ = other@*\nSEC_READ_AUTHENTICATION = REQUIRED\n";
     pool.run(&["reconfig", pool.file("restricted", settings).to_str().unwrap()]);
@@ -373,7 +376,7 @@ fn certificates(pool: &Pool, count: impl Fn(&[&str]) -> String) {
     let address = pool.address();
     let ads = ["ads", "--pool", &address, "--ca"];
     assert_eq!(count(&["--ca", &authority, "--certificate", &host]), "8\n");
-    fails(&[&ads[..], &[&authority]].concat(), "it may require a certificate of the client");
+    fails(&[&ads[..], &[&authority]].concat(), "the daemon may require a certificate of the client");
     fails(&[&ads[..], &[&host]].concat(), "no trusted authority has signed its certificate");
     let other = format!("<{address}?alias=other.pool.test>");
     fails(&["ads", "--pool", &other, "--ca", &authority], "its certificate is not for `other.pool.test`");

@@ -98,6 +98,29 @@ impl Credentials {
         if std::fs::File::open(key).is_ok() { credentials.with_signing_key(key) } else { credentials }
     }
 
+    /// The proofs in files that a user names, with which the client authenticates in any case: tokens, and for SSL the
+    /// authorities and the certificate and key of the client. The proofs that the user has if no file is named.
+    ///
+    /// # Errors
+    /// A file cannot be read, or holds something else.
+    pub fn in_files(
+        tokens: Option<&Path>,
+        authorities: Option<&Path>,
+        own: Option<(&Path, &Path)>,
+    ) -> Result<Self, WireError> {
+        if tokens.is_none() && authorities.is_none() {
+            return Ok(Credentials::of_user());
+        }
+        let mut credentials = Credentials::none().required();
+        if let Some(path) = tokens {
+            credentials = credentials.with_tokens(Token::read(path)?);
+        }
+        if let Some(path) = authorities {
+            credentials = credentials.with_ssl(path, own)?;
+        }
+        Ok(credentials)
+    }
+
     /// File-system authentication (FS): the client creates a directory that a daemon on the same host names.
     #[must_use]
     pub fn with_file_system(mut self) -> Self {

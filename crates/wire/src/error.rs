@@ -135,7 +135,9 @@ impl Failure {
                 };
                 format!("`{peer}` requires authentication{accepted}, but {available}")
             }
-            Failure::Authentication { method, reason } => format!("`{peer}` rejects {method} authentication: {reason}"),
+            Failure::Authentication { method, reason } => {
+                format!("{method} authentication with `{peer}` fails: {reason}")
+            }
             Failure::Untrusted(what) => format!("cannot trust `{peer}`: {what}"),
             Failure::Credential(what) => format!("cannot use `{peer}`: {what}"),
             Failure::Refused(what) => format!("`{peer}` reports an error: {what}"),

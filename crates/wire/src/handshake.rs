@@ -347,7 +347,7 @@ fn choice<T: Read + Write>(connection: &mut Connection<T>, methods: &[Method]) -
 fn after_proof<T: Read + Write>(connection: &Connection<T>, method: Method, error: WireError) -> WireError {
     match error.failure() {
         Failure::Closed(_) | Failure::Silent(_) => {
-            let reason = "it gave no reason".to_owned();
+            let reason = "the daemon gave no reason".to_owned();
             connection.fails(Failure::Authentication { method: method.name(), reason })
         }
         _ => error,

@@ -46,7 +46,12 @@ impl SslCredential {
         let failed =
             |path: &Path, what: &str| WireError::new(path.display().to_string(), Failure::Credential(what.to_owned()));
         let certificates = |path: &Path| -> Result<Vec<CertificateDer<'static>>, WireError> {
-            let found: Vec<_> = CertificateDer::pem_slice_iter(&contents(path)?).flatten().collect();
+            let text = contents(path)?;
+            let mut found = Vec::new();
+            for certificate in CertificateDer::pem_slice_iter(&text) {
+                let damaged = |_| failed(path, &format!("certificate {} in it is not in PEM format", found.len() + 1));
+                found.push(certificate.map_err(damaged)?);
+            }
             if found.is_empty() { Err(failed(path, "it does not have a certificate in PEM format")) } else { Ok(found) }
         };
         let mut roots = RootCertStore::empty();
@@ -145,7 +150,7 @@ impl<T: Read + Write> Exchange<'_, T> {
                 let why = if self.has_certificate {
                     "the daemon does not accept the certificate of the client"
                 } else {
-                    "it may require a certificate of the client"
+                    "the daemon may require a certificate of the client"
                 };
                 return Ok(Err(why.to_owned()));
             }
@@ -178,7 +183,7 @@ impl<T: Read + Write> Exchange<'_, T> {
     /// The refusal for an error of TLS. A daemon whose certificate is wrong is not told anything else.
     fn refused(&self, error: &rustls::Error) -> Result<Result<(), String>, WireError> {
         use CertificateError as Wrong;
-        let rustls::Error::InvalidCertificate(wrong) = error else { return Ok(Err(error.to_string())) };
+        let rustls::Error::InvalidCertificate(wrong) = error else { return Ok(Err(format!("TLS fails: {error}"))) };
         let what = match wrong {
             Wrong::UnknownIssuer => "no trusted authority has signed its certificate".to_owned(),
             Wrong::NotValidForName | Wrong::NotValidForNameContext { .. } => {
@@ -219,8 +224,8 @@ mod tests {
     }
 
     /// The side of a daemon that does not ask for a certificate; ends when the client gives up.
-    fn daemon(stream: UnixStream) -> Result<(), WireError> {
-        let pem = std::fs::read(fixture("ssl-host.pem")).unwrap();
+    fn daemon(stream: UnixStream, certificate: &str) -> Result<(), WireError> {
+        let pem = std::fs::read(fixture(certificate)).unwrap();
         let certificates = CertificateDer::pem_slice_iter(&pem).map(Result::unwrap).collect();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
@@ -266,8 +271,16 @@ mod tests {
     }
 
     fn authenticate(authorities: &str, host: &str) -> Result<Result<(), String>, String> {
+        authenticate_daemon("ssl-host.pem", authorities, host)
+    }
+
+    fn authenticate_daemon(
+        certificate: &'static str,
+        authorities: &str,
+        host: &str,
+    ) -> Result<Result<(), String>, String> {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let server = std::thread::spawn(|| daemon(theirs).unwrap());
+        let server = std::thread::spawn(|| daemon(theirs, certificate).unwrap());
         let own = fixture("ssl-host.pem");
         let credential = SslCredential::read(&fixture(authorities), Some((&own, &own))).unwrap();
         assert_eq!(format!("{credential:?}"), "SslCredential { has_certificate: true, .. }");
@@ -289,6 +302,32 @@ mod tests {
         assert_eq!(authenticate("ssl-authority.pem", "other.pool.test"), Err(wrong.to_owned()));
         let unknown = "cannot trust `cm:9618`: no trusted authority has signed its certificate";
         assert_eq!(authenticate("ssl-host.pem", "cm.pool.test"), Err(unknown.to_owned()));
+        // Valid in 2001, and its own authority.
+        let expired = "cannot trust `cm:9618`: its certificate has expired";
+        let found = authenticate_daemon("ssl-expired.pem", "ssl-expired.pem", "cm.pool.test");
+        assert_eq!(found, Err(expired.to_owned()));
+    }
+
+    #[test]
+    fn what_is_not_tls_fails() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let server = std::thread::spawn(|| -> Result<i64, WireError> {
+            let mut connection = Connection::new(theirs, "client".into());
+            connection.put_int(READY).send()?;
+            connection.int()?;
+            connection.end()?;
+            connection.int()?;
+            let length = connection.length(MAX_BYTES)?;
+            connection.bytes(length)?;
+            connection.end()?;
+            connection.put_int(RECEIVING).put_int(5).put_bytes(b"hello").send()?;
+            connection.int()
+        });
+        let credential = SslCredential::read(&fixture("ssl-authority.pem"), None).unwrap();
+        let mut connection = Connection::new(ours, "cm:9618".into());
+        let reason = credential.prove(&mut connection, "cm.pool.test").unwrap().unwrap_err();
+        assert!(reason.starts_with("TLS fails: "), "{reason}");
+        assert_eq!(server.join().unwrap().unwrap(), QUITTING);
     }
 
     #[test]
@@ -298,5 +337,14 @@ mod tests {
         let own = fixture("ssl-authority.pem");
         let error = SslCredential::read(&own, Some((&own, &own))).unwrap_err().to_string();
         assert!(error.ends_with("it does not have a private key in PEM format"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("damaged.pem");
+        let good = std::fs::read_to_string(&own).unwrap();
+        std::fs::write(&path, good.clone() + &good.replace("MII", "*")).unwrap();
+        let error = SslCredential::read(&path, None).unwrap_err().to_string();
+        assert!(error.ends_with("damaged.pem`: certificate 2 in it is not in PEM format"), "{error}");
+        std::fs::write(&path, good.repeat(2000)).unwrap();
+        let error = SslCredential::read(&path, None).unwrap_err().to_string();
+        assert!(error.ends_with("damaged.pem`: it is larger than 1 MiB"), "{error}");
     }
 }

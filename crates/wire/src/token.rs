@@ -20,7 +20,7 @@ const SEED: &[u8; 256] = include_bytes!("seed.bin");
 /// Bytes of the random numbers of both sides.
 const RANDOM: usize = 256;
 
-/// Longest token, and longest file of tokens.
+/// Longest token, and largest file of tokens, certificates or a key.
 const MAX_TOKEN: usize = 64 << 10;
 const MAX_FILE: u64 = 1 << 20;
 
@@ -195,7 +195,7 @@ impl Token {
         }
         connection.end()?;
         if status != 0 {
-            return Ok(Err("the server does not accept the token".to_owned()));
+            return Ok(Err("the daemon does not accept the token".to_owned()));
         }
         let ([client, server], [echo, theirs, proof]) = (names, parts);
         if client != name.as_bytes() || echo != own || theirs.len() != RANDOM {
@@ -203,7 +203,7 @@ impl Token {
         }
         let expected = key.authenticate::<HmacSha1>(&[&client, b" ", &server, &[0], &own, &theirs]);
         if expected.as_ref() != Some(&proof) {
-            return Ok(Err("the server does not know the key that signed the token".to_owned()));
+            return Ok(Err("the daemon does not know the key that signed the token".to_owned()));
         }
         let proof = key.authenticate::<HmacSha1>(&[&client, &[0], &theirs]).unwrap_or_default();
         connection.put_int(0).put_int(name.len() as i64).put_string(name);
@@ -231,8 +231,12 @@ fn signing_key(scrambled: &mut Zeroizing<Vec<u8>>, pool: bool) -> Key {
 pub(crate) fn contents(path: &Path) -> Result<Vec<u8>, WireError> {
     let failed = |what: String| WireError::new(path.display().to_string(), Failure::Credential(what));
     let mut text = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(MAX_FILE).read_to_end(&mut text));
-    read.map(|_| text).map_err(|error| failed(crate::error::reason(&error)))
+    let read = std::fs::File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut text));
+    match read {
+        Ok(size) if size as u64 > MAX_FILE => Err(failed(format!("it is larger than {} MiB", MAX_FILE >> 20))),
+        Ok(_) => Ok(text),
+        Err(error) => Err(failed(crate::error::reason(&error))),
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use classmate_pool::internal::negotiate::directory::{NAMED_SLOTS, SlotAttributes
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_wire::internal::first_answer;
-use classmate_wire::{AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query, Token};
+use classmate_wire::{AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query};
 
 /// The heading of the options. Each names it: a heading for the structure would hold for whatever follows.
 const HEADING: &str = "Live pool";
@@ -78,17 +78,8 @@ impl CollectorArguments {
 
     /// A client with the proofs of identity that the user has.
     pub(super) fn client(&self) -> Result<Client, Failure> {
-        if self.token.is_none() && self.ca.is_none() {
-            return Ok(Client::new(Credentials::of_user()).with_semantics(language::chosen()));
-        }
-        let mut credentials = Credentials::none().required();
-        if let Some(path) = &self.token {
-            credentials = credentials.with_tokens(Token::read(path)?);
-        }
-        if let Some(authorities) = &self.ca {
-            let own = self.certificate.as_deref().map(|path| (path, self.key.as_deref().unwrap_or(path)));
-            credentials = credentials.with_ssl(authorities, own)?;
-        }
+        let own = self.certificate.as_deref().map(|path| (path, self.key.as_deref().unwrap_or(path)));
+        let credentials = Credentials::in_files(self.token.as_deref(), self.ca.as_deref(), own)?;
         Ok(Client::new(credentials).with_semantics(language::chosen()))
     }
 
