@@ -6,7 +6,6 @@ import functools
 import json
 import os
 import queue
-import re
 import shutil
 import signal
 import subprocess
@@ -26,9 +25,6 @@ VERSION = "25.14.1"
 
 def known(folder, pool, differences, binary, first):
     """The known reason why a cycle may differ, or None; `first`: the negotiator has just started."""
-    with open(f"{folder}/NegotiatorLog", errors="replace") as log:
-        if re.search(r"quota limit of -?nan", log.read()):
-            return "Q38: a group's part of nothing"
     if not first:
         with open(f"{folder}/NegotiatorLog", errors="replace") as log:
             before, _, cycle = log.read().rpartition("Started Negotiation Cycle")

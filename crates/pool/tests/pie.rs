@@ -195,6 +195,25 @@ fn what_a_group_is_due_in_a_later_round_is_cut_to_the_room_of_its_parent() {
     }
 }
 
+/// A cycle of condor_negotiator 25.14.1: two partitionable slots of 16 cores, static quotas, and jobs of a group that wants 6. Its first match is
+/// charged with 16, so nobody lacks anything of what is granted in round 2, where the group uses less than its quota of 20: 0/0, and no further match
+/// (`docs/reference/group-quotas.md` 6.2).
+#[test]
+fn a_group_without_a_limit_that_can_be_computed_matches_nothing_more() {
+    let config = "GROUP_NAMES = physics, physics.top, chem\nGROUP_QUOTA_physics = 20\nGROUP_QUOTA_physics.top = 8\n\
+                  GROUP_QUOTA_chem = 12\nGROUP_ACCEPT_SURPLUS = True\nGROUP_ACCEPT_SURPLUS_chem = False";
+    let slots =
+        ["m1", "m2"].map(|name| idle(name, "Cpus = 16; SlotType = \"Partitionable\"; PartitionableSlot = true"));
+    let top = jobs("physics.top.carol", 112, 2, "RequestCpus = 4; Requirements = TARGET.Memory > 9999");
+    let all = [jobs("physics.dave", 113, 6, ""), top];
+    let mut submitters = vec![submitter("physics.dave", 6, 0), submitter("physics.top.carol", 2, 0)];
+    submitters[1].insert("WeightedIdleJobs", 8);
+    let outcome =
+        negotiate(&pool(config, slots.into(), &all, submitters, &["physics.dave", "physics.top.carol"])).unwrap();
+    assert_eq!(outcome.matches.len(), 1);
+    assert_eq!(outcome.groups.iter().find(|group| group.name == "physics").unwrap().rounds.len(), 2);
+}
+
 /// Refusals of a cycle in both ways of looking for slots, which must be the same.
 fn reasons(snapshot: &Snapshot) -> Vec<String> {
     let reasons = |matcher| {

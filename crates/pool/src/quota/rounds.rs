@@ -36,19 +36,15 @@ pub struct Call {
     pub group: usize,
     /// Limit of its usage in all; none where HTCondor computes 0/0.
     pub limit: Option<f64>,
-    /// Its entitlement: its grant, or its quota if that is more; without a limit, at most the rest under strict
-    /// enforcement.
-    pub due: f64,
     /// True if the usage of the group does not count against the limit: that of the root, when groups that regroup
     /// negotiate there once more.
     pub unbounded: bool,
 }
 
 impl Call {
-    /// The limit as the negotiator gets it: a whole number. Where HTCondor computes 0/0 the limit is the entitlement of
-    /// the group, which requests no more.
+    /// The limit as the negotiator gets it: a whole number. What HTCondor computes as 0/0 is the lowest one.
     pub fn whole_limit(&self) -> i32 {
-        self.limit.unwrap_or(self.due) as i32
+        self.limit.map_or(i32::MIN, |limit| limit as i32)
     }
 }
 
@@ -273,12 +269,8 @@ impl<'t> Rounds<'t> {
             }
             self.called = true;
             let limit = self.limit(group, gap);
-            let mut due = allocated.max(self.states[group].quota);
-            if limit.is_none() && self.rules.strict {
-                due = self.strict(group, due);
-            }
             let unbounded = group == ROOT && (self.tree.autoregroup || self.rules.flat);
-            let call = Call { group, limit, due, unbounded };
+            let call = Call { group, limit, unbounded };
             if let Some(round) = self.record.last_mut() {
                 round.calls.push(call);
             }

@@ -136,7 +136,8 @@ pub fn summaries(tree: &GroupTree, rounds: &Rounds<'_>, demand: &[f64]) -> Vec<G
     for round in rounds.record() {
         let mut of_round = vec![Vec::new(); tree.len()];
         for call in &round.calls {
-            of_round[call.group].push(call.whole_limit());
+            // Nothing is matched where the limit cannot be computed.
+            of_round[call.group].push(call.limit.map_or(0, |_| call.whole_limit()));
         }
         limits.push(of_round);
     }
