@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import queue
+import re
 import shutil
 import signal
 import subprocess
