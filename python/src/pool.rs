@@ -1,7 +1,7 @@
 //! Pools: reading, cycles, explanations, what-if, and the tables of ads. Results leave as JSON, whose names are those of
 //! the command; the Python files make objects and tables of them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use classmate_advice::{audit_autoclusters, explain_job, what_if};
 use classmate_config::{Config, ConfigError};
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_pool::{AccountantLog, JobId, LoadError, Snapshot, negotiate};
-use classmate_wire::{Address, Client, Credentials, LivePool, Query, Token, WireError};
+use classmate_wire::{Address, Client, Credentials, LivePool, Query, WireError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;

@@ -399,14 +399,14 @@ fn random_pools_are_matched_alike() {
         let classes = agree(&format!("pool {seed}"), &snapshot);
         (classes, cycle(&snapshot, Matcher::default()).outcome.matches.len())
     });
-    let by_classes = || compared.iter().filter_map(|(classes, _)| *classes);
+    let by_classes = || compared.iter().filter_map(|(classes, _)| classes.as_ref());
     let fast = by_classes().count() as u64;
     let matches: usize = compared.iter().map(|(_, matches)| matches).sum();
     // Otherwise nothing was compared with anything.
     assert!(fast * 2 > pools && matches as u64 > pools, "{fast} of {pools} by classes, {matches} matches");
     let counted = |reason: fn(&ClassCounts) -> Option<&'static str>| {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        for reason in by_classes().filter_map(|classes| reason(&classes)) {
+        for reason in by_classes().filter_map(|classes| reason(classes)) {
             *counts.entry(reason).or_default() += 1;
         }
         counts
