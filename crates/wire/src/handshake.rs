@@ -144,7 +144,9 @@ impl Handshake<'_> {
         // The list may not be empty, even if no authentication is wanted.
         let names = if names.is_empty() { "FS,TOKEN".to_owned() } else { names.join(",") };
         connection.put_int(DC_AUTHENTICATE).put_ad(&self.policy(target, &names, &pair.public())).send()?;
-        connection.waits_for("its security policy; it may demand another one, or not know the command");
+        connection.waits_for(
+            "its security policy; it may not run behind this port, demand another policy, or not know the command",
+        );
         let mut ads = AdStream::of_handshake();
         let reply = ads.read(connection, true)?;
         connection.end()?;

@@ -168,12 +168,19 @@ impl ChangeReader {
             text: format!("the access point {what} of submitter {name}"),
         };
         let is_new = |key: &_, ad: &ClassAd| old.get(key).is_none_or(|earlier| counts(earlier) != counts(ad));
-        let updated = new.iter().filter(|(key, ad)| is_new(key, ad));
+        // An access point that is restarted has another address.
+        let is_restarted = |key: &_, ad: &ClassAd| {
+            old.get(key).is_some_and(|earlier| self.text(earlier, "ScheddIpAddr") != self.text(ad, "ScheddIpAddr"))
+        };
+        let updated = new.iter().filter(|(key, ad)| is_new(key, ad) || is_restarted(key, ad));
         // Of several new ads the last one is seen.
         let (between, later): (Vec<_>, Vec<_>) = updated.partition(|(_, ad)| self.is_between(ad, "LastHeardFrom"));
         let withdrawn = old.keys().filter(|key| !new.contains_key(*key));
         let sent = |ads: Vec<(&(String, Option<String>), &ClassAd)>| {
-            let mut sent: Vec<_> = ads.into_iter().map(|((name, _), _)| change(name, "sent a new ad")).collect();
+            let what = |key: &_, ad: &ClassAd| {
+                if is_restarted(key, ad) { "was restarted, and sent a new ad" } else { "sent a new ad" }
+            };
+            let mut sent: Vec<_> = ads.into_iter().map(|(key, ad)| change(&key.0, what(key, ad))).collect();
             sent.sort_by(|one, other| one.text.cmp(&other.text));
             sent
         };
@@ -188,7 +195,8 @@ impl ChangeReader {
 /// The first attribute of a slot that decides and has another value, in words. What is left of a slot that the cycle matched is no
 /// evidence.
 fn changed(earlier: &ClassAd, ad: &ClassAd, is_taken: bool) -> Option<String> {
-    let shown = |ad: &ClassAd, name: &str| ad.get(name).map(|value| value.to_string()).unwrap_or_default();
+    let shown =
+        |ad: &ClassAd, name: &str| ad.get(name).map_or_else(|| "undefined".to_owned(), |value| value.to_string());
     let names = DECISIVE.iter().chain(if is_taken { [].iter() } else { LEFT.iter() });
     names.copied().find_map(|name| {
         let (from, to) = (shown(earlier, name), shown(ad, name));

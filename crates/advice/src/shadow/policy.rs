@@ -24,7 +24,7 @@ use classmate_pool::{SimulationPlan, SimulationResult, SlotCluster, Snapshot, Wo
 pub struct PolicyFigures {
     /// Core-seconds in use as a fraction of all, 0 to 1.
     pub share: f64,
-    /// Mean time from arrival to the first start, seconds.
+    /// Mean time from arrival to the first start of the jobs that started, seconds.
     pub wait: f64,
     /// The longest of these times, seconds.
     pub longest: i64,
@@ -83,7 +83,7 @@ pub fn compare_policies(
     };
     let mut rows: BTreeMap<String, PolicyRow> = BTreeMap::new();
     let mut used = BTreeMap::new();
-    add(&workload, &mut rows, until, FigureOf::Happened, |at, name| {
+    add(&workload, &mut rows, FigureOf::Happened, |at, name| {
         let job = &workload.arrivals[at];
         let seconds = (job.run_time + number(job, CUT_TIME)) as f64 * f64::from(job.cores);
         *used.entry(name.to_owned()).or_insert(0.0) += seconds;
@@ -96,7 +96,7 @@ pub fn compare_policies(
     }
     for (config, figures) in [(&base.config, FigureOf::Present), (other, FigureOf::Other)] {
         let (result, runs) = simulated(&workload, base, config, until)?;
-        add(&workload, &mut rows, until, figures, |at, _| (runs[at].start, u64::from(runs[at].preemptions)));
+        add(&workload, &mut rows, figures, |at, _| (runs[at].start, u64::from(runs[at].preemptions)));
         for entity in &result.submitters {
             figures.of(rows.entry(entity.name.clone()).or_default()).share = entity.share;
         }
@@ -111,7 +111,6 @@ pub fn compare_policies(
 fn add(
     workload: &Workload,
     rows: &mut BTreeMap<String, PolicyRow>,
-    until: i64,
     column: FigureOf,
     mut fate: impl FnMut(usize, &str) -> (Option<i64>, u64),
 ) {
@@ -119,11 +118,11 @@ fn add(
         let name = String::from_utf8_lossy(&workload.submitters[job.submitter].name).into_owned();
         for name in [name, String::new()] {
             let (start, preemptions) = fate(at, &name);
-            let wait = (start.unwrap_or(until) - job.submit).max(0);
             let figures = column.of(rows.entry(name).or_default());
-            figures.longest = figures.longest.max(wait);
             figures.preemptions += preemptions;
-            if start.is_some() {
+            if let Some(start) = start {
+                let wait = (start - job.submit).max(0);
+                figures.longest = figures.longest.max(wait);
                 figures.started += 1;
                 // The mean so far.
                 figures.wait += (wait as f64 - figures.wait) / figures.started as f64;
@@ -192,8 +191,8 @@ mod tests {
         assert_eq!((row("").happened.wait, row("a@x").happened.share), (310.0, 0.5));
         // Simulated, the first job starts at once and the other one when it ends, at 700, until which both have 600 s.
         assert_eq!((row("").present.longest, row("a@x").present.share, row("b@x").present.share), (600, 0.5, 0.5));
-        // Under the other policy only b runs.
-        assert_eq!((row("a@x").other.started, row("b@x").other.share), (0, 1.0));
+        // Under the other policy only b runs; the wait of a has no end.
+        assert_eq!((row("a@x").other.started, row("a@x").other.longest, row("b@x").other.share), (0, 0, 1.0));
         assert_eq!(compare_policies(Vec::new(), &base, &other, (1, 0)).unwrap(), None);
     }
 }

@@ -120,6 +120,20 @@ fn a_slot_or_submitter_that_changed_by_the_next_reading_is_the_cause() {
 }
 
 #[test]
+fn an_access_point_that_was_restarted_is_the_cause() {
+    let of_schedd = |port: u32, heard: i64| {
+        let text = format!(
+            "[Name = \"a@x\"; ScheddName = \"s\"; ScheddIpAddr = \"<127.0.0.1:{port}>\"; IdleJobs = 2; RunningJobs = 0; \
+             LastHeardFrom = {heard}]"
+        );
+        Snapshot { submitters: Some(vec![ClassAd::parse(text.as_bytes()).unwrap()]), ..pool() }
+    };
+    let found = causes(&of_schedd(1, 80), &of_schedd(2, 95), &made(&[(1, "slot1@m")]), ActualSource::Log);
+    let restarted = "the access point was restarted, and sent a new ad of submitter a@x";
+    assert_eq!(found, [DifferenceCause::Changed(restarted.to_owned())]);
+}
+
+#[test]
 fn matches_of_other_clusters_and_slots_are_not_as_predicted() {
     let (before, mut after) = (pool(), pool());
     after.slots[0].insert("Cpus", 0_i64);

@@ -1,17 +1,22 @@
 //! The load of a pool in the state directory, and what another policy would have done with it.
 
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Now};
+use crate::cli::input::Notes;
+use crate::cli::{Failure, Now, complain};
+use crate::report::Color;
+use classmate::internal::format::room::Room;
 use classmate::{ClassAd, Format, Writer};
 use classmate_advice::internal::shadow::load::LoadRecorder;
 use classmate_advice::internal::shadow::policy::{PolicyComparison, compare_policies};
 use classmate_config::Config;
 use classmate_pool::Snapshot;
+use classmate_pool::internal::negotiate::directory::{AdInput, read_ads};
+use classmate_pool::internal::negotiate::rules::Rules;
 
 /// The size at which the file of jobs is rotated; one older file is kept.
 const MAX_BYTES: u64 = 256 << 20;
@@ -20,6 +25,12 @@ const MAX_BYTES: u64 = 256 << 20;
 const PAUSE: Duration = Duration::from_hours(1);
 const FACTOR: u32 = 100;
 
+/// Jobs that ended and wait for a file that cannot be written; further ones are lost.
+const MAX_UNWRITTEN: usize = 10_000;
+
+/// A comparison, or none if no job has run.
+type Compared = Result<Option<PolicyComparison>, Failure>;
+
 /// The jobs of a pool, in a file when they have ended, and the policy to compare with.
 pub(super) struct RecordedLoad {
     recorder: LoadRecorder,
@@ -27,58 +38,173 @@ pub(super) struct RecordedLoad {
     other: Config,
     /// The pool at the start.
     base: Snapshot,
+    /// Jobs that ended and are not in the file yet.
+    unwritten: Vec<ClassAd>,
+    /// The reason why the file could not be written last time.
+    wrong: Option<String>,
     /// The time of the next comparison.
     due: Instant,
+    /// The comparison that is made now, and its start.
+    running: Option<(JoinHandle<Compared>, Instant)>,
 }
 
 impl RecordedLoad {
     /// A record that begins now.
-    pub(super) fn new(directory: &Path, other: Config, base: Snapshot) -> Self {
-        let recorder = LoadRecorder::new(Now::Wall.seconds());
-        RecordedLoad { recorder, directory: directory.to_owned(), other, base, due: Instant::now() + PAUSE }
+    ///
+    /// # Errors
+    /// A setting of the other policy that is wrong.
+    pub(super) fn new(directory: &Path, other: Config, base: Snapshot) -> Result<Self, Failure> {
+        Rules::read(&other, &base.settings())?;
+        Ok(RecordedLoad {
+            recorder: LoadRecorder::new(Now::Wall.seconds()),
+            directory: directory.to_owned(),
+            other,
+            base,
+            unwritten: Vec::new(),
+            wrong: None,
+            due: Instant::now() + PAUSE,
+            running: None,
+        })
     }
 
     fn file(&self, is_old: bool) -> PathBuf {
         self.directory.join(if is_old { "jobs.1.ads" } else { "jobs.ads" })
     }
 
-    /// Takes the jobs of a reading, and appends those that ended to the file.
-    pub(super) fn observe(&mut self, jobs: &[ClassAd], now: i64, is_whole: bool) -> io::Result<()> {
-        let ended = self.recorder.observe(jobs, now, is_whole);
-        if ended.is_empty() {
-            return Ok(());
+    /// Takes the jobs of a reading, and appends those that ended to the file. Returns the reason if that is not possible, when it
+    /// is a new one; the jobs are written later then.
+    pub(super) fn observe(&mut self, jobs: &[ClassAd], now: i64, is_whole: bool) -> Option<String> {
+        self.unwritten.extend(self.recorder.observe(jobs, now, is_whole));
+        if self.unwritten.is_empty() {
+            return None;
         }
+        let Err(error) = self.write() else {
+            self.unwritten.clear();
+            self.wrong = None;
+            return None;
+        };
+        self.unwritten.truncate(MAX_UNWRITTEN);
+        let reason = Some(Failure::writing(self.file(false).display(), &error).message().to_owned());
+        let is_new = self.wrong != reason;
+        self.wrong = reason;
+        self.wrong.clone().filter(|_| is_new)
+    }
+
+    fn write(&self) -> io::Result<()> {
         let path = self.file(false);
         if fs::metadata(&path).is_ok_and(|facts| facts.len() > MAX_BYTES) {
             fs::rename(&path, self.file(true))?;
         }
         let mut text = Vec::new();
         let mut writer = Writer::new(&mut text, Format::Long);
-        for ad in &ended {
+        for ad in &self.unwritten {
             writer.write(ad)?;
         }
         writer.finish()?;
         text.push(b'\n');
-        io::Write::write_all(&mut OpenOptions::new().create(true).append(true).open(path)?, &text)
+        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        let before = file.metadata()?.len();
+        let written = file.write_all(&text);
+        if written.is_err() {
+            // All of it is written again later.
+            file.set_len(before)?;
+        }
+        written
     }
 
-    /// The load so far under the other policy, if it is time; `None` also if no job has run.
-    pub(super) fn compare(&mut self, is_end: bool) -> Result<Option<PolicyComparison>, Failure> {
-        let started = Instant::now();
-        if !is_end && started < self.due {
-            return Ok(None);
+    /// The load so far under the other policy, when a comparison is complete, which takes place beside the watch; at the end it is
+    /// waited for. `None` also if no job has run.
+    pub(super) fn compare(&mut self, is_end: bool) -> Compared {
+        let result = match self.running.take_if(|(thread, _)| is_end || thread.is_finished()) {
+            Some((thread, started)) => {
+                let result = joined(thread);
+                // Also after a failure, which is likely to come again.
+                self.due = Instant::now() + PAUSE.max(started.elapsed() * FACTOR);
+                result
+            }
+            None => Ok(None),
+        };
+        if is_end {
+            return joined(self.comparison());
         }
-        // Also after a failure, which is likely to come again.
-        self.due = started + PAUSE;
-        let (now, settings, mut notes) = (Now::Wall.seconds(), self.base.settings(), Notes::default());
-        let mut ads = Vec::new();
+        if self.running.is_none() && Instant::now() >= self.due {
+            self.running = Some((self.comparison(), Instant::now()));
+        }
+        result
+    }
+
+    /// Starts a comparison of what is known now.
+    fn comparison(&self) -> JoinHandle<Compared> {
+        let (base, other, now) = (self.base.clone(), self.other.clone(), Now::Wall.seconds());
+        let files = self.files();
+        let (mut more, left_out) = self.recorder.running(now);
+        more.extend_from_slice(&self.unwritten);
+        std::thread::spawn(move || {
+            let (options, mut notes) = (base.settings().parse_options(), Notes::default());
+            let mut ads = Vec::new();
+            for file in files? {
+                let (read, (name, report)) = read_ads(file, &options, None, |ad, ()| ad)?;
+                notes.add(&name, report);
+                ads.extend(read);
+            }
+            notes.lines(Color::Off).iter().for_each(|line| complain(line));
+            ads.extend(more);
+            Ok(compare_policies(ads, &base, &other, (now, left_out))?)
+        })
+    }
+
+    /// The files as they are now: another thread reads them, while they grow and are rotated.
+    fn files(&self) -> Result<Vec<AdInput>, Failure> {
+        let mut files = Vec::new();
         for path in [true, false].map(|is_old| self.file(is_old)).iter().filter(|path| path.exists()) {
-            ads.extend(input::ads(path, &settings, &mut notes)?);
+            let opened = File::open(path).and_then(|file| Ok((file.metadata()?.len(), file)));
+            let (size, file) = opened.map_err(|error| Failure::reading(path.display(), &error))?;
+            let (reader, name) = (Box::new(BufReader::new(file.take(size))), path.display().to_string());
+            files.push(AdInput { reader, name, room: Room::default() });
         }
-        let (running, left_out) = self.recorder.running(now);
-        ads.extend(running);
-        let comparison = compare_policies(ads, &self.base, &self.other, (now, left_out))?;
-        self.due = Instant::now() + PAUSE.max(started.elapsed() * FACTOR);
-        Ok(comparison)
+        Ok(files)
+    }
+}
+
+/// The result of a comparison, which is waited for.
+fn joined(thread: JoinHandle<Compared>) -> Compared {
+    thread.join().unwrap_or_else(|_| Err(Failure::new("the comparison of policies ended early")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(number: i64) -> ClassAd {
+        let text = format!(
+            "[ClusterId = {number}; ProcId = 0; JobStatus = 2; User = \"a@x\"; Owner = \"a\"; JobUniverse = 5; \
+             GlobalJobId = \"s#{number}.0\"; RequestCpus = 1; QDate = 50; JobCurrentStartDate = 60]"
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn jobs_wait_for_a_file_that_cannot_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("missing");
+        let mut load = RecordedLoad::new(&directory, Config::default(), Snapshot::default()).unwrap();
+        let now = Now::Wall.seconds();
+        assert_eq!(load.observe(&[job(1), job(2), job(3)], now, true), None);
+        let reason = load.observe(&[job(2), job(3)], now + 1, true).unwrap();
+        assert!(reason.ends_with("jobs.ads`: no such file or directory"), "{reason}");
+        // Known already.
+        assert_eq!(load.observe(&[job(3)], now + 2, true), None);
+        fs::create_dir(&directory).unwrap();
+        assert_eq!(load.observe(&[job(3)], now + 3, true), None);
+        let written = fs::read_to_string(directory.join("jobs.ads")).unwrap();
+        assert_eq!(written.matches("\nClusterId = ").count() + usize::from(written.starts_with("ClusterId")), 2);
+        assert!(load.unwritten.is_empty());
+    }
+
+    #[test]
+    fn a_policy_that_is_wrong_is_no_policy() {
+        let other = Config::parse("other.conf", b"NEGOTIATOR_PRE_JOB_RANK = (").unwrap();
+        let error = RecordedLoad::new(Path::new("x"), other, Snapshot::default()).err().unwrap();
+        assert!(error.shown().contains("NEGOTIATOR_PRE_JOB_RANK"), "{}", error.shown());
     }
 }

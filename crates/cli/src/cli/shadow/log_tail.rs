@@ -30,6 +30,8 @@ pub(super) struct LogTail {
     cycles: VecDeque<CycleRecord>,
     /// Decisions of a log that does not mark cycles.
     loose: CycleRecord,
+    /// Cycles that were passed over.
+    passed: Vec<PublishedCycle>,
 }
 
 impl LogTail {
@@ -37,12 +39,19 @@ impl LogTail {
     pub(super) fn at_end(path: &Path) -> io::Result<Self> {
         let (identity, offset) = facts(&File::open(path)?)?;
         let (unfinished, cycles) = (Vec::new(), VecDeque::new());
-        Ok(LogTail { path: path.to_owned(), identity, offset, unfinished, cycles, loose: CycleRecord::default() })
+        let (path, loose, passed) = (path.to_owned(), CycleRecord::default(), Vec::new());
+        Ok(LogTail { path, identity, offset, unfinished, cycles, loose, passed })
     }
 
     /// The path.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The cycles before those that were asked for, which nobody asked for: the negotiator did not publish them, or no longer
+    /// when it was asked.
+    pub(super) fn passed(&mut self) -> Vec<PublishedCycle> {
+        std::mem::take(&mut self.passed)
     }
 
     /// The record of a cycle that has ended, and its clock; `None` if the log does not have its matches. `updated`: the time
@@ -53,7 +62,11 @@ impl LogTail {
         updated: Option<i64>,
     ) -> io::Result<Option<(CycleRecord, i64)>> {
         let clock = self.read(cycle, updated)?;
-        while self.cycles.front().is_some_and(|one| one.started.is_some_and(|start| start < cycle.started - 1)) {
+        while let Some(one) = self.cycles.front()
+            && let Some(started) = one.started.filter(|start| *start < cycle.started - 1)
+        {
+            let ended = one.last_decision().unwrap_or(started);
+            self.passed.push(PublishedCycle { started, ended, ..PublishedCycle::default() });
             self.cycles.pop_front();
         }
         let is_it = |one: &CycleRecord| one.started.is_none_or(|start| (start - cycle.started).abs() <= 1);
@@ -198,6 +211,12 @@ mod tests {
         assert_eq!(slots(tail.record(&cycle(2, 1), None).unwrap()), ["s2@m"]);
         // A cycle that the negotiator has published and the log does not have.
         assert_eq!(tail.record(&cycle(3, 2), None).unwrap(), None);
+        assert!(tail.passed().is_empty());
+        // Two that it did not publish, because it was restarted.
+        [4, 5, 6].iter().for_each(|minute| append(&path, &written(*minute, "s3@m")));
+        assert_eq!(slots(tail.record(&cycle(6, 1), None).unwrap()), ["s3@m"]);
+        let passed = tail.passed().into_iter().map(|one| (one.started, one.ended)).collect::<Vec<_>>();
+        assert_eq!(passed, [4, 5].map(|minute| (cycle(minute, 1).started, cycle(minute, 1).started + 1)));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(super) struct ShadowArguments {
     /// Directory for the results and for resuming, which is created if necessary
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Another configuration of the negotiator: simulate what it would have done with the load, next to what happened
+    /// Another configuration of the negotiator, complete: simulate what it would have done with the load, next to what happened
     #[arg(long, value_name = "FILE", requires = "state")]
     policy: Option<PathBuf>,
     /// Pause between two readings of the pool, at least; three times as long as a reading takes

@@ -110,11 +110,11 @@ impl<'r> Watcher<'r> {
         let mut base = self.reader.read(SlotAttributes::All, false)?.snapshot;
         base.jobs.clear();
         base.submitters = None;
-        self.load = Some(RecordedLoad::new(directory, other, base));
+        self.load = Some(RecordedLoad::new(directory, other, base)?);
         Ok(())
     }
 
-    /// The load under the other policy, now and then and at the end.
+    /// The load under the other policy, each time that it was compared, and at the end.
     pub(super) fn compare_policies(&mut self, is_end: bool) -> Result<Option<PolicyComparison>, Failure> {
         self.load.as_mut().map_or(Ok(None), |load| load.compare(is_end))
     }
@@ -167,10 +167,8 @@ impl<'r> Watcher<'r> {
         let mut notes = Notes::default();
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
         let mut unread = read.failures;
-        if let Some(load) = &mut self.load
-            && let Err(error) = load.observe(&read.snapshot.jobs, began, unread.is_empty())
-        {
-            seen.events.push(format!("cannot record the jobs that ended: {error}"));
+        if let Some(load) = &mut self.load {
+            seen.events.extend(load.observe(&read.snapshot.jobs, began, unread.is_empty()));
         }
         let warnings = if read.has_config { notes.lines(Color::Off) } else { vec![NO_CONFIG.to_owned()] };
         let cycles = self.look()?;
@@ -227,6 +225,7 @@ impl<'r> Watcher<'r> {
                 };
                 // Its lines are not those of the next cycle.
                 let _ = self.log.as_mut().map(|log| log.record(&published, None));
+                self.pass(history, seen);
                 match &mut self.pending {
                     Some(pending) => pending.followers.push((published, reason)),
                     None => seen.cycles.push(history.add(&published, None, ShadowResult::missed(reason))),
@@ -234,6 +233,7 @@ impl<'r> Watcher<'r> {
                 continue;
             };
             let (record, clock) = self.record(&published, &before, seen);
+            self.pass(history, seen);
             before.snapshot.now = clock;
             let pending = Pending { published, before, record, since: Instant::now(), followers: Vec::new() };
             match compared(&pending, None) {
@@ -243,6 +243,17 @@ impl<'r> Watcher<'r> {
                     seen.cycles.push(history.add(&pending.published, read, ShadowResult::Compared(cycle)));
                 }
                 _ => self.pending = Some(pending),
+            }
+        }
+    }
+
+    /// Lists the cycles that the negotiator did not show before it ended, or that others followed too fast.
+    fn pass(&mut self, history: &mut ShadowHistory, seen: &mut WatchStep) {
+        let reason = "only the log shows it: the negotiator was restarted, or ran more cycles than it publishes";
+        for published in self.log.as_mut().map(LogTail::passed).unwrap_or_default() {
+            match &mut self.pending {
+                Some(pending) => pending.followers.push((published, reason)),
+                None => seen.cycles.push(history.add(&published, None, ShadowResult::missed(reason))),
             }
         }
     }
