@@ -26,16 +26,16 @@ VERSION = "25.14.1"
 
 def known(folder, pool, differences, binary, first):
     """The known reason why a cycle may differ, or None; `first`: the negotiator has just started."""
-    if not first:
+    if not first and differences[0][0] in ("limit", "pie"):
         with open(f"{folder}/NegotiatorLog", errors="replace") as log:
-            before, _, cycle = log.read().rpartition("Started Negotiation Cycle")
+            *_, before, cycle = ["", *log.read().split("Started Negotiation Cycle")]
         if "round-robin (2)" in cycle:
             return "Q65: remainders of quotas go first to groups that lacked them before"
-        if differences[0][0] in ("limit", "pie") and " Preempting " in before:
+        if " Preempting " in before:
             return "Q65: users who lost slots in the cycle before are charged once more"
     if "RemoteGroup" in pool["config"].get("PREEMPTION_REQUIREMENTS", "") and first:
         return "Q37: slots do not show groups in the first cycle"
-    if share_bucket(folder):
+    if share_bucket(folder, re.findall(r"\('([^']+)'", differences[0][1])):
         return "Q64: submitters in the order in which the collector heard of them"
     if differences[0][0] != "failure":
         exact, outcome = comparison.compare(binary, folder, exact_ties=True)
@@ -47,8 +47,8 @@ def known(folder, pool, differences, binary, first):
     return None
 
 
-def share_bucket(folder):
-    """Two submitters share a bucket of the collector's table, and the exported ads do not show their order."""
+def share_bucket(folder, differing):
+    """The two differing submitters share a bucket of the collector's table, and the exported ads do not show their order."""
     with open(f"{folder}/submitters.ads") as ads:
         names = re.findall(r'^Name = "(.*)"$', ads.read(), re.M)
     with open(f"{folder}/submitters.ads") as ads:
@@ -57,7 +57,9 @@ def share_bucket(folder):
     while len(names) / size >= 0.8:
         size = size * 2 + 1
     buckets = [functools.reduce(lambda hash, byte: (hash * 33 + byte) % 2**64, (name + schedd).encode(), 0) % size for name, schedd in zip(names, access_points)]
-    return names == sorted(names) and buckets == sorted(buckets) and len(set(buckets)) < len(buckets)
+    bucket = dict(zip(names, buckets))
+    ordered = names == sorted(names) and buckets == sorted(buckets)
+    return ordered and len(set(differing)) == 2 and len({bucket.get(name, name) for name in differing}) == 1
 
 
 class Player:

@@ -177,7 +177,7 @@ fn limited_are_those_refused_for_the_limit_and_those_whose_share_is_used_up() {
 }
 
 /// A parent that accepts no surplus with 9, of which dan uses 2, and below it a group with 9 that wants 20. Round 1: 9 due,
-/// cut to the 9 − 2 = 7 of the parent. Round 2: 7 granted, 9 due, nobody lacks anything of what is granted; the parent has
+/// cut to the 9 − 2 = 7 of the parent. Round 2: 7 granted, 9 due, no group lacks anything of what is granted; the parent has
 /// nothing left, so 7 is the end (`docs/reference/group-quotas.md` 6.2, 6.4).
 #[test]
 fn what_a_group_is_due_in_a_later_round_is_cut_to_the_room_of_its_parent() {
@@ -196,7 +196,7 @@ fn what_a_group_is_due_in_a_later_round_is_cut_to_the_room_of_its_parent() {
 }
 
 /// A cycle of condor_negotiator 25.14.1: two partitionable slots of 16 cores, static quotas, and jobs of a group that wants 6. Its first match is
-/// charged with 16, so nobody lacks anything of what is granted in round 2, where the group uses less than its quota of 20: 0/0, and no further match
+/// charged with 16, so no group lacks anything of what is granted in round 2, where the group uses less than its quota of 20: 0/0, and no further match
 /// (`docs/reference/group-quotas.md` 6.2).
 #[test]
 fn a_group_without_a_limit_that_can_be_computed_matches_nothing_more() {

@@ -170,8 +170,11 @@ fn submit(file: &Path, points: &[PlannedRun], output: &Path) -> Result<(), Failu
             || text.is_empty()
             || text.contains(|c: char| c.is_whitespace() || c == ',' || c == '"' || c == '\'' || c == '$')
         {
-            return Err(Failure::input(format!("--submit cannot transfer `{}`", path.display()))
-                .help("expected a path below the current directory, without blanks, commas, quotes and `$`"));
+            return Err(Failure::input(format!(
+                "--submit cannot transfer `{}`",
+                if below && text.is_empty() { "." } else { &text }
+            ))
+            .help("expected a path below the current directory, without blanks, commas, quotes and `$`"));
         }
     }
     let logs = output.join("logs");
@@ -215,7 +218,7 @@ fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }
 
-/// The file, or the entries of the directory without the one that results are written to.
+/// The file, or the entries of the directory, without hidden ones and the one that results are written to.
 fn transferred(path: &Path, output: &Path) -> Result<Vec<PathBuf>, Failure> {
     let directory = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     if !directory.is_dir() {
@@ -227,7 +230,8 @@ fn transferred(path: &Path, output: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     let failed = |error: std::io::Error| Failure::reading(directory.display(), &error);
     let entries = fs::read_dir(directory).map_err(failed)?.map(|entry| Ok(plain(&entry.map_err(failed)?.path())));
-    entries.filter(|entry| !entry.as_ref().is_ok_and(|entry| output.starts_with(entry))).collect()
+    let is_hidden = |entry: &Path| entry.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    entries.filter(|entry| !entry.as_ref().is_ok_and(|entry| output.starts_with(entry) || is_hidden(entry))).collect()
 }
 
 /// Writes a file so that it is never there in part.

@@ -234,7 +234,9 @@ impl<'a> QuotaDerivation<'a> {
             .calls
             .iter()
             .filter(|call| call.group == group)
-            .map(|call| call.limit.map_or_else(|| "none (0/0)".to_owned(), |_| call.whole_limit().to_string()))
+            .map(|call| {
+                call.limit.map_or_else(|| "0 (0/0: nothing is matched)".to_owned(), |_| call.whole_limit().to_string())
+            })
             .collect();
         if !calls.is_empty() {
             lines.push(format!("negotiated with limit {}", calls.join(", ")));

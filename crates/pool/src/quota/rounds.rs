@@ -34,7 +34,7 @@ pub struct QuotaPool {
 pub struct Call {
     /// The group.
     pub group: usize,
-    /// Limit of its usage in all; none where HTCondor computes 0/0.
+    /// Limit of its usage in all; none where HTCondor computes 0/0 and matches nothing.
     pub limit: Option<f64>,
     /// True if the usage of the group does not count against the limit: that of the root, when groups that regroup
     /// negotiate there once more.
