@@ -503,6 +503,28 @@ fn a_pool_with_ipv6_is_read() {
 }
 
 #[test]
+fn a_pool_without_a_name_is_that_of_the_configuration_of_this_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("condor_config");
+    std::fs::write(&file, "CONDOR_HOST = 127.0.0.1\nCOLLECTOR_HOST = $(CONDOR_HOST):1\n").unwrap();
+    let run = |config: &Path, more: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+        command.args(["ads", "--count", "--pool"]).env("CONDOR_CONFIG", config).env("HOME", folder.path());
+        more.map(|host| command.env("_CONDOR_COLLECTOR_HOST", host));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    let found = run(&file, None);
+    assert!(found.starts_with("error: cannot connect to `127.0.0.1:1`: connection refused\n"), "{found}");
+    let found = run(&file, Some("127.0.0.1:2"));
+    assert!(found.starts_with("error: cannot connect to `127.0.0.1:2`: connection refused\n"), "{found}");
+    std::fs::write(&file, "COLLECTOR_HOST =\n").unwrap();
+    let found = run(&file, None);
+    assert!(found.contains("condor_config` does not set COLLECTOR_HOST\n"), "{found}");
+}
+
+#[test]
 fn peers_that_are_not_daemons_give_one_message() {
     fails(&["ads", "--pool", "127.0.0.1:1"], "cannot connect to `127.0.0.1:1`: connection refused");
     fails(&["snapshot", "--pool", "127.0.0.1:1", "/nonexistent"], "cannot connect to `127.0.0.1:1`");

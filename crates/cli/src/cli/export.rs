@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
     let config = arguments.config.as_deref().map(|path| settings::pool(Some(path), None, false, streams.err));
     let client = arguments.place.client()?;
     let nothing = |_: &str, _: u64| ();
-    let mut reader = arguments.place.reader(&client, config.transpose()?, &nothing);
+    let mut reader = arguments.place.reader(&client, config.transpose()?, &nothing)?;
     let mut readings = ReadingCounts::default();
     let started = Instant::now();
     let first = PoolStatus::read(&mut reader)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, language};
+use crate::cli::{Failure, language, settings};
 use classmate::{ClassAd, EvalOptions, Report};
 use classmate_config::Config;
 use classmate_pool::Snapshot;
@@ -14,7 +14,7 @@ use classmate_pool::internal::negotiate::directory::{NAMED_SLOTS, SlotAttributes
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_wire::internal::first_answer;
-use classmate_wire::{AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query};
+use classmate_wire::{AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query, WireError};
 
 /// The heading of the options. Each names it: a heading for the structure would hold for whatever follows.
 const HEADING: &str = "Live pool";
@@ -22,9 +22,11 @@ const HEADING: &str = "Live pool";
 /// The addresses of a live pool's collectors.
 #[derive(clap::Args, Clone, Default, Debug)]
 pub(super) struct CollectorArguments {
-    /// Read a live pool: the address of its collector, or of several with commas in between
-    #[arg(id = "collectors", long = "pool", value_name = "HOST[:PORT]", value_delimiter = ',', help_heading = HEADING)]
-    collectors: Vec<Address>,
+    /// Read a live pool: the address of its collector, or of several with commas in between; without HOST, at the end, that
+    /// of HTCondor's configuration on this host
+    #[arg(id = "collectors", long = "pool", value_name = "HOST[:PORT]", value_delimiter = ',', num_args = 0..=1,
+        default_missing_value = OF_HOST, value_parser = collector, help_heading = HEADING)]
+    collectors: Vec<Collector>,
     /// Authenticate with an IDTOKEN in FILE [default: without authentication where the pool permits it]
     #[arg(long, value_name = "FILE", requires = "collectors", help_heading = HEADING)]
     token: Option<PathBuf>,
@@ -37,6 +39,24 @@ pub(super) struct CollectorArguments {
     /// The private key of the certificate (PEM) [default: in the file of the certificate]
     #[arg(long, value_name = "FILE", requires = "certificate", help_heading = HEADING)]
     key: Option<PathBuf>,
+}
+
+/// A value of `--pool`.
+#[derive(Clone, Debug)]
+enum Collector {
+    At(Address),
+    /// Those of this host's configuration.
+    OfHost,
+}
+
+/// The value that stands for none.
+const OF_HOST: &str = "(this host)";
+
+fn collector(text: &str) -> Result<Collector, String> {
+    if text == OF_HOST {
+        return Ok(Collector::OfHost);
+    }
+    text.parse().map(Collector::At).map_err(|error: WireError| error.to_string())
 }
 
 /// A live pool with all that a cycle reads.
@@ -72,8 +92,28 @@ impl CollectorArguments {
 
     /// Fails if no pool is given.
     pub(super) fn expect_given(&self) -> Result<(), Failure> {
-        let none = || Failure::input("no pool is given").help("name the collector: --pool HOST[:PORT]");
+        let none = || {
+            Failure::input("no pool is given").help(
+                "name the collector: --pool HOST[:PORT], or --pool alone for that of HTCondor's configuration on this host",
+            )
+        };
         if self.is_given() { Ok(()) } else { Err(none()) }
+    }
+
+    /// The addresses of all collectors.
+    fn addresses(&self) -> Result<Vec<Address>, Failure> {
+        let mut addresses = Vec::new();
+        for collector in &self.collectors {
+            match collector {
+                Collector::At(address) => addresses.push(address.clone()),
+                Collector::OfHost => {
+                    for host in settings::own_collectors()? {
+                        addresses.push(host.parse()?);
+                    }
+                }
+            }
+        }
+        Ok(addresses)
     }
 
     /// A client with the proofs of identity that the user has.
@@ -85,25 +125,20 @@ impl CollectorArguments {
 
     /// A reader of the pool, with a configuration if it is known.
     pub(super) fn reader<'r>(
-        &'r self,
+        &self,
         client: &'r Client,
         config: Option<Config>,
         progress: Progress<'r>,
-    ) -> LiveReader<'r> {
-        LiveReader {
-            collectors: &self.collectors,
+    ) -> Result<LiveReader<'r>, Failure> {
+        Ok(LiveReader {
+            collectors: self.addresses()?,
             client,
             known: config.clone(),
             given: config,
             progress,
             negotiator: None,
             generation: (None, None),
-        }
-    }
-
-    /// The name of the pool for people.
-    pub(super) fn name(&self) -> String {
-        self.collectors.first().map(ToString::to_string).unwrap_or_default()
+        })
     }
 
     /// Hands on ads of one type as they are received, until there are enough; none: jobs. Returns messages about access
@@ -115,10 +150,10 @@ impl CollectorArguments {
         notes: &mut Notes,
         take: &mut dyn FnMut(ClassAd) -> ControlFlow<()>,
     ) -> Result<Vec<String>, Failure> {
-        let client = self.client()?;
+        let (client, collectors) = (self.client()?, self.addresses()?);
         let nothing = |_: &str, _: u64| ();
         if let Some(kind) = kind.filter(|kind| *kind != AdType::Accounting) {
-            let mut ads = first_answer(&self.collectors, |collector| client.query(collector, kind, query))?;
+            let mut ads = first_answer(&collectors, |collector| client.query(collector, kind, query))?;
             for ad in ads.by_ref() {
                 if take(ad?).is_break() {
                     return Ok(Vec::new());
@@ -127,7 +162,7 @@ impl CollectorArguments {
             notes.add(&format!("the ads of {kind}"), ads.report().clone());
             return Ok(Vec::new());
         }
-        let mut pool = LivePool::locate(&client, &self.collectors, &nothing)?;
+        let mut pool = LivePool::locate(&client, &collectors, &nothing)?;
         if kind.is_some() {
             let _ = pool.accounting(query).into_iter().try_for_each(take);
         } else {
@@ -173,7 +208,7 @@ impl LiveArguments {
             bar.set_message(what.to_owned());
             bar.inc(count);
         };
-        let mut read = self.place.reader(&self.place.client()?, config, &progress).read(kept, priorities)?;
+        let mut read = self.place.reader(&self.place.client()?, config, &progress)?.read(kept, priorities)?;
         bar.finish_and_clear();
         for (name, report) in std::mem::take(&mut read.reports) {
             notes.add(&name, report);
@@ -197,7 +232,7 @@ pub(super) const NO_CONFIG: &str = "the configuration of the negotiator is not k
 
 /// Reads a pool as often as it is asked to.
 pub(super) struct LiveReader<'r> {
-    collectors: &'r [Address],
+    collectors: Vec<Address>,
     client: &'r Client,
     /// The configuration that was given, which replaces that of the negotiator.
     given: Option<Config>,
@@ -210,10 +245,15 @@ pub(super) struct LiveReader<'r> {
 }
 
 impl LiveReader<'_> {
+    /// The name of the pool for people.
+    pub(super) fn name(&self) -> String {
+        self.collectors.first().map(ToString::to_string).unwrap_or_default()
+    }
+
     /// Reads the pool, jobs first: they and the configuration decide which attributes of slots are needed.
     pub(super) fn read(&mut self, kept: SlotAttributes, priorities: bool) -> Result<LiveSnapshot, Failure> {
         let all = Query::all();
-        let mut pool = LivePool::locate(self.client, self.collectors, self.progress)?;
+        let mut pool = LivePool::locate(self.client, &self.collectors, self.progress)?;
         let settings = if self.known.is_none() { pool.settings() } else { None };
         let from_negotiator = || {
             let place = pool
@@ -246,7 +286,7 @@ impl LiveReader<'_> {
     pub(super) fn negotiator(&mut self) -> Result<ClassAd, Failure> {
         let daemon = match self.negotiator.take() {
             Some(daemon) => daemon,
-            None => LivePool::locate(self.client, self.collectors, self.progress)?.negotiator().cloned().ok_or_else(
+            None => LivePool::locate(self.client, &self.collectors, self.progress)?.negotiator().cloned().ok_or_else(
                 || {
                     Failure::input("the collector does not have an ad of a negotiator")
                         .help("check that the negotiator is running")

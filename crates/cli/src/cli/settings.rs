@@ -153,6 +153,34 @@ pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, commands: bool, co
     reading.whole(color)
 }
 
+/// Places of the configuration of HTCondor's tools, in the order in which they are tried.
+const OWN_FILES: [&str; 2] = ["/etc/condor/condor_config", "/usr/local/etc/condor_config"];
+
+/// The collectors that the configuration of this host names (`COLLECTOR_HOST`), as HTCondor's tools read it: the file in the
+/// environment variable `CONDOR_CONFIG` or in a usual place, its local files, and `_CONDOR_…` in the environment. It runs no commands.
+pub(super) fn own_collectors() -> Result<Vec<String>, Failure> {
+    let named = std::env::var_os("CONDOR_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let usual = || OWN_FILES.into_iter().map(PathBuf::from).find(|path| path.exists());
+    let Some(path) = named.or_else(usual) else {
+        return Err(Failure::input("this host does not have a configuration of HTCondor")
+            .help("name the collector of the pool: --pool HOST[:PORT]"));
+    };
+    let environment = std::env::vars_os().map(|(name, value)| (name.into_encoded_bytes(), value.into_encoded_bytes()));
+    let context = Context {
+        subsystem: "TOOL".to_owned(),
+        environment: environment.collect(),
+        semantics: language::chosen(),
+        ..Context::default()
+    };
+    let mut reading = Reading { config: Config::new(context), error: None };
+    reading.read(&path, true)?;
+    let hosts = reading.whole(Color::Off)?.list("COLLECTOR_HOST")?;
+    if hosts.is_empty() {
+        return Err(Failure::input(format!("`{}` does not set COLLECTOR_HOST", path.display())));
+    }
+    Ok(hosts.into_iter().map(|host| String::from_utf8_lossy(&host).into_owned()).collect())
+}
+
 /// The user maps of the negotiator.
 pub(super) fn user_maps(config: &Config, notes: &mut Notes) -> Result<Arc<UserMaps>, Failure> {
     let (maps, warnings) = config::user_map::user_maps(config, "NEGOTIATOR", &Disk)?;

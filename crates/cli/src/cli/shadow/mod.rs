@@ -90,7 +90,8 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
     let config = config.transpose()?;
     let client = arguments.place.client()?;
     let nothing = |_: &str, _: u64| ();
-    let reader = arguments.place.reader(&client, config, &nothing);
+    let reader = arguments.place.reader(&client, config, &nothing)?;
+    let name = reader.name();
     let mut watcher = Watcher::start(reader, arguments.match_log.as_deref(), arguments.every)?;
     let (directory, history) = match &arguments.state {
         Some(path) => StateDirectory::open(path).map(|(directory, history)| (Some(directory), history))?,
@@ -99,11 +100,8 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
     if let (Some(policy), Some(state)) = (&arguments.policy, &arguments.state) {
         watcher.record_load(state, settings::pool(Some(policy), None, false, streams.err)?)?;
     }
-    let mut history = history.unwrap_or_else(|| ShadowHistory {
-        pool: arguments.place.name(),
-        began: Now::Wall.seconds(),
-        ..ShadowHistory::default()
-    });
+    let mut history =
+        history.unwrap_or_else(|| ShadowHistory { pool: name, began: Now::Wall.seconds(), ..ShadowHistory::default() });
     let (began, before) = (Instant::now(), history.cycles);
     let is_over = |history: &ShadowHistory| {
         arguments.cycles.is_some_and(|most| history.cycles - before >= most)

@@ -50,10 +50,10 @@ pub(super) fn run(arguments: &TopArguments, streams: Streams) -> Result<(), Fail
     arguments.place.expect_given()?;
     let config = arguments.config.as_deref().map(|path| settings::pool(Some(path), None, false, streams.err));
     // The thread that reads may wait for a daemon when the command ends.
-    let place = &*leaked(arguments.place.clone());
-    let client = &*leaked(place.client()?);
+    let client = &*leaked(arguments.place.client()?);
     let nothing: Progress<'static> = &|_: &str, _: u64| ();
-    let mut reader = place.reader(client, config.transpose()?, nothing);
+    let mut reader = arguments.place.reader(client, config.transpose()?, nothing)?;
+    let name = reader.name();
     let started = Instant::now();
     let first = PoolStatus::read(&mut reader)?;
     if !std::io::stdout().is_terminal() {
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &TopArguments, streams: Streams) -> Result<(), Fail
     });
     let cannot = |error: std::io::Error| Failure::new(format!("cannot use the terminal: {}", io_reason(&error)));
     let mut terminal = ratatui::try_init().map_err(cannot)?;
-    let result = watch(&mut terminal, &mut TopView::new(place.name(), first), &receiver);
+    let result = watch(&mut terminal, &mut TopView::new(name, first), &receiver);
     ratatui::restore();
     result.map_err(cannot)
 }
