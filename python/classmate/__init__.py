@@ -1,30 +1,69 @@
 """Evaluate ClassAds, replay HTCondor negotiation cycles, and explain the results."""
 
+from __future__ import annotations
+
 import sys
 from importlib import import_module
-from types import ModuleType
 
-from ._classmate import ConfigurationError, Error, SnapshotError
-from .pool import Audit, Cycle, Difference, Explanation, Pool, fmt, lint, read_ads, semantics
-from .table import Column, Table
+# True for type checkers. Parts are imported when they are used: programs that need the language alone start fast.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+
+    from ._classmate import ConfigurationError, Error, SnapshotError
+    from .pool import AdScan, Advice, Audit, Cycle, Difference, Explanation, Pool, fmt, lint, read_ads, scan_ads, semantics
+    from .simulation import Comparison, Experiment, Simulation, TestResults, compare, experiment, simulate, test
+    from .table import Column, Table
 
 __all__ = [
+    "AdScan",
+    "Advice",
     "Audit",
     "Column",
+    "Comparison",
     "ConfigurationError",
     "Cycle",
     "Difference",
     "Error",
+    "Experiment",
     "Explanation",
     "Pool",
+    "Simulation",
     "SnapshotError",
     "Table",
+    "TestResults",
+    "compare",
+    "experiment",
     "fmt",
     "install_as_classad2",
     "lint",
     "read_ads",
+    "scan_ads",
     "semantics",
+    "simulate",
+    "test",
 ]
+
+_PARTS = {
+    "_classmate": "ConfigurationError Error SnapshotError",
+    "pool": "AdScan Advice Audit Cycle Difference Explanation Pool fmt lint read_ads scan_ads semantics",
+    "simulation": "Comparison Experiment Simulation TestResults compare experiment simulate test",
+    "table": "Column Table",
+}
+_MODULES = {name: module for module, names in _PARTS.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    part = globals()[name] = getattr(import_module(f".{module}", __name__), name)
+    return part
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def install_as_classad2() -> ModuleType:

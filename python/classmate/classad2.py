@@ -11,10 +11,14 @@ import os
 from collections.abc import Iterator, Mapping, MutableMapping
 from datetime import datetime, timedelta, timezone
 from enum import IntEnum
-from typing import Any, TextIO
 
 from . import _classmate
 from ._classmate import ClassAdException, lastError, quote, unquote
+
+# True for type checkers; the module takes long to import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TextIO
 
 __all__ = [
     "ClassAd",
@@ -54,7 +58,7 @@ class ParserType(IntEnum):
 Parser = ParserType
 
 
-class ClassAd(_classmate._ClassAd, MutableMapping[str, Any]):
+class ClassAd(_classmate._ClassAd, MutableMapping[str, "Any"]):
     """An ad: a mapping of names, without regard to case, to values and expressions.
 
     Booleans, integers, floats, strings, times (`datetime`) and lists are those of Python. Undefined and error are

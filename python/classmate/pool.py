@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -45,10 +46,12 @@ _version = semantics
 
 
 class Result:
-    """A result: its parts are attributes, lists of objects are tables."""
+    """A result: its parts are attributes, lists of objects are tables, and `str()` is the text that the command prints."""
 
-    def __init__(self, parts: Mapping[str, Any]) -> None:
-        self._parts = dict(parts)
+    def __init__(self, shown: tuple[str, str]) -> None:
+        parts, text = shown
+        self._parts: dict[str, Any] = json.loads(parts)
+        self._text = text.rstrip("\n")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns all parts, named as in the JSON output of the command `classmate`."""
@@ -66,6 +69,9 @@ class Result:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self._parts]
+
+    def __str__(self) -> str:
+        return self._text
 
     def __repr__(self) -> str:
         def shown(part: Any) -> str:
@@ -90,8 +96,8 @@ class Cycle(Result):
     Tables: `submitters`, `matches`, `rejections`, `negotiations`, `pies`, `groups`. Also `statistics` and `quirks`.
     """
 
-    def __init__(self, parts: Mapping[str, Any], pool: Pool) -> None:
-        super().__init__(parts)
+    def __init__(self, shown: tuple[str, str], pool: Pool) -> None:
+        super().__init__(shown)
         self._pool = pool
 
     def explain(self, job: str) -> Explanation:
@@ -112,6 +118,10 @@ class Explanation(Result):
 
 class Difference(Result):
     """The difference that a change to a pool makes to a cycle."""
+
+
+class Advice(Result):
+    """The changes of settings that reach goals: `remedies`, the best first. `met` is true if none is needed."""
 
 
 class Audit(Result):
@@ -210,19 +220,19 @@ class Pool:
 
     def negotiate(self, *, config: Configuration = None, seed: int | None = None) -> Cycle:
         """Runs a negotiation cycle, with further lines of configuration if there are any."""
-        return Cycle(json.loads(self._base.negotiate(_lines(config), seed)), self)
+        return Cycle(self._base.negotiate(_lines(config), seed), self)
 
     def explain(self, job: str) -> Explanation:
         """Explains why a job is idle. Raises a KeyError if there is no such job."""
-        parts = json.loads(self._base.explain(job))
-        if parts is None:
+        found = self._base.explain(job)
+        if found is None:
             raise KeyError(job)
-        return Explanation(parts)
+        return Explanation(found)
 
     def whatif(self, *, set: Configuration = None, drop: str | Iterable[str] = ()) -> Difference:
         """Compares cycles before and after a change: lines of configuration that are added, slots that are removed."""
         conditions = [drop] if isinstance(drop, str) else list(drop)
-        return Difference(json.loads(self._base.whatif(_lines(set), conditions)))
+        return Difference(self._base.whatif(_lines(set), conditions))
 
     def match(self, job: str | ClassAd | Mapping[str, Any], *, target: str = "slots") -> Column:
         """Tests one job, by its ID or its ad, against all slots: a column of booleans in the order of the slots."""
@@ -238,7 +248,24 @@ class Pool:
 
     def autoclusters(self) -> Audit:
         """Lists the significant attributes, and what each costs."""
-        return Audit(json.loads(self._base.autoclusters()))
+        return Audit(self._base.autoclusters())
+
+    def advise(
+        self,
+        goal: str | Iterable[str],
+        *,
+        cycles: int = 60,
+        interval: int = 600,
+        run_time: int | str = 3600,
+    ) -> Advice:
+        """Searches for quotas, surplus settings and priority factors that reach a goal such as `physics >= 90% of quota`, or several,
+        in cycles with an interval in seconds, as `classmate advise` does."""
+        goals = [goal] if isinstance(goal, str) else list(goal)
+        return Advice(self._base.advise(goals, cycles, interval, str(run_time)))
+
+    def report(self, name: str = "pool", *, config: Configuration = None, seed: int | None = None) -> str:
+        """Returns the page of `classmate report` about a cycle, under the name of the pool."""
+        return self._base.report(name, _lines(config), seed)
 
     def quotas(self) -> Table:
         """Returns the groups of a cycle with their quotas and what they were allocated."""
@@ -273,6 +300,41 @@ def fmt(text: str, *, kind: str = "expression", width: int = 100, semantics: str
         return _classmate._format(text, kind, width)
 
 
+class AdScan(Iterator[Table]):
+    """The ads of a file as tables, read one after another. `problems` tells what was skipped so far."""
+
+    def __init__(self, _base: _classmate._AdScan, most: int) -> None:
+        self._base, self._most = _base, most
+
+    def __next__(self) -> Table:
+        columns = self._base.batch(self._most)
+        if columns is None:
+            raise StopIteration
+        return Table._of(columns)
+
+    @property
+    def problems(self) -> list[str]:
+        """Messages about the ads that were skipped so far."""
+        return self._base.problems
+
+
+def scan_ads(
+    source: str | os.PathLike[str],
+    *,
+    attributes: Iterable[str] | None = None,
+    constraint: str | None = None,
+    batch: int = 10_000,
+    semantics: str | None = None,
+) -> AdScan:
+    """Reads a file of ads as `read_ads` does, but lazily: an iterator of tables of at most `batch` ads each, so that a file of any
+    size can be read. The columns, and their types, are those of the ads in a batch."""
+    if batch < 1:
+        raise ValueError(f"`batch` is {batch}: expected 1 or more")
+    names = None if attributes is None else list(attributes)
+    with _version(semantics):
+        return AdScan(_classmate._AdScan(os.fspath(source), names, constraint), batch)
+
+
 def read_ads(
     source: str | os.PathLike[str],
     *,
@@ -280,11 +342,12 @@ def read_ads(
     constraint: str | None = None,
     semantics: str | None = None,
 ) -> Table:
-    """Reads a file of ads, in any format, into a table of the values of some attributes or of all.
+    """Reads a file of ads, in any format, also compressed with gzip, into a table of the values of some attributes or of all.
 
     Undefined and error are null, times are seconds since 1970, lists and ads are text. A column of integers and reals is of
     reals; other mixtures are text.
     """
     names = None if attributes is None else list(attributes)
     with _version(semantics):
-        return Table._of(_classmate._read_ads(os.fspath(source), names, constraint))
+        columns = _classmate._AdScan(os.fspath(source), names, constraint).batch(sys.maxsize)
+    return Table._of(columns or [])

@@ -13,6 +13,8 @@ mod expr;
 mod key;
 mod pool;
 mod read;
+mod scan;
+mod simulate;
 mod table;
 mod world;
 
@@ -34,9 +36,13 @@ mod _classmate {
     #[pymodule_export]
     use crate::expr::ExprBase;
     #[pymodule_export]
-    use crate::pool::{ConfigurationError, Error, PoolBase, SnapshotError, read_ads};
+    use crate::pool::{ConfigurationError, Error, PoolBase, SnapshotError};
     #[pymodule_export]
     use crate::read::{AdReader, read_file};
+    #[pymodule_export]
+    use crate::scan::AdScan;
+    #[pymodule_export]
+    use crate::simulate::{RunBase, compare, experiment, test};
     #[pymodule_export]
     use crate::table::columns;
     #[pymodule_export]

@@ -6,8 +6,11 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use classmate::internal::eval::matching;
-use classmate::{ClassAd, Expr, Name, Reader, Scope, Semantics};
+use classmate::{ClassAd, Expr, Name, Scope, Semantics};
 use classmate_advice::{audit_autoclusters, explain_job, what_if};
+use classmate_cli::cli::library::{self, Failure};
+use classmate_cli::report::explain::ShownParts;
+use classmate_cli::report::{self, Color, outcome};
 use classmate_config::{Config, ConfigError};
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_pool::{AccountantLog, JobId, LoadError, Snapshot, negotiate};
@@ -17,6 +20,7 @@ use pyo3::prelude::*;
 use serde::Serialize;
 
 use crate::ad::AdBase;
+use crate::simulate::refused;
 use crate::table::{Cell, PyColumn, column};
 use crate::world;
 
@@ -43,7 +47,9 @@ pub(crate) fn detached<T: Send + 'static>(
     function: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (sender, mut receiver) = mpsc::channel();
-    std::thread::Builder::new().name("classmate".into()).spawn(move || sender.send(function()))?;
+    let semantics = world::semantics();
+    let work = move || sender.send(library::in_version(semantics, function));
+    std::thread::Builder::new().name("classmate".into()).spawn(work)?;
     loop {
         let waiting = &mut receiver;
         match py.detach(move || waiting.recv_timeout(Duration::from_millis(50))) {
@@ -56,14 +62,34 @@ pub(crate) fn detached<T: Send + 'static>(
     }
 }
 
-fn json(value: &impl Serialize) -> Result<String, String> {
+pub(crate) fn json(value: &impl Serialize) -> Result<String, String> {
     serde_json::to_string(value).map_err(|error| error.to_string())
+}
+
+/// A result as JSON, and as the command prints it.
+pub(crate) type Shown = (String, String);
+
+/// Makes both forms of a result.
+pub(crate) fn shown(
+    value: &impl Serialize,
+    write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
+) -> Result<Shown, String> {
+    let mut text = Vec::new();
+    write(&mut text).map_err(|error| error.to_string())?;
+    Ok((json(value)?, String::from_utf8_lossy(&text).into_owned()))
 }
 
 /// The error of a computation, before it is one of Python.
 enum Failed {
     Config(ConfigError),
+    Command(Failure),
     Other(String),
+}
+
+impl From<Failure> for Failed {
+    fn from(error: Failure) -> Self {
+        Failed::Command(error)
+    }
 }
 
 impl From<ConfigError> for Failed {
@@ -82,6 +108,7 @@ impl From<Failed> for PyErr {
     fn from(failed: Failed) -> Self {
         match failed {
             Failed::Config(error) => invalid(&error),
+            Failed::Command(error) => refused(&error),
             Failed::Other(error) => Error::new_err(error),
         }
     }
@@ -122,11 +149,11 @@ impl PoolBase {
         }
     }
 
-    fn run(
+    fn run<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        function: impl FnOnce(&Snapshot) -> Result<String, Failed> + Send + 'static,
-    ) -> PyResult<String> {
+        function: impl FnOnce(&Snapshot) -> Result<T, Failed> + Send + 'static,
+    ) -> PyResult<T> {
         let snapshot = Arc::clone(&self.snapshot);
         Ok(detached(py, move || function(&snapshot))??)
     }
@@ -204,19 +231,47 @@ impl PoolBase {
     }
 
     /// Runs a cycle.
-    fn negotiate(&self, py: Python<'_>, config: Option<&str>, seed: Option<u64>) -> PyResult<String> {
+    fn negotiate(&self, py: Python<'_>, config: Option<&str>, seed: Option<u64>) -> PyResult<Shown> {
         let snapshot = self.changed(config, seed)?;
-        Ok(detached(py, move || Ok::<_, Failed>(json(&negotiate(&snapshot)?)?))??)
+        Ok(detached(py, move || {
+            let outcome = negotiate(&snapshot)?;
+            Ok::<_, Failed>(shown(&outcome, |out| outcome::write(out, &outcome, usize::MAX, Color::Off))?)
+        })??)
+    }
+
+    /// The page of a cycle of the pool with this name.
+    fn report(&self, py: Python<'_>, name: String, config: Option<&str>, seed: Option<u64>) -> PyResult<String> {
+        let snapshot = self.changed(config, seed)?;
+        Ok(detached(py, move || Ok::<_, Failed>(library::cycle_page(&name, &snapshot)?))??)
+    }
+
+    /// Searches for settings that reach goals.
+    fn advise(
+        &self,
+        py: Python<'_>,
+        goals: Vec<String>,
+        cycles: u32,
+        interval: i64,
+        run_time: String,
+    ) -> PyResult<Shown> {
+        self.run(py, move |snapshot| {
+            let found = library::advise(snapshot, &goals, (cycles, interval), &run_time)?;
+            Ok(shown(&found, |out| report::advise::write(out, &found, Color::Off))?)
+        })
     }
 
     /// Explains why a job is idle; nothing if there is no such job.
-    fn explain(&self, py: Python<'_>, job: &str) -> PyResult<String> {
+    fn explain(&self, py: Python<'_>, job: &str) -> PyResult<Option<Shown>> {
         let id: JobId = job.parse().map_err(|_| PyValueError::new_err(format!("`{job}` is not a job ID")))?;
-        self.run(py, move |snapshot| Ok(json(&explain_job(snapshot, id)?)?))
+        self.run(py, move |snapshot| {
+            let Some(found) = explain_job(snapshot, id)? else { return Ok(None) };
+            let parts = ShownParts::default();
+            Ok(Some(shown(&found, |out| report::explain::write(out, &found, &parts, Color::Off))?))
+        })
     }
 
     /// Compares cycles before and after a change.
-    fn whatif(&self, py: Python<'_>, config: Option<&str>, drop: Vec<String>) -> PyResult<String> {
+    fn whatif(&self, py: Python<'_>, config: Option<&str>, drop: Vec<String>) -> PyResult<Shown> {
         let mut conditions = Vec::new();
         for text in drop {
             let parsed = Expr::parse_with(&text, &self.snapshot.settings().parse_options());
@@ -228,13 +283,17 @@ impl PoolBase {
             for condition in &conditions {
                 after.slots.retain(|slot| !Scope::new(slot, &settings).holds(condition));
             }
-            Ok(json(&what_if(before, &after)?)?)
+            let found = what_if(before, &after)?;
+            Ok(shown(&found, |out| report::whatif::write(out, &found, Color::Off))?)
         })
     }
 
     /// Lists what splits the queue into autoclusters.
-    fn autoclusters(&self, py: Python<'_>) -> PyResult<String> {
-        self.run(py, |snapshot| Ok(json(&audit_autoclusters(snapshot)?)?))
+    fn autoclusters(&self, py: Python<'_>) -> PyResult<Shown> {
+        self.run(py, |snapshot| {
+            let audit = audit_autoclusters(snapshot)?;
+            Ok(shown(&audit, |out| report::autoclusters::write(out, &audit, false, Color::Off))?)
+        })
     }
 
     /// Tests a job against all slots.
@@ -292,7 +351,7 @@ fn live(
 }
 
 /// Columns with the values of attributes in ads: of some, or of all that an ad has.
-fn columns_of(
+pub(crate) fn columns_of(
     py: Python<'_>,
     ads: &[ClassAd],
     attributes: Option<Vec<String>>,
@@ -313,35 +372,4 @@ fn columns_of(
     };
     let cells = |name: Name| ads.iter().map(|ad| value(ad, name)).collect::<Vec<_>>();
     names.into_iter().map(|name| column(py, name.to_string(), &cells(name))).collect()
-}
-
-/// Reads the ads of a file into columns.
-#[pyfunction]
-#[pyo3(name = "_read_ads")]
-pub(crate) fn read_ads(
-    py: Python<'_>,
-    path: PathBuf,
-    attributes: Option<Vec<String>>,
-    constraint: Option<&str>,
-) -> PyResult<Vec<PyColumn>> {
-    let condition: Option<Expr> = match constraint {
-        Some(text) => {
-            let parsed = Expr::parse_with(text, &world::parse_options());
-            Some(parsed.map_err(|error| PyValueError::new_err(format!("`{text}`: {error}")))?)
-        }
-        None => None,
-    };
-    let options = world::with_options(Clone::clone);
-    let settings = options.clone();
-    let read = detached(py, move || {
-        let mut ads = Vec::new();
-        for ad in Reader::detect(std::fs::File::open(path)?, &settings.parse_options())? {
-            let ad = ad?;
-            if condition.as_ref().is_none_or(|condition| Scope::new(&ad, &settings).holds(condition)) {
-                ads.push(ad);
-            }
-        }
-        Ok::<_, std::io::Error>(ads)
-    })?;
-    Ok(columns_of(py, &read?, attributes, &options))
 }

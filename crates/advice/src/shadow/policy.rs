@@ -5,6 +5,7 @@
 //! the present one differs from what happened shows how far the other one can be believed.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -161,7 +162,7 @@ fn simulated(
     let interval = config.integer("NEGOTIATOR_INTERVAL", 60, 1, i64::from(i32::MAX))?;
     let mut cluster = SlotCluster::new(workload, &rules, &snapshot);
     let plan = SimulationPlan { interval, until: Some(until), step: None };
-    simulate_jobs(workload, &mut cluster, &plan, &mut |_, _| ())
+    simulate_jobs(workload, &mut cluster, &plan, &mut |_, _| ControlFlow::Continue(()))
 }
 
 #[cfg(test)]

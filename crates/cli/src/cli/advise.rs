@@ -4,7 +4,9 @@ use crate::cli::input::Notes;
 use crate::cli::pool::PoolFiles;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, parsed, print_result};
 use crate::report::advise as report;
-use classmate_advice::internal::advise::{Goal, GoalError, advise};
+use classmate::Expr;
+use classmate_advice::internal::advise::{Advice, Goal, GoalError, advise};
+use classmate_pool::Snapshot;
 use classmate_pool::internal::quota::QuotaSettings;
 use classmate_pool::internal::simulate::replay::ReplayPlan;
 
@@ -55,24 +57,30 @@ pub(super) fn run(arguments: &AdviseArguments, streams: Streams) -> Result<(), F
     let mut notes = Notes::default();
     let snapshot = arguments.files.snapshot(&mut notes, streams.err)?;
     notes.show(streams.err);
-    let settings = QuotaSettings::read(&snapshot.config)?;
-    for goal in arguments.goal.iter().filter(|goal| !goal.is_submitter()) {
-        if !settings.groups.iter().any(|group| group.name.eq_ignore_ascii_case(goal.target.as_bytes())) {
-            let help = "expected a group of GROUP_NAMES, or a submitter such as `alice@example.org`";
-            return Err(Failure::input(format!("no group is named `{}`", goal.target)).help(help));
-        }
-    }
-    let plan = ReplayPlan {
-        cycles: arguments.cycles,
-        interval: arguments.interval,
-        run_time: Some(parsed(&arguments.run_time, "--run-time", streams)?),
-        refill: true,
-    };
-    let found = advise(&snapshot, &arguments.goal, &plan)?;
+    let run_time = parsed(&arguments.run_time, "--run-time", streams)?;
+    let found = advised(&snapshot, &arguments.goal, (arguments.cycles, arguments.interval), run_time)?;
     let answer = Reply { schema: "advise/1", result: &found, rows: &found.remedies };
     print_result(arguments.output.format, &answer, |out| report::write(out, &found, streams.out))?;
     if found.met || found.remedies.iter().any(|remedy| remedy.met) {
         return Ok(());
     }
     Err(Failure::new(format!("none of {} combinations of changes reaches the goal", found.tried)))
+}
+
+/// Searches for settings that reach goals, in a number of cycles at an interval.
+pub(super) fn advised(
+    snapshot: &Snapshot,
+    goals: &[Goal],
+    (cycles, interval): (u32, i64),
+    run_time: Expr,
+) -> Result<Advice, Failure> {
+    let settings = QuotaSettings::read(&snapshot.config)?;
+    for goal in goals.iter().filter(|goal| !goal.is_submitter()) {
+        if !settings.groups.iter().any(|group| group.name.eq_ignore_ascii_case(goal.target.as_bytes())) {
+            let help = "expected a group of GROUP_NAMES, or a submitter such as `alice@example.org`";
+            return Err(Failure::input(format!("no group is named `{}`", goal.target)).help(help));
+        }
+    }
+    let plan = ReplayPlan { cycles, interval, run_time: Some(run_time), refill: true };
+    Ok(advise(snapshot, goals, &plan)?)
 }

@@ -3,10 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::cli::settings::contents;
+use crate::cli::simulate::written_run;
 use crate::cli::{FORMATS, Failure, Form, Reply, Streams, print, print_result, raw_output, words};
 use crate::report::simulated::{compared, html};
-use classmate_pool::internal::simulate::SimulationRun;
 use classmate_pool::internal::simulate::compare::Comparison;
 
 /// Compare simulation runs in tables and plots.
@@ -40,7 +39,7 @@ pub(super) fn run(arguments: &CompareArguments, streams: Streams) -> Result<(), 
     for (path, name) in arguments.runs.iter().zip(&names) {
         let alone = names.iter().filter(|other| *other == name).count() == 1;
         let name = if alone { name.clone() } else { path.display().to_string() };
-        runs.push((name, read(path)?));
+        runs.push((name, written_run(path)?));
     }
     if arguments.format == Form::Html {
         return print(raw_output(), |out| out.write_all(html::comparison(&runs).as_bytes()));
@@ -55,12 +54,4 @@ fn called(path: &Path) -> String {
     let own = if path.file_name().is_some_and(|name| name == "run.json") { path.parent() } else { Some(path) };
     let name = own.and_then(|path| if path.is_dir() { path.file_name() } else { path.file_stem() });
     name.map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
-}
-
-fn read(path: &Path) -> Result<SimulationRun, Failure> {
-    let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
-    serde_json::from_slice(&contents(&file)?).map_err(|error| {
-        Failure::input(format!("`{}` is not a run: {error}", file.display()))
-            .help("expected a `run.json` written by `classmate simulate --report`")
-    })
 }

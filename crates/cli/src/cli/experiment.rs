@@ -5,20 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use clap::{CommandFactory, Parser, ValueEnum};
 use toml::{Table, Value};
 
 use crate::cli::input::{self, Notes};
+use crate::cli::library::{PlanSource, Progress, Watch};
 use crate::cli::policy::PolicyName;
 use crate::cli::simulate::{Played, SimulateArguments, played, report_faults, sums};
 use crate::cli::version::version;
 use crate::cli::{
-    Failure, FormatArguments, Reply, Streams, defaults, print, print_result, raw_output, write_file, write_json,
+    Failure, FormatArguments, Reply, Streams, defaults, language, print, print_result, raw_output, write_file,
+    write_json,
 };
 use crate::report::simulated::{experiment, html};
 use classmate::internal::span::Position;
@@ -83,7 +86,9 @@ pub(super) struct ExperimentArguments {
 const REFUSED: [&str; 5] = ["allow-commands", "format", "job-times", "report", "seed"];
 
 /// An experiment as its file describes it.
-struct Plan {
+pub(super) struct Plan {
+    /// The file.
+    file: Option<PathBuf>,
     points: Vec<PlannedRun>,
     baseline: Option<String>,
 }
@@ -123,10 +128,9 @@ struct PointArguments {
 }
 
 pub(super) fn run(arguments: &ExperimentArguments, streams: Streams) -> Result<(), Failure> {
-    let plan = read(&arguments.file, arguments.baseline.as_deref())?;
+    let plan = Plan::read(&arguments.file, arguments.baseline.as_deref())?;
     let output = arguments.output.clone().unwrap_or_else(|| arguments.file.with_extension(""));
-    let directory = output.join("points");
-    fs::create_dir_all(&directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+    let directory = points_of(&output)?;
     if arguments.submit {
         return submit(&arguments.file, &plan.points, &output);
     }
@@ -135,25 +139,28 @@ pub(super) fn run(arguments: &ExperimentArguments, streams: Streams) -> Result<(
             return Err(Failure::input(format!("`{name}` is not a run of the experiment"))
                 .help("expected POLICY~SETTING~SEED, such as `condor~default~1`"));
         };
-        let (_, notes) = one_run(point, &directory, streams)?;
+        let (_, notes) = one_run(point, Some(&directory), &|_| ControlFlow::Continue(()), streams)?;
         notes.show(streams.err);
         return Ok(());
     }
-    let (runs, notes) = all_runs(&plan.points, &directory, usize::from(arguments.jobs), streams)?;
+    let bar = input::steps(plan.points.len() as u64, "runs");
+    let watch = |step: Progress| {
+        bar.set_position(step.done);
+        ControlFlow::Continue(())
+    };
+    let made = plan.made(Some(&output), usize::from(arguments.jobs), &watch, streams);
+    bar.finish_and_clear();
+    let (found, notes) = made?;
     notes.show(streams.err);
-    let named: Vec<_> =
-        plan.points.iter().zip(runs).map(|(point, run)| (point.policy.clone(), point.setting.clone(), run)).collect();
-    let files = named.iter().flat_map(|(.., run)| &run.provenance).flat_map(|made| &made.files);
-    let files = std::iter::once(arguments.file.clone()).chain(files.map(|file| PathBuf::from(&file.path)));
-    let command = vec!["experiment".to_owned(), arguments.file.display().to_string()];
-    let provenance = Provenance { version: version(), command, files: sums(files)? };
-    let found = Experiment::new(&named, plan.baseline, provenance);
-    let file = |name: &str, write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| atomic(&output.join(name), write);
-    file("results.csv", &|out| experiment::write_points(out, &found))?;
-    file("summary.csv", &|out| experiment::write_summary(out, &found))?;
-    file("index.html", &|out| out.write_all(html::experiment(&found).as_bytes()))?;
     let answer = Reply { schema: "experiment/1", result: &found, rows: &found.points };
     print_result(arguments.format.format, &answer, |out| experiment::write(out, &found, streams.out))
+}
+
+/// The directory of the runs in an output directory; it is created if it does not exist.
+fn points_of(output: &Path) -> Result<PathBuf, Failure> {
+    let directory = output.join("points");
+    fs::create_dir_all(&directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+    Ok(directory)
 }
 
 /// Writes a submit description of the runs that are not complete.
@@ -248,48 +255,56 @@ type RunResult = Result<(SimulationRun, Notes), Failure>;
 /// Makes the runs that a directory does not have yet, some at a time, and reads the others.
 fn all_runs(
     points: &[PlannedRun],
-    directory: &Path,
+    directory: Option<&Path>,
     jobs: usize,
+    watch: &Watch<'_>,
     streams: Streams,
 ) -> Result<(Vec<SimulationRun>, Notes), Failure> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (next, completed, failed) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
     let done: Mutex<BTreeMap<usize, RunResult>> = Mutex::new(BTreeMap::new());
-    let bar = input::steps(points.len() as u64, "runs");
+    let progress = |now| watch(Progress { done: completed.load(Ordering::Relaxed), total: points.len() as u64, now });
+    let semantics = language::chosen();
+    let work = || {
+        while let Some((at, point)) = Some(next.fetch_add(1, Ordering::Relaxed))
+            .and_then(|at| Some((at, points.get(at)?)))
+            .filter(|_| !failed.load(Ordering::Relaxed))
+        {
+            let result = one_run(point, directory, &|step| progress(step.now), streams);
+            failed.fetch_or(result.is_err(), Ordering::Relaxed);
+            done.lock().unwrap_or_else(PoisonError::into_inner).insert(at, result);
+            completed.fetch_add(1, Ordering::Relaxed);
+            failed.fetch_or(progress(0).is_break(), Ordering::Relaxed);
+        }
+    };
     std::thread::scope(|scope| {
         for _ in 0..jobs.min(points.len()) {
-            scope.spawn(|| {
-                while let Some((at, point)) = Some(next.fetch_add(1, Ordering::Relaxed))
-                    .and_then(|at| Some((at, points.get(at)?)))
-                    .filter(|_| !failed.load(Ordering::Relaxed))
-                {
-                    let result = one_run(point, directory, streams);
-                    failed.fetch_or(result.is_err(), Ordering::Relaxed);
-                    done.lock().unwrap_or_else(PoisonError::into_inner).insert(at, result);
-                    bar.inc(1);
-                }
-            });
+            scope.spawn(|| language::on_thread(semantics, work));
         }
     });
-    bar.finish_and_clear();
     let (mut runs, mut notes) = (Vec::with_capacity(points.len()), Notes::default());
     for result in done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values() {
         let (run, own) = result?;
         runs.push(run);
         notes.extend(own);
     }
+    if runs.len() < points.len() {
+        return Err(Failure::new("interrupted"));
+    }
     Ok((runs, notes))
 }
 
 /// Makes a run, unless the directory has it.
-fn one_run(point: &PlannedRun, directory: &Path, streams: Streams) -> RunResult {
-    let path = directory.join(point.file());
+fn one_run(point: &PlannedRun, directory: Option<&Path>, watch: &Watch<'_>, streams: Streams) -> RunResult {
+    let path = directory.map(|directory| directory.join(point.file()));
     let mut notes = Notes::default();
-    if let Some(run) = made_before(&path, point) {
+    if let Some(run) = path.as_ref().and_then(|path| made_before(path, point)) {
         report_faults(&run, &mut notes);
         return Ok((run, notes));
     }
-    let Played { run, .. } = played(&point.arguments, point.command.clone(), false, streams, &mut notes)?;
-    atomic(&path, |out| write_json(out, &run))?;
+    let Played { run, .. } = played(&point.arguments, point.command.clone(), watch, streams, &mut notes)?;
+    if let Some(path) = path {
+        atomic(&path, |out| write_json(out, &run))?;
+    }
     Ok((run, notes))
 }
 
@@ -303,14 +318,58 @@ fn made_before(path: &Path, point: &PlannedRun) -> Option<SimulationRun> {
     same.then_some(run)
 }
 
-/// Reads the description of an experiment.
-fn read(file: &Path, baseline: Option<&str>) -> Result<Plan, Failure> {
-    let text = fs::read_to_string(file).map_err(|error| Failure::reading(file.display(), &error))?;
-    let wrong = |message: String| Failure::input(format!("`{}`: {message}", file.display()));
-    let mut table: Table = text.parse().map_err(|error: toml::de::Error| {
-        let place = Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start));
-        Failure::input(format!("`{}`:{}:{}: {}", file.display(), place.line, place.column, error.message()))
-    })?;
+impl Plan {
+    /// Reads the description of an experiment.
+    fn read(file: &Path, baseline: Option<&str>) -> Result<Self, Failure> {
+        let text = fs::read_to_string(file).map_err(|error| Failure::reading(file.display(), &error))?;
+        let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            let place = Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start));
+            Failure::input(format!("`{}`:{}:{}: {}", file.display(), place.line, place.column, error.message()))
+        })?;
+        let (name, directory) = (file.display().to_string(), file.parent().unwrap_or(Path::new("")));
+        Ok(Self { file: Some(file.to_owned()), ..plan(table, &name, directory, baseline)? })
+    }
+
+    /// The experiment of a file, or of a table whose paths are relative to the current directory.
+    pub(super) fn of(source: PlanSource<'_>, baseline: Option<&str>) -> Result<Self, Failure> {
+        match source {
+            PlanSource::File(file) => Self::read(file, baseline),
+            PlanSource::Table(table) => plan(table, "experiment", Path::new(""), baseline),
+        }
+    }
+
+    /// Makes the runs, and writes them and the results to a directory if there is one, which may have some of them already.
+    pub(super) fn made(
+        self,
+        output: Option<&Path>,
+        jobs: usize,
+        watch: &Watch<'_>,
+        streams: Streams,
+    ) -> Result<(Experiment, Notes), Failure> {
+        let directory = output.map(points_of).transpose()?;
+        let (runs, notes) = all_runs(&self.points, directory.as_deref(), jobs, watch, streams)?;
+        let points = self.points.into_iter().zip(runs);
+        let named: Vec<_> = points.map(|(point, run)| (point.policy, point.setting, run)).collect();
+        let files = named.iter().flat_map(|(.., run)| &run.provenance).flat_map(|made| &made.files);
+        let files = self.file.iter().cloned().chain(files.map(|file| PathBuf::from(&file.path)));
+        let command = std::iter::once("experiment".to_owned());
+        let command = command.chain(self.file.iter().map(|file| file.display().to_string())).collect();
+        let provenance = Provenance { version: version(), command, files: sums(files)? };
+        let found = Experiment::new(&named, self.baseline, provenance);
+        if let Some(output) = output {
+            let file =
+                |name: &str, write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| atomic(&output.join(name), write);
+            file("results.csv", &|out| experiment::write_points(out, &found))?;
+            file("summary.csv", &|out| experiment::write_summary(out, &found))?;
+            file("index.html", &|out| out.write_all(html::experiment(&found).as_bytes()))?;
+        }
+        Ok((found, notes))
+    }
+}
+
+/// The runs of an experiment whose description has a `name`, and paths relative to a directory.
+fn plan(mut table: Table, name: &str, directory: &Path, baseline: Option<&str>) -> Result<Plan, Failure> {
+    let wrong = |message: String| Failure::input(format!("`{name}`: {message}"));
     let seeds = match table.remove("seeds") {
         None => vec![1],
         Some(Value::Integer(count)) if (1..=10_000).contains(&count) => (1..=count as u64).collect(),
@@ -335,7 +394,6 @@ fn read(file: &Path, baseline: Option<&str>) -> Result<Plan, Failure> {
     }
     let baseline = baseline.map(str::to_owned).or(own_baseline);
     let mut points = Vec::new();
-    let directory = file.parent().unwrap_or(Path::new(""));
     for (policy, of_policy) in &policies {
         for (setting, of_setting) in &settings {
             let mut merged = common.clone();
@@ -359,13 +417,10 @@ fn read(file: &Path, baseline: Option<&str>) -> Result<Plan, Failure> {
                     );
                 }
                 command.push(format!("--seed={seed}"));
-                let parsed = PointArguments::try_parse_from(&command[1..]).map_err(|error| {
-                    let text = error.to_string();
-                    let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-                    wrong(format!("{line}, in the run {policy}/{setting}"))
-                })?;
+                let arguments =
+                    parsed(&command).map_err(|message| wrong(format!("{message}, in the run {policy}/{setting}")))?;
                 let (policy, setting) = (policy.clone(), setting.clone());
-                points.push(PlannedRun { policy, setting, seed, command, arguments: parsed.simulate });
+                points.push(PlannedRun { policy, setting, seed, command, arguments });
             }
         }
     }
@@ -377,7 +432,7 @@ fn read(file: &Path, baseline: Option<&str>) -> Result<Plan, Failure> {
             return Err(wrong(format!("the baseline `{name}` is not a policy or setting of the experiment")));
         }
     }
-    Ok(Plan { points, baseline })
+    Ok(Plan { file: None, points, baseline })
 }
 
 /// Adds an option after others: it replaces an earlier value, except that lines of `set` are added up.
@@ -426,6 +481,25 @@ fn is_path(name: &str) -> bool {
     let command = PointArguments::command();
     let known = command.get_arguments().find(|argument| argument.get_long() == Some(name));
     known.is_some_and(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>())
+}
+
+/// The options of a simulation as on the command line, and parsed.
+pub(super) fn simulation(options: &Table) -> Result<(Vec<String>, SimulateArguments), Failure> {
+    let mut command = vec!["simulate".to_owned()];
+    for (name, value) in options {
+        command.extend(argument(name, value, Path::new("")).map_err(Failure::input)?);
+    }
+    let arguments = parsed(&command).map_err(Failure::input)?;
+    Ok((command, arguments))
+}
+
+/// The arguments of `classmate simulate`.
+fn parsed(command: &[String]) -> Result<SimulateArguments, String> {
+    let parsed = PointArguments::try_parse_from(&command[1..]).map_err(|error| {
+        let text = error.to_string();
+        text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    })?;
+    Ok(parsed.simulate)
 }
 
 /// An option as on the command line; paths are relative to a directory.

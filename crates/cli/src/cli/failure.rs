@@ -94,7 +94,7 @@ impl Message {
 
 /// The message of a failure, and the exit status.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     body: Box<MessageBody>,
     /// The message as it is drawn, if it shows a line of a source.
     drawn: Option<String>,
@@ -130,8 +130,18 @@ impl Failure {
     }
 
     /// The message alone.
-    pub(super) fn message(&self) -> &str {
+    pub fn message(&self) -> &str {
         &self.body.message
+    }
+
+    /// A suggestion.
+    pub fn suggestion(&self) -> Option<&str> {
+        self.body.help.as_deref()
+    }
+
+    /// The file, line and column of the mistake.
+    pub fn place(&self) -> (Option<&str>, Option<u64>, Option<u64>) {
+        (self.body.file.as_deref(), self.body.line, self.body.column)
     }
 
     /// Adds a suggestion on a line of its own.

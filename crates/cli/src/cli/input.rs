@@ -106,7 +106,7 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
         (Box::new(file), path.display().to_string(), Some(size))
     };
     let raw: Box<dyn Read + Send> = match size {
-        Some(size) if size >= LARGE && std::io::stderr().is_terminal() => Box::new(bar(size, &name).wrap_read(raw)),
+        Some(size) if size >= LARGE && shows_progress() => Box::new(bar(size, &name).wrap_read(raw)),
         _ => raw,
     };
     let mut reader = BufReader::with_capacity(1 << 18, raw);
@@ -150,9 +150,22 @@ pub(crate) fn check(path: &Path) -> Result<(), Failure> {
     if path.as_os_str() == "-" { Ok(()) } else { opened(path).map(drop) }
 }
 
+/// True if no progress is shown, even on a terminal.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Hides the progress from now on.
+pub(super) fn hide_progress() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+/// True if progress is shown: standard error is a terminal.
+fn shows_progress() -> bool {
+    !IS_QUIET.load(Ordering::Relaxed) && std::io::stderr().is_terminal()
+}
+
 /// Progress up to a count, in the form of a template; hidden unless standard error is a terminal.
 fn progress(count: Option<u64>, template: &str) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
+    if !shows_progress() {
         return ProgressBar::hidden();
     }
     let bar = count.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
@@ -190,7 +203,7 @@ fn bar(size: u64, name: &str) -> ProgressBar {
 }
 
 /// A reader of the ads of a file.
-type OpenReader = Reader<Box<dyn BufRead + Send>>;
+pub(super) type OpenReader = Reader<Box<dyn BufRead + Send>>;
 
 /// A reader of the ads of a file, in a format if it is given; the name of the file, and the room for its ads.
 pub(crate) fn ad_reader(

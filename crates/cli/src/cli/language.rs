@@ -1,11 +1,17 @@
 //! `--semantics`: the version of the language, of the whole command.
 
+use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 
 use classmate::Semantics;
 use classmate::internal::semantics::{LATEST, OLDEST};
 
 static CHOSEN: Mutex<Option<Semantics>> = Mutex::new(None);
+
+thread_local! {
+    /// The version on this thread, before that of the process.
+    static OF_THREAD: Cell<Option<Semantics>> = const { Cell::new(None) };
+}
 
 /// Reads a version of HTCondor.
 pub(super) fn parse_semantics(text: &str) -> Result<Semantics, String> {
@@ -26,6 +32,14 @@ pub(super) fn within<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T {
     value
 }
 
+/// Does something in another version on this thread.
+pub(super) fn on_thread<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T {
+    let outer = OF_THREAD.replace(Some(semantics));
+    let value = inner();
+    OF_THREAD.set(outer);
+    value
+}
+
 /// Chooses the version for this process.
 pub(super) fn choose(semantics: Semantics) {
     replace(Some(semantics));
@@ -36,5 +50,6 @@ pub(super) fn choose(semantics: Semantics) {
 
 /// The version that the command line or the settings file names.
 pub(crate) fn chosen() -> Semantics {
-    CHOSEN.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
+    let of_process = || *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
+    OF_THREAD.get().or_else(of_process).unwrap_or_default()
 }

@@ -21,6 +21,7 @@ mod generate;
 mod help;
 mod input;
 mod language;
+pub mod library;
 mod lint;
 mod live;
 mod man;

@@ -14,6 +14,7 @@ use classmate_advice::internal::autoclusters::audit;
 use classmate_advice::internal::explain::cycle::reasons::{ran, survey};
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::picture::picture;
+use classmate_pool::Snapshot;
 
 /// Write an HTML report about a negotiation cycle.
 ///
@@ -67,10 +68,9 @@ pub(super) fn run(arguments: &ReportArguments, streams: Streams) -> Result<(), F
         let answer = Reply { schema: "report/1", result: &picture, rows: &picture.machines };
         return print_result(arguments.format, &answer, |_| Ok(()));
     }
-    let audit = audit(snapshot)?;
     let name = directory.map_or_else(|| "pool".to_owned(), shown);
     let asked = directory.map_or_else(|| "--pool HOST".to_owned(), |path| path.display().to_string());
-    let text = page((&name, &asked), snapshot, outcome, &picture, &audit);
+    let text = page((&name, &asked), snapshot, outcome, &picture, &audit(snapshot)?);
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.html")));
     if path.as_os_str() == "-" {
         return print(raw_output(), |out| out.write_all(text.as_bytes()));
@@ -78,6 +78,14 @@ pub(super) fn run(arguments: &ReportArguments, streams: Streams) -> Result<(), F
     std::fs::write(&path, text).map_err(|error| Failure::writing(path.display(), &error))?;
     print(raw_output(), |out| writeln!(out, "{}", path.display()))?;
     if arguments.open { open(&path) } else { Ok(()) }
+}
+
+/// The page of a cycle of a pool with this name.
+pub(super) fn cycle_page(name: &str, snapshot: &Snapshot) -> Result<String, Failure> {
+    let (outcome, queue) = ran(snapshot)?;
+    let reasons = survey(snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true)?;
+    let picture = picture(snapshot, &outcome, &reasons)?;
+    Ok(page((name, name), snapshot, &outcome, &picture, &audit(snapshot)?))
 }
 
 /// Opens a file in the browser, and does not wait for it.

@@ -2,13 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use indexmap::IndexSet;
 use sha2::{Digest, Sha256};
 
 use crate::cli::input::{self, Notes};
+use crate::cli::library::{Progress, Watch};
 use crate::cli::negotiate::interval;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
@@ -122,24 +125,11 @@ const MAX_LISTED: usize = 20;
 pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
     let command = std::env::args().skip(1).collect();
-    let played = played(arguments, command, true, streams, &mut notes);
+    let played = played(arguments, command, &progress(), streams, &mut notes);
     notes.show(streams.err);
-    let Played { run, workload, jobs } = played?;
-    if let Some(directory) = &arguments.report {
-        report(directory, &run)?;
-        let file = directory.join("jobs.csv");
-        write_file(&file, |file| file, |out| job_run::write_csv(out, &workload, &jobs))?;
-    }
-    for path in &arguments.job_times {
-        let made = |out: &mut BufWriter<File>| {
-            if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("swf")) {
-                let provenance = run.provenance.iter().map(provenance_line).collect::<Vec<_>>();
-                return job_run::write_swf(out, &workload, &jobs, run.simulated.cores, &provenance);
-            }
-            job_run::write_csv(out, &workload, &jobs)
-        };
-        write_file(path, |file| file, made)?;
-    }
+    let played = played?;
+    played.write_files(arguments)?;
+    let run = &played.run;
     if arguments.output.format == Form::Csv {
         // The columns of `submitters.csv`.
         return print(raw_output(), |out| simulated::write_csv(out, &run.simulated));
@@ -148,22 +138,49 @@ pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(),
         .into_iter()
         .flat_map(|(kind, lines)| lines.iter().map(move |line| object(&[("kind", kind.into())], line)))
         .collect();
-    let answer = Reply { schema: "simulate/1", result: &run, rows: &rows };
+    let answer = Reply { schema: "simulate/1", result: run, rows: &rows };
     print_result(arguments.output.format, &answer, |out| simulated::write(out, &run.simulated, streams.out))
 }
 
 /// A simulation that was run, its workload, and the times of the jobs.
-pub(super) struct Played {
-    pub(super) run: SimulationRun,
-    workload: Workload,
-    jobs: Vec<JobRun>,
+#[derive(Debug)]
+pub struct Played {
+    /// Its settings and results.
+    pub run: SimulationRun,
+    /// The jobs.
+    pub workload: Workload,
+    /// Times of the jobs, in the order of [`Workload::arrivals`].
+    pub jobs: Vec<JobRun>,
 }
 
-/// Runs a simulation; with a `bar` a terminal shows how far it is. The `command` is the one to record.
+impl Played {
+    /// Writes the files that the options name.
+    pub(super) fn write_files(&self, arguments: &SimulateArguments) -> Result<(), Failure> {
+        let Played { run, workload, jobs } = self;
+        if let Some(directory) = &arguments.report {
+            report(directory, run)?;
+            let file = directory.join("jobs.csv");
+            write_file(&file, |file| file, |out| job_run::write_csv(out, workload, jobs))?;
+        }
+        for path in &arguments.job_times {
+            let made = |out: &mut BufWriter<File>| {
+                if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("swf")) {
+                    let provenance = run.provenance.iter().map(provenance_line).collect::<Vec<_>>();
+                    return job_run::write_swf(out, workload, jobs, run.simulated.cores, &provenance);
+                }
+                job_run::write_csv(out, workload, jobs)
+            };
+            write_file(path, |file| file, made)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a simulation. The `command` is the one to record.
 pub(super) fn played(
     arguments: &SimulateArguments,
     command: Vec<String>,
-    bar: bool,
+    watch: &Watch<'_>,
     streams: Streams,
     notes: &mut Notes,
 ) -> Result<Played, Failure> {
@@ -212,15 +229,18 @@ pub(super) fn played(
     let mut cluster = cluster(arguments.slots, slots.is_some(), &workload, &rules, &mut snapshot)?;
     let interval = interval(arguments.interval, &snapshot.config)?;
     let plan = SimulationPlan { interval, until: arguments.until.map(Now::seconds), step: arguments.step };
-    let mut shown = bar.then(|| progress(workload.arrivals.len()));
+    let (total, mut is_stopped) = (workload.arrivals.len() as u64, false);
     let mut each = |now, arrived| {
-        if let Some(shown) = &mut shown {
-            shown(now, arrived);
-        }
+        let flow = watch(Progress { done: arrived as u64, total, now });
+        is_stopped = flow.is_break();
+        flow
     };
     let result = simulate_jobs(&workload, &mut *cluster, &plan, &mut each);
     drop(cluster);
     let (simulated, jobs) = result?;
+    if is_stopped {
+        return Err(Failure::new("interrupted"));
+    }
     let mut files = input::take_opened();
     files.extend(snapshot.config.sources().iter().map(|source| PathBuf::from(&*source.name)));
     let run = SimulationRun {
@@ -290,16 +310,16 @@ fn report_jobs(run: &SimulationRun, name: &str, stopped: bool, notes: &mut Notes
 }
 
 /// Shows on a terminal how far a simulation is.
-fn progress(jobs: usize) -> impl FnMut(i64, usize) {
-    let bar = input::clocks(jobs as u64);
-    let mut events = 0_u64;
-    move |now, arrived| {
-        events += 1;
-        if !bar.is_hidden() && events.is_multiple_of(1024) {
-            let date = jiff::Timestamp::from_second(now).map(|date| date.strftime("%Y-%m-%d %H:%M").to_string());
+fn progress() -> impl Fn(Progress) -> ControlFlow<()> {
+    let (bar, events) = (OnceLock::new(), AtomicU64::new(1));
+    move |step| {
+        let bar = bar.get_or_init(|| input::clocks(step.total));
+        if !bar.is_hidden() && events.fetch_add(1, Ordering::Relaxed).is_multiple_of(1024) {
+            let date = jiff::Timestamp::from_second(step.now).map(|date| date.strftime("%Y-%m-%d %H:%M").to_string());
             bar.set_message(date.unwrap_or_default());
-            bar.set_position(arrived as u64);
+            bar.set_position(step.done);
         }
+        ControlFlow::Continue(())
     }
 }
 
@@ -313,6 +333,15 @@ fn report(directory: &Path, run: &SimulationRun) -> Result<(), Failure> {
     file("submitters.csv", &|out| simulated::write_csv(out, &run.simulated))?;
     file("steps.csv", &|out| simulated::write_steps(out, &run.simulated))?;
     file("index.html", &|out| out.write_all(html::run(run).as_bytes()))
+}
+
+/// Reads a run that was written: a directory, or its `run.json`.
+pub(super) fn written_run(path: &Path) -> Result<SimulationRun, Failure> {
+    let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
+    serde_json::from_slice(&contents(&file)?).map_err(|error| {
+        Failure::input(format!("`{}` is not a run: {error}", file.display()))
+            .help("expected a `run.json` written by `classmate simulate --report`")
+    })
 }
 
 /// Reads the workload, and notes what is wrong with it.

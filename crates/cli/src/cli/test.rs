@@ -1,6 +1,6 @@
 //! `classmate test FILE…`
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -52,9 +52,36 @@ pub(super) struct TestArguments {
     output: FormatArguments,
 }
 
+/// The results of files of tests.
+#[derive(Serialize)]
+pub(super) struct Results<'a> {
+    files: &'a [FileResults],
+    passed: usize,
+    failed: usize,
+}
+
+impl<'a> Results<'a> {
+    pub(super) fn new(files: &'a [FileResults]) -> Self {
+        let tests = || files.iter().flat_map(|file| &file.tests);
+        let failed = tests().filter(|test| !test.failures.is_empty()).count();
+        Self { files, passed: tests().count() - failed, failed }
+    }
+
+    /// Writes the results, with the clauses if there is `coverage`.
+    pub(super) fn write(&self, out: &mut impl Write, coverage: bool, color: Color) -> io::Result<()> {
+        for file in self.files {
+            policy::write(out, &file.file, &file.tests, color)?;
+            if coverage {
+                policy::write_coverage(out, &file.coverage)?;
+            }
+        }
+        writeln!(out, "{} passed, {} failed", self.passed, self.failed)
+    }
+}
+
 /// The results of a file of tests.
 #[derive(Serialize)]
-struct FileResults {
+pub(super) struct FileResults {
     file: String,
     tests: Vec<TestResult>,
     /// The clauses, if they are asked for.
@@ -66,30 +93,19 @@ pub(super) fn run(arguments: &TestArguments, streams: Streams) -> Result<ExitCod
     let mut all: Vec<FileResults> = Vec::new();
     let mut wrong: Vec<(String, Failure)> = Vec::new();
     for path in &arguments.files {
-        let file = path.display().to_string();
-        match of_file(path, arguments.only.as_deref(), streams.err) {
-            Ok((tests, covered)) => {
-                all.push(FileResults { file, tests, coverage: if arguments.coverage { covered } else { Vec::new() } });
-            }
+        match of_file(path, arguments.only.as_deref(), arguments.coverage, streams.err) {
+            Ok(results) => all.push(results),
             // The other files are run, and a build server gets the error.
-            Err(failure) => wrong.push((file, failure)),
+            Err(failure) => wrong.push((path.display().to_string(), failure)),
         }
     }
-    let tests = || all.iter().flat_map(|file| file.tests.iter().map(move |test| (file, test)));
-    let (total, failed) = (tests().count(), tests().filter(|(_, test)| !test.failures.is_empty()).count());
+    let result = Results::new(&all);
+    let (passed, failed) = (result.passed, result.failed);
     if !all.is_empty() {
-        let result = json!({ "files": all, "passed": total - failed, "failed": failed });
-        let rows: Vec<_> = tests().map(|(file, test)| object(&[("file", json!(file.file))], test)).collect();
+        let tests = all.iter().flat_map(|file| file.tests.iter().map(move |test| (file, test)));
+        let rows: Vec<_> = tests.map(|(file, test)| object(&[("file", json!(file.file))], test)).collect();
         let answer = Reply { schema: "test/1", result: &result, rows: &rows };
-        print_result(arguments.output.format, &answer, |out| {
-            for file in &all {
-                policy::write(out, &file.file, &file.tests, streams.out)?;
-                if arguments.coverage {
-                    policy::write_coverage(out, &file.coverage)?;
-                }
-            }
-            writeln!(out, "{} passed, {failed} failed", total - failed)
-        })?;
+        print_result(arguments.output.format, &answer, |out| result.write(out, arguments.coverage, streams.out))?;
     }
     if let Some(path) = &arguments.junit {
         let mut text = Vec::new();
@@ -106,7 +122,7 @@ pub(super) fn run(arguments: &TestArguments, streams: Streams) -> Result<ExitCod
     if let Some((_, failure)) = last {
         return Err(failure);
     }
-    if total == 0 {
+    if passed + failed == 0 {
         return Err(Failure::input("no tests found").help("each test starts with `[[test]]`"));
     }
     Ok(if failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
@@ -122,7 +138,8 @@ fn without_color(message: &str) -> String {
     plain
 }
 
-fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestResult>, Vec<Covered>), Failure> {
+/// Runs the tests of a file whose names contain a text; with the clauses if there is to be `coverage`.
+pub(super) fn of_file(path: &Path, only: Option<&str>, coverage: bool, color: Color) -> Result<FileResults, Failure> {
     let name = path.display().to_string();
     let text = contents(path)?;
     let text = String::from_utf8(text).map_err(|_| {
@@ -151,5 +168,6 @@ fn of_file(path: &Path, only: Option<&str>, color: Color) -> Result<(Vec<TestRes
             .map_err(|error| format!("cannot read `{}`: {}", path.display(), io_reason(&error)))?;
         Ok(text)
     };
-    run_tests(&file, &files).map_err(refused)
+    let (tests, covered) = run_tests(&file, &files).map_err(refused)?;
+    Ok(FileResults { file: name, tests, coverage: if coverage { covered } else { Vec::new() } })
 }

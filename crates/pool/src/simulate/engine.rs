@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
 
 use super::cluster::Cluster;
 use super::job_run::JobRun;
@@ -34,10 +35,14 @@ pub fn simulate(
     plan: &SimulationPlan,
     each: &mut dyn FnMut(i64, usize),
 ) -> Result<SimulationResult, ConfigError> {
-    simulate_jobs(workload, cluster, plan, each).map(|(simulated, _)| simulated)
+    let mut on = |now, arrived| {
+        each(now, arrived);
+        ControlFlow::Continue(())
+    };
+    simulate_jobs(workload, cluster, plan, &mut on).map(|(simulated, _)| simulated)
 }
 
-/// As [`simulate`], with the times of each job, in the order of [`Workload::arrivals`].
+/// As [`simulate`], with the times of each job, in the order of [`Workload::arrivals`]. The simulation stops when `each` breaks.
 ///
 /// # Errors
 /// A setting that is wrong.
@@ -45,7 +50,7 @@ pub fn simulate_jobs(
     workload: &Workload,
     cluster: &mut dyn Cluster,
     plan: &SimulationPlan,
-    each: &mut dyn FnMut(i64, usize),
+    each: &mut dyn FnMut(i64, usize) -> ControlFlow<()>,
 ) -> Result<(SimulationResult, Vec<JobRun>), ConfigError> {
     let jobs = &workload.arrivals;
     let start = jobs.first().map_or(0, |job| job.submit);
@@ -85,7 +90,9 @@ pub fn simulate_jobs(
             engine.next += 1;
             patience.progress(now);
         }
-        each(now, engine.next);
+        if each(now, engine.next).is_break() {
+            break Some("interrupted".to_owned());
+        }
         if cycle != Some(now) || tally.waiting() == 0 {
             // Without a free core no cycle runs.
             tally.contend(now, tally.waiting() > 0 && (tally.is_contended() || !cluster.may_start()));

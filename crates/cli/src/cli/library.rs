@@ -1,0 +1,162 @@
+//! Commands for programs that link this library, such as the Python module: options as on the command line, results as data.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+use toml::Table;
+
+use crate::cli::advise::advised;
+use crate::cli::input::{self, Notes, OpenReader};
+use crate::cli::simulate::{played, written_run};
+use crate::cli::{Streams, experiment, language, parsed, report, test, written};
+use crate::report::Color;
+use classmate::{ClassAd, EvalOptions, Semantics};
+use classmate_advice::internal::advise::{Advice, Goal, GoalError};
+use classmate_pool::Snapshot;
+use classmate_pool::internal::simulate::SimulationRun;
+use classmate_pool::internal::simulate::experiment::Experiment;
+
+pub use crate::cli::failure::Failure;
+pub use crate::cli::simulate::Played;
+
+/// The progress of a computation.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Steps that are done: jobs that came, or runs.
+    pub done: u64,
+    /// Steps in all.
+    pub total: u64,
+    /// Simulated time, epoch seconds.
+    pub now: i64,
+}
+
+/// Receives the progress of a computation, which fails if it breaks.
+pub type Watch<'w> = dyn Fn(Progress) -> ControlFlow<()> + Sync + 'w;
+
+/// Messages are not for a terminal.
+const PLAIN: Streams = Streams { out: Color::Off, err: Color::Off };
+
+/// Does something in a version of the language, on this thread.
+pub fn in_version<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T {
+    language::on_thread(semantics, inner)
+}
+
+/// Runs a simulation with the options of `classmate simulate` by their names, and writes the files that they name. Also returns
+/// warnings.
+///
+/// # Errors
+/// An option or a file that is wrong, or an interrupted simulation.
+pub fn simulate(options: &Table, watch: &Watch<'_>) -> Result<(Played, Vec<String>), Failure> {
+    input::hide_progress();
+    let (command, arguments) = experiment::simulation(options)?;
+    let mut notes = Notes::default();
+    let result = played(&arguments, command, watch, PLAIN, &mut notes)?;
+    result.write_files(&arguments)?;
+    Ok((result, notes.lines(Color::Off)))
+}
+
+/// Reads a run that `simulate` wrote: a directory, or its `run.json`.
+///
+/// # Errors
+/// A file that cannot be read, or is not a run.
+pub fn read_run(path: &Path) -> Result<SimulationRun, Failure> {
+    written_run(path)
+}
+
+/// The description of an experiment.
+#[derive(Debug)]
+pub enum PlanSource<'a> {
+    /// A file in TOML.
+    File(&'a Path),
+    /// The content of such a file; paths are relative to the current directory.
+    Table(Table),
+}
+
+/// Makes the runs of an experiment, some at a time. With an `output` directory, runs and results are written there, and runs
+/// that it has are not repeated. Also returns warnings.
+///
+/// # Errors
+/// A description or a file that is wrong, or an interrupted experiment.
+pub fn experiment(
+    source: PlanSource<'_>,
+    (output, baseline): (Option<&Path>, Option<&str>),
+    jobs: usize,
+    watch: &Watch<'_>,
+) -> Result<(Experiment, Vec<String>), Failure> {
+    input::hide_progress();
+    let plan = experiment::Plan::of(source, baseline)?;
+    let (found, notes) = plan.made(output, jobs.max(1), watch, PLAIN)?;
+    Ok((found, notes.lines(Color::Off)))
+}
+
+/// Searches for settings of a pool that reach goals, in a number of cycles at an interval in seconds; `run_time` is that of a job.
+///
+/// # Errors
+/// A goal or an expression that is wrong, or a configuration.
+pub fn advise(
+    snapshot: &Snapshot,
+    goals: &[String],
+    (cycles, interval): (u32, i64),
+    run_time: &str,
+) -> Result<Advice, Failure> {
+    let goals: Vec<Goal> = goals
+        .iter()
+        .map(|goal| goal.parse().map_err(|error: GoalError| Failure::input(error.to_string())))
+        .collect::<Result<_, _>>()?;
+    advised(snapshot, &goals, (cycles.max(2), interval.max(1)), parsed(run_time, "run_time", PLAIN)?)
+}
+
+/// The page of `classmate report`, for a pool with this name.
+///
+/// # Errors
+/// A configuration that is wrong.
+pub fn cycle_page(name: &str, snapshot: &Snapshot) -> Result<String, Failure> {
+    report::cycle_page(name, snapshot)
+}
+
+/// Runs policy tests; the results are those of `classmate test --format json` and of `classmate test`.
+///
+/// # Errors
+/// A file that is wrong.
+pub fn test(files: &[PathBuf], only: Option<&str>, coverage: bool) -> Result<(Json, String), Failure> {
+    let all: Vec<_> =
+        files.iter().map(|path| test::of_file(path, only, coverage, Color::Off)).collect::<Result<_, _>>()?;
+    let (results, mut text) = (test::Results::new(&all), Vec::new());
+    written(results.write(&mut text, coverage, Color::Off))?;
+    Ok((json!(results), String::from_utf8_lossy(&text).into_owned()))
+}
+
+/// The ads of a file in any format, compressed or not.
+#[expect(missing_debug_implementations, reason = "a reader of any kind")]
+pub struct AdFile {
+    reader: OpenReader,
+    name: String,
+}
+
+impl AdFile {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn open(path: &Path, settings: &EvalOptions) -> Result<Self, Failure> {
+        input::hide_progress();
+        let (reader, name, _) = input::ad_reader(path, None, settings)?;
+        Ok(Self { reader, name })
+    }
+
+    /// What was skipped so far.
+    pub fn problems(&self) -> Vec<String> {
+        let mut notes = Notes::default();
+        notes.add(&self.name, self.reader.report().clone());
+        notes.lines(Color::Off)
+    }
+}
+
+impl Iterator for AdFile {
+    type Item = Result<ClassAd, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        Some(self.reader.next()?.map_err(|error| Failure::reading(&self.name, &error)))
+    }
+}

@@ -1,0 +1,82 @@
+//! Reading the ads of a file into columns, all at once or in batches.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use classmate::{ClassAd, EvalOptions, Expr, Scope};
+use classmate_cli::cli::library::{AdFile, Failure, Progress};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::pool::columns_of;
+use crate::simulate::{refused, watched};
+use crate::table::PyColumn;
+use crate::world;
+
+/// The ads of a file that fulfill a condition.
+struct Scan {
+    file: AdFile,
+    condition: Option<Expr>,
+    options: EvalOptions,
+}
+
+impl Scan {
+    /// The next ads, as long as `goes_on`.
+    fn batch(&mut self, most: usize, mut goes_on: impl FnMut() -> bool) -> Result<Vec<ClassAd>, Failure> {
+        let mut ads = Vec::new();
+        while ads.len() < most && goes_on() {
+            let Some(ad) = self.file.next().transpose()? else { break };
+            if self.condition.as_ref().is_none_or(|condition| Scope::new(&ad, &self.options).holds(condition)) {
+                ads.push(ad);
+            }
+        }
+        Ok(ads)
+    }
+}
+
+/// Reads the ads of a file in batches.
+#[pyclass(name = "_AdScan", frozen, module = "classmate._classmate")]
+pub(crate) struct AdScan {
+    scan: Arc<Mutex<Scan>>,
+    attributes: Option<Vec<String>>,
+    options: EvalOptions,
+}
+
+#[pymethods]
+impl AdScan {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf, attributes: Option<Vec<String>>, constraint: Option<&str>) -> PyResult<Self> {
+        let parsed = |text: &str| {
+            let parsed = Expr::parse_with(text, &world::parse_options());
+            parsed.map_err(|error| PyValueError::new_err(format!("`{text}`: {error}")))
+        };
+        let condition = constraint.map(parsed).transpose()?;
+        let options = world::with_options(Clone::clone);
+        // Its error is one of the system.
+        std::fs::File::open(&path)?;
+        let settings = options.clone();
+        let file = watched(py, None, move |_| AdFile::open(&path, &settings))?.map_err(|error| refused(&error))?;
+        let scan = Arc::new(Mutex::new(Scan { file, condition, options: options.clone() }));
+        Ok(AdScan { scan, attributes, options })
+    }
+
+    /// The columns of the next ads; nothing if there are no more.
+    fn batch(&self, py: Python<'_>, most: usize) -> PyResult<Option<Vec<PyColumn>>> {
+        let scan = Arc::clone(&self.scan);
+        let read = watched(py, None, move |watch| {
+            let goes_on = || watch(Progress { done: 0, total: 0, now: 0 }).is_continue();
+            scan.lock().unwrap_or_else(PoisonError::into_inner).batch(most, goes_on)
+        })?;
+        let ads = read.map_err(|error| refused(&error))?;
+        if ads.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(columns_of(py, &ads, self.attributes.clone(), &self.options)))
+    }
+
+    /// What was skipped so far.
+    #[getter]
+    fn problems(&self) -> Vec<String> {
+        self.scan.lock().unwrap_or_else(PoisonError::into_inner).file.problems()
+    }
+}
