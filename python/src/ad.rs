@@ -228,8 +228,8 @@ impl AdBase {
         let Some(other) = other.cast::<AdBase>().ok().filter(|_| same_type) else {
             return Ok(py.NotImplemented());
         };
-        let (ad, other) = (slf.get().ad(), other.get().ad());
-        let same = convert::same_ads(&ad, &other);
+        // An ad equals itself, even if a number in it does not.
+        let same = slf.is(other) || convert::same_ads(&slf.get().ad(), &other.get().ad());
         Ok(PyBool::new(py, same == wanted).to_owned().into_any().unbind())
     }
 
@@ -266,7 +266,7 @@ impl AdBase {
         match world::with_options(|options| flatten(&ad, &expr, Inlining::Keep, options)) {
             Ok(Flattened::Value(value)) => convert::value_to_python(py, &value),
             Ok(Flattened::Residue(rest)) => new_expr(py, rest),
-            Err(_) => Err(ClassAdException::new_err("Unable to flatten expression.")),
+            Err(_) => Err(PyValueError::new_err("Unable to flatten expression.")),
         }
     }
 

@@ -116,13 +116,14 @@ impl ExprBase {
         new_expr(py, self.value(scope, target)?.to_expr())
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         let Ok(other) = other.cast::<ExprBase>() else { return false };
-        convert::same_exprs(&self.expr(), &other.get().expr())
+        // An expression equals itself, even if a number in it does not.
+        slf.is(other) || convert::same_exprs(&slf.get().expr(), &other.get().expr())
     }
 
-    fn __ne__(&self, other: &Bound<'_, PyAny>) -> bool {
-        !self.__eq__(other)
+    fn __ne__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        !Self::__eq__(slf, other)
     }
 
     fn __repr__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -266,3 +266,18 @@ def test_lookups_keep_no_names():
         assert ad.get(f"a name that no ad has {number}") is None and f"nor this {number}" not in ad
     if before:
         assert allocated() - before < 100_000
+
+
+def test_what_cannot_be_flattened_is_a_value_error():
+    # As in HTCondor's module.
+    with pytest.raises(ValueError, match="Unable to flatten expression."):
+        ClassAd("[circle = circle + 1; a = circle]").flatten(ExprTree("a"))
+
+
+def test_ads_equal_themselves():
+    # As in HTCondor's module, where neither infinities nor NaN equal another one.
+    for number in (float("inf"), float("nan")):
+        ad, other = ClassAd({"a": number}), ClassAd({"a": number})
+        assert ad == ad and not ad != ad and ad != other
+    expr = ExprTree("(1e400)")
+    assert expr == expr and expr != ExprTree("(1e400)")
