@@ -1,4 +1,5 @@
-"""The parts of HTCondor's module `htcondor2` (version 25.14.1) that need no pool: job event logs and enumerations.
+"""The parts of HTCondor's module `htcondor2` (version 25.14.1) that need no pool: job event logs, submit
+descriptions, configuration files and enumerations.
 
 Daemons, submission and the configuration of the machine are not here.
 """
@@ -351,7 +352,7 @@ param = Param()
 
 # They use the enumerations.
 from .joblog import JobEvent, JobEventLog  # noqa: E402
-
+from .submit import Submit  # noqa: E402
 
 
 def version() -> str:

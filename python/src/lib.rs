@@ -15,6 +15,7 @@ mod pool;
 mod read;
 mod scan;
 mod simulate;
+mod submit;
 mod table;
 mod world;
 
@@ -43,6 +44,8 @@ mod _classmate {
     use crate::scan::AdScan;
     #[pymodule_export]
     use crate::simulate::{RunBase, compare, experiment, test};
+    #[pymodule_export]
+    use crate::submit::SubmitBase;
     #[pymodule_export]
     use crate::table::columns;
     #[pymodule_export]

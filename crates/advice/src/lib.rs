@@ -42,6 +42,7 @@ mod picture;
 mod policy_test;
 mod shadow;
 mod submit;
+mod submit_description;
 mod verify;
 mod versions;
 mod whatif;
@@ -90,6 +91,9 @@ pub mod internal {
     }
     pub mod submit {
         pub use crate::submit::*;
+    }
+    pub mod submit_description {
+        pub use crate::submit_description::*;
     }
     pub mod verify {
         pub use crate::verify::*;

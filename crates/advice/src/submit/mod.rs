@@ -60,12 +60,7 @@ pub fn jobs(
     for (at, (number, start, line)) in all.iter().enumerate() {
         let Some(arguments) = queue_arguments(line.trim_ascii()).filter(|rest| !rest.trim_ascii().starts_with(b"="))
         else {
-            let before = memchr::memchr_iter(b'\n', &pending).count() as u64 + 1;
-            pending.extend(std::iter::repeat_n(b'\n', usize::try_from(number.saturating_sub(before)).unwrap_or(0)));
-            match line.trim_ascii_start().strip_prefix(b"+") {
-                Some(attribute) => pending.extend([b"MY.".as_slice(), attribute, b"\n"].concat()),
-                None => pending.extend([line, b"\n".as_slice()].concat()),
-            }
+            add_statement(&mut pending, *number, line);
             continue;
         };
         config.add(file, &std::mem::take(&mut pending))?;
@@ -90,6 +85,122 @@ pub fn jobs(
     Ok(found)
 }
 
+/// Adds a statement to the lines of a configuration, where it keeps its number.
+pub(crate) fn add_statement(lines: &mut Vec<u8>, number: u64, statement: &[u8]) {
+    let before = memchr::memchr_iter(b'\n', lines).count() as u64 + 1;
+    lines.extend(std::iter::repeat_n(b'\n', usize::try_from(number.saturating_sub(before)).unwrap_or(0)));
+    match statement.trim_ascii_start().strip_prefix(b"+") {
+        Some(attribute) => lines.extend([b"MY.".as_slice(), attribute, b"\n"].concat()),
+        None => lines.extend([statement, b"\n".as_slice()].concat()),
+    }
+}
+
+/// The arguments of a `queue` statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueueArguments {
+    /// Number of jobs for each item, an expression; empty for one.
+    pub count: String,
+    /// The variables that items set; none without items.
+    pub names: Vec<String>,
+    /// The items.
+    pub items: ItemSource,
+}
+
+/// The source of the items of a `queue` statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ItemSource {
+    /// There are no items.
+    None,
+    /// `in`: words.
+    Words(Vec<String>),
+    /// `from (…)`: lines.
+    Lines(Vec<String>),
+    /// `from`: the lines of a file; those of a program that is run if its name ends with `|`.
+    File(String),
+    /// `matching`: files that match patterns.
+    Patterns {
+        /// The word after it, in lower case: `files`, `dirs`, `any`, or empty.
+        kind: String,
+        /// The patterns.
+        patterns: Vec<String>,
+    },
+}
+
+impl QueueArguments {
+    /// Parses what follows the word `queue`, with the lines of its list.
+    ///
+    /// # Errors
+    /// A list that is not closed, or no list.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let is_word = |word: &&str| ["in", "from", "matching"].iter().any(|known| word.eq_ignore_ascii_case(known));
+        let Some(word) = text.split([' ', '\t', '\n', ',', '(']).find(is_word) else {
+            return Ok(Self { count: text.to_owned(), names: Vec::new(), items: ItemSource::None });
+        };
+        let at = word.as_ptr() as usize - text.as_ptr() as usize;
+        let split = |text: &str| -> Vec<String> {
+            text.split([',', ' ', '\t', '\n', '\r']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        };
+        let before = &text[..at];
+        let digits = before.find(|c: char| !c.is_ascii_digit()).unwrap_or(before.len());
+        let mut names = split(&before[digits..]);
+        if names.is_empty() {
+            names.push("Item".to_owned());
+        }
+        let mut rest = text[at + word.len()..].trim();
+        let mut kind = String::new();
+        if word.eq_ignore_ascii_case("matching") {
+            let first = rest.split([' ', '\t', '\n', '(']).next().unwrap_or_default();
+            if ["files", "dirs", "any"].iter().any(|known| first.eq_ignore_ascii_case(known)) {
+                kind = first.to_ascii_lowercase();
+                rest = rest[first.len()..].trim_start();
+            }
+        }
+        // A slice such as `[1:]` chooses among the items when jobs are made.
+        if let Some((_, after)) = rest.strip_prefix('[').and_then(|inside| inside.split_once(']')) {
+            rest = after.trim_start();
+        }
+        let inside = match rest.strip_prefix('(') {
+            Some(list) => match list.rsplit_once(')') {
+                Some((list, _)) => Some(list),
+                None => return Err("the list of items is not closed: expected `)`".to_owned()),
+            },
+            None => None,
+        };
+        if rest.is_empty() {
+            return Err(format!("`{word}` has no items"));
+        }
+        let items = match word.to_ascii_lowercase().as_str() {
+            "in" => ItemSource::Words(split(inside.unwrap_or(rest))),
+            "matching" => ItemSource::Patterns { kind, patterns: split(inside.unwrap_or(rest)) },
+            _ => match inside {
+                Some(list) => ItemSource::Lines(
+                    list.trim_matches(['\r', '\n']).lines().map(|line| line.trim().to_owned()).collect(),
+                ),
+                None => ItemSource::File(rest.to_owned()),
+            },
+        };
+        Ok(Self { count: before[..digits].to_owned(), names, items })
+    }
+
+    /// The values of an item for the variables; the last one takes the rest of the line.
+    pub fn values(&self, line: &str) -> Vec<String> {
+        let separates = |c: char| match line {
+            _ if line.contains('\u{1f}') => c == '\u{1f}',
+            _ if line.contains(',') => c == ',',
+            _ => c.is_ascii_whitespace(),
+        };
+        let (mut rest, mut values) = (line, Vec::with_capacity(self.names.len()));
+        while values.len() + 1 < self.names.len() {
+            let (value, after) = rest.split_once(separates).unwrap_or((rest, ""));
+            values.push(value.trim().to_owned());
+            rest = after.trim_start();
+        }
+        values.push(rest.trim().to_owned());
+        values
+    }
+}
+
 /// A `queue` statement.
 struct QueueStatement {
     /// Jobs of each item.
@@ -102,42 +213,27 @@ struct QueueStatement {
 impl QueueStatement {
     /// Parses what follows the word `queue`; `read` returns the text of a file.
     fn parse(text: &str, read: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<Self, String> {
-        let text = text.trim();
-        let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-        let count = if digits > 0 { text[..digits].parse().unwrap_or(1) } else { 1 };
-        let rest = text[digits..].trim_start();
-        let is_word = |word: &&str| ["in", "from", "matching"].iter().any(|known| word.eq_ignore_ascii_case(known));
-        let Some(word) = rest.split([' ', '\t', '\n', ',', '(']).find(is_word) else {
-            return Ok(QueueStatement { count, names: Vec::new(), items: vec![Vec::new()] });
-        };
-        let at = word.as_ptr() as usize - rest.as_ptr() as usize;
-        let split = |text: &str| -> Vec<String> {
-            text.split([',', ' ', '\t', '\n', '\r']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
-        };
-        let mut names = split(&rest[..at]);
-        if names.is_empty() {
-            names.push("Item".to_owned());
-        }
-        let list = rest[at + word.len()..].trim();
-        let inside = list.strip_prefix('(').map(|list| list.trim_end().trim_end_matches(')'));
-        if !word.eq_ignore_ascii_case("from") {
-            let items = split(inside.unwrap_or(list)).into_iter().map(|item| vec![item]).collect();
-            return Ok(QueueStatement { count, names, items });
-        }
-        let lines = match inside {
-            Some(lines) => lines.to_owned(),
-            None => match read(list) {
-                Some(text) => String::from_utf8_lossy(&text).into_owned(),
-                None => return Err(format!("cannot read the items of `queue` from `{list}`")),
+        let found = QueueArguments::parse(text)?;
+        let digits = found.count.find(|c: char| !c.is_ascii_digit()).unwrap_or(found.count.len());
+        let count = if digits > 0 { found.count[..digits].parse().unwrap_or(1) } else { 1 };
+        let used = |line: &&str| !line.is_empty() && !line.starts_with('#');
+        let items = match &found.items {
+            ItemSource::None => vec![Vec::new()],
+            ItemSource::Words(items) | ItemSource::Patterns { patterns: items, .. } => {
+                items.iter().map(|item| vec![item.clone()]).collect()
+            }
+            ItemSource::Lines(lines) => {
+                lines.iter().map(String::as_str).filter(used).map(|line| found.values(line)).collect()
+            }
+            ItemSource::File(file) => match read(file) {
+                Some(text) => {
+                    let text = String::from_utf8_lossy(&text);
+                    text.lines().map(str::trim).filter(used).map(|line| found.values(line)).collect()
+                }
+                None => return Err(format!("cannot read the items of `queue` from `{file}`")),
             },
         };
-        // The last variable takes the rest of the line.
-        let item = |line: &str| -> Vec<String> {
-            let parts = line.splitn(names.len(), |c: char| c == ',' || c.is_ascii_whitespace() && !line.contains(','));
-            parts.map(|part| part.trim().to_owned()).collect()
-        };
-        let items = lines.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        Ok(QueueStatement { count, items: items.map(item).collect(), names })
+        Ok(QueueStatement { count, names: found.names, items })
     }
 }
 

@@ -1,0 +1,141 @@
+//! A submit description as a mapping of its commands, with the arguments of its `queue` statement.
+//!
+//! In: the text of a submit file up to its first `queue` statement; what follows is ignored. Out: commands as they are written,
+//! their values with all macros expanded, and the items of `queue`.
+
+use std::collections::BTreeMap;
+
+use crate::lint::submit::{lines, queue_arguments};
+use crate::submit::{QueueArguments, add_statement};
+use classmate_config::Config;
+use classmate_config::internal::config::{ConfigError, Context};
+
+/// The commands before a `queue` statement, and its arguments.
+#[derive(Debug, Clone)]
+pub struct SubmitDescription {
+    config: Config,
+    queue: Option<String>,
+    /// The lines of a list that begins on the line of the statement.
+    list: String,
+}
+
+/// The values of macros that a description does not set: those of the first job.
+const FIRST_JOB: [(&str, &str); 13] = [
+    ("Cluster", "1"),
+    ("ClusterId", "1"),
+    ("Process", "0"),
+    ("ProcId", "0"),
+    ("Step", "0"),
+    ("Row", "0"),
+    ("ItemIndex", "0"),
+    ("Node", ""),
+    ("Item", ""),
+    ("ARCH", "X86_64"),
+    ("OPSYS", "LINUX"),
+    ("IsLinux", "1"),
+    ("IsWindows", "0"),
+];
+
+impl SubmitDescription {
+    /// Parses the text of a submit file that has a name; macros see the variables of the `environment`.
+    ///
+    /// # Errors
+    /// A statement that is not understood, with its place.
+    ///
+    /// ```
+    /// use classmate_advice::internal::submit_description::SubmitDescription;
+    /// let text = b"arguments = $(time) $(Process)\ntime = 60\n+Short = true\nqueue 2 x in (a b)";
+    /// let parsed = SubmitDescription::parse("a.sub", text, Default::default()).unwrap();
+    /// assert_eq!(parsed.expand("Arguments").unwrap().unwrap(), "60 0");
+    /// assert_eq!(parsed.value("MY.short").unwrap(), "true");
+    /// assert_eq!(parsed.queue(), Some("2 x in (a b)"));
+    /// ```
+    pub fn parse(file: &str, text: &[u8], environment: BTreeMap<Vec<u8>, Vec<u8>>) -> Result<Self, ConfigError> {
+        let context = Context { subsystem: "SUBMIT".to_owned(), environment, ..Context::default() };
+        let mut found = Self { config: Config::new(context), queue: None, list: String::new() };
+        let mut pending = Vec::new();
+        let all = lines(text);
+        for (at, (number, start, line)) in all.iter().enumerate() {
+            let is_queue = |rest: &&[u8]| !rest.trim_ascii().starts_with(b"=");
+            let Some(arguments) = queue_arguments(line.trim_ascii()).filter(is_queue) else {
+                add_statement(&mut pending, *number, line);
+                continue;
+            };
+            let end = all.get(at + 1).map_or(text.len(), |(_, next, _)| *next);
+            let list = String::from_utf8_lossy(&text[start + line.len()..end]);
+            found.queue = Some(String::from_utf8_lossy(arguments.trim_ascii()).into_owned());
+            list.trim_start_matches(['\r', '\n']).clone_into(&mut found.list);
+            break;
+        }
+        found.config.add(file, &pending)?;
+        Ok(found)
+    }
+
+    /// The commands and their values as they are written, in the order of their first assignment.
+    pub fn commands(&self) -> impl Iterator<Item = (String, String)> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        self.config.assignments().map(move |(name, raw, _)| (text(name), text(raw)))
+    }
+
+    /// The value of a command as it is written.
+    pub fn value(&self, command: &str) -> Option<String> {
+        let found = self.config.assignment(command.as_bytes())?;
+        Some(String::from_utf8_lossy(found.raw).into_owned())
+    }
+
+    /// Sets a command.
+    ///
+    /// # Errors
+    /// A name or a value that is not understood.
+    pub fn set(&mut self, command: &str, value: &str) -> Result<(), ConfigError> {
+        let mut text = Vec::new();
+        add_statement(&mut text, 1, format!("{command} = {value}").as_bytes());
+        self.config.add("description", &text)
+    }
+
+    /// The commands with the macros of the first job.
+    fn of_first_job(&self) -> Result<Config, ConfigError> {
+        let mut config = self.config.clone();
+        let missing = FIRST_JOB.iter().filter(|(name, _)| config.assignment(name.as_bytes()).is_none());
+        let lines: String = missing.map(|(name, value)| format!("{name} = {value}\n")).collect();
+        config.add("queue", lines.as_bytes())?;
+        Ok(config)
+    }
+
+    /// The value of a command or of a macro, expanded for the first job; none if there is no such name.
+    ///
+    /// # Errors
+    /// A circle of references, growth without end, or a function macro that fails.
+    pub fn expand(&self, command: &str) -> Result<Option<String>, ConfigError> {
+        let found = self.of_first_job()?.get(command)?;
+        Ok(found.map(|found| String::from_utf8_lossy(&found.text).into_owned()))
+    }
+
+    /// The arguments of `queue`, without the lines of a list.
+    pub fn queue(&self) -> Option<&str> {
+        self.queue.as_deref()
+    }
+
+    /// Replaces the arguments of `queue`, which may have the lines of a list.
+    pub fn set_queue(&mut self, arguments: &str) {
+        let (first, list) = arguments.split_once('\n').unwrap_or((arguments, ""));
+        self.queue = Some(first.trim().to_owned());
+        list.clone_into(&mut self.list);
+    }
+
+    /// The arguments of `queue`, expanded and parsed.
+    ///
+    /// # Errors
+    /// Arguments that are not understood, or a macro that cannot be expanded.
+    pub fn queue_arguments(&self) -> Result<QueueArguments, String> {
+        let config = self.of_first_job().map_err(|error| error.to_string())?;
+        let text = self.queue.as_deref().unwrap_or_default();
+        let expanded = config.expansion(b"queue", text.as_bytes()).map_err(|error| error.to_string())?;
+        let first = String::from_utf8_lossy(&expanded);
+        QueueArguments::parse(&if self.list.is_empty() {
+            first.into_owned()
+        } else {
+            format!("{first}\n{}", self.list)
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! Submit descriptions, as mappings of their commands.
+
+use std::ffi::OsString;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use classmate_advice::internal::submit::{ItemSource, QueueArguments};
+use classmate_advice::internal::submit_description::SubmitDescription;
+use classmate_config::ConfigError;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+fn invalid(error: &ConfigError) -> PyErr {
+    PyValueError::new_err(error.to_line())
+}
+
+/// The commands of a submit file and its `queue` statement.
+#[pyclass(name = "_Submit", frozen, module = "classmate._classmate")]
+pub(crate) struct SubmitBase {
+    description: Mutex<SubmitDescription>,
+}
+
+impl SubmitBase {
+    fn lock(&self) -> MutexGuard<'_, SubmitDescription> {
+        self.description.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl SubmitBase {
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        let bytes = OsString::into_encoded_bytes;
+        let environment = std::env::vars_os().map(|(name, value)| (bytes(name), bytes(value))).collect();
+        let parsed = SubmitDescription::parse("submit description", text.as_bytes(), environment);
+        let parsed = parsed.map_err(|error| invalid(&error))?;
+        Ok(SubmitBase { description: Mutex::new(parsed) })
+    }
+
+    /// Names and values as they are written.
+    fn commands(&self) -> Vec<(String, String)> {
+        self.lock().commands().collect()
+    }
+
+    /// The value of a command as it is written.
+    fn value(&self, command: &str) -> Option<String> {
+        self.lock().value(command)
+    }
+
+    /// Sets a command.
+    fn set(&self, command: &str, value: &str) -> PyResult<()> {
+        self.lock().set(command, value).map_err(|error| invalid(&error))
+    }
+
+    /// The value of a command, expanded.
+    fn expand(&self, command: &str) -> PyResult<Option<String>> {
+        self.lock().expand(command).map_err(|error| invalid(&error))
+    }
+
+    /// The arguments of `queue`.
+    fn queue(&self) -> Option<String> {
+        self.lock().queue().map(str::to_owned)
+    }
+
+    /// Replaces the arguments of `queue`.
+    fn set_queue(&self, arguments: &str) {
+        self.lock().set_queue(arguments);
+    }
+
+    /// The count, the variables, the kind of source (`lines`, `file`, or of files that match: `match` and a word) and what it
+    /// names; other arguments of `queue` than those of the description if they are given.
+    fn items(&self, arguments: Option<&str>) -> PyResult<(String, Vec<String>, String, Vec<String>)> {
+        let mut description = self.lock().clone();
+        if let Some(arguments) = arguments {
+            description.set_queue(arguments);
+        }
+        let QueueArguments { count, names, items } = description.queue_arguments().map_err(PyValueError::new_err)?;
+        let (kind, content) = match items {
+            ItemSource::None => (String::new(), Vec::new()),
+            ItemSource::Words(items) | ItemSource::Lines(items) => ("lines".to_owned(), items),
+            ItemSource::File(file) => ("file".to_owned(), vec![file]),
+            ItemSource::Patterns { kind, patterns } => (format!("match {kind}"), patterns),
+        };
+        Ok((count, names, kind, content))
+    }
+
+    /// The values of the variables in a line with an item.
+    #[staticmethod]
+    fn values(names: Vec<String>, line: &str) -> Vec<String> {
+        QueueArguments { count: String::new(), names, items: ItemSource::None }.values(line)
+    }
+}
