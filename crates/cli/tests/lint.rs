@@ -361,18 +361,55 @@ fn watched_files_are_checked_again() {
     let (path, included) = (folder.path().join("pool.conf"), folder.path().join("more.conf"));
     std::fs::write(&included, "NEGOTIATOR_INTERVAL = 60\n").unwrap();
     std::fs::write(&path, format!("include : {}\n", included.display())).unwrap();
-    let mut watch = Command::new(env!("CARGO_BIN_EXE_classmate"))
+    // Links that lead back are not followed.
+    let pool = folder.path().join("pool");
+    std::fs::create_dir(&pool).unwrap();
+    std::fs::write(pool.join("config"), "NEGOTIATOR_INTERVAL = 60\n").unwrap();
+    std::os::unix::fs::symlink(&pool, pool.join("again")).unwrap();
+    std::os::unix::fs::symlink(&pool, pool.join("and-again")).unwrap();
+    let watch = Command::new(env!("CARGO_BIN_EXE_classmate"))
         .args(["lint", "--watch"])
-        .arg(&path)
+        .args([&path, &pool])
         .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
+        .spawn();
+    let mut watch = Endless(watch.unwrap());
+    let mut lines = BufReader::new(watch.0.stdout.take().unwrap()).lines();
     let mut summary = || lines.by_ref().map(Result::unwrap).find(|line| line.contains(" errors, ")).unwrap();
     assert_eq!(summary(), "0 errors, 0 warnings");
-    // A file that changes while it is checked is checked again as well.
     std::fs::write(&included, "NEGOTIATOR_INTERVALL = 600\n").unwrap();
     assert_eq!(summary(), "0 errors, 1 warning");
-    watch.kill().unwrap();
-    watch.wait().unwrap();
+}
+
+/// A command that does not end by itself.
+struct Endless(std::process::Child);
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        self.0.kill().and_then(|()| self.0.wait()).map(drop).unwrap_or_default();
+    }
+}
+
+#[test]
+fn a_diff_counts_what_it_does_not_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool.conf");
+    let diff = |text: &str, arguments: &[&str]| {
+        std::fs::write(&path, text).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+        let output = command.args(["lint", "--diff"]).arg(&path).args(arguments).output().unwrap();
+        let lines = String::from_utf8(output.stdout).unwrap().lines().filter(|line| line.starts_with('+')).count();
+        (output.status.code().unwrap(), lines, String::from_utf8(output.stderr).unwrap())
+    };
+    // The line of the new file, and the changed one.
+    let fixed = diff("START = TARGET.a == 1 && TARGET.a == 1\n", &[]);
+    assert_eq!((fixed.0, fixed.1, &*fixed.2), (1, 2, ""));
+    let broken = diff("START = (\n", &[]);
+    assert_eq!((broken.0, broken.1), (2, 0));
+    assert!(broken.2.ends_with("1 finding without such a fix\n"), "{}", broken.2);
+    // The name may be meant.
+    let named = "NEGOTIATOR_INTERVALL = 600\n";
+    let safe = diff(named, &[]);
+    assert_eq!((safe.0, safe.1), (0, 0));
+    assert!(safe.2.ends_with("1 finding without such a fix\n"), "{}", safe.2);
+    assert_eq!((diff(named, &["--unsafe-fixes"]).0, diff(named, &["--deny-warnings"]).0), (1, 2));
 }

@@ -17,9 +17,9 @@ use crate::cli::version::REFERENCE;
 /// The name of the file.
 const NAME: &str = "classmate.toml";
 
-/// Options that a file must not set: they run programs, or write files. The same holds for all under the heading [`CHANGES`].
-const REFUSED: [&str; 9] =
-    ["allow-commands", "commit", "fix", "job-times", "junit", "open", "output", "report", "unsafe-fixes"];
+/// Options that a file must not set: they run programs, write files, or do not end. The same holds for all under the heading [`CHANGES`].
+const REFUSED: [&str; 10] =
+    ["allow-commands", "commit", "fix", "job-times", "junit", "open", "output", "report", "unsafe-fixes", "watch"];
 const CHANGES: &str = "Changes";
 
 /// The defaults of a file.
@@ -132,15 +132,21 @@ impl Defaults {
             Some(Value::Table(own)) => own.clone(),
             Some(_) => return Err(wrong(format!("`{}` is not a table", subcommand.get_name()))),
         };
+        let names = |argument: &clap::Arg| -> Vec<String> {
+            let aliases = argument.get_visible_aliases().unwrap_or_default();
+            argument.get_long().into_iter().chain(aliases).map(str::to_owned).collect()
+        };
+        let option =
+            |name: &str| subcommand.get_arguments().find(|argument| names(argument).iter().any(|own| own == name));
+        // Under any of its names.
         let is_given = |name: &str| {
-            let flag = format!("--{name}");
-            let starts = |rest: &str| rest.is_empty() || rest.starts_with('=');
-            given.iter().any(|one| one.to_str().and_then(|one| one.strip_prefix(&flag)).is_some_and(starts))
+            let flags: Vec<String> = option(name).iter().flat_map(|found| names(found)).collect();
+            let is_flag = |one: &str| {
+                let flag = one.strip_prefix("--").map(|rest| rest.split_once('=').map_or(rest, |(flag, _)| flag));
+                flag.is_some_and(|flag| flags.iter().any(|own| own == flag))
+            };
+            given.iter().any(|one| one.to_str().is_some_and(is_flag))
         };
-        let is_named = |argument: &&clap::Arg, name: &str| {
-            argument.get_long() == Some(name) || argument.get_visible_aliases().is_some_and(|all| all.contains(&name))
-        };
-        let option = |name: &str| subcommand.get_arguments().find(|argument| is_named(argument, name));
         let has = |name: &str| option(name).is_some();
         let changes = |name: &&String| option(name).is_some_and(|found| found.get_help_heading() == Some(CHANGES));
         if let Some(name) = own.keys().chain(self.options.keys()).find(changes) {

@@ -24,10 +24,15 @@ struct FixedFile<'a> {
     edits: u64,
 }
 
+/// Returns true if a finding has a fix that is safe, or any at all if `all` is true.
+pub(super) fn is_wanted(alarm: &Diagnostic, all: bool) -> bool {
+    alarm.fix.is_some() && (all || is_safe(alarm.code))
+}
+
 /// The files that fixes change, without unsafe fixes unless `all` is true. If it `complains`, it reports the inputs with
 /// fixes that cannot be written: standard input, and compressed files.
 fn files(alarms: &[Diagnostic], all: bool, complains: bool) -> Result<Vec<FixedFile<'_>>, Failure> {
-    let wanted = |alarm: &&Diagnostic| alarm.fix.is_some() && (all || is_safe(alarm.code));
+    let wanted = |alarm: &&Diagnostic| is_wanted(alarm, all);
     let names: BTreeSet<&str> = alarms.iter().filter(wanted).map(Diagnostic::file).collect();
     let mut changed = Vec::new();
     for name in names {

@@ -106,8 +106,8 @@ pub(super) struct LintArguments {
     /// Also apply fixes that may change the meaning of a correct text, such as the correction of a name
     #[arg(long)]
     unsafe_fixes: bool,
-    /// Show the changes of the fixes as a diff; do not write
-    #[arg(long)]
+    /// Show the changes of the fixes as a diff; do not write, and count the other findings
+    #[arg(long, conflicts_with_all = ["format", "statistics"])]
     diff: bool,
     /// Check again whenever a file changes, until interrupted
     #[arg(long, conflicts_with_all = ["fix", "unsafe_fixes", "diff", "collectors"])]
@@ -161,7 +161,12 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
     let mut findings = all(arguments, live.as_ref(), &known)?;
     if arguments.diff {
         let changes = fix::show(&findings.alarms, arguments.unsafe_fixes, streams)?;
-        return Ok(if changes { ExitCode::from(1) } else { ExitCode::SUCCESS });
+        findings.alarms.retain(|alarm| !fix::is_wanted(alarm, arguments.unsafe_fixes));
+        if !findings.alarms.is_empty() {
+            complain(&format!("{} without such a fix", counted(findings.alarms.len() as u64, "finding")));
+        }
+        let status = status(arguments, &findings.alarms);
+        return Ok(if changes && status == ExitCode::SUCCESS { ExitCode::from(1) } else { status });
     }
     if arguments.fix || arguments.unsafe_fixes {
         let mut changed = 0;
@@ -196,8 +201,13 @@ fn show(arguments: &LintArguments, findings: &Findings, streams: Streams) -> Res
             print_result(form, &Reply { schema: "lint/1", result: &result, rows: &rows }, |_| Ok(()))?;
         }
     }
+    Ok(status(arguments, alarms))
+}
+
+/// The exit status for some findings.
+fn status(arguments: &LintArguments, alarms: &[Diagnostic]) -> ExitCode {
     let wrong = alarms.iter().any(|alarm| alarm.severity == Severity::Error || arguments.deny_warnings);
-    Ok(if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS })
+    if wrong { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
 /// Checks the files each time that one of them changes, also one that a configuration includes; does not end.
@@ -205,22 +215,21 @@ fn watched(arguments: &LintArguments, known: &Baseline, streams: Streams) -> Res
     if arguments.files.is_empty() || arguments.files.iter().any(|file| file.as_os_str() == "-") {
         return Err(Failure::input("`--watch` needs files: expressions and standard input do not change"));
     }
-    let named: Vec<&Path> = arguments.files.iter().map(PathBuf::as_path).collect();
+    let (named, mut included) = (&arguments.files, Vec::new());
     loop {
-        let before = WatchedFiles::of(&named);
+        let (of_named, mut of_included) = (WatchedFiles::of(named), WatchedFiles::of(&included));
         match all(arguments, None, known) {
             Ok(findings) => {
-                let included: Vec<&Path> = findings.included.iter().map(PathBuf::as_path).collect();
-                let with_included = WatchedFiles::of(&included);
                 show(arguments, &findings, streams)?;
-                watch::wait(&[(&before, &named), (&with_included, &included)]);
+                if findings.included != included {
+                    included = findings.included;
+                    of_included = WatchedFiles::of(&included);
+                }
             }
             // A file may be missing for a moment.
-            Err(failure) => {
-                failure.show();
-                watch::wait(&[(&before, &named)]);
-            }
+            Err(failure) => failure.show(),
         }
+        watch::wait(&[(&of_named, named), (&of_included, &included)]);
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) struct WatchedFiles(BTreeMap<PathBuf, Option<(SystemTime, u64)>>);
 
 impl WatchedFiles {
     /// The state of files, and of those in directories.
-    pub(super) fn of(paths: &[&Path]) -> Self {
+    pub(super) fn of(paths: &[PathBuf]) -> Self {
         let mut files = BTreeSet::new();
         for path in paths {
             gather(path, &mut files);
@@ -28,17 +28,23 @@ impl WatchedFiles {
 }
 
 /// Waits until one of some states is not that of its files any longer.
-pub(super) fn wait(states: &[(&WatchedFiles, &[&Path])]) {
+pub(super) fn wait(states: &[(&WatchedFiles, &[PathBuf])]) {
     while states.iter().all(|(state, paths)| WatchedFiles::of(paths) == **state) {
         std::thread::sleep(PAUSE);
     }
 }
 
-/// Adds a file, or the files of a directory and of those in it.
+/// Adds a file, or the files of a directory and of those in it, links to directories aside.
 fn gather(path: &Path, files: &mut BTreeSet<PathBuf>) {
-    if let Ok(entries) = std::fs::read_dir(path) {
-        entries.flatten().for_each(|entry| gather(&entry.path(), files));
-    } else {
+    let Ok(entries) = std::fs::read_dir(path) else {
         files.insert(path.to_owned());
+        return;
+    };
+    for entry in entries.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            gather(&entry.path(), files);
+        } else {
+            files.insert(entry.path());
+        }
     }
 }

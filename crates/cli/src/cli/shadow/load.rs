@@ -40,6 +40,8 @@ pub(super) struct RecordedLoad {
     base: Snapshot,
     /// Jobs that ended and are not in the file yet.
     unwritten: Vec<ClassAd>,
+    /// Number of jobs that ended and were lost, as too many waited.
+    lost: u64,
     /// The reason why the file could not be written last time.
     wrong: Option<String>,
     /// The time of the next comparison.
@@ -61,6 +63,7 @@ impl RecordedLoad {
             other,
             base,
             unwritten: Vec::new(),
+            lost: 0,
             wrong: None,
             due: Instant::now() + PAUSE,
             running: None,
@@ -83,8 +86,16 @@ impl RecordedLoad {
             self.wrong = None;
             return None;
         };
+        let lost = self.unwritten.len().saturating_sub(MAX_UNWRITTEN) as u64;
         self.unwritten.truncate(MAX_UNWRITTEN);
-        let reason = Some(Failure::writing(self.file(false).display(), &error).message().to_owned());
+        let is_first = lost > 0 && self.lost == 0;
+        self.lost += lost;
+        let mut reason = Failure::writing(self.file(false).display(), &error).message().to_owned();
+        if is_first {
+            reason.push_str(&format!(", and more than {MAX_UNWRITTEN} jobs wait: further ones are left out"));
+            return Some(reason);
+        }
+        let reason = Some(reason);
         let is_new = self.wrong != reason;
         self.wrong = reason;
         self.wrong.clone().filter(|_| is_new)
@@ -115,7 +126,12 @@ impl RecordedLoad {
     /// The load so far under the other policy, when a comparison is complete, which takes place beside the watch; at the end it is
     /// waited for. `None` also if no job has run.
     pub(super) fn compare(&mut self, is_end: bool) -> Compared {
-        let result = match self.running.take_if(|(thread, _)| is_end || thread.is_finished()) {
+        if is_end {
+            // One that runs does not know the last jobs.
+            self.running = None;
+            return joined(self.comparison()?);
+        }
+        let result = match self.running.take_if(|(thread, _)| thread.is_finished()) {
             Some((thread, started)) => {
                 let result = joined(thread);
                 // Also after a failure, which is likely to come again.
@@ -124,22 +140,23 @@ impl RecordedLoad {
             }
             None => Ok(None),
         };
-        if is_end {
-            return joined(self.comparison());
-        }
         if self.running.is_none() && Instant::now() >= self.due {
-            self.running = Some((self.comparison(), Instant::now()));
+            self.running = Some((self.comparison()?, Instant::now()));
         }
         result
     }
 
     /// Starts a comparison of what is known now.
-    fn comparison(&self) -> JoinHandle<Compared> {
+    ///
+    /// # Errors
+    /// The system has no room for another thread.
+    fn comparison(&self) -> Result<JoinHandle<Compared>, Failure> {
         let (base, other, now) = (self.base.clone(), self.other.clone(), Now::Wall.seconds());
         let files = self.files();
         let (mut more, left_out) = self.recorder.running(now);
         more.extend_from_slice(&self.unwritten);
-        std::thread::spawn(move || {
+        let left_out = left_out + self.lost;
+        let compare = move || {
             let (options, mut notes) = (base.settings().parse_options(), Notes::default());
             let mut ads = Vec::new();
             for file in files? {
@@ -150,7 +167,9 @@ impl RecordedLoad {
             notes.lines(Color::Off).iter().for_each(|line| complain(line));
             ads.extend(more);
             Ok(compare_policies(ads, &base, &other, (now, left_out))?)
-        })
+        };
+        let thread = std::thread::Builder::new().name("comparison".into()).spawn(compare);
+        thread.map_err(|error| Failure::new(format!("cannot start the comparison of policies: {error}")))
     }
 
     /// The files as they are now: another thread reads them, while they grow and are rotated.
