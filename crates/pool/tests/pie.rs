@@ -195,7 +195,7 @@ fn what_a_group_is_due_in_a_later_round_is_cut_to_the_room_of_its_parent() {
     }
 }
 
-/// A cycle of condor_negotiator 25.14.1: two partitionable slots of 16 cores, static quotas, and jobs of a group that wants 6. Its first match is
+/// A cycle of `condor_negotiator` 25.14.1: two partitionable slots of 16 cores, static quotas, and jobs of a group that wants 6. Its first match is
 /// charged with 16, so no group lacks anything of what is granted in round 2, where the group uses less than its quota of 20: 0/0, and no further match
 /// (`docs/reference/group-quotas.md` 6.2).
 #[test]

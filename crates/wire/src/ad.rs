@@ -84,6 +84,9 @@ impl AdStream {
                 self.lines.line(line);
                 self.names += interned() - before;
             }
+            if long && expression == 0 {
+                return Err(connection.invalid("an attribute of the security handshake is not a constant"));
+            }
             if long {
                 let what = format!("an expression of more than {expression} bytes");
                 return Err(connection.fails(Failure::Limit(what)));

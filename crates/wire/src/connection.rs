@@ -279,10 +279,11 @@ impl<T: Read + Write> Connection<T> {
     /// The length of something that follows, at most `most`.
     pub(crate) fn length(&mut self, most: usize) -> Result<usize, WireError> {
         let length = self.int()?;
-        usize::try_from(length)
-            .ok()
-            .filter(|length| *length <= most)
-            .ok_or_else(|| self.fails(Failure::Limit(format!("a length of {length}, more than {most}"))))
+        let Ok(wanted) = usize::try_from(length) else { return Err(self.invalid(format!("a length of {length}"))) };
+        if wanted > most {
+            return Err(self.fails(Failure::Limit(format!("a length of {length}, more than {most}"))));
+        }
+        Ok(wanted)
     }
 
     /// A string without its NUL, of at most `most` bytes.

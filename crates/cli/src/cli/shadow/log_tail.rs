@@ -213,7 +213,9 @@ mod tests {
         assert_eq!(tail.record(&cycle(3, 2), None).unwrap(), None);
         assert!(tail.passed().is_empty());
         // Two that it did not publish, because it was restarted.
-        [4, 5, 6].iter().for_each(|minute| append(&path, &written(*minute, "s3@m")));
+        for minute in 4..7 {
+            append(&path, &written(minute, "s3@m"));
+        }
         assert_eq!(slots(tail.record(&cycle(6, 1), None).unwrap()), ["s3@m"]);
         let passed = tail.passed().into_iter().map(|one| (one.started, one.ended)).collect::<Vec<_>>();
         assert_eq!(passed, [4, 5].map(|minute| (cycle(minute, 1).started, cycle(minute, 1).started + 1)));
