@@ -52,10 +52,13 @@ _PARTS = {
     "table": "Column Table",
 }
 _MODULES = {name: module for module, names in _PARTS.items() for name in names.split()}
+_SUBMODULES = {"classad2", "htcondor2", "pool", "simulation", "table"}
 
 
 def __getattr__(name: str) -> Any:
     module = _MODULES.get(name)
+    if name in _SUBMODULES:
+        return import_module(f".{name}", __name__)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     part = globals()[name] = getattr(import_module(f".{module}", __name__), name)

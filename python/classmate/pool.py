@@ -301,7 +301,7 @@ def fmt(text: str, *, kind: str = "expression", width: int = 100, semantics: str
 
 
 class AdScan(Iterator[Table]):
-    """The ads of a file as tables, read one after another. `problems` tells what was skipped so far."""
+    """The ads of a file as tables, read one after another. `problems` has messages about ads that were skipped so far."""
 
     def __init__(self, _base: _classmate._AdScan, most: int) -> None:
         self._base, self._most = _base, most

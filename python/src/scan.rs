@@ -74,9 +74,10 @@ impl AdScan {
         Ok(Some(columns_of(py, &ads, self.attributes.clone(), &self.options)))
     }
 
-    /// What was skipped so far.
+    /// Messages about ads that were skipped so far.
     #[getter]
-    fn problems(&self) -> Vec<String> {
-        self.scan.lock().unwrap_or_else(PoisonError::into_inner).file.problems()
+    fn problems(&self, py: Python<'_>) -> Vec<String> {
+        // A batch may be read on another thread.
+        py.detach(|| self.scan.lock().unwrap_or_else(PoisonError::into_inner).file.problems())
     }
 }

@@ -188,6 +188,28 @@ def test_policy_tests(tmp_path):
     assert error.value.args[1:3] == (str(tmp_path / "bad.toml"), 1)
 
 
+def test_what_has_no_effect_is_refused(tmp_path):
+    empty = tmp_path / "empty.toml"
+    empty.write_text("")
+    for files in ([], empty):
+        with pytest.raises(cm.Error, match="no tests found"):
+            cm.test(files)
+    with pytest.raises(cm.Error, match="`format` has no effect"):
+        cm.simulate(SMALL, format="csv")
+    pool = cm.Pool.read(EXAMPLES / "groups")
+    with pytest.raises(cm.Error, match="no goals"):
+        pool.advise([])
+    for wrong in ({"cycles": 1}, {"interval": 0}):
+        with pytest.raises(cm.Error, match="expected 2 to 100000 cycles"):
+            pool.advise("chemistry >= 90% of quota", **wrong)
+
+
+def test_submodules_are_attributes():
+    code = "import classmate as cm; print(cm.classad2.ClassAd, cm.table.Table is cm.Table)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "<class 'classmate.classad2.ClassAd'> True\n"
+
+
 def test_other_versions(tmp_path):
     # 2K is a number before 23.9.
     (tmp_path / "sizes.toml").write_text('[[test]]\nname = "size"\nexpression = "2K"\nvalue = "2048.0"\n')

@@ -486,6 +486,9 @@ fn is_path(name: &str) -> bool {
 /// The options of a simulation as on the command line, and parsed.
 pub(super) fn simulation(options: &Table) -> Result<(Vec<String>, SimulateArguments), Failure> {
     let mut command = vec!["simulate".to_owned()];
+    if options.contains_key("format") {
+        return Err(Failure::input("`format` has no effect here: the result has all formats"));
+    }
     for (name, value) in options {
         command.extend(argument(name, value, Path::new("")).map_err(Failure::input)?);
     }

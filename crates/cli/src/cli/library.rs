@@ -34,10 +34,10 @@ pub struct Progress {
 /// Receives the progress of a computation, which fails if it breaks.
 pub type Watch<'w> = dyn Fn(Progress) -> ControlFlow<()> + Sync + 'w;
 
-/// Messages are not for a terminal.
+/// Messages without colors.
 const PLAIN: Streams = Streams { out: Color::Off, err: Color::Off };
 
-/// Does something in a version of the language, on this thread.
+/// Runs a function in a version of the language, on this thread.
 pub fn in_version<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T {
     language::on_thread(semantics, inner)
 }
@@ -93,7 +93,7 @@ pub fn experiment(
 /// Searches for settings of a pool that reach goals, in a number of cycles at an interval in seconds; `run_time` is that of a job.
 ///
 /// # Errors
-/// A goal or an expression that is wrong, or a configuration.
+/// A goal, a number or an expression that is wrong, or a configuration.
 pub fn advise(
     snapshot: &Snapshot,
     goals: &[String],
@@ -104,7 +104,14 @@ pub fn advise(
         .iter()
         .map(|goal| goal.parse().map_err(|error: GoalError| Failure::input(error.to_string())))
         .collect::<Result<_, _>>()?;
-    advised(snapshot, &goals, (cycles.max(2), interval.max(1)), parsed(run_time, "run_time", PLAIN)?)
+    if goals.is_empty() {
+        return Err(Failure::input("no goals: expected one such as `physics >= 90% of quota`"));
+    }
+    if !(2..=100_000).contains(&cycles) || !(1..=i64::from(i32::MAX)).contains(&interval) {
+        let help = "expected 2 to 100000 cycles, and an interval from 1 to 2147483647 seconds";
+        return Err(Failure::input(format!("`{cycles}` cycles at an interval of `{interval}` s")).help(help));
+    }
+    advised(snapshot, &goals, (cycles, interval), parsed(run_time, "run_time", PLAIN)?)
 }
 
 /// The page of `classmate report`, for a pool with this name.
@@ -118,11 +125,12 @@ pub fn cycle_page(name: &str, snapshot: &Snapshot) -> Result<String, Failure> {
 /// Runs policy tests; the results are those of `classmate test --format json` and of `classmate test`.
 ///
 /// # Errors
-/// A file that is wrong.
+/// A file that is wrong, or no tests.
 pub fn test(files: &[PathBuf], only: Option<&str>, coverage: bool) -> Result<(Json, String), Failure> {
     let all: Vec<_> =
         files.iter().map(|path| test::of_file(path, only, coverage, Color::Off)).collect::<Result<_, _>>()?;
     let (results, mut text) = (test::Results::new(&all), Vec::new());
+    results.check()?;
     written(results.write(&mut text, coverage, Color::Off))?;
     Ok((json!(results), String::from_utf8_lossy(&text).into_owned()))
 }
@@ -145,7 +153,7 @@ impl AdFile {
         Ok(Self { reader, name })
     }
 
-    /// What was skipped so far.
+    /// Messages about ads that were skipped so far.
     pub fn problems(&self) -> Vec<String> {
         let mut notes = Notes::default();
         notes.add(&self.name, self.reader.report().clone());

@@ -67,6 +67,14 @@ impl<'a> Results<'a> {
         Self { files, passed: tests().count() - failed, failed }
     }
 
+    /// Fails if there are no tests.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.passed + self.failed > 0 {
+            return Ok(());
+        }
+        Err(Failure::input("no tests found").help("each test starts with `[[test]]`"))
+    }
+
     /// Writes the results, with the clauses if there is `coverage`.
     pub(super) fn write(&self, out: &mut impl Write, coverage: bool, color: Color) -> io::Result<()> {
         for file in self.files {
@@ -100,7 +108,7 @@ pub(super) fn run(arguments: &TestArguments, streams: Streams) -> Result<ExitCod
         }
     }
     let result = Results::new(&all);
-    let (passed, failed) = (result.passed, result.failed);
+    let failed = result.failed;
     if !all.is_empty() {
         let tests = all.iter().flat_map(|file| file.tests.iter().map(move |test| (file, test)));
         let rows: Vec<_> = tests.map(|(file, test)| object(&[("file", json!(file.file))], test)).collect();
@@ -122,9 +130,7 @@ pub(super) fn run(arguments: &TestArguments, streams: Streams) -> Result<ExitCod
     if let Some((_, failure)) = last {
         return Err(failure);
     }
-    if passed + failed == 0 {
-        return Err(Failure::input("no tests found").help("each test starts with `[[test]]`"));
-    }
+    result.check()?;
     Ok(if failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
