@@ -210,8 +210,8 @@ impl<'r> Watcher<'r> {
         if new.is_empty() {
             return;
         }
-        // The last reading before this cycle shows what became of the one before it.
-        if let Some(pending) = self.pending.take() {
+        // The last reading before this cycle shows what became of the one before it. If there is none, what a log says waits for the next.
+        if let Some(pending) = self.pending.take_if(|pending| self.before.is_some() || pending.record.is_none()) {
             finish(pending, self.before.as_ref(), history, &mut seen.cycles);
         }
         if is_cut {
