@@ -299,6 +299,17 @@ pub const DOCUMENTED: [Series; 13] = [
     LATEST,
 ];
 
+/// The last number of the releases that were recorded, in the order of [`DOCUMENTED`].
+const RECORDED: [u16; DOCUMENTED.len()] = [9, 0, 28, 6, 29, 24, 24, 14, 1, 0, 2, 2, 1];
+
+impl Series {
+    /// The release of the series that was recorded; of other series, the first.
+    pub fn release(self) -> [u16; 3] {
+        let recorded = DOCUMENTED.iter().zip(RECORDED).find(|(series, _)| **series == self);
+        [self.major, self.minor, recorded.map_or(0, |(_, patch)| patch)]
+    }
+}
+
 const ALIASES: [(&str, Series); 9] = [
     ("10", OLDEST),
     ("10.x", Series::new(10, 9)),
@@ -349,6 +360,9 @@ pub enum UnknownSeries {
     TooOld(String),
 }
 
+/// The mark of [`Semantics::advertised`], beside the bits of the rules.
+const ADVERTISED: u32 = 1 << 31;
+
 impl Semantics {
     /// The language of a series; one that is newer than [`LATEST`] has the same.
     pub fn of(series: Series) -> Self {
@@ -365,6 +379,42 @@ impl Semantics {
     #[inline]
     pub const fn is_old(self, rule: VersionRule) -> bool {
         self.old & rule.bit() != 0
+    }
+
+    /// Each expression in the version that its ad advertises as `CondorVersion`; all others in this one, as well as limits of
+    /// an evaluation.
+    ///
+    /// Readers of ads choose the version of each ad, and its expressions remember it.
+    ///
+    /// ```
+    /// use classmate::{ClassAd, EvalOptions, Scope, Semantics, parse_expr};
+    ///
+    /// let options = EvalOptions { semantics: Semantics::default().advertised(), ..EvalOptions::default() };
+    /// let ad = |version: &str| {
+    ///     let text = format!(r#"[CondorVersion = "$CondorVersion: {version} $"; A = "x" ?: "" != "Copy"]"#);
+    ///     ClassAd::parse_with(text, &options.parse_options())
+    /// };
+    /// let (slot, job) = (ad("23.0.28")?, ad("25.14.1")?);
+    /// let scope = Scope::new(&slot, &options).with_target(&job);
+    /// for (text, value) in [("MY.A", "\"x\""), ("TARGET.A", "true")] {
+    ///     assert_eq!(scope.eval(&parse_expr(text.as_bytes())?)?.to_string(), value);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn advertised(self) -> Self {
+        Semantics { old: self.old | ADVERTISED, ..self }
+    }
+
+    /// Tests whether each expression is in the version of its ad.
+    pub const fn is_advertised(self) -> bool {
+        self.old & ADVERTISED != 0
+    }
+
+    /// This version for all expressions.
+    #[must_use]
+    pub const fn alone(self) -> Self {
+        Semantics { old: self.old & !ADVERTISED, ..self }
     }
 
     /// The same language with one rule as in another series.
@@ -387,16 +437,32 @@ impl Semantics {
 
 impl fmt::Display for Semantics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.series.fmt(f)
+        match (self.is_advertised(), self.series) {
+            (false, series) => series.fmt(f),
+            (true, LATEST) => f.write_str(EACH_ITS_OWN),
+            (true, series) => write!(f, "{EACH_ITS_OWN}:{series}"),
+        }
     }
 }
+
+/// The name of [`Semantics::advertised`].
+const EACH_ITS_OWN: &str = "advertised";
 
 impl FromStr for Semantics {
     type Err = UnknownSeries;
 
-    /// Reads a series, a version (`10.9.0.post1`), an alias (`24.x`, `latest`), or a `CondorVersion`.
+    /// Reads a series, a version (`10.9.0.post1`), an alias (`24.x`, `latest`), a `CondorVersion`, or `advertised`, also with
+    /// a version for what is in no ad (`advertised:24.0`).
     fn from_str(text: &str) -> Result<Self, UnknownSeries> {
         let text = text.trim();
+        if let Some(rest) = text.strip_prefix(EACH_ITS_OWN) {
+            let other = match rest.strip_prefix(':') {
+                Some(other) => other.parse()?,
+                None if rest.is_empty() => Semantics::default(),
+                None => return Err(UnknownSeries::Malformed(text.to_owned())),
+            };
+            return Ok(other.advertised());
+        }
         if let Some((_, series)) = ALIASES.iter().find(|(alias, _)| text.eq_ignore_ascii_case(alias)) {
             return Ok(Semantics::of(*series));
         }
@@ -436,11 +502,13 @@ mod tests {
             ("24.0.24", "24.0"),
             ("$CondorVersion: 24.0.3 2025-01-02 BuildID: 775128 PackageID: 24.0.3-1 $", "24.0"),
             ("26.1", "26.1"),
+            ("advertised", "advertised"),
+            ("advertised:24.0.3", "advertised:24.0"),
         ] {
             assert_eq!(series(text).as_deref(), Ok(expected), "{text}");
         }
         assert_eq!(series("9.12"), Err("the semantics of HTCondor 9.12 were not measured".to_owned()));
-        for text in ["", "x", "25.", "25.x.1", "-1.0", "24.0.", "24.0.x", "$CondorVersion:", "26"] {
+        for text in ["", "x", "advertised24.0", "25.", "25.x.1", "-1.0", "24.0.", "24.0.x", "$CondorVersion:", "26"] {
             assert_eq!(series(text), Err(format!("`{text}` is not a version of HTCondor")));
         }
     }
@@ -472,6 +540,16 @@ mod tests {
             ("26.0", 0),
         ] {
             assert_eq!(old(text), count, "{text}");
+        }
+    }
+
+    /// The releases of `docs/reference/versions.md`.
+    #[test]
+    fn a_series_has_the_release_that_was_recorded() {
+        for (series, release) in
+            [("10.0", [10, 0, 9]), ("24.0", [24, 0, 24]), ("24.5", [24, 5, 0]), ("25.14", [25, 14, 1])]
+        {
+            assert_eq!(series.parse::<Semantics>().map(|it| it.series().release()), Ok(release));
         }
     }
 

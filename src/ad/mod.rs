@@ -70,17 +70,21 @@ impl ClassAd {
     /// The ad as an expression, its own attributes only.
     pub fn to_expr(&self) -> Expr {
         let mut tree = Tree::default();
-        let mut attributes: Vec<(Name, NodeId)> = Vec::with_capacity(self.len());
-        for (name, value) in self.listed() {
-            let value = match value {
+        // In the order of their insertion, as in an ad that was parsed.
+        let values: Vec<NodeId> = self
+            .values
+            .iter()
+            .map(|value| match value {
                 Attribute::Literal(literal) => {
                     tree.nodes.push(Node::Literal(literal.clone()));
                     tree.root()
                 }
                 Attribute::Tree(source) => copy_into(&mut tree, source, source.root()),
-            };
-            attributes.push((name, value));
-        }
+            })
+            .collect();
+        let places = self.shape.as_ref().map_or(&[][..], |shape| shape.listing());
+        let attributes: Vec<(Name, NodeId)> =
+            places.iter().map(|place| (self.own_names()[*place as usize], values[*place as usize])).collect();
         let run = Run { first: tree.attributes.len() as u32, len: attributes.len() as u32 };
         tree.attributes.extend(attributes);
         tree.nodes.push(Node::Ad(run));

@@ -5,9 +5,11 @@ use crate::builtin::{Call, Exit, Function};
 use crate::eval::EvalError;
 use crate::eval::references::{self, Naming};
 use crate::name::Name;
+use crate::semantics::VersionRule;
 use crate::syntax::expr::{Expr, Node};
 use crate::syntax::parse::parse_full;
 use crate::syntax::print::Style;
+use crate::syntax::table_order::in_table_order;
 use crate::value::Value;
 use crate::value::logic::Truth;
 
@@ -36,7 +38,7 @@ fn eval(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let value = call.argument(0)?;
     let text = call.text(&value).map_err(Exit::into_error)?;
     call.charge(text.len() / PARSED_PER_STEP)?;
-    let Ok(expr) = parse_full(&text, &call.settings().parse_options()) else { return Ok(Value::Error) };
+    let Ok(expr) = parse_full(&text, &call.parse_options()) else { return Ok(Value::Error) };
     call.reserve(expr.tree().nodes.len() * size_of::<Node>())?;
     let frame = call.evaluator.current(call.frame);
     Ok(call.evaluator.deeper(|evaluator| evaluator.eval(expr.tree(), expr.root(), frame))?)
@@ -64,7 +66,8 @@ fn unparse(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
 
 /// The text of an expression, counted as steps.
 fn printed(call: &mut Call<'_, '_>, expr: &Expr, style: Style) -> Result<Vec<u8>, Exit> {
-    let text = expr.to_text_within(style, call.evaluator.bytes_left());
+    let ordered = call.is_old(VersionRule::AttributeOrder).then(|| in_table_order(expr));
+    let text = ordered.as_ref().unwrap_or(expr).to_text_within(style, call.evaluator.bytes_left());
     let text = text.ok_or_else(|| call.evaluator.too_many_bytes())?;
     call.charge(text.len() / 64)?;
     Ok(text)

@@ -40,6 +40,9 @@ use crate::semantics::VersionRule;
 use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::syntax::literal::SizeSuffix;
 use crate::syntax::number::real_prefix;
+use crate::syntax::parse::ParseOptions;
+use crate::syntax::print::Style;
+use crate::syntax::table_order::in_table_order;
 use crate::text::Text;
 use crate::value::text::{to_int, to_real, to_text_within};
 use crate::value::{AdValue, FrameId, List, Value};
@@ -294,7 +297,13 @@ impl<'m, 'a> Call<'m, 'a> {
             Value::List(_) | Value::Ad(_) => Some(self.evaluator.released(value.clone())),
             _ => None,
         };
-        let text = to_text_within(own.as_ref().unwrap_or(value), self.evaluator.bytes_left())?;
+        let limit = self.evaluator.bytes_left();
+        let text = match own {
+            Some(own) if self.is_old(VersionRule::AttributeOrder) => {
+                in_table_order(&own.to_expr()).to_text_within(Style::New, limit).map(Text::from)
+            }
+            own => to_text_within(own.as_ref().unwrap_or(value), limit)?,
+        };
         let text = text.ok_or_else(|| self.evaluator.too_many_bytes())?;
         if !matches!(value, Value::Str(_)) {
             self.charge(2 + text.len() / 64)?;
@@ -306,7 +315,7 @@ impl<'m, 'a> Call<'m, 'a> {
     /// The factor of the size suffix in a string that is converted to a number, in older versions.
     fn factor(&self, value: &Value) -> f64 {
         match value {
-            Value::Str(text) if self.settings().semantics.is_old(VersionRule::SuffixConversion) => {
+            Value::Str(text) if self.is_old(VersionRule::SuffixConversion) => {
                 let next = real_prefix(text).and_then(|(_, end)| text.get(end));
                 next.copied().and_then(SizeSuffix::of).map_or(1.0, SizeSuffix::factor)
             }
@@ -323,6 +332,20 @@ impl<'m, 'a> Call<'m, 'a> {
     pub(crate) fn int(&self, value: &Value) -> Result<i64, Value> {
         // The number is cut to an integer before it is multiplied.
         to_int(value).map(|number| number.wrapping_mul(self.factor(value) as i64))
+    }
+
+    /// Tests whether the old behavior of a rule applies to the call.
+    pub(crate) fn is_old(&self, rule: VersionRule) -> bool {
+        self.evaluator.is_old(rule, self.tree)
+    }
+
+    /// The options for texts that the call parses.
+    pub(crate) fn parse_options(&self) -> ParseOptions {
+        let options = self.settings().parse_options();
+        if options.semantics.is_advertised() {
+            return ParseOptions { semantics: self.tree.semantics, ..options };
+        }
+        options
     }
 
     /// The settings of the evaluation: mode, clock, zone.

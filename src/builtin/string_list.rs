@@ -88,7 +88,7 @@ fn regexp_member(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
     let [Some(pattern), Some(list), delimiters, options] = strings::<4>(call)? else { return Ok(Value::Error) };
     let options = options.as_deref().unwrap_or_default().to_ascii_lowercase();
     let Some(pattern) = regex::compiled(call, &pattern, Options::from_letters(&options))? else {
-        let is_undefined = call.settings().semantics.is_old(VersionRule::RegexpmemberEmpty)
+        let is_undefined = call.is_old(VersionRule::RegexpmemberEmpty)
             && tokens(&list, delimiters.as_deref().unwrap_or(DELIMITERS)).next().is_none();
         return Ok(if is_undefined { Value::Undefined } else { Value::Error });
     };

@@ -118,9 +118,7 @@ fn get_days(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
 fn point_in_time(call: &Call<'_, '_>, value: &Value) -> Option<AbsTime> {
     match value {
         Value::AbsTime(time) => Some(*time),
-        Value::Int(seconds) if call.settings().semantics.is_old(VersionRule::Time32bit) => {
-            Some(local(call, i64::from(*seconds as i32)))
-        }
+        Value::Int(seconds) if call.is_old(VersionRule::Time32bit) => Some(local(call, i64::from(*seconds as i32))),
         Value::Int(seconds) => Some(local(call, *seconds)),
         Value::Real(seconds) => Some(local(call, i64::from(truncate_to_32(*seconds)))),
         _ => None,
@@ -148,7 +146,7 @@ fn split_time(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
         }
         ad.insert("Seconds", seconds);
     } else {
-        let is_error = !value.is_undefined() || call.settings().semantics.is_old(VersionRule::SplittimeUndefined);
+        let is_error = !value.is_undefined() || call.is_old(VersionRule::SplittimeUndefined);
         return Ok(if is_error { Value::Error } else { Value::Undefined });
     }
     call.reserve(ad.len() * 64)?;

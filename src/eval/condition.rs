@@ -110,8 +110,8 @@ impl<'a> Evaluator<'a> {
 
     /// Tests whether the right operand is evaluated although the left one is an error: in versions where it may fail.
     #[inline]
-    fn goes_on_after(&self, truth: Truth) -> bool {
-        truth == Truth::Error && self.settings.semantics.is_old(VersionRule::Cycle)
+    fn goes_on_after(&self, truth: Truth, tree: &Tree) -> bool {
+        truth == Truth::Error && self.is_old(VersionRule::Cycle, tree)
     }
 
     fn has_numeric_conditions(&self) -> bool {
@@ -219,9 +219,9 @@ impl<'a> Evaluator<'a> {
         {
             self.depth = top + (self.waiting.len() - below) as u32;
             truth = match op {
-                BinaryOp::And if truth.decides_and() && !self.goes_on_after(truth) => truth,
+                BinaryOp::And if truth.decides_and() && !self.goes_on_after(truth, tree) => truth,
                 BinaryOp::And => truth.and(self.truth(tree, right, frame)?),
-                _ if truth.decides_or() && !self.goes_on_after(truth) => truth,
+                _ if truth.decides_or() && !self.goes_on_after(truth, tree) => truth,
                 _ => truth.or(self.truth(tree, right, frame)?),
             };
         }
@@ -298,7 +298,7 @@ impl<'a> Evaluator<'a> {
         self.depth += 1;
         let active = self.active_in(name, at);
         let truth = if self.active.contains(&active) {
-            self.circular().map(|_| Truth::Undefined).map_err(|failed| self.abandon(failed))
+            self.circular(tree).map(|_| Truth::Undefined).map_err(|failed| self.abandon(failed))
         } else {
             self.active.push(active);
             let truth = self.with_fresh_search(|evaluator| with_stack(|| evaluator.truth(tree, tree.root(), at)));

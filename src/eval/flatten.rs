@@ -56,6 +56,7 @@ pub fn flatten(ad: &ClassAd, expr: &Expr, inlining: Inlining, settings: &EvalOpt
     let start = evaluator.start();
     let mut flattener =
         Flattener { root: evaluator.root_of(start), evaluator, inlining, parts: Tree::default(), nesting: 0 };
+    flattener.parts.semantics = expr.tree().semantics;
     let flat = flattener.flat(expr.tree(), expr.root(), Context { frame: start, attached: false })?;
     match flat {
         Flat::Value(value) => Ok(Flattened::Value(flattener.evaluator.released(value))),
@@ -408,7 +409,7 @@ impl Flattener<'_> {
     /// One of the residual parts as an expression.
     fn expr(&mut self, root: NodeId) -> Result<Expr, EvalError> {
         let limit = self.evaluator.bytes_left() / size_of::<Node>();
-        let mut tree = Tree::default();
+        let mut tree = Tree { semantics: self.parts.semantics, ..Tree::default() };
         let mut moved: Vec<NodeId> = vec![0; self.parts.nodes.len()];
         let mut steps = vec![(root, false)];
         while let Some((id, is_below_done)) = steps.pop() {

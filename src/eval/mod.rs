@@ -158,6 +158,13 @@ impl<'a> Evaluator<'a> {
         &self.frames[id.0 as usize]
     }
 
+    /// Tests whether the old behavior of a rule applies to an expression.
+    #[inline]
+    pub(crate) fn is_old(&self, rule: VersionRule, tree: &Tree) -> bool {
+        let own = self.settings.semantics;
+        if own.is_advertised() { tree.semantics.is_old(rule) } else { own.is_old(rule) }
+    }
+
     /// The settings of the evaluation.
     pub(crate) fn settings(&self) -> &'a EvalOptions {
         self.settings
@@ -331,7 +338,7 @@ impl<'a> Evaluator<'a> {
             }
             BinaryOp::Default => {
                 let first = self.eval(tree, left, frame)?;
-                if self.settings.semantics.is_old(VersionRule::ElvisPrecedence)
+                if self.is_old(VersionRule::ElvisPrecedence, tree)
                     && !matches!(self.meaning(&first), Truth::Undefined | Truth::False)
                 {
                     // It is evaluated too, and may fail.
@@ -358,7 +365,7 @@ impl<'a> Evaluator<'a> {
         match truth {
             Truth::True => self.eval(tree, yes, frame),
             Truth::False => self.eval(tree, no, frame),
-            Truth::Undefined | Truth::Error if self.settings.semantics.is_old(VersionRule::Cycle) => {
+            Truth::Undefined | Truth::Error if self.is_old(VersionRule::Cycle, tree) => {
                 self.eval(tree, yes, frame)?;
                 self.eval(tree, no, frame)?;
                 Ok(if truth == Truth::Undefined { Value::Undefined } else { Value::Error })
@@ -494,7 +501,7 @@ impl<'a> Evaluator<'a> {
 
     fn follow_tree(&mut self, tree: &Arc<Tree>, node: NodeId, at: FrameId, active: Active) -> Result<Value, EvalError> {
         if self.active.contains(&active) {
-            return self.circular();
+            return self.circular(tree);
         }
         self.active.push(active);
         let value = self.with_fresh_search(|evaluator| {
@@ -506,8 +513,8 @@ impl<'a> Evaluator<'a> {
 
     /// A reference to an attribute that is being evaluated.
     #[cold]
-    fn circular(&self) -> Result<Value, EvalError> {
-        if self.settings.semantics.is_old(VersionRule::Cycle) { Err(EvalError::Circular) } else { Ok(Value::Undefined) }
+    fn circular(&self, tree: &Tree) -> Result<Value, EvalError> {
+        if self.is_old(VersionRule::Cycle, tree) { Err(EvalError::Circular) } else { Ok(Value::Undefined) }
     }
 
     pub(crate) fn call(&mut self, tree: &Arc<Tree>, site: CallSite, frame: FrameId) -> Result<Value, EvalError> {
@@ -524,7 +531,7 @@ impl<'a> Evaluator<'a> {
         }
         match with_stack(|| (function.run)(&mut Call::new(self, tree, arguments, frame))) {
             Ok(Value::Bool(_))
-                if self.settings.semantics.is_old(VersionRule::VersionCase)
+                if self.is_old(VersionRule::VersionCase, tree)
                     && !builtin::version::is_spelled(function.name, site.name) =>
             {
                 Ok(Value::Error)

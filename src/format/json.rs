@@ -65,6 +65,10 @@ impl ParseAd for JsonParser {
         }
     }
 
+    fn language(&mut self) -> &mut Expressions {
+        &mut self.expressions
+    }
+
     fn parse_without_nul(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
         let start = skip_blank(text, 0)?;
         if text.get(start) != Some(&b'{') {

@@ -11,6 +11,7 @@ use crate::format::TOO_LONG;
 use crate::format::extent::{Brackets, Extent};
 use crate::format::report::Report;
 use crate::format::source::{LineSource, Source};
+use crate::format::vocabulary::Expressions;
 use crate::span::Span;
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::token::Quoting;
@@ -31,9 +32,14 @@ pub(crate) trait ParseAd {
     /// Reads the ad that a text without NUL begins with, and how many bytes it takes.
     fn parse_without_nul(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError>;
 
+    /// The parser of expressions.
+    fn language(&mut self) -> &mut Expressions;
+
     /// Reads the ad that a text begins with, and how many bytes it takes. A NUL ends the text.
     fn parse(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
-        self.parse_without_nul(memchr::memchr(0, text).map_or(text, |nul| &text[..nul]))
+        let text = memchr::memchr(0, text).map_or(text, |nul| &text[..nul]);
+        self.language().choose(text);
+        self.parse_without_nul(text)
     }
 }
 

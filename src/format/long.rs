@@ -170,6 +170,8 @@ pub struct LineReader {
     chooser: Option<Chooser>,
     /// Lines that [`LineReader::line`] was given, and their bytes.
     given: (u64, u64),
+    /// Lines of an ad whose version is not known yet.
+    waiting: Vec<Box<[u8]>>,
 }
 
 impl LineReader {
@@ -186,6 +188,7 @@ impl LineReader {
             sharing: false,
             chooser: None,
             given: (0, 0),
+            waiting: Vec::new(),
         }
     }
 
@@ -214,6 +217,9 @@ impl LineReader {
     /// # Errors
     /// The input cannot be read.
     pub(crate) fn next_ad(&mut self, source: &mut impl LineSource) -> io::Result<Option<ClassAd>> {
+        if self.expressions.is_by_ad() {
+            self.expressions.choose(source.ad()?);
+        }
         self.begin();
         let mut state = State::Before;
         let mut begin = source.offset();
@@ -272,6 +278,7 @@ impl LineReader {
     pub fn begin(&mut self) {
         self.expressions.begin();
         self.entries.clear();
+        self.waiting.clear();
         self.read = 0;
     }
 
@@ -286,6 +293,14 @@ impl LineReader {
 
     /// Reads one line, `Name = expression`. One that cannot be read is reported and left out.
     pub fn line(&mut self, line: &[u8]) {
+        if self.expressions.is_by_ad() {
+            self.waiting.push(line.into());
+        } else {
+            self.read_line(line);
+        }
+    }
+
+    fn read_line(&mut self, line: &[u8]) {
         let (before, offset) = self.given;
         let position = Position { line: before + 1, column: 1 };
         match self.attribute(line, line.iter().take_while(|byte| is_space(**byte)).count()) {
@@ -301,6 +316,13 @@ impl LineReader {
 
     /// The ad of the lines since [`LineReader::begin`].
     pub fn finish(&mut self) -> ClassAd {
+        if !self.waiting.is_empty() {
+            let lines = std::mem::take(&mut self.waiting);
+            self.expressions.choose(&lines.join(&b'\n'));
+            for line in &lines {
+                self.read_line(line);
+            }
+        }
         self.report.ads += 1;
         self.ad()
     }
@@ -410,6 +432,8 @@ pub enum Loss {
     Backslash,
     /// The name is empty or holds `=`, a line end, or spaces at its ends, or it begins a comment.
     Name,
+    /// A number has a size suffix, which versions before 23.2 do not write in JSON and XML.
+    SizeSuffix,
 }
 
 /// An attribute that was written but cannot be read back.

@@ -5,8 +5,9 @@
 
 use std::io::{self, Read, Write};
 
-use crate::ad::ClassAd;
+use crate::ad::{Attribute, ClassAd};
 use crate::error::SyntaxErrorKind;
+use crate::syntax::literal::Literal;
 use crate::syntax::parse::ParseOptions;
 
 pub mod binding;
@@ -35,7 +36,7 @@ mod xml_writer;
 
 use json::{JsonParser, JsonWriter};
 use list::ListReader;
-use long::{LongReader, LongWriter, Lost};
+use long::{LongReader, LongWriter, Loss, Lost};
 use new::AdParser;
 use report::Report;
 use source::Source;
@@ -151,6 +152,13 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
+/// The numbers of an ad that lose their size suffix in JSON and XML.
+fn suffixed(ad: &ClassAd) -> Vec<Lost> {
+    let is_suffixed = |value: &Attribute| matches!(value, Attribute::Literal(Literal::Suffixed(..)));
+    let lost = ad.attributes().filter(|(_, value)| is_suffixed(value));
+    lost.map(|(name, _)| Lost { name, loss: Loss::SizeSuffix }).collect()
+}
+
 /// Bytes that are gathered before they are handed on.
 const BUFFER_SIZE: usize = 64 << 10;
 
@@ -224,7 +232,8 @@ impl<W: Write> Writer<W> {
         Writer { layout, ..self }
     }
 
-    /// Writes an ad. Returns the attributes that cannot be read back as they were; only the long format has such.
+    /// Writes an ad. Returns the attributes that cannot be read back as they were: some of the long format, and numbers with a
+    /// size suffix, which versions before 23.2 read, in JSON and XML.
     ///
     /// # Errors
     /// The output cannot be written.
@@ -234,7 +243,7 @@ impl<W: Write> Writer<W> {
             text.extend_from_slice(self.format.frame()[1].as_bytes());
         }
         self.count += 1;
-        let mut lost = Vec::new();
+        let mut lost = if matches!(self.ads, Printer::Json(_) | Printer::Xml(_)) { suffixed(ad) } else { Vec::new() };
         match &mut self.ads {
             Printer::Long(writer) => lost = writer.write(text, ad),
             Printer::New if self.layout == Layout::Pretty => new::write_pretty(text, ad),

@@ -88,6 +88,10 @@ impl ParseAd for AdParser {
         }
     }
 
+    fn language(&mut self) -> &mut Expressions {
+        &mut self.expressions
+    }
+
     fn parse_without_nul(&mut self, text: &[u8]) -> Result<(ClassAd, usize), SyntaxError> {
         let mut at = skip_blank(text, 0)?;
         if text.get(at) != Some(&b'[') {

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use crate::format::MAX_AD_BYTES;
 use crate::format::room::is_too_large;
 use crate::span::Position;
+use crate::syntax::token::is_space;
 
 /// Bytes that are requested at once.
 const CHUNK: usize = 64 << 10;
@@ -119,6 +120,9 @@ pub(crate) trait LineSource {
     /// The bytes that are in memory.
     fn rest(&self) -> &[u8];
 
+    /// The text to the blank line after the next ad, as far as it fits.
+    fn ad(&mut self) -> io::Result<&[u8]>;
+
     /// Tests whether more is in memory than an ad may be long.
     fn is_full(&self) -> bool {
         false
@@ -149,6 +153,17 @@ impl<R: Read> LineSource for Source<R> {
         &self.buffer[self.start..self.end]
     }
 
+    fn ad(&mut self) -> io::Result<&[u8]> {
+        let end = loop {
+            match ad_end(self.rest()) {
+                Some(end) => break end,
+                None if self.more()? => {}
+                None => break self.rest().len(),
+            }
+        };
+        Ok(&self.rest()[..end])
+    }
+
     fn is_full(&self) -> bool {
         self.end - self.start > MAX_AD_BYTES
     }
@@ -176,6 +191,18 @@ impl<R: Read> LineSource for Source<R> {
 
     fn position(&self) -> Position {
         Position { line: self.line, column: self.column }
+    }
+}
+
+/// The place of the first blank line of a text after one that is not.
+fn ad_end(text: &[u8]) -> Option<usize> {
+    let mut start = text.iter().position(|byte| !is_space(*byte))?;
+    loop {
+        start += memchr::memchr(b'\n', &text[start..])? + 1;
+        let end = memchr::memchr(b'\n', &text[start..])?;
+        if text[start..start + end].iter().all(|byte| is_space(*byte)) {
+            return Some(start);
+        }
     }
 }
 
@@ -209,6 +236,10 @@ impl LineSource for SliceSource<'_> {
     #[inline]
     fn rest(&self) -> &[u8] {
         &self.text[self.at..]
+    }
+
+    fn ad(&mut self) -> io::Result<&[u8]> {
+        Ok(&self.rest()[..ad_end(self.rest()).unwrap_or(self.rest().len())])
     }
 
     #[inline]

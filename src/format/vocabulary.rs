@@ -11,6 +11,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use crate::ad::{Attribute, ClassAd};
 use crate::error::{SyntaxError, SyntaxErrorKind};
 use crate::name::Name;
+use crate::semantics::Semantics;
 use crate::span::Span;
 use crate::syntax::expr::Expr;
 use crate::syntax::parse::ParseOptions;
@@ -132,16 +133,40 @@ const MAX_EXPRESSION_LENGTH: usize = 16 << 10;
 const MAX_EXPRESSION_BYTES: usize = 4 << 20;
 const TOO_MUCH_CODE: SyntaxErrorKind = SyntaxErrorKind::TooLarge("more than 4 MiB of expressions");
 
+/// Results of parsing by text: the expression, and how many bytes it takes.
+type ParsedTexts = HashMap<Box<[u8]>, (Attribute, usize)>;
+
 /// Parses expressions, each text once: equal texts share one tree.
 #[derive(Debug)]
 pub(crate) struct Expressions {
     options: ParseOptions,
     parse: ParseText,
+    /// The version of ads that do not advertise one, if each ad is read in its own version.
+    by_ad: Option<Semantics>,
     /// The results of texts that were parsed before.
-    known: HashMap<Box<[u8]>, (Attribute, usize)>,
+    known: ParsedTexts,
+    /// Those of other versions.
+    others: Vec<(Semantics, ParsedTexts)>,
     bytes: usize,
     /// Bytes of the expressions of this ad.
     of_ad: usize,
+}
+
+/// The version that the text of an ad of any format advertises as `CondorVersion`.
+pub(crate) fn advertised(ad: &[u8]) -> Option<Semantics> {
+    const NAME: &[u8] = b"CondorVersion";
+    // The value of another attribute may be `$CondorVersion: …` too.
+    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+    memchr::memmem::find_iter(ad, NAME).find_map(|at| {
+        if at > 0 && is_inside(&ad[at - 1]) {
+            return None;
+        }
+        // `CondorVersion = "$CondorVersion: 24.0.1 …`, `"CondorVersion": "…`, `<a n="CondorVersion"><s>…`
+        let rest = &ad[at + NAME.len()..];
+        let punctuation = rest.iter().take_while(|byte| b" \t\r\n=:\"<s>".contains(byte)).count();
+        let value = rest[punctuation..].split(|byte| matches!(byte, b'"' | b'<' | b'\n')).next()?;
+        std::str::from_utf8(value).ok().filter(|_| punctuation > 0)?.parse().ok()
+    })
 }
 
 /// Parses a text; also returns how many bytes of it are the expression.
@@ -150,7 +175,34 @@ pub(crate) type ParseText = fn(&[u8], &ParseOptions) -> Result<(Expr, usize), Sy
 impl Expressions {
     /// Reads expressions with these options in this way.
     pub(crate) fn new(options: ParseOptions, parse: ParseText) -> Self {
-        Expressions { options, parse, known: HashMap::new(), bytes: 0, of_ad: 0 }
+        let (read, by_ad) = (options.semantics.alone(), options.semantics.is_advertised());
+        let options = ParseOptions { semantics: read, ..options };
+        let by_ad = by_ad.then_some(read);
+        Expressions { options, parse, by_ad, known: HashMap::new(), others: Vec::new(), bytes: 0, of_ad: 0 }
+    }
+
+    /// Tests whether each ad is read in its own version.
+    pub(crate) fn is_by_ad(&self) -> bool {
+        self.by_ad.is_some()
+    }
+
+    /// Reads what follows in the version that the text of an ad advertises, if each ad is read in its own version.
+    #[inline]
+    pub(crate) fn choose(&mut self, ad: &[u8]) {
+        if let Some(other) = self.by_ad {
+            self.read_as(advertised(ad).unwrap_or(other));
+        }
+    }
+
+    #[cold]
+    fn read_as(&mut self, version: Semantics) {
+        let before = std::mem::replace(&mut self.options.semantics, version);
+        if before == version {
+            return;
+        }
+        let place = self.others.iter().position(|(other, _)| *other == version);
+        let known = place.map_or_else(HashMap::new, |place| self.others.swap_remove(place).1);
+        self.others.push((before, std::mem::replace(&mut self.known, known)));
     }
 
     /// The next ad begins.
@@ -199,6 +251,7 @@ impl Expressions {
         if text.len() <= MAX_EXPRESSION_LENGTH {
             if self.bytes + text.len() > MAX_EXPRESSIONS {
                 self.known.clear();
+                self.others.clear();
                 self.bytes = 0;
             }
             self.bytes += text.len();
@@ -232,6 +285,23 @@ mod tests {
         assert_eq!(names.expected().map(Name::as_bytes), Some(b"D".as_slice()));
         assert_eq!(names.name(b"d").as_bytes(), b"d");
         assert_eq!(names.expected().map(Name::as_bytes), Some(b"D".as_slice()));
+    }
+
+    #[test]
+    fn ads_of_every_format_advertise_their_version() {
+        let series = |text: &str| advertised(text.as_bytes()).map(|version| version.to_string());
+        for text in [
+            "Name = \"a\"\nCondorVersion = \"$CondorVersion: 24.0.1 2024-10-31 BuildID: 765651 $\"\nCpus = 1\n",
+            "[ ShadowVersion = \"$CondorVersion: 23.0.1 $\"; CondorVersion = \"24.0.1\" ]",
+            "{ \"CondorVersion\": \"$CondorVersion: 24.0.1 $\" }",
+            "<a n=\"CondorVersion\"><s>$CondorVersion: 24.0.1 $</s></a>",
+        ] {
+            assert_eq!(series(text).as_deref(), Some("24.0"), "{text}");
+        }
+        for text in ["A = 1", "ShadowVersion = \"$CondorVersion: 23.0.1 $\"", "CondorVersion = 3", "A = CondorVersion"]
+        {
+            assert_eq!(series(text), None, "{text}");
+        }
     }
 
     #[test]

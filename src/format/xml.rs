@@ -189,6 +189,7 @@ impl XmlParser {
     /// An attribute without a name, or a value that cannot be read.
     pub(crate) fn parse(&mut self, text: &[u8]) -> Result<ReadAd, SyntaxError> {
         self.stop = None;
+        self.expressions.choose(text);
         self.expressions.begin();
         let mut ad = ClassAd::with_capacity(self.names.len());
         let mut at = Tag::at(text, 0).end;

@@ -70,7 +70,7 @@ impl Atom {
 }
 
 /// The identity of an atom: kind, side, text and dependencies.
-type AtomIdentity = (u8, Side, Vec<u8>, Vec<Key>, Vec<Key>);
+type AtomIdentity = (u8, Side, Option<(Vec<u8>, Semantics)>, Vec<Key>, Vec<Key>);
 
 /// Interns atoms.
 #[derive(Debug, Default)]
@@ -106,11 +106,12 @@ impl MentionsCache {
 impl Atoms {
     /// The atom of something with these dependencies.
     pub fn intern(&mut self, kind: AtomKind, side: Side, depends: Dependencies) -> Arc<Atom> {
+        let written = |expr: &Expr| (expr.to_text(Style::New), expr.tree().semantics);
         let (number, text) = match &kind {
-            AtomKind::Subexpr(expr) => (0, expr.to_text(Style::New)),
-            AtomKind::Expr(expr) => (1, expr.to_text(Style::New)),
-            AtomKind::Requirements => (2, Vec::new()),
-            AtomKind::Rank => (3, Vec::new()),
+            AtomKind::Subexpr(expr) => (0, Some(written(expr))),
+            AtomKind::Expr(expr) => (1, Some(written(expr))),
+            AtomKind::Requirements => (2, None),
+            AtomKind::Rank => (3, None),
         };
         let sorted = |mut names: Vec<Name>| {
             names.sort_by_key(|name| name.folded());

@@ -8,6 +8,7 @@ use hashbrown::{HashMap, HashTable};
 use crate::ad::{Attribute, ClassAd, Places};
 use crate::name::Name;
 use crate::program::table::structure_of;
+use crate::semantics::Semantics;
 use crate::syntax::expr::{Expr, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::print::Style;
@@ -45,7 +46,7 @@ pub struct Dictionary {
     constants: HashTable<(u64, u32)>,
     literals: Vec<Option<Literal>>,
     by_address: HashMap<usize, u32>,
-    by_text: HashMap<Vec<u8>, u32>,
+    by_text: HashMap<(Vec<u8>, Semantics), u32>,
     absent: Option<u32>,
     last: Option<u32>,
 }
@@ -151,18 +152,18 @@ impl Dictionary {
         id
     }
 
-    /// Trees are equal if their texts are.
+    /// Trees are equal if their texts and versions are.
     fn tree(&mut self, tree: &Arc<Tree>) -> u32 {
         let address = Arc::as_ptr(tree) as usize;
         if let Some(id) = self.by_address.get(&address) {
             return *id;
         }
-        let text = Expr::whole(Arc::clone(tree)).to_text(Style::New);
-        let id = match self.by_text.get(&text) {
+        let key = (Expr::whole(Arc::clone(tree)).to_text(Style::New), tree.semantics);
+        let id = match self.by_text.get(&key) {
             Some(id) => *id,
             None => {
                 let id = self.add(Entry::Tree(Arc::clone(tree)), None);
-                self.by_text.insert(text, id);
+                self.by_text.insert(key, id);
                 id
             }
         };

@@ -38,7 +38,7 @@ impl<'o> Builder<'o> {
     pub fn new(options: &'o ParseOptions) -> Self {
         Builder {
             options,
-            tree: Tree::default(),
+            tree: Tree { semantics: options.semantics.alone(), ..Tree::default() },
             waiting: Vec::new(),
             elements: Vec::new(),
             bindings: Vec::new(),
@@ -62,7 +62,9 @@ impl<'o> Builder<'o> {
 
     /// Adds a copy of another expression.
     pub fn graft(&mut self, expr: &Expr) -> NodeId {
-        copy_into(&mut self.tree, expr.tree(), expr.root())
+        let root = copy_into(&mut self.tree, expr.tree(), expr.root());
+        self.tree.semantics = self.options.semantics.alone();
+        root
     }
 
     fn push_around(&mut self, node: Node, first: NodeId, last: NodeId) -> NodeId {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::name::Name;
+use crate::semantics::Semantics;
 use crate::span::Span;
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
@@ -97,6 +98,8 @@ pub struct Tree {
     pub attributes: Vec<(Name, NodeId)>,
     /// The place of each node in the source text; empty for expressions that were not parsed with places.
     pub spans: Vec<Span>,
+    /// The version in which the text was read.
+    pub semantics: Semantics,
 }
 
 impl Tree {
@@ -296,11 +299,13 @@ impl Expr {
             calls: self.tree.calls.clone(),
             attributes: self.tree.attributes.iter().map(|(name, id)| (*name, moved(*id))).collect(),
             spans: Vec::new(),
+            semantics: self.tree.semantics,
         };
         for (id, node) in (0..).zip(&self.tree.nodes) {
             if (first..=part).contains(&id) {
                 if id == part {
                     copy_into(&mut tree, &other.tree, other.root);
+                    tree.semantics = self.tree.semantics;
                 }
                 continue;
             }
@@ -370,11 +375,12 @@ fn with_moved_parts(node: &Node, moved: impl Fn(NodeId) -> NodeId) -> Node {
     }
 }
 
-/// Copies a part of a tree behind the nodes of another and returns its root there.
+/// Copies a part of a tree behind the nodes of another, which then has its version, and returns its root there.
 pub fn copy_into(target: &mut Tree, source: &Tree, root: NodeId) -> NodeId {
     let first = source.first_of(root);
     let base = target.nodes.len() as NodeId;
     let moved = |id: NodeId| id - first + base;
+    target.semantics = source.semantics;
     for id in first..=root {
         copy_node(target, source, id, moved);
         if let Some(span) = source.span(id)

@@ -13,6 +13,7 @@ pub mod operator;
 pub mod parse;
 pub mod print;
 pub mod quote;
+pub(crate) mod table_order;
 pub mod time;
 pub mod token;
 pub mod view;

@@ -217,7 +217,7 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
     }
     warn_of_missing(&selection, &sink.wanted, &mut notes);
     notes.show(streams.err);
-    outcome(sink.lost, unread)
+    outcome(sink.lost, sink.to, unread)
 }
 
 /// The question to a live pool: what the constraint, the order and the output need.
@@ -322,9 +322,16 @@ pub(super) fn lost_values(lost: u64) -> String {
 }
 
 /// The result of the command: the last failure is returned, those before it are shown.
-fn outcome(lost: u64, mut unread: Vec<Failure>) -> Result<(), Failure> {
+fn outcome(lost: u64, to: Option<Format>, mut unread: Vec<Failure>) -> Result<(), Failure> {
     if lost > 0 {
-        unread.push(Failure::new(lost_values(lost)).help("choose another format with --to"));
+        let message = match to.unwrap_or(Format::Long) {
+            Format::Long => lost_values(lost),
+            _ => {
+                let numbers = report::counted(lost, "number");
+                format!("{numbers} without the size suffix, which HTCondor before 23.2 does not write in this format")
+            }
+        };
+        unread.push(Failure::new(message).help("choose another format with --to"));
     }
     let Some(last) = unread.pop() else { return Ok(()) };
     for failure in unread {
