@@ -166,3 +166,9 @@ def test_other_versions_of_htcondor(tmp_path):
     old, new = (cm.Pool.read(tmp_path, semantics=series) for series in ("23.0", None))
     assert [pool.match("1.0").to_pylist() for pool in (old, new)] == [[False], [True]]
     assert [len(pool.negotiate().matches) for pool in (old, new)] == [0, 1]
+    # Each ad in its version.
+    versions = (f'CondorVersion = "$CondorVersion: {version} $"\n' for version in ("23.0.28", "25.14.1"))
+    ads = "\n".join(slot.replace("Memory = 3000", "Memory = 1000") + version for version in versions)
+    (tmp_path / "slots.ads").write_text(ads)
+    pool = cm.Pool.read(tmp_path, semantics="advertised")
+    assert pool.match("1.0").to_pylist() == [False, True]

@@ -25,7 +25,7 @@ use classmate::internal::program::condition::{expression, requirements as apart}
 use classmate::internal::program::mask::Mask;
 use classmate::internal::program::table::Table;
 use classmate::internal::program::view::TableView;
-use classmate::internal::semantics::DOCUMENTED;
+use classmate::internal::semantics::{DOCUMENTED, LATEST};
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::threads;
@@ -420,25 +420,32 @@ fn random_pools_are_matched_alike() {
 }
 
 /// The pool in another version of the language, with what differs between versions in its slots and jobs.
-fn in_version(mut snapshot: Snapshot, semantics: Semantics) -> Snapshot {
-    let options = ParseOptions { semantics, ..ParseOptions::default() };
-    let set = |ad: &mut ClassAd, name: &str, text: &str| {
+fn in_version(snapshot: Snapshot, semantics: Semantics) -> Snapshot {
+    in_versions(snapshot, semantics, |_| semantics)
+}
+
+/// As [`in_version`], with a version for each slot and job by its number.
+fn in_versions(mut snapshot: Snapshot, semantics: Semantics, of_ad: impl Fn(usize) -> Semantics) -> Snapshot {
+    let set = |(at, ad): (usize, &mut ClassAd), name: &str, text: &str| {
+        let options = ParseOptions { semantics: of_ad(at), ..ParseOptions::default() };
         let text =
             text.replace("$REQUIREMENTS", &ad.get("Requirements").map_or_else(String::new, |old| old.to_string()));
         ad.insert_expr(name, &parse_expr(text.as_bytes(), &options).unwrap());
     };
     for (at, slot) in snapshot.slots.iter_mut().enumerate() {
         match at % 4 {
-            0 => set(slot, "Fast0", "Fast0 ?: Memory > 1"),
-            1 => set(slot, "Start", "versiongt(\"2\", \"1\") && Memory ?: 0 < TARGET.RequestMemory"),
-            2 => set(slot, "Speed", "int(\"1K\") % 7"),
-            _ => set(slot, "Rank", "splitTime(2147483648 + TARGET.Dept).Year"),
+            0 => set((at, slot), "Fast0", "Fast0 ?: Memory > 1"),
+            1 => set((at, slot), "Start", "versiongt(\"2\", \"1\") && Memory ?: 0 < TARGET.RequestMemory"),
+            2 => set((at, slot), "Speed", "int(\"1K\") % 7"),
+            _ => set((at, slot), "Rank", "splitTime(2147483648 + TARGET.Dept).Year"),
         }
     }
     for (at, job) in snapshot.jobs.iter_mut().enumerate() {
         match at % 3 {
-            0 => set(job, "Requirements", "($REQUIREMENTS) && (TARGET.Fast0 || TARGET.Start || TARGET.Speed > 1)"),
-            1 => set(job, "Rank", "TARGET.Speed ? : 1 + relTime(\"0:02\")"),
+            0 => {
+                set((at, job), "Requirements", "($REQUIREMENTS) && (TARGET.Fast0 || TARGET.Start || TARGET.Speed > 1)");
+            }
+            1 => set((at, job), "Rank", "TARGET.Speed ? : 1 + relTime(\"0:02\")"),
             _ => {}
         }
     }
@@ -458,6 +465,23 @@ fn random_pools_of_other_versions_are_matched_alike() {
     // Otherwise the versions were not compared with anything.
     let differing = differing.into_iter().filter(|differs| *differs).count();
     assert!(differing > 100, "{differing} of 400 pools differ from the present version");
+}
+
+/// Versions of slots and jobs, beside each other in one pool.
+#[test]
+fn random_pools_of_several_versions_are_matched_alike() {
+    let differing = threads::map_range(400, |at| {
+        let of_ad = |ad: usize| Semantics::of(DOCUMENTED[(at + ad * 5 / 2) % DOCUMENTED.len()]);
+        let negotiator = Semantics::of(DOCUMENTED[at % DOCUMENTED.len()]);
+        let snapshot = in_versions(pool(at as u64), negotiator.advertised(), of_ad);
+        agree(&format!("pool {at} of several versions"), &snapshot);
+        let text = |snapshot: &Snapshot| serde_json::to_string(&cycle(snapshot, Matcher::default()).outcome).unwrap();
+        let mixed = text(&snapshot);
+        [DOCUMENTED[0], LATEST].iter().all(|one| text(&in_version(pool(at as u64), Semantics::of(*one))) != mixed)
+    });
+    // Otherwise all ads could have been read in one version.
+    let differing = differing.into_iter().filter(|differs| *differs).count();
+    assert!(differing > 100, "{differing} of 400 pools differ from those of one version");
 }
 
 // ---- recorded and made pools ------------------------------------------------------------------------------------

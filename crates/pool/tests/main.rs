@@ -1,5 +1,6 @@
 //! Integration tests of the pool; each module is named after what it guards.
 
+mod advertised;
 mod agree;
 mod cycle;
 mod cycles;

@@ -13,11 +13,24 @@ thread_local! {
     static OF_THREAD: Cell<Option<Semantics>> = const { Cell::new(None) };
 }
 
-/// Reads a version of HTCondor.
+/// Reads a version of HTCondor, or `advertised`.
 pub(super) fn parse_semantics(text: &str) -> Result<Semantics, String> {
-    let known =
-        || format!("expected a series from {OLDEST} to {LATEST} such as 24.0, an alias such as 24.x, or `latest`");
-    text.parse().map_err(|error| format!("{error}\n{}", known()))
+    text.parse().map_err(|error| format!("{error}\n{}; {ADVERTISED}", expected()))
+}
+
+const ADVERTISED: &str = "with `advertised` or `advertised:24.0`, each ad has its own";
+
+/// Reads a version of HTCondor.
+pub(super) fn parse_version(text: &str) -> Result<Semantics, String> {
+    match text.parse::<Semantics>() {
+        Ok(semantics) if !semantics.is_advertised() => Ok(semantics),
+        Ok(_) => Err(expected()),
+        Err(error) => Err(format!("{error}\n{}", expected())),
+    }
+}
+
+fn expected() -> String {
+    format!("expected a series from {OLDEST} to {LATEST} such as 24.0, an alias such as 24.x, or `latest`")
 }
 
 fn replace(semantics: Option<Semantics>) -> Option<Semantics> {

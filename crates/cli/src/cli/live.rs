@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, language, settings};
-use classmate::{ClassAd, EvalOptions, Report};
+use classmate::{ClassAd, EvalOptions, Report, Semantics};
 use classmate_config::Config;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::accountant::AccountantLog;
@@ -244,6 +244,17 @@ pub(super) struct LiveReader<'r> {
     progress: Progress<'r>,
 }
 
+/// The version that was chosen; if that is the one of each ad, that of the negotiator for what is in no ad.
+fn version_of(negotiators: &[ClassAd]) -> Semantics {
+    let chosen = language::chosen();
+    let settings = EvalOptions::default();
+    let version = negotiators.first().and_then(|ad| AdReader::of(ad, &settings).string("CondorVersion"));
+    match version.and_then(|text| String::from_utf8_lossy(&text).parse::<Semantics>().ok()) {
+        Some(version) if chosen.is_advertised() => version.advertised(),
+        _ => chosen,
+    }
+}
+
 impl LiveReader<'_> {
     /// The name of the pool for people.
     pub(super) fn name(&self) -> String {
@@ -255,15 +266,16 @@ impl LiveReader<'_> {
         let all = Query::all();
         let mut pool = LivePool::locate(self.client, &self.collectors, self.progress)?;
         let settings = if self.known.is_none() { pool.settings() } else { None };
+        let semantics = version_of(pool.negotiator_ads());
         let from_negotiator = || {
             let place = pool
                 .negotiator()
                 .map_or_else(String::new, |negotiator| format!("the negotiator `{}`", negotiator.name));
-            settings.as_deref().map(|settings| Config::of_values(settings, &place).read_as(language::chosen()))
+            settings.as_deref().map(|settings| Config::of_values(settings, &place).read_as(semantics))
         };
         self.known = self.known.take().or_else(from_negotiator);
         let has_config = self.known.is_some();
-        let config = self.known.clone().unwrap_or_else(|| Config::default().read_as(language::chosen()));
+        let config = self.known.clone().unwrap_or_else(|| Config::default().read_as(semantics));
         let accounting = if priorities { Vec::new() } else { pool.accounting(&all) };
         let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));
         let first = match kept {

@@ -106,7 +106,7 @@ pub struct Cli {
     /// When to color the output; `auto` means on a terminal, unless `NO_COLOR` or `FORCE_COLOR` is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: ColorChoice,
-    /// Version of HTCondor whose language applies: a series such as 24.0, or `latest`
+    /// Version of HTCondor whose language applies: a series such as 24.0, `latest`, or `advertised` (that of each ad)
     #[arg(long, global = true, value_name = "SERIES", default_value = "latest", value_parser = language::parse_semantics)]
     semantics: Semantics,
     #[command(subcommand)]

@@ -36,10 +36,10 @@ pub(super) struct VersionsArguments {
     #[arg(value_name = "EXPR|FILE|POOL", allow_hyphen_values = true)]
     subject: String,
     /// First version [default: the oldest that the ads advertise, otherwise 10.0]
-    #[arg(long, value_name = "SERIES", value_parser = language::parse_semantics)]
+    #[arg(long, value_name = "SERIES", value_parser = language::parse_version)]
     from: Option<Semantics>,
     /// Last version
-    #[arg(long, value_name = "SERIES", default_value = "latest", value_parser = language::parse_semantics)]
+    #[arg(long, value_name = "SERIES", default_value = "latest", value_parser = language::parse_version)]
     to: Semantics,
     /// File whose first ad is MY of the expression
     #[arg(long, value_name = "FILE")]

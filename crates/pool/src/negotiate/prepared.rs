@@ -27,6 +27,7 @@ use crate::queue::{Job, JobId, Submitter};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate::internal::name::Name;
+use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::threads;
@@ -400,13 +401,13 @@ fn annotate_slots(
 fn candidacy(job: &ClassAd, policy: &dyn PriorityPolicy) -> ClassAd {
     let ways = policy.candidacies(job).unwrap_or_default();
     let Some(first) = ways.first() else { return job.clone() };
-    let texts = ways
-        .iter()
-        .filter_map(|ad| Some([b"(", ad.get("Requirements")?.to_text(Style::New).as_slice(), b")"].concat()));
+    let requirements: Vec<Expr> = ways.iter().filter_map(|ad| ad.get("Requirements")).collect();
+    let texts = requirements.iter().map(|expr| [b"(", expr.to_text(Style::New).as_slice(), b")"].concat());
     let any = texts.collect::<Vec<_>>().join(&b" || "[..]);
     let mut ad = first.clone();
+    let semantics = requirements.first().map(|expr| expr.tree().semantics).unwrap_or_default();
     if ways.len() > 1
-        && let Ok(any) = parse_expr(&any, &ParseOptions::default())
+        && let Ok(any) = parse_expr(&any, &ParseOptions { semantics, ..ParseOptions::default() })
     {
         ad.insert_expr("Requirements", &any);
     }

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use crate::queue::cluster::same;
 use crate::queue::significant::{Significant, references};
+use classmate::Semantics;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::program::table::closure;
@@ -33,8 +34,8 @@ pub struct Autoclusters<'j> {
     names: HashMap<Vec<AdStructure>, Arc<[Name]>>,
     /// The significant part of the job that was numbered last.
     last: Option<SignificantPart<'j>>,
-    /// The numbers of texts, and those of the texts of expressions by address.
-    texts: HashMap<Vec<u8>, u32>,
+    /// The numbers of texts by version, and those of the texts of expressions by address.
+    texts: HashMap<(Vec<u8>, Semantics), u32>,
     trees: HashMap<usize, u32>,
     by_signature: HashMap<Vec<(Key, u32)>, u32>,
     /// The attributes that matter in jobs of each autocluster.
@@ -107,14 +108,14 @@ impl<'j> Autoclusters<'j> {
 
     /// The number of the text of an attribute.
     fn number(&mut self, job: &ClassAd, name: Name) -> u32 {
-        let text = |job: &ClassAd| job.get(name).map(|expr| expr.to_text(Style::New)).unwrap_or_default();
-        let mut number = |text| {
+        let text = || job.get(name).map(|expr| expr.to_text(Style::New)).unwrap_or_default();
+        let mut number = |semantics| {
             let next = self.texts.len() as u32;
-            *self.texts.entry(text).or_insert(next)
+            *self.texts.entry((text(), semantics)).or_insert(next)
         };
         match job.lookup(name).and_then(Attribute::tree) {
-            Some(tree) => *self.trees.entry(Arc::as_ptr(tree) as usize).or_insert_with(|| number(text(job))),
-            None => number(text(job)),
+            Some(tree) => *self.trees.entry(Arc::as_ptr(tree) as usize).or_insert_with(|| number(tree.semantics)),
+            None => number(Semantics::default()),
         }
     }
 }

@@ -95,7 +95,7 @@ pub(super) struct LintArguments {
     statistics: bool,
     /// Versions in which expressions must mean the same (`version-dependent`), with commas in between [default: those that
     /// the ads advertise, otherwise 23.0 and 25.14]
-    #[arg(long, value_name = "SERIES", value_delimiter = ',', value_parser = language::parse_semantics)]
+    #[arg(long, value_name = "SERIES", value_delimiter = ',', value_parser = language::parse_version)]
     versions: Vec<Semantics>,
     /// Treat warnings as errors
     #[arg(long)]

@@ -290,7 +290,8 @@ fn candidacy(job: &ClassAd, partition: &str) -> ClassAd {
             "(member({name}, TARGET.PartitionName) =?= true || stringListIMember({name}, TARGET.PartitionName) =?= true)"
         );
         let both = [b"(", own.as_slice(), b") && ", listed.as_bytes()].concat();
-        if let Ok(both) = parse_expr(&both, &ParseOptions::default()) {
+        let options = ParseOptions { semantics: requirements.tree().semantics, ..ParseOptions::default() };
+        if let Ok(both) = parse_expr(&both, &options) {
             ad.insert_expr("Requirements", &both);
         }
     }
