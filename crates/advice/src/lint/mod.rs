@@ -38,7 +38,10 @@ use classmate_config::Location;
 /// line of the file, and its fix in the file.
 pub fn placed(mut found: Diagnostic, file: &Arc<str>, line: u64, excerpt: Excerpt, fix: Option<Fix>) -> Diagnostic {
     let line = u32::try_from(line).unwrap_or(u32::MAX);
-    found.severity = catalogue::find(found.code).map_or(found.severity, |check| check.severity);
+    // A difference between versions is as severe as what is lost.
+    if found.code != "version-dependent" {
+        found.severity = catalogue::find(found.code).map_or(found.severity, |check| check.severity);
+    }
     (found.excerpt, found.fix) = (Some(Box::new(excerpt)), fix.map(Box::new));
     found.at(Location { file: Arc::clone(file), line, column: 1 })
 }

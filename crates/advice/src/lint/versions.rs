@@ -187,12 +187,16 @@ fn reaches(ad: &ClassAd, expr: &Expr, name: Name) -> bool {
 
 /// The finding about a difference: both readings, and what to write.
 fn different(found: &VersionDifference, span: Span) -> Diagnostic {
-    let VersionDifference { rules, readings, example, write, .. } = found;
+    let VersionDifference { rules, severity, readings, example, write, .. } = found;
     let [first, second] = readings;
     let rules = rules.join(", ");
     let message = format!("this expression means different things in {} and {} ({rules})", first.series, second.series);
     let is_alike = first.expression == second.expression;
-    let finding = Diagnostic::warning(message, span).code("version-dependent");
+    let finding = match severity {
+        DifferenceSeverity::Error => Diagnostic::error(message, span),
+        DifferenceSeverity::Warning | DifferenceSeverity::Note => Diagnostic::warning(message, span),
+    };
+    let finding = finding.code("version-dependent");
     if let (true, None, Some(rule)) =
         (is_alike, &first.value, RULES.iter().find(|rule| found.rules.contains(&rule.name)))
     {

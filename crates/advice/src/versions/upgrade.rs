@@ -17,6 +17,7 @@ use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalOptions, Format, Name, ParseOptions, Reader, Semantics, Series};
 use classmate_config::Config;
 use classmate_config::internal::config::knob::{self, KnobKind};
+use classmate_config::internal::config::series::DefaultChange;
 use classmate_config::internal::config::{ConfigError, series};
 use classmate_pool::Snapshot;
 
@@ -242,7 +243,9 @@ pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptio
 /// The variables that change between two series, and where the configuration sets them.
 pub fn variables(config: &Config, [from, to]: [Series; 2]) -> Vec<VariableChange> {
     let mut found: Vec<VariableChange> = Vec::new();
-    for change in series::changes().iter().filter(|change| from < change.since && change.since <= to) {
+    // Daemons read a variable before its entry, with the same default.
+    let is_between = |change: &&DefaultChange| !change.entry_only && !change.is_in(from) && change.is_in(to);
+    for change in series::changes().iter().filter(is_between) {
         let set_at = config.definition(change.name.as_bytes()).and_then(|found| found.place).map(ToString::to_string);
         let after = if change.gone { None } else { series::default_in(change.since, change.name) };
         // Of several changes, the first default and the last.

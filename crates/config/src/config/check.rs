@@ -15,6 +15,7 @@ use super::facts::is_open;
 use super::knob::{self, Knob, KnobKind};
 use super::line::Lines;
 use super::name_list::{has_no_default, names};
+use super::series;
 use super::setting::{leading_number, list_items};
 use super::statement::{self, Statement};
 use super::{Config, ConfigError, Definition, Diagnostic, FoundValue, shown};
@@ -157,6 +158,7 @@ impl Checker<'_> {
         let name = definition.name;
         self.unread(definition);
         self.other_value(definition);
+        self.missing(definition);
         let (prefix, Some(bare)) = self.split(name, definition) else { return };
         let Some(value) = self.expand(name, definition) else { return };
         match knob::find(bare) {
@@ -176,6 +178,16 @@ impl Checker<'_> {
             }
             None if prefix.is_none() => self.unknown(bare, definition),
             None => {}
+        }
+    }
+
+    /// Reports a variable that the version of the configuration does not have.
+    fn missing(&mut self, definition: &Definition<'_>) {
+        let (name, series) = (self.config.bare(definition.name), self.config.semantics().series());
+        if let Some(change) = series::change(series, name).filter(|change| change.is_new()) {
+            let message = format!("HTCondor {series} does not have `{}`", shown(definition.name));
+            let help = format!("it is new in HTCondor {}: remove the line", change.release);
+            self.found.push(definition.name_warning(message).code("unknown-knob").help(help));
         }
     }
 
@@ -242,6 +254,10 @@ impl Checker<'_> {
     fn unknown(&mut self, name: &[u8], definition: &Definition<'_>) {
         let upper = name.to_ascii_uppercase();
         if self.config.built_in(name).is_some() || has_no_default(&upper) || self.is_referenced(name) {
+            return;
+        }
+        let removal = series::change(self.config.semantics().series(), name);
+        if removal.is_some_and(|change| change.gone) {
             return;
         }
         if let Some(now) = removed(&upper) {
@@ -343,7 +359,8 @@ impl Checker<'_> {
                 // The same code that reads the knob says whether it can.
                 let Err(error) = self.typed(knob.kind, &shown_name, text, definition) else { return };
                 // Other files may define a macro that these do not; some numbers are computed in an ad.
-                if types::is_expression(value) || !self.config.undefined(definition).is_empty() {
+                if types::is_expression(value, self.config.semantics()) || !self.config.undefined(definition).is_empty()
+                {
                     return;
                 }
                 self.found.push(if knob.name != knob::LIMIT {

@@ -1,27 +1,27 @@
 //! The conditions of `if` and `elif` (`docs/reference/config-language.md` 5).
 //!
-//! In: the text of a condition, expanded, and what is defined. Out: whether it holds.
+//! In: the text of a condition, expanded, what is defined, and the version. Out: whether it holds.
 
 use super::setting::literal;
 use super::template;
 
-/// The version of the reference that conditions are compared with.
-pub const VERSION: [u32; 3] = [25, 14, 1];
+/// The release of the reference.
+pub const VERSION: [u16; 3] = [25, 14, 1];
 
-/// Returns true if a condition holds, or the error in it; `defined` returns true for a name with a value that is not
-/// empty.
-pub(crate) fn holds(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
+/// Returns true if a condition holds in a version, or the error in it; `defined` returns true for a name with a value that
+/// is not empty.
+pub(crate) fn holds(text: &[u8], version: [u16; 3], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
     let text = text.trim_ascii();
     if let Some(negated) = text.strip_prefix(b"!") {
-        return plain(negated.trim_ascii_start(), defined).map(|holds| !holds);
+        return plain(negated.trim_ascii_start(), version, defined).map(|holds| !holds);
     }
-    plain(text, defined)
+    plain(text, version, defined)
 }
 
 const COMPLEX: &str = "a condition can be only one `defined`, `version`, boolean or number, optionally with a `!` \
 before it";
 
-fn plain(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
+fn plain(text: &[u8], version: [u16; 3], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static str> {
     let (word, rest) = match text.iter().position(u8::is_ascii_whitespace) {
         Some(end) => (&text[..end], text[end..].trim_ascii_start()),
         None => (text, b"".as_slice()),
@@ -30,7 +30,7 @@ fn plain(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'static 
         return is_defined(rest, defined);
     }
     if word.eq_ignore_ascii_case(b"version") && !rest.is_empty() {
-        return version(rest);
+        return is_of_version(rest, version);
     }
     if let Some(truth) = boolean(text) {
         return Ok(truth);
@@ -70,25 +70,25 @@ fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'st
 }
 
 /// `OP x.y[.z]`.
-fn version(text: &[u8]) -> Result<bool, &'static str> {
+fn is_of_version(text: &[u8], version: [u16; 3]) -> Result<bool, &'static str> {
     let end = text.iter().position(|byte| !b"=<>!".contains(byte)).unwrap_or(text.len());
-    let parts: Vec<u32> = text[end..]
+    let parts: Vec<u16> = text[end..]
         .trim_ascii()
         .split(|byte| *byte == b'.')
         .map_while(|part| std::str::from_utf8(part).ok()?.parse().ok())
         .collect();
     let wanted = match parts[..] {
-        [major, minor] if major >= 6 => [major, minor, VERSION[2]],
+        [major, minor] if major >= 6 => [major, minor, version[2]],
         [major, minor, patch, ..] if major >= 6 => [major, minor, patch],
         _ => return Err("write a version comparison as `version >= 25.14.1`, or `25.14`"),
     };
     Ok(match &text[..end] {
-        b"==" | b"=" => VERSION == wanted,
-        b"!=" => VERSION != wanted,
-        b">=" => VERSION >= wanted,
-        b"<=" => VERSION <= wanted,
-        b">" => VERSION > wanted,
-        b"<" => VERSION < wanted,
+        b"==" | b"=" => version == wanted,
+        b"!=" => version != wanted,
+        b">=" => version >= wanted,
+        b"<=" => version <= wanted,
+        b">" => version > wanted,
+        b"<" => version < wanted,
         _ => return Err("expected `==`, `!=`, `>=`, `<=`, `>` or `<` between `version` and a version"),
     })
 }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn holds_with_x(text: &str) -> Option<bool> {
-        holds(text.as_bytes(), |name| name == b"X").ok()
+        holds(text.as_bytes(), VERSION, |name| name == b"X").ok()
     }
 
     /// Answers of the reference library.
@@ -129,6 +129,14 @@ mod tests {
         for text in ["version == 25", "version 25.14.1", "version>=25.14", "version < 5.0", "version >= a.b", "version"]
         {
             assert_eq!(holds_with_x(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn versions_compare_with_the_chosen_one() {
+        let holds_in = |text: &str| holds(text.as_bytes(), [24, 0, 24], |_| false);
+        for (text, expected) in [("version >= 24.0", true), ("version >= 24.1", false), ("version < 24.0.25", true)] {
+            assert_eq!(holds_in(text), Ok(expected), "{text}");
         }
     }
 

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use super::condition::VERSION;
 use super::expand::{ExpandError, Expanded, Surroundings, expand, expand_self, own_path};
 use super::line::Logical;
 use super::{ConfigError, Diagnostic, Location, series, shown, table};
@@ -212,6 +211,11 @@ impl Default for Config {
     }
 }
 
+/// The value of `CONDOR_VERSION`.
+fn version_text(semantics: Semantics) -> Vec<u8> {
+    semantics.series().release().map(|number| number.to_string()).join(".").into_bytes()
+}
+
 impl Config {
     /// An empty configuration for a context.
     pub fn new(context: Context) -> Self {
@@ -224,11 +228,10 @@ impl Config {
         }
         prefixes.push(subsystem);
         let local = context.local_name.as_ref().unwrap_or(&context.subsystem);
-        let [major, minor, patch] = VERSION;
         let detected = BTreeMap::from([
             (b"SUBSYSTEM".to_vec(), context.subsystem.clone().into_bytes()),
             (b"LOCALNAME".to_vec(), local.clone().into_bytes()),
-            (b"CONDOR_VERSION".to_vec(), format!("{major}.{minor}.{patch}").into_bytes()),
+            (b"CONDOR_VERSION".to_vec(), version_text(context.semantics)),
         ]);
         Config {
             entries: Vec::new(),
@@ -387,6 +390,7 @@ impl Config {
     #[must_use]
     pub fn read_as(mut self, semantics: Semantics) -> Self {
         Arc::make_mut(&mut self.context).semantics = semantics;
+        self.detected.insert(b"CONDOR_VERSION".to_vec(), version_text(semantics));
         self
     }
 

@@ -215,7 +215,8 @@ impl Reader<'_> {
             return Ok(false);
         }
         let config = &*self.config;
-        condition::holds(&text, |name| config.is_defined(name)).map_err(|why| {
+        let version = config.semantics().series().release();
+        condition::holds(&text, version, |name| config.is_defined(name)).map_err(|why| {
             let found = if written.is_empty() { "nothing".to_owned() } else { format!("`{}`", shown(&text)) };
             line.error(&range, format!("expected a condition, found {found}")).help(why)
         })

@@ -24,17 +24,48 @@ pub struct DefaultChange {
     pub new: Option<&'static str>,
     /// True if the variable has had no effect since.
     pub gone: bool,
+    /// True if only the entry in the table of defaults is new: daemons read the variable before.
+    pub entry_only: bool,
+    /// Earlier series whose newest releases have the change too.
+    pub also: Vec<Series>,
     /// The subject of the variable.
     pub concerns: String,
 }
 
+impl DefaultChange {
+    /// Tests whether a series has the change.
+    pub fn is_in(&self, series: Series) -> bool {
+        series >= self.since || self.also.contains(&series)
+    }
+
+    /// Tests whether the variable did not exist before.
+    pub fn is_new(&self) -> bool {
+        self.old.is_none() && !self.entry_only
+    }
+}
+
 static CHANGES: LazyLock<Vec<DefaultChange>> = LazyLock::new(|| {
     let changes = records(include_str!("data/defaults-history.txt")).filter_map(|record| {
+        let series = |text: &str| {
+            let mut numbers = text.split('.').map_while(|number| number.parse().ok());
+            Some(Series::new(numbers.next()?, numbers.next()?))
+        };
         let release = record.get("since")?;
-        let mut numbers = release.split('.').map_while(|number| number.parse().ok());
-        let since = Series::new(numbers.next()?, numbers.next()?);
-        let (old, new, gone) = (record.get("old"), record.get("new"), record.get("gone").is_some());
-        Some(DefaultChange { name: record.name, release, since, old, new, gone, concerns: record.about })
+        let since = series(release)?;
+        let also = record.get("also").unwrap_or_default().split(' ').filter_map(series).collect();
+        let (old, new) = (record.get("old"), record.get("new"));
+        let (gone, entry_only) = (record.get("gone").is_some(), record.get("entry").is_some());
+        Some(DefaultChange {
+            name: record.name,
+            release,
+            since,
+            old,
+            new,
+            gone,
+            entry_only,
+            also,
+            concerns: record.about,
+        })
     });
     changes.collect()
 });
@@ -49,7 +80,7 @@ pub fn change(series: Series, name: &[u8]) -> Option<&'static DefaultChange> {
     if series >= LATEST {
         return None;
     }
-    changes().iter().find(|change| change.name.as_bytes().eq_ignore_ascii_case(name) && series < change.since)
+    changes().iter().find(|change| change.name.as_bytes().eq_ignore_ascii_case(name) && !change.is_in(series))
 }
 
 /// The default of a variable in a series; `None` if the variable does not exist there, or has no default.
@@ -70,6 +101,9 @@ mod tests {
     fn a_default_is_that_of_the_series() {
         let disk = |major, minor| default_in(Series::new(major, minor), "modify_request_expr_requestdisk");
         assert_eq!(disk(24, 0), Some("quantize(RequestDisk,{1024})"));
+        // Those of 24.12.20 and 25.0.10.
+        assert_eq!(disk(24, 12), Some("quantize(RequestDisk,{Target.DiskQuantum?:1024})"));
+        assert_eq!(disk(25, 0), Some("quantize(RequestDisk,{Target.DiskQuantum?:1024})"));
         assert_eq!(disk(25, 7), Some("quantize(RequestDisk,{Target.DiskQuantum?:1024})"));
         assert_eq!(disk(25, 11), Some("quantize(RequestDisk,{Target.DiskQuantum?:1024})"));
         assert_eq!(disk(25, 12), Some("quantize(RequestDisk - $(CATALOG_SPACE),{Target.DiskQuantum?:1024})"));
@@ -80,7 +114,7 @@ mod tests {
 
     #[test]
     fn every_change_is_read_and_changes_the_default() {
-        assert_eq!(changes().len(), 19);
+        assert_eq!(changes().len(), 18);
         for change in changes() {
             assert!(!change.concerns.is_empty(), "{}", change.name);
             assert_ne!(change.old, default_in(change.since, change.name).filter(|_| !change.gone), "{}", change.name);

@@ -6,6 +6,7 @@ use super::super::name_list::names;
 use super::super::{Definition, shown};
 use super::Checker;
 use super::names::{DAEMONS, LEVELS};
+use classmate::Semantics;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
@@ -104,7 +105,7 @@ impl Checker<'_> {
         }
         let problem = match kind {
             // Some are evaluated in an ad.
-            Some(_) if is_expression(value.as_bytes()) => None,
+            Some(_) if is_expression(value.as_bytes(), self.config.semantics()) => None,
             Some(kind) => self.typed(kind, &shown(name), expanded.text.trim_ascii(), definition).err().map(|error| {
                 let help = "a daemon that reads it ends with an error".to_owned();
                 (Severity::Error, error.message, help)
@@ -155,8 +156,8 @@ impl Checker<'_> {
 }
 
 /// Returns true for an expression that refers to attributes, and is more than a word.
-pub(super) fn is_expression(value: &[u8]) -> bool {
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+pub(super) fn is_expression(value: &[u8], semantics: Semantics) -> bool {
+    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
     let Ok(expr) = parse_expr(value, &options) else { return false };
     expr.tree().nodes.len() > 1 && expr.tree().references(expr.root()).next().is_some()
 }
