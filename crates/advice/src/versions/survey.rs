@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::defects::{VersionDefect, defects};
 use super::{DifferenceSeverity, VersionDifference, VersionReading, VersionText, compare, compare_alone};
 use super::{TextComparison, VersionAds};
 use classmate::internal::semantics::{DOCUMENTED, RULES};
@@ -52,6 +53,20 @@ pub struct VersionSurvey {
     pub rules: Vec<AppliedRule>,
     /// A text that means the same in all versions.
     pub write: Option<String>,
+    /// Crashes and hangs of versions.
+    pub defects: Vec<DefectRange>,
+}
+
+/// A crash or hang of consecutive series, which is not reproduced.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DefectRange {
+    /// The first series.
+    pub from: String,
+    /// The last series.
+    pub to: String,
+    /// The defect.
+    #[serde(flatten)]
+    pub defect: VersionDefect,
 }
 
 /// Surveys the series from one to another. Without ads, values are those of an example for which they differ.
@@ -75,7 +90,17 @@ pub fn survey(
     let ad = classmate::ClassAd::parse(format!("[{}]", example.join("; "))).unwrap_or_default();
     let ads = ads.unwrap_or(VersionAds { my: [&ad; 2], target: [None; 2] });
     let mut ranges: Vec<SeriesRange> = Vec::new();
+    let mut met: Vec<DefectRange> = Vec::new();
     for version in versions {
+        if let Ok((expr, _)) = (TextComparison { text, settings, ads }).parse(version) {
+            let settings = EvalOptions { semantics: version, ..settings.clone() };
+            for defect in defects(&expr, ads.my[1], ads.target[1], &settings) {
+                match met.iter_mut().find(|known| known.defect.name == defect.name) {
+                    Some(known) => known.to = version.to_string(),
+                    None => met.push(DefectRange { from: version.to_string(), to: version.to_string(), defect }),
+                }
+            }
+        }
         let VersionReading { series, expression, problem, value } =
             TextComparison { text, settings, ads }.reading(version, 1);
         let series = series.clone();
@@ -107,5 +132,6 @@ pub fn survey(
         ranges,
         rules: rules.collect(),
         write: whole.and_then(|found| found.write),
+        defects: met,
     }
 }

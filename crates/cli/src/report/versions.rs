@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted, whatif};
-use classmate_advice::internal::versions::survey::VersionSurvey;
+use classmate_advice::internal::versions::survey::{DefectRange, VersionSurvey};
 use classmate_advice::internal::versions::upgrade::{PlacedDifference, Upgrade};
 use classmate_advice::internal::versions::{DifferenceSeverity, VersionReading};
 
@@ -19,7 +19,8 @@ fn with(example: &[String], value: &str) -> String {
 /// The output cannot be written.
 pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, color: Color) -> io::Result<()> {
     if let ([only], true) = (found.ranges.as_slice(), found.rules.is_empty()) {
-        return writeln!(out, "`{}` means the same in HTCondor {} to {}", found.text, only.from, only.to);
+        writeln!(out, "`{}` means the same in HTCondor {} to {}", found.text, only.from, only.to)?;
+        return write_defects(out, found);
     }
     let mut table = Table::new(["HTCONDOR", "MEANS", "VALUE"], &[]);
     for range in &found.ranges {
@@ -42,6 +43,14 @@ pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, color: Color) 
     }
     if let Some(write) = &found.write {
         writeln!(out, "write `{write}` for the same meaning in all versions")?;
+    }
+    write_defects(out, found)
+}
+
+fn write_defects(out: &mut impl Screen, found: &VersionSurvey) -> io::Result<()> {
+    for DefectRange { from, to, defect } in &found.defects {
+        let series = if from == to { from.clone() } else { format!("{from} to {to}") };
+        writeln!(out, "not reproduced: HTCondor {series} {}; here {}", defect.does, defect.here)?;
     }
     Ok(())
 }

@@ -1,0 +1,341 @@
+//! Crashes and hangs of HTCondor's library, which are not reproduced (`docs/reference/versions.md` 5).
+//!
+//! In: an expression and its ads. Out: the defects that it meets in one version, with what is answered instead.
+
+use serde::Serialize;
+
+use classmate::internal::syntax::expr::{Node, NodeId, base_of};
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::view::RefScope;
+use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, Scope, Series, Value};
+
+/// A defect of some versions.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct VersionDefect {
+    /// Its name, which never changes.
+    pub name: &'static str,
+    /// The behavior of HTCondor.
+    pub does: &'static str,
+    /// The value here.
+    pub here: &'static str,
+    #[serde(skip)]
+    first: Series,
+    /// The first series without it; `None` if all have it.
+    #[serde(skip)]
+    fixed: Option<Series>,
+    #[serde(skip)]
+    test: DefectTest,
+}
+
+impl PartialEq for VersionDefect {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// Tests whether a part of an expression meets the defect.
+type DefectTest = fn(&PartInScope<'_>) -> bool;
+
+const fn defect(
+    name: &'static str,
+    (first, fixed): (Series, Option<Series>),
+    does: &'static str,
+    here: &'static str,
+    test: DefectTest,
+) -> VersionDefect {
+    VersionDefect { name, does, here, first, fixed, test }
+}
+
+const BEFORE_10_3: (Series, Option<Series>) = (Series::new(0, 0), Some(Series::new(10, 3)));
+const BEFORE_25_13: (Series, Option<Series>) = (Series::new(0, 0), Some(Series::new(25, 13)));
+const ALL: (Series, Option<Series>) = (Series::new(0, 0), None);
+
+const AS_LATER: &str = "the value is that of later versions";
+
+/// All defects that an expression can meet.
+const DEFECTS: [VersionDefect; 8] = [
+    defect(
+        "endless-conditional",
+        BEFORE_25_13,
+        "hangs in a circular reference or a chain of references through a conditional: it needs 2^400 evaluations",
+        "the evaluation fails at once",
+        |part| {
+            let Node::Conditional { condition, yes, no } = *part.node() else { return false };
+            part.value(condition).is_ok()
+                && match part.value(part.id) {
+                    Err(EvalError::Circular) => {
+                        part.reached([yes, no]).iter().any(|(name, _)| Some(*name) == part.name)
+                    }
+                    Err(EvalError::Depth(_)) => {
+                        let is_choice = |node: &Node| matches!(node, Node::Conditional { .. });
+                        let reached = part.reached([yes, no]);
+                        reached.iter().filter(|(_, expr)| expr.nodes().iter().any(is_choice)).count() >= MANY
+                    }
+                    _ => false,
+                }
+        },
+    ),
+    defect(
+        "endless-work",
+        BEFORE_25_13,
+        "evaluates without a limit of its work, and may not end",
+        "the evaluation fails after 10,000,000 steps, as since 25.13",
+        |part| part.is_whole() && matches!(part.value(part.id), Err(EvalError::Work(_))),
+    ),
+    defect("smallest-integer", BEFORE_10_3, "crashes when it divides the smallest integer by -1", AS_LATER, |part| {
+        let Node::Binary(BinaryOp::Divide | BinaryOp::Modulo, left, right) = *part.node() else { return false };
+        let is = |id, number| matches!(part.value(id), Ok(Value::Int(value)) if value == number);
+        is(left, i64::MIN) && is(right, -1)
+    }),
+    defect(
+        "lost-value",
+        BEFORE_10_3,
+        "crashes or reads freed memory when it uses a list or ad that `eval` or a selection made",
+        AS_LATER,
+        |part| match *part.node() {
+            Node::Call(_) => part.calls(&["eval"]) && part.makes(part.id),
+            Node::Select(_) => {
+                let base = part.expr.tree().bare(base_of(part.id));
+                matches!(part.expr.tree().node(base), Node::Select(_)) && matches!(part.value(base), Ok(Value::List(_)))
+            }
+            _ => false,
+        },
+    ),
+    defect(
+        "kept-value",
+        (Series::new(10, 3), Some(Series::new(25, 11))),
+        "releases before 24.0.22, 24.12.22, 25.0.12 and 25.11 read freed memory in tools that print this list or ad; daemons do not",
+        AS_LATER,
+        |part| part.is_whole() && part.is_made(),
+    ),
+    defect(
+        "counted-value",
+        ALL,
+        "crashes when `countMatches` gets a list that a function made",
+        "the matches are counted",
+        |part| {
+            part.calls(&["countMatches"])
+                && part.argument(1).is_some_and(|id| part.is_call_at(id, &["split", "evalInEachContext"]))
+        },
+    ),
+    defect(
+        "attribute-of-scalars",
+        (Series::new(23, 9), None),
+        "crashes when it takes an attribute of a list of strings or numbers that a function made",
+        "each element is an error",
+        |part| {
+            let Node::Select(_) = part.node() else { return false };
+            let base = part.expr.tree().bare(base_of(part.id));
+            let is_scalar = |value: &Value| !matches!(value, Value::Ad(_) | Value::List(_) | Value::Undefined);
+            matches!(part.expr.tree().node(base), Node::Call(_))
+                && matches!(part.value(base), Ok(Value::List(list)) if list.values().is_some_and(|all| all.iter().any(is_scalar)))
+        },
+    ),
+    defect(
+        "time-out-of-range",
+        ALL,
+        "prints unpredictable text for a time that is out of range",
+        "the text is what HTCondor 25.14.1 printed when it was recorded",
+        |part| {
+            let far = |id: NodeId| matches!(part.value(id), Ok(Value::Int(value)) if value.unsigned_abs() > 1 << 62);
+            let is_long = |value: &Value| matches!(value, Value::RelTime(seconds) if seconds.abs() > 2_147_483_648.0);
+            part.calls(&["formatTime", "splitTime"]) && part.argument(0).is_some_and(far)
+                || part.is_whole() && part.value(part.id).is_ok_and(|value| is_long(&value))
+        },
+    ),
+];
+
+/// A part of an expression, in the ads in which it is evaluated.
+struct PartInScope<'a> {
+    scope: Scope<'a>,
+    /// The ad of the expression, and the other one.
+    ads: [Option<&'a ClassAd>; 2],
+    expr: &'a Expr,
+    id: NodeId,
+    /// The attribute whose expression it is; `None` for the one that was asked for.
+    name: Option<Name>,
+}
+
+impl PartInScope<'_> {
+    fn node(&self) -> &Node {
+        self.expr.tree().node(self.id)
+    }
+
+    fn value(&self, id: NodeId) -> Result<Value, EvalError> {
+        self.scope.eval(&self.expr.part(id))
+    }
+
+    /// Tests whether the part is all that was asked for.
+    fn is_whole(&self) -> bool {
+        self.name.is_none() && self.id == self.expr.root()
+    }
+
+    fn is_call_at(&self, id: NodeId, names: &[&str]) -> bool {
+        let tree = self.expr.tree();
+        let Node::Call(call) = *tree.node(tree.bare(id)) else { return false };
+        names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(tree.calls[call as usize].name.folded()))
+    }
+
+    fn calls(&self, names: &[&str]) -> bool {
+        matches!(self.node(), Node::Call(_)) && self.is_call_at(self.id, names)
+    }
+
+    fn argument(&self, at: usize) -> Option<NodeId> {
+        let Node::Call(call) = *self.node() else { return None };
+        let tree = self.expr.tree();
+        tree.run(tree.calls[call as usize].arguments).get(at).copied()
+    }
+
+    fn makes(&self, id: NodeId) -> bool {
+        matches!(self.value(id), Ok(Value::List(_) | Value::Ad(_)))
+    }
+
+    /// The attributes with expressions that some parts lead to, by name.
+    fn reached(&self, parts: [NodeId; 2]) -> Vec<(Name, Expr)> {
+        let tree = self.expr.tree();
+        let mut next: Vec<Name> = parts.into_iter().flat_map(|id| tree.names(id)).collect();
+        let mut found: Vec<(Name, Expr)> = Vec::new();
+        while let Some(name) = next.pop() {
+            let expr = self.ads.into_iter().flatten().find_map(|ad| ad.get(name));
+            if let Some(expr) = expr.filter(|_| !found.iter().any(|(known, _)| *known == name))
+                && found.len() < MAX_ATTRIBUTES
+            {
+                next.extend(expr.tree().names(expr.root()));
+                found.push((name, expr));
+            }
+        }
+        found
+    }
+
+    /// Tests whether the value is a list or ad that was made in the evaluation.
+    fn is_made(&self) -> bool {
+        let tree = self.expr.tree();
+        let id = tree.bare(self.id);
+        let is_of_list = || matches!(self.value(base_of(id)), Ok(Value::List(_)));
+        match tree.node(id) {
+            Node::Call(_) => self.makes(id),
+            Node::Select(_) => self.makes(id) && is_of_list(),
+            _ => false,
+        }
+    }
+}
+
+/// Conditionals inside one another after which 2 to the power of their number takes long.
+const MANY: usize = 30;
+/// Expressions of attributes that are looked at beside the one that was asked for.
+const MAX_ATTRIBUTES: usize = 1000;
+/// Nodes of an expression beyond which it is not searched.
+const MAX_NODES: usize = 1000;
+
+/// The defects that an expression meets in the version of the settings, in it or in the attributes that it refers to.
+pub fn defects(expr: &Expr, my: &ClassAd, target: Option<&ClassAd>, settings: &EvalOptions) -> Vec<VersionDefect> {
+    let series = settings.semantics.series();
+    let is_in = |defect: &&VersionDefect| defect.first <= series && defect.fixed.is_none_or(|fixed| series < fixed);
+    let of_version: Vec<&VersionDefect> = DEFECTS.iter().filter(is_in).collect();
+    // The asked expression, then those that it leads to, each with the ad that it is in: 0 is MY.
+    let ads = [Some(my), target];
+    let mut exprs: Vec<(usize, Option<Name>, Expr)> = vec![(0, None, expr.clone())];
+    let mut found: Vec<VersionDefect> = Vec::new();
+    let mut at = 0;
+    while let Some((side, name, expr)) = exprs.get(at).cloned() {
+        let Some(own) = ads[side] else { break };
+        let scope = Scope::new(own, settings);
+        let scope = ads[1 - side].map_or(scope, |other| scope.with_target(other));
+        if expr.nodes().len() <= MAX_NODES {
+            let first = expr.tree().first_of(expr.root());
+            for id in first..=expr.root() {
+                let part = PartInScope { scope, ads: [Some(own), ads[1 - side]], expr: &expr, id, name };
+                let new = of_version.iter().filter(|defect| !found.iter().any(|known| known.name == defect.name));
+                let met: Vec<VersionDefect> =
+                    new.filter(|defect| (defect.test)(&part)).map(|defect| **defect).collect();
+                found.extend(met);
+            }
+        }
+        for reference in expr.tree().references(expr.root()) {
+            let other = if reference.scope == RefScope::Target { 1 - side } else { side };
+            let places = [other, 1 - other];
+            let place = places.into_iter().find_map(|side| Some((side, ads[side]?.get(reference.name)?)));
+            if let Some((side, expr)) = place
+                && expr.as_literal().is_none()
+                && !exprs.iter().any(|(other, name, _)| (*other, *name) == (side, Some(reference.name)))
+                && exprs.len() < MAX_ATTRIBUTES
+            {
+                exprs.push((side, Some(reference.name), expr));
+            }
+        }
+        at += 1;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::Semantics;
+
+    /// The names of the defects, and the value.
+    fn met(text: &str, my: &str, series: &str) -> (Vec<&'static str>, String) {
+        let semantics: Semantics = series.parse().unwrap();
+        let settings = EvalOptions { semantics, ..EvalOptions::default() };
+        let my = ClassAd::parse_with(my, &settings.parse_options()).unwrap();
+        let expr = Expr::parse_with(text, &settings.parse_options()).unwrap();
+        let value = Scope::new(&my, &settings).eval(&expr).map_or("failed".to_owned(), |value| value.to_string());
+        (defects(&expr, &my, None, &settings).into_iter().map(|defect| defect.name).collect(), value)
+    }
+
+    /// The answers of `docs/reference/versions.md` 5, row by row: text, MY, series with the defect and without, and the value in both.
+    #[test]
+    fn each_defect_is_named_and_answered() {
+        let chain: String = (0..450).map(|at| format!("a{at} = true ? a{} : 2; ", at + 1)).collect();
+        let chain = format!("[{chain}a450 = 1]");
+        let doubling: String = (0..30).map(|at| format!("b{at} = b{0} + b{0}; ", at + 1)).collect();
+        let doubling = format!("[{doubling}b30 = 1]");
+        for (name, text, my, with, without, values) in [
+            ("endless-conditional", "A0", "[ A0 = 0 ? e : A0 ]", "25.12", "25.13", ["failed", "undefined"]),
+            ("endless-conditional", "a", "[ a = true ? a : 1 ]", "10.0", "25.14", ["failed", "undefined"]),
+            ("endless-conditional", "a0", &chain, "24.0", "25.13", ["failed", "failed"]),
+            ("endless-work", "b0", &doubling, "24.0", "25.13", ["failed", "failed"]),
+            ("smallest-integer", "m / -1", "[ m = -9223372036854775808 ]", "10.0", "10.9", ["9223372036854775807"; 2]),
+            ("smallest-integer", "m % -1", "[ m = -9223372036854775808 ]", "10.2", "23.0", ["0"; 2]),
+            ("lost-value", "eval(\"{x,2}\")[0]", "[ x = 1 ]", "10.0", "10.9", ["1"; 2]),
+            ("lost-value", "eval(\"[a=x]\").a", "[ x = 1 ]", "10.0", "10.9", ["1"; 2]),
+            ("lost-value", "size(eval(\"{1,2}\"))", "[]", "10.0", "10.9", ["2"; 2]),
+            ("lost-value", "l.a.b", "[ l = {[a = [b = 1]]} ]", "10.0", "10.9", ["{ 1 }"; 2]),
+            ("kept-value", "l.a", "[ l = {[a = 1]} ]", "24.0", "25.11", ["{ 1 }"; 2]),
+            ("counted-value", "countMatches(x, split(\"a b\"))", "[ x = 1 ]", "25.14", "", ["0"; 2]),
+        ] {
+            let (names, value) = met(text, my, with);
+            assert!(names.contains(&name), "{text} in {with}: {names:?}");
+            if name != "counted-value" {
+                assert_eq!(value, values[0], "{text} in {with}");
+            }
+            if !without.is_empty() {
+                let (names, value) = met(text, my, without);
+                assert!(!names.contains(&name), "{text} in {without}: {names:?}");
+                assert_eq!(value, values[1], "{text} in {without}");
+            }
+        }
+        assert_eq!(met("split(\"a,b\").a", "[]", "23.9").0, ["kept-value", "attribute-of-scalars"]);
+        assert_eq!(met("split(\"a,b\").a", "[]", "23.0").0, ["kept-value"]);
+        assert_eq!(met("formatTime(9223372036854775807)", "[]", "25.14").0, ["time-out-of-range"]);
+    }
+
+    #[test]
+    fn what_evaluates_everywhere_has_no_defect() {
+        for (text, my) in [
+            ("x > 1 ? y : 2", "[ x = 2; y = 3 ]"),
+            ("a", "[ a = a ?: 1 ]"),
+            ("9223372036854775807 / -1", "[]"),
+            ("eval(\"1 + 1\")", "[]"),
+            ("x", "[ x = true ? loop : 1; loop = loop + 1 ]"),
+            ("x", "[ x = loop ? 1 : 2; loop = loop + 1 ]"),
+            ("{1, 2}[0] + size(split(\"a b\"))", "[]"),
+            ("formatTime(0)", "[]"),
+            ("countMatches(x, l)", "[ l = {[x = true]} ]"),
+        ] {
+            for series in ["10.0", "10.9", "23.0", "24.0", "25.12", "25.14"] {
+                assert_eq!(met(text, my, series).0, [""; 0], "{text} in {series}");
+            }
+        }
+    }
+}
