@@ -37,7 +37,7 @@ fn replace(semantics: Option<Semantics>) -> Option<Semantics> {
     std::mem::replace(&mut *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner), semantics)
 }
 
-/// Does something in another version.
+/// Runs a function in another version.
 pub(super) fn within<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T {
     let outer = replace(Some(semantics));
     let value = inner();
@@ -45,7 +45,7 @@ pub(super) fn within<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T {
     value
 }
 
-/// Does something in another version on this thread.
+/// Runs a function in another version on this thread.
 pub(super) fn on_thread<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T {
     let outer = OF_THREAD.replace(Some(semantics));
     let value = inner();
