@@ -3,8 +3,8 @@
 
     tests/differential/submit.py --classmate target/debug/classmate --seed 1 --count 1000
 
-A file is rejected by `condor_submit` if it exits with a status other than 0, or does not end; by lint if it has an error. Prints each
-disagreement with its seed, and `N files: M rejected, K disagreements`. Exit status 1 with disagreements, 77 if HTCondor cannot be unpacked.
+A file is rejected by `condor_submit` if it exits with a status other than 0, or does not end; by lint if it has an error. Files
+that make no jobs are left out: nothing in them is looked at. Prints each disagreement with its seed, and `N files: M rejected, K disagreements`. Exit status 1 with disagreements, 77 if HTCondor cannot be unpacked.
 """
 import argparse, json, os, random, subprocess, sys
 
@@ -53,11 +53,25 @@ LINES = ['this is not a command', 'executable : /bin/sleep', '+Tag', '+ Tag = 1'
          'requirements = Cpus > 1 && \\\n  Memory > 5', 'requirements = Cpus > 1 && \\\n# no\n  Memory > 5', '# a comment', '', 'arguments += 2',
          'if true\n  request_cpus = 2\nendif', 'if defined N\n  request_cpus = 2\nelse\n  request_cpus = 1\nendif', 'endif', 'else', 'if a b\nendif',
          'if $(N) == 3\nendif', 'if version >= 8.1\nendif', 'if true && false\nendif', 'if true\nelse\nelse\nendif', 'if ! defined N\nendif',
-         'if false\nelif true\nendif', 'elseif true', 'end if', 'if true', 'request_cpus == 2', '   request_cpus   =   2  ']
+         'if false\nelif true\nendif', 'elseif true', 'end if', 'if true', 'request_cpus == 2', '   request_cpus   =   2  ',
+         'use strict : harsh', 'use STRICT : maybe', 'use foo : bar', 'use strict harsh', '@use strict : true', 'include foo : /x',
+         'if version > 8\nendif', 'if version 24.0.1\nendif', 'if yes\nendif', 'if $(N)\nendif', 'if $(NOTHING)\nrequest_cpus = 2\nendif', 'if foo\nendif', 'if\nendif', 'if false\nelif a b\nendif',
+         'if true\nelif a b\nendif', 'if false\nif a b\nendif\nendif', 'if true\nif a b\nendif\nendif', 'if false\nuniverse = foo\nendif', 'if false\nnot a command\nendif', 'if 0\nrank = 1 +\nendif',
+         'if ! true\nrank = 1 +\nelse\nrank = 2\nendif', 'if defined N\nrank = 1 +\nendif', 'if version >= 99.0.0\nendif', 'arguments +&&= 5', 'arguments +,= 5', 'arguments ||= 5', '$(M)y = 5', '-foo = 5', ':foo = 5',
+         'JOB A a.sub', 'requirements = MY.Requirements', 'requirements = Requirements && Cpus > 1', 'requirements = Cpus > 1\nrequirements = Memory > 2G', 'rank = 1 +\nrank = 2', 'rank = 1 +\nrank = $(rank)',
+         'kill_sig = SIGFOO', 'kill_sig = 99', 'kill_sig = 15', 'remove_kill_sig = hup', 'deferral_time = tomorrow', 'deferral_time = 1.5', 'deferral_time = -5', 'deferral_time = "5"', 'deferral_time = 5 + 5',
+         'cron_minute = 70', 'cron_minute = */5', 'image_size = big', 'image_size = 10 GB', 'skip_filechecks = maybe', 'skip_filechecks = warn', 'output_destination = a\noutput_directory = b',
+         'concurrency_limits = a\nconcurrency_limits_expr = "a"', 'container_image = a\ndocker_image = b', 'notify_user = never', 'retry_until = 1 +', 'retry_until = 5', 'success_exit_code = 99999999999',
+         'request_memory = 1G, 2G', 'request_memory = 1G, Memory * 2', 'environment = A=1 B=2', '+request_gpus = 1', 'request_gpus = one', 'log = $(Cluster.log', 'x = 1\ny = $(x)']
 QUEUES = ['queue', 'queue 5', 'QUEUE 2', 'queue $(N)', 'queue 2 + 1', 'queue (3)', 'queue -1', 'queue 5x', 'queue many', 'queue 2 3', 'queue 0',
           'queue x in (a b)', 'queue x in a, b', 'queue in (a b)', 'queue x from (\na\nb\n)', 'queue x, y from (\na, 1\nb, 2\n)', 'queue 3 x in (a b)',
           'queue x matching dirs /*', 'queue x in', 'queue x from', 'queue = 5', 'queue 5;', 'queue 5 # five', 'queue x in (a b', 'queue x in [1:] (a b)',
-          'queue\nqueue 2', 'queue\nrequest_cpus = 2', 'queue x', 'queue 2.5', '']
+          'queue\nqueue 2', 'queue\nrequest_cpus = 2', 'queue x', 'queue 2.5', '', 'iterate 3', 'iter x in (a b)', 'queue x from table(csv) (\na,b\n1,2\n)',
+          'queue x in [0:1] a b', 'queue x in [::2] (a b)', 'queue x in [z] (a b)', 'queue x in files a b', 'queue x from any a', 'queue x matching any /bin/s*',
+          'queue 2x in (a b)', 'queue x-y in (a b)', 'queue x y in (a b)', 'queue x_1 in (a b)', 'queue x1 in (a b)', 'queue x in (a, b\nc)', 'queue x in (x,\n y )',
+          'queue x in (a, b\n# comment\n )', 'queue x in ( a\nb)\n)', 'queue x in (a b) c\n)', 'queue x in(a b)', 'queue x IN (a b)', 'queue x in ()', 'queue x from (\n)',
+          'queue x from (a b)', 'queue 3 from (a b)', 'queue a,b from (\nx\ny\n)', 'queue $(N) x in (a b)', 'queue 1 + 1 x in (a b)', 'queue x from ( a\nb\n)', 'queue (2) x in (a b)',
+          'queue 9999999999', 'queue x in \\\n(a b)', 'Queue\tx\tin\ta b', 'queue x in a b # c', 'queue x matching dirs (/usr/*)', 'queue x,in (a)']
 
 
 def generated(seed):
@@ -108,6 +122,9 @@ def main():
         rejected += refused
         done = subprocess.run([options.classmate, 'lint', '--as', 'submit', '--format', 'json', path], capture_output=True, text=True)
         errors = [alarm for alarm in json.loads(done.stdout)['alarms'] if alarm['severity'] == 'error']
+        # Without jobs, condor_submit does not look at the values of commands; and of the options, lint knows the file alone.
+        if 'no jobs queued' in reason:
+            continue
         if bool(errors) != refused:
             differences += 1
             said = errors[0]['message'] if errors else 'no error'

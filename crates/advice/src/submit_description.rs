@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::lint::submit::{lines, queue_arguments};
+use crate::submit::statements::{queue_arguments, statements};
 use crate::submit::{QueueArguments, add_statement};
 use classmate_config::Config;
 use classmate_config::internal::config::{ConfigError, Context};
@@ -54,7 +54,7 @@ impl SubmitDescription {
         let context = Context { subsystem: "SUBMIT".to_owned(), environment, ..Context::default() };
         let mut found = Self { config: Config::new(context), queue: None, list: String::new() };
         let mut pending = Vec::new();
-        let all = lines(text);
+        let all = statements(text).0;
         for (at, (number, start, line)) in all.iter().enumerate() {
             let is_queue = |rest: &&[u8]| !rest.trim_ascii().starts_with(b"=");
             let Some(arguments) = queue_arguments(line.trim_ascii()).filter(is_queue) else {

@@ -131,7 +131,7 @@ pub fn several(text: &[u8], width: usize, options: &ParseOptions) -> Result<Vec<
 }
 
 /// The length of the comment that a text begins with.
-fn comment(text: &[u8]) -> Option<usize> {
+pub(crate) fn comment(text: &[u8]) -> Option<usize> {
     if text.starts_with(b"//") {
         return Some(memchr::memchr(b'\n', text).unwrap_or(text.len()));
     }

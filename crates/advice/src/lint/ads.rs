@@ -1,5 +1,6 @@
 //! Ads: every expression of them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -12,9 +13,11 @@ use super::rules::unquoted_text;
 use super::schema::AdSchema;
 use super::versions::LintVersions;
 use super::{placed, shifted_fix};
+use crate::fmt::ads::comment;
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::values::{Truths, Values};
 use classmate::internal::diagnostic::{Excerpt, Severity};
+use classmate::internal::format::new::parse_ad;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -250,32 +253,64 @@ impl AdLinter {
         }
     }
 
-    /// Looks at an ad in new syntax, `[ … ]`, with the places of its text.
+    /// Looks at ads in new syntax, `[ … ]`, alone, one after the other or in a list, with the places of their text.
     pub fn written(&mut self, file: &Arc<str>, text: &[u8]) {
         let options = self.options(Quoting::New);
-        let (Ok(whole), Ok(ad)) = (parse_expr(text, &options), ClassAd::parse_with(text.trim_ascii(), &options)) else {
+        let mut at = 0;
+        while let Some(start) = text[at..].iter().position(|byte| !is_space(*byte) && !b"{},".contains(byte)) {
+            let start = at + start;
+            if let Some(length) = comment(&text[start..]) {
+                at = start + length;
+                continue;
+            }
+            let end = match parse_ad(&text[start..], &options) {
+                Ok((_, length)) => start + length.max(1),
+                // The next ad probably begins a line.
+                Err(_) => memchr::memmem::find(&text[start + 1..], b"\n[").map_or(text.len(), |next| start + next + 2),
+            };
+            self.written_ad(file, text, start..end);
+            at = end;
+        }
+    }
+
+    /// Looks at the ad of new syntax in a part of a text.
+    fn written_ad(&mut self, file: &Arc<str>, whole: &[u8], range: Range<usize>) {
+        let options = self.options(Quoting::New);
+        let start = range.start;
+        let line_of = |at: usize| memchr::memchr_iter(b'\n', &whole[..at]).count() as u64 + 1;
+        let text = whole[range].trim_ascii_end();
+        let (Ok(expr), Ok(ad)) = (parse_expr(text, &options), ClassAd::parse_with(text, &options)) else {
             if let Err(error) = parse_expr(text, &options) {
                 let fault = unparsed(text, &error, &options);
-                let mut line = Line { faults: vec![fault], ..Line::new(Name::new("ad"), text, Quoting::New, 1) };
+                let line = Line::new(Name::new("ad"), text, Quoting::New, line_of(start));
+                let line_start = memchr::memrchr(b'\n', &whole[..start]).map_or(0, |newline| newline + 1);
+                let before = whole[line_start..start].to_vec();
+                let mut line = Line { faults: vec![fault], before, offset: Some(start), ..line };
                 self.expression(file, &ClassAd::new(), &mut line);
             }
             return;
         };
-        let tree = whole.tree();
-        let Node::Ad(run) = *tree.node(whole.root()) else { return };
+        let tree = expr.tree();
+        let Node::Ad(run) = *tree.node(expr.root()) else { return };
+        let mut line = (start, line_of(start));
         for &(name, id) in tree.ad(run) {
             let Some(span) = tree.span(id) else { continue };
             let range = span.range();
             let Some(part) = text.get(range.clone()) else { continue };
-            let value = whole.part(id);
+            let value = expr.part(id);
             if is_plain(name, &value) && odd_constant(name, &value, part).is_none() {
                 continue;
             }
-            let before = &text[..range.start];
-            let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-            let number = memchr::memchr_iter(b'\n', before).count() as u64 + 1;
-            let (expr, before) = (parse_expr(part, &options).ok(), before[start..].to_vec());
-            let mut line = Line { expr, before, ..Line::new(name, part, Quoting::New, number) };
+            let at = start + range.start;
+            // Attributes mostly follow one another.
+            line = if at >= line.0 {
+                (at, line.1 + memchr::memchr_iter(b'\n', &whole[line.0..at]).count() as u64)
+            } else {
+                (at, line_of(at))
+            };
+            let line_start = memchr::memrchr(b'\n', &whole[..at]).map_or(0, |newline| newline + 1);
+            let (expr, before) = (parse_expr(part, &options).ok(), whole[line_start..at].to_vec());
+            let mut line = Line { expr, before, offset: Some(at), ..Line::new(name, part, Quoting::New, line.1) };
             self.expression(file, &ad, &mut line);
         }
     }
@@ -473,6 +508,13 @@ mod tests {
         let alarms = linter.finish();
         assert_eq!(alarms[0].text(), b"  Start = x > 1 && x > 1");
         assert_eq!((alarms[0].range().0.line, alarms[0].range().0.column), (2, 20));
+        // Several ads, with comments and a mistake in one of them.
+        let text = b"// slots\n{ [ Cpus = 1 ],\n  [ A = 1;\n    Start = x > 1 && x > 1 ] }\n[ B = 1 + ]\n[ Start = y > 1 && y > 1 ]\n";
+        let mut linter = AdLinter::default();
+        linter.written(&Arc::from("f"), text);
+        let places = |alarm: &Diagnostic| (alarm.code, alarm.range().0.line, alarm.range().0.column);
+        let found: Vec<_> = linter.finish().iter().map(places).collect();
+        assert_eq!(found, [("duplicate-clause", 4, 22), ("syntax", 5, 11), ("duplicate-clause", 6, 20)]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
+use classmate::internal::builtin::near;
 use classmate::internal::records::Record;
 use classmate_pool::internal::pool::attribute;
 
@@ -151,6 +152,49 @@ fn has(name: &[u8], field: &str, value: &str) -> bool {
 /// Returns true if an attribute (lower case) is one that HTCondor knows, whatever the ads have.
 pub(super) fn is_known(name: &[u8]) -> bool {
     attribute::find(name).is_some() || OF_GROUP.iter().any(|known| known.as_bytes() == name) || is_numbered(name)
+}
+
+/// The names of attributes without one letter, and whole, with the names they come from.
+static SHORTENED: LazyLock<HashMap<Vec<u8>, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut shortened: HashMap<Vec<u8>, Vec<&'static str>> = HashMap::new();
+    for record in attribute::all().iter().filter(|record| record.name.len() >= SHORTEST_SLIP) {
+        for short in without_a_letter(&record.name.to_ascii_lowercase().into_bytes()) {
+            shortened.entry(short).or_default().push(record.name);
+        }
+    }
+    shortened
+});
+
+/// Shorter names are not taken for misspelled ones; of those of this length, only such with swapped letters.
+const SHORTEST_SLIP: usize = 6;
+
+/// A name, and the name without each of its letters.
+fn without_a_letter(name: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let shorter = (0..name.len()).map(|at| [&name[..at], &name[at + 1..]].concat());
+    std::iter::once(name.to_vec()).chain(shorter)
+}
+
+fn sorted(name: &[u8]) -> Vec<u8> {
+    let mut letters = name.to_vec();
+    letters.sort_unstable();
+    letters
+}
+
+/// The attribute that a name (lower case), which is not known, misspells by one letter or two swapped ones. Digits and
+/// underscores are chosen.
+pub(super) fn misspelled_attribute(name: &[u8]) -> Option<&'static str> {
+    let stem = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_alphabetic).collect::<Vec<_>>();
+    if name.len() < SHORTEST_SLIP || name.len() > 64 {
+        return None;
+    }
+    let near = without_a_letter(name).filter_map(|short| SHORTENED.get(&short)).flatten();
+    let is_slip = |known: &&&str| {
+        let lower = known.to_ascii_lowercase().into_bytes();
+        let long =
+            name.len().min(lower.len()) > SHORTEST_SLIP || name.len() == lower.len() && sorted(name) == sorted(&lower);
+        long && stem(&lower) != stem(name) && near::distance(name, &lower, 1).is_some()
+    };
+    near.filter(is_slip).min().copied()
 }
 
 /// Returns true for the numbered attributes that past matches leave in a job: `LastMatchName0`, `MachineAttrCpus1`.

@@ -40,12 +40,13 @@ pub const CHECKS: &[Check] = &[
     warning("unread-prefix", "unknown daemon prefix"),
     warning("undeclared-group", "configuration variable of a group that is not in `GROUP_NAMES`"),
     warning("group-quota", "quotas that are missing, contradictory or larger than the pool"),
-    warning("redefined-knob", "configuration variable that one file sets twice"),
+    warning("redefined-knob", "configuration variable or submit command that one file sets twice"),
     warning("conflicting-knobs", "configuration variables that conflict"),
     warning("unseen-attribute", "attribute that the expression can never see"),
     warning("unknown-attribute", "attribute that no ad of the pool has"),
     warning("per-job-attribute", "attribute that puts each job in its own autocluster"),
     warning("unknown-command", "unknown name similar to a submit command"),
+    warning("odd-command", "value of a submit command that is read in an unexpected way"),
     warning("unused-allow", "comment `# classmate: allow CODE` without effect"),
     // Conditions.
     warning(

@@ -30,6 +30,11 @@ pub(super) fn kind(name: &str) -> Option<CommandKind> {
     }
 }
 
+/// Returns true for the name of a command, lower case, and for requests of the resources that all slots know.
+pub(super) fn is_listed(name: &str) -> bool {
+    COMMANDS.contains(&name) || matches!(name, "request_cpus" | "request_memory" | "request_disk" | "request_gpus")
+}
+
 /// Returns true if a name (lower case) may be a command, or an attribute that commands are also known by.
 pub(super) fn is_command(name: &str) -> bool {
     const FAMILIES: [&str; 12] = [
@@ -50,6 +55,9 @@ pub(super) fn is_command(name: &str) -> bool {
     COMMANDS.contains(&name)
         || COMMANDS.iter().any(|known| known.replace('_', "") == plain)
         || FAMILIES.iter().any(|family| name.starts_with(family))
+        // Tokens of any service: `box_oauth_permissions_work`.
+        || name.contains("_oauth_permissions")
+        || name.contains("_oauth_resource")
         || is_known(plain.as_bytes())
 }
 

@@ -20,6 +20,8 @@ use super::versions::LintVersions;
 use super::{LineIndex, beside_comment, is_slip, lists, placed, shifted_fix, unknowns};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
@@ -63,6 +65,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
         linter.expression(&definition);
     }
     linter.undefined_macros();
+    linter.misspelled_macros();
     linter.quotas();
     linter.redefined();
     linter.conflicts();
@@ -81,6 +84,74 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     });
     alarms
 }
+
+/// Returns true for expressions (upper case) whose value is a number.
+fn is_number(upper: &str) -> bool {
+    upper == "SLOT_WEIGHT" || upper == "RANK" || upper.ends_with("_RANK")
+}
+
+/// Words that are values, not names of macros.
+const TRUTHS: [&str; 4] = ["TRUE", "FALSE", "YES", "NO"];
+
+/// The references `$(name)` in a text: the place and the length of each, and the name.
+fn plain_references(text: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
+    memchr::memmem::find_iter(text, b"$(").filter_map(|at| {
+        let rest = &text[at + 2..];
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let plain = length > 0 && rest.get(length) == Some(&b')') && !text[..at].ends_with(b"$");
+        plain.then(|| (at, length + 3, &rest[..length]))
+    })
+}
+
+fn shown_name(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+/// The name that a name (upper case) misspells by one letter, or two swapped ones: of a built-in default, or of the files.
+fn defined_like(upper: &[u8], own: &[&str]) -> Option<String> {
+    if upper.len() < 3 || upper.starts_with(b"LOCAL") {
+        return None;
+    }
+    let stem = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_alphabetic).collect::<Vec<u8>>();
+    let is_other = |known: &&str| stem(&known.to_ascii_uppercase().into_bytes()) != stem(upper);
+    let built_in = BUILT_IN_MACROS.iter().copied().filter(|known| known.len() >= upper.len().min(4));
+    let all = own.iter().copied().filter(|_| upper.len() >= 5).chain(built_in).filter(is_other);
+    near::closest_within(1, upper, all).map(str::to_owned)
+}
+
+/// The macros that configurations mostly refer to.
+const BUILT_IN_MACROS: [&str; 30] = [
+    "BIN",
+    "CONDOR_HOST",
+    "COLLECTOR_HOST",
+    "DETECTED_CORES",
+    "DETECTED_CPUS",
+    "DETECTED_MEMORY",
+    "ETC",
+    "EXECUTE",
+    "FILESYSTEM_DOMAIN",
+    "FULL_HOSTNAME",
+    "HOSTNAME",
+    "HOUR",
+    "IP_ADDRESS",
+    "LIB",
+    "LIBEXEC",
+    "LOCAL_DIR",
+    "LOCK",
+    "LOG",
+    "MINUTE",
+    "OPSYS",
+    "RELEASE_DIR",
+    "RUN",
+    "SBIN",
+    "SPOOL",
+    "SUBSYSTEM",
+    "TILDE",
+    "UID_DOMAIN",
+    "USERNAME",
+    "DAEMON_LIST",
+    "NUM_CPUS",
+];
 
 /// The fault that stopped the reading of a configuration.
 pub fn refusal(config: &Config, error: &ConfigError) -> Diagnostic {
@@ -253,6 +324,14 @@ impl<'c> Linter<'c> {
         }
         let context = LintContext { own: Some((Name::new(bare(name)), &ad)), ..context };
         let mut found = lint_expression(&context);
+        if let Ok(expr) = parse_expr(text, &self.options())
+            && matches!(expr.node(), Node::Literal(Literal::Str(_)))
+            && is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase())
+        {
+            let message = "a string is not a number, so it counts as 0";
+            let span = Span::new(0, text.trim_ascii_end().len());
+            found.push(Diagnostic::warning(message, span).help("remove the quotes").code("type-clash"));
+        }
         let foreign = map.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
         let is_foreign = |span: Span| {
             let range = span.range();
@@ -329,6 +408,52 @@ impl<'c> Linter<'c> {
             self.report(found.help(format!("{effect}; {define}")), Some(knobs[0].clone()));
             if let Some(alarm) = self.alarms.last_mut().filter(|_| !whole) {
                 alarm.severity = Severity::Warning;
+            }
+        }
+    }
+
+    /// Reports references to macros that nothing defines and that are named almost like one that is defined, or like a
+    /// value.
+    fn misspelled_macros(&mut self) {
+        let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
+        let config = self.config;
+        let mut own: Option<Vec<&str>> = None;
+        for definition in config.definitions().filter(|found| found.template.is_none()) {
+            if memchr::memmem::find(definition.raw, b"$(").is_none() || knob::is_transform(bare(definition.name)) {
+                continue;
+            }
+            for (at, length, one) in plain_references(definition.raw) {
+                let upper = one.to_ascii_uppercase();
+                if seen.contains(&upper) || config.definition(&upper).is_some() {
+                    continue;
+                }
+                seen.insert(upper.clone());
+                let Some(place) = definition.value_place().filter(|_| definition.verbatim) else { continue };
+                let name = String::from_utf8_lossy(one).into_owned();
+                let own = own.get_or_insert_with(|| {
+                    let defined = config.definitions().filter_map(|known| std::str::from_utf8(known.name).ok());
+                    defined.filter(|name| name.len() >= 4).collect()
+                });
+                let help = if TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(&name)) {
+                    format!("write `{name}`")
+                } else if let Some(meant) = defined_like(&upper, own) {
+                    format!("did you mean `$({meant})`?")
+                } else {
+                    continue;
+                };
+                let place = Location { column: place.column + at as u32, ..place };
+                let known = |alarm: &Diagnostic| {
+                    alarm.code == "undefined-macro" && alarm.message.contains(&format!("`$({name})`"))
+                };
+                if self.alarms.iter().any(known) {
+                    continue;
+                }
+                let message = format!("`$({name})` is not defined and expands to nothing");
+                let found = Diagnostic::warning_at(message, Some(place)).width(length).help(help);
+                self.report(found.code("undefined-macro"), Some(shown_name(definition.name)));
+                if let Some(alarm) = self.alarms.last_mut() {
+                    alarm.severity = Severity::Warning;
+                }
             }
         }
     }

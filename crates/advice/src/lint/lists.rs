@@ -96,7 +96,9 @@ impl<'c> Lists<'c> {
                     found.push((warning, shown(definition.name)));
                 } else if self.config.definition(&item).is_none() && !self.own.contains(&upper) {
                     let unlisted = self.own.iter().filter(|name| !self.advertised.contains_key(*name));
-                    let unlisted = unlisted.filter(|name| !self.is_mentioned(name));
+                    // Few names are near: the values are searched for these alone.
+                    let near = unlisted.filter(|name| near::distance(&upper, name, allowed(&upper)).is_some());
+                    let unlisted = near.filter(|name| !self.is_mentioned(name));
                     let Some(near) = near::closest_within(allowed(&upper), &upper, unlisted.cloned()) else { continue };
                     let message = format!("`{}` is listed but not defined, so it has no effect", shown(&item));
                     let warning = problem(&definition, message).did_you_mean(Some(shown(&near)));

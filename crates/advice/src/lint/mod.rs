@@ -23,6 +23,8 @@ pub mod rules;
 pub mod schema;
 mod scope;
 pub mod submit;
+mod submit_macros;
+mod submit_values;
 pub mod suite;
 mod transforms;
 mod unknowns;

@@ -1,104 +1,173 @@
 //! Submit files that `condor_submit` rejects: statements it does not read, values it does not take, and what is missing.
 //!
 //! In: the statements of a file. Out: errors, each of which ends `condor_submit -dry-run` of HTCondor 25.14.1, and
-//! warnings for macros without a use, as it prints them.
+//! warnings for values that another statement replaces. Statements of an `if` that is certainly false are not read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::commands::{CommandKind, is_command, kind};
-use super::submit::queue_arguments;
+use super::commands::is_command;
+use super::submit_macros::Macros;
+use super::submit_values::{bad_value, odd_value};
+use crate::submit::queue::{ItemList, QueueStatement};
+use crate::submit::statements::queue_arguments;
+use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{ClassAd, Diagnostic, ParseOptions, Span};
+use classmate::internal::syntax::view::RefScope;
+use classmate::{Diagnostic, ParseOptions, Span};
 
 /// A finding in the statement with a number.
-type Refused = (usize, Diagnostic);
+pub(super) type Refused = (usize, Diagnostic);
+
+/// A branch of an `if`.
+struct IfBranch {
+    /// True if its statements are read; `None` if that depends on what the file does not say.
+    reads: Option<bool>,
+    /// True if it or an earlier branch is read.
+    any: Option<bool>,
+    /// An `else` was read.
+    after_else: bool,
+}
+
+/// A value of a command or macro, and the number of its statement.
+pub(super) type Assigned = (String, usize);
 
 /// A file as far as it was read.
 #[derive(Default)]
-struct Reading {
-    /// For each open `if`, true after its `else`.
-    open: Vec<bool>,
-    /// A `queue` was read.
-    queued: bool,
+pub(super) struct Reading {
+    /// The branches of the open `if` statements.
+    open: Vec<IfBranch>,
+    /// The statement that queues, with the variables that its items set.
+    queued: Option<(usize, Vec<String>)>,
     /// Another file, or a template, may set anything.
-    includes: bool,
-    /// The tag that ends a value of several lines.
-    tag: Option<String>,
-    /// Values of commands and macros, lower case, with the number of their statement.
-    values: BTreeMap<String, (String, usize)>,
-    found: Vec<Refused>,
+    pub(super) includes: bool,
+    /// The tag that ends a value of several lines, and the name that has the value.
+    tag: Option<(String, String)>,
+    /// Values of commands and macros, lower case: those that may be the last, in order.
+    pub(super) values: BTreeMap<String, Vec<Assigned>>,
+    /// The texts of conditions and of `queue`, which are expanded when they are read.
+    pub(super) expanded: Vec<Assigned>,
+    /// The statements that are certainly not read, and those whose value is certainly replaced.
+    pub(super) unread: BTreeSet<usize>,
+    pub(super) replaced: BTreeSet<usize>,
+    pub(super) found: Vec<Refused>,
 }
 
-/// The findings of the statements of a submit file, each with the index of its statement.
-/// `endless` is true if the list of items of the last `queue` has no end.
-pub(super) fn check(statements: &[String], endless: bool, is_referenced: &dyn Fn(&str) -> bool) -> Vec<Refused> {
+/// Reads the statements of a submit file. `endless` is true if the list of items of the last `queue` has no end.
+pub(super) fn read(statements: &[String], endless: bool) -> Reading {
     let mut reading = Reading::default();
     for (at, statement) in statements.iter().enumerate() {
         if !reading.statement(at, statement) {
-            return reading.found;
+            return reading;
         }
     }
     if let Some(last) = statements.last().filter(|_| endless) {
-        let message = "the list of items has no closing `)`";
+        let message = "the list of items has no closing `)` at the beginning of a line";
         reading.found.push((statements.len() - 1, error(message, last, "write `)` on a line of its own")));
-    } else if reading.queued && !reading.includes {
-        reading.whole(statements);
-        reading.unused(statements, is_referenced);
+        return reading;
     }
-    reading.found
+    // A file that neither queues nor runs anything may be a part of another one.
+    let is_whole = reading.queued.is_some() || reading.has(&EXECUTABLE);
+    if is_whole && !reading.includes {
+        reading.whole(statements);
+        let found = Macros::of(&reading).check(statements);
+        reading.found.extend(found);
+    }
+    reading
 }
 
-fn error(message: impl Into<String>, text: &str, help: impl Into<Box<str>>) -> Diagnostic {
+pub(super) fn error(message: impl Into<String>, text: &str, help: impl Into<Box<str>>) -> Diagnostic {
     let start = text.len() - text.trim_start().len();
     let span = Span::new(start, text.trim_end().len().max(start));
     Diagnostic::error(message, span).help(help).code("rejected-submit")
 }
 
+/// A warning about the whole of a statement.
+fn warning(message: impl Into<String>, text: &str, help: impl Into<Box<str>>) -> Diagnostic {
+    let mut found = error(message, text, help);
+    found.severity = Severity::Warning;
+    found
+}
+
+/// The commands that name the program.
+const EXECUTABLE: [&str; 3] = ["executable", "cmd", "shell"];
+
 impl Reading {
     /// Reads a statement; returns false if `condor_submit` stops there.
     fn statement(&mut self, at: usize, text: &str) -> bool {
         let line = text.trim();
-        if let Some(tag) = &self.tag {
+        if let Some((tag, name)) = &self.tag {
             if line == tag {
                 self.tag = None;
+            } else if let Some(all) = self.values.get_mut(name)
+                && let Some((value, _)) = all.last_mut()
+            {
+                value.push_str(line);
+                value.push('\n');
             }
             return true;
         }
         if line.is_empty() || line.starts_with('#') {
             return true;
         }
+        let word = line.split(|sign: char| !sign.is_ascii_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
+        let rest = line[word.len()..].trim();
+        let is_word = line[word.len()..].chars().next().is_none_or(char::is_whitespace);
+        let branches = is_word && !rest.starts_with('=') && self.queued.is_none();
+        match word.as_str() {
+            "if" if branches => self.begin(at, text, rest),
+            "elif" | "else" | "endif" if branches => self.branch(at, text, &word, rest),
+            _ if self.reads() == Some(false) && self.queued.is_none() => {
+                self.unread.insert(at);
+            }
+            _ => return self.plain(at, text, line),
+        }
+        self.goes_on(at)
+    }
+
+    /// Returns true if `condor_submit` goes on after a statement: it does after a bad value.
+    fn goes_on(&self, at: usize) -> bool {
+        !self.found.iter().any(|(other, found)| *other == at && found.help.as_deref() == Some(STOPS))
+    }
+
+    /// Reads a statement that does not branch.
+    fn plain(&mut self, at: usize, text: &str, line: &str) -> bool {
         if let Some(arguments) = queue_arguments(line.as_bytes()) {
             let arguments = String::from_utf8_lossy(arguments).trim().to_owned();
-            if self.queued {
+            if self.queued.is_some() {
                 self.after_queue(at, text);
                 return false;
             }
-            self.queued = true;
             let fault = queue_fault(&arguments);
             let goes_on = fault.is_none();
             self.found.extend(fault.map(|(message, help)| (at, error(message, text, help))));
+            let names =
+                QueueStatement::parse(&arguments).map(|queue| queue.names.iter().map(ToString::to_string).collect());
+            self.queued = Some((at, names.unwrap_or_default()));
+            self.expanded.push((arguments, at));
             return goes_on;
         }
-        if self.queued {
+        if self.queued.is_some() {
             self.after_queue(at, text);
             return false;
         }
-        let word = line.split(|sign: char| !sign.is_ascii_alphabetic()).next().unwrap_or_default().to_ascii_lowercase();
-        let rest = line[word.len()..].trim();
+        let bare = line.strip_prefix('@').unwrap_or(line);
+        let end = bare.find(|sign: char| !sign.is_ascii_alphabetic()).unwrap_or(bare.len());
+        let (word, rest) = (bare[..end].to_ascii_lowercase(), bare[end..].trim());
+        let is_statement = !rest.starts_with('=') && bare[end..].starts_with([' ', '\t', ':']);
         match word.as_str() {
-            "if" if !rest.starts_with('=') => self.condition(at, text, rest),
-            "elif" | "else" | "endif" if !rest.starts_with('=') => self.branch(at, text, &word),
-            "include" | "use" if !rest.starts_with('=') => self.includes = true,
+            "include" if is_statement => self.include(at, text, rest),
+            "use" if is_statement => self.template(at, text, rest),
             "warning" if rest.starts_with(':') => {}
+            // Under a condition, it is what the author wants.
+            "error" if rest.starts_with(':') && self.reads() != Some(true) => {}
             "error" if rest.starts_with(':') => {
                 let help = "`condor_submit` stops at `error :`";
                 self.found.push((at, error("this statement ends `condor_submit`", text, help)));
             }
             _ => self.assignment(at, text, line),
         }
-        // It goes on after a bad value.
-        !self.found.iter().any(|(other, found)| *other == at && found.help.as_deref() == Some(STOPS))
+        self.goes_on(at)
     }
 
     fn after_queue(&mut self, at: usize, text: &str) {
@@ -107,83 +176,202 @@ impl Reading {
         self.found.push((at, error("statement after `queue`", text, help)));
     }
 
-    fn condition(&mut self, at: usize, text: &str, condition: &str) {
-        let nested = !self.open.is_empty();
-        self.open.push(false);
-        let condition = condition.trim_start_matches(['!', ' ']);
-        let lower = condition.to_ascii_lowercase();
-        let words = condition.split_whitespace().count();
-        let plain = match lower.split_whitespace().next() {
-            Some("defined") => words <= 2,
-            Some("version") => {
-                let version = lower["version".len()..].trim().trim_start_matches(['<', '>', '=', '!']).trim();
-                version.contains('$') || version.split('.').all(|part| part.parse::<u32>().is_ok())
-            }
-            Some(_) => words == 1,
-            None => false,
-        };
-        if !plain && !nested {
-            let message = format!("`{condition}` is not a condition that `if` understands");
-            let help = "`if` takes one word or macro that is true or false, `defined NAME` or `version >= 25.0`";
-            self.found.push((at, error(message, text, help)));
+    /// True if the statements are read here, false if they are not.
+    fn reads(&self) -> Option<bool> {
+        let mut all = self.open.iter().map(|branch| branch.reads);
+        if self.open.iter().any(|branch| branch.reads == Some(false)) {
+            Some(false)
+        } else {
+            all.all(|reads| reads == Some(true)).then_some(true)
         }
     }
 
-    fn branch(&mut self, at: usize, text: &str, word: &str) {
-        let Some(after_else) = self.open.last_mut() else {
+    fn begin(&mut self, at: usize, text: &str, condition: &str) {
+        let reads = if self.reads() == Some(false) { Some(false) } else { self.condition(at, text, condition, "if") };
+        self.open.push(IfBranch { reads, any: reads, after_else: false });
+    }
+
+    /// The value of a condition, if it is known; one that is not understood is reported.
+    fn condition(&mut self, at: usize, text: &str, condition: &str, word: &str) -> Option<bool> {
+        self.expanded.push((condition.to_owned(), at));
+        let (negated, plain) = match condition.strip_prefix('!') {
+            Some(rest) => (true, rest.trim_start()),
+            None => (false, condition),
+        };
+        match condition_value(plain, &|name| self.is_set(name)) {
+            Ok(value) => value.map(|value| value != negated),
+            Err(()) => {
+                let message = format!("`{plain}` is not a condition that `{word}` understands");
+                let help = "`if` takes one word or macro that is true or false, `defined NAME` or `version >= 25.0`";
+                self.found.push((at, error(message, text, help)));
+                None
+            }
+        }
+    }
+
+    /// Returns true if a name has a value for certain; other places than the file may set it as well.
+    fn is_set(&self, name: &str) -> bool {
+        let all = self.values.get(&name.to_ascii_lowercase());
+        all.is_some_and(|all| all.len() == 1 && !all[0].0.is_empty() && !self.includes)
+    }
+
+    fn branch(&mut self, at: usize, text: &str, word: &str, condition: &str) {
+        if word == "endif" {
+            if self.open.pop().is_none() {
+                self.found.push((at, error("`endif` without `if`", text, STOPS)));
+            }
+            return;
+        }
+        let Some(outer) = self.open.pop() else {
             self.found.push((at, error(format!("`{word}` without `if`"), text, STOPS)));
             return;
         };
-        if word == "endif" {
-            self.open.pop();
-        } else if std::mem::replace(after_else, word == "else") {
+        if outer.after_else {
             self.found.push((at, error(format!("`{word}` after `else`"), text, STOPS)));
+        }
+        let is_read = self.reads() != Some(false);
+        let own = match word {
+            "elif" if is_read && outer.any != Some(true) => self.condition(at, text, condition, "elif"),
+            "elif" => Some(false),
+            _ => Some(true),
+        };
+        let reads = match (outer.any, own) {
+            (Some(true), _) | (_, Some(false)) => Some(false),
+            (Some(false), own) => own,
+            (None, _) => None,
+        };
+        let any = match (outer.any, reads) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        };
+        let branch = IfBranch { reads: if is_read { reads } else { Some(false) }, any, after_else: word == "else" };
+        self.open.push(branch);
+    }
+
+    /// `include KEYWORDS : FILE`.
+    fn include(&mut self, at: usize, text: &str, rest: &str) {
+        let Some((keywords, _)) = rest.split_once(':') else {
+            self.found.push((at, error("expected `include : file`", text, STOPS)));
+            return;
+        };
+        let mut words = keywords.split_whitespace().peekable();
+        words.next_if(|word| matches!(*word, "ifexist" | "ifexists"));
+        let command = words.next_if(|word| matches!(*word, "command" | "output")).is_some();
+        if command && words.next_if(|word| *word == "into").is_some() {
+            words.next();
+        }
+        if let Some(word) = words.next() {
+            let help = STOPS;
+            self.found.push((at, error(format!("`{word}` is not a keyword of `include`"), text, help)));
+        }
+        self.includes = true;
+    }
+
+    /// `use CATEGORY : NAMES`.
+    fn template(&mut self, at: usize, text: &str, rest: &str) {
+        let Some((category, names)) = rest.split_once(':') else {
+            self.found.push((at, error("expected `use category : name`", text, STOPS)));
+            return;
+        };
+        let category = category.trim().to_ascii_lowercase();
+        match category.as_str() {
+            // The access point defines the others.
+            "template" => self.includes = true,
+            "strict" => {
+                let is_known = |name: &str| ["true", "false", "harsh"].iter().any(|one| name.eq_ignore_ascii_case(one));
+                let mut all = names.split([',', ' ', '\t']).filter(|name| !name.is_empty());
+                if let Some(name) = all.find(|name| !is_known(name)) {
+                    let message = format!("`{name}` is not a template of `use STRICT`");
+                    self.found.push((at, error(message, text, "write `TRUE`, `FALSE` or `HARSH`")));
+                }
+            }
+            _ => {
+                let message = format!("`{category}` is not a category of templates");
+                self.found.push((at, error(message, text, "write `use TEMPLATE : name` or `use STRICT : name`")));
+            }
         }
     }
 
     fn assignment(&mut self, at: usize, text: &str, line: &str) {
         let Some(equals) = line.find('=') else {
             let message = format!("expected `name = value`, found `{line}`");
-            self.found.push((at, error(message, text, STOPS)));
+            let first = line.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+            let is_dag = matches!(first.as_str(), "JOB" | "PARENT" | "SCRIPT" | "SUBDAG" | "SPLICE" | "VARS" | "FINAL");
+            let found = error(message, text, STOPS);
+            self.found.push((
+                at,
+                if is_dag { found.more_help("a DAG is submitted with `condor_submit_dag`") } else { found },
+            ));
             return;
         };
         let (name, value) = (line[..equals].trim_end(), line[equals + 1..].trim());
         if let Some(block) = name.strip_suffix('@') {
-            self.tag = Some(format!("@{value}"));
-            self.values.insert(block.trim().to_ascii_lowercase(), (String::new(), at));
+            let name = block.trim().to_ascii_lowercase();
+            self.values.insert(name.clone(), vec![(String::new(), at)]);
+            self.tag = Some((format!("@{value}"), name));
             return;
         }
-        let name = if name.starts_with('+') { name } else { name.trim_end_matches('+').trim_end() };
+        let (name, appends) = appended(name);
         let (plus, bare) = name.strip_prefix('+').map_or((false, name), |bare| (true, bare));
         let odd = |sign: char| !(sign.is_ascii_alphanumeric() || "_./:".contains(sign));
-        let invalid =
-            if plus { bare.contains(char::is_whitespace) } else { bare.trim_start_matches('-').contains(odd) };
+        let without_macros = bare.replace("$(", "").replace(')', "");
+        let bare = if bare.contains("$(") { without_macros.as_str() } else { bare };
+        let invalid = if plus {
+            bare.contains(char::is_whitespace)
+        } else {
+            bare.trim_start_matches('-').contains(odd) || bare.starts_with(':')
+        };
         if bare.is_empty() || invalid {
             self.found.push((at, error(format!("`{name}` is not a name"), text, STOPS)));
             return;
         }
         let lower = command_name(name);
+        let refers = appends || refers_to(value, &lower);
         // Only the last value of a name counts.
-        if let Some((_, earlier)) = self.values.get(&lower).filter(|_| self.open.is_empty()) {
-            let earlier = *earlier;
-            self.found.retain(|(other, _)| *other != earlier);
+        if self.reads() == Some(true) && !refers {
+            let earlier = self.values.remove(&lower).unwrap_or_default();
+            for (_, earlier) in &earlier {
+                self.found.retain(|(other, _)| other != earlier);
+                self.replaced.insert(*earlier);
+            }
+            if let Some((_, earlier)) = earlier.last().filter(|(before, _)| before != value)
+                && (is_command(&lower) || lower.starts_with("my."))
+            {
+                let shown = text[text.len() - text.trim_start().len()..].split('=').next().unwrap_or_default().trim();
+                let message = format!("`{shown}` is set again later, so this value has no effect");
+                let help = "remove one of them";
+                self.found.push((*earlier, warning(message, text, help).code("redefined-knob")));
+            }
         }
         if let Some((message, help)) = bad_value(&lower, value) {
             self.found.push((at, error(message, text, help)));
+        } else if let Some((message, help)) = odd_value(&lower, value) {
+            self.found.push((at, warning(message, text, help).code("odd-command")));
         }
-        self.values.insert(lower, (value.to_owned(), at));
+        self.values.entry(lower).or_default().push((value.to_owned(), at));
     }
 
-    fn value(&self, names: &[&str]) -> Option<&(String, usize)> {
-        names.iter().find_map(|name| self.values.get(*name)).filter(|(value, _)| !value.is_empty())
+    /// The last value of the first of some names that has one.
+    fn value(&self, names: &[&str]) -> Option<&Assigned> {
+        let last = |name: &&str| self.values.get(*name).and_then(|all| all.last());
+        names.iter().find_map(last).filter(|(value, _)| !value.is_empty())
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        self.value(names).is_some()
     }
 
     /// Reports the parts that the whole file lacks or contradicts.
     fn whole(&mut self, statements: &[String]) {
+        if !self.open.is_empty() && self.queued.is_none() {
+            let at = statements.len() - 1;
+            self.found.push((at, error("`if` without `endif`", &statements[at], "write `endif`")));
+        }
         let universe = self.value(&["universe", "jobuniverse"]).cloned();
-        let at = universe.as_ref().map_or_else(|| queue(statements), |(_, at)| *at);
+        let at = universe.as_ref().map_or_else(|| self.queue(), |(_, at)| *at);
         let name = universe.map_or_else(String::new, |(name, _)| name.to_ascii_lowercase());
-        let has = |names: &[&str]| self.value(names).is_some();
+        let has = |names: &[&str]| self.has(names);
         let missing = match name.as_str() {
             "container" | "docker" if has(&["container_image"]) && name == "docker" => {
                 Some(("`container_image` in the docker universe", "write `universe = container`"))
@@ -210,15 +398,26 @@ impl Reading {
         };
         let runs = !matches!(name.as_str(), "docker" | "container" | "vm" | "grid" | "9" | "13") && !name.contains('$');
         let image = has(&["container_image", "docker_image"]);
-        let exe = ["executable", "cmd"];
         if let Some((message, help)) = missing {
             self.found.push((at, error(message, &statements[at], help)));
-        } else if runs && !image && !exe.iter().any(|name| self.values.contains_key(*name)) {
-            let at = queue(statements);
+        } else if runs && !image && !EXECUTABLE.iter().any(|name| self.values.contains_key(*name)) {
+            let at = self.queue();
             self.found.push((at, error("there is no `executable`", &statements[at], "add `executable = …`")));
         }
         self.transfers(statements);
-        self.circles(statements);
+        for (one, other) in EXCLUSIVE {
+            if let (Some((_, a)), Some((_, b))) = (self.value(&[one]), self.value(&[other])) {
+                let at = *a.max(b);
+                let message = format!("`{one}` and `{other}` cannot be used together");
+                self.found.push((at, error(message, &statements[at], "remove one of them")));
+            }
+        }
+        if let Some((value, at)) = self.value(&["requirements"]).cloned()
+            && itself(&value)
+        {
+            let help = "write `$(requirements)` for the earlier value";
+            self.found.push((at, error("`requirements` refers to itself", &statements[at], help)));
+        }
     }
 
     /// `should_transfer_files = NO` with files to transfer.
@@ -236,63 +435,90 @@ impl Reading {
         }
     }
 
-    /// Macros that refer to each other in a circle: `condor_submit` does not end.
-    fn circles(&mut self, statements: &[String]) {
-        let refers = |value: &str| -> Vec<String> {
-            let names = value.match_indices("$(").filter_map(|(at, _)| {
-                let end = value[at..].find([')', ':'])?;
-                Some(value[at + 2..at + end].to_ascii_lowercase())
-            });
-            names.collect()
-        };
-        let next: BTreeMap<&String, Vec<String>> =
-            self.values.iter().map(|(name, (value, _))| (name, refers(value))).collect();
-        for (name, (_, at)) in &self.values {
-            let (mut open, mut seen) = (next[name].clone(), Vec::new());
-            open.retain(|other| other != name);
-            while let Some(one) = open.pop().filter(|_| seen.len() < 1000) {
-                if one == *name {
-                    let message = format!("`{name}` refers to itself through `$(…)`");
-                    let help = "`condor_submit` never ends expanding it";
-                    self.found.push((*at, error(message, &statements[*at], help)));
-                    return;
-                }
-                if !seen.contains(&one) {
-                    open.extend(next.get(&one).cloned().unwrap_or_default());
-                    seen.push(one);
-                }
-            }
-        }
+    /// The statement that queues, or the last one.
+    fn queue(&self) -> usize {
+        self.queued.as_ref().map_or(0, |(at, _)| *at)
     }
 
-    /// Macros without a reference, of which `condor_submit` asks whether they are typos.
-    fn unused(&mut self, statements: &[String], is_referenced: &dyn Fn(&str) -> bool) {
-        for (name, (_, at)) in &self.values {
-            let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            if !plain || is_command(name) || is_referenced(name) {
-                continue;
-            }
-            let text = &statements[*at];
-            let start = text.len() - text.trim_start().len();
-            let shown = &text[start..(start + name.len()).min(text.len())];
-            let message = format!("nothing refers to `{shown}`, and it is not a command");
-            let warning = Diagnostic::warning(message, Span::new(start, start + name.len()));
-            let help = "correct the name, or write `+Name` for an attribute of the job";
-            self.found.push((*at, warning.help(help).code("unknown-command")));
-        }
+    /// The variables that items set, with the statement.
+    pub(super) fn queue_names(&self) -> Option<&(usize, Vec<String>)> {
+        self.queued.as_ref()
     }
 }
 
-/// The index of the `queue` statement.
-fn queue(statements: &[String]) -> usize {
-    let is_queue = |line: &String| queue_arguments(line.trim().as_bytes()).is_some();
-    statements.iter().position(is_queue).unwrap_or(0)
+/// Commands that exclude each other.
+const EXCLUSIVE: [(&str, &str); 3] = [
+    ("container_image", "docker_image"),
+    ("concurrency_limits", "concurrency_limits_expr"),
+    ("output_destination", "output_directory"),
+];
+
+/// Returns true if Requirements refer to themselves.
+fn itself(value: &str) -> bool {
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let Ok(expr) = parse_expr(value.as_bytes(), &options) else { return false };
+    let tree = expr.tree();
+    tree.references(expr.root())
+        .any(|reference| reference.name.folded() == b"requirements" && reference.scope != RefScope::Target)
 }
 
-/// The name that a statement sets, lower case: `+Name` is `my.name`.
+/// A name without the operator that adds to its value (`+=`, `+,=`, `+&&=`), and true if there is one.
+fn appended(name: &str) -> (&str, bool) {
+    let front = name.trim_end_matches([',', ';', '&', '|']);
+    match front.strip_suffix('+') {
+        Some(front) if !front.is_empty() => (front.trim_end(), true),
+        _ => (name, false),
+    }
+}
+
+/// Returns true if a value contains `$(name)`.
+fn refers_to(value: &str, name: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    lower
+        .match_indices("$(")
+        .any(|(at, _)| lower[at + 2..].strip_prefix(name).is_some_and(|rest| rest.starts_with([')', ':'])))
+}
+
+/// The value of a condition of `if`, without `!`: `None` if it depends on a macro, a version, or a name that other places
+/// may set; an error if it is not a condition.
+fn condition_value(text: &str, is_set: &dyn Fn(&str) -> bool) -> Result<Option<bool>, ()> {
+    let lower = text.to_ascii_lowercase();
+    let mut words = lower.split_whitespace();
+    let (first, count) = (words.next().ok_or(())?, lower.split_whitespace().count());
+    match first {
+        "defined" => match words.next() {
+            None => Ok(Some(false)),
+            Some("use") => Ok(None),
+            Some(name) if count == 2 => Ok(is_set(name).then_some(true)),
+            Some(_) => Err(()),
+        },
+        "version" => {
+            let rest = lower["version".len()..].trim();
+            let version = rest.trim_start_matches(['<', '>', '=', '!']);
+            let (operator, version) = (rest.len() - version.len(), version.trim());
+            let mut parts = version.trim_start_matches('v').split('.');
+            let mut number = || {
+                let part = parts.next().unwrap_or_default();
+                let digits = part.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(part.len());
+                part[..digits].parse::<u32>().ok()
+            };
+            let (major, minor) = (number(), number());
+            let valid = operator > 0 && major.is_some_and(|major| major >= 6) && minor.is_some();
+            if valid || version.contains('$') { Ok(None) } else { Err(()) }
+        }
+        _ if count > 1 => Err(()),
+        word if word.contains('$') => Ok(None),
+        "true" | "yes" | "t" => Ok(Some(true)),
+        "false" | "no" | "f" => Ok(Some(false)),
+        number => number.parse::<f64>().map(|number| Some(number != 0.0)).map_err(|_| ()),
+    }
+}
+
+/// The name that a statement sets, lower case: `+Name` and `-Name` are `my.name`.
 pub(super) fn command_name(name: &str) -> String {
     let lower = name.trim().to_ascii_lowercase();
-    lower.strip_prefix('+').map_or(lower.clone(), |attribute| format!("my.{attribute}"))
+    let attribute = lower.strip_prefix('+').or_else(|| lower.strip_prefix('-'));
+    attribute.map_or(lower.clone(), |attribute| format!("my.{attribute}"))
 }
 
 /// The help of a statement at which `condor_submit` stops.
@@ -301,153 +527,16 @@ const STOPS: &str = "`condor_submit` rejects the file";
 /// The fault of the arguments of `queue`.
 fn queue_fault(arguments: &str) -> Option<(String, &'static str)> {
     let help = "write `queue N`, `queue N name in (items)`, `queue name from file` or `queue name matching pattern`";
-    let first = arguments.lines().next().unwrap_or_default();
-    if first.starts_with('=') {
+    if arguments.starts_with('=') {
         return Some(("`queue` is a command, not a macro".into(), help));
     }
-    let words: Vec<&str> = first.split(|sign: char| sign.is_whitespace() || "(,".contains(sign)).collect();
-    let keyword = ["in", "from", "matching"].iter().find_map(|keyword| {
-        let at = words.iter().position(|word| word.eq_ignore_ascii_case(keyword))?;
-        let offset = words[..at].iter().map(|word| word.len() + 1).sum::<usize>();
-        Some((*keyword, offset + keyword.len()))
-    });
-    if let Some((keyword, end)) = keyword {
-        let items = arguments.get(end..).unwrap_or_default().trim();
-        if items.is_empty() {
-            return Some((format!("`queue … {keyword}` has no items"), help));
-        }
-        let closed = !items.starts_with('(') || !first.contains(')') || first.trim_end().ends_with(')');
-        return (!closed).then(|| ("text after the list of items".into(), help));
-    }
-    if first.is_empty() || first.contains('$') {
-        return None;
-    }
-    match number(first) {
-        None => Some((format!("`{first}` is not a number of jobs"), help)),
-        Some(number) if number < 0.0 => Some((format!("`{first}` is not a number of jobs"), help)),
-        Some(_) => None,
-    }
-}
-
-/// The value of a constant that is a boolean or a number.
-fn number(text: &str) -> Option<f64> {
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
-    let expr = parse_expr(text.as_bytes(), &options).ok()?;
-    let mut ad = ClassAd::new();
-    ad.insert_expr("Value", &expr);
-    ad.eval_real("Value").or_else(|| Some(f64::from(u8::from(ad.eval_bool("Value")?))))
-}
-
-/// The fault of a command's value, and its help.
-fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
-    if value.is_empty() || value.contains('$') {
-        return None;
-    }
-    let one_of = |words: &[&str], shown: &str| {
-        let known = words.iter().any(|word| word.eq_ignore_ascii_case(value));
-        (!known).then(|| (format!("`{value}` is not a value of `{name}`"), format!("write {shown}")))
+    let queue = match QueueStatement::parse(arguments) {
+        Ok(queue) => queue,
+        Err(fault) => return Some((fault.message(), help)),
     };
-    match name {
-        "universe" => {
-            const KNOWN: [&str; 9] =
-                ["vanilla", "scheduler", "mpi", "grid", "java", "parallel", "local", "vm", "docker"];
-            let known = [KNOWN.as_slice(), &["container", "5", "7", "8", "9", "10", "11", "12", "13"]].concat();
-            one_of(&known, "`vanilla`, `container`, `docker`, `local`, `scheduler`, `parallel`, `grid`, `java` or `vm`")
-        }
-        "notification" => one_of(
-            &["never", "always", "complete", "start", "error"],
-            "`Never`, `Always`, `Complete`, `Start` or `Error`",
-        ),
-        "should_transfer_files" => {
-            one_of(&["yes", "no", "if_needed", "true", "false", "always", "never"], "`YES`, `NO` or `IF_NEEDED`")
-        }
-        "when_to_transfer_output" => {
-            let known = [
-                "on_exit",
-                "onexit",
-                "on_exit_or_evict",
-                "on_success",
-                "always",
-                "never",
-                "yes",
-                "no",
-                "true",
-                "false",
-            ];
-            one_of(&known, "`ON_EXIT`, `ON_EXIT_OR_EVICT` or `ON_SUCCESS`")
-        }
-        "arguments" | "args" => quotes_fault(value).map(|fault| {
-            let help =
-                "write `arguments = \"a 'b c' \"\"d\"\"\"`, in double quotes as a whole, or none at all".to_owned();
-            (fault, help)
-        }),
-        "environment" | "env" => environment_fault(value)
-            .map(|fault| (fault, "write `environment = \"NAME=value OTHER='with blanks'\"`".to_owned())),
-        "accounting_group" | "accounting_group_user" => value
-            .contains(char::is_whitespace)
-            .then(|| (format!("`{value}` is not a value of `{name}`"), "write one name without blanks".to_owned())),
-        "concurrency_limits" => {
-            let is_name = |item: &&str| {
-                let name = item.split(':').next().unwrap_or_default();
-                let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-                first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
-            };
-            let items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
-            let odd = items.filter(|item| !is_name(item)).collect::<Vec<_>>();
-            let odd = odd.first()?;
-            let help = "a limit is a name of letters, digits, `_` and `.`, perhaps with `:amount`".to_owned();
-            Some((format!("`{odd}` is not a concurrency limit"), help))
-        }
-        "cuda_version" => {
-            let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-            let plain = value.split('.').count() <= 2 && value.split('.').all(digits);
-            (!plain).then(|| (format!("`{value}` is not a value of `{name}`"), "write `11` or `11.5`".to_owned()))
-        }
-        _ => {
-            let (what, is_right) = match kind(name)? {
-                CommandKind::Boolean => ("a boolean", number(value).is_some()),
-                CommandKind::Integer => ("a number", number(value).is_some()),
-                CommandKind::Expression => return None,
-            };
-            (!is_right).then(|| (format!("`{name}` is `{value}`: expected {what}"), format!("write {what}")))
-        }
+    if matches!(queue.list, ItemList::File("")) {
+        return Some(("`queue … from` has no items".into(), help));
     }
-}
-
-/// The fault of quotes in arguments.
-fn quotes_fault(value: &str) -> Option<String> {
-    let Some(inner) = value.strip_prefix('"') else {
-        let mut before = ' ';
-        let odd = value.chars().any(|sign| std::mem::replace(&mut before, sign) != '\\' && sign == '"');
-        return odd.then(|| "a double quote inside of arguments without quotes around them".to_owned());
-    };
-    let Some(inner) = inner.strip_suffix('"') else { return Some("there is no closing double quote".to_owned()) };
-    let plain = inner.replace("\"\"", "");
-    if plain.contains('"') {
-        return Some("a double quote inside is written twice, `\"\"`".to_owned());
-    }
-    (plain.matches('\'').count() % 2 == 1).then(|| "there is no closing single quote".to_owned())
-}
-
-fn environment_fault(value: &str) -> Option<String> {
-    let without = |entry: &str| {
-        let entry = entry.trim();
-        (!entry.is_empty() && !entry.contains('=')).then(|| format!("`{entry}` has no `=`"))
-    };
-    if !value.starts_with('"') {
-        return value.split(';').find_map(without);
-    }
-    if let Some(fault) = quotes_fault(value) {
-        return Some(fault);
-    }
-    // Blanks inside of single quotes do not separate.
-    let mut inside = false;
-    let inner: String = value[1..value.len() - 1]
-        .chars()
-        .map(|sign| {
-            inside ^= sign == '\'';
-            if inside && sign.is_whitespace() { '_' } else { sign }
-        })
-        .collect();
-    inner.split_whitespace().find_map(without)
+    let is_open = queue.count.contains('$') || queue.list == ItemList::None && arguments.contains('$');
+    (!is_open && queue.jobs().is_none()).then(|| (format!("`{}` is not a number of jobs", queue.count), help))
 }

@@ -1,8 +1,9 @@
 //! Words and operators that probably do not mean what they look like.
 
 use super::arguments::misused;
-use super::attributes::{Variety, is_known, is_string, is_value_of, variety};
+use super::attributes::{Variety, fact, is_known, is_string, is_value_of, misspelled_attribute, variety};
 use super::expression::{LintContext, written};
+use super::schema::AdSchema;
 use super::scope::{Seen, unseen};
 use super::versions::version_dependent;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
@@ -30,7 +31,9 @@ const RULES: &[Rule] = &[
     misused,
     unseen,
     truth_word,
+    code_word,
     nowhere,
+    slip,
 ];
 
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
@@ -298,6 +301,38 @@ fn nowhere(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnos
         Some(near) => finding.did_you_mean(Some(near)),
         None => finding.help(format!("write `{name} =?= …`, `?:` or `isUndefined` if it may be missing")),
     })
+}
+
+/// `JobStatus == HELD`: the meaning of a number.
+fn code_word(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let (_, left, right) = equality(tree, id)?;
+    let meant = |one: NodeId, two: NodeId| {
+        let attribute = tree.reference(tree.bare(one))?.name;
+        let Node::Attr(word) = *tree.node(tree.bare(two)) else { return None };
+        if is_known(word.folded()) || (context.defined)(word) {
+            return None;
+        }
+        Some((two, attribute, fact(attribute.folded())?.code_of(&word.display())?))
+    };
+    let (at, attribute, code) = meant(left, right).or_else(|| meant(right, left))?;
+    let span = tree.span(tree.bare(at))?;
+    let message = format!("`{}` is an attribute reference; `{attribute}` is a number", written(context.text, span));
+    Some(Diagnostic::warning(message, span).write(span, code).code("unquoted-word"))
+}
+
+/// `TARGET.RequestMemroy`: almost the name of an attribute that HTCondor knows.
+fn slip(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
+    let name = tree.reference(id)?.name;
+    let folded = name.folded();
+    if context.schema.is_some_and(AdSchema::is_whole) || is_known(folded) || (context.defined)(name) {
+        return None;
+    }
+    let meant = misspelled_attribute(folded).filter(|_| !asks(tree, id))?;
+    let span = tree.span(id)?;
+    let finding = Diagnostic::warning(format!("HTCondor does not know an attribute `{name}`"), span);
+    let end = span.range().end;
+    let last = Span::new(end.saturating_sub(folded.len()), end);
+    Some(finding.did_you_mean(Some(meant)).fix(last, meant).code("unknown-attribute"))
 }
 
 /// Returns true if the attribute of a node may be missing: another part of the expression tests that.

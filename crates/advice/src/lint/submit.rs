@@ -9,8 +9,10 @@ use super::comparison::wrong_size;
 use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
 use super::knobs::{LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
 use super::rules::{published, unquoted_text};
+use super::submit_values::is_size_unit;
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
+use crate::submit::statements::{joined, queue_arguments, statements};
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::syntax::parse::parse_expr;
@@ -30,126 +32,40 @@ const CONDITIONS: &[&str] = &[
     "leave_in_queue",
 ];
 
-/// Returns true if a text looks like a submit file: it queues something.
-pub fn is_submit(text: &[u8]) -> bool {
-    text.split(|byte| *byte == b'\n').any(|line| {
-        let line = line.trim_ascii();
-        queue_arguments(line).is_some_and(|rest| !rest.trim_ascii_start().starts_with(b"="))
-    })
-}
-
-/// The arguments of a trimmed `queue` line; `None` for other lines, such as `queue_x = 1`.
-pub(crate) fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
-    let (word, rest) = line.split_at_checked(b"queue".len())?;
-    (word.eq_ignore_ascii_case(b"queue") && rest.first().is_none_or(u8::is_ascii_whitespace)).then_some(rest)
-}
-
-/// The statements of a submit file, each with the number of its first line and the offset of its first byte, without
-/// the items that a `queue` lists in parentheses on lines of their own. A statement goes on behind a line that ends in
-/// `\`.
-pub(crate) fn lines(text: &[u8]) -> Vec<(u64, usize, &[u8])> {
-    lines_and_list(text).0
-}
-
-/// A statement: the number of its first line, the offset of its first byte, and its text.
-type SubmitLine<'t> = (u64, usize, &'t [u8]);
-
-/// The statements as in [`lines`], and true if the list of items of a `queue` has no end.
-fn lines_and_list(text: &[u8]) -> (Vec<SubmitLine<'_>>, bool) {
-    let end_of = |start: usize| memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end);
-    let (mut found, mut listing, mut number, mut start) = (Vec::new(), false, 1, 0);
-    while start < text.len() {
-        let mut end = end_of(start);
-        let line = text[start..end].trim_ascii();
-        if listing {
-            // `)` begins the last line; that of `in (a, b` may follow an item.
-            listing = !(line.starts_with(b")") || line.ends_with(b")") && !line.contains(&b'('));
-        } else {
-            let comment = line.starts_with(b"#");
-            // A line of blanks ends it.
-            while !comment && end < text.len() && last_line(&text[start..end]).ends_with(b"\\") {
-                end = end_of(end + 1);
-                // A comment between the lines does not end the statement.
-                while end < text.len() && last_line(&text[start..end]).starts_with(b"#") {
-                    end = end_of(end + 1);
-                }
-            }
-            let statement = &text[start..end];
-            listing = queue_arguments(line)
-                .and_then(|rest| Some(&rest[memchr::memrchr(b'(', rest)?..]))
-                .is_some_and(|items| !items.contains(&b')'));
-            found.push((number, start, statement.strip_suffix(b"\r").unwrap_or(statement)));
-        }
-        number += memchr::memchr_iter(b'\n', &text[start..end]).count() as u64 + 1;
-        start = end + 1;
-    }
-    (found, listing)
-}
-
-/// The last line of a text, without blanks around it.
-fn last_line(text: &[u8]) -> &[u8] {
-    text[memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1)..].trim_ascii()
-}
-
-/// A statement on one line: blanks replace what continues it and of comments between its lines, so that all
-/// else stays where it is.
-fn joined(statement: &[u8]) -> Vec<u8> {
-    let mut line = Vec::with_capacity(statement.len());
-    for part in statement.split_inclusive(|byte| *byte == b'\n') {
-        let comment = !line.is_empty() && part.trim_ascii_start().starts_with(b"#");
-        let text = part.trim_ascii_end();
-        let kept = if comment { 0 } else { text.strip_suffix(b"\\").map_or(text.len(), <[u8]>::len) };
-        line.extend_from_slice(&part[..kept]);
-        line.resize(line.len() + part.len() - kept, b' ');
-    }
-    line
-}
-
-/// Checks the expressions of a submit file.
+/// Checks a submit file.
 pub fn lint(file: &Arc<str>, text: &[u8], versions: &LintVersions) -> Vec<Diagnostic> {
     let own = Own { versions: versions.clone(), ..Own::of(text) };
-    let (all, endless) = lines_and_list(text);
-    let mut found: Vec<Diagnostic> =
-        all.iter().flat_map(|(number, start, line)| command((file, &own), line, (*number, *start))).collect();
-    let overwritten = overwritten(&all);
-    found.retain(|one| one.severity != Severity::Error || !overwritten.contains(&one.range().0.line));
-    let statements: Vec<String> =
-        all.iter().map(|(.., line)| String::from_utf8_lossy(&joined(line)).into_owned()).collect();
-    let referenced = |name: &str| own.macros.contains(&name.to_ascii_uppercase().into_bytes());
-    let refused = refusals::check(&statements, endless, &referenced).into_iter().filter_map(|(at, one)| {
-        let (number, _, line) = all.get(at)?;
-        let excerpt = Excerpt { text: line.to_vec(), subject: None };
-        Some(placed(one, file, *number, excerpt, None))
-    });
+    let (all, endless) = statements(text);
+    let lines: Vec<String> = all.iter().map(|(.., line)| String::from_utf8_lossy(&joined(line)).into_owned()).collect();
+    let reading = refusals::read(&lines, endless);
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for (at, (number, start, line)) in all.iter().enumerate().filter(|(at, _)| !reading.unread.contains(at)) {
+        let mut of_line = command((file, &own), line, (*number, *start));
+        // The error of a value that another one replaces is without effect.
+        of_line.retain(|one| one.severity != Severity::Error || !reading.replaced.contains(&at));
+        found.extend(of_line);
+    }
     // What one rule says of a line, another need not repeat.
-    let lines: Vec<u64> = found.iter().map(|one| one.range().0.line).collect();
-    let refused: Vec<Diagnostic> = refused.filter(|one| !lines.contains(&one.range().0.line)).collect();
-    found.extend(refused);
+    let known: Vec<u64> = found.iter().map(|one| one.range().0.line).collect();
+    for (at, one) in reading.found {
+        let Some((number, start, line)) = all.get(at) else { continue };
+        if known.contains(&(number + line_within(line, one.span.range().start))) && one.code != "redefined-knob" {
+            continue;
+        }
+        let severity = one.severity;
+        let fix = shifted_fix(&one, *start);
+        let mut placed = placed(one, file, *number, Excerpt { text: line.to_vec(), subject: None }, fix);
+        placed.severity = severity;
+        found.push(placed);
+    }
     found.extend(all.iter().filter_map(|(number, _, line)| comment_in_statement(file, line, *number)));
     found.sort_by_key(|one| one.range().0.line);
     found
 }
 
-/// The numbers of the lines whose command is set again later, outside of any `if`.
-fn overwritten(all: &[(u64, usize, &[u8])]) -> BTreeSet<u64> {
-    let (mut seen, mut found, mut depth) = (BTreeSet::new(), BTreeSet::new(), 0_usize);
-    for (number, _, line) in all.iter().rev() {
-        let line = line.trim_ascii();
-        let word = line.split(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
-        if word.eq_ignore_ascii_case(b"endif") {
-            depth += 1;
-        } else if word.eq_ignore_ascii_case(b"if") {
-            depth = depth.saturating_sub(1);
-        }
-        let Some(equals) = memchr::memchr(b'=', line) else { continue };
-        let name = refusals::command_name(&String::from_utf8_lossy(&line[..equals]));
-        if seen.contains(&name) {
-            found.insert(*number);
-        } else if depth == 0 {
-            seen.insert(name);
-        }
-    }
-    found
+/// The number of lines in a statement before a place in it.
+fn line_within(statement: &[u8], place: usize) -> u64 {
+    memchr::memchr_iter(b'\n', &statement[..place.min(statement.len())]).count() as u64
 }
 
 /// A comment between the lines of a statement that does not end in a backslash: it ends the statement.
@@ -186,7 +102,7 @@ struct Own {
 impl Own {
     fn of(text: &[u8]) -> Self {
         let mut own = Own::default();
-        for line in lines(text).into_iter().map(|(.., line)| line.trim_ascii()) {
+        for line in statements(text).0.into_iter().map(|(.., line)| line.trim_ascii()) {
             let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
             if let Some(name) = name.strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
                 own.attributes.insert(name.to_vec());
@@ -211,6 +127,13 @@ impl Own {
     fn options(&self) -> ParseOptions {
         let semantics = self.versions.read;
         ParseOptions { quoting: Quoting::Old, semantics, places: true, ..ParseOptions::default() }
+    }
+
+    /// The finding about a value that is a word of which nothing is known.
+    fn unknown_value(&self, text: &[u8]) -> Option<Diagnostic> {
+        let own = |word: Name| self.attributes.contains(&word.folded().to_ascii_uppercase());
+        let no_macro = memchr::memchr(b'$', text).is_none();
+        no_macro.then(|| published(text, &self.options(), &|word| is_known(word.folded()) || own(word)))?
     }
 
     /// Returns true if a word is probably not an attribute. Custom attributes of slots mostly have capitals.
@@ -266,11 +189,15 @@ fn request(
     if let Some(misspelled) = misspelled((file, own), line, line[..equals].trim_ascii(), (number, start)) {
         return Some(misspelled);
     }
-    let finding = if text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
+    let is_size = unit.is_some() || name.starts_with("retry_request_");
+    let is_number = commands::is_listed(name);
+    let finding = if is_number && text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
         let message = format!("`{name}` is a string, which slots compare with a number: the result is ERROR");
         Diagnostic::warning(message, span).help("write the number without quotes").code("type-clash")
-    } else if let Some(fault) = not_an_amount(&text, unit.is_some(), &own.options()) {
+    } else if let Some(fault) = not_an_amount(&text, is_size, &own.options()) {
         fault.shifted(value)
+    } else if let Some(word) = own.unknown_value(text.as_bytes()) {
+        word.shifted(value)
     } else {
         let (unit, amount) = (unit?, text.parse::<u32>().ok()?);
         let looks = wrong_size(unit, f64::from(amount))?;
@@ -284,15 +211,41 @@ fn request(
 
 /// The error of a requested amount that is neither an expression nor, if it is a size, a number with a unit.
 fn not_an_amount(text: &str, size: bool, options: &ParseOptions) -> Option<Diagnostic> {
-    let letters = text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
-    let unit = letters.trim().to_ascii_lowercase();
-    let is_size =
-        letters.len() < text.len() && matches!(unit.as_str(), "k" | "kb" | "m" | "mb" | "g" | "gb" | "t" | "tb");
-    if text.is_empty() || size && is_size || text.contains('$') {
+    if text.is_empty() || size && is_amount(text) || text.contains('$') {
         return None;
     }
+    // Sizes to try one after the other, with an expression perhaps at the end.
+    let mut sizes = text.split(',').map(str::trim);
+    let last = sizes.next_back().unwrap_or_default();
+    let text = if size && sizes.clone().next().is_some() && sizes.all(is_amount) {
+        if is_amount(last) {
+            return None;
+        }
+        last
+    } else {
+        text
+    };
     let error = parse_expr(text.as_bytes(), options).err()?;
     Some(unparsed(text.as_bytes(), &error, options))
+}
+
+/// Returns true for a number with a unit, or without one.
+fn is_amount(text: &str) -> bool {
+    let letters = text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+    letters.len() < text.len() && is_size_unit(letters)
+}
+
+/// The finding about `+request_gpus`: it sets an attribute that nothing reads.
+fn command_as_attribute(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
+    let is_command = attribute.contains('_') && commands::is_listed(attribute);
+    if !is_command || is_known(attribute.as_bytes()) {
+        return None;
+    }
+    let start = line.len() - line.trim_ascii_start().len();
+    let end = start + line[start..].iter().take_while(|byte| !(byte.is_ascii_whitespace() || **byte == b'=')).count();
+    let message = format!("`{}` sets an attribute that nothing reads", String::from_utf8_lossy(&line[start..end]));
+    let finding = Diagnostic::warning(message, Span::new(start, end));
+    Some(finding.write(Span::new(start, end), attribute).code("unknown-command"))
 }
 
 /// The diagnostics of a statement.
@@ -304,8 +257,14 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     let name = line[..equals].trim_ascii();
     let lower = String::from_utf8_lossy(name).to_ascii_lowercase();
     let attribute = lower.strip_prefix('+').or_else(|| lower.strip_prefix("my."));
+    if let Some(finding) = attribute.and_then(|attribute| command_as_attribute(attribute, line)) {
+        let fix = shifted_fix(&finding, start);
+        let excerpt = Excerpt { text: statement.to_vec(), subject: Some(String::from_utf8_lossy(name).into_owned()) };
+        return vec![placed(finding, file, number, excerpt, fix)];
+    }
     let unknown_word = |word: Name| own.is_unknown_word(word);
     let unknown_word: Option<&dyn Fn(Name) -> bool> = Some(&unknown_word);
+    let kind = commands::kind(&lower);
     let role = if lower == "periodic_release" {
         RELEASE
     } else if lower == "requirements" {
@@ -314,9 +273,9 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         MATCH_VALUE
     } else if CONDITIONS.contains(&lower.as_str()) {
         LONE_JOB
-    } else if lower.starts_with("request_") {
+    } else if lower.starts_with("request_") || lower.starts_with("retry_request_") {
         return request((file, own), statement, (&lower, equals), (number, start)).into_iter().collect();
-    } else if commands::kind(&lower) == Some(CommandKind::Expression) || attribute.is_some() {
+    } else if kind == Some(CommandKind::Expression) || attribute.is_some() {
         Role::default()
     } else {
         return misspelled((file, own), statement, name, (number, start)).into_iter().collect();
@@ -332,6 +291,9 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     let found = lint_with_macros(&context, |_| {
         let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
         let options = own.options();
+        if attribute.is_none() && kind == Some(CommandKind::Expression) && role == Role::default() {
+            return own.unknown_value(text).into_iter().collect();
+        }
         let (Some(attribute), Ok(expr)) = (attribute, parse_expr(text, &options)) else { return Vec::new() };
         let text_attribute = unquoted_text(Name::new(attribute), text, &expr, &own_attribute);
         let known = |word: Name| is_known(word.folded()) || own_attribute(word);
@@ -455,22 +417,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_submit_file_queues_something() {
-        for text in ["queue", "a = b\n QUEUE 5\r\n", "queue\ta from (\n1\n)"] {
-            assert!(is_submit(text.as_bytes()), "{text}");
-        }
-        for text in
-            ["QUEUE_SUPER_USERS = root, condor", "queue = 5", "queue=5", "queued 5", "QUEUE_x 5", "# queue", "queu"]
-        {
-            assert!(!is_submit(text.as_bytes()), "{text}");
-        }
-    }
-
-    #[test]
     fn commands_that_are_expressions_are_looked_at() {
         let text = "executable = /bin/sleep\nrequirements = OpSys == LINUX\n+Tag = \"x\" +\n\
                     periodic_remove = $(JobStatus != 3)\narguments = a = b\nrequest_memory = 2G\nqueue 5\n";
-        assert!(is_submit(text.as_bytes()));
         let shown = |alarm: &Diagnostic| format!("{} {}:{}", alarm.code, alarm.range().0.line, alarm.range().0.column);
         let found: Vec<String> =
             lint(&Arc::from("f"), text.as_bytes(), &LintVersions::default()).iter().map(shown).collect();

@@ -1,9 +1,14 @@
 //! The job ads that `condor_submit` makes of a submit file, as far as matching depends on them.
 //!
-//! In: the text of a submit file, and facts about the access point. Out: one ad for each item of each `queue` statement, the
-//! first job of it. Commands that only matter on the access point or when the job runs are ignored.
+//! In: the text of a submit file, and facts about the access point. Out: an ad for each job. Commands that only matter on the
+//! access point or when the job runs are ignored.
 
-use crate::lint::submit::{lines, queue_arguments};
+pub(crate) mod queue;
+pub(crate) mod statements;
+
+use queue::QueueStatement;
+use statements::{joined, queue_arguments, statements};
+
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Location;
 use classmate::internal::syntax::parse::parse_expr;
@@ -12,7 +17,7 @@ use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
 use classmate_config::Config;
 use classmate_config::internal::config::ConfigError;
 
-pub use crate::lint::submit::is_submit;
+pub use statements::is_submit;
 
 /// Facts about the access point and the user.
 #[derive(Debug, Clone, Default)]
@@ -34,17 +39,22 @@ pub struct SubmitContext {
 /// The input files of a job are taken to be this large, in MB: the least that `condor_submit` counts.
 const INPUT_SIZE: i64 = 1;
 
-/// The job ads of a submit file: one for each item, in order. `read` returns the text of a file with items.
+/// More jobs than a submit file may reasonably make.
+const MAX_JOBS: usize = 100_000;
+
+/// The job ads of a submit file, in order. `read` returns the text of a file with items.
 ///
 /// # Errors
-/// A statement that is not understood, or a value that is not an expression, with its place.
+/// A statement that is not understood, a value that is not an expression, or too many jobs, with its place.
 ///
 /// ```
 /// use classmate_advice::internal::submit::{SubmitContext, jobs};
-/// let text = b"request_memory = 8 GB\n+IsShort = true\nqueue";
-/// let job = &jobs("a.sub", text, &SubmitContext::default(), &|_| None).unwrap()[0];
-/// assert_eq!(job.eval_int("RequestMemory"), Some(8192));
-/// assert_eq!(job.eval_bool("IsShort"), Some(true));
+/// let text = b"request_memory = 8 GB\n+IsShort = true\nqueue 3";
+/// let jobs = jobs("a.sub", text, &SubmitContext::default(), &|_| None).unwrap();
+/// assert_eq!(jobs.len(), 3);
+/// assert_eq!(jobs[2].eval_int("ProcId"), Some(2));
+/// assert_eq!(jobs[2].eval_int("RequestMemory"), Some(8192));
+/// assert_eq!(jobs[2].eval_bool("IsShort"), Some(true));
 /// ```
 pub fn jobs(
     file: &str,
@@ -56,30 +66,57 @@ pub fn jobs(
     let (mut found, mut process): (Vec<ClassAd>, i64) = (Vec::new(), 0);
     // Lines that were not read yet; they keep their numbers.
     let mut pending: Vec<u8> = Vec::new();
-    let all = lines(text);
+    let all = statements(text).0;
+    let varies = varies(text);
     for (at, (number, start, line)) in all.iter().enumerate() {
-        let Some(arguments) = queue_arguments(line.trim_ascii()).filter(|rest| !rest.trim_ascii().starts_with(b"="))
+        let one_line = joined(line);
+        let Some(arguments) =
+            queue_arguments(one_line.trim_ascii()).filter(|rest| !rest.trim_ascii().starts_with(b"="))
         else {
             add_statement(&mut pending, *number, line);
             continue;
         };
         config.add(file, &std::mem::take(&mut pending))?;
         pending.extend(std::iter::repeat_n(b'\n', usize::try_from(*number).unwrap_or(0)));
-        let end = all.get(at + 1).map_or(text.len(), |(_, next, _)| *next);
-        let whole = String::from_utf8_lossy(&text[start + line.len() - arguments.len()..end]).into_owned();
-        let queue = QueueStatement::parse(&whole, read).map_err(|message| {
+        let wrong = |message: String| {
             Diagnostic::error_at(message, Some(Location { file: file.into(), line: *number as u32, column: 1 }))
-        })?;
-        for item in &queue.items {
-            let mut config = config.clone();
-            let values = queue.names.iter().zip(item).map(|(name, value)| (name.as_str(), value.clone()));
-            let numbers = ["Cluster", "ClusterId"].map(|name| (name, context.cluster.to_string()));
-            let of_process = ["Process", "ProcId"].map(|name| (name, process.to_string()));
-            let all = values.chain(numbers).chain(of_process);
-            let lines: String = all.map(|(name, value)| format!("{name} = {value}\n")).collect();
-            config.add("queue", lines.as_bytes())?;
-            found.push(SubmitFile { config: &config }.job(context, process)?);
-            process = process.saturating_add(queue.count);
+        };
+        let mut expanding = config.clone();
+        expanding.add(file, &[b"queue = ", arguments].concat())?;
+        let arguments = expanding.get("queue")?.map(|found| found.text).unwrap_or_default();
+        let arguments = String::from_utf8_lossy(&arguments);
+        let queue = QueueStatement::parse(&arguments).map_err(|fault| wrong(fault.message()))?;
+        let count = queue.jobs().ok_or_else(|| wrong(format!("`{}` is not a number of jobs", queue.count)))?;
+        let end = all.get(at + 1).map_or(text.len(), |(_, next, _)| *next);
+        let lines = String::from_utf8_lossy(text.get(start + line.len()..end).unwrap_or_default());
+        let items = queue.items(&lines, read).map_err(wrong)?;
+        if items.len().saturating_mul(count).saturating_add(found.len()) > MAX_JOBS {
+            return Err(wrong(format!("this `queue` makes more than {MAX_JOBS} jobs")));
+        }
+        for (row, item) in items.iter().enumerate() {
+            let item = if queue.names.is_empty() { Vec::new() } else { queue.values(item) };
+            let mut last: Option<ClassAd> = None;
+            for step in 0..count {
+                let mut job = match last.take().filter(|_| !varies) {
+                    Some(job) => job,
+                    None => {
+                        let mut config = config.clone();
+                        let values = queue.names.iter().zip(&item).map(|(name, value)| (*name, value.clone()));
+                        let numbers = ["Cluster", "ClusterId"].map(|name| (name, context.cluster.to_string()));
+                        let of_process = ["Process", "ProcId"].map(|name| (name, process.to_string()));
+                        let places = [("Step", step), ("Row", row), ("ItemIndex", row)];
+                        let places = places.map(|(name, number)| (name, number.to_string()));
+                        let all = values.chain(numbers).chain(of_process).chain(places);
+                        let lines: String = all.map(|(name, value)| format!("{name} = {value}\n")).collect();
+                        config.add("queue", lines.as_bytes())?;
+                        SubmitFile { config: &config }.job(context, process)?
+                    }
+                };
+                job.insert("ProcId", process);
+                found.push(job.clone());
+                last = Some(job);
+                process = process.saturating_add(1);
+            }
         }
     }
     Ok(found)
@@ -201,40 +238,11 @@ impl QueueArguments {
     }
 }
 
-/// A `queue` statement.
-struct QueueStatement {
-    /// Jobs of each item.
-    count: i64,
-    /// The variables that items set.
-    names: Vec<String>,
-    items: Vec<Vec<String>>,
-}
-
-impl QueueStatement {
-    /// Parses what follows the word `queue`; `read` returns the text of a file.
-    fn parse(text: &str, read: &dyn Fn(&str) -> Option<Vec<u8>>) -> Result<Self, String> {
-        let found = QueueArguments::parse(text)?;
-        let digits = found.count.find(|c: char| !c.is_ascii_digit()).unwrap_or(found.count.len());
-        let count = if digits > 0 { found.count[..digits].parse().unwrap_or(1) } else { 1 };
-        let used = |line: &&str| !line.is_empty() && !line.starts_with('#');
-        let items = match &found.items {
-            ItemSource::None => vec![Vec::new()],
-            ItemSource::Words(items) | ItemSource::Patterns { patterns: items, .. } => {
-                items.iter().map(|item| vec![item.clone()]).collect()
-            }
-            ItemSource::Lines(lines) => {
-                lines.iter().map(String::as_str).filter(used).map(|line| found.values(line)).collect()
-            }
-            ItemSource::File(file) => match read(file) {
-                Some(text) => {
-                    let text = String::from_utf8_lossy(&text);
-                    text.lines().map(str::trim).filter(used).map(|line| found.values(line)).collect()
-                }
-                None => return Err(format!("cannot read the items of `queue` from `{file}`")),
-            },
-        };
-        Ok(QueueStatement { count, names: found.names, items })
-    }
+/// Returns true if the jobs of one item may differ in more than their number.
+fn varies(text: &[u8]) -> bool {
+    const NAMES: [&str; 6] = ["process", "procid", "step", "jobid", "taskid", "$random"];
+    let text = String::from_utf8_lossy(text).to_ascii_lowercase();
+    NAMES.iter().any(|name| text.contains(name))
 }
 
 /// The commands of a submit file for one job.

@@ -199,7 +199,7 @@ fn submitted(snapshot: &mut Snapshot, path: &Path) -> Result<ExplainedJob, Failu
         submitters.push(Submitter::of_jobs(std::slice::from_ref(&job), &settings)[0].to_ad());
     }
     if count > 1 {
-        complain(&format!("note: the file has {count} items; this is the job of the first one"));
+        complain(&format!("note: the file submits {count} jobs; this is the first one"));
     }
     Ok(ExplainedJob::of(&job, ad))
 }

@@ -142,6 +142,11 @@ fn of_config(path: &Path, variable: &str, streams: Streams) -> Result<Expr, Fail
     found.expression().map_err(failure)
 }
 
+/// Returns true if two conditions are proven to be true for the same ads.
+pub(super) fn is_equal(first: &Expr, second: &Expr) -> bool {
+    language::chosen() == Semantics::default() && prove(Relation::Equal, first, Some(second)).answer == "proven"
+}
+
 fn prove(relation: Relation, first: &Expr, second: Option<&Expr>) -> Proof {
     // 2026-01-01
     let settings = EvalOptions { now: 1_767_225_600, ..EvalOptions::default() };

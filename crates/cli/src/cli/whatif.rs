@@ -11,6 +11,7 @@ use crate::cli::negotiate::Pace;
 use crate::cli::output::FORMATS;
 use crate::cli::policy::{PolicyArguments, PolicyName};
 use crate::cli::pool::PoolFiles;
+use crate::cli::proof::is_equal;
 use crate::cli::report::shown;
 use crate::cli::settings::{self, contents};
 use crate::cli::{
@@ -145,13 +146,37 @@ pub(super) fn some(count: usize, condition: &str, what: &str) -> Result<(), Fail
 /// Findings about values, which are an effect that can be tried.
 const TRIED: [&str; 5] = ["impossible-value", "odd-unit", "integer-division", "never-false", "bad-argument"];
 
+/// Conditions of a cycle, which matter only where they are true.
+const CONDITIONS: [&str; 5] = [
+    "PREEMPTION_REQUIREMENTS",
+    "NEGOTIATOR_SLOT_CONSTRAINT",
+    "NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT",
+    "NEGOTIATOR_JOB_CONSTRAINT",
+    "NEGOTIATOR_SUBMITTER_CONSTRAINT",
+];
+
+/// The conditions of a cycle that are set and valid.
+fn conditions(config: &Config) -> impl Iterator<Item = Option<Expr>> {
+    CONDITIONS.iter().map(|name| config.expression(name).ok().flatten()?.expression().ok())
+}
+
 /// Reads lines after the settings of the negotiator.
 pub(super) fn set(snapshot: &mut Snapshot, lines: &[&String], notes: &mut Notes) -> Result<(), Failure> {
     if lines.is_empty() {
         return Ok(());
     }
+    let before: Vec<_> = conditions(&snapshot.config).collect();
     for line in lines {
         snapshot.config.add("--set", line.as_bytes())?;
+    }
+    for ((name, old), new) in CONDITIONS.iter().zip(before).zip(conditions(&snapshot.config)) {
+        if let (Some(old), Some(new)) = (old, new)
+            && old.to_string() != new.to_string()
+            && is_equal(&old, &new)
+        {
+            let proven = format!("`{name}` is proven to be true for the same ads as before");
+            complain(&format!("note: --set: {proven}, so its change has no effect"));
+        }
     }
     // A slip in a name would change nothing.
     let config = &snapshot.config;

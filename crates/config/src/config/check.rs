@@ -5,6 +5,7 @@
 mod groups;
 mod names;
 mod types;
+mod words;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

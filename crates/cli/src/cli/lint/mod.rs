@@ -35,6 +35,7 @@ use classmate_advice::internal::lint::expression::{LintContext, Role};
 use classmate_advice::internal::lint::schema::AdSchema;
 use classmate_advice::internal::lint::versions::LintVersions;
 use classmate_advice::internal::lint::{config, expression, placed, shifted_fix, submit, suite};
+use classmate_advice::internal::submit::is_submit;
 use classmate_config::{Config, Context};
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
 
@@ -384,7 +385,7 @@ pub(super) fn detect(path: &Path) -> Result<FileKind, Failure> {
     if !is_section && detect_ads(&text, &options()) != Format::Long {
         return Ok(FileKind::Ads);
     }
-    if submit::is_submit(&text) {
+    if is_submit(&text) {
         return Ok(FileKind::Submit);
     }
     let ad = [b"\nMyType = ".as_slice(), b"\nRequirements = ", b"\nClusterId = "];
@@ -455,22 +456,28 @@ fn of_text(
         FileKind::Expression => of_expression(name, text.trim_ascii_end(), &schema.versions),
         _ => {
             let mut linter = AdLinter::within(Arc::clone(schema));
-            if detect_ads(text, &options()) == Format::Long {
-                linter.long(name, text);
-                return Ok(linter.finish());
+            match detect_ads(text, &options()) {
+                Format::Long => linter.long(name, text),
+                Format::New => linter.written(name, text),
+                _ => return of_other_ads(linter, name, text),
             }
-            let cannot = |error| Failure::reading(name, &error);
-            let mut reader = Reader::detect(text, &options()).map_err(cannot)?;
-            for ad in reader.by_ref() {
-                linter.ad(name, &ad.map_err(cannot)?);
-            }
-            let faults = reader.report().faults.iter().map(|fault| {
-                let excerpt = Excerpt { text: fault.excerpt.clone(), subject: None };
-                placed(Diagnostic::from(&fault.error).code("syntax"), name, fault.position.line, excerpt, None)
-            });
-            faults.collect::<Vec<_>>().into_iter().chain(linter.finish()).collect()
+            linter.finish()
         }
     })
+}
+
+/// The diagnostics of ads in a format for tools: of their values.
+fn of_other_ads(mut linter: AdLinter, name: &Arc<str>, text: &[u8]) -> Result<Vec<Diagnostic>, Failure> {
+    let cannot = |error| Failure::reading(name, &error);
+    let mut reader = Reader::detect(text, &options()).map_err(cannot)?;
+    for ad in reader.by_ref() {
+        linter.ad(name, &ad.map_err(cannot)?);
+    }
+    let faults = reader.report().faults.iter().map(|fault| {
+        let excerpt = Excerpt { text: fault.excerpt.clone(), subject: None };
+        placed(Diagnostic::from(&fault.error).code("syntax"), name, fault.position.line, excerpt, None)
+    });
+    Ok(faults.collect::<Vec<_>>().into_iter().chain(linter.finish()).collect())
 }
 
 fn of_expression(name: &str, text: &[u8], versions: &LintVersions) -> Vec<Diagnostic> {

@@ -6,6 +6,7 @@ use super::super::name_list::names;
 use super::super::{Definition, shown};
 use super::Checker;
 use super::names::{DAEMONS, LEVELS};
+use super::words;
 use classmate::Semantics;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
@@ -90,7 +91,8 @@ impl Checker<'_> {
             return;
         }
         let kind = kind(&upper);
-        let listed = kind.is_some() || upper.starts_with("SEC_") || upper.starts_with("SLOT_TYPE_");
+        let word = words::rule(&upper);
+        let listed = kind.is_some() || word.is_some() || upper.starts_with("SEC_") || upper.starts_with("SLOT_TYPE_");
         if !listed && !unquoted {
             return;
         }
@@ -110,6 +112,7 @@ impl Checker<'_> {
                 let help = "a daemon that reads it ends with an error".to_owned();
                 (Severity::Error, error.message, help)
             }),
+            None if word.is_some() => word.and_then(|rule| rule(&upper, &value)),
             None if upper.starts_with("SEC_") => of_security(&upper, &value),
             None if upper.starts_with("SLOT_TYPE_") => of_slot_type(&upper, &value),
             None => quoted(&upper, &value),
@@ -167,7 +170,8 @@ fn own_name(name: &[u8]) -> &[u8] {
     memchr::memrchr(b'.', name).map_or(name, |dot| &name[dot + 1..])
 }
 
-type Problem = (Severity, String, String);
+/// The severity, the message and the help.
+pub(super) type Problem = (Severity, String, String);
 
 fn of_security(upper: &str, value: &str) -> Option<Problem> {
     let ends =

@@ -1,0 +1,270 @@
+//! Macros of submit files: those without a use, those that are not defined, and those that refer to each other.
+//!
+//! `condor_submit` asks of each macro that it did not expand whether it is a typo. It expands the values of commands and of
+//! attributes, the arguments of `queue`, and conditions of `if`; and, within these, macros.
+
+use std::collections::BTreeSet;
+
+use super::commands::is_command;
+use super::refusals::{Reading, Refused, error};
+use classmate::internal::builtin::near;
+use classmate::internal::diagnostic::Severity;
+use classmate::{Diagnostic, Span};
+
+/// Macros that `condor_submit` itself defines, lower case.
+const BUILT_IN: [&str; 34] = [
+    "arch",
+    "cluster",
+    "clusterid",
+    "day",
+    "dollar",
+    "islinux",
+    "iswindows",
+    "itemindex",
+    "jobid",
+    "joblistid",
+    "month",
+    "node",
+    "opsys",
+    "opsysandver",
+    "opsysmajorver",
+    "opsysver",
+    "process",
+    "procid",
+    "request_cpus",
+    "request_memory",
+    "requestcpus",
+    "requestmemory",
+    "row",
+    "spool",
+    "step",
+    "submit_file",
+    "submit_time",
+    "taskid",
+    "vm_memory",
+    "vm_vcpus",
+    "year",
+    "item",
+    "dag_status",
+    "failed_count",
+];
+
+/// Macros of which `condor_submit` does not ask, lower case.
+const NOT_ASKED: [&str; 9] = [
+    "dag_status",
+    "failed_count",
+    "job",
+    "retry",
+    "submitwarnemptymatches",
+    "submitfailemptymatches",
+    "submitwarnduplicatematches",
+    "submitfailemptyfields",
+    "submitwarnemptyfields",
+];
+
+/// The macros of a file.
+pub(super) struct Macros<'r> {
+    reading: &'r Reading,
+    /// Names that are expanded, lower case.
+    reached: BTreeSet<String>,
+}
+
+impl<'r> Macros<'r> {
+    /// The macros of what was read.
+    pub(super) fn of(reading: &'r Reading) -> Self {
+        let mut reached = BTreeSet::new();
+        let expands = |name: &str| is_command(name) || name.contains('.');
+        let values = reading.values.iter().filter(|(name, _)| expands(name)).flat_map(|(_, all)| all);
+        let mut open: Vec<&str> = values.chain(&reading.expanded).map(|(text, _)| text.as_str()).collect();
+        let queue = reading.queue_names().map(|(at, _)| *at);
+        let conditions = reading.expanded.iter().filter(|(_, at)| Some(*at) != queue);
+        let tested = conditions.flat_map(|(text, _)| text.split_whitespace());
+        reached.extend(tested.map(str::to_ascii_lowercase));
+        for name in &reached {
+            open.extend(reading.values.get(name).into_iter().flatten().map(|(text, _)| text.as_str()));
+        }
+        while let Some(text) = open.pop() {
+            for name in references(text) {
+                if let Some(all) = reading.values.get(&name).filter(|_| !reached.contains(&name)) {
+                    open.extend(all.iter().map(|(text, _)| text.as_str()));
+                }
+                reached.insert(name);
+            }
+        }
+        Macros { reading, reached }
+    }
+
+    /// Adds what is wrong with the macros.
+    pub(super) fn check(&self, statements: &[String]) -> Vec<Refused> {
+        let mut found: Vec<Refused> = self.circles(statements).into_iter().collect();
+        found.extend(self.unused(statements));
+        found.extend(self.undefined(statements));
+        found
+    }
+
+    /// Macros that refer to each other in a circle: `condor_submit` does not end.
+    fn circles(&self, statements: &[String]) -> Option<Refused> {
+        let next = |name: &str| -> Vec<String> {
+            let value = self.reading.values.get(name).and_then(|all| all.last());
+            value.map(|(value, _)| references(value)).unwrap_or_default()
+        };
+        for (name, all) in self.reading.values.iter().filter(|(name, _)| self.expands(name)) {
+            let (mut open, mut seen) = (next(name), Vec::new());
+            open.retain(|other| other != name);
+            while let Some(one) = open.pop().filter(|_| seen.len() < 1000) {
+                if one == *name {
+                    let (_, at) = all.last()?;
+                    let message = format!("`{name}` refers to itself through `$(…)`");
+                    let help = "`condor_submit` never ends expanding it";
+                    return Some((*at, error(message, statements.get(*at)?, help)));
+                }
+                if !seen.contains(&one) {
+                    open.extend(next(&one));
+                    seen.push(one);
+                }
+            }
+        }
+        None
+    }
+
+    fn expands(&self, name: &str) -> bool {
+        is_command(name) || name.contains('.') || self.reached.contains(name)
+    }
+
+    /// Macros and variables of items that nothing expands.
+    fn unused(&self, statements: &[String]) -> Vec<Refused> {
+        let mut found = Vec::new();
+        for (name, all) in &self.reading.values {
+            let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            if !plain || self.expands(name) || NOT_ASKED.contains(&name.as_str()) {
+                continue;
+            }
+            let Some(((_, at), text)) = all.last().and_then(|last| Some((last, statements.get(last.1)?))) else {
+                continue;
+            };
+            let start = text.len() - text.trim_start().len();
+            let shown = text.get(start..(start + name.len()).min(text.len())).unwrap_or(name);
+            let referred = self.reading.values.values().flatten().any(|(text, _)| references(text).contains(name));
+            let message = if referred {
+                format!("only macros without a use refer to `{shown}`, and it is not a command")
+            } else {
+                format!("nothing refers to `{shown}`, and it is not a command")
+            };
+            let warning = Diagnostic::warning(message, Span::new(start, start + name.len()));
+            let help = "correct the name, or write `+Name` for an attribute of the job";
+            found.push((*at, warning.help(help).code("unknown-command")));
+        }
+        // Variables of which jobs need nothing are common; one beside a reference to nothing is a slip.
+        if let Some((at, names)) = self.reading.queue_names().filter(|(_, names)| self.lacks_a_name(names)) {
+            for name in names.iter().filter(|name| !self.expands(&name.to_ascii_lowercase())) {
+                let Some(text) = statements.get(*at) else { continue };
+                let start = text.find(name.as_str()).unwrap_or(text.len() - text.trim_start().len());
+                let message = format!("nothing refers to the variable `{name}` of `queue`");
+                let warning = Diagnostic::warning(message, Span::new(start, start + name.len()));
+                let help = format!("write `$({name})` where a job needs its item, or correct the name");
+                found.push((*at, warning.help(help).code("unknown-command")));
+            }
+        }
+        found
+    }
+
+    /// Returns true if something refers to a name that nothing defines.
+    fn lacks_a_name(&self, queued: &[String]) -> bool {
+        let is_defined = |name: &String| {
+            let queued = queued.iter().any(|one| one.eq_ignore_ascii_case(name));
+            queued || self.reading.values.contains_key(name) || BUILT_IN.contains(&name.as_str())
+        };
+        let texts = self.reading.values.values().flatten().map(|(text, _)| text.as_str());
+        let plain = texts
+            .flat_map(|text| text.match_indices("$(").map(move |(at, _)| &text[..at]).zip(std::iter::repeat(text)));
+        let mut names = plain.filter(|(before, _)| !before.ends_with('$')).filter_map(|(before, text)| {
+            let rest = &text[before.len() + 2..];
+            let end = rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(rest.len());
+            (rest[end..].starts_with(')') && end > 0).then(|| rest[..end].to_ascii_lowercase())
+        });
+        names.any(|name| !is_defined(&name))
+    }
+
+    /// References to macros that nothing defines and that are named almost like one that is defined. Others may come from
+    /// the command line or from a DAG.
+    fn undefined(&self, statements: &[String]) -> Vec<Refused> {
+        let names = self.reading.queue_names().map_or(&[][..], |(_, names)| names.as_slice());
+        let queued: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+        let is_plain = |name: &&String| !name.contains('.');
+        let own: Vec<&str> = self.reading.values.keys().filter(is_plain).chain(&queued).map(String::as_str).collect();
+        let is_defined = |name: &str| own.contains(&name) || BUILT_IN.contains(&name);
+        let mut found: Vec<Refused> = Vec::new();
+        let texts = self.reading.values.values().flatten().chain(&self.reading.expanded);
+        for (text, at) in texts {
+            let Some(statement) = statements.get(*at) else { continue };
+            for (start, _) in text.match_indices("$(") {
+                let rest = &text[start + 2..];
+                let end = rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(rest.len());
+                let (name, lower) = (&rest[..end], rest[..end].to_ascii_lowercase());
+                let escaped = text[..start].ends_with('$');
+                if !rest[end..].starts_with(')') || escaped || name.len() < 4 || is_defined(&lower) {
+                    continue;
+                }
+                let known = own.iter().copied().filter(|known| known.len() >= 3).chain(BUILT_IN);
+                let digits = |name: &str| name.trim_end_matches(|sign: char| sign.is_ascii_digit()).to_owned();
+                let known = known.filter(|known| digits(known) != digits(&lower));
+                let Some(meant) =
+                    near::closest_within(near::allowance(lower.as_bytes()).min(2), lower.as_bytes(), known)
+                else {
+                    continue;
+                };
+                let reference = format!("$({name})");
+                let begin = statement.find(&reference).unwrap_or_default();
+                let message = format!("`{reference}` is not defined and expands to nothing");
+                let mut warning = Diagnostic::warning(message, Span::new(begin, begin + reference.len()));
+                warning = warning.did_you_mean(Some(format!("$({meant})"))).code("undefined-macro");
+                warning.severity = Severity::Warning;
+                if !found.iter().any(|(other, one)| other == at && one.message == warning.message) {
+                    found.push((*at, warning));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The names that a text refers to, lower case: `$(name)`, `$(name:default)`, and words in the arguments of functions.
+fn references(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices('$').filter(|(at, _)| !text[..*at].ends_with('$')) {
+        let rest = text[at..].trim_start_matches('$');
+        let Some((function, inner)) = rest.split_once('(') else { continue };
+        if !function.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            continue;
+        }
+        let inside = &inner[..inner.find(')').unwrap_or(inner.len())];
+        let is_word = |sign: char| sign.is_ascii_alphanumeric() || "_.".contains(sign);
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|sign: char| !is_word(sign)).filter(|word| !word.is_empty());
+            words.map(str::to_ascii_lowercase).collect()
+        };
+        match function.to_ascii_uppercase().as_str() {
+            "" => found.extend(words(inside).into_iter().take(1)),
+            // A list of items, if it is not the name of a list.
+            "CHOICE" if inside.matches(',').count() > 1 => found.extend(words(inside).into_iter().take(1)),
+            _ => found.extend(words(inside)),
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_macros_and_arguments() {
+        assert_eq!(references("$(a)-$(B:x) $$(Memory) c"), ["a", "b", "memory"]);
+        assert_eq!(
+            references("$INT(n, %05d) $CHOICE(i, a, b) $CHOICE(i,list) $ENV(HOME)"),
+            ["n", "05d", "i", "i", "list", "home"]
+        );
+        assert_eq!(references("$(x:$(y))"), ["x", "y"]);
+        assert_eq!(references("a (b) $ (c)"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,233 @@
+//! Values of submit commands: those that `condor_submit` rejects, and those that it reads in an unexpected way.
+
+use super::commands::{CommandKind, kind};
+use crate::submit::queue::number;
+use classmate::ParseOptions;
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::token::Quoting;
+
+/// The fault of a command's value, and its help.
+pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
+    if value.is_empty() || value.contains('$') {
+        return None;
+    }
+    let one_of = |words: &[&str], shown: &str| {
+        let known = words.iter().any(|word| word.eq_ignore_ascii_case(value));
+        (!known).then(|| (format!("`{value}` is not a value of `{name}`"), format!("write {shown}")))
+    };
+    match name {
+        "universe" => {
+            const KNOWN: [&str; 9] =
+                ["vanilla", "scheduler", "mpi", "grid", "java", "parallel", "local", "vm", "docker"];
+            let known = [KNOWN.as_slice(), &["container", "5", "7", "8", "9", "10", "11", "12", "13"]].concat();
+            one_of(&known, "`vanilla`, `container`, `docker`, `local`, `scheduler`, `parallel`, `grid`, `java` or `vm`")
+        }
+        "notification" => one_of(
+            &["never", "always", "complete", "start", "error"],
+            "`Never`, `Always`, `Complete`, `Start` or `Error`",
+        ),
+        "should_transfer_files" => {
+            one_of(&["yes", "no", "if_needed", "true", "false", "always", "never"], "`YES`, `NO` or `IF_NEEDED`")
+        }
+        "when_to_transfer_output" => {
+            let known = [
+                "on_exit",
+                "onexit",
+                "on_exit_or_evict",
+                "on_success",
+                "always",
+                "never",
+                "yes",
+                "no",
+                "true",
+                "false",
+            ];
+            one_of(&known, "`ON_EXIT`, `ON_EXIT_OR_EVICT` or `ON_SUCCESS`")
+        }
+        "arguments" | "args" => quotes_fault(value).map(|fault| {
+            let help =
+                "write `arguments = \"a 'b c' \"\"d\"\"\"`, in double quotes as a whole, or none at all".to_owned();
+            (fault, help)
+        }),
+        "environment" | "env" => environment_fault(value)
+            .map(|fault| (fault, "write `environment = \"NAME=value OTHER='with blanks'\"`".to_owned())),
+        "accounting_group" | "accounting_group_user" => value
+            .contains(char::is_whitespace)
+            .then(|| (format!("`{value}` is not a value of `{name}`"), "write one name without blanks".to_owned())),
+        "concurrency_limits" => {
+            let is_name = |item: &&str| {
+                let name = item.split(':').next().unwrap_or_default();
+                let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+                first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
+            };
+            let items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
+            let odd = items.filter(|item| !is_name(item)).collect::<Vec<_>>();
+            let odd = odd.first()?;
+            let help = "a limit is a name of letters, digits, `_` and `.`, perhaps with `:amount`".to_owned();
+            Some((format!("`{odd}` is not a concurrency limit"), help))
+        }
+        "cuda_version" => {
+            let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+            let plain = value.split('.').count() <= 2 && value.split('.').all(digits);
+            (!plain).then(|| (format!("`{value}` is not a value of `{name}`"), "write `11` or `11.5`".to_owned()))
+        }
+        "kill_sig" | "remove_kill_sig" | "hold_kill_sig" => {
+            let help = "write the name of a signal, such as `SIGTERM`, or its number".to_owned();
+            (!is_signal(value)).then(|| (format!("`{value}` is not a signal"), help))
+        }
+        "deferral_time" | "deferral_window" | "deferral_prep_time" | "cron_window" | "cron_prep_time" => {
+            let help = "write a number of seconds, or an expression".to_owned();
+            (!may_be_count(value)).then(|| (format!("`{name}` is `{value}`: expected a number of seconds"), help))
+        }
+        "skip_filechecks" => (!value.eq_ignore_ascii_case("warn") && number(value).is_none())
+            .then(|| (format!("`{value}` is not a value of `{name}`"), "write `true`, `false` or `warn`".to_owned())),
+        "image_size" => {
+            let digits = value.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
+            let is_size = digits.len() < value.len() && is_size_unit(digits) && !value.starts_with('0');
+            (!is_size)
+                .then(|| (format!("`{name}` is `{value}`: expected a size"), "write a size, as in `2GB`".to_owned()))
+        }
+        "success_exit_code" | "max_idle" | "max_materialize"
+            if number(value).is_some_and(|one| one.abs() > 2_147_483_647.0) =>
+        {
+            Some((format!("`{name}` is `{value}`, which is too large"), "write a smaller number".to_owned()))
+        }
+        _ => {
+            let (what, is_right) = match kind(name)? {
+                CommandKind::Boolean => ("a boolean", number(value).is_some()),
+                CommandKind::Integer => ("a number", number(value).is_some()),
+                CommandKind::Expression => return None,
+            };
+            (!is_right).then(|| (format!("`{name}` is `{value}`: expected {what}"), format!("write {what}")))
+        }
+    }
+}
+
+/// The fault of quotes in arguments.
+fn quotes_fault(value: &str) -> Option<String> {
+    let Some(inner) = value.strip_prefix('"') else {
+        let mut before = ' ';
+        let odd = value.chars().any(|sign| std::mem::replace(&mut before, sign) != '\\' && sign == '"');
+        return odd.then(|| "a double quote inside of arguments without quotes around them".to_owned());
+    };
+    let Some(inner) = inner.strip_suffix('"') else { return Some("there is no closing double quote".to_owned()) };
+    let plain = inner.replace("\"\"", "");
+    if plain.contains('"') {
+        return Some("a double quote inside is written twice, `\"\"`".to_owned());
+    }
+    (plain.matches('\'').count() % 2 == 1).then(|| "there is no closing single quote".to_owned())
+}
+
+fn environment_fault(value: &str) -> Option<String> {
+    let without = |entry: &str| {
+        let entry = entry.trim();
+        (!entry.is_empty() && !entry.contains('=')).then(|| format!("`{entry}` has no `=`"))
+    };
+    if !value.starts_with('"') {
+        return value.split(';').find_map(without);
+    }
+    if let Some(fault) = quotes_fault(value) {
+        return Some(fault);
+    }
+    // Blanks inside of single quotes do not separate.
+    let mut inside = false;
+    let inner: String = value[1..value.len() - 1]
+        .chars()
+        .map(|sign| {
+            inside ^= sign == '\'';
+            if inside && sign.is_whitespace() { '_' } else { sign }
+        })
+        .collect();
+    inner.split_whitespace().find_map(without)
+}
+
+/// Returns true for the names and numbers of signals that HTCondor knows.
+fn is_signal(value: &str) -> bool {
+    const NAMES: [&str; 28] = [
+        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
+        "TERM", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "PROF", "WINCH", "IO", "SYS",
+    ];
+    const UNKNOWN_NUMBERS: [u32; 3] = [16, 26, 30];
+    let digits = value.len() - value.trim_start_matches(|sign: char| sign.is_ascii_digit()).len();
+    if digits > 0 {
+        return value[..digits]
+            .parse()
+            .is_ok_and(|number| (1..=31).contains(&number) && !UNKNOWN_NUMBERS.contains(&number));
+    }
+    let upper = value.to_ascii_uppercase();
+    upper.strip_prefix("SIG").is_some_and(|name| NAMES.contains(&name))
+}
+
+/// Returns true for integers that are not negative, and for expressions that are not constants.
+fn may_be_count(value: &str) -> bool {
+    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let Ok(expr) = parse_expr(value.as_bytes(), &options) else { return false };
+    match expr.node() {
+        Node::Literal(Literal::Int(number)) => *number >= 0,
+        Node::Literal(_) => false,
+        _ => number(value).is_none_or(|number| number >= 0.0),
+    }
+}
+
+/// Returns true for the units of sizes, also for none.
+pub(super) fn is_size_unit(text: &str) -> bool {
+    matches!(text.trim().to_ascii_lowercase().as_str(), "" | "b" | "k" | "kb" | "m" | "mb" | "g" | "gb" | "t" | "tb")
+}
+
+/// The value of a command that is read in an unexpected way, and its help.
+pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
+    if let Some(start) = value.find("$(").filter(|_| !matches!(name, "requirements" | "rank")) {
+        let rest = &value[start..];
+        if !rest.contains(')') {
+            let end =
+                rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || "$(_".contains(sign))).unwrap_or(rest.len());
+            let help = format!("write `{})`", &rest[..end]);
+            return Some((format!("`{rest}` has no `)`, so it is not a macro"), help));
+        }
+    }
+    if value.contains('$') {
+        return None;
+    }
+    match name {
+        "environment" | "env" if !value.starts_with('"') => {
+            let is_setting = |word: &str| {
+                let name = word.split_once('=').map_or("", |(name, _)| name);
+                let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+                first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            };
+            let mut entries = value.split(';').map(|entry| entry.split_whitespace().collect::<Vec<_>>());
+            let words = entries.find(|words| words.len() > 1 && words.iter().all(|word| is_setting(word)))?;
+            let (first, rest) = (words[0].split_once('=')?, words[1..].join(" "));
+            let message =
+                format!("the value of `{}` is `{} {rest}`: without quotes, only `;` separates", first.0, first.1);
+            Some((message, format!("write `environment = \"{value}\"`")))
+        }
+        "notify_user" if matches!(value.to_ascii_lowercase().as_str(), "never" | "false") => {
+            let message = format!("`notify_user` is the address of the mail, so it is sent to `{value}`");
+            Some((message, "write `notification = Never`".to_owned()))
+        }
+        "cron_minute" | "cron_hour" | "cron_day_of_month" | "cron_month" | "cron_day_of_week" => {
+            let (least, most) = match name {
+                "cron_minute" => (0, 59),
+                "cron_hour" => (0, 23),
+                "cron_day_of_month" => (1, 31),
+                "cron_month" => (1, 12),
+                _ => (0, 7),
+            };
+            let digits =
+                |text: &str| text.split(|sign: char| !sign.is_ascii_digit()).map(str::to_owned).collect::<Vec<_>>();
+            let is_known = |sign: char| sign.is_ascii_digit() || "*,-/ \t\"".contains(sign);
+            // A step may be larger.
+            let parts = value.split(',').flat_map(|part| digits(part.split('/').next().unwrap_or_default()));
+            let mut numbers = parts.filter(|part| !part.is_empty()).map(|part| part.parse::<u32>().unwrap_or(u32::MAX));
+            let wrong = !value.chars().all(is_known) || numbers.any(|number| !(least..=most).contains(&number));
+            wrong.then(|| {
+                let message = format!("`{value}` is not a value of `{name}`, so the job is put on hold");
+                (message, format!("write `*`, or numbers from {least} to {most}"))
+            })
+        }
+        _ => None,
+    }
+}
