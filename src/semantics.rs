@@ -411,6 +411,19 @@ impl Semantics {
         self.old & ADVERTISED != 0
     }
 
+    /// The version in the value of a `CondorVersion`, such as `$CondorVersion: 24.0.1 2024-10-31 $`; `None` for any other text.
+    pub fn of_ad(value: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(value).ok()?.trim();
+        let number = text.strip_prefix("$CondorVersion:").map_or(text, str::trim_start);
+        if number.starts_with(|first: char| first.is_ascii_digit()) { text.parse().ok() } else { None }
+    }
+
+    /// The same language under the newest series: equal for all series whose language is.
+    #[must_use]
+    pub const fn language(self) -> Self {
+        Semantics { series: LATEST, old: self.old & !ADVERTISED }
+    }
+
     /// This version for all expressions.
     #[must_use]
     pub const fn alone(self) -> Self {
@@ -457,9 +470,9 @@ impl FromStr for Semantics {
         let text = text.trim();
         if let Some(rest) = text.strip_prefix(EACH_ITS_OWN) {
             let other = match rest.strip_prefix(':') {
-                Some(other) => other.parse()?,
+                Some(other) if !other.trim_start().starts_with(EACH_ITS_OWN) => other.parse()?,
                 None if rest.is_empty() => Semantics::default(),
-                None => return Err(UnknownSeries::Malformed(text.to_owned())),
+                _ => return Err(UnknownSeries::Malformed(text.to_owned())),
             };
             return Ok(other.advertised());
         }
@@ -488,6 +501,17 @@ mod tests {
 
     fn series(text: &str) -> Result<String, String> {
         text.parse::<Semantics>().map(|semantics| semantics.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ads_advertise_versions_alone() {
+        let of_ad = |text: &str| Semantics::of_ad(text.as_bytes()).map(|semantics| semantics.to_string());
+        assert_eq!(of_ad("$CondorVersion: 24.0.1 2024-10-31 BuildID: 1 $"), Some("24.0".to_owned()));
+        assert_eq!(of_ad("23.0.28"), Some("23.0".to_owned()));
+        for text in ["advertised", "advertised:24.0", "latest", "x", "", "$CondorVersion: $"] {
+            assert_eq!(of_ad(text), None, "{text}");
+        }
+        assert!("advertised:".repeat(100_000).parse::<Semantics>().is_err());
     }
 
     #[test]

@@ -155,17 +155,19 @@ pub(crate) struct Expressions {
 /// The version that the text of an ad of any format advertises as `CondorVersion`.
 pub(crate) fn advertised(ad: &[u8]) -> Option<Semantics> {
     const NAME: &[u8] = b"CondorVersion";
-    // The value of another attribute may be `$CondorVersion: …` too.
-    let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
-    memchr::memmem::find_iter(ad, NAME).find_map(|at| {
-        if at > 0 && is_inside(&ad[at - 1]) {
+    // `CondorVersion = "…"`, `"CondorVersion": "…"`, `<a n="CondorVersion"><s>…`
+    const FORMS: [&[&[u8]]; 3] = [&[b"=", b"\""], &[b"\"", b":", b"\""], &[b"\"", b">", b"<s>"]];
+    // `$CondorVersion: …` may be the value of another attribute, and `TARGET.CondorVersion` is one of another ad.
+    let is_inside = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
+    memchr::memchr2_iter(b'C', b'c', ad).find_map(|at| {
+        let (name, rest) = ad[at..].split_at_checked(NAME.len())?;
+        if !name.eq_ignore_ascii_case(NAME) || at > 0 && is_inside(ad[at - 1]) {
             return None;
         }
-        // `CondorVersion = "$CondorVersion: 24.0.1 …`, `"CondorVersion": "…`, `<a n="CondorVersion"><s>…`
-        let rest = &ad[at + NAME.len()..];
-        let punctuation = rest.iter().take_while(|byte| b" \t\r\n=:\"<s>".contains(byte)).count();
-        let value = rest[punctuation..].split(|byte| matches!(byte, b'"' | b'<' | b'\n')).next()?;
-        std::str::from_utf8(value).ok().filter(|_| punctuation > 0)?.parse().ok()
+        let value = FORMS
+            .iter()
+            .find_map(|marks| marks.iter().try_fold(rest, |rest, mark| rest.trim_ascii_start().strip_prefix(*mark)))?;
+        Semantics::of_ad(value.split(|byte| matches!(byte, b'"' | b'<' | b'\n')).next()?)
     })
 }
 
@@ -290,6 +292,11 @@ mod tests {
     #[test]
     fn ads_of_every_format_advertise_their_version() {
         let series = |text: &str| advertised(text.as_bytes()).map(|version| version.to_string());
+        // Another ad's, a comparison, and a name in other letters.
+        let other = r#"Requirements = TARGET.CondorVersion == "$CondorVersion: 23.0.28 $""#;
+        let compared = r#"A = CondorVersion == "$CondorVersion: 23.0.28 $""#;
+        let own = r#"condorversion = "$CondorVersion: 24.0.1 $""#;
+        assert_eq!(series(&format!("{other}\n{compared}\n{own}\n")), Some("24.0".to_owned()));
         for text in [
             "Name = \"a\"\nCondorVersion = \"$CondorVersion: 24.0.1 2024-10-31 BuildID: 765651 $\"\nCpus = 1\n",
             "[ ShadowVersion = \"$CondorVersion: 23.0.1 $\"; CondorVersion = \"24.0.1\" ]",

@@ -106,7 +106,7 @@ impl MentionsCache {
 impl Atoms {
     /// The atom of something with these dependencies.
     pub fn intern(&mut self, kind: AtomKind, side: Side, depends: Dependencies) -> Arc<Atom> {
-        let written = |expr: &Expr| (expr.to_text(Style::New), expr.tree().semantics);
+        let written = |expr: &Expr| (expr.to_text(Style::New), expr.tree().semantics.language());
         let (number, text) = match &kind {
             AtomKind::Subexpr(expr) => (0, Some(written(expr))),
             AtomKind::Expr(expr) => (1, Some(written(expr))),

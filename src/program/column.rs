@@ -158,7 +158,7 @@ impl Dictionary {
         if let Some(id) = self.by_address.get(&address) {
             return *id;
         }
-        let key = (Expr::whole(Arc::clone(tree)).to_text(Style::New), tree.semantics);
+        let key = (Expr::whole(Arc::clone(tree)).to_text(Style::New), tree.semantics.language());
         let id = match self.by_text.get(&key) {
             Some(id) => *id,
             None => {

@@ -406,7 +406,7 @@ fn random_pools_are_matched_alike() {
     assert!(fast * 2 > pools && matches as u64 > pools, "{fast} of {pools} by classes, {matches} matches");
     let counted = |reason: fn(&ClassCounts) -> Option<&'static str>| {
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        for reason in by_classes().filter_map(|classes| reason(classes)) {
+        for reason in by_classes().filter_map(reason) {
             *counts.entry(reason).or_default() += 1;
         }
         counts

@@ -113,14 +113,16 @@ fn defined_like(upper: &[u8], own: &[&str]) -> Option<String> {
         return None;
     }
     let stem = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_alphabetic).collect::<Vec<u8>>();
-    let is_other = |known: &&str| stem(&known.to_ascii_uppercase().into_bytes()) != stem(upper);
+    // Other digits, or a plural, may be meant.
+    let singular = |name: &[u8]| stem(name.strip_suffix(b"S").unwrap_or(name));
+    let is_other = |known: &&str| singular(&known.to_ascii_uppercase().into_bytes()) != singular(upper);
     let built_in = BUILT_IN_MACROS.iter().copied().filter(|known| known.len() >= upper.len().min(4));
     let all = own.iter().copied().filter(|_| upper.len() >= 5).chain(built_in).filter(is_other);
     near::closest_within(1, upper, all).map(str::to_owned)
 }
 
 /// The macros that configurations mostly refer to.
-const BUILT_IN_MACROS: [&str; 30] = [
+const BUILT_IN_MACROS: [&str; 29] = [
     "BIN",
     "CONDOR_HOST",
     "COLLECTOR_HOST",
@@ -150,7 +152,6 @@ const BUILT_IN_MACROS: [&str; 30] = [
     "UID_DOMAIN",
     "USERNAME",
     "DAEMON_LIST",
-    "NUM_CPUS",
 ];
 
 /// The fault that stopped the reading of a configuration.

@@ -70,8 +70,10 @@ pub(super) fn read(statements: &[String], endless: bool) -> Reading {
     let is_whole = reading.queued.is_some() || reading.has(&EXECUTABLE);
     if is_whole && !reading.includes {
         reading.whole(statements);
-        let found = Macros::of(&reading).check(statements);
-        reading.found.extend(found);
+        if reading.queued.is_some() {
+            let found = Macros::of(&reading).check(statements);
+            reading.found.extend(found);
+        }
     }
     reading
 }

@@ -51,7 +51,7 @@ impl AdSchema {
             _ => (0, 0),
         };
         if let Some(Value::Str(version)) = ad.constant("CondorVersion")
-            && let Ok(version) = String::from_utf8_lossy(&version).parse::<Semantics>()
+            && let Some(version) = Semantics::of_ad(&version)
         {
             self.series.insert(version.series());
         }

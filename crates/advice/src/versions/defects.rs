@@ -7,7 +7,7 @@ use serde::Serialize;
 use classmate::internal::syntax::expr::{Node, NodeId, base_of};
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::RefScope;
-use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, Scope, Series, Value};
+use classmate::{ClassAd, EvalError, EvalOptions, Expr, Limits, Name, Scope, Series, Value};
 
 /// A defect of some versions.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -80,7 +80,7 @@ const DEFECTS: [VersionDefect; 8] = [
         BEFORE_25_13,
         "evaluates without a limit of its work, and may not end",
         "the evaluation fails after 10,000,000 steps, as since 25.13",
-        |part| part.is_whole() && matches!(part.value(part.id), Err(EvalError::Work(_))),
+        |part| part.is_whole() && matches!(part.unlimited.eval(part.expr), Err(EvalError::Work(_))),
     ),
     defect("smallest-integer", BEFORE_10_3, "crashes when it divides the smallest integer by -1", AS_LATER, |part| {
         let Node::Binary(BinaryOp::Divide | BinaryOp::Modulo, left, right) = *part.node() else { return false };
@@ -147,7 +147,10 @@ const DEFECTS: [VersionDefect; 8] = [
 
 /// A part of an expression, in the ads in which it is evaluated.
 struct PartInScope<'a> {
+    /// With a small limit on the work.
     scope: Scope<'a>,
+    /// With the usual limits.
+    unlimited: Scope<'a>,
     /// The ad of the expression, and the other one.
     ads: [Option<&'a ClassAd>; 2],
     expr: &'a Expr,
@@ -227,6 +230,9 @@ const MAX_ATTRIBUTES: usize = 1000;
 /// Nodes of an expression beyond which it is not searched.
 const MAX_NODES: usize = 1000;
 
+/// Steps of the evaluation of a part.
+const MAX_WORK: u64 = 20_000;
+
 /// The defects that an expression meets in the version of the settings, in it or in the attributes that it refers to.
 pub fn defects(expr: &Expr, my: &ClassAd, target: Option<&ClassAd>, settings: &EvalOptions) -> Vec<VersionDefect> {
     let series = settings.semantics.series();
@@ -234,17 +240,24 @@ pub fn defects(expr: &Expr, my: &ClassAd, target: Option<&ClassAd>, settings: &E
     let of_version: Vec<&VersionDefect> = DEFECTS.iter().filter(is_in).collect();
     // The asked expression, then those that it leads to, each with the ad that it is in: 0 is MY.
     let ads = [Some(my), target];
+    let limits = Limits { work: settings.limits.work.min(MAX_WORK), ..settings.limits };
+    let limited = EvalOptions { limits, ..settings.clone() };
     let mut exprs: Vec<(usize, Option<Name>, Expr)> = vec![(0, None, expr.clone())];
     let mut found: Vec<VersionDefect> = Vec::new();
     let mut at = 0;
     while let Some((side, name, expr)) = exprs.get(at).cloned() {
         let Some(own) = ads[side] else { break };
-        let scope = Scope::new(own, settings);
-        let scope = ads[1 - side].map_or(scope, |other| scope.with_target(other));
+        let in_ads = |settings| {
+            let scope = Scope::new(own, settings);
+            ads[1 - side].map_or(scope, |other| scope.with_target(other))
+        };
+        let (scope, unlimited) = (in_ads(&limited), in_ads(settings));
         if expr.nodes().len() <= MAX_NODES {
-            let first = expr.tree().first_of(expr.root());
+            // Of an expression that takes more work, only the whole is looked at.
+            let is_short = !matches!(scope.eval(&expr), Err(EvalError::Work(_)));
+            let first = if is_short { expr.tree().first_of(expr.root()) } else { expr.root() };
             for id in first..=expr.root() {
-                let part = PartInScope { scope, ads: [Some(own), ads[1 - side]], expr: &expr, id, name };
+                let part = PartInScope { scope, unlimited, ads: [Some(own), ads[1 - side]], expr: &expr, id, name };
                 let new = of_version.iter().filter(|defect| !found.iter().any(|known| known.name == defect.name));
                 let met: Vec<VersionDefect> =
                     new.filter(|defect| (defect.test)(&part)).map(|defect| **defect).collect();

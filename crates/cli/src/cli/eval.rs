@@ -19,7 +19,7 @@ use classmate::internal::builtin::near::closest;
 use classmate::internal::eval::explain::explain;
 use classmate::internal::span::Position;
 use classmate::internal::syntax::print::Style;
-use classmate::{ClassAd, Expr, ParseOptions, Scope, Semantics, Value};
+use classmate::{ClassAd, Expr, ParseOptions, Scope, Value};
 use classmate_advice::internal::versions::defects::defects;
 
 /// Evaluate an expression and print its value.
@@ -80,9 +80,9 @@ pub(super) fn run(arguments: &EvalArguments, streams: Streams) -> Result<(), Fai
     let scope = Scope::new(&my, &settings);
     let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
     let value = scope.eval(&expr);
-    if settings.semantics != Semantics::default() {
+    if !settings.semantics.alone().is_present() {
         for defect in defects(&expr, &my, target.as_ref(), &settings) {
-            complain(&format!("note: HTCondor {} {}; here {}", settings.semantics, defect.does, defect.here));
+            complain(&format!("note: HTCondor {} {}; here {}", settings.semantics.alone(), defect.does, defect.here));
         }
     }
     if arguments.explain {

@@ -249,7 +249,7 @@ fn version_of(negotiators: &[ClassAd]) -> Semantics {
     let chosen = language::chosen();
     let settings = EvalOptions::default();
     let version = negotiators.first().and_then(|ad| AdReader::of(ad, &settings).string("CondorVersion"));
-    match version.and_then(|text| String::from_utf8_lossy(&text).parse::<Semantics>().ok()) {
+    match version.and_then(|text| Semantics::of_ad(&text)) {
         Some(version) if chosen.is_advertised() => version.advertised(),
         _ => chosen,
     }

@@ -21,7 +21,7 @@ use classmate::internal::syntax::lexer::{Lexer, Token};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::{Mark, is_space};
-use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, ParseOptions, Scope, Semantics, SyntaxError, Value};
+use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, ParseOptions, Scope, SyntaxError, Value};
 use classmate_advice::internal::versions::defects::{VersionDefect, defects};
 
 /// The environment of a session.
@@ -253,12 +253,13 @@ impl Session {
             outputs.extend(command::meant(source).map(|command| Output::Text(format!("  help: or `:{command}`?"))));
         }
         outputs.extend(warnings);
-        if settings.semantics != Semantics::default() {
+        if !settings.semantics.alone().is_present() {
             let [my, target] = [AdSide::My, AdSide::Target].map(|side| self.ad(side));
             let empty = ClassAd::new();
             let met = defects(&expr, my.unwrap_or(&empty), target, &settings);
             let note = |defect: VersionDefect| {
-                let text = format!("note: HTCondor {} {}; here {}", settings.semantics, defect.does, defect.here);
+                let text =
+                    format!("note: HTCondor {} {}; here {}", settings.semantics.alone(), defect.does, defect.here);
                 Output::Text(text)
             };
             outputs.extend(met.into_iter().map(note));

@@ -72,7 +72,8 @@ fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'st
 /// `OP x.y[.z]`.
 fn is_of_version(text: &[u8], version: [u16; 3]) -> Result<bool, &'static str> {
     let end = text.iter().position(|byte| !b"=<>!".contains(byte)).unwrap_or(text.len());
-    let parts: Vec<u16> = text[end..]
+    let version = version.map(u32::from);
+    let parts: Vec<u32> = text[end..]
         .trim_ascii()
         .split(|byte| *byte == b'.')
         .map_while(|part| std::str::from_utf8(part).ok()?.parse().ok())

@@ -114,7 +114,9 @@ impl<'j> Autoclusters<'j> {
             *self.texts.entry((text(), semantics)).or_insert(next)
         };
         match job.lookup(name).and_then(Attribute::tree) {
-            Some(tree) => *self.trees.entry(Arc::as_ptr(tree) as usize).or_insert_with(|| number(tree.semantics)),
+            Some(tree) => {
+                *self.trees.entry(Arc::as_ptr(tree) as usize).or_insert_with(|| number(tree.semantics.language()))
+            }
             None => number(Semantics::default()),
         }
     }
