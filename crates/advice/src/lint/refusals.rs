@@ -97,7 +97,9 @@ const EXECUTABLE: [&str; 3] = ["executable", "cmd", "shell"];
 impl Reading {
     /// Reads a statement; returns false if `condor_submit` stops there.
     fn statement(&mut self, at: usize, text: &str) -> bool {
+        // Inside of an `if`, a colon may begin a line: very old versions ignore such lines.
         let line = text.trim();
+        let line = line.strip_prefix(':').filter(|_| !self.open.is_empty()).unwrap_or(line);
         if let Some((tag, name)) = &self.tag {
             if line == tag {
                 self.tag = None;

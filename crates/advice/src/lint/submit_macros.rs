@@ -136,7 +136,11 @@ impl<'r> Macros<'r> {
         let mut found = Vec::new();
         for (name, all) in &self.reading.values {
             let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            if !plain || self.expands(name) || NOT_ASKED.contains(&name.as_str()) {
+            let queued = self.reading.queue_names().is_some_and(|(_, names)| {
+                // The value of a variable of `queue` is the one without items.
+                names.iter().any(|one| one.eq_ignore_ascii_case(name))
+            });
+            if !plain || queued || self.expands(name) || NOT_ASKED.contains(&name.as_str()) {
                 continue;
             }
             let Some(((_, at), text)) = all.last().and_then(|last| Some((last, statements.get(last.1)?))) else {
