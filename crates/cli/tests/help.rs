@@ -78,6 +78,7 @@ fn run(line: &str, folder: &Path) -> Output {
         .current_dir(folder)
         .env("PATH", path)
         .env("HOME", folder)
+        .env("BROWSER", "true")
         .stdin(std::process::Stdio::null());
     command.output().unwrap()
 }
