@@ -48,8 +48,8 @@ impl LogTail {
         &self.path
     }
 
-    /// The cycles before those that were asked for, which nobody asked for: the negotiator did not publish them, or no longer
-    /// when it was asked.
+    /// The cycles that ended without being read from the negotiator's ad: it did not publish them, or no longer did when it was
+    /// asked.
     pub(super) fn passed(&mut self) -> Vec<PublishedCycle> {
         std::mem::take(&mut self.passed)
     }
