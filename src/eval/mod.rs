@@ -161,6 +161,12 @@ impl<'a> Evaluator<'a> {
     /// Tests whether the old behavior of a rule applies to an expression.
     #[inline]
     pub(crate) fn is_old(&self, rule: VersionRule, tree: &Tree) -> bool {
+        !self.settings.semantics.is_present() && self.is_old_in(rule, tree)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_old_in(&self, rule: VersionRule, tree: &Tree) -> bool {
         let own = self.settings.semantics;
         if own.is_advertised() { tree.semantics.is_old(rule) } else { own.is_old(rule) }
     }
