@@ -3,6 +3,7 @@
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use classmate::internal::eval::Evaluator;
+use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::print::Style;
 use classmate::{ClassAd, Expr, Scope, Value};
 use pyo3::exceptions::PyTypeError;
@@ -118,8 +119,10 @@ impl ExprBase {
 
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
         let Ok(other) = other.cast::<ExprBase>() else { return false };
-        // An expression equals itself, even if a number in it does not.
-        slf.is(other) || convert::same_exprs(&slf.get().expr(), &other.get().expr())
+        // An expression equals itself even if a number in it does not, unless it is that number.
+        let expr = slf.get().expr();
+        let is_literal = matches!(expr.nodes(), [Node::Literal(_)]);
+        slf.is(other) && !is_literal || convert::same_exprs(&expr, &other.get().expr())
     }
 
     fn __ne__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {

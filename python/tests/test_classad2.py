@@ -281,3 +281,5 @@ def test_ads_equal_themselves():
         assert ad == ad and not ad != ad and ad != other
     expr = ExprTree("(1e400)")
     assert expr == expr and expr != ExprTree("(1e400)")
+    number = ExprTree("1e400")
+    assert number != number
