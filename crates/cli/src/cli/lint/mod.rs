@@ -221,11 +221,11 @@ fn watched(arguments: &LintArguments, known: &Baseline, streams: Streams) -> Res
         let (of_named, mut of_included) = (WatchedFiles::of(named), WatchedFiles::of(&included));
         match all(arguments, None, known) {
             Ok(findings) => {
-                show(arguments, &findings, streams)?;
                 if findings.included != included {
-                    included = findings.included;
+                    included.clone_from(&findings.included);
                     of_included = WatchedFiles::of(&included);
                 }
+                show(arguments, &findings, streams)?;
             }
             // A file may be missing for a moment.
             Err(failure) => failure.show(),
