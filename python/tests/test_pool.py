@@ -9,6 +9,7 @@ import pytest
 import classmate as cm
 from classmate import table
 from classmate.classad2 import ClassAd, ClassAdException, ExprTree
+from libraries import check_taken
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
@@ -119,14 +120,7 @@ def test_mixed_columns_are_text():
 def test_libraries_take_tables(pool, library):
     module = pytest.importorskip(library)
     for result in (pool.slots, pool.jobs, pool.negotiate().matches, table.Table([])):
-        if library == "pyarrow":
-            taken = module.table(result)
-            taken.validate(full=True)
-            assert taken.to_pylist() == result.to_pylist()
-        elif library == "polars":
-            assert module.DataFrame(result).to_dicts() == result.to_pylist()
-        elif len(result):
-            assert module.sql("select count(*) from result").fetchall() == [(len(result),)]
+        check_taken(library, module, result)
 
 
 def test_nothing_is_held_after_export(pool):

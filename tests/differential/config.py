@@ -7,7 +7,9 @@ Of each file, it compares whether it is read at all (`lint` reports an error, or
 each disagreement with its seed, and `N files: M rejected, K disagreements`. Exit status 1 with disagreements, 77 if HTCondor cannot be
 unpacked.
 """
-import argparse, json, os, random, resource, subprocess, sys
+import json, os, random, resource, subprocess, sys
+
+import unpacked
 
 NAMES = ['A', 'B', 'C', 'Mixed_Case', 'D.E']
 VALUES = ['1', '5 * 3', 'text with  blanks', '$(A)', '$(B) and $(C)', '$(A:default)', '$(NOTHING)', '$(NOTHING:x$(A))', '"quoted $(B)"', '', '$$(Z)',
@@ -42,17 +44,7 @@ def small():
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument('--classmate', default='target/debug/classmate')
-    options.add_argument('--seed', type=int, default=1)
-    options.add_argument('--count', type=int, default=1000)
-    options = options.parse_args()
-    unpacked = subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), 'pool.sh')], capture_output=True, text=True)
-    if unpacked.returncode != 0:
-        sys.exit(77)
-    root = unpacked.stdout.strip()
-    folder = os.path.join(root, 'srv/values')
-    os.makedirs(folder, exist_ok=True)
+    options, root, folder = unpacked.begin(__doc__, 'values')
     path = os.path.join(folder, 'condor_config')
     names = [name for name in NAMES if '.' not in name]
     command = ['chroot', root, '/usr/bin/env', 'CONDOR_CONFIG=/srv/values/condor_config', 'TZ=UTC', 'condor_config_val']

@@ -6,7 +6,9 @@
 A file is rejected by `condor_submit` if it exits with a status other than 0, or does not end; by lint if it has an error. Files
 that make no jobs are left out: nothing in them is looked at. Prints each disagreement with its seed, and `N files: M rejected, K disagreements`. Exit status 1 with disagreements, 77 if HTCondor cannot be unpacked.
 """
-import argparse, json, os, random, subprocess, sys
+import json, os, random, subprocess, sys
+
+import unpacked
 
 CONFIG = """LOCAL_DIR = /srv/dry
 RELEASE_DIR = /usr
@@ -93,17 +95,7 @@ def generated(seed):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument('--classmate', default='target/debug/classmate')
-    options.add_argument('--seed', type=int, default=1)
-    options.add_argument('--count', type=int, default=1000)
-    options = options.parse_args()
-    unpacked = subprocess.run([os.path.join(os.path.dirname(os.path.abspath(__file__)), 'pool.sh')], capture_output=True, text=True)
-    if unpacked.returncode != 0:
-        sys.exit(77)
-    root = unpacked.stdout.strip()
-    folder = os.path.join(root, 'srv/dry')
-    os.makedirs(folder, exist_ok=True)
+    options, root, folder = unpacked.begin(__doc__, 'dry')
     with open(os.path.join(folder, 'condor_config'), 'w') as config:
         config.write(CONFIG)
     path = os.path.join(folder, 'job.sub')
