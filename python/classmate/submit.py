@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator, Mapping, MutableMapping
 
@@ -108,50 +107,10 @@ class Submit(MutableMapping[str, str]):
 
         Files are read, and patterns are matched, relative to the current directory. Programs are not run.
         """
-        count, names, kind, content = self._base.items(None if qargs is None else self._arguments(qargs))
-        if kind == "file":
-            content = self._lines(content[0])
-        elif kind.startswith("match"):
-            content = [path for pattern in content for path in _matching(kind.removeprefix("match "), pattern)]
-        elif not kind:
-            _check_count(count)
-        if not content:
+        found = self._base.items(None if qargs is None else self._arguments(qargs))
+        if found is None or not found[1]:
             return None
-        if "" in content:
-            raise ValueError("invalid qargs")
-        return iter([dict(zip(names, _classmate._Submit.values(names, line))) for line in content])
-
-    @staticmethod
-    def _lines(file: str) -> list[str]:
-        if file.endswith("|"):
-            raise ValueError(f"the items of `{file}` come from a program, which is not run")
-        if not file:
-            raise ValueError("Invalid Queue count expression")
-        try:
-            with open(file) as text:
-                return [line.strip() for line in text]
-        except OSError as error:
-            raise ValueError(f"can't open file {file}: {error.strerror}") from error
-
-
-def _check_count(count: str) -> None:
-    """Checks an expression for a number of jobs."""
-    if not count:
-        return
-    from .classad2 import ClassAdException, ExprTree
-
-    try:
-        number = ExprTree(count).eval()
-    except ClassAdException:
-        number = None
-    if type(number) is not int:
-        raise ValueError("Invalid Queue count expression")
-    if number < 0:
-        raise ValueError("Queue count out of range")
-
-
-def _matching(kind: str, pattern: str) -> list[str]:
-    """Returns the files, or the directories, that a pattern matches."""
-    found = sorted(glob.glob(pattern))
-    marked = [path + "/" if os.path.isdir(path) and not path.endswith("/") else path for path in found]
-    return [path for path in marked if kind in ("", "any") or path.endswith("/") == (kind == "dirs")]
+        names, rows = found
+        if [] in rows:
+            raise ValueError("invalid qargs: a blank item")
+        return iter([dict(zip(names, row)) for row in rows])

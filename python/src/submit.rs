@@ -1,9 +1,9 @@
 //! Submit descriptions, as mappings of their commands.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use classmate_advice::internal::submit::{ItemSource, QueueArguments};
 use classmate_advice::internal::submit_description::SubmitDescription;
 use classmate_config::ConfigError;
 use pyo3::exceptions::PyValueError;
@@ -66,26 +66,17 @@ impl SubmitBase {
         self.lock().set_queue(arguments);
     }
 
-    /// The count, the variables, the kind of source (`lines`, `file`, or of files that match: `match` and a word) and what it
-    /// names; other arguments of `queue` than those of the description if they are given.
-    fn items(&self, arguments: Option<&str>) -> PyResult<(String, Vec<String>, String, Vec<String>)> {
+    /// The variables of `queue` and their values in each item; other arguments of `queue` than those of the description if they
+    /// are given. None without items.
+    fn items(&self, arguments: Option<&str>) -> PyResult<Option<(Vec<String>, Vec<Vec<String>>)>> {
         let mut description = self.lock().clone();
         if let Some(arguments) = arguments {
             description.set_queue(arguments);
         }
-        let QueueArguments { count, names, items } = description.queue_arguments().map_err(PyValueError::new_err)?;
-        let (kind, content) = match items {
-            ItemSource::None => (String::new(), Vec::new()),
-            ItemSource::Words(items) | ItemSource::Lines(items) => ("lines".to_owned(), items),
-            ItemSource::File(file) => ("file".to_owned(), vec![file]),
-            ItemSource::Patterns { kind, patterns } => (format!("match {kind}"), patterns),
-        };
-        Ok((count, names, kind, content))
-    }
-
-    /// The values of the variables in a line with an item.
-    #[staticmethod]
-    fn values(names: Vec<String>, line: &str) -> Vec<String> {
-        QueueArguments { count: String::new(), names, items: ItemSource::None }.values(line)
+        let found = description.items(Path::new("")).map_err(PyValueError::new_err)?;
+        Ok(found.map(|items| {
+            let values = |row: &String| items.values(row).into_iter().map(str::to_owned).collect();
+            (items.names.clone(), items.rows.iter().map(values).collect())
+        }))
     }
 }

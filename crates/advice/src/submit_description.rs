@@ -4,9 +4,11 @@
 //! their values with all macros expanded, and the items of `queue`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use crate::submit::queue::{ItemList, QueueStatement};
 use crate::submit::statements::{queue_arguments, statements};
-use crate::submit::{QueueArguments, add_statement};
+use crate::submit::{QueueItems, add_statement};
 use classmate_config::Config;
 use classmate_config::internal::config::{ConfigError, Context};
 
@@ -64,7 +66,7 @@ impl SubmitDescription {
             let end = all.get(at + 1).map_or(text.len(), |(_, next, _)| *next);
             let list = String::from_utf8_lossy(&text[start + line.len()..end]);
             found.queue = Some(String::from_utf8_lossy(arguments.trim_ascii()).into_owned());
-            list.trim_start_matches(['\r', '\n']).clone_into(&mut found.list);
+            list.split_once('\n').map_or("", |(_, list)| list).clone_into(&mut found.list);
             break;
         }
         found.config.add(file, &pending)?;
@@ -123,19 +125,26 @@ impl SubmitDescription {
         list.clone_into(&mut self.list);
     }
 
-    /// The arguments of `queue`, expanded and parsed.
+    /// The items of `queue`, expanded, before a slice is taken; none without a list. Files are relative to the `folder`.
     ///
     /// # Errors
-    /// Arguments that are not understood, or a macro that cannot be expanded.
-    pub fn queue_arguments(&self) -> Result<QueueArguments, String> {
+    /// Arguments that are not understood, a macro that cannot be expanded, or a file that cannot be read.
+    pub fn items(&self, folder: &Path) -> Result<Option<QueueItems>, String> {
         let config = self.of_first_job().map_err(|error| error.to_string())?;
         let text = self.queue.as_deref().unwrap_or_default();
         let expanded = config.expansion(b"queue", text.as_bytes()).map_err(|error| error.to_string())?;
-        let first = String::from_utf8_lossy(&expanded);
-        QueueArguments::parse(&if self.list.is_empty() {
-            first.into_owned()
-        } else {
-            format!("{first}\n{}", self.list)
-        })
+        let arguments = String::from_utf8_lossy(&expanded);
+        let queue = QueueStatement::parse(&arguments).map_err(|fault| fault.message())?;
+        if queue.jobs().is_none() {
+            return Err(format!("`{}` is not a number of jobs", queue.count));
+        }
+        if queue.list == ItemList::None {
+            return Ok(None);
+        }
+        let items = QueueItems::of(&queue, &self.list, Some(folder))?;
+        match &items.heading_fault {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(Some(items)),
+        }
     }
 }

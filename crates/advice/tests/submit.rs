@@ -21,7 +21,7 @@ fn submit_files_make_the_ads_that_condor_submit_makes() {
         include_str!("data/submit.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(records.len() >= 29);
     for Recorded { name, submit, jobs: recorded } in records {
-        let made = jobs(&name, submit.as_bytes(), &context, &|_| None).unwrap();
+        let made = jobs(&name, submit.as_bytes(), &context, None).unwrap();
         assert!(!made.is_empty(), "{name}");
         for job in made {
             let process = job.eval_int("ProcId").unwrap().to_string();
@@ -35,9 +35,50 @@ fn submit_files_make_the_ads_that_condor_submit_makes() {
     }
 }
 
+/// The files that were there when `data/queue.jsonl` was recorded; `dir.dat` was a directory.
+const FILES: [(&str, &str); 8] = [
+    ("plain.txt", "a b\n\n# c\nc, d e\n  f\tg h  \ni , j\n"),
+    ("cont.txt", "a b \\\nc d\ne\n"),
+    ("table.csv", "X, Y\n1 2, 3\n4, 5 6\n7\n,8\n"),
+    ("skip.csv", "junk\nX,Y\nunits,m\n1,2\n3,4\n"),
+    ("bad.csv", "X 1,Y\n1,2\n"),
+    ("one.dat", ""),
+    ("two.dat", ""),
+    ("b.txt", ""),
+];
+
+#[derive(Deserialize)]
+struct RecordedQueue {
+    queue: String,
+    /// X, Y, Item, and `Row ItemIndex Step Process` of each job; none if it was rejected.
+    jobs: Option<Vec<[String; 4]>>,
+}
+
+#[test]
+fn queue_sets_the_variables_that_condor_submit_sets() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in FILES {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    std::fs::create_dir(folder.path().join("dir.dat")).unwrap();
+    let records: Vec<RecordedQueue> =
+        include_str!("data/queue.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records.len() >= 64);
+    for RecordedQueue { queue, jobs: recorded } in records {
+        let attributes = "executable = /bin/sleep\nMY.X = \"<$(X)>\"\nMY.Y = \"<$(Y)>\"\nMY.I=\"<$(Item)>\"\n\
+            MY.Places = \"$(Row) $(ItemIndex) $(Step) $(Process)\"\n";
+        let text = format!("{attributes}{queue}\n");
+        std::fs::write(folder.path().join("a.sub"), &text).unwrap();
+        let made = jobs("a.sub", text.as_bytes(), &SubmitContext::default(), Some(folder.path())).ok();
+        let values = |job: &classmate::ClassAd| ["X", "Y", "I", "Places"].map(|name| job.eval_string(name).unwrap());
+        let made = made.map(|jobs| jobs.iter().map(values).collect::<Vec<_>>());
+        assert_eq!(made, recorded, "{queue}");
+    }
+}
+
 #[test]
 fn mistakes_are_reported_with_their_places() {
-    let of = |text: &str| jobs("a.sub", text.as_bytes(), &SubmitContext::default(), &|_| None).unwrap_err().to_line();
+    let of = |text: &str| jobs("a.sub", text.as_bytes(), &SubmitContext::default(), None).unwrap_err().to_line();
     assert!(
         of("executable = x\nrequest_memory = 1 +\nqueue").starts_with("a.sub:2:18: `request_memory` is not a valid")
     );

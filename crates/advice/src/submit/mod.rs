@@ -3,10 +3,13 @@
 //! In: the text of a submit file, and facts about the access point. Out: an ad for each job. Commands that only matter on the
 //! access point or when the job runs are ignored.
 
+mod items;
 pub(crate) mod queue;
 pub(crate) mod statements;
 
-use queue::QueueStatement;
+use std::path::Path;
+
+use queue::{ItemKind, PathKind, QueueStatement};
 use statements::{joined, queue_arguments, statements};
 
 use classmate::internal::diagnostic::Severity;
@@ -17,6 +20,7 @@ use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
 use classmate_config::Config;
 use classmate_config::internal::config::ConfigError;
 
+pub use items::QueueItems;
 pub use statements::is_submit;
 
 /// Facts about the access point and the user.
@@ -42,7 +46,7 @@ const INPUT_SIZE: i64 = 1;
 /// More jobs than a submit file may reasonably make.
 const MAX_JOBS: usize = 100_000;
 
-/// The job ads of a submit file, in order. `read` returns the text of a file with items.
+/// The job ads of a submit file, in order. Files with items are relative to the `folder`; without one, none are read.
 ///
 /// # Errors
 /// A statement that is not understood, a value that is not an expression, or too many jobs, with its place.
@@ -50,7 +54,7 @@ const MAX_JOBS: usize = 100_000;
 /// ```
 /// use classmate_advice::internal::submit::{SubmitContext, jobs};
 /// let text = b"request_memory = 8 GB\n+IsShort = true\nqueue 3";
-/// let jobs = jobs("a.sub", text, &SubmitContext::default(), &|_| None).unwrap();
+/// let jobs = jobs("a.sub", text, &SubmitContext::default(), None).unwrap();
 /// assert_eq!(jobs.len(), 3);
 /// assert_eq!(jobs[2].eval_int("ProcId"), Some(2));
 /// assert_eq!(jobs[2].eval_int("RequestMemory"), Some(8192));
@@ -60,7 +64,7 @@ pub fn jobs(
     file: &str,
     text: &[u8],
     context: &SubmitContext,
-    read: &dyn Fn(&str) -> Option<Vec<u8>>,
+    folder: Option<&Path>,
 ) -> Result<Vec<ClassAd>, ConfigError> {
     let mut config = Config::default().read_as(context.semantics);
     let (mut found, mut process): (Vec<ClassAd>, i64) = (Vec::new(), 0);
@@ -85,28 +89,45 @@ pub fn jobs(
         expanding.add(file, &[b"queue = ", arguments].concat())?;
         let arguments = expanding.get("queue")?.map(|found| found.text).unwrap_or_default();
         let arguments = String::from_utf8_lossy(&arguments);
-        let queue = QueueStatement::parse(&arguments).map_err(|fault| wrong(fault.message()))?;
+        let mut queue = QueueStatement::parse(&arguments).map_err(|fault| wrong(fault.message()))?;
+        if queue.kind == ItemKind::Paths(PathKind::Unstated) {
+            let stated = SubmitFile { config: &config }.value("submit_match_directories")?.unwrap_or_default();
+            queue.kind = ItemKind::Paths(match stated.to_ascii_lowercase().as_str() {
+                "never" | "no" | "false" => PathKind::Files,
+                "only" => PathKind::Directories,
+                _ => PathKind::Any,
+            });
+        }
         let count = queue.jobs().ok_or_else(|| wrong(format!("`{}` is not a number of jobs", queue.count)))?;
         let end = all.get(at + 1).map_or(text.len(), |(_, next, _)| *next);
         let lines = String::from_utf8_lossy(text.get(start + line.len()..end).unwrap_or_default());
-        let items = queue.items(&lines, read).map_err(wrong)?;
-        if items.len().saturating_mul(count).saturating_add(found.len()) > MAX_JOBS {
+        let lines = lines.split_once('\n').map_or("", |(_, lines)| lines);
+        let items = QueueItems::of(&queue, lines, folder).map_err(wrong)?;
+        let all = items.rows.len();
+        let used = || (0..all).filter(|row| queue.slice.is_none_or(|slice| slice.has(*row, all)));
+        if used().count().saturating_mul(count).saturating_add(found.len()) > MAX_JOBS {
             return Err(wrong(format!("this `queue` makes more than {MAX_JOBS} jobs")));
         }
-        for (row, item) in items.iter().enumerate() {
-            let item = if queue.names.is_empty() { Vec::new() } else { queue.values(item) };
+        // A blank item leaves the values of the item before.
+        let mut set = vec![String::new(); items.names.len()];
+        for row in used() {
+            for (value, of_item) in set.iter_mut().zip(items.values(&items.rows[row])) {
+                of_item.clone_into(value);
+            }
             let mut last: Option<ClassAd> = None;
             for step in 0..count {
                 let mut job = match last.take().filter(|_| !varies) {
                     Some(job) => job,
                     None => {
                         let mut config = config.clone();
-                        let values = queue.names.iter().zip(&item).map(|(name, value)| (*name, value.clone()));
+                        let names = items.names.iter().map(String::as_str);
+                        let values = names.zip(set.iter().cloned());
                         let numbers = ["Cluster", "ClusterId"].map(|name| (name, context.cluster.to_string()));
                         let of_process = ["Process", "ProcId"].map(|name| (name, process.to_string()));
                         let places = [("Step", step), ("Row", row), ("ItemIndex", row)];
                         let places = places.map(|(name, number)| (name, number.to_string()));
                         let all = values.chain(numbers).chain(of_process).chain(places);
+                        // Blanks around a value that `trim=false` keeps are lost here.
                         let lines: String = all.map(|(name, value)| format!("{name} = {value}\n")).collect();
                         config.add("queue", lines.as_bytes())?;
                         SubmitFile { config: &config }.job(context, process)?
@@ -129,112 +150,6 @@ pub(crate) fn add_statement(lines: &mut Vec<u8>, number: u64, statement: &[u8]) 
     match statement.trim_ascii_start().strip_prefix(b"+") {
         Some(attribute) => lines.extend([b"MY.".as_slice(), attribute, b"\n"].concat()),
         None => lines.extend([statement, b"\n".as_slice()].concat()),
-    }
-}
-
-/// The arguments of a `queue` statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueueArguments {
-    /// Number of jobs for each item, an expression; empty for one.
-    pub count: String,
-    /// The variables that items set; none without items.
-    pub names: Vec<String>,
-    /// The items.
-    pub items: ItemSource,
-}
-
-/// The source of the items of a `queue` statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ItemSource {
-    /// There are no items.
-    None,
-    /// `in`: words.
-    Words(Vec<String>),
-    /// `from (…)`: lines.
-    Lines(Vec<String>),
-    /// `from`: the lines of a file; those of a program that is run if its name ends with `|`.
-    File(String),
-    /// `matching`: files that match patterns.
-    Patterns {
-        /// The word after it, in lower case: `files`, `dirs`, `any`, or empty.
-        kind: String,
-        /// The patterns.
-        patterns: Vec<String>,
-    },
-}
-
-impl QueueArguments {
-    /// Parses what follows the word `queue`, with the lines of its list.
-    ///
-    /// # Errors
-    /// A list that is not closed, or no list.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        let is_word = |word: &&str| ["in", "from", "matching"].iter().any(|known| word.eq_ignore_ascii_case(known));
-        let Some(word) = text.split([' ', '\t', '\n', ',', '(']).find(is_word) else {
-            return Ok(Self { count: text.to_owned(), names: Vec::new(), items: ItemSource::None });
-        };
-        let at = word.as_ptr() as usize - text.as_ptr() as usize;
-        let split = |text: &str| -> Vec<String> {
-            text.split([',', ' ', '\t', '\n', '\r']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
-        };
-        let before = &text[..at];
-        let digits = before.find(|c: char| !c.is_ascii_digit()).unwrap_or(before.len());
-        let mut names = split(&before[digits..]);
-        if names.is_empty() {
-            names.push("Item".to_owned());
-        }
-        let mut rest = text[at + word.len()..].trim();
-        let mut kind = String::new();
-        if word.eq_ignore_ascii_case("matching") {
-            let first = rest.split([' ', '\t', '\n', '(']).next().unwrap_or_default();
-            if ["files", "dirs", "any"].iter().any(|known| first.eq_ignore_ascii_case(known)) {
-                kind = first.to_ascii_lowercase();
-                rest = rest[first.len()..].trim_start();
-            }
-        }
-        // A slice such as `[1:]` chooses among the items when jobs are made.
-        if let Some((_, after)) = rest.strip_prefix('[').and_then(|inside| inside.split_once(']')) {
-            rest = after.trim_start();
-        }
-        let inside = match rest.strip_prefix('(') {
-            Some(list) => match list.rsplit_once(')') {
-                Some((list, _)) => Some(list),
-                None => return Err("the list of items is not closed: expected `)`".to_owned()),
-            },
-            None => None,
-        };
-        if rest.is_empty() {
-            return Err(format!("`{word}` has no items"));
-        }
-        let items = match word.to_ascii_lowercase().as_str() {
-            "in" => ItemSource::Words(split(inside.unwrap_or(rest))),
-            "matching" => ItemSource::Patterns { kind, patterns: split(inside.unwrap_or(rest)) },
-            _ => match inside {
-                Some(list) => ItemSource::Lines(
-                    list.trim_matches(['\r', '\n']).lines().map(|line| line.trim().to_owned()).collect(),
-                ),
-                None => ItemSource::File(rest.to_owned()),
-            },
-        };
-        Ok(Self { count: before[..digits].to_owned(), names, items })
-    }
-
-    /// The values of an item for the variables; the last one takes the rest of the line.
-    pub fn values(&self, line: &str) -> Vec<String> {
-        let separates = |c: char| match line {
-            _ if line.contains('\u{1f}') => c == '\u{1f}',
-            _ if line.contains(',') => c == ',',
-            _ => c.is_ascii_whitespace(),
-        };
-        let (mut rest, mut values) = (line, Vec::with_capacity(self.names.len()));
-        while values.len() + 1 < self.names.len() {
-            let (value, after) = rest.split_once(separates).unwrap_or((rest, ""));
-            values.push(value.trim().to_owned());
-            rest = after.trim_start();
-        }
-        values.push(rest.trim().to_owned());
-        values
     }
 }
 

@@ -50,8 +50,7 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
 
 /// The job ads of a submit file; items of `queue` are read from files.
 pub(super) fn jobs(name: &str, text: &[u8], context: &SubmitContext) -> Result<Vec<ClassAd>, ConfigError> {
-    let folder = Path::new(name).parent().map(Path::to_owned).unwrap_or_default();
-    submit::jobs(name, text, context, &|file| std::fs::read(folder.join(file)).ok())
+    submit::jobs(name, text, context, Path::new(name).parent())
 }
 
 /// The job ads of a file if it is a submit file.
