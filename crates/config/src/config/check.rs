@@ -223,10 +223,31 @@ impl Checker<'_> {
         self.referenced.contains(&name.to_ascii_uppercase())
     }
 
+    /// Reports `$EVAL(…)` of a text that is not an expression: it has no value.
+    fn evaluations(&mut self, definition: &Definition<'_>) {
+        for start in memchr::memmem::find_iter(definition.raw, b"$EVAL(") {
+            let rest = &definition.raw[start + b"$EVAL(".len()..];
+            let Some(argument) = memchr::memchr(b')', rest).map(|end| rest[..end].trim_ascii()) else { continue };
+            let value = self.config.get(&String::from_utf8_lossy(argument)).ok().flatten();
+            let text = value.map_or_else(|| argument.to_vec(), |value| value.text);
+            if text.is_empty() || text.contains(&b'$') || is_open(&text) {
+                continue;
+            }
+            let options =
+                ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
+            if let Err(error) = parse_expr(&text, &options) {
+                let (argument, text) = (shown(argument), shown(&text));
+                let message = format!("`$EVAL({argument})` has no value: `{text}` is not a valid expression: {error}");
+                self.found.push(definition.value_problem(Severity::Warning, message).code("bad-value"));
+            }
+        }
+    }
+
     /// The expanded value of a definition; errors are reported.
     fn expand(&mut self, name: &[u8], definition: &Definition<'_>) -> Option<Vec<u8>> {
         match self.config.expanded(name, definition.raw) {
             Ok(expanded) => {
+                self.evaluations(definition);
                 self.work += expanded.text.len() + 16 * expanded.references;
                 Some(expanded.text)
             }
@@ -672,6 +693,15 @@ mod tests {
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }
+    }
+
+    #[test]
+    fn evaluations_without_a_value_are_told() {
+        assert_eq!(
+            found("START2 = $EVAL(WORDS) $EVAL(1+2) $EVAL($(WORDS))\nWORDS = two words"),
+            ["warning 1:10+39 `$EVAL(WORDS)` has no value: `two words` is not a valid expression: expected an \
+                 operator or the end of the expression, found `words`"]
+        );
     }
 
     #[test]

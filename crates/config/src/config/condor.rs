@@ -668,6 +668,21 @@ mod tests {
         assert_eq!(value("X = a\nX = $(x), b\nX = $(X), c", "X").unwrap(), "a, b, c");
         assert_eq!(value("X = $(X:none), b", "X").unwrap(), "none, b");
         assert_eq!(value("Y = 1\nX = $(Y)\nX = $(X) 2\nY = 3", "X").unwrap(), "3 2");
+        // Not in the default of another name, or in a call; so says `condor_config_val`, which may never end then.
+        assert_eq!(value("A = 1\nB = 2\nA = $(B:x$(A))", "A").unwrap(), "2");
+        for text in
+            ["A = 1\nA = $(NO:x$(A))", "A = $(NO:x$(A))", "A = 1\nA = $ENV(NO:$(A))", "A = 1\nA = $(X:$(Y:$(A)))"]
+        {
+            let found = Config::parse("f", text.as_bytes()).unwrap().get("A").map(|_| ());
+            assert!(found.unwrap_err().to_string().contains("refers to itself"), "{text}");
+        }
+        assert_eq!(value("A = 1\nA = $$(NO:$(A)) $$([ $(A) ])", "A").unwrap(), "$$(NO:1) $$([ 1 ])");
+        assert_eq!(value("A = $(A:x$(A:z))", "A").unwrap(), "xz");
+        // What is no expression takes the place of the call if it has a `$`.
+        assert_eq!(value("C = 1 2\nA = $EVAL($(C))x", "A").unwrap(), "1 2x");
+        assert_eq!(value("B = $(C) foo bar\nA = $EVAL(B)x", "A").unwrap(), " foo barx");
+        assert_eq!(value("B = foo bar\nA = $EVAL(B)x", "A").unwrap(), "x");
+        assert_eq!(value("A = 1\nA = $EVAL($(A)+1)", "A").unwrap(), "$(A+1)");
         // The earlier value may be the table's default, 60.
         let text = "NEGOTIATOR_INTERVAL = $(NEGOTIATOR_INTERVAL)*2";
         assert_eq!(value(text, "NEGOTIATOR_INTERVAL").unwrap(), "60*2");

@@ -306,7 +306,7 @@ fn dollars(text: Vec<u8>) -> Vec<u8> {
 
 /// The text of `value` with only the references to `names` replaced, by `old` as it is (not expanded).
 ///
-/// This is what an assignment does to references to the name being assigned.
+/// This is what an assignment does to references to the name being assigned, except to those inside of other references.
 pub(crate) fn expand_self(names: &[&[u8]], old: Option<&[u8]>, value: &[u8]) -> Result<Vec<u8>, ExpandError> {
     let old = old.filter(|old| !old.is_empty());
     let mut out = Vec::with_capacity(value.len());
@@ -320,25 +320,24 @@ pub(crate) fn expand_self(names: &[&[u8]], old: Option<&[u8]>, value: &[u8]) -> 
             at += 2;
             continue;
         }
-        let own = reference::find(&Text::Forward(rest))
-            .filter(|found| names.iter().any(|name| name.eq_ignore_ascii_case(&rest[found.name.clone()])));
-        match (own, old) {
-            (Some(found), Some(old)) => {
-                out.extend_from_slice(old);
-                at += found.length;
-            }
-            (Some(found), None) => {
-                if let Some(default) = found.default {
-                    // A default nests no deeper than references do.
-                    out.extend_from_slice(&expand_self(names, None, &rest[default])?);
-                }
-                at += found.length;
-            }
-            (None, _) => {
-                out.push(b'$');
-                at += 1;
-            }
+        let text = Text::Forward(rest);
+        let Some(found) = reference::find(&text) else {
+            // A call is kept whole, with all references in it.
+            let length = function::find(&text).map_or(1, |call| call.length);
+            out.extend_from_slice(&rest[..length]);
+            at += length;
+            continue;
+        };
+        let is_own = names.iter().any(|name| name.eq_ignore_ascii_case(&rest[found.name.clone()]));
+        match (old, found.default) {
+            // So is a reference to another name, with its default.
+            _ if !is_own => out.extend_from_slice(&rest[..found.length]),
+            (Some(old), _) => out.extend_from_slice(old),
+            // A default nests no deeper than references do.
+            (None, Some(default)) => out.extend_from_slice(&expand_self(names, None, &rest[default])?),
+            (None, None) => {}
         }
+        at += found.length;
         if out.len() > MAX_LENGTH {
             return Err(ExpandError::Length);
         }
@@ -485,7 +484,9 @@ mod tests {
         let own = |old: Option<&[u8]>, value: &str| {
             String::from_utf8(expand_self(&[b"A", b"S.A"], old, value.as_bytes()).unwrap()).unwrap()
         };
-        assert_eq!(own(Some(b"1"), "$(a) $(S.A:x) $(B:$(A)) $$(A)"), "1 1 $(B:1) $$(A)");
+        // As `condor_config_val -raw` 25.14.1 shows them.
+        assert_eq!(own(Some(b"1"), "$(a) $(S.A:x) $(B:$(A)) $$(A)"), "1 1 $(B:$(A)) $$(A)");
+        assert_eq!(own(Some(b"1"), "$(A) $ENV(X:$(A)) $(B)"), "1 $ENV(X:$(A)) $(B)");
         assert_eq!(own(None, "$(A:$(A:y)) $(A)."), "y .");
     }
     /// As `condor_config_val` 25.14.1 reads `N = /a/b.c` and these values of `N` after it.

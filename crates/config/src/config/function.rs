@@ -4,10 +4,11 @@
 
 use std::ops::Range;
 
-use super::expand::{ExpandError, Scope};
+use super::expand::{ExpandError, Scope, Surroundings};
 use super::facts::{self, UNKNOWN};
 use super::reference::{NESTED, Text};
 use super::{format, path};
+use classmate::Expr;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Limits, Scope as Evaluation};
 use classmate::internal::random::SplitMix64;
@@ -160,9 +161,16 @@ fn env(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
     Ok(found.or(parts.next()).unwrap_or(b"UNDEFINED").to_vec())
 }
 
+/// A text that is not an expression has no value, or, if it has a `$`, itself, expanded.
 fn eval(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
-    let (_, value) = evaluated(argument.trim_ascii(), scope)?;
-    Ok(match value {
+    let argument = argument.trim_ascii();
+    let raw = (scope.around.lookup)(argument).filter(|raw| !raw.is_empty()).unwrap_or(argument);
+    let has_macros = raw.contains(&b'$');
+    let text = looked_up(argument, scope)?;
+    let Ok(expr) = parsed(&text, scope)? else {
+        return Ok(if has_macros { text } else { Vec::new() });
+    };
+    Ok(match result(&text, &expr, scope)? {
         Value::Str(text) => text.as_bytes().to_vec(),
         other => other.to_text(Style::New),
     })
@@ -177,20 +185,29 @@ fn base_name(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Fail
 /// The text of an argument after look-up, and its value.
 fn evaluated(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<(Vec<u8>, Value), Failed> {
     let text = looked_up(argument, scope)?;
+    let expr = parsed(&text, scope)?.map_err(failed)?;
+    let value = result(&text, &expr, scope)?;
+    Ok((text, value))
+}
+
+/// The expression that a text is, or the reason why it is none.
+fn parsed(text: &[u8], scope: &mut Scope<'_, '_>) -> Result<Result<Expr, String>, Failed> {
     scope.spend(text.len() / 16)?;
     if text.trim_ascii().is_empty() {
-        return Err(failed("expected a name or an expression"));
+        return Ok(Err("expected a name or an expression".to_owned()));
     }
-    let semantics = scope.around.semantics;
-    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
-    let invalid = |error| failed(format!("`{}` is not a valid expression: {error}", super::shown(&text)));
-    let expr = parse_expr(&text, &options).map_err(invalid)?;
+    let options = ParseOptions { quoting: Quoting::Old, semantics: scope.around.semantics, ..ParseOptions::default() };
+    let invalid = |error| format!("`{}` is not a valid expression: {error}", super::shown(text));
+    Ok(parse_expr(text, &options).map_err(invalid))
+}
+
+/// The value of an expression whose text is given.
+fn result(text: &[u8], expr: &Expr, scope: &Scope<'_, '_>) -> Result<Value, Failed> {
     let limits = Limits { work: 20_000, bytes: 1 << 20, ..Limits::default() };
-    let settings =
-        EvalOptions { now: scope.around.now, seed: scope.around.seed, semantics, limits, ..EvalOptions::default() };
-    let endless = |_| failed(format!("`{}` takes too long to evaluate", super::shown(&text)));
-    let value = Evaluation::new(&ClassAd::new(), &settings).eval(&expr).map_err(endless)?;
-    Ok((text, value))
+    let Surroundings { now, seed, semantics, .. } = scope.around;
+    let settings = EvalOptions { now, seed, semantics, limits, ..EvalOptions::default() };
+    let endless = |_| failed(format!("`{}` takes too long to evaluate", super::shown(text)));
+    Evaluation::new(&ClassAd::new(), &settings).eval(expr).map_err(endless)
 }
 
 /// An argument that must be a number.
@@ -437,6 +454,9 @@ mod tests {
             ("$EVAL(WORD)", "abc"),
             ("$EVAL(1+2)", "3"),
             ("$EVAL({1,2})", "{ 1,2 }"),
+            ("$EVAL(1 2)|", "|"),
+            ("$EVAL(1+)|", "|"),
+            ("$EVAL()|", "|"),
             ("$EVAL(foo)", "undefined"),
             ("$EVAL(2.50)", "2.500000000000000E+00"),
             ("$EVAL([a=1])", "[ a = 1 ]"),
