@@ -26,7 +26,9 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
         let finder = Finder { context, tree, analysis: &analysis };
         let one = match tree.view(id) {
             View::Compare { op, left, right } => finder.comparison(id, op, left, right),
-            View::Logic { left, right, .. } => [left, right].into_iter().find_map(|part| finder.condition(part)),
+            View::Logic { left, right, .. } => {
+                [left, right].into_iter().find_map(|part| finder.condition(part).or_else(|| finder.order(part)))
+            }
             View::Not(operand) => finder.condition(operand),
             View::Binary { op: BinaryOp::Divide, left, right } => finder.quotient(id, left, right),
             _ => None,
@@ -42,8 +44,8 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
         }
     }
     if context.role.condition {
-        let whole = Finder { context, tree, analysis: &analysis }.condition(expr.root());
-        found.extend(whole);
+        let finder = Finder { context, tree, analysis: &analysis };
+        found.extend(finder.condition(expr.root()).or_else(|| finder.order(expr.root())));
     }
 }
 
@@ -127,6 +129,21 @@ impl Finder<'_> {
             .or_else(|| of_values(&measured, op, &value, span))
             .or_else(|| of_range(&measured, op, &value, span))
             .or_else(|| of_unit(&measured, op, &value, measured.fact.unit.filter(|_| !made)?, span))
+    }
+
+    /// The order of two texts as a condition: `strcmp(…) && …`.
+    fn order(&self, id: NodeId) -> Option<Diagnostic> {
+        let View::Call { name, .. } = self.tree.view(self.tree.bare(id)) else { return None };
+        let same = match name.folded() {
+            b"strcmp" => "a =?= b",
+            b"stricmp" => "a == b",
+            b"versioncmp" => "versionEQ(a, b)",
+            _ => return None,
+        };
+        let span = self.span(id)?;
+        let message = format!("`{}` is 0, which is false, if both are the same", written(self.context.text, span));
+        let help = format!("compare it with 0, or write `{same}`");
+        Some(Diagnostic::warning(message, span).help(help).code("bad-argument"))
     }
 
     /// A string as a condition: `TARGET.Arch && …`.

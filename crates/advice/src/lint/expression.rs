@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::schema::AdSchema;
 use super::scope::Seen;
 use super::versions::{LintVersions, changed};
-use super::{alternatives, comparison, missing, rules};
+use super::{alternatives, comparison, missing, rules, samples};
 use classmate::internal::analysis::clauses::{Certainty, Claim, claims, is_value};
 use classmate::internal::analysis::evaluate::unknown;
 use classmate::internal::analysis::values::Truths;
@@ -107,6 +107,7 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
             || found.code == "never-true" && (is_reported || of_whole && (!reported.is_empty() || of_value()))
     };
     found.extend(certain.into_iter().filter(|found| !explained(found)));
+    samples::find(context, expr, &mut found);
     if context.role.condition {
         found.extend(no_condition(context, expr));
         missing::find(context, expr, &mut found);

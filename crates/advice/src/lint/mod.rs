@@ -20,6 +20,7 @@ pub mod missing;
 mod placing;
 mod refusals;
 pub mod rules;
+mod samples;
 pub mod schema;
 mod scope;
 pub mod submit;
