@@ -107,10 +107,9 @@ class Submit(MutableMapping[str, str]):
 
         Files are read, and patterns are matched, relative to the current directory. Programs are not run.
         """
-        found = self._base.items(None if qargs is None else self._arguments(qargs))
-        if found is None or not found[1]:
+        items = self._base.items(None if qargs is None else self._arguments(qargs))
+        if not items:
             return None
-        names, rows = found
-        if [] in rows:
+        if [] in items:
             raise ValueError("invalid qargs: a blank item")
-        return iter([dict(zip(names, row)) for row in rows])
+        return iter([dict(values) for values in items])

@@ -13,6 +13,9 @@ fn invalid(error: &ConfigError) -> PyErr {
     PyValueError::new_err(error.to_line())
 }
 
+/// The values of variables in an item.
+type Values = Vec<(String, String)>;
+
 /// The commands of a submit file and its `queue` statement.
 #[pyclass(name = "_Submit", frozen, module = "classmate._classmate")]
 pub(crate) struct SubmitBase {
@@ -66,17 +69,18 @@ impl SubmitBase {
         self.lock().set_queue(arguments);
     }
 
-    /// The variables of `queue` and their values in each item; other arguments of `queue` than those of the description if they
-    /// are given. None without items.
-    fn items(&self, arguments: Option<&str>) -> PyResult<Option<(Vec<String>, Vec<Vec<String>>)>> {
+    /// The variables of `queue` with their values in each item, of which a blank one has none; other arguments of `queue` than
+    /// those of the description if they are given. None without a list.
+    fn items(&self, arguments: Option<&str>) -> PyResult<Option<Vec<Values>>> {
         let mut description = self.lock().clone();
         if let Some(arguments) = arguments {
             description.set_queue(arguments);
         }
         let found = description.items(Path::new("")).map_err(PyValueError::new_err)?;
         Ok(found.map(|items| {
-            let values = |row: &String| items.values(row).into_iter().map(str::to_owned).collect();
-            (items.names.clone(), items.rows.iter().map(values).collect())
+            let pair = |(name, value): (&String, &str)| (name.clone(), value.to_owned());
+            let values = |row: &String| items.names.iter().zip(items.values(row)).map(pair).collect();
+            items.rows.iter().map(values).collect()
         }))
     }
 }

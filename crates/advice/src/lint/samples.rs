@@ -91,18 +91,13 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
             tree.view(id),
             View::Call { .. } | View::Subscript { .. } | View::Compare { .. } | View::Binary { .. }
         );
-        if now == State::Known
-            && is_candidate
-            && (tree.first_of(id)..=id).any(asks)
-            && (tree.first_of(id)..=id).any(refers)
-        {
-            if let Some(finding) = samples.finding(context, id) {
-                now = State::Found;
-                let within =
-                    |known: &Diagnostic| finding.span.start <= known.span.start && known.span.end <= finding.span.end;
-                if !found.iter().any(within) {
-                    found.push(finding);
-                }
+        let whole = tree.first_of(id)..=id;
+        let asked = is_candidate && now == State::Known && whole.clone().any(asks) && whole.clone().any(refers);
+        if let Some(finding) = asked.then(|| samples.finding(context, id)).flatten() {
+            now = State::Found;
+            let span = finding.span;
+            if !found.iter().any(|known| span.start <= known.span.start && known.span.end <= span.end) {
+                found.push(finding);
             }
         }
         states.push(now);
@@ -188,7 +183,7 @@ fn sample(fact: &Fact, at: usize) -> Option<Value> {
             Value::text(fact.values[at % fact.values.len()])
         }
         Kind::String => Value::text(STRINGS[at]),
-        Kind::Boolean => Value::Bool(at % 2 == 0),
+        Kind::Boolean => Value::Bool(at == 0 || at == 3),
         Kind::Number if at == 1 => Value::Real(low as f64 + 0.5),
         Kind::Integer | Kind::Number => Value::Int([low, low.saturating_add(1), 2, 100, high][at].clamp(low, high)),
     })
@@ -235,9 +230,9 @@ mod tests {
         for text in [
             r#"split(TARGET.CondorVersion)[1] == "25.0.0""#,
             r#"splitSlotName(Name)[1] == "host""#,
-            r#"int(TARGET.CUDADriverVersion) > 11"#,
+            "int(TARGET.CUDADriverVersion) > 11",
             r#"isError(regexp("x", Memory)) || Cpus > 1"#,
-            r#"size(Owner) > 3 && floor(LoadAvg) < 2"#,
+            "size(Owner) > 3 && floor(LoadAvg) < 2",
             r#"regexp("x", MyOwn)"#,
         ] {
             assert_eq!(messages(text), [""; 0], "{text}");
