@@ -17,7 +17,7 @@ use crate::credentials::Credentials;
 use crate::entropy::Entropy;
 use crate::error::{Failure, WireError};
 use crate::file_system;
-use crate::handshake::{Handshake, Identification, Target, reach};
+use crate::handshake::{Handshake, Identification, Target, reach, shown};
 use crate::query::{AdType, Query};
 use crate::session::{Session, SessionCache};
 use crate::transport::{Timeouts, Transport};
@@ -25,6 +25,9 @@ use crate::transport::{Timeouts, Transport};
 /// Longest value of a configuration variable, and most variables.
 const MAX_SETTING: usize = 1 << 20;
 const MAX_SETTINGS: usize = 20_000;
+
+/// Most bytes of all strings of an answer about configuration, and of all values.
+pub(crate) const MAX_CONFIGURATION: usize = 16 << 20;
 
 /// Names all variables that some file sets.
 const NAMES_IN_FILES: &str = "?names:.*|.summary";
@@ -69,6 +72,10 @@ impl Client {
     pub fn with_semantics(mut self, semantics: Semantics) -> Self {
         self.semantics = semantics;
         self
+    }
+
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        self.timeouts
     }
 
     /// Asks a collector for ads, or another daemon for its own. They come as they are received.
@@ -218,25 +225,26 @@ pub(crate) fn strings<T: Read + Write>(
     connection: &mut Connection<T>,
     most: usize,
 ) -> Result<Vec<Option<String>>, WireError> {
-    let mut strings = vec![connection.optional_string(MAX_SETTING)?];
-    while !connection.at_end() {
-        if strings.len() > most {
-            return Err(connection.fails(Failure::Limit(format!("more than {most} strings"))));
+    let (mut strings, mut bytes) = (Vec::new(), 0);
+    loop {
+        let string = connection.optional_string(MAX_SETTING)?;
+        bytes += string.as_ref().map_or(0, String::len);
+        if strings.len() > most || bytes > MAX_CONFIGURATION {
+            let what = format!("more than {most} strings, or {MAX_CONFIGURATION} bytes");
+            return Err(connection.fails(Failure::Limit(what)));
         }
-        strings.push(connection.optional_string(MAX_SETTING)?);
+        strings.push(string);
+        if connection.at_end() {
+            break;
+        }
     }
     connection.end()?;
     if let Some(Some(error)) = strings.first()
         && let Some(error) = error.strip_prefix("!error:")
     {
-        return Err(connection.fails(Failure::Refused(printable(error))));
+        return Err(connection.fails(Failure::Refused(shown(error))));
     }
     Ok(strings)
-}
-
-/// A text of a daemon without control characters.
-fn printable(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).collect()
 }
 
 /// The next ad of an answer; none at its end.
@@ -264,7 +272,7 @@ pub(crate) fn next_ad<T: Read + Write>(
                 return Ok(None);
             }
             let text = ad.eval_string("ErrorString").unwrap_or_else(|| format!("code {code}"));
-            Err(connection.fails(Failure::Refused(printable(&text))))
+            Err(connection.fails(Failure::Refused(shown(&text))))
         }
     }
 }

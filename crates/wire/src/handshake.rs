@@ -87,7 +87,7 @@ fn text(ad: &ClassAd, name: &str) -> String {
 }
 
 /// A text of the peer, cut and without control characters.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(MAX_SHOWN).collect()
 }
 

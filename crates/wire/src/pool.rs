@@ -6,15 +6,16 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use classmate::internal::format::report::Report;
 use classmate::internal::format::selection::Selection;
 use classmate::{ClassAd, Name};
 
 use crate::address::Address;
-use crate::client::{Ads, Client};
+use crate::client::{Ads, Client, MAX_CONFIGURATION};
 use crate::error::{Failure, WireError};
 use crate::query::{AdType, Query};
 
@@ -233,10 +234,25 @@ impl<'a> LivePool<'a> {
     }
 
     fn read_settings(&self, daemon: &Address) -> Result<Vec<(String, String)>, WireError> {
+        let until = Deadline::of(self.client);
         let names = self.client.setting_names(daemon)?;
-        let values = in_parallel(&names, |name| self.client.setting(daemon, name));
+        // After a failure, which is one of the whole source, no further names are asked for.
+        let (left, has_failed) = (AtomicUsize::new(MAX_CONFIGURATION), AtomicBool::new(false));
+        let ask = |name: &String| {
+            if has_failed.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let value = until.check(daemon).and_then(|()| self.client.setting(daemon, name)).and_then(|value| {
+                let bytes = value.as_ref().map_or(0, String::len);
+                let is_room = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
+                let what = || Failure::Limit(format!("more than {MAX_CONFIGURATION} bytes of configuration"));
+                is_room.map(|_| value).map_err(|_| WireError::new(daemon.to_string(), what()))
+            });
+            has_failed.fetch_or(value.is_err(), Ordering::Relaxed);
+            value
+        };
         let mut settings = Vec::new();
-        for (name, value) in names.iter().zip(values) {
+        for (name, value) in names.iter().zip(in_parallel(&names, ask)) {
             settings.extend(value?.map(|value| (name.clone(), value)));
         }
         Ok(settings)
@@ -248,11 +264,13 @@ impl<'a> LivePool<'a> {
         const WAITING: usize = 1000;
         let (sender, receiver) = std::sync::mpsc::sync_channel(WAITING);
         let (client, access_points) = (self.client, &self.access_points);
+        let until = Deadline::of(client);
         let read = std::thread::scope(|scope| {
             let reader = scope.spawn(|| {
                 // With its last copy the channel ends, and with the channel the loop below.
                 let sender = sender;
                 in_parallel(access_points, |access_point| {
+                    until.check(&access_point.address)?;
                     let mut ads = client.jobs(&access_point.address, query)?;
                     for ad in ads.by_ref() {
                         if sender.send(ad?).is_err() {
@@ -281,8 +299,9 @@ impl<'a> LivePool<'a> {
         query: &Query,
         make: impl Fn(ClassAd, &mut K) -> ClassAd + Sync,
     ) -> Vec<ClassAd> {
-        let progress = self.progress;
+        let (progress, until) = (self.progress, Deadline::of(self.client));
         let read = in_parallel(&self.access_points, |access_point| {
+            until.check(&access_point.address)?;
             let ads = self.client.jobs(&access_point.address, query)?.kept(None);
             let (mut ads, report) = collect(ads, "jobs", progress)?;
             let ids = [Name::new("ClusterId"), Name::new("ProcId")];
@@ -315,6 +334,25 @@ impl<'a> LivePool<'a> {
                 None
             }
         }
+    }
+}
+
+/// The end of the time in which the conversations of a source begin: a peer may name any number of silent ones.
+#[derive(Clone, Copy)]
+struct Deadline {
+    began: Instant,
+    total: Duration,
+}
+
+impl Deadline {
+    fn of(client: &Client) -> Self {
+        Deadline { began: Instant::now(), total: client.timeouts().total }
+    }
+
+    /// Fails when the time is over.
+    fn check(self, daemon: &Address) -> Result<(), WireError> {
+        let is_over = self.began.elapsed() > self.total;
+        if is_over { Err(WireError::new(daemon.to_string(), Failure::Late(self.total))) } else { Ok(()) }
     }
 }
 

@@ -141,6 +141,12 @@ mod tests {
         assert!(matches!(answer(AnswerKind::Jobs, &failed, 1000).unwrap_err().failure(), Failure::Refused(_)));
         assert_eq!(answer(AnswerKind::Strings, &[string(b"a"), string(b"")].concat(), 1000).unwrap(), 2);
         assert!(answer(AnswerKind::Strings, &string(b"!error:unsup:1: no"), 1000).is_err());
+        // 17 MB, more than 16 MiB.
+        let long = answer(AnswerKind::Strings, &string(&vec![b'a'; 1_000_000]).repeat(17), usize::MAX);
+        assert!(matches!(long.unwrap_err().failure(), Failure::Limit(_)));
+        let text = [&b"ErrorString = \""[..], &vec![b'a'; 1000], b"\""].concat();
+        let failed = [int(3), string(b"Owner = 0"), string(b"ErrorCode = 3"), string(&text), string(b""), string(b"")];
+        assert!(answer(AnswerKind::Jobs, &failed.concat(), 1000).unwrap_err().to_string().len() < 300);
     }
 
     #[test]
