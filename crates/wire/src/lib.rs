@@ -39,6 +39,8 @@ mod file_system;
 mod handshake;
 #[cfg(test)]
 mod hex;
+#[cfg(test)]
+mod hostile;
 mod key;
 mod pool;
 mod query;
