@@ -170,5 +170,6 @@ fn a_goal_that_no_setting_reaches_is_a_failure_with_the_nearest_change() {
     assert!(text.contains("goal a >= 60% of pool: not met") && text.contains("a has no idle jobs"), "{text}");
     let wrong = |goal: &str| String::from_utf8(run(folder.path(), &["--goal", goal]).stderr).unwrap();
     assert!(wrong("c >= 5% of pool").contains("no group is named `c`"));
+    assert!(wrong("c@x >= 5% of pool").contains("no submitter is named `c@x`"));
     assert!(wrong("a is happy").contains("is not a goal: expected NAME >= PERCENT% of quota|pool"));
 }

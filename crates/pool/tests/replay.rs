@@ -227,3 +227,21 @@ fn an_ad_that_is_kept_hides_what_became_of_its_slot() {
     let without = "STARTD_AD_REEVAL_EXPR = false\nNEGOTIATOR_CONSIDER_PREEMPTION = false";
     assert_eq!(matched_in_the_second_cycle(without), (0, 1));
 }
+
+#[test]
+fn a_remainder_goes_to_the_group_that_waited_longest() {
+    let config = "NEGOTIATOR_USE_SLOT_WEIGHTS = false\nGROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.5\n\
+        GROUP_QUOTA_DYNAMIC_b = 0.5\nGROUP_ACCEPT_SURPLUS = true";
+    let slots = ["1", "2", "3"].map(|name| slot(name, "")).to_vec();
+    let queue = [jobs("u", 1, 20, "AccountingGroup = \"a.u\""), jobs("v", 2, 20, "AccountingGroup = \"b.v\"")];
+    let cycles = played(pool(config, slots, &queue), &plan(4, 60, "60"));
+    let of = |cycle: &CycleReport, group: &str| {
+        cycle.outcome.matches.iter().filter(|one| one.submitter.starts_with(group)).count()
+    };
+    // One slot and a half for each. The half slots make a whole one: to `a` at first, then to who won it, or had no demand,
+    // longer ago.
+    assert_eq!(
+        cycles.iter().map(|cycle| [of(cycle, "a."), of(cycle, "b.")]).collect::<Vec<_>>(),
+        [[2, 1], [1, 2], [2, 1], [1, 2]]
+    );
+}

@@ -6,9 +6,9 @@ use crate::cli::{Failure, FormatArguments, Reply, Streams, parsed, print_result}
 use crate::report::advise as report;
 use classmate::Expr;
 use classmate_advice::internal::advise::{Advice, Goal, GoalError, advise};
-use classmate_pool::Snapshot;
 use classmate_pool::internal::quota::QuotaSettings;
 use classmate_pool::internal::simulate::replay::ReplayPlan;
+use classmate_pool::{PreparedPool, Snapshot};
 
 /// Search for settings that make a pool reach a goal.
 ///
@@ -79,6 +79,16 @@ pub(super) fn advised(
         if !settings.groups.iter().any(|group| group.name.eq_ignore_ascii_case(goal.target.as_bytes())) {
             let help = "expected a group of GROUP_NAMES, or a submitter such as `alice@example.org`";
             return Err(Failure::input(format!("no group is named `{}`", goal.target)).help(help));
+        }
+    }
+    if goals.iter().any(Goal::is_submitter) {
+        let pool = PreparedPool::new(snapshot)?;
+        for goal in goals.iter().filter(|goal| goal.is_submitter()) {
+            let is_target = |name: &[u8]| name.eq_ignore_ascii_case(goal.target.as_bytes());
+            if !pool.submitters().iter().any(|submitter| is_target(&submitter.name)) {
+                let help = "expected a submitter with idle or running jobs, such as `alice@example.org`";
+                return Err(Failure::input(format!("no submitter is named `{}`", goal.target)).help(help));
+            }
         }
     }
     let plan = ReplayPlan { cycles, interval, run_time: Some(run_time), refill: true };

@@ -147,7 +147,7 @@ pub(super) fn run(arguments: &NegotiateArguments, streams: Streams) -> Result<()
         _ if arguments.reference_path => Matcher::Reference,
         _ => Matcher::default(),
     };
-    let options = CycleOptions { matcher, feasibility: false, observer: Some(&mut watch) };
+    let options = CycleOptions { matcher, observer: Some(&mut watch), ..CycleOptions::default() };
     let cycle = leaked(pool).negotiate(options)?;
     watch.stop();
     let measured = Measured::new(watch, &cycle);

@@ -88,10 +88,16 @@ impl GroupRules {
     }
 }
 
-/// Negotiates with each group in order, until the allocation rounds are over.
-pub fn negotiate_groups(dealing: &mut NegotiationLoop<'_>, size: &PoolSize, settings: &EvalOptions) {
+/// Negotiates with each group in order, until the allocation rounds are over. Takes and returns the times at which each
+/// group last won a remainder.
+pub fn negotiate_groups(
+    dealing: &mut NegotiationLoop<'_>,
+    size: &PoolSize,
+    settings: &EvalOptions,
+    last_served: Vec<f64>,
+) -> Vec<f64> {
     let GroupRules { tree, rules, .. } = &dealing.rules.groups;
-    let pool = dealing.rules.groups.pool(size, dealing.submitters, &*dealing.policy);
+    let pool = QuotaPool { last_served, ..dealing.rules.groups.pool(size, dealing.submitters, &*dealing.policy) };
     let mut lists = lists(tree, dealing.submitters);
     let mut rounds = Rounds::new(tree, rules, &pool, settings.clone());
     let mut quotas = Arc::default();
@@ -116,6 +122,7 @@ pub fn negotiate_groups(dealing: &mut NegotiationLoop<'_>, size: &PoolSize, sett
         }
     }
     dealing.outcome.groups = summaries(tree, &rounds, &pool.demand);
+    rounds.last_served(settings.time() as f64)
 }
 
 /// The submitters of each group; those of groups with autoregroup are also in the list of the root.

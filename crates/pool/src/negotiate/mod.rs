@@ -114,6 +114,8 @@ pub struct CycleOptions<'o> {
     pub feasibility: bool,
     /// Receives progress callbacks.
     pub observer: Option<&'o mut dyn CycleObserver>,
+    /// The [`Cycle::last_served`] of the cycle before; empty after a restart of the negotiator.
+    pub last_served: Vec<f64>,
 }
 
 /// The result of a cycle, and how it was found.
@@ -129,6 +131,8 @@ pub struct Cycle {
     pub requests: usize,
     /// The idle jobs that were offered, by ID; empty unless [`CycleOptions::feasibility`] is set.
     pub feasibility: Vec<Feasibility>,
+    /// The times, in seconds since 1970, at which each group last won a remainder or had no demand; empty without group quotas.
+    pub last_served: Vec<f64>,
 }
 
 impl PreparedPool<'_> {
@@ -148,7 +152,7 @@ impl PreparedPool<'_> {
     /// # Ok::<(), classmate::internal::error::SyntaxError>(())
     /// ```
     pub fn negotiate(&mut self, options: CycleOptions<'_>) -> Result<Cycle, ConfigError> {
-        let CycleOptions { matcher, feasibility, observer } = options;
+        let CycleOptions { matcher, feasibility, observer, mut last_served } = options;
         let mut ignore = ();
         let observer = observer.unwrap_or(&mut ignore);
         if let Some(error) = self.unreadable.take() {
@@ -185,7 +189,7 @@ impl PreparedPool<'_> {
         statistics.candidate_slots = if self.quotas.is_some() { size.slots } else { statistics.trimmed_slots };
         statistics.autoclusters = dealing.queue.autoclusters.len();
         if self.quotas.is_some() && dealing.policy.divides_among_groups() {
-            groups::negotiate_groups(&mut dealing, size, settings);
+            last_served = groups::negotiate_groups(&mut dealing, size, settings, last_served);
         } else {
             let deal =
                 PieInput { weight: size.weight, smallest_weight: size.smallest_weight, group: None, first_pie: 1 };
@@ -197,7 +201,7 @@ impl PreparedPool<'_> {
         let (mut outcome, slots) = report(dealing, submitters, &offered);
         outcome.quirks = left_out;
         self.slots = slots;
-        Ok(Cycle { outcome, classes, by_slot, requests, feasibility })
+        Ok(Cycle { outcome, classes, by_slot, requests, feasibility, last_served })
     }
 }
 

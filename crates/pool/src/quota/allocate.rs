@@ -20,6 +20,8 @@ pub(super) struct AllocationState {
     pub(super) subtree_requested: f64,
     /// Weighted slots allocated so far.
     pub(super) allocated: f64,
+    /// It won a remainder in this round.
+    pub(super) served: bool,
 }
 
 /// One who takes part in sharing a pot.

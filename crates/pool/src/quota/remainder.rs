@@ -78,6 +78,7 @@ fn deal(
             for member in members.iter_mut().filter(|member| member.want > 0.0) {
                 let part = member.want.min(most);
                 member.given += part;
+                states[member.group].served = true;
                 member.want -= part;
                 given += part;
                 surplus -= part;

@@ -207,6 +207,15 @@ impl<'t> Rounds<'t> {
         }
     }
 
+    /// The times, in seconds since 1970, at which each group last won a remainder or had no demand, after a cycle at `now`:
+    /// what a negotiator remembers until it restarts.
+    pub fn last_served(&self, now: f64) -> Vec<f64> {
+        let time = |(state, &before): (&AllocationState, &f64)| {
+            if state.served || state.requested <= 0.0 { now } else { before }
+        };
+        self.states.iter().zip(&self.last_served).map(time).collect()
+    }
+
     fn divide_again(&mut self) {
         let under_way = self.record.last().is_some_and(|round| round.usage_after.is_empty());
         if !under_way {
@@ -224,7 +233,7 @@ impl<'t> Rounds<'t> {
         let (tree, rules) = (self.tree, self.rules);
         let mut grants: Vec<Grant> = Vec::with_capacity(self.states.len());
         for (state, &usage) in self.states.iter_mut().zip(&self.usage) {
-            (state.allocated, state.subtree_requested) = (0.0, 0.0);
+            (state.allocated, state.subtree_requested, state.served) = (0.0, 0.0, false);
             let AllocationState { quota, subtree_quota, requested, .. } = *state;
             grants.push(Grant { quota, subtree_quota, demand: requested, usage, ..Grant::default() });
         }

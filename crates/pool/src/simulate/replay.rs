@@ -111,7 +111,7 @@ pub fn replay(
     let rules = Arc::new(Rules::read(&snapshot.config, &snapshot.settings())?);
     let seed = snapshot.seed;
     let mut pool = PoolState::new(snapshot, &rules, plan)?;
-    let mut policy = None;
+    let (mut policy, mut last_served) = (None, Vec::new());
     for cycle in 1..=plan.cycles {
         let ended = pool.end();
         let current = pool.use_kept_ads();
@@ -120,7 +120,9 @@ pub fn replay(
         let uses_accountant = pool.snapshot.policy.uses_accountant();
         let is_kept = pool.snapshot.policy.is_stateful() && !uses_accountant;
         let mut prepared = PreparedPool::of_series(&pool.snapshot, &rules, policy.take())?;
-        let outcome = prepared.negotiate(CycleOptions::default())?.outcome;
+        let made = prepared.negotiate(CycleOptions { last_served, ..CycleOptions::default() })?;
+        let outcome = made.outcome;
+        last_served = made.last_served;
         policy = is_kept.then(|| prepared.into_policy());
         if let Some(current) = current {
             pool.snapshot.slots = current;
