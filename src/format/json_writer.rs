@@ -30,6 +30,8 @@ pub type JsonWriter = NotationWriter<Json>;
 pub struct Json {
     /// Room for the text of an expression.
     text: Vec<u8>,
+    /// True if a number lost its size suffix.
+    pub(super) has_lost_suffix: bool,
 }
 
 impl JsonWriter {
@@ -79,7 +81,10 @@ impl Notation for Json {
                 self.write_quoted(out, |text| write_literal(text, &Literal::Real(*value), Style::New));
             }
             Literal::Str(string) => write_string(out, string),
-            Literal::Suffixed(number, _) => self.write_constant(out, number),
+            Literal::Suffixed(number, _) => {
+                self.has_lost_suffix = true;
+                self.write_constant(out, number);
+            }
             Literal::Error | Literal::Real(_) | Literal::AbsTime(_) | Literal::OldRelTime(_) => {
                 self.write_quoted(out, |text| write_literal(text, literal, Style::New));
             }

@@ -570,6 +570,7 @@ pub fn write_old(out: &mut Vec<u8>, ad: &ClassAd) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::semantics::{DOCUMENTED, Semantics};
 
     fn read(text: &[u8]) -> (Vec<String>, Report) {
         let mut reader = LongReader::new(text, &ParseOptions::default());
@@ -617,6 +618,17 @@ mod tests {
         assert_eq!(ads, [r#"[ a = 1; b = "c:\\dir\\" ]"#, "[ a = 2 ]"]);
         assert_eq!(read(b"").0.len(), 0);
         assert_eq!(read(b"\n\r\n# only a comment").0.len(), 0);
+    }
+
+    /// The reader of HTCondor's Python bindings refused such texts from 23.10 to 25.0 (`docs/reference/versions.md` 5).
+    #[test]
+    fn blank_lines_in_front_and_between_are_skipped_in_every_version() {
+        for series in DOCUMENTED {
+            let options = ParseOptions { semantics: Semantics::of(series), ..ParseOptions::default() };
+            let reader = LongReader::new(b"\n\na = 1\n\n\n\nb = 2\n".as_slice(), &options);
+            let ads: Vec<String> = reader.map(|ad| ad.unwrap().to_string()).collect();
+            assert_eq!(ads, ["[ a = 1 ]", "[ b = 2 ]"], "{series}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 
 use crate::ad::{Attribute, ClassAd};
 use crate::error::SyntaxErrorKind;
+use crate::syntax::expr::Node;
 use crate::syntax::literal::Literal;
 use crate::syntax::parse::ParseOptions;
 
@@ -41,6 +42,8 @@ use new::AdParser;
 use report::Report;
 use source::Source;
 use xml::{XmlReader, XmlWriter};
+
+pub use vocabulary::advertised;
 
 /// Maximum nesting of lists and ads in JSON and XML. In the other formats the expression parser has its own limit.
 const MAX_DEPTH: usize = 1000;
@@ -152,10 +155,24 @@ impl<R: Read> Iterator for Reader<R> {
     }
 }
 
-/// The numbers of an ad that lose their size suffix in JSON and XML.
+/// The attributes of an ad with numbers that lose their size suffix in JSON and XML. Inside expressions they keep it.
 fn suffixed(ad: &ClassAd) -> Vec<Lost> {
-    let is_suffixed = |value: &Attribute| matches!(value, Attribute::Literal(Literal::Suffixed(..)));
-    let lost = ad.attributes().filter(|(_, value)| is_suffixed(value));
+    let is_suffixed = |value: &Attribute| {
+        let tree = match value {
+            Attribute::Literal(literal) => return matches!(literal, Literal::Suffixed(..)),
+            Attribute::Tree(tree) => tree,
+        };
+        let mut parts = vec![tree.root()];
+        while let Some(id) = parts.pop() {
+            match tree.node(id) {
+                Node::Literal(Literal::Suffixed(..)) => return true,
+                Node::List(_) | Node::Ad(_) => parts.extend(tree.parts(id)),
+                _ => {}
+            }
+        }
+        false
+    };
+    let lost = ad.listed().filter(|(_, value)| is_suffixed(value));
     lost.map(|(name, _)| Lost { name, loss: Loss::SizeSuffix }).collect()
 }
 
@@ -243,7 +260,7 @@ impl<W: Write> Writer<W> {
             text.extend_from_slice(self.format.frame()[1].as_bytes());
         }
         self.count += 1;
-        let mut lost = if matches!(self.ads, Printer::Json(_) | Printer::Xml(_)) { suffixed(ad) } else { Vec::new() };
+        let mut lost = Vec::new();
         match &mut self.ads {
             Printer::Long(writer) => lost = writer.write(text, ad),
             Printer::New if self.layout == Layout::Pretty => new::write_pretty(text, ad),
@@ -255,6 +272,14 @@ impl<W: Write> Writer<W> {
                 writer.write(text, ad);
                 text.push(b'\n');
             }
+        }
+        let has_lost = match &mut self.ads {
+            Printer::Json(writer) => std::mem::take(&mut writer.notation.has_lost_suffix),
+            Printer::Xml(writer) => std::mem::take(&mut writer.notation.has_lost_suffix),
+            Printer::Long(_) | Printer::New => false,
+        };
+        if has_lost {
+            lost = suffixed(ad);
         }
         text.push(b'\n');
         if text.len() >= BUFFER_SIZE {
@@ -273,5 +298,28 @@ impl<W: Write> Writer<W> {
         self.output.write_all(&self.text)?;
         self.output.flush()?;
         Ok(self.output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_lose_their_size_suffix_are_told() {
+        let options = ParseOptions { semantics: "10.0".parse().unwrap(), ..ParseOptions::default() };
+        let ad =
+            ClassAd::parse_with("[a = 10M; b = {2, [c = 1K]}; d = x * 1K; e = {x * 1K}; f = 2]", &options).unwrap();
+        for (format, expected) in
+            [(Format::Json, &["a", "b"][..]), (Format::Xml, &["a", "b"]), (Format::Long, &[]), (Format::New, &[])]
+        {
+            let mut writer = Writer::new(Vec::new(), format);
+            for _ in 0..2 {
+                let lost = writer.write(&ad).unwrap();
+                assert!(lost.iter().all(|lost| lost.loss == Loss::SizeSuffix));
+                assert_eq!(lost.iter().map(|lost| lost.name.to_string()).collect::<Vec<_>>(), expected, "{format:?}");
+            }
+            assert_eq!(writer.write(&ClassAd::new()).unwrap(), []);
+        }
     }
 }

@@ -152,16 +152,16 @@ pub(crate) struct Expressions {
     of_ad: usize,
 }
 
-/// The version that the text of an ad of any format advertises as `CondorVersion`.
-pub(crate) fn advertised(ad: &[u8]) -> Option<Semantics> {
+/// The versions that the text of ads of any format advertises as `CondorVersion`.
+pub fn advertised(text: &[u8]) -> impl Iterator<Item = Semantics> {
     const NAME: &[u8] = b"CondorVersion";
     // `CondorVersion = "…"`, `"CondorVersion": "…"`, `<a n="CondorVersion"><s>…`
     const FORMS: [&[&[u8]]; 3] = [&[b"=", b"\""], &[b"\"", b":", b"\""], &[b"\"", b">", b"<s>"]];
     // `$CondorVersion: …` may be the value of another attribute, and `TARGET.CondorVersion` is one of another ad.
     let is_inside = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.');
-    memchr::memchr2_iter(b'C', b'c', ad).find_map(|at| {
-        let (name, rest) = ad[at..].split_at_checked(NAME.len())?;
-        if !name.eq_ignore_ascii_case(NAME) || at > 0 && is_inside(ad[at - 1]) {
+    memchr::memchr2_iter(b'C', b'c', text).filter_map(move |at| {
+        let (name, rest) = text[at..].split_at_checked(NAME.len())?;
+        if !name.eq_ignore_ascii_case(NAME) || at > 0 && is_inside(text[at - 1]) {
             return None;
         }
         let value = FORMS
@@ -192,7 +192,7 @@ impl Expressions {
     #[inline]
     pub(crate) fn choose(&mut self, ad: &[u8]) {
         if let Some(other) = self.by_ad {
-            self.read_as(advertised(ad).unwrap_or(other));
+            self.read_as(advertised(ad).next().unwrap_or(other));
         }
     }
 
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn ads_of_every_format_advertise_their_version() {
-        let series = |text: &str| advertised(text.as_bytes()).map(|version| version.to_string());
+        let series = |text: &str| advertised(text.as_bytes()).next().map(|version| version.to_string());
         // Another ad's, a comparison, and a name in other letters.
         let other = r#"Requirements = TARGET.CondorVersion == "$CondorVersion: 23.0.28 $""#;
         let compared = r#"A = CondorVersion == "$CondorVersion: 23.0.28 $""#;

@@ -25,7 +25,10 @@ pub type XmlWriter = NotationWriter<Xml>;
 
 /// XML of the reference.
 #[derive(Clone, Debug, Default)]
-pub struct Xml;
+pub struct Xml {
+    /// True if a number lost its size suffix.
+    pub(super) has_lost_suffix: bool,
+}
 
 /// The text that tools write before the first ad.
 pub(super) const HEADER: &str = "<?xml version=\"1.0\"?>\n<!DOCTYPE classads SYSTEM \"classads.dtd\">\n<classads>\n";
@@ -70,7 +73,10 @@ impl Notation for Xml {
                 }
                 out.extend_from_slice(b"</r>");
             }
-            Literal::Suffixed(number, _) => self.write_constant(out, number),
+            Literal::Suffixed(number, _) => {
+                self.has_lost_suffix = true;
+                self.write_constant(out, number);
+            }
             Literal::OldRelTime(seconds) => {
                 out.extend_from_slice(b"<rt>");
                 write_rel(out, *seconds);
