@@ -11,9 +11,10 @@ use crate::ad::ClassAd;
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::eval::{EvalError, Evaluator, Found, operate};
 use crate::name::Name;
+use crate::semantics::VersionRule;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of, copy_into, copy_node};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
-use crate::value::logic::not;
+use crate::value::logic::{Truth, not};
 use crate::value::{FrameId, Value, arith};
 
 /// The result of partial evaluation.
@@ -196,6 +197,11 @@ impl Flattener<'_> {
                     self.part(Node::Unary(op, part)).map(Flat::Tree)
                 }
             },
+            Node::Binary(BinaryOp::Default, left, right)
+                if self.evaluator.is_old(VersionRule::ElvisPrecedence, tree) =>
+            {
+                self.conditional(tree, left, None, right, context)
+            }
             Node::Binary(..) => self.chain(tree, id, context),
             Node::Subscript { base, index } => {
                 let (base, index) = (self.whole(tree, base, context)?, self.whole(tree, index, context)?);
@@ -205,7 +211,7 @@ impl Flattener<'_> {
                 let (base, index) = (self.tree(base)?, self.tree(index)?);
                 self.part(Node::Subscript { base, index }).map(Flat::Tree)
             }
-            Node::Conditional { condition, yes, no } => self.conditional(tree, [condition, yes, no], context),
+            Node::Conditional { condition, yes, no } => self.conditional(tree, condition, Some(yes), no, context),
             Node::Call(call) => self.call(tree, tree.calls[call as usize], context),
             Node::List(run) => {
                 let parts = self.each(tree, tree.run(run), context)?.0;
@@ -255,25 +261,32 @@ impl Flattener<'_> {
         self.part(Node::Call((self.parts.calls.len() - 1) as u32)).map(Flat::Tree)
     }
 
+    /// Flattens a conditional; versions before 23.10 take `?:` for one without a first branch.
     fn conditional(
         &mut self,
         tree: &Arc<Tree>,
-        [condition, yes, no]: [NodeId; 3],
+        condition: NodeId,
+        yes: Option<NodeId>,
+        no: NodeId,
         context: Context,
     ) -> Result<Flat, EvalError> {
         let chosen = match self.whole(tree, condition, context)? {
             Flat::Value(Value::Undefined) => self.copied(tree, condition)?,
             Flat::Value(value) => {
-                return match value.as_condition() {
-                    Some(true) => self.whole(tree, yes, context),
-                    Some(false) => self.whole(tree, no, context),
-                    None => Ok(Flat::Value(Value::Error)),
+                return match self.evaluator.meaning(&value) {
+                    Truth::True => self.whole(tree, yes.ok_or(EvalError::Unflattened)?, context),
+                    Truth::False => self.whole(tree, no, context),
+                    _ => Ok(Flat::Value(Value::Error)),
                 };
             }
             other => self.tree(other)?,
         };
-        let branches = self.each(tree, &[yes, no], context)?.0;
-        self.part(Node::Conditional { condition: chosen, yes: branches[0], no: branches[1] }).map(Flat::Tree)
+        let branches: Vec<NodeId> = yes.into_iter().chain([no]).collect();
+        let node = match *self.each(tree, &branches, context)?.0 {
+            [yes, no] => Node::Conditional { condition: chosen, yes, no },
+            ref right => Node::Binary(BinaryOp::Default, chosen, right[0]),
+        };
+        self.part(node).map(Flat::Tree)
     }
 
     fn reference(&mut self, tree: &Arc<Tree>, id: NodeId, context: Context) -> Result<Flat, EvalError> {
@@ -431,15 +444,49 @@ impl Flattener<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::parse::{ParseOptions, parse_expr};
+    use crate::syntax::parse::{Mode, parse_expr};
 
     fn flat(ad: &str, expr: &str, inlining: Inlining) -> String {
-        let ad = ClassAd::parse(ad.as_bytes()).unwrap();
-        let expr = parse_expr(expr.as_bytes(), &ParseOptions::default()).unwrap();
-        match flatten(&ad, &expr, inlining, &EvalOptions::default()) {
+        flat_in(&EvalOptions::default(), ad, expr, inlining)
+    }
+
+    fn flat_in(options: &EvalOptions, ad: &str, expr: &str, inlining: Inlining) -> String {
+        let ad = ClassAd::parse_with(ad, &options.parse_options()).unwrap();
+        let expr = parse_expr(expr.as_bytes(), &options.parse_options()).unwrap();
+        match flatten(&ad, &expr, inlining, options) {
             Ok(Flattened::Value(value)) => format!("value {value}"),
             Ok(Flattened::Residue(expr)) => expr.to_string(),
             Err(failed) => failed.to_string(),
+        }
+    }
+
+    /// The answers of 10.0.9, 23.0.28, and 23.10.29, in strict mode.
+    #[test]
+    fn before_23_10_the_default_operator_is_a_conditional_without_a_branch() {
+        let ad = "[u = undefined; i = 5; f = false; e = error; s = \"x\"; d = undefined ?: 3]";
+        let fails = "HTCondor before 23.10 cannot flatten `?:` behind a value";
+        for (text, [oldest, old, now]) in [
+            ("i ?: 3", ["value error", fails, "value 5"]),
+            ("i ?: y", ["value error", fails, "5 ?: y"]),
+            ("u ?: 3", ["u ?: 3", "u ?: 3", "value 3"]),
+            ("u ?: y", ["u ?: y", "u ?: y", "undefined ?: y"]),
+            ("d ?: 3", ["d ?: 3", "d ?: 3", "value 3"]),
+            ("y ?: u", ["y ?: undefined"; 3]),
+            ("y ?: i", ["y ?: 5"; 3]),
+            ("f ?: 3", ["value 3", "value 3", "value false"]),
+            ("e ?: 3", ["value error"; 3]),
+            ("s ?: 3", ["value error", "value error", "value \"x\""]),
+            ("u ?: 3 + i", ["u ?: 8", "u ?: 8", "value 8"]),
+            ("false && (true ?: 3)", [fails, fails, "value false"]),
+            ("strcat(s, u ?: \"q\")", ["strcat(\"x\",u ?: \"q\")", "strcat(\"x\",u ?: \"q\")", "value \"xq\""]),
+            ("i ? y : 2", ["value error", "y", "y"]),
+            ("y ? u ?: 1 : i", ["y ? u ?: 1 : 5", "y ? u ?: 1 : 5", "y ? 1 : 5"]),
+        ] {
+            for (series, expected) in [("10.0", oldest), ("23.0", old), ("23.10", now)] {
+                let semantics = series.parse().unwrap();
+                let options = EvalOptions { semantics, mode: Mode::Strict, ..EvalOptions::default() };
+                assert_eq!(flat_in(&options, ad, text, Inlining::Keep), expected, "{text} in {series}");
+            }
         }
     }
 

@@ -67,6 +67,9 @@ pub enum EvalError {
     /// The outermost ad is referred to (`.x`, `root`) where there is none: [`Evaluator::eval_nowhere`].
     #[error("a reference to the outermost ad without an ad")]
     Rootless,
+    /// The left operand of `?:` is a value, in a version that cannot flatten such an operation.
+    #[error("HTCondor before 23.10 cannot flatten `?:` behind a value")]
+    Unflattened,
     /// A function gave up.
     #[error("the function `{0}` failed on its arguments")]
     Function(&'static str),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::name::Name;
-use crate::semantics::Semantics;
+use crate::semantics::{Semantics, VersionRule};
 use crate::span::Span;
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
@@ -317,14 +317,16 @@ impl Expr {
 
     /// Tests whether both are the same expression, structurally and without evaluation
     /// (`docs/reference/classad-language.md` 10.4): spelling of references and calls counts, parentheses count, names
-    /// of attributes compare without case.
+    /// of attributes compare without case. In versions before 23.7, reals have to be equal.
     ///
     /// The work is bounded by the smaller of both; nothing recurses.
     pub fn same_as(&self, other: &Expr) -> bool {
+        let is_exact = self.tree.semantics.is_old(VersionRule::RealSameness);
+        let distance = if is_exact { 0.0 } else { f64::EPSILON };
         let mut pairs = vec![(self.root, other.root)];
         while let Some((left, right)) = pairs.pop() {
             let (a, b) = (&*self.tree, &*other.tree);
-            if !same_head(a, left, b, right) {
+            if !same_head(a, left, b, right, distance) {
                 return false;
             }
             if let (Node::Ad(x), Node::Ad(y)) = (a.node(left), b.node(right)) {
@@ -341,9 +343,9 @@ impl Expr {
     }
 }
 
-fn same_head(a: &Tree, left: NodeId, b: &Tree, right: NodeId) -> bool {
+fn same_head(a: &Tree, left: NodeId, b: &Tree, right: NodeId, distance: f64) -> bool {
     match (a.node(left), b.node(right)) {
-        (Node::Literal(x), Node::Literal(y)) => x.same_as(y),
+        (Node::Literal(x), Node::Literal(y)) => x.same_within(y, distance),
         (Node::Attr(x), Node::Attr(y))
         | (Node::Absolute(x), Node::Absolute(y))
         | (Node::Select(x), Node::Select(y)) => x.same_spelling(*y),
@@ -421,6 +423,29 @@ fn copy_run(target: &mut Tree, elements: &[NodeId], moved: impl Fn(NodeId) -> No
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::syntax::parse::{ParseOptions, parse_expr};
+
+    /// The answers of 23.0.28 and 23.10.29.
+    #[test]
+    fn before_23_7_reals_are_the_same_only_if_they_are_equal() {
+        let is_same = |series: &str, [one, other]: [&str; 2]| {
+            let options = ParseOptions { semantics: series.parse().unwrap(), ..ParseOptions::default() };
+            let parse = |text: &str| parse_expr(text.as_bytes(), &options).unwrap();
+            parse(one).same_as(&parse(other))
+        };
+        for (texts, old, now) in [
+            (["1e-17", "2e-17"], false, true),
+            (["x + 1e-17", "x + 2e-17"], false, true),
+            (["{1e-17}", "{2e-17}"], false, true),
+            (["[a = 1e-17]", "[a = 2e-17]"], false, true),
+            (["1.0", "1.0000000000000002"], false, true),
+            (["0.0", "-0.0"], true, true),
+            (["100.5", "100.50000000000001"], false, false),
+            (["1", "1.0"], false, false),
+        ] {
+            assert_eq!([is_same("23.6", texts), is_same("23.7", texts)], [old, now], "{texts:?}");
+        }
+    }
 
     #[test]
     fn a_node_takes_sixteen_bytes() {

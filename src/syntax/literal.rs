@@ -71,17 +71,24 @@ impl Literal {
     /// (`docs/reference/classad-language.md` 10.4): same kind; reals within 2.2e-16 (the distance from 1 to the next
     /// double) of each other, NaN equal to NaN.
     pub fn same_as(&self, other: &Literal) -> bool {
+        self.same_within(other, f64::EPSILON)
+    }
+
+    /// As [`Literal::same_as`], with another distance of reals that count as equal.
+    pub(crate) fn same_within(&self, other: &Literal, distance: f64) -> bool {
         match (self, other) {
             (Literal::Undefined, Literal::Undefined) | (Literal::Error, Literal::Error) => true,
             (Literal::Bool(a), Literal::Bool(b)) => a == b,
             (Literal::Int(a), Literal::Int(b)) => a == b,
             (Literal::Str(a), Literal::Str(b)) => a == b,
             (Literal::AbsTime(a), Literal::AbsTime(b)) => a == b,
-            (Literal::Suffixed(a, suffix), Literal::Suffixed(b, other)) => suffix == other && a.same_as(b),
+            (Literal::Suffixed(a, suffix), Literal::Suffixed(b, other)) => {
+                suffix == other && a.same_within(b, distance)
+            }
             (Literal::Real(a), Literal::Real(b))
             | (Literal::RelTime(a), Literal::RelTime(b))
             | (Literal::OldRelTime(a), Literal::OldRelTime(b)) => {
-                a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= f64::EPSILON
+                a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= distance
             }
             _ => false,
         }

@@ -3,13 +3,14 @@
 use serde_json::{Map, Value as Json, json};
 
 use super::{bytes, optional, text};
+use classmate::Semantics;
 use classmate_config::internal::config::expand::ExpandError;
 use classmate_config::{Config, Context, TextFiles};
 
-pub(super) fn answers(case: &Json) -> Result<Json, String> {
+pub(super) fn answers(case: &Json, semantics: Semantics) -> Result<Json, String> {
     let word =
         |key: &str| Ok::<_, String>(optional(case, key)?.map(|word| String::from_utf8_lossy(&word).into_owned()));
-    let mut context = Context::default();
+    let mut context = Context { semantics, defaults: semantics.series(), ..Context::default() };
     if let Some(subsystem) = word("subsystem")? {
         context.subsystem = subsystem;
     }

@@ -58,8 +58,8 @@ pub fn answer_in(semantics: Semantics, kind: Kind, line: &[u8]) -> Json {
     let answers = match kind {
         Kind::Eval => eval::answers(&case, semantics),
         Kind::Ads => ads::answers(&case, semantics),
-        Kind::Util => util::answers(&case),
-        Kind::Config => config::answers(&case),
+        Kind::Util => util::answers(&case, semantics),
+        Kind::Config => config::answers(&case, semantics),
         Kind::Quotas => quotas::answers(&case),
         Kind::Dirac => dirac::answers(&case),
         Kind::Slurm => slurm::answers(&case),

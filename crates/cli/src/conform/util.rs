@@ -8,10 +8,10 @@ use classmate::internal::eval::references::{Naming, external, internal};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::quote::{quoted, unquoted};
-use classmate::{EvalOptions, Expr, Flattened, Inlining, Name, Text, Value, flatten};
+use classmate::{EvalOptions, Expr, Flattened, Inlining, Name, Semantics, Text, Value, flatten};
 
-pub(super) fn answers(case: &Json) -> Result<Json, String> {
-    let settings = settings(case)?;
+pub(super) fn answers(case: &Json, semantics: Semantics) -> Result<Json, String> {
+    let settings = EvalOptions { semantics, ..settings(case)? };
     let operation = String::from_utf8_lossy(&input(case, "op")?).into_owned();
     match operation.as_str() {
         "flatten" => flattened(case, &settings),
