@@ -14,6 +14,7 @@ use crate::eval::scope::Scope;
 use crate::eval::walk::{AdSide, Spot, Target, Via, Walk};
 use crate::name::{Name, known};
 use crate::plural::counted;
+use crate::semantics::{Semantics, VersionRule};
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, base_of};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::value::{Type, Value};
@@ -438,7 +439,12 @@ impl CauseSearch<'_, '_> {
         if class == Bad::Error {
             self.descend(&parts, Bad::Undefined);
         }
-        let reason = match reason(function, &arguments, self.walk.scope().settings) {
+        let settings = self.walk.scope().settings;
+        let is_old = |semantics: Semantics| semantics.is_old(VersionRule::VersionCase);
+        let own = if settings.semantics.is_advertised() { spot.tree.semantics } else { settings.semantics };
+        let other_case = (is_old(own) && !builtin::version::is_spelled(function.name, site.name))
+            .then(|| format!("HTCondor before 25.13 knows only the spelling `{}`", function.name));
+        let reason = match other_case.or_else(|| reason(function, &arguments, settings)) {
             Some(why) => Reason::Argument(function, why),
             None => Reason::Function(function, arguments, class.kind()),
         };
@@ -476,6 +482,15 @@ mod tests {
     fn a_defined_value_needs_no_explanation() {
         assert!(causes("[]", None, "1 + 1").is_empty());
         assert!(causes("[]", None, "nosuch =?= undefined").is_empty());
+    }
+
+    #[test]
+    fn a_spelling_that_a_version_does_not_know_is_told() {
+        let settings = EvalOptions { semantics: "25.12".parse().unwrap(), ..EvalOptions::default() };
+        let (ad, expr) = (ClassAd::new(), crate::parse_expr(b"versiongt(\"2\", \"1\")").unwrap());
+        let causes = explain(Scope::new(&ad, &settings), &expr);
+        let told: Vec<String> = causes.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["in `versiongt(\"2\",\"1\")`, HTCondor before 25.13 knows only the spelling `versionGT`"]);
     }
 
     #[test]

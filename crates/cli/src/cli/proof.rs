@@ -107,11 +107,16 @@ struct RefutingAds {
     values: Vec<String>,
 }
 
+/// Tests whether a version has the language that proofs are about.
+fn is_of_proofs(semantics: Semantics) -> bool {
+    semantics.language() == Semantics::default()
+}
+
 pub(super) fn run(arguments: &ProofArguments, streams: Streams) -> Result<ExitCode, Failure> {
-    if language::chosen() != Semantics::default() {
+    if !is_of_proofs(language::chosen()) {
         let message =
             format!("a proof is about the language of {}, not of {}", Semantics::default(), language::chosen());
-        return Err(Failure::input(message).help("remove --semantics"));
+        return Err(Failure::input(message).help("use --semantics latest"));
     }
     let is_pair = !matches!(arguments.relation, Relation::Always | Relation::Never);
     if is_pair != arguments.second.is_some() {
@@ -144,7 +149,7 @@ fn of_config(path: &Path, variable: &str, streams: Streams) -> Result<Expr, Fail
 
 /// Returns true if two conditions are proven to be true for the same ads.
 pub(super) fn is_equal(first: &Expr, second: &Expr) -> bool {
-    language::chosen() == Semantics::default() && prove(Relation::Equal, first, Some(second)).answer == "proven"
+    is_of_proofs(language::chosen()) && prove(Relation::Equal, first, Some(second)).answer == "proven"
 }
 
 fn prove(relation: Relation, first: &Expr, second: Option<&Expr>) -> Proof {

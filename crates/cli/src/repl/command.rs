@@ -195,7 +195,7 @@ fn semantics(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
             session.start.options.semantics = semantics;
             Vec::new()
         }
-        Err(error) => problem(format!("{error}\n  = help: expected a series such as 23.0, or `latest`")),
+        Err(error) => problem(format!("{error}\n  = help: expected a series such as 23.0, `latest`, or `advertised`")),
     }
 }
 
