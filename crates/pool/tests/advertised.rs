@@ -6,7 +6,7 @@
 
 use classmate::{ClassAd, EvalOptions, Format, ParseOptions, Reader, Scope, Semantics, parse_expr};
 use classmate_pool::Snapshot;
-use classmate_pool::internal::negotiate::{CycleOptions, Matcher, PreparedPool};
+use classmate_pool::internal::negotiate::{CycleOptions, Matcher, PreparedPool, Purpose};
 
 const SLOT: &str =
     "MyType = \"Machine\"\nCpus = 1\nMemory = 4096\nDisk = 1000\nState = \"Unclaimed\"\nActivity = \"Idle\"";
@@ -33,9 +33,13 @@ fn matched(negotiator: &str, slots: &[(&str, &str)], jobs: &[(&str, &str)]) -> V
     };
     let negotiator: Semantics = negotiator.parse().unwrap();
     snapshot.config = snapshot.config.read_as(negotiator.advertised());
+    // The slots may be in the snapshot or beside it.
+    let rest = Snapshot { slots: Vec::new(), ..snapshot.clone() };
+    let beside = || PreparedPool::prepare(&rest, snapshot.slots.clone(), Purpose::Cycle, &mut ());
     let by = |matcher| {
         let options = CycleOptions { matcher, ..CycleOptions::default() };
-        let cycle = PreparedPool::new(&snapshot).and_then(|mut pool| pool.negotiate(options)).unwrap();
+        let pool = if matcher == Matcher::Reference { beside() } else { PreparedPool::new(&snapshot) };
+        let cycle = pool.and_then(|mut pool| pool.negotiate(options)).unwrap();
         let matches = cycle.outcome.matches.iter();
         matches.map(|found| format!("{} {}", found.cluster, found.slot)).collect::<Vec<_>>()
     };

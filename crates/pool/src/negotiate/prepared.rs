@@ -286,7 +286,7 @@ impl<'s> ChargedPool<'s> {
     /// Prepares the rest: submitters, queue, pool size, quotas and annotations.
     pub(crate) fn prepare(self, observer: &mut dyn CycleObserver) -> Result<PreparedPool<'s>, ConfigError> {
         let Self { snapshot, rules, mut slots, ignored, policy, size, unlisted } = self;
-        let mut settings = snapshot.settings();
+        let mut settings = snapshot.settings_over(&slots);
         observer.phase_started("queue");
         let (submitters, mut queue, known_jobs) = queue(snapshot, &slots, &rules, &*policy, &settings);
         queue.unlisted = unlisted;

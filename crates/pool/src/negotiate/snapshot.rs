@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::accountant::AccountantLog;
 use crate::pool::ad_reader::AdReader;
+use crate::pool::slot::Slot;
 use crate::priority::Policy;
 use crate::priority::ranking::ServiceOrder;
-use classmate::Semantics;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::builtin::user_map::{UserMap, UserMaps};
 use classmate::internal::eval::scope::EvalOptions;
@@ -77,30 +77,29 @@ impl Snapshot {
         self.policy.ranking(&self.slots, &self.jobs, &self.settings())
     }
 
-    /// The version for evaluations: that of each ad only if some ad has another one than the negotiator.
-    fn semantics(&self) -> Semantics {
-        let chosen = self.config.semantics();
-        if !chosen.is_advertised() {
-            return chosen;
-        }
-        let is_alike = |value: &Attribute| {
-            value.tree().is_none_or(|tree| chosen.alone().differences(tree.semantics).next().is_none())
-        };
-        let parts = |ad| std::iter::successors(Some(ad), |ad: &&ClassAd| ad.chained().map(|parent| &**parent));
-        let ads = self.slots.iter().chain(&self.jobs).chain(self.submitters.iter().flatten());
-        let mut attributes = ads.flat_map(parts).flat_map(ClassAd::attributes);
-        if attributes.all(|(_, value)| is_alike(value)) { chosen.alone() } else { chosen }
-    }
-
     /// Clock, seed and version for evaluations.
     pub fn settings(&self) -> EvalOptions {
         EvalOptions {
             now: self.now,
             seed: self.seed,
-            semantics: self.semantics(),
+            semantics: self.config.semantics(),
             maps: Arc::clone(&self.maps),
             ..EvalOptions::default()
         }
+    }
+
+    /// The settings for a cycle over slots, which is faster if the ads do not have several versions.
+    pub(crate) fn settings_over(&self, slots: &[Slot]) -> EvalOptions {
+        let settings = self.settings();
+        let chosen = settings.semantics;
+        let is_alike = |value: &Attribute| {
+            value.tree().is_none_or(|tree| chosen.alone().differences(tree.semantics).next().is_none())
+        };
+        let parts = |ad| std::iter::successors(Some(ad), |ad: &&ClassAd| ad.chained().map(|parent| &**parent));
+        let ads = slots.iter().map(|slot| &slot.ad).chain(&self.jobs).chain(self.submitters.iter().flatten());
+        let mut attributes = ads.flat_map(parts).flat_map(ClassAd::attributes);
+        let is_one = chosen.is_advertised() && attributes.all(|(_, value)| is_alike(value));
+        EvalOptions { semantics: if is_one { chosen.alone() } else { chosen }, ..settings }
     }
 }
 

@@ -14,6 +14,8 @@ use classmate::Semantics;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::name::{Key, Name};
 use classmate::internal::program::table::closure;
+use classmate::internal::semantics::OLDEST;
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::print::Style;
 
 /// The attributes of an ad, its chained parents not counted, and the addresses of their expressions; 0 for a constant.
@@ -113,10 +115,13 @@ impl<'j> Autoclusters<'j> {
             let next = self.texts.len() as u32;
             *self.texts.entry((text(), semantics)).or_insert(next)
         };
-        match job.lookup(name).and_then(Attribute::tree) {
+        let value = job.lookup(name);
+        match value.and_then(Attribute::tree) {
             Some(tree) => {
                 *self.trees.entry(Arc::as_ptr(tree) as usize).or_insert_with(|| number(tree.semantics.language()))
             }
+            // `relTime("1:30")` has the same text in all versions.
+            None if matches!(value, Some(Attribute::Literal(Literal::OldRelTime(_)))) => number(Semantics::of(OLDEST)),
             None => number(Semantics::default()),
         }
     }
@@ -213,6 +218,7 @@ impl<'s> Neighbours<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use classmate::ParseOptions;
 
     fn numbers(significant: &[&str], jobs: &[&str]) -> Vec<u32> {
         let mut set = Significant::default();
@@ -262,6 +268,19 @@ mod tests {
     #[test]
     fn values_are_compared_as_written() {
         assert_eq!(numbers(&["a"], &["[a = 2]", "[a = 1 + 1]", "[a = 2.0]", "[a = \"2\"]"]), [1, 2, 3, 4]);
+    }
+
+    /// `relTime("1:30")` was a relative time until 23.6, and is the real 90.0 since.
+    #[test]
+    fn values_of_other_versions_are_not_equal_because_their_text_is() {
+        let mut set = Significant::default();
+        set.insert(Name::new("a"));
+        let jobs = ["23.0", "25.14", "23.6", "24.0"].map(|series| {
+            let options = ParseOptions { semantics: series.parse().unwrap(), ..ParseOptions::default() };
+            ClassAd::parse_with("[a = relTime(\"1:30\")]", &options).unwrap()
+        });
+        let mut clusters = Autoclusters::new(&set);
+        assert_eq!(jobs.each_ref().map(|job| clusters.of(job)), [1, 2, 1, 2]);
     }
 
     #[test]
