@@ -1,12 +1,14 @@
 //! One expression in all series: where its meaning changes.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::defects::{VersionDefect, defects};
 use super::{DifferenceSeverity, VersionDifference, VersionReading, VersionText, compare, compare_alone};
 use super::{TextComparison, VersionAds};
 use classmate::internal::semantics::{DOCUMENTED, RULES};
-use classmate::{EvalOptions, Semantics};
+use classmate::{EvalOptions, Semantics, Series};
 
 /// Consecutive series that read a text alike.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,9 +78,13 @@ pub fn survey(
     settings: &EvalOptions,
     ads: Option<VersionAds<'_>>,
 ) -> VersionSurvey {
-    let between = DOCUMENTED.into_iter().filter(|series| from.series() < *series && *series < to.series());
-    let versions: Vec<Semantics> =
-        [from].into_iter().chain(between.map(Semantics::of)).chain((from != to).then_some(to)).collect();
+    // The recorded series, and those on both sides of each boundary.
+    let before = |series: Series| Series::new(series.major, series.minor.saturating_sub(1));
+    let boundaries = RULES.iter().flat_map(|change| [before(change.since), change.since]);
+    let is_between = |series: &Series| from.series() < *series && *series < to.series();
+    let between: BTreeSet<Series> = DOCUMENTED.into_iter().chain(boundaries).filter(is_between).collect();
+    let between = between.into_iter().map(Semantics::of);
+    let versions: Vec<Semantics> = [from].into_iter().chain(between).chain((from != to).then_some(to)).collect();
     let pair = |versions| match ads {
         Some(ads) => compare(text, versions, settings, ads),
         None => compare_alone(text, versions, settings),

@@ -17,7 +17,7 @@ use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalOptions, Format, Name, ParseOptions, Reader, Semantics, Series};
 use classmate_config::Config;
 use classmate_config::internal::config::knob::{self, KnobKind};
-use classmate_config::internal::config::series::DefaultChange;
+use classmate_config::internal::config::series::ChangedReleases;
 use classmate_config::internal::config::{ConfigError, series};
 use classmate_pool::Snapshot;
 
@@ -42,11 +42,11 @@ pub struct PlacedDifference {
 pub struct VariableChange {
     /// The variable.
     pub name: &'static str,
-    /// The first release with the change.
-    pub since: &'static str,
-    /// The default before; `None` if the variable did not exist.
+    /// The release with the change.
+    pub since: String,
+    /// The default in the first version; `None` if the variable has no effect there.
     pub before: Option<&'static str>,
-    /// The default since; `None` if the variable has no effect any more.
+    /// The default in the second version; `None` if the variable has no effect there.
     pub after: Option<&'static str>,
     /// The place where the configuration sets the variable.
     pub set_at: Option<String>,
@@ -57,8 +57,10 @@ pub struct VariableChange {
 /// A change of the negotiator without a variable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BehaviorChange {
-    /// The first release with the change.
-    pub since: &'static str,
+    /// The release with the change.
+    pub since: String,
+    /// True if the first version has the change, and the second does not.
+    pub undone: bool,
     /// The change, with HTCondor's tickets.
     pub change: String,
 }
@@ -244,29 +246,29 @@ pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptio
 pub fn variables(config: &Config, [from, to]: [Series; 2]) -> Vec<VariableChange> {
     let mut found: Vec<VariableChange> = Vec::new();
     // Daemons read a variable before its entry, with the same default.
-    let is_between = |change: &&DefaultChange| !change.entry_only && !change.is_in(from) && change.is_in(to);
-    for change in series::changes().iter().filter(is_between) {
-        let set_at = config.definition(change.name.as_bytes()).and_then(|found| found.place).map(ToString::to_string);
-        let after = if change.gone { None } else { series::default_in(change.since, change.name) };
-        // Of several changes, the first default and the last.
-        if let Some(known) = found.iter_mut().find(|known| known.name == change.name) {
-            (known.since, known.after) = (change.release, after);
+    for change in series::changes().iter().filter(|change| !change.entry_only) {
+        let name = change.name;
+        let Some(since) = change.releases.between(from, to) else { continue };
+        // Of several changes, the last between the two.
+        if let Some(known) = found.iter_mut().find(|known| known.name == name) {
+            known.since = since;
             continue;
         }
-        let (name, since, concerns) = (change.name, change.release, change.concerns.as_str());
-        found.push(VariableChange { name, since, before: change.old, after, set_at, concerns });
+        let [before, after] = [from, to].map(|series| series::default_in(series, name));
+        let set_at = config.definition(name.as_bytes()).and_then(|found| found.place).map(ToString::to_string);
+        found.push(VariableChange { name, since, before, after, set_at, concerns: &change.concerns });
     }
     // A changed default of a variable that is set has no effect.
-    found.retain(|change| change.set_at.is_none() || change.after.is_none());
+    found.retain(|change| change.set_at.is_none() || change.before.is_none() || change.after.is_none());
     found
 }
 
 /// The changes of the negotiator between two series.
 pub fn behavior([from, to]: [Series; 2]) -> Vec<BehaviorChange> {
     let changes = records(include_str!("behavior.txt")).filter_map(|record| {
-        let mut numbers = record.name.split('.').map_while(|number| number.parse().ok());
-        let since = Series::new(numbers.next()?, numbers.next()?);
-        (from < since && since <= to).then_some(BehaviorChange { since: record.name, change: record.about })
+        let releases = ChangedReleases::read(record.name, &record)?;
+        let since = releases.between(from, to)?;
+        Some(BehaviorChange { since, undone: !releases.is_in(to), change: record.about })
     });
     changes.collect()
 }
@@ -281,6 +283,8 @@ pub fn matches(before: &Snapshot, after: &Snapshot) -> Result<Difference, Config
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::versions::DifferenceSeverity;
 
@@ -316,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_configuration_is_compared_with_its_defaults() {
-        let text = b"START = Memory > 2G\nMAX_X_LOG = 10M\nNEGOTIATOR_SCHEDDS_ARE_SUBMITTERS = true\nCURB_MATCHMAKING = false\nSLOT_WEIGHT = versiongt(a, b) ? 1 : 2\n";
+        let text = b"START = Memory > 2G\nMAX_X_LOG = 10M\nNEGOTIATOR_SCHEDDS_ARE_SUBMITTERS = true\nCURB_MATCHMAKING = false\nSLOT_WEIGHT = versiongt(a, b) ? 1 : 2\nKEEP_DATA_CLAIM_IDLE = 60\n";
         let config = Config::parse("c", text).unwrap();
         let found = of_config(&config, versions("10.0", "25.14"), &EvalOptions::default());
         let shown: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line, one.difference.severity)).collect();
@@ -329,15 +333,77 @@ mod tests {
         let of = |name: &str| changes.iter().find(|change| change.name == name);
         assert_eq!(of("NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS").unwrap().set_at.as_deref(), Some("c:3:1"));
         assert_eq!(of("CURB_MATCHMAKING"), None);
+        // It had no effect before.
+        let leftovers = of("KEEP_DATA_CLAIM_IDLE").unwrap();
+        assert_eq!((leftovers.before, leftovers.set_at.as_deref()), (None, Some("c:6:1")));
         let disk = of("MODIFY_REQUEST_EXPR_REQUESTDISK").unwrap();
-        assert_eq!((disk.before, disk.since), (Some("quantize(RequestDisk,{1024})"), "25.12.2"));
+        assert_eq!((disk.before, disk.since.as_str()), (Some("quantize(RequestDisk,{1024})"), "25.12.2"));
         assert!(variables(&config, [Series::new(25, 13), Series::new(25, 14)]).is_empty());
     }
 
+    /// Late releases of 24.12 and 25.0 have the default of 25.7.2; those of 25.1 to 25.6 do not.
     #[test]
-    fn changes_of_the_negotiator_are_those_after_the_first_version() {
-        let since = |from, to| behavior([from, to]).into_iter().map(|change| change.since).collect::<Vec<_>>();
-        assert_eq!(since(Series::new(24, 0), Series::new(25, 10)), ["24.2", "25.8.2", "25.10.1"]);
-        assert!(since(Series::new(25, 12), Series::new(25, 14)).is_empty());
+    fn a_default_of_late_releases_is_reported_where_it_appears_and_where_it_is_lost() {
+        let old = Some("quantize(RequestDisk,{1024})");
+        let late = Some("quantize(RequestDisk,{Target.DiskQuantum?:1024})");
+        let new = Some("quantize(RequestDisk - $(CATALOG_SPACE),{Target.DiskQuantum?:1024})");
+        for (from, to, expected) in [
+            ("24.0", "25.0", Some(("24.12", old, late))),
+            ("24.12", "25.0", None),
+            ("24.12", "25.5", Some(("25.1", late, old))),
+            ("25.0", "25.5", Some(("25.1", late, old))),
+            ("25.0", "25.7", None),
+            ("25.5", "25.7", Some(("25.7.2", old, late))),
+            ("25.0", "25.14", Some(("25.12.2", late, new))),
+            // Back.
+            ("25.0", "24.0", Some(("24.12", late, old))),
+            ("25.5", "24.12", Some(("25.1", old, late))),
+            ("25.14", "24.0", Some(("25.12.2", new, old))),
+        ] {
+            let changes = variables(&Config::default(), versions(from, to).map(Semantics::series));
+            let found = changes.iter().find(|change| change.name == "MODIFY_REQUEST_EXPR_REQUESTDISK");
+            let found = found.map(|change| (change.since.as_str(), change.before, change.after));
+            assert_eq!(found, expected, "{from} to {to}");
+        }
+    }
+
+    /// All pairs of series: a variable is reported if and only if its default differs.
+    #[test]
+    fn every_default_that_differs_is_reported_and_no_other() {
+        let names: BTreeSet<&str> =
+            series::changes().iter().filter(|change| !change.entry_only).map(|change| change.name).collect();
+        let all: Vec<Series> = [10, 23, 24, 25]
+            .into_iter()
+            .flat_map(|major| (0..15).map(move |minor| (major, minor)))
+            .map(|(major, minor)| Series::new(major, minor))
+            .collect();
+        for from in &all {
+            for to in &all {
+                let changes = variables(&Config::default(), [*from, *to]);
+                let found: BTreeSet<&str> = changes.iter().map(|change| change.name).collect();
+                let differ = |name: &str| series::default_in(*from, name) != series::default_in(*to, name);
+                assert_eq!(found, names.iter().copied().filter(|name| differ(name)).collect(), "{from} to {to}");
+                for change in changes {
+                    let mut numbers = change.since.split('.').map_while(|number| number.parse().ok());
+                    let since = Series::new(numbers.next().unwrap(), numbers.next().unwrap());
+                    assert!(from.min(to) < &since && &since <= from.max(to), "{change:?} from {from} to {to}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn changes_of_the_negotiator_are_those_of_one_version_alone() {
+        let since = |from, to| {
+            let found = behavior(versions(from, to).map(Semantics::series)).into_iter();
+            found.map(|change| (change.since, change.undone)).collect::<Vec<_>>()
+        };
+        let is = |undone: bool, all: &[&str]| all.iter().map(|one| ((*one).to_owned(), undone)).collect::<Vec<_>>();
+        assert_eq!(since("24.0", "25.10"), is(false, &["25.8.2", "25.10.1"]));
+        assert_eq!(since("23.0", "25.8"), is(false, &["24.2", "25.8.2"]));
+        assert_eq!(since("23.10", "24.0"), is(false, &["24.0"]));
+        assert_eq!(since("24.0", "24.1"), is(true, &["24.1"]));
+        assert_eq!(since("25.10", "24.0"), is(true, &["25.8.2", "25.10.1"]));
+        assert!(since("25.12", "25.14").is_empty());
     }
 }

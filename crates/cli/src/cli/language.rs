@@ -24,7 +24,7 @@ const ADVERTISED: &str = "with `advertised` or `advertised:24.0`, each ad has it
 pub(super) fn parse_version(text: &str) -> Result<Semantics, String> {
     match text.parse::<Semantics>() {
         Ok(semantics) if !semantics.is_advertised() => Ok(semantics),
-        Ok(_) => Err(expected()),
+        Ok(_) => Err(format!("`advertised` is not one version\n{}", expected())),
         Err(error) => Err(format!("{error}\n{}", expected())),
     }
 }

@@ -8,6 +8,7 @@ use crate::cli::pool::PoolFiles;
 use crate::cli::settings::of_files;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, World, language, print_result};
 use crate::report::versions as report;
+use classmate::internal::format::advertised;
 use classmate::internal::semantics::{LATEST, OLDEST};
 use classmate::internal::syntax::token::Quoting;
 use classmate::{EvalOptions, Semantics};
@@ -63,14 +64,14 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
     }
     let settings = arguments.world.settings();
     if detect(path)? == FileKind::Config {
-        let versions = versions(arguments, None)?;
+        let versions = versions(arguments, None);
         let config = language::within(versions[1], || of_files(&[path.to_owned()]))?.whole(streams.err)?;
         let expressions = upgrade::of_config(&config, versions, &settings);
         let variables = upgrade::variables(&config, versions.map(Semantics::series));
         return show(arguments, &Upgrade { expressions, variables, ..Upgrade::new(versions) }, streams);
     }
     let text = input::open(path)?.text()?;
-    let versions = versions(arguments, advertised(&text))?;
+    let versions = versions(arguments, oldest_advertised(&text));
     let expressions = of_ads(path, &text, versions, &settings)?;
     show(arguments, &Upgrade { expressions, ..Upgrade::new(versions) }, streams)
 }
@@ -81,24 +82,13 @@ fn show(arguments: &VersionsArguments, found: &Upgrade, streams: Streams) -> Res
 }
 
 /// The versions to compare.
-fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> Result<[Semantics; 2], Failure> {
-    let from = arguments.from.or(advertised).unwrap_or(Semantics::of(OLDEST));
-    if from.series() > arguments.to.series() {
-        let message = format!("the first version, {from}, is newer than the last, {}", arguments.to);
-        return Err(Failure::input(message).help("exchange --from and --to"));
-    }
-    Ok([from, arguments.to])
+fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> [Semantics; 2] {
+    [arguments.from.or(advertised).unwrap_or(Semantics::of(OLDEST)), arguments.to]
 }
 
 /// The oldest version that ads advertise.
-fn advertised(text: &[u8]) -> Option<Semantics> {
-    const MARK: &[u8] = b"$CondorVersion: ";
-    let found = memchr::memmem::find_iter(text, MARK).filter_map(|at| {
-        let rest = &text[at + MARK.len()..];
-        let end = rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'.').unwrap_or(rest.len());
-        std::str::from_utf8(&rest[..end]).ok()?.parse::<Semantics>().ok()
-    });
-    found.min_by_key(|version| version.series())
+fn oldest_advertised(text: &[u8]) -> Option<Semantics> {
+    advertised(text).min_by_key(|version| version.series())
 }
 
 fn of_ads(
@@ -113,7 +103,8 @@ fn of_ads(
 
 fn expression(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
-    let versions = versions(arguments, None)?;
+    let mut versions = versions(arguments, None);
+    versions.sort_by_key(|version| version.series());
     let mut notes = Notes::default();
     let mut ad = |path: &PathBuf| input::ad(path, 1, &settings, &mut notes);
     let my = arguments.my.as_ref().map(&mut ad).transpose()?;
@@ -144,8 +135,8 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
             texts.push((file.clone(), input::open(&file)?.text()?));
         }
     }
-    let advertised = texts.iter().filter_map(|(_, text)| advertised(text)).min_by_key(|version| version.series());
-    let versions = versions(arguments, advertised)?;
+    let oldest = texts.iter().filter_map(|(_, text)| oldest_advertised(text)).min_by_key(|version| version.series());
+    let versions = versions(arguments, oldest);
     let mut notes = Notes::default();
     let before = read(path, versions[0], &mut Notes::default(), streams)?;
     let after = read(path, versions[1], &mut notes, streams)?;

@@ -79,22 +79,21 @@ pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result
     }
     if !found.variables.is_empty() {
         writeln!(out)?;
-        let mut table = Table::new(["VARIABLE", "SINCE", "DEFAULT BEFORE", "DEFAULT AFTER", "CONCERNS"], &[]);
+        let mut table = Table::new(["VARIABLE", "CHANGED IN", "DEFAULT BEFORE", "DEFAULT AFTER", "CONCERNS"], &[]);
+        let default = |text: Option<&str>| text.unwrap_or("does not exist").to_owned();
         for one in &found.variables {
-            let after = match (one.after, &one.set_at) {
-                (Some(after), _) => after.to_owned(),
-                (None, Some(place)) => format!("no effect, but set at {place}"),
-                (None, None) => "no effect".to_owned(),
-            };
-            let before = one.before.unwrap_or("did not exist").to_owned();
-            table.row(vec![one.name.to_owned(), one.since.to_owned(), before, after, one.concerns.to_owned()]);
+            let set = one.set_at.as_ref().map(|place| format!(" (set at {place})")).unwrap_or_default();
+            let after = format!("{}{set}", default(one.after));
+            let concerns = one.concerns.to_owned();
+            table.row(vec![one.name.to_owned(), one.since.clone(), default(one.before), after, concerns]);
         }
         table.write(out, color)?;
     }
     if !found.behavior.is_empty() {
         writeln!(out, "\nChanges of the negotiator, which `--semantics` does not imitate:")?;
         for one in &found.behavior {
-            writeln!(out, "  {}: {}", one.since, one.change)?;
+            let undone = if one.undone { format!(", not in {to}") } else { String::new() };
+            writeln!(out, "  {}{undone}: {}", one.since, one.change)?;
         }
     }
     if let Some(difference) = &found.matches {

@@ -19,6 +19,7 @@ use super::name_list::{has_no_default, names};
 use super::series;
 use super::setting::{leading_number, list_items};
 use super::statement::{self, Statement};
+use super::table;
 use super::{Config, ConfigError, Definition, Diagnostic, FoundValue, shown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
@@ -185,9 +186,9 @@ impl Checker<'_> {
     /// Reports a variable that the version of the configuration does not have.
     fn missing(&mut self, definition: &Definition<'_>) {
         let (name, series) = (self.config.bare(definition.name), self.config.semantics().series());
-        if let Some(change) = series::change(series, name).filter(|change| change.is_new()) {
+        if let Some(change) = series::change(series, name).filter(|change| change.is_missing_in(series)) {
             let message = format!("HTCondor {series} does not have `{}`", shown(definition.name));
-            let help = format!("it is new in HTCondor {}: remove the line", change.release);
+            let help = format!("it is new in HTCondor {}: remove the line", change.releases.first());
             self.found.push(definition.name_warning(message).code("unknown-knob").help(help));
         }
     }
@@ -275,20 +276,23 @@ impl Checker<'_> {
     /// Reports a name that is not a knob but looks like one.
     fn unknown(&mut self, name: &[u8], definition: &Definition<'_>) {
         let upper = name.to_ascii_uppercase();
-        if self.config.built_in(name).is_some() || has_no_default(&upper) || self.is_referenced(name) {
+        let is_known = self.config.built_in(name).is_some() || table::entry(&upper).is_some() || has_no_default(&upper);
+        if is_known || self.is_referenced(name) {
             return;
         }
-        let removal = series::change(self.config.semantics().series(), name);
-        if removal.is_some_and(|change| change.gone) {
-            return;
-        }
-        if let Some(now) = removed(&upper) {
+        let series = self.config.semantics().series();
+        let help = match (series::removal(name), removed(&upper)) {
+            (Some(change), _) if !change.releases.is_in(series) => return,
+            (Some(change), _) => {
+                Some(format!("it was removed in HTCondor {}: remove the line", change.releases.first()))
+            }
+            (None, Some("")) => Some("it was removed in an earlier version: remove the line".to_owned()),
+            (None, Some(now)) => Some(format!("it was replaced by `{now}`")),
+            (None, None) => None,
+        };
+        if let Some(help) = help {
             let [major, minor, patch] = VERSION;
             let message = format!("HTCondor {major}.{minor}.{patch} does not read `{}`", shown(name));
-            let help = match now {
-                "" => "it was removed in an earlier version: remove the line".to_owned(),
-                now => format!("it was replaced by `{now}`"),
-            };
             self.found.push(definition.name_warning(message).code("obsolete-knob").help(help));
             return;
         }
@@ -449,7 +453,11 @@ mod tests {
 
     /// Severity, place, message and help of what is found, one a line.
     fn found(text: &str) -> Vec<String> {
-        let config = Config::parse("c", text.as_bytes()).unwrap();
+        found_in("25.14", text)
+    }
+
+    fn found_in(series: &str, text: &str) -> Vec<String> {
+        let config = Config::parse("c", text.as_bytes()).unwrap().read_as(series.parse().unwrap());
         let line = |diagnostic: &Diagnostic| {
             let place =
                 diagnostic.place.as_ref().map(|place| format!("{}:{}", place.line, place.column)).unwrap_or_default();
@@ -646,6 +654,38 @@ mod tests {
         );
         assert_eq!(found("NEGOTIATOR.PRIORITY_HALFLIFE = 0").len(), 1);
         assert_eq!(found("LARGE.X_LIMIT = 5"), [""; 0]);
+    }
+
+    /// `docs/reference/versions.md` 6; of the first, only 10.0 and 10.9 were looked at.
+    #[test]
+    fn variables_that_a_version_does_not_have_are_told() {
+        let missing = |name: &str, series: &str, release: &str| {
+            let width = name.len();
+            vec![format!(
+                "warning 1:1+{width} HTCondor {series} does not have `{name}` [it is new in HTCondor {release}: remove the line]"
+            )]
+        };
+        for (name, series, release) in [
+            ("MATCH_WORKING_CM_SLOTS", "10.0", Some("10.9.0 or earlier")),
+            ("MATCH_WORKING_CM_SLOTS", "10.5", None),
+            ("MATCH_WORKING_CM_SLOTS", "10.9", None),
+            ("KEEP_DATA_CLAIM_IDLE", "25.9", Some("25.10.1")),
+            ("KEEP_DATA_CLAIM_IDLE", "25.10", None),
+            // Only their entries in the table are new.
+            ("NEGOTIATOR_NUM_THREADS", "10.1", None),
+            ("STARTD_ENFORCE_DISK_LIMITS", "24.0", None),
+        ] {
+            let expected = release.map(|release| missing(name, series, release)).unwrap_or_default();
+            assert_eq!(found_in(series, &format!("{name} = 1")), expected, "{name} in {series}");
+        }
+        let gone = "NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS = true";
+        assert_eq!(found_in("10.0", gone), [""; 0]);
+        assert_eq!(
+            found_in("10.9", gone),
+            [
+                "warning 1:1+33 HTCondor 25.14.1 does not read `NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS` [it was removed in HTCondor 10.9.0 or earlier: remove the line]"
+            ]
+        );
     }
 
     #[test]

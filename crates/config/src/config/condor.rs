@@ -439,7 +439,7 @@ impl Config {
     pub fn built_in(&self, name: &[u8]) -> Option<Definition<'_>> {
         let upper = name.to_ascii_uppercase();
         let entry = || match series::change(self.context.defaults, &upper) {
-            Some(change) => change.old.map(|old| (change.name, old)),
+            Some(change) => change.old.filter(|_| !change.in_code).map(|old| (change.name, old)),
             None => table::entry(&upper),
         };
         let definition =
@@ -621,7 +621,8 @@ mod tests {
             listed
         };
         for (name, expected) in [
-            ("NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS", [true, false, false]),
+            // Its default was in the code: the table of 10.0.9 does not have it.
+            ("NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS", [false, false, false]),
             ("ENABLE_CLAIMABLE_PARTITIONABLE_SLOTS", [false, true, true]),
             ("REMOVE_SIGNIFICANT_ATTRIBUTES", [false, false, true]),
             ("KEEP_DATA_CLAIM_IDLE", [false, false, true]),

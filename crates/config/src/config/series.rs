@@ -6,66 +6,100 @@ use std::sync::LazyLock;
 
 use super::table;
 use classmate::Series;
-use classmate::internal::records::records;
+use classmate::internal::records::{Record, records};
 use classmate::internal::semantics::LATEST;
+
+/// The releases that have a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedReleases {
+    /// The first release, and its series.
+    release: &'static str,
+    since: Series,
+    /// The newest series that does not have the change, if those between were not looked at.
+    lacking: Option<Series>,
+    /// Earlier series whose newest releases have the change too.
+    also: Vec<Series>,
+}
+
+impl ChangedReleases {
+    /// The first release, with `@lacking` and `@also` of a record.
+    pub fn read(release: &'static str, record: &Record) -> Option<Self> {
+        let series = |text: &str| {
+            let mut numbers = text.split('.').map_while(|number| number.parse().ok());
+            Some(Series::new(numbers.next()?, numbers.next()?))
+        };
+        let also = record.get("also").unwrap_or_default().split(' ').filter_map(series).collect();
+        Some(Self { release, since: series(release)?, lacking: record.get("lacking").and_then(series), also })
+    }
+
+    /// Tests whether a series has the change.
+    pub fn is_in(&self, series: Series) -> bool {
+        series >= self.since || self.also.contains(&series)
+    }
+
+    /// Tests whether a series was not looked at.
+    pub fn is_unknown_in(&self, series: Series) -> bool {
+        self.lacking.is_some_and(|lacking| lacking < series && series < self.since)
+    }
+
+    /// The first release, as text.
+    pub fn first(&self) -> String {
+        let unsure = if self.lacking.is_some() { " or earlier" } else { "" };
+        format!("{}{unsure}", self.release)
+    }
+
+    /// The release or series that has the change, or is the first without it, between two series of which only one has it.
+    pub fn between(&self, one: Series, other: Series) -> Option<String> {
+        let (low, high) = (one.min(other), one.max(other));
+        if self.is_in(low) == self.is_in(high) {
+            return None;
+        }
+        if self.since <= high {
+            return Some(self.first());
+        }
+        let mut passed = self.also.iter().filter(|series| low <= **series && **series <= high);
+        if self.is_in(high) {
+            return passed.next().map(ToString::to_string);
+        }
+        passed.next_back().map(|last| Series::new(last.major, last.minor + 1).to_string())
+    }
+}
 
 /// A change of the default of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultChange {
     /// The variable.
     pub name: &'static str,
-    /// The first release with the new default.
-    pub release: &'static str,
-    /// Its series.
-    pub since: Series,
+    /// The releases with the new default.
+    pub releases: ChangedReleases,
     /// The default before; `None` if the variable did not exist.
     pub old: Option<&'static str>,
     /// The present default, if it is not in the table of defaults.
     pub new: Option<&'static str>,
+    /// True if the defaults are in HTCondor's code, not in its table of defaults.
+    pub in_code: bool,
     /// True if the variable has had no effect since.
     pub gone: bool,
     /// True if only the entry in the table of defaults is new: daemons read the variable before.
     pub entry_only: bool,
-    /// Earlier series whose newest releases have the change too.
-    pub also: Vec<Series>,
     /// The subject of the variable.
     pub concerns: String,
 }
 
 impl DefaultChange {
-    /// Tests whether a series has the change.
-    pub fn is_in(&self, series: Series) -> bool {
-        series >= self.since || self.also.contains(&series)
-    }
-
-    /// Tests whether the variable did not exist before.
-    pub fn is_new(&self) -> bool {
-        self.old.is_none() && !self.entry_only
+    /// Tests whether a series certainly does not have the variable.
+    pub fn is_missing_in(&self, series: Series) -> bool {
+        self.old.is_none() && !self.entry_only && !self.releases.is_in(series) && !self.releases.is_unknown_in(series)
     }
 }
 
 static CHANGES: LazyLock<Vec<DefaultChange>> = LazyLock::new(|| {
     let changes = records(include_str!("data/defaults-history.txt")).filter_map(|record| {
-        let series = |text: &str| {
-            let mut numbers = text.split('.').map_while(|number| number.parse().ok());
-            Some(Series::new(numbers.next()?, numbers.next()?))
-        };
-        let release = record.get("since")?;
-        let since = series(release)?;
-        let also = record.get("also").unwrap_or_default().split(' ').filter_map(series).collect();
+        let releases = ChangedReleases::read(record.get("since")?, &record)?;
         let (old, new) = (record.get("old"), record.get("new"));
-        let (gone, entry_only) = (record.get("gone").is_some(), record.get("entry").is_some());
-        Some(DefaultChange {
-            name: record.name,
-            release,
-            since,
-            old,
-            new,
-            gone,
-            entry_only,
-            also,
-            concerns: record.about,
-        })
+        let has = |field| record.get(field).is_some();
+        let (in_code, gone, entry_only) = (has("code"), has("gone"), has("entry"));
+        Some(DefaultChange { name: record.name, releases, old, new, in_code, gone, entry_only, concerns: record.about })
     });
     changes.collect()
 });
@@ -80,7 +114,12 @@ pub fn change(series: Series, name: &[u8]) -> Option<&'static DefaultChange> {
     if series >= LATEST {
         return None;
     }
-    changes().iter().find(|change| change.name.as_bytes().eq_ignore_ascii_case(name) && !change.is_in(series))
+    changes().iter().find(|change| change.name.as_bytes().eq_ignore_ascii_case(name) && !change.releases.is_in(series))
+}
+
+/// The change after which a variable has no effect any more, if there is one.
+pub fn removal(name: &[u8]) -> Option<&'static DefaultChange> {
+    changes().iter().find(|change| change.gone && change.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
 /// The default of a variable in a series; `None` if the variable does not exist there, or has no default.
@@ -117,7 +156,12 @@ mod tests {
         assert_eq!(changes().len(), 18);
         for change in changes() {
             assert!(!change.concerns.is_empty(), "{}", change.name);
-            assert_ne!(change.old, default_in(change.since, change.name).filter(|_| !change.gone), "{}", change.name);
+            assert_ne!(
+                change.old,
+                default_in(change.releases.since, change.name).filter(|_| !change.gone),
+                "{}",
+                change.name
+            );
         }
     }
 }
