@@ -28,6 +28,7 @@ mod man;
 mod matching;
 mod negotiate;
 mod output;
+mod pager;
 mod policy;
 mod pool;
 mod proof;

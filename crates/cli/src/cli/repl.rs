@@ -16,7 +16,7 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{ColorMode, CompletionType, Config, Context, Editor, Helper};
 
 use crate::cli::input::{self, Notes};
-use crate::cli::{Failure, Now, Streams, World, written};
+use crate::cli::{Failure, Now, Streams, World, pager, written};
 use crate::repl::complete::{Completion, complete, signature};
 use crate::repl::highlight::{FAINT, paint};
 use crate::repl::input::{goes_on, is_command, split};
@@ -38,9 +38,11 @@ Examples:
   classmate repl
   classmate repl --my examples/pool/jobs.ads --target examples/pool/slots.ads
   echo ':match' | classmate repl --my examples/pool/jobs.ads --target examples/pool/slots.ads
+  echo 'Memory > 4096' | classmate repl --slots examples/pool/slots.ads
   echo '1 + 1' | classmate repl --check
 
-History is saved in the file named by CLASSMATE_HISTORY, or in classmate/history in the user's data directory.
+Longer outputs than the terminal are shown with the program named by CLASSMATE_PAGER or PAGER [default: less]; if it is
+empty, they are printed. History is saved in the file named by CLASSMATE_HISTORY, or in classmate/history in the user's data directory.
 If CLASSMATE_HISTORY is empty, no history is saved.
 
 Exit status: 0; with --check, 1 if a line failed.")]
@@ -51,6 +53,9 @@ pub(super) struct ReplArguments {
     /// Load the first ad of this file as TARGET
     #[arg(long, value_name = "FILE")]
     target: Option<PathBuf>,
+    /// Evaluate each expression also in every slot of this file, and count the values; the first slot is TARGET without --target
+    #[arg(long, value_name = "FILE")]
+    slots: Option<PathBuf>,
     /// Exit with status 1 if a line fails
     #[arg(long)]
     check: bool,
@@ -72,6 +77,16 @@ impl Host for Process {
         let ad = input::ad(Path::new(path), at, settings, &mut notes);
         let ad = ad.map_err(|failure| failure.shown().trim_start_matches("error: ").to_owned())?;
         Ok((ad, notes.lines(Color::Off)))
+    }
+
+    fn load_all(&mut self, path: &str, settings: &EvalOptions) -> Result<(Vec<ClassAd>, Vec<String>), String> {
+        if path == "-" {
+            return Err("standard input holds the lines of the session: expected a file name instead of `-`".to_owned());
+        }
+        let mut notes = Notes::default();
+        let ads = input::ads(Path::new(path), settings, &mut notes);
+        let ads = ads.map_err(|failure| failure.shown().trim_start_matches("error: ").to_owned())?;
+        Ok((ads, notes.lines(Color::Off)))
     }
 
     fn save(&mut self, path: &str, text: &[u8]) -> Result<(), String> {
@@ -100,6 +115,9 @@ pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Fai
         if let Some(path) = path {
             session.set(side, input::ad(path, 1, &settings, &mut notes)?);
         }
+    }
+    if let Some(path) = &arguments.slots {
+        session.set_slots(input::ads(path, &settings, &mut notes)?);
     }
     notes.show(streams.err);
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
@@ -204,7 +222,11 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
     let mut problems = 0;
     let version = env!("CARGO_PKG_VERSION");
     let greeting = format!("classmate {version}: type an expression, `:help` for commands, Ctrl-D to leave");
-    show(&[Output::Text(greeting)], &mut problems)?;
+    let mut first = vec![Output::Text(greeting)];
+    if session.borrow().has_slots() {
+        first.push(Output::Text(session.borrow().slots_told()));
+    }
+    show(&first, &mut problems)?;
     while !session.borrow().finished() {
         match editor.readline("> ") {
             Ok(line) => {
@@ -213,7 +235,10 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
                 }
                 for input in split(&line) {
                     let outputs = session.borrow_mut().line(input.as_bytes());
-                    if !show(&outputs, &mut problems)? {
+                    let text: Vec<&str> = outputs.iter().map(Output::text).collect();
+                    if pager::show(&text.join("\n")) {
+                        problems += usize::from(outputs.iter().any(Output::is_problem));
+                    } else if !show(&outputs, &mut problems)? {
                         return Ok(problems);
                     }
                 }

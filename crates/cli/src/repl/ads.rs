@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::repl::command::{CommandInput, problem, text, usage};
 use crate::repl::draw::{excerpt, one_line};
-use crate::repl::{Output, Session, because};
+use crate::repl::{Output, Session, because, slots};
 use crate::report::{counted, printable, shortened};
 use classmate::internal::eval::clause::{ClauseOutcome, clauses};
 use classmate::internal::eval::matching::{is_true, requirements};
@@ -22,6 +22,11 @@ fn side_of(word: &str) -> Option<AdSide> {
 
 pub(super) fn load(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     let argument = input.text();
+    if let Some((word, file)) = argument.split_once(char::is_whitespace)
+        && word.eq_ignore_ascii_case("slots")
+    {
+        return slots::load(session, file.trim());
+    }
     let Some((side, whole)) =
         argument.split_once(char::is_whitespace).and_then(|(side, file)| Some((side_of(side)?, file.trim())))
     else {

@@ -1,6 +1,6 @@
 //! The commands of a session: lines that begin with a colon.
 
-use crate::repl::{Output, Session, ads, expression};
+use crate::repl::{Output, Session, ads, expression, slots};
 use crate::report::{functions, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::eval::walk::AdSide;
@@ -46,8 +46,11 @@ impl ReplCommand {
 
 const COMMANDS: &[ReplCommand] = &[
     command("help", "[COMMAND|FUNCTION]", "List the commands, or describe a command or a function", help),
-    command("load", "my|target FILE [N]", "Read MY or TARGET from a file", ads::load)
-        .more("Reads the first ad of the file, or the Nth."),
+    command("load", "my|target|slots FILE [N]", "Read MY, TARGET or slots from a file", ads::load)
+        .more("Reads the first ad of the file, or the Nth; of slots all. Each expression is then evaluated in every slot."),
+    command("who", "[VALUE]", "List the slots in which the last expression is true", slots::who)
+        .more("With VALUE, those in which it has this value, such as `false` or `undefined`."),
+    command("use", "NAME", "Make a slot TARGET", slots::choose).more("Part of its name is enough if no other slot has it."),
     command("save", "[my|target] FILE", "Write MY or TARGET to a file, one attribute per line", ads::save),
     command("my", "[TEXT]", "Show MY", |session, input| ads::show(session, AdSide::My, input))
         .more("With TEXT, shows only attributes with TEXT in their name. `NAME = expression` defines an attribute."),
@@ -74,7 +77,7 @@ const COMMANDS: &[ReplCommand] = &[
     command("now", "[TIME|wall]", "Set the result of time()", now)
         .more("TIME is seconds since 1970 or a date such as 2026-07-05T12:00:00Z; `wall` restores the system clock."),
     command("functions", "[NAME]", "List the functions, or describe one", list_functions),
-    command("quit", "", "Leave", quit).more("Ctrl-D does the same."),
+    command("quit", "", "Leave", quit).more("So do Ctrl-D, and `exit` or `quit` without a colon."),
 ];
 
 /// The names of the commands, without colon.
@@ -86,7 +89,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub(super) fn meant(line: &[u8]) -> Option<&'static str> {
     let word = std::str::from_utf8(line.trim_ascii()).ok()?.to_ascii_lowercase();
     match word.as_str() {
-        "exit" | "bye" | "q" => Some("quit"),
+        "bye" | "q" => Some("quit"),
         _ => names().find(|name| *name == word),
     }
 }
@@ -109,6 +112,7 @@ pub(super) fn run(session: &mut Session, line: &[u8]) -> Vec<Output> {
 
 /// The command of a name, or of the beginning of one.
 fn found(name: &str) -> Result<&'static ReplCommand, String> {
+    let name = if name == "exit" { "quit" } else { name };
     if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
         return Ok(command);
     }
@@ -255,8 +259,13 @@ mod tests {
 
     #[test]
     fn commands_without_their_colon_are_recognised() {
-        assert_eq!(last(&["exit"]), "undefined\n  because MY does not define `exit`\n  help: or `:quit`?");
-        assert!(last(&["help"]).ends_with("help: or `:help`?"));
+        assert_eq!(last(&["bye"]), "undefined\n  because MY does not define `bye`\n  help: or `:quit`?");
+        assert!(last(&["trace"]).ends_with("help: or `:trace`?"));
+        assert_eq!(last(&["help"]), last(&[":help"]));
+        for word in ["exit", "quit"] {
+            let mut session = Session::new(Box::new(Still), Start::default());
+            assert!(session.line(word.as_bytes()).is_empty() && session.finished(), "{word}");
+        }
         assert_eq!(last(&["help = 1", "help"]), "1");
         assert!(last(&["?"]).contains("`:help` lists the commands"));
     }
@@ -346,8 +355,8 @@ match: no; Rank of TARGET for MY: 0"
     #[test]
     fn wrong_arguments_are_answered_with_the_right_form() {
         for (line, form) in [
-            (":load", ":load my|target FILE [N]"),
-            (":load other x", ":load my|target FILE [N]"),
+            (":load", ":load my|target|slots FILE [N]"),
+            (":load other x", ":load my|target|slots FILE [N]"),
             (":save", ":save [my|target] FILE"),
             (":trace", ":trace EXPRESSION"),
             (":strict maybe", ":strict [on|off]"),

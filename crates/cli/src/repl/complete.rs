@@ -38,7 +38,7 @@ pub fn complete(session: &Session, line: &str, pos: usize) -> Completion {
         let first = !arguments.trim_start().contains(char::is_whitespace);
         match name {
             "load" | "l" if first => {
-                let sides = ["my", "target"].into_iter().map(str::to_owned);
+                let sides = ["my", "slots", "target"].into_iter().map(str::to_owned);
                 return words(spaced(matching(sides, begun), |_| true));
             }
             "load" | "l" | "save" => return Completion::File,
@@ -46,6 +46,13 @@ pub fn complete(session: &Session, line: &str, pos: usize) -> Completion {
             "help" => return words(matching(command::names().map(str::to_owned), begun)),
             "functions" => return words(matching(all().map(|function| function.name.to_owned()), begun)),
             "now" => return fixed(&["wall"]),
+            "use" => {
+                // Names have other signs than words do.
+                let start = before.len() - arguments.trim_start().len();
+                let names = matching(session.slot_names(), arguments.trim_start());
+                return Completion::Words { start, words: names };
+            }
+            "who" => return fixed(&["error", "false", "true", "undefined"]),
             "quit" | "match" => return words(Vec::new()),
             _ => {}
         }
@@ -123,6 +130,7 @@ mod tests {
         let mut session = Session::new(Box::new(Still), Start::default());
         session.set(AdSide::My, ClassAd::parse(b"[ RequestMemory = 1; RequestCpus = 2 ]").unwrap());
         session.set(AdSide::Target, ClassAd::parse(b"[ Memory = 1; MemoryUsed = 2 ]").unwrap());
+        session.set_slots(vec![ClassAd::parse(b"[ Name = \"slot1@host\" ]").unwrap()]);
         match complete(&session, line, line.len()) {
             Completion::Words { words, .. } => words,
             Completion::File => vec!["FILE".to_owned()],
@@ -139,7 +147,8 @@ mod tests {
         assert_eq!(proposed(":ma"), ["match"]);
         assert_eq!(proposed(":strict o"), ["off", "on"]);
         assert_eq!(proposed(":load t"), ["target "]);
-        assert_eq!(proposed(":load "), ["my", "target"]);
+        assert_eq!(proposed(":load "), ["my", "slots", "target"]);
+        assert_eq!(proposed(":use slot1@"), ["slot1@host"]);
         assert_eq!(proposed(":load target /tm"), ["FILE"]);
         assert_eq!(proposed(":trace target.m"), ["Memory", "MemoryUsed"]);
     }

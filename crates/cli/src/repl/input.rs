@@ -70,7 +70,7 @@ pub fn goes_on(text: &str) -> bool {
     let command = text.trim_start().starts_with(':');
     let last = text.rsplit('\n').next().unwrap_or_default();
     let expression = if command { text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest) } else { text };
-    let files = ["load", "save", "help", "functions", "my", "target"];
+    let files = ["load", "save", "help", "functions", "my", "target", "use", "who"];
     let takes_text = command && files.iter().any(|name| text.trim_start()[1..].starts_with(name));
     let ends = last.trim().is_empty() || (last.len() < text.len() && is_command(last));
     !(ends || takes_text) && unfinished(expression)

@@ -9,18 +9,21 @@ pub mod draw;
 mod expression;
 pub mod highlight;
 pub mod input;
+mod slots;
 
 use std::time::Duration;
 
-use crate::report::{Color, Origin, printable, render_diagnostic};
+use crate::report::{Color, Origin, counted, printable, render_diagnostic};
 use classmate::internal::builtin::check::check;
 use classmate::internal::eval::explain::{Cause, Reason, explain};
 use classmate::internal::eval::walk::AdSide;
 use classmate::internal::syntax::diagnose::diagnose;
+use classmate::internal::syntax::expr::NodeId;
 use classmate::internal::syntax::lexer::{Lexer, Token};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::{Mark, is_space};
+use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, ParseOptions, Scope, SyntaxError, Value};
 use classmate_advice::internal::versions::defects::{VersionDefect, defects};
 
@@ -31,6 +34,12 @@ pub trait Host {
     /// # Errors
     /// The reason why there is no such ad, for people.
     fn load(&mut self, path: &str, at: u64, settings: &EvalOptions) -> Result<(ClassAd, Vec<String>), String>;
+
+    /// Reads all ads of a file; also returns messages about skipped input.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read, for people.
+    fn load_all(&mut self, path: &str, settings: &EvalOptions) -> Result<(Vec<ClassAd>, Vec<String>), String>;
 
     /// Writes a file.
     ///
@@ -83,11 +92,15 @@ pub struct Start {
     pub color: Color,
 }
 
-/// An interactive session: two ads, a clock, and the lines given so far.
+/// An interactive session: two ads, slots, a clock, and the lines given so far.
 pub struct Session {
     host: Box<dyn Host>,
     my: ClassAd,
     target: Option<ClassAd>,
+    /// Slots in which each expression is evaluated, too.
+    slots: Vec<ClassAd>,
+    /// The last expression and its value.
+    last: Option<(Expr, Value)>,
     start: Start,
     /// Number of the next line of input.
     line: u64,
@@ -97,7 +110,16 @@ pub struct Session {
 impl Session {
     /// A session with an empty MY and no TARGET.
     pub fn new(host: Box<dyn Host>, start: Start) -> Self {
-        Session { host, my: ClassAd::new(), target: None, start, line: 1, finished: false }
+        Session {
+            host,
+            my: ClassAd::new(),
+            target: None,
+            slots: Vec::new(),
+            last: None,
+            start,
+            line: 1,
+            finished: false,
+        }
     }
 
     /// True after `:quit`.
@@ -121,6 +143,33 @@ impl Session {
         }
     }
 
+    /// Sets the slots; the first one is TARGET unless there is one.
+    pub fn set_slots(&mut self, slots: Vec<ClassAd>) {
+        if self.target.is_none() {
+            self.target = slots.first().cloned();
+        }
+        self.slots = slots;
+    }
+
+    /// True if slots were loaded.
+    pub fn has_slots(&self) -> bool {
+        !self.slots.is_empty()
+    }
+
+    /// The number of slots, and TARGET.
+    pub fn slots_told(&self) -> String {
+        let count = counted(self.slots.len() as u64, "slot");
+        match self.target.as_ref().and_then(slots::name_of) {
+            Some(name) => format!("{count}; TARGET is `{name}`"),
+            None => count,
+        }
+    }
+
+    /// The names of the slots.
+    pub(crate) fn slot_names(&self) -> impl Iterator<Item = String> {
+        self.slots.iter().filter_map(slots::name_of)
+    }
+
     /// Carries out one input, which may span several lines: an expression, a definition, a command, or nothing.
     pub fn line(&mut self, source: &[u8]) -> Vec<Output> {
         let text = source.trim_ascii();
@@ -131,6 +180,7 @@ impl Session {
             Some(b'?') if text.len() == 1 => {
                 command::problem("expected an expression\n  = help: `:help` lists the commands")
             }
+            _ if self.is_bare_command(text) => command::run(self, &[b":", text].concat()),
             _ => {
                 let outputs = match self.definition(source) {
                     Some(definition) => self.define(source, definition),
@@ -141,6 +191,13 @@ impl Session {
         };
         self.line += memchr::memchr_iter(b'\n', source).count() as u64 + 1;
         outputs
+    }
+
+    /// True for `exit`, `quit` and `help`, unless an ad defines them.
+    fn is_bare_command(&self, text: &[u8]) -> bool {
+        let is_word = ["exit", "quit", "help"].iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()));
+        let ads = [AdSide::My, AdSide::Target].map(|side| self.ad(side));
+        is_word && !ads.iter().flatten().any(|ad| ad.contains(Name::new(text)))
     }
 
     /// The settings of evaluations at this moment.
@@ -186,8 +243,23 @@ impl Session {
         };
         let expr = parse_expr(text, &options).map_err(problem)?;
         let warnings = check(&expr, text);
+        let expr = self.with_last(expr);
         let warnings = warnings.into_iter().map(|finding| self.rendered(&finding.shifted(begins), source));
         Ok((expr, warnings.map(Output::Warning).collect()))
+    }
+
+    /// An expression in which `_` is the last value, unless MY defines it.
+    fn with_last(&self, mut expr: Expr) -> Expr {
+        let Some((_, value)) = self.last.as_ref().filter(|_| !self.my.contains("_")) else { return expr };
+        let is_last = |expr: &Expr, id: NodeId| {
+            let reference = expr.tree().reference(id);
+            reference.is_some_and(|one| one.scope == RefScope::Either && one.name.as_bytes() == b"_")
+        };
+        let Ok(value) = parse_expr(&value.to_text(Style::New), &self.settings().parse_options()) else { return expr };
+        while let Some(id) = (expr.tree().first_of(expr.root())..=expr.root()).find(|id| is_last(&expr, *id)) {
+            expr = expr.with_part(id, &value);
+        }
+        expr
     }
 
     /// The attribute that a line such as `Cpus = 4` defines, if it does: the side, the name, and the offset of the
@@ -233,13 +305,16 @@ impl Session {
     }
 
     /// Evaluates a line; an undefined value or an error comes with its causes.
-    fn evaluate(&self, source: &[u8]) -> Result<Vec<Output>, Output> {
+    fn evaluate(&mut self, source: &[u8]) -> Result<Vec<Output>, Output> {
         let (expr, warnings) = self.parse(source, 0)?;
         let settings = self.settings();
         let scope = self.scope(&settings);
         let value = scope.eval(&expr);
         let mut outputs = match &value {
-            Ok(value) => vec![Output::Value(self.shown(value))],
+            Ok(value) => {
+                let shown = Output::Value(self.shown(value));
+                std::iter::once(shown).chain(slots::summary(self, &expr).map(Output::Text)).collect()
+            }
             Err(failed) => vec![Output::Problem(format!("error: evaluation stopped: {failed}"))],
         };
         if !matches!(value, Ok(ref value) if !value.is_undefined() && !value.is_error()) {
@@ -263,6 +338,9 @@ impl Session {
                 Output::Text(text)
             };
             outputs.extend(met.into_iter().map(note));
+        }
+        if let Ok(value) = value {
+            self.last = Some((expr, value));
         }
         Ok(outputs)
     }
@@ -317,6 +395,19 @@ mod tests {
             }
         }
 
+        fn load_all(&mut self, path: &str, settings: &EvalOptions) -> Result<(Vec<ClassAd>, Vec<String>), String> {
+            let slot = |number: i64| {
+                let text =
+                    format!("[ Name = \"slot{number}@host\"; Cpus = {number}; Memory = {} ]", 1024 * (number % 2 + 1));
+                ClassAd::parse_with(text.as_bytes(), &settings.parse_options()).unwrap()
+            };
+            if path == "slots.ads" {
+                Ok(((1..=4).map(slot).collect(), Vec::new()))
+            } else {
+                Err("not found".to_owned())
+            }
+        }
+
         fn save(&mut self, path: &str, _: &[u8]) -> Result<(), String> {
             if path == "ro" { Err("cannot write `ro`".to_owned()) } else { Ok(()) }
         }
@@ -367,6 +458,28 @@ mod tests {
     #[test]
     fn comments_and_empty_lines_say_nothing() {
         assert!(said(&["", "  ", "# a script", "// a comment"]).is_empty());
+    }
+
+    #[test]
+    fn expressions_are_evaluated_in_every_slot() {
+        // Four slots with 1 to 4 cores and 2048, 1024, 2048, 1024 MB.
+        let load = ":load slots slots.ads";
+        assert_eq!(said(&[load, "Cpus > 1"]), ["4 slots; TARGET is `slot1@host`", "false", "  true for 3 of 4 slots"]);
+        assert_eq!(said(&[load, "Memory"])[1..], ["2048", "  of 4 slots: 1024 for 2, 2048 for 2"]);
+        assert_eq!(said(&[load, "5"])[1..], ["5", "  5 for all 4 slots"]);
+        assert_eq!(said(&[load, "Cpus > 2 || Gone"])[2], "  true for 2 of 4 slots, undefined for 2");
+        assert_eq!(said(&[load, "Cpus > 2", ":who"])[3], "true for 2 of 4 slots\n  slot3@host\n  slot4@host");
+        assert_eq!(said(&[load, "Memory", ":who 2048"])[3], "2048 for 2 of 4 slots\n  slot1@host\n  slot3@host");
+        assert_eq!(said(&[load, ":use slot3", "Cpus"])[1..3], ["TARGET is `slot3@host`, with 3 attributes", "3"]);
+        assert!(said(&[load, ":use host"])[1].starts_with("error: 4 slots have `host` in their names: `slot1@host`"));
+        assert!(said(&[load, ":use slot9@host"])[1].contains("did you mean `slot"));
+        assert!(said(&[":who"])[0].starts_with("error: there are no slots"));
+    }
+
+    #[test]
+    fn the_last_value_has_a_name() {
+        assert_eq!(said(&["2 + 3", "_ * 2", "{ _, _ }"]), ["5", "10", "{ 10,10 }"]);
+        assert_eq!(said(&["2", "_ = 7", "_"]), ["2", "7"]);
     }
 
     #[test]
