@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use classmate::{ClassAd, EvalOptions};
+use classmate::{ClassAd, EvalOptions, Scope, Value};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 
@@ -44,16 +44,18 @@ impl PoolChange {
     }
 }
 
-/// The changes in a time, epoch seconds. `taken`: true for slots that the cycle matched.
+/// The changes in a time, epoch seconds. `taken`: true for slots that the cycle matched, `displaced`: where it preempted a job.
 pub fn changes(
     before: &Snapshot,
     after: &Snapshot,
     (from, until): (i64, i64),
     taken: impl Fn(&str) -> bool,
+    displaced: impl Fn(&str) -> bool,
 ) -> Vec<PoolChange> {
     let reader = ChangeReader { settings: EvalOptions::default(), from: from - SKEW, until: until + SKEW };
     let mut changes = reader.of_jobs(before, after);
     changes.extend(reader.of_slots(before, after, taken));
+    changes.extend(reader.of_claims(before, after, displaced));
     changes.extend(reader.of_submitters(before, after));
     changes
 }
@@ -71,6 +73,19 @@ impl ChangeReader {
 
     fn text(&self, ad: &ClassAd, name: &str) -> Option<String> {
         self.facts(ad).string(name).map(|text| String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// The names of the dynamic slots that the ad of a partitionable one has.
+    fn children(&self, ad: &ClassAd) -> Vec<String> {
+        let Value::List(names) = self.facts(ad).value("ChildName") else { return Vec::new() };
+        let name = |element| Scope::new(ad, &self.settings).eval(&element).ok()?.as_bytes().map(<[u8]>::to_vec);
+        names.exprs().into_iter().filter_map(name).map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
+    }
+
+    /// The slot of a job that runs.
+    fn host(&self, ad: &ClassAd) -> Option<String> {
+        let is_running = self.facts(ad).integer("JobStatus") == Some(RUNNING);
+        self.text(ad, "RemoteHost").filter(|_| is_running)
     }
 
     /// True if an attribute is a time in between.
@@ -142,6 +157,10 @@ impl ChangeReader {
                     if let Some(what) = changed(earlier, ad, true) {
                         add(&name, what);
                     }
+                    // The ad of the partitionable slot comes after those of the dynamic ones, which are withdrawn at once.
+                    for released in self.children(earlier).iter().filter(|child| !old.contains_key(*child)) {
+                        add(&name, format!("advertised the release of {released}"));
+                    }
                 }
                 None => {}
             }
@@ -149,6 +168,26 @@ impl ChangeReader {
         for ad in &before.slots {
             if let Some(name) = self.text(ad, "Name").filter(|name| !new.contains_key(name)) {
                 add(&name, "disappeared".to_owned());
+            }
+        }
+        changes
+    }
+
+    /// Slots that jobs have left, also if the cycle matched them at once and the names of dynamic slots are used again.
+    fn of_claims(&self, before: &Snapshot, after: &Snapshot, displaced: impl Fn(&str) -> bool) -> Vec<PoolChange> {
+        let new = self.named(&after.jobs, "GlobalJobId");
+        let mut changes = Vec::new();
+        for ad in &before.jobs {
+            let Some((id, host)) = self.text(ad, "GlobalJobId").zip(self.host(ad)) else { continue };
+            let slot = super::partitionable(&host);
+            let is_gone = new.get(&id).is_none_or(|later| {
+                let changed = self.facts(later).integer("EnteredCurrentStatus");
+                self.host(later).is_none_or(|now| now != host) && changed.is_none_or(|time| time <= self.until)
+            });
+            if is_gone && !displaced(&slot) {
+                let [cluster, process] = ["ClusterId", "ProcId"].map(|name| self.facts(ad).integer(name).unwrap_or(0));
+                let text = format!("job {cluster}.{process} stopped running on {host}");
+                changes.push(PoolChange { cluster: None, slot: Some(slot), submitter: None, text });
             }
         }
         changes

@@ -242,10 +242,15 @@ impl<'a> Rest<'a> {
     fn new(watched: &'a WatchedCycle<'a>, predicted: usize, is_needed: bool) -> Self {
         let after = watched.after.filter(|_| is_needed);
         let (from, until) = (watched.read, watched.published.started);
-        let taken = |slot: &str| watched.record.matches.iter().any(|made| partitionable(&made.slot) == slot);
+        let made = |slot: &str, displaces: bool| {
+            let is_it = |made: &RecordedMatch| partitionable(&made.slot) == slot && (made.displaces || !displaces);
+            watched.record.matches.iter().any(is_it)
+        };
+        let found =
+            |after| changes(watched.before, after, (from, until), |slot| made(slot, false), |slot| made(slot, true));
         Rest {
             watched,
-            changes: after.map(|after| changes(watched.before, after, (from, until), taken)).unwrap_or_default(),
+            changes: after.map(found).unwrap_or_default(),
             as_many: watched.published.matches == Some(predicted as i64),
         }
     }

@@ -1,6 +1,7 @@
 use super::observed::observed;
 use super::*;
 use crate::verify::record::RecordedMatch;
+use classmate_config::Config;
 
 /// A pool of two equal slots and two jobs of one user, at 100.
 fn pool() -> Snapshot {
@@ -117,6 +118,34 @@ fn a_slot_or_submitter_that_changed_by_the_next_reading_is_the_cause() {
     let before = Snapshot { submitters: Some(Vec::new()), ..pool() };
     let found = causes(&before, &pool(), &made(&[(1, "slot1@m"), (2, "slot2@m")]), ActualSource::Log);
     assert_eq!(found, vec![DifferenceCause::NotInSnapshot("submitter a@x".to_owned()); 2]);
+}
+
+#[test]
+fn a_job_that_stopped_is_the_cause_of_a_match_of_its_slot() {
+    let mut before = pool();
+    before.config = Config::parse("c", b"PREEMPTION_REQUIREMENTS = false").unwrap();
+    before.slots[1].insert("State", "Claimed");
+    before.slots[1].insert("RemoteUser", "b@x");
+    let text = "[ClusterId = 3; ProcId = 0; JobStatus = 2; User = \"b@x\"; GlobalJobId = \"s#3.0#1\"; RemoteHost = \"slot2@m\"]";
+    before.jobs.push(ClassAd::parse(text.as_bytes()).unwrap());
+    let mut after = before.clone();
+    after.jobs.pop();
+    let mut record = made(&[(1, "slot1@m"), (2, "slot2@m")]);
+    let found = causes(&before, &after, &record, ActualSource::Log);
+    assert_eq!(found, [DifferenceCause::Changed("job 3.0 stopped running on slot2@m".to_owned())]);
+    // The cycle preempted it.
+    record.matches[1].displaces = true;
+    assert_eq!(causes(&before, &after, &record, ActualSource::Log), [DifferenceCause::Unexplained]);
+}
+
+#[test]
+fn a_slot_that_is_older_than_those_carved_from_it_changes() {
+    let mut before = pool();
+    let used = ClassAd::parse(b"[Cpus = 0; Requirements = Cpus > 0; ChildName = { \"slot2_1@m\" }]").unwrap();
+    before.slots[1].update(&used);
+    // What the match took is what the dynamic slot had.
+    let found = causes(&before, &before, &made(&[(1, "slot1@m"), (2, "slot2@m")]), ActualSource::Log);
+    assert_eq!(found, [DifferenceCause::Changed("slot2@m advertised the release of slot2_1@m".to_owned())]);
 }
 
 #[test]
