@@ -103,24 +103,22 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
     let mut history =
         history.unwrap_or_else(|| ShadowHistory { pool: name, began: Now::Wall.seconds(), ..ShadowHistory::default() });
     let (began, before) = (Instant::now(), history.cycles);
-    let is_over = |history: &ShadowHistory| {
-        arguments.cycles.is_some_and(|most| history.cycles - before >= most)
-            || arguments.duration.is_some_and(|most| began.elapsed() >= most)
-    };
+    let is_within = |cycle: u64| arguments.cycles.is_none_or(|most| cycle - before <= most);
     let mut is_saved = true;
-    while !is_over(&history) {
-        let seen = watcher.step(&mut history);
+    while is_within(history.cycles + 1) {
+        let is_end = arguments.duration.is_some_and(|most| began.elapsed() >= most);
+        let seen = if is_end { watcher.end(&mut history) } else { watcher.step(&mut history) };
+        let is_new = !seen.cycles.is_empty() || !seen.events.is_empty();
         for event in seen.events {
             complain(&format!("warning: {event}"));
             history.note(Now::Wall.seconds(), &event);
         }
         for line in seen.cycles {
-            show(arguments.output.format, &line, &history, line.cycle == before + 1)?;
+            if is_within(line.cycle) {
+                show(arguments.output.format, &line, &history, line.cycle == before + 1)?;
+            }
             if let Some(directory) = &directory {
                 report_once(&mut is_saved, &directory.append(&line));
-            }
-            if is_over(&history) {
-                break;
             }
         }
         let compared = watcher.compare_policies(false).unwrap_or_else(|failure| {
@@ -129,10 +127,13 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
         });
         let is_compared = compared.is_some();
         history.policy = compared.or(history.policy.take());
-        if (seen.is_new || is_compared)
+        if (is_new || is_compared)
             && let Some(directory) = &directory
         {
             report_once(&mut is_saved, &directory.save(&history));
+        }
+        if is_end {
+            break;
         }
         std::thread::sleep(seen.pause);
     }

@@ -59,8 +59,6 @@ struct Pending {
 pub(super) struct WatchStep {
     pub(super) cycles: Vec<ShadowLine>,
     pub(super) events: Vec<String>,
-    /// True if there is a cycle or an event.
-    pub(super) is_new: bool,
     /// The time to the next step.
     pub(super) pause: Duration,
 }
@@ -137,7 +135,26 @@ impl<'r> Watcher<'r> {
             }
             Err(failure) => seen.pause = self.fail(&failure, &mut seen),
         }
-        seen.is_new = !seen.cycles.is_empty() || !seen.events.is_empty();
+        seen
+    }
+
+    /// Finishes the cycle that waits for a reading after it.
+    pub(super) fn end(&mut self, history: &mut ShadowHistory) -> WatchStep {
+        let mut seen = WatchStep::default();
+        let Some(pending) = self.pending.take() else { return seen };
+        if pending.record.is_none() {
+            std::thread::sleep(SETTLE.saturating_sub(pending.since.elapsed()));
+        }
+        let after = match self.read(&mut seen) {
+            Ok((reading, cycles)) if cycles == self.known => Some(reading),
+            // Another cycle took place: the last reading before it.
+            Ok(_) => self.before.take(),
+            Err(failure) => {
+                seen.events.push(failure.message().to_owned());
+                self.before.take()
+            }
+        };
+        finish(pending, after.as_ref(), history, &mut seen.cycles);
         seen
     }
 
