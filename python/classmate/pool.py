@@ -147,7 +147,7 @@ class Pool:
     @classmethod
     def connect(
         cls,
-        host: str | Iterable[str],
+        host: str | Iterable[str] | None = None,
         *,
         token: str | os.PathLike[str] | None = None,
         ca: str | os.PathLike[str] | None = None,
@@ -156,7 +156,8 @@ class Pool:
         now: int | None = None,
         semantics: str | None = None,
     ) -> Pool:
-        """Reads a live pool over HTCondor's own protocol: `host` is the address of its collector, or several addresses.
+        """Reads a live pool over HTCondor's own protocol: `host` is the address of its collector, or several addresses;
+        by default those of the configuration of this host (`COLLECTOR_HOST`).
         READ permission is enough. `token` is a file with an IDTOKEN. `ca` authenticates by SSL: a PEM file with the
         authorities that sign the certificates of daemons; `certificate` and `key` are the client's own, if it has one.
         Sources that cannot be read are in `problems`."""
@@ -164,7 +165,7 @@ class Pool:
             raise ValueError("`certificate` needs `ca`")
         if key is not None and certificate is None:
             raise ValueError("`key` needs `certificate`")
-        hosts = host.split(",") if isinstance(host, str) else list(host)
+        hosts = host.split(",") if isinstance(host, str) else None if host is None else list(host)
         proofs = [None if path is None else os.fspath(path) for path in (token, ca, certificate, key)]
         with _version(semantics):
             return cls(_classmate._Pool.connect(hosts, proofs, now))

@@ -183,16 +183,26 @@ impl PoolBase {
         Ok(PoolBase { snapshot: Arc::new(snapshot), problems })
     }
 
-    /// Reads a live pool. `proofs`: the files with tokens, authorities, the certificate and its key.
+    /// Reads a live pool: that of this host, if there are no hosts. `proofs`: the files with tokens, authorities, the
+    /// certificate and its key.
     #[staticmethod]
-    fn connect(py: Python<'_>, hosts: Vec<String>, proofs: [Option<PathBuf>; 4], now: Option<i64>) -> PyResult<Self> {
+    fn connect(
+        py: Python<'_>,
+        hosts: Option<Vec<String>>,
+        proofs: [Option<PathBuf>; 4],
+        now: Option<i64>,
+    ) -> PyResult<Self> {
         let semantics = world::semantics();
         let read = move || {
             let [tokens, authorities, certificate, key] = proofs.each_ref().map(Option::as_deref);
             let own = certificate.map(|path| (path, key.unwrap_or(path)));
-            live(&hosts, Credentials::in_files(tokens, authorities, own)?, now, semantics)
+            let hosts =
+                hosts.map_or_else(library::own_collectors, Ok).map_err(|failure| failure.message().to_owned())?;
+            Credentials::in_files(tokens, authorities, own)
+                .and_then(|credentials| live(&hosts, credentials, now, semantics))
+                .map_err(|error| error.to_string())
         };
-        let (snapshot, problems) = detached(py, read)?.map_err(|error| SnapshotError::new_err(error.to_string()))?;
+        let (snapshot, problems) = detached(py, read)?.map_err(SnapshotError::new_err::<String>)?;
         Ok(PoolBase { snapshot: Arc::new(snapshot), problems })
     }
 

@@ -91,6 +91,17 @@ def test_errors(tmp_path):
         cm.Pool.connect("127.0.0.1:1", certificate=tmp_path / "own.pem")
 
 
+def test_the_pool_of_this_host(tmp_path, monkeypatch):
+    config = tmp_path / "condor_config"
+    config.write_text("COLLECTOR_HOST = 127.0.0.1:2\n")
+    monkeypatch.setenv("CONDOR_CONFIG", str(config))
+    with pytest.raises(cm.SnapshotError, match="cannot connect to `127.0.0.1:2`: connection refused"):
+        cm.Pool.connect()
+    config.write_text("")
+    with pytest.raises(cm.SnapshotError, match="condor_config` does not set COLLECTOR_HOST$"):
+        cm.Pool.connect()
+
+
 def test_lint_and_layout():
     found = cm.lint(text="GROUP_NAMES = physics\nGROUP_QUOTA_phyics = 5\n")
     assert any("GROUP_QUOTA_phyics" in row["message"] and row["line"] == 2 for row in found.rows())

@@ -9,7 +9,7 @@ use toml::Table;
 use crate::cli::advise::advised;
 use crate::cli::input::{self, Notes, OpenReader};
 use crate::cli::simulate::{played, written_run};
-use crate::cli::{Streams, experiment, language, parsed, report, test, written};
+use crate::cli::{Streams, experiment, language, parsed, report, settings, test, written};
 use crate::report::Color;
 use classmate::{ClassAd, EvalOptions, Semantics};
 use classmate_advice::internal::advise::{Advice, Goal, GoalError};
@@ -112,6 +112,14 @@ pub fn advise(
         return Err(Failure::input(format!("`{cycles}` cycles at an interval of `{interval}` s")).help(help));
     }
     advised(snapshot, &goals, (cycles, interval), parsed(run_time, "run_time", PLAIN)?)
+}
+
+/// The collectors that the configuration of this host names, as `--pool` alone finds them.
+///
+/// # Errors
+/// There is no configuration, or it is wrong.
+pub fn own_collectors() -> Result<Vec<String>, Failure> {
+    settings::own_collectors()
 }
 
 /// The page of `classmate report`, for a pool with this name.
