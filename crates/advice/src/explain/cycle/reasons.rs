@@ -92,15 +92,22 @@ pub fn survey<'s>(
     let pool = PoolFacts::new(&prepared);
     let domain = pool.rules.knobs.accountant.domain.as_deref();
     let (mut idle, mut matched) = (0, 0);
+    // Jobs of one submitter at two access points may have the same ID.
+    let mut matches: BTreeMap<(String, JobId), usize> = BTreeMap::new();
+    for made in &record.outcome.matches {
+        *matches.entry((made.submitter.clone(), made.job)).or_default() += 1;
+    }
     let mut equal: IndexMap<(String, Result<u32, JobId>), EqualJobs<'s>> = IndexMap::new();
     let jobs = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &pool.settings));
     for job in jobs.filter(|job| job.activity == Activity::Idle && wanted(job)) {
         idle += 1;
-        if record.matched(job.id).is_some() {
+        let id = (job.submitter.to_string(), job.id);
+        if let Some(left) = matches.get_mut(&id).filter(|left| **left > 0) {
+            *left -= 1;
             matched += 1;
             continue;
         }
-        let submitter = job.submitter.to_string();
+        let submitter = id.0;
         let key = (submitter.clone(), record.autocluster(job.id).ok_or(job.id));
         let known = equal.entry(key).or_insert_with(|| EqualJobs { first: job.clone(), submitter, jobs: 0 });
         known.jobs += 1;
@@ -163,4 +170,28 @@ fn recorded(record: &OutcomeRecord<'_>, submitter: &str, job: JobId) -> Cause {
         }
     };
     Cause::plain(reason, label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::ClassAd;
+
+    #[test]
+    fn jobs_of_two_access_points_with_one_id_are_two_jobs() {
+        let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
+        let job = |schedd: &str| {
+            ad(&format!(
+                "[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Owner = \"a\"; GlobalJobId = \"{schedd}#1.0#1\"; \
+                 RequestCpus = 1; JobUniverse = 5; Requirements = true]"
+            ))
+        };
+        let slot = ad("[Name = \"slot1@m\"; State = \"Unclaimed\"; Cpus = 1; Requirements = true; SlotWeight = 1]");
+        let snapshot =
+            Snapshot { slots: vec![slot], jobs: vec![job("s1"), job("s2")], now: 100, ..Snapshot::default() };
+        let (outcome, queue) = ran(&snapshot).unwrap();
+        let found = survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
+        assert_eq!((outcome.matches.len(), found.idle, found.matched), (1, 2, 1));
+        assert_eq!(found.causes.iter().map(|cause| cause.jobs).sum::<usize>(), 1);
+    }
 }

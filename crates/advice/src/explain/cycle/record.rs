@@ -76,7 +76,8 @@ pub struct OutcomeRecord<'o> {
     lines: HashMap<&'o str, usize>,
     visits: HashMap<&'o str, Vec<usize>>,
     made: HashMap<SpinOf<'o>, usize>,
-    matches: HashMap<JobId, &'o Match>,
+    /// Access points number their jobs on their own.
+    matches: HashMap<(&'o str, JobId), &'o Match>,
     /// The last match of each slot.
     takers: HashMap<&'o str, &'o Match>,
     rejections: HashMap<(&'o str, u32), &'o Rejected>,
@@ -116,7 +117,7 @@ impl<'o> OutcomeRecord<'o> {
         OutcomeRecord {
             outcome,
             lines: outcome.submitters.iter().enumerate().map(|(at, line)| (line.submitter.as_str(), at)).collect(),
-            matches: outcome.matches.iter().map(|made| (made.job, made)).collect(),
+            matches: outcome.matches.iter().map(|made| ((made.submitter.as_str(), made.job), made)).collect(),
             takers: outcome.matches.iter().map(|made| (made.slot.as_str(), made)).collect(),
             lightest: if lightest.is_finite() { lightest } else { 1e-6 },
             autoclusters,
@@ -129,8 +130,8 @@ impl<'o> OutcomeRecord<'o> {
     }
 
     /// The match of a job.
-    pub fn matched(&self, job: JobId) -> Option<&'o Match> {
-        self.matches.get(&job).copied()
+    pub fn matched(&self, submitter: &str, job: JobId) -> Option<&'o Match> {
+        self.matches.get(&(submitter, job)).copied()
     }
 
     /// The last match of a slot.

@@ -86,7 +86,7 @@ impl CycleTrace {
         asked: &JobInCycle<'_>,
     ) -> Self {
         let JobInCycle { id, submitter, asker, activity } = *asked;
-        let matched = record.matched(id).cloned();
+        let matched = record.matched(submitter, id).cloned();
         let line = record.line(submitter);
         let summary = line.map(|(_, line)| line);
         let turns = record.turns(submitter);
