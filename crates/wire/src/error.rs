@@ -95,6 +95,9 @@ impl WireError {
             Failure::Authentication { method: "IDTOKENS", .. } => {
                 "check that the token was issued by this pool, and that it is neither expired nor revoked"
             }
+            Failure::Authentication { method: "FS", .. } => {
+                "on another host than the daemon, authenticate with an IDTOKEN"
+            }
             Failure::Untrusted(_) => "check the host name in --pool and the authorities in the file of --ca",
             _ => return None,
         })
