@@ -1,6 +1,6 @@
 use super::observed::observed;
 use super::*;
-use crate::verify::record::RecordedMatch;
+use crate::verify::record::{RecordedMatch, RecordedVisit};
 use classmate_config::Config;
 
 /// A pool of two equal slots and two jobs of one user, at 100.
@@ -160,6 +160,43 @@ fn an_access_point_that_was_restarted_is_the_cause() {
     let found = causes(&of_schedd(1, 80), &of_schedd(2, 95), &made(&[(1, "slot1@m")]), ActualSource::Log);
     let restarted = "the access point was restarted, and sent a new ad of submitter a@x";
     assert_eq!(found, [DifferenceCause::Changed(restarted.to_owned())]);
+}
+
+#[test]
+fn access_points_of_a_submitter_are_visited_in_any_order() {
+    let mut pool = pool();
+    pool.slots.truncate(1);
+    let mut submitters = Vec::new();
+    for number in [1, 2] {
+        pool.jobs[number - 1] = ClassAd::parse(
+            format!(
+                "[ClusterId = {number}; ProcId = 0; JobStatus = 1; User = \"a@x\"; Owner = \"a\"; JobUniverse = 5; QDate = 50; \
+                 GlobalJobId = \"s{number}#{number}.0#1\"; RequestCpus = 1; Requirements = true]"
+            )
+            .as_bytes(),
+        )
+        .unwrap();
+        let text = format!(
+            "[Name = \"a@x\"; ScheddName = \"s{number}\"; ScheddIpAddr = \"<127.0.0.1:{number}>\"; IdleJobs = 1; RunningJobs = 0]"
+        );
+        submitters.push(ClassAd::parse(text.as_bytes()).unwrap());
+    }
+    pool.submitters = Some(submitters);
+    let found = [1, 2].map(|first| {
+        let mut record = made(&[(first, "slot1@m")]);
+        record.visits = [first, 3 - first]
+            .map(|number| RecordedVisit {
+                submitter: "a@x".to_owned(),
+                access_point: format!("<127.0.0.1:{number}>"),
+                ..RecordedVisit::default()
+            })
+            .to_vec();
+        causes(&pool, &pool, &record, ActualSource::Log)
+    });
+    // One of both is predicted.
+    let mut sorted = found.to_vec();
+    sorted.sort_by_key(Vec::len);
+    assert_eq!(sorted, [vec![], vec![DifferenceCause::EqualSubmitters; 2]]);
 }
 
 #[test]

@@ -112,12 +112,13 @@ impl<'s> Conditions<'s> {
 
     /// Submitters that are equal are visited in the order of their ads.
     fn submitters_as_visited(&self, snapshot: &Snapshot) -> Option<Snapshot> {
-        let mut places: HashMap<&[u8], u64> = HashMap::new();
-        for visit in &self.record.visits {
-            let next = places.len() as u64;
-            places.entry(visit.submitter.as_bytes()).or_insert(next);
+        let (mut places, mut at) = (HashMap::new(), HashMap::new());
+        for (visit, place) in self.record.visits.iter().zip(0_u64..) {
+            places.entry(visit.submitter.as_bytes()).or_insert(place);
+            // A submitter may have jobs at several access points.
+            at.entry((visit.submitter.as_bytes(), visit.access_point.as_bytes())).or_insert(place);
         }
-        if places.len() < 2 {
+        if at.len() < 2 {
             return None;
         }
         let mut changed = snapshot.clone();
@@ -125,13 +126,18 @@ impl<'s> Conditions<'s> {
             Some(submitters) => {
                 let settings = EvalOptions::default();
                 let place = |ad: &ClassAd| {
-                    let name = AdReader::of(ad, &settings).string("Name");
-                    name.and_then(|name| places.get(&*name).copied()).unwrap_or(u64::MAX)
+                    let text = |name: &str| {
+                        AdReader::of(ad, &settings).string(name).map_or_else(Vec::new, |text| text.to_vec())
+                    };
+                    let (name, address) = (text("Name"), text("ScheddIpAddr"));
+                    at.get(&(&*name, &*address)).or(places.get(&*name)).copied().unwrap_or(u64::MAX)
                 };
                 submitters.sort_by_cached_key(place);
                 changed.submitters_in_order = true;
             }
-            None => changed.served = places.into_iter().map(|(name, place)| (name.to_vec(), place)).collect(),
+            None => {
+                changed.served = places.into_iter().map(|(name, place): (&[u8], u64)| (name.to_vec(), place)).collect();
+            }
         }
         Some(changed)
     }

@@ -168,9 +168,9 @@ impl LogReader<'_> {
             }
             "Negotiating" => {
                 let submitter = text.strip_prefix("Negotiating with ").and_then(|rest| rest.split_once(" at "));
-                if let Some((submitter, _)) = submitter.filter(|(submitter, _)| !submitter.contains(' ')) {
-                    let visit =
-                        RecordedVisit { line: number, submitter: submitter.to_owned(), ..RecordedVisit::default() };
+                if let Some((submitter, place)) = submitter.filter(|(submitter, _)| !submitter.contains(' ')) {
+                    let (submitter, access_point) = (submitter.to_owned(), place.trim_end().to_owned());
+                    let visit = RecordedVisit { line: number, submitter, access_point, ..RecordedVisit::default() };
                     self.cycle().visits.push(visit);
                 }
             }

@@ -79,7 +79,9 @@ pub struct RecordedVisit {
     pub line: u64,
     /// The submitter.
     pub submitter: String,
-    /// Its effective priority.
+    /// The address of the access point.
+    pub access_point: String,
+    /// The effective priority of the submitter.
     pub priority: Option<f64>,
     /// Its priority factor.
     pub factor: Option<f64>,
