@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::is_true;
 use super::queue::{ItemKind, ItemList, PathKind, QueueStatement, number};
+use classmate_config::internal::config::disk::io_reason;
 
 /// The form of items that have columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -193,7 +194,7 @@ fn read(name: &str, folder: Option<&Path>) -> Result<String, String> {
         return Err(cannot("it is a program, which is not run"));
     }
     let folder = folder.ok_or_else(|| cannot("no files are read here"))?;
-    let text = std::fs::read(folder.join(name)).map_err(|error| cannot(&error.to_string()))?;
+    let text = std::fs::read(folder.join(name)).map_err(|error| cannot(&io_reason(&error)))?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
