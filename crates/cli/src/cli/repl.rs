@@ -38,7 +38,7 @@ Examples:
   classmate repl
   classmate repl --my examples/pool/jobs.ads --target examples/pool/slots.ads
   echo ':match' | classmate repl --my examples/pool/jobs.ads --target examples/pool/slots.ads
-  echo 'Memory > 4096' | classmate repl --slots examples/stuck/slots.ads
+  echo 'Memory > 8192' | classmate repl --slots examples/stuck/slots.ads
   echo '1 + 1' | classmate repl --check
 
 Longer outputs than the terminal are shown with the program named by CLASSMATE_PAGER or PAGER [default: less]; if it is
