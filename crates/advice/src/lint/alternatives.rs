@@ -2,7 +2,7 @@
 //! to the others.
 
 use super::expression::{LintContext, quoted};
-use super::missing::{comes_along, is_there, unless};
+use super::missing::{comes_along, is_there, unless, where_missing};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::facts::Facts;
 use classmate::internal::analysis::values::{Truths, Values, kind};
@@ -110,6 +110,12 @@ fn left_to_others(
         facts.set(reference, Values::of_kinds(kind::UNDEFINED));
         let truths = analysis.values_where(clause, &facts).truths();
         if truths.has(Truths::TRUE.or(Truths::FALSE)) || comes_along(analysis, root, reference) {
+            return None;
+        }
+        // Another alternative may be true wherever the attribute is missing: `ExitBySignal || ExitCode != 0`.
+        let missing = where_missing(tree, reference);
+        let is_covered = |other: &NodeId| analysis.values_where(*other, &missing).truths() == Truths::TRUE;
+        if !missing.is_empty() && alternatives.iter().any(is_covered) {
             return None;
         }
         let place = tree.span(clause)?;

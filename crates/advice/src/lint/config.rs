@@ -114,7 +114,11 @@ fn defined_like(upper: &[u8], own: &[&str]) -> Option<String> {
     }
     let stem = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_alphabetic).collect::<Vec<u8>>();
     // Other digits, or a plural, may be meant.
-    let singular = |name: &[u8]| stem(name.strip_suffix(b"S").unwrap_or(name));
+    let singular = |name: &[u8]| {
+        let mut letters = stem(name);
+        letters.truncate(letters.len() - usize::from(letters.ends_with(b"S")));
+        letters
+    };
     let is_other = |known: &&str| singular(&known.to_ascii_uppercase().into_bytes()) != singular(upper);
     let built_in = BUILT_IN_MACROS.iter().copied().filter(|known| known.len() >= upper.len().min(4));
     let all = own.iter().copied().filter(|_| upper.len() >= 5).chain(built_in).filter(is_other);

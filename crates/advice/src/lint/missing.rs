@@ -90,6 +90,25 @@ pub(super) fn comes_along(analysis: &Analysis<'_>, root: NodeId, reference: Refe
     })
 }
 
+/// The values of other attributes where an attribute is missing: none of the conditions under which it exists holds.
+pub(super) fn where_missing(tree: &Tree, reference: Reference) -> Facts {
+    let mut facts = Facts::default();
+    for (attribute, condition) in presence_conditions(reference.name.folded()) {
+        let values = match condition {
+            PresenceCondition::True => Truths::FALSE.values(),
+            PresenceCondition::False => Truths::TRUE.values(),
+            PresenceCondition::Defined => Values::of_kinds(kind::UNDEFINED),
+            PresenceCondition::Is(_) => continue,
+        };
+        for other in tree.nodes.iter().enumerate().filter_map(|(id, _)| tree.reference(id as NodeId)) {
+            if other.name == Name::new(attribute.as_bytes()) {
+                facts.set(other, values.clone());
+            }
+        }
+    }
+    facts
+}
+
 /// Returns true if a condition holds for all values of an attribute.
 fn says(known: &Values, condition: PresenceCondition) -> bool {
     match condition {

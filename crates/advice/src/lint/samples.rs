@@ -6,9 +6,11 @@ use std::ops::RangeInclusive;
 
 use super::attributes::{Fact, Kind, fact};
 use super::expression::{LintContext, written};
+use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::eval::scope::{EvalOptions, Limits, Scope};
 use classmate::internal::plural::counted;
 use classmate::internal::syntax::expr::{NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, View};
 use classmate::internal::value::Type;
@@ -82,6 +84,8 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
                 if known && !ours { State::Known } else { State::Open }
             }
             View::AdName(_) | View::Absolute(_) | View::Select { .. } => State::Open,
+            // A macro in a string can be anything.
+            View::Literal(Literal::Str(text)) if text.as_bytes().contains(&OPEN) => State::Open,
             _ if meant[(id - first) as usize] => State::Open,
             _ if is_in(State::Found) => State::Found,
             _ if is_in(State::Open) => State::Open,

@@ -128,7 +128,14 @@ impl<'r> Macros<'r> {
     }
 
     fn expands(&self, name: &str) -> bool {
-        is_command(name) || name.contains('.') || self.reached.contains(name)
+        is_command(name) || name.contains('.') || self.reached.contains(name) || self.is_port(name)
+    }
+
+    /// Returns true for the port of a service in a container: `container_service_names = web` has `web_container_port`.
+    fn is_port(&self, name: &str) -> bool {
+        let Some(service) = name.strip_suffix("_container_port") else { return false };
+        let lists = self.reading.values.get("container_service_names").into_iter().flatten();
+        lists.flat_map(|(text, _)| text.split([',', ' ', '\t'])).any(|one| one.eq_ignore_ascii_case(service))
     }
 
     /// Macros and variables of items that nothing expands.
