@@ -106,6 +106,13 @@ impl Call<'_> {
 
     fn pattern(&self, options: usize) -> Option<Finding> {
         let first = *self.arguments.first()?;
+        let slashes = self.text(0).filter(|text| text.len() > 2 && text.starts_with('/') && text.ends_with('/'));
+        if let Some(inner) = slashes.as_deref().map(|text| &text[1..text.len() - 1])
+            && (inner.starts_with('^') || inner.ends_with('$') && !inner.ends_with("\\$"))
+        {
+            let message = format!("`{}` never matches: the slashes are a part of the pattern", self.shown(0));
+            return Some((first, message, format!("write `\"{inner}\"`")));
+        }
         let letters = self.text(options).unwrap_or_default();
         if let Some(letter) = letters.bytes().find(|byte| !OPTIONS.contains(byte)) {
             let at = *self.arguments.get(options)?;

@@ -18,6 +18,8 @@ use super::submit::lint_with_macros;
 use super::transforms::{self, TransformPart};
 use super::versions::LintVersions;
 use super::{LineIndex, beside_comment, is_slip, lists, placed, shifted_fix, unknowns};
+use classmate::internal::analysis::evaluate::{Analysis, unknown};
+use classmate::internal::analysis::values::kind;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
 use classmate::internal::syntax::expr::Node;
@@ -35,7 +37,7 @@ use classmate_config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 
 /// Lists of names: the prefix of the variables that define them, the list, and the ends of those that complete them.
-const LISTS: [(&str, &str, &[&str]); 7] = [
+const LISTS: [(&str, &str, &[&str]); 9] = [
     ("JOB_TRANSFORM_", "JOB_TRANSFORM_NAMES", &[]),
     ("JOB_ROUTER_ROUTE_", "JOB_ROUTER_ROUTE_NAMES", &[]),
     ("SUBMIT_REQUIREMENT_", "SUBMIT_REQUIREMENT_NAMES", &["REASON", "IS_WARNING"]),
@@ -43,6 +45,8 @@ const LISTS: [(&str, &str, &[&str]); 7] = [
     ("SYSTEM_PERIODIC_RELEASE_", "SYSTEM_PERIODIC_RELEASE_NAMES", &["REASON", "SUBCODE"]),
     ("SYSTEM_PERIODIC_REMOVE_", "SYSTEM_PERIODIC_REMOVE_NAMES", &["REASON", "SUBCODE"]),
     ("SYSTEM_PERIODIC_VACATE_", "SYSTEM_PERIODIC_VACATE_NAMES", &["REASON", "SUBCODE"]),
+    ("CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAP_NAMES", &[]),
+    ("DOCKER_VOLUME_DIR_", "DOCKER_VOLUMES", &["MOUNT_IF"]),
 ];
 
 /// Checks a configuration.
@@ -66,6 +70,7 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     }
     linter.undefined_macros();
     linter.misspelled_macros();
+    linter.no_macros();
     linter.quotas();
     linter.redefined();
     linter.conflicts();
@@ -87,7 +92,14 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
 
 /// Returns true for expressions (upper case) whose value is a number.
 fn is_number(upper: &str) -> bool {
-    upper == "SLOT_WEIGHT" || upper == "RANK" || upper.ends_with("_RANK")
+    const NUMBERS: [&str; 5] =
+        ["SLOT_WEIGHT", "RANK", "GROUP_SORT_EXPR", "MAXJOBRETIREMENTTIME", "MACHINEMAXVACATETIME"];
+    NUMBERS.contains(&upper) || upper.ends_with("_RANK") || upper.ends_with("_SUBCODE")
+}
+
+/// Returns true for expressions (upper case) whose value is a string.
+fn is_text(upper: &str) -> bool {
+    matches!(upper, "HIBERNATE" | "WANT_HOLD_REASON" | "SINGULARITY_IMAGE_EXPR") || upper.ends_with("_REASON")
 }
 
 /// Words that are values, not names of macros.
@@ -337,6 +349,21 @@ impl<'c> Linter<'c> {
             let span = Span::new(0, text.trim_ascii_end().len());
             found.push(Diagnostic::warning(message, span).help("remove the quotes").code("type-clash"));
         }
+        // A condition that is a word of which nothing is known: `KILL = never`.
+        let may_exist = |word: Name| !self.is_unknown_word(word) || self.may_exist(word);
+        if role.condition && found.is_empty() {
+            found.extend(published(text, &self.options(), &may_exist));
+        }
+        if let Ok(expr) = parse_expr(text, &self.options())
+            && is_text(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase())
+        {
+            let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
+            if !values.has_text() && (values.has_number() || values.has(kind::TRUE | kind::FALSE)) {
+                let span = Span::new(0, text.trim_ascii_end().len());
+                let message = format!("`{}` is a string, and this is never one", String::from_utf8_lossy(bare(name)));
+                found.push(Diagnostic::warning(message, span).code("type-clash"));
+            }
+        }
         let foreign = map.foreign(&|place| self.is_foreign(definition.raw.get(place).unwrap_or_default()));
         let is_foreign = |span: Span| {
             let range = span.range();
@@ -459,6 +486,44 @@ impl<'c> Linter<'c> {
                 if let Some(alarm) = self.alarms.last_mut() {
                     alarm.severity = Severity::Warning;
                 }
+            }
+        }
+    }
+
+    /// Text that looks like a reference to a macro and is none: `$(LOG/x` without `)`, and `${LOG}`.
+    fn no_macros(&mut self) {
+        let config = self.config;
+        for definition in config.definitions().filter(|found| found.template.is_none() && found.verbatim) {
+            let raw = definition.raw;
+            if knob::is_transform(bare(definition.name)) {
+                continue;
+            }
+            let Some(place) = definition.value_place() else { continue };
+            for at in memchr::memchr_iter(b'$', raw) {
+                let word =
+                    |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+                // `$(name)`, `$FUNCTION(name)` and `${name}`.
+                let open = at + 1 + word(&raw[at + 1..]);
+                let Some(inner) = raw.get(open + 1..) else { continue };
+                let end = open + 1 + word(inner);
+                let shown = String::from_utf8_lossy(&raw[at..end]).into_owned();
+                let (message, help) = match raw[open] {
+                    b'(' if end > open + 1 && memchr::memchr(b')', inner).is_none() => {
+                        (format!("`{shown}` has no `)`, so it is not a macro"), "add the `)`".to_owned())
+                    }
+                    // Other names are for a shell.
+                    b'{' if open == at + 1
+                        && raw.get(end) == Some(&b'}')
+                        && config.definition(&raw[open + 1..end]).is_some() =>
+                    {
+                        let name = String::from_utf8_lossy(&raw[open + 1..end]);
+                        (format!("`{shown}}}` is not a macro, and is not expanded"), format!("write `$({name})`"))
+                    }
+                    _ => continue,
+                };
+                let place = Location { column: place.column + at as u32, ..place.clone() };
+                let found = Diagnostic::warning_at(message, Some(place)).width(shown.len()).help(help);
+                self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
             }
         }
     }
@@ -593,7 +658,11 @@ impl<'c> Linter<'c> {
             !member.is_empty() && member != b"NAMES" && !parts.iter().any(completes)
         };
         let (mut listed, mut lists, mut missing) = (BTreeSet::new(), false, Vec::new());
-        for definition in config.definitions().filter(|one| bare(one.name).eq_ignore_ascii_case(list.as_bytes())) {
+        // Daemons may have lists of their own: `SCHEDD_CLASSAD_USER_MAP_NAMES`.
+        let is_list = |name: &[u8]| {
+            upper(name).strip_suffix(list.as_bytes()).is_some_and(|front| front.is_empty() || front.ends_with(b"_"))
+        };
+        for definition in config.definitions().filter(|one| is_list(one.name)) {
             let name = definition.name;
             let Ok(text) = config.expansion(name, definition.raw) else { return };
             // What only a machine knows may be any name.
@@ -680,6 +749,12 @@ impl<'c> Linter<'c> {
             let message = format!("`NEGOTIATOR_MIN_INTERVAL` {least} is more than `NEGOTIATOR_INTERVAL` {interval}");
             let help = "cycles cannot start more often than the minimum, so the interval has no effect";
             self.conflict("NEGOTIATOR_MIN_INTERVAL", message, help);
+        }
+        if let (Some(low), Some(high)) = (integer("LOWPORT"), integer("HIGHPORT"))
+            && low > high
+        {
+            let message = format!("`LOWPORT` {low} is more than `HIGHPORT` {high}");
+            self.conflict("LOWPORT", message, "there are no ports in the range, so daemons cannot start");
         }
         if !boolean("USE_RESOURCE_REQUEST_COUNTS", true)
             && integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE").is_some_and(|size| size > 1)

@@ -107,7 +107,11 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
             || found.code == "never-true" && (is_reported || of_whole && (!reported.is_empty() || of_value()))
     };
     found.extend(certain.into_iter().filter(|found| !explained(found)));
+    let before = found.len();
     samples::find(context, expr, &mut found);
+    let causes: Vec<Span> = found[before..].iter().map(|found| found.span).collect();
+    let explained = |span: Span| causes.iter().any(|cause| span.start <= cause.start && cause.end <= span.end);
+    found.retain(|found| found.code != "never-true" || !explained(found.span));
     if context.role.condition {
         found.extend(no_condition(context, expr));
         missing::find(context, expr, &mut found);

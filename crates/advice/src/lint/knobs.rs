@@ -14,6 +14,9 @@ pub(super) const CONDITION: Role = Role { condition: true, ..VALUE };
 /// Of a slot, with a job as TARGET.
 pub(super) const SLOT_VALUE: Role = Role { looks_at_jobs: true, mine: Seen::Slot, other: Seen::Job, ..VALUE };
 pub(super) const SLOT_CONDITION: Role = Role { condition: true, ..SLOT_VALUE };
+/// Of a slot with the job that it runs.
+const STARTER_VALUE: Role = Role { looks_at_jobs: false, ..SLOT_VALUE };
+const STARTER_CONDITION: Role = Role { condition: true, ..STARTER_VALUE };
 /// Of a slot alone.
 const LONE_SLOT_VALUE: Role = Role { mine: Seen::Slot, other: Seen::Nothing, ..VALUE };
 const LONE_SLOT: Role = Role { condition: true, ..LONE_SLOT_VALUE };
@@ -59,6 +62,10 @@ const POLICIES: &[(&str, Role)] = &[
     ("MAXJOBRETIREMENTTIME", SLOT_VALUE),
     ("MACHINEMAXVACATETIME", SLOT_VALUE),
     ("HIBERNATE", SLOT_VALUE),
+    ("UNHIBERNATE", LONE_SLOT),
+    ("SINGULARITY_JOB", STARTER_CONDITION),
+    ("SINGULARITY_IMAGE_EXPR", STARTER_VALUE),
+    ("SINGULARITY_BIND_EXPR", STARTER_VALUE),
     ("START_LOCAL_UNIVERSE", ACCESS_POINT),
     ("START_SCHEDULER_UNIVERSE", ACCESS_POINT),
     ("DEFRAG_REQUIREMENTS", LONE_SLOT),

@@ -153,6 +153,43 @@ impl<'c> Lists<'c> {
             let warning = definition.name_warning(message).code("conflicting-knobs").help(help);
             found.push((warning.did_you_mean(near), shown(definition.name)));
         }
+        for list in &lists {
+            let jobs = self.items(list);
+            found.extend(jobs.iter().filter_map(|job| Some((self.never_runs(list, &prefix, job)?, shown(list.name)))));
+        }
+    }
+
+    /// The finding about a job that has settings, but no program or no period.
+    fn never_runs(&self, list: &Definition<'_>, prefix: &str, job: &[u8]) -> Option<Diagnostic> {
+        const SETTINGS: [&str; 8] = ["PREFIX", "ARGS", "MODE", "PERIOD", "ENV", "CWD", "JOB_LOAD", "KILL"];
+        let job = shown(job);
+        let setting = |what: &str| {
+            let set = self.config.definition(format!("{prefix}{job}_{what}").as_bytes())?;
+            (!set.raw.trim_ascii().is_empty()).then_some(set)
+        };
+        let what = if setting("EXECUTABLE").is_none() {
+            // Other files may have all of its settings.
+            SETTINGS.iter().any(|what| setting(what).is_some()).then_some("EXECUTABLE")?
+        } else {
+            let mode = setting("MODE").map_or(&b"Periodic"[..], |mode| mode.raw.trim_ascii());
+            let (periodic, waits) = (mode.eq_ignore_ascii_case(b"Periodic"), mode.eq_ignore_ascii_case(b"WaitForExit"));
+            match setting("PERIOD") {
+                None => (periodic || waits).then_some("PERIOD")?,
+                Some(period) => {
+                    let number = period.raw.trim_ascii();
+                    let number = number.strip_suffix(b"s").or(number.strip_suffix(b"m")).unwrap_or(number);
+                    let is_zero = !number.is_empty() && number.iter().all(|digit| *digit == b'0');
+                    let message = format!("the period of the job `{job}` is 0, so it never runs");
+                    let place = period.value_place().or_else(|| period.place.cloned());
+                    let warning = Diagnostic::warning_at(message, place).code("conflicting-knobs");
+                    let help = "write a period of more than 0, or `WaitForExit` as its mode";
+                    return (periodic && is_zero).then(|| warning.help(help));
+                }
+            }
+        };
+        let message = format!("the job `{job}` has no `{prefix}{job}_{what}`, so it never runs");
+        let example = if what == "PERIOD" { "5m" } else { "/path/to/program" };
+        Some(problem(list, message).help(format!("add `{prefix}{job}_{what} = {example}`")))
     }
 
     /// `SLOT_TYPE_2` without `NUM_SLOTS_TYPE_2`, where another type has its number.
@@ -178,6 +215,32 @@ impl<'c> Lists<'c> {
             let warning = definition.name_warning(message).code("conflicting-knobs");
             found.push((warning.help(format!("add `NUM_SLOTS_TYPE_{number} = 1`")), shown(definition.name)));
         }
+        for resource in ["cpus", "memory"] {
+            found.extend(self.too_much(resource, &types, &numbers));
+        }
+    }
+
+    /// The finding about shares of a resource that are more than all of it together.
+    fn too_much(
+        &self,
+        resource: &str,
+        types: &BTreeMap<u32, Definition<'c>>,
+        numbers: &BTreeMap<u32, Definition<'c>>,
+    ) -> Option<(Diagnostic, String)> {
+        let text = |one: &Definition<'_>| Some(shown(&self.config.expansion(one.name, one.raw).ok()?));
+        let mut sum = 0.0;
+        for (number, definition) in types {
+            let slots: f64 = numbers.get(number).and_then(text)?.trim().parse().ok()?;
+            sum += slots * share(&text(definition)?, resource);
+            if sum > 1.0 + 1e-6 {
+                let percent = (sum * 100.0).round();
+                let message = format!("up to type {number}, the slots have {percent} % of `{resource}`");
+                let warning = problem(definition, message);
+                let help = "the startd ends with an error: the shares of all slots together are at most 100 %";
+                return Some((warning.help(help), shown(definition.name)));
+            }
+        }
+        None
     }
 
     /// Attributes of which each job has its own among the significant ones.
@@ -194,6 +257,29 @@ impl<'c> Lists<'c> {
             }
         }
     }
+}
+
+/// The part of a resource that a type of slots has, as far as it is a percentage or a fraction.
+fn share(value: &str, resource: &str) -> f64 {
+    let separators: &[char] = if value.contains(',') { &[','] } else { &[' ', '\t'] };
+    let (mut default, mut own) = (0.0, None);
+    for item in value.split(separators).map(str::trim) {
+        let (name, text) = item.split_once('=').map_or(("", item), |(name, text)| (name.trim(), text.trim()));
+        let number = |text: &str| text.trim().parse::<f64>().ok();
+        let part = match (text.strip_suffix('%'), text.split_once('/')) {
+            (Some(percent), _) => number(percent).map(|percent| percent / 100.0),
+            (_, Some((part, whole))) => number(part).zip(number(whole)).map(|(part, whole)| part / whole),
+            _ => None,
+        };
+        let part = part.filter(|part| part.is_finite()).unwrap_or_default();
+        let is_named = |of: &str| !name.is_empty() && of.starts_with(&name.to_ascii_lowercase());
+        if name.is_empty() {
+            default = part;
+        } else if is_named(resource) || resource == "memory" && is_named("ram") {
+            own = Some(part);
+        }
+    }
+    own.unwrap_or(default)
 }
 
 /// The number of edits that still look like a slip in a name of which nothing else is known.

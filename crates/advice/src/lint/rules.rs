@@ -171,6 +171,10 @@ fn first_of_dotted(tree: &Tree, id: NodeId) -> Option<Name> {
     }
 }
 
+/// Attributes, lower case, that are one name.
+const ONE_NAME: [&[u8]; 9] =
+    [b"owner", b"user", b"machine", b"opsys", b"arch", b"acctgroup", b"accountinggroup", b"remoteowner", b"uiddomain"];
+
 /// `Machine == "*.edu"`
 fn glob(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = equality(tree, id)?;
@@ -179,7 +183,18 @@ fn glob(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
         Node::Literal(Literal::Str(text)) => Some((id, wildcard(text, differs)?)),
         _ => None,
     };
-    let (at, sign) = pattern(right).or_else(|| pattern(left))?;
+    let Some((at, sign)) = pattern(right).or_else(|| pattern(left)) else {
+        let listed = |list: NodeId, name: NodeId| {
+            let reference = tree.reference(tree.bare(name)).filter(|name| ONE_NAME.contains(&name.name.folded()))?;
+            let Node::Literal(Literal::Str(text)) = tree.node(tree.bare(list)) else { return None };
+            text.contains(&b',').then(|| {
+                let message = format!("`{}` compares the whole string; no `{}` has a `,`", op.symbol(), reference.name);
+                let help = format!("write `stringListMember({}, …)` for a list", reference.name);
+                Some(Diagnostic::warning(message, tree.span(list)?).help(help).code("glob-comparison"))
+            })?
+        };
+        return listed(right, left).or_else(|| listed(left, right));
+    };
     let message = format!("`{}` compares the whole string; `{sign}` is not a wildcard", op.symbol());
     let help = "write `regexp(\"^prefix\", value)`, or `stringListMember(value, \"a,b\")` for a list";
     Some(Diagnostic::warning(message, tree.span(at)?).help(help).code("glob-comparison"))

@@ -51,9 +51,13 @@ enum State {
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
     let tree = expr.tree();
     let first = tree.first_of(expr.root());
-    let asks = |id: NodeId| matches!(tree.view(id), View::Call { .. } | View::Subscript { .. });
+    let asks = |id: NodeId| matches!(tree.view(id), View::Call { .. } | View::Subscript { .. } | View::Binary { .. });
     // What is certain of constants is said elsewhere.
-    let refers = |id: NodeId| matches!(tree.view(id), View::Reference(_));
+    let refers = |id: NodeId| match tree.view(id) {
+        View::Reference(_) => true,
+        View::Call { name, .. } => name.folded() == b"time",
+        _ => false,
+    };
     if expr.root() - first > MAX_PARTS || !(first..=expr.root()).any(asks) {
         return;
     }
@@ -219,6 +223,10 @@ mod tests {
             (
                 r#"regexp("x", TARGET.Memory)"#,
                 r#"`regexp("x", TARGET.Memory)` is always ERROR [`TARGET.Memory` is an integer]"#,
+            ),
+            (
+                r#"formatTime("%H", time()) == "08""#,
+                r#"`formatTime("%H", time())` is always ERROR [`time()` is an integer]"#,
             ),
             (
                 r#"splitUserName(Owner)[2] == "x""#,

@@ -42,6 +42,7 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         _ => warning.clone(),
     };
     let mut found: Vec<Diagnostic> = config.warnings().iter().map(coded).collect();
+    found.extend(config.sources().iter().flat_map(|source| not_elif(Arc::clone(&source.name), &source.text)));
     let referenced = referenced(config);
     let groups = config.list("GROUP_NAMES").unwrap_or_default();
     let groups_known = !groups.iter().any(|name| is_open(name));
@@ -69,6 +70,28 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     }
     found.extend(checker.found);
     sort(config, &mut found);
+    found
+}
+
+/// Lines that look like `elif` and are not: within a branch that is not taken, nothing says so.
+fn not_elif(file: Arc<str>, text: &[u8]) -> Vec<Diagnostic> {
+    let (mut lines, mut found) = (Lines::new(file, text), Vec::new());
+    while let Ok(Some(line)) = lines.next(&mut Vec::new()) {
+        let start = line.text.len() - line.text.trim_ascii_start().len();
+        let rest = &line.text[start..];
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let is = |words: &[&[u8]]| words.iter().any(|word| word.eq_ignore_ascii_case(&rest[..length]));
+        let more = rest[length..].trim_ascii_start();
+        let two =
+            is(&[b"else"]) && more.len() > 3 && more[..2].eq_ignore_ascii_case(b"if") && more[2].is_ascii_whitespace();
+        if !two && (!is(&[b"elsif", b"elseif"]) || more.is_empty() || more.starts_with(b"=")) {
+            continue;
+        }
+        let end = start + if two { length + (rest.len() - length - more.len()) + 2 } else { length };
+        let written = shown(&line.text[start..end]);
+        let message = format!("`{written}` is not a keyword, so the condition is not read");
+        found.push(line.warning(&(start..end), message).help("write `elif`").code("odd-line"));
+    }
     found
 }
 
@@ -335,6 +358,7 @@ impl Checker<'_> {
         let meant = names::of_slot_type(name)
             .or_else(|| names::of_pattern(name))
             .or_else(|| names::of_limit(name, definition.raw))
+            .or_else(|| names::of_hook(name))
             .or_else(|| names::of_table(name))
             .filter(|_| !family)?;
         (!self.mentioned().contains(&name.to_ascii_uppercase())).then_some(meant)

@@ -122,6 +122,29 @@ pub(super) fn of_limit(name: &[u8], value: &[u8]) -> Option<String> {
     (slip && is_number(value.trim_ascii())).then(|| format!("{front}LIMIT"))
 }
 
+/// The variable of a hook that a name is but for a slip: `SITE_HOOK_PREPARE_JOBB`.
+pub(super) fn of_hook(name: &[u8]) -> Option<String> {
+    const HOOKS: [&str; 11] = [
+        "FETCH_WORK",
+        "REPLY_FETCH",
+        "REPLY_CLAIM",
+        "EVICT_CLAIM",
+        "PREPARE_JOB",
+        "PREPARE_JOB_BEFORE_TRANSFER",
+        "UPDATE_JOB_INFO",
+        "JOB_EXIT",
+        "TRANSLATE_JOB",
+        "JOB_FINALIZE",
+        "JOB_CLEANUP",
+    ];
+    let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
+    let (front, what) = upper.split_once("_HOOK_")?;
+    let known =
+        HOOKS.iter().any(|hook| what.strip_prefix(hook).is_some_and(|end| end.is_empty() || end.starts_with('_')));
+    let meant = near::closest_within(2, what.as_bytes(), HOOKS).filter(|_| !known)?;
+    Some(format!("{front}_HOOK_{meant}"))
+}
+
 /// The names of the table.
 static TABLE: LazyLock<Vec<&str>> = LazyLock::new(|| table::entries().map(|(name, _)| name).collect());
 

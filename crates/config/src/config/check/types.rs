@@ -8,6 +8,7 @@ use super::Checker;
 use super::names::{DAEMONS, LEVELS};
 use super::words;
 use classmate::Semantics;
+use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
@@ -35,7 +36,7 @@ const METHODS: [&str; 14] = [
 const CIPHERS: [&str; 5] = ["AES", "BLOWFISH", "3DES", "TRIPLEDES", "AESGCM"];
 
 /// Variables whose quotes would be a part of the value: names of hosts, domains and folders.
-const UNQUOTED: [&str; 12] = [
+const UNQUOTED: [&str; 14] = [
     "CONDOR_HOST",
     "COLLECTOR_HOST",
     "NEGOTIATOR_HOST",
@@ -48,6 +49,8 @@ const UNQUOTED: [&str; 12] = [
     "EXECUTE",
     "LOCAL_CONFIG_DIR",
     "DAEMON_LIST",
+    "FLOCK_TO",
+    "TRUST_DOMAIN",
 ];
 
 /// The type of a variable (upper case).
@@ -65,7 +68,8 @@ fn kind(upper: &str) -> Option<KnobKind> {
     if upper == "NUM_SLOTS" || upper.strip_prefix("NUM_SLOTS_TYPE_").is_some_and(digits) {
         return Some(whole(Some("0..")));
     }
-    if names("boolean variables").any(|name| name == upper) {
+    let warns = upper.starts_with("SUBMIT_REQUIREMENT_") && upper.ends_with("_IS_WARNING");
+    if warns || names("boolean variables").any(|name| name == upper) {
         return Some(KnobKind::Boolean);
     }
     if names("number variables").any(|name| name == upper) {
@@ -233,9 +237,23 @@ fn of_slot_type(upper: &str, value: &str) -> Option<Problem> {
     value.split(separators).map(str::trim).filter(|item| !item.is_empty()).find_map(|item| {
         let (name, share) = item.split_once('=').map_or(("", item), |(name, share)| (name.trim(), share.trim()));
         let share = share.split(':').next().unwrap_or_default().trim();
+        if let Some(meant) = misspelled_resource(name) {
+            let message = format!("`{name}` in `{upper}` is not a resource of machines");
+            return Some((Severity::Warning, message, format!("did you mean `{meant}`?")));
+        }
         let what = bad_share(share, name)?;
         Some((Severity::Error, format!("`{item}` in `{upper}` {what}"), help.clone()))
     })
+}
+
+/// The resource that all machines have and that a name misspells by a letter.
+fn misspelled_resource(name: &str) -> Option<&'static str> {
+    const RESOURCES: [&str; 6] = ["cpus", "ram", "memory", "swap", "virtualmemory", "disk"];
+    let lower = name.to_ascii_lowercase();
+    if RESOURCES.iter().any(|known| known.starts_with(&lower)) || lower == "gpus" || lower.len() < 4 {
+        return None;
+    }
+    near::closest_within(1, lower.as_bytes(), RESOURCES.iter().copied().filter(|known| known.len() > 3))
 }
 
 /// The fault of a share; the name of its resource is empty for a default of all resources.

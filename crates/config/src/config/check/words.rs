@@ -1,6 +1,7 @@
 //! Values in a form of their own: networks, periods and modes of cron jobs, patterns, and words.
 
 use super::types::Problem;
+use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::pcre::{self, Options};
 
@@ -19,6 +20,12 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(network)
     } else if upper.ends_with("_REGEX") || upper.ends_with("_REGEXP") {
         Some(pattern)
+    } else if upper.ends_with("_DEBUG") {
+        Some(debug)
+    } else if upper.starts_with("MAX_") && upper.ends_with("_LOG") && !upper.starts_with("MAX_NUM_") {
+        Some(log_size)
+    } else if upper == "DEFRAG_SCHEDULE" {
+        Some(schedule)
     } else if matches!(upper, "ENABLE_IPV4" | "ENABLE_IPV6") {
         Some(truth_or_auto)
     } else {
@@ -38,6 +45,86 @@ fn period(upper: &str, value: &str) -> Option<Problem> {
     let help = "write a number of seconds, or a number with `s`, `m` or `h`, as in `5m`";
     let message = || format!("`{upper}` is `{value}`, so the job never runs");
     (unit.len() == value.len() || !known).then(|| (Severity::Error, message(), help.to_owned()))
+}
+
+/// What a daemon writes into its log: words that HTCondor does not know are ignored.
+fn debug(upper: &str, value: &str) -> Option<Problem> {
+    const KNOWN: [&str; 46] = [
+        "D_25",
+        "D_26",
+        "D_ACCOUNTANT",
+        "D_ALL",
+        "D_ALWAYS",
+        "D_ANY",
+        "D_AUDIT",
+        "D_BACKTRACE",
+        "D_CAT",
+        "D_CATEGORY",
+        "D_CKPT",
+        "D_COMMAND",
+        "D_CONFIG",
+        "D_CRON",
+        "D_DAEMONCORE",
+        "D_DYE",
+        "D_ERROR",
+        "D_EXPR",
+        "D_FAILURE",
+        "D_FDS",
+        "D_FULLDEBUG",
+        "D_HOSTNAME",
+        "D_IDENT",
+        "D_IDLE",
+        "D_JOB",
+        "D_KEYBOARD",
+        "D_LEVEL",
+        "D_LOAD",
+        "D_MACHINE",
+        "D_MATCH",
+        "D_MATERIALIZE",
+        "D_NETWORK",
+        "D_NFS",
+        "D_NOHEADER",
+        "D_PERF_TRACE",
+        "D_PID",
+        "D_PRIV",
+        "D_PROC",
+        "D_PROCFAMILY",
+        "D_PROTOCOL",
+        "D_SECURITY",
+        "D_STATS",
+        "D_STATUS",
+        "D_SUB_SECOND",
+        "D_SYSCALLS",
+        "D_THREADS",
+    ];
+    const OTHERS: [&str; 3] = ["D_TEST", "D_TIMESTAMP", "D_ZKM"];
+    let words = value.split([' ', ',', '|', '\t', '\n']).map(|word| word.trim_start_matches(['-', '+']));
+    let names = words.map(|word| word.split(':').next().unwrap_or_default().to_ascii_uppercase());
+    let all = || KNOWN.iter().chain(&OTHERS).copied();
+    let wrong = names.filter(|name| name.starts_with("D_")).find(|name| !all().any(|known| known == name))?;
+    // Versions have words of their own: what is close to none may be one.
+    let meant = near::closest_within(2, wrong.as_bytes(), all().filter(|known| known.len() > 5))?;
+    let message = format!("`{wrong}` in `{upper}` is not a debug level, and is ignored");
+    Some((Severity::Warning, message, format!("did you mean `{meant}`?")))
+}
+
+/// The size, or the age, of a log.
+fn log_size(upper: &str, value: &str) -> Option<Problem> {
+    let unit = value.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let letters = unit.trim_start().to_ascii_lowercase();
+    // As `dprintf_parse_log_size` in HTCondor's `dprintf_config.cpp`.
+    let minutes_or_megabytes = letters == "m" || letters.starts_with("mb") || letters.starts_with("mi");
+    let one_word = letters.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let known = unit.len() < value.len() && one_word && (!letters.starts_with('m') || minutes_or_megabytes);
+    let help = "write a size as in `100 Mb`, or an age as in `7 days`";
+    (!known && !value.starts_with('-') && !value.contains(['*', '('])).then(|| {
+        (Severity::Error, format!("`{upper}` is `{value}`, and the daemon ends with an error"), help.to_owned())
+    })
+}
+
+/// How machines are drained.
+fn schedule(upper: &str, value: &str) -> Option<Problem> {
+    one_of(upper, value, &["graceful", "quick", "fast"], "write `graceful`, `quick` or `fast`")
 }
 
 /// When a cron job runs.
