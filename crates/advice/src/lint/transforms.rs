@@ -69,7 +69,7 @@ pub(super) fn parts(raw: &[u8]) -> Vec<TransformPart> {
         return Vec::new();
     }
     let refers = memchr::memmem::find(&raw.to_ascii_uppercase(), b"$(REQUIREMENTS").is_some();
-    let mut found = Vec::new();
+    let mut found: Vec<TransformPart> = without_end(raw).into_iter().collect();
     let mut start = 0;
     for line in raw.split(|byte| *byte == b'\n') {
         found.extend(no_condition(line, start).filter(|_| !refers).or_else(|| part(line, start)));
@@ -153,6 +153,10 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
         let help = "without a valid pattern, no attributes match and the command has no effect".to_owned();
         return wrong(argument, format!("`{}` is not a valid pattern: {error}", String::from_utf8_lossy(text)), help);
     }
+    if *name == "UNIVERSE" && !is_universe(text) {
+        let (shown, help) = (String::from_utf8_lossy(text), "write a name such as `VANILLA` or `GRID`, or its number");
+        return wrong(argument, format!("`{shown}` is not a universe, so the command has no effect"), help.to_owned());
+    }
     match form {
         Form::Word | Form::Deletes => None,
         Form::Renames if rest.is_empty() => lacks("a second name", "Attribute NewAttribute"),
@@ -161,6 +165,47 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
         Form::Evaluates => expression(rest, Role::default(), true),
         _ => expression(rest, job_role(&text.to_ascii_lowercase()), false),
     }
+}
+
+/// Returns true for a universe, and for what a macro may make one.
+fn is_universe(text: &[u8]) -> bool {
+    const NAMES: [&[u8]; 13] = [
+        b"VANILLA",
+        b"GRID",
+        b"LOCAL",
+        b"SCHEDULER",
+        b"PARALLEL",
+        b"JAVA",
+        b"VM",
+        b"DOCKER",
+        b"CONTAINER",
+        b"STANDARD",
+        b"PVM",
+        b"MPI",
+        b"GLOBUS",
+    ];
+    text.contains(&b'$')
+        || text.iter().all(u8::is_ascii_digit)
+        || NAMES.iter().any(|name| name.eq_ignore_ascii_case(text))
+}
+
+/// An `if` that no `endif` ends: the rules are rejected as a whole.
+fn without_end(raw: &[u8]) -> Option<TransformPart> {
+    let (mut open, mut start) = (Vec::new(), 0);
+    for line in raw.split(|byte| *byte == b'\n') {
+        let blanks = line.len() - line.trim_ascii_start().len();
+        let word = &line[blanks..][..line[blanks..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count()];
+        let is_alone = line[blanks + word.len()..].first().is_none_or(u8::is_ascii_whitespace);
+        if is_alone && word.eq_ignore_ascii_case(b"if") {
+            open.push(Span::new(start + blanks, start + blanks + word.len()));
+        } else if is_alone && word.eq_ignore_ascii_case(b"endif") {
+            open.pop();
+        }
+        start += line.len() + 1;
+    }
+    let help = "without it, the whole transform is ignored";
+    let finding = |span| Diagnostic::error("`if` without `endif`", span).help(help).code("syntax");
+    open.pop().map(|span| TransformPart::Invalid(finding(span)))
 }
 
 /// The error in `/pattern/`; `None` for a valid one, and for plain names.
