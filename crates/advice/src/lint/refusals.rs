@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::commands::is_command;
 use super::submit_macros::Macros;
-use super::submit_values::{bad_value, odd_value};
+use super::submit_values::{bad_value, grid_fault, odd_value};
 use crate::submit::queue::{ItemList, QueueStatement};
 use crate::submit::statements::queue_arguments;
 use classmate::internal::diagnostic::Severity;
@@ -407,6 +407,12 @@ impl Reading {
         } else if runs && !image && !EXECUTABLE.iter().any(|name| self.values.contains_key(*name)) {
             let at = self.queue();
             self.found.push((at, error("there is no `executable`", &statements[at], "add `executable = …`")));
+        }
+        if matches!(name.as_str(), "grid" | "9")
+            && let Some((value, at)) = self.value(&["grid_resource"]).cloned()
+            && let Some((message, help)) = grid_fault(&value)
+        {
+            self.found.push((at, error(message, &statements[at], help)));
         }
         self.transfers(statements);
         for (one, other) in EXCLUSIVE {

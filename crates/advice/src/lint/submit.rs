@@ -15,6 +15,7 @@ use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
 use crate::submit::statements::{joined, queue_arguments, statements};
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::diagnostic::{Excerpt, Severity};
+use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Name, ParseOptions, Span};
@@ -189,7 +190,7 @@ fn request(
     if let Some(misspelled) = misspelled((file, own), line, line[..equals].trim_ascii(), (number, start)) {
         return Some(misspelled);
     }
-    let is_size = unit.is_some() || name.starts_with("retry_request_");
+    let is_size = unit.is_some() || name.starts_with("retry_request_") || name == "gpus_minimum_memory";
     let is_number = commands::is_listed(name);
     let finding = if is_number && text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
         let message = format!("`{name}` is a string, which slots compare with a number: the result is ERROR");
@@ -273,7 +274,7 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         MATCH_VALUE
     } else if CONDITIONS.contains(&lower.as_str()) {
         LONE_JOB
-    } else if lower.starts_with("request_") || lower.starts_with("retry_request_") {
+    } else if ["request_", "retry_request_", "gpus_m"].iter().any(|start| lower.starts_with(start)) {
         return request((file, own), statement, (&lower, equals), (number, start)).into_iter().collect();
     } else if kind == Some(CommandKind::Expression) || attribute.is_some() {
         Role::default()
@@ -289,6 +290,10 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     let (defined, versions): (&dyn Fn(Name) -> bool, _) = (&own_attribute, &own.versions);
     let context = LintContext { defined, unknown_word, versions, ..LintContext::of(text, Quoting::Old, role) };
     let found = lint_with_macros(&context, |_| {
+        if role == MATCH_VALUE && text.len() > 1 && text.starts_with(b"\"") && is_literal(text, &own.options()) {
+            let warning = Diagnostic::warning("a string is not a number, so it counts as 0", Span::new(0, text.len()));
+            return vec![warning.help("remove the quotes").code("type-clash")];
+        }
         let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
         let options = own.options();
         if attribute.is_none() && kind == Some(CommandKind::Expression) && role == Role::default() {
@@ -312,6 +317,11 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         placed(found.shifted(value), file, number, excerpt, fix)
     };
     found.into_iter().map(place).collect()
+}
+
+/// Returns true for a constant.
+fn is_literal(text: &[u8], options: &ParseOptions) -> bool {
+    parse_expr(text, options).is_ok_and(|expr| matches!(expr.node(), Node::Literal(_)))
 }
 
 /// Checks an expression whose macros are expanded later, also with a rule of the caller; it is given the text with

@@ -105,6 +105,16 @@ pub(super) fn bad_value(name: &str, value: &str) -> Option<(String, String)> {
     }
 }
 
+/// The fault of the type of a grid resource, and its help.
+pub(super) fn grid_fault(value: &str) -> Option<(String, String)> {
+    const TYPES: [&str; 12] =
+        ["condor", "batch", "arc", "ec2", "gce", "azure", "pbs", "lsf", "sge", "nqs", "naregi", "blah"];
+    let kind = value.split_whitespace().next().filter(|_| !value.contains('$'))?;
+    let known = TYPES.iter().any(|one| one.eq_ignore_ascii_case(kind));
+    let help = "write `condor`, `batch`, `arc`, `ec2`, `gce` or `azure` first".to_owned();
+    (!known).then(|| (format!("`{kind}` is not a type of grid resources"), help))
+}
+
 /// The fault of quotes in arguments.
 fn quotes_fault(value: &str) -> Option<String> {
     let Some(inner) = value.strip_prefix('"') else {
@@ -203,6 +213,17 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             let message =
                 format!("the value of `{}` is `{} {rest}`: without quotes, only `;` separates", first.0, first.1);
             Some((message, format!("write `environment = \"{value}\"`")))
+        }
+        "environment" | "env" => {
+            let joined = value.match_indices(';').find_map(|(at, _)| {
+                let word = value[at + 1..].split(|sign: char| sign.is_whitespace() || sign == '=').next()?;
+                let is_name =
+                    word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
+                let assigns = value[at + 1 + word.len()..].starts_with('=');
+                (is_name && assigns && !word.is_empty()).then_some(word)
+            })?;
+            let message = format!("`{joined}` is a part of the value before it: in quotes, only blanks separate");
+            Some((message, "write blanks in place of `;`".to_owned()))
         }
         "notify_user" if matches!(value.to_ascii_lowercase().as_str(), "never" | "false") => {
             let message = format!("`notify_user` is the address of the mail, so it is sent to `{value}`");
