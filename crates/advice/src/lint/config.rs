@@ -358,7 +358,8 @@ impl<'c> Linter<'c> {
             && is_text(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase())
         {
             let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
-            if !values.has_text() && (values.has_number() || values.has(kind::TRUE | kind::FALSE)) {
+            let is_number = values.ints.is_some() || values.reals.is_some();
+            if !values.has_text() && !is_number && values.has(kind::TRUE | kind::FALSE) {
                 let span = Span::new(0, text.trim_ascii_end().len());
                 let message = format!("`{}` is a string, and this is never one", String::from_utf8_lossy(bare(name)));
                 found.push(Diagnostic::warning(message, span).code("type-clash"));
