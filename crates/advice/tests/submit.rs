@@ -35,8 +35,8 @@ fn submit_files_make_the_ads_that_condor_submit_makes() {
     }
 }
 
-/// The files that were there when `data/queue.jsonl` was recorded; `dir.dat` was a directory.
-const FILES: [(&str, &str); 8] = [
+/// The files that were there when `data/queue.jsonl` was recorded; `dir.dat` and `run.b` were folders.
+const FILES: [(&str, &str); 13] = [
     ("plain.txt", "a b\n\n# c\nc, d e\n  f\tg h  \ni , j\n"),
     ("cont.txt", "a b \\\nc d\ne\n"),
     ("table.csv", "X, Y\n1 2, 3\n4, 5 6\n7\n,8\n"),
@@ -45,6 +45,11 @@ const FILES: [(&str, &str); 8] = [
     ("one.dat", ""),
     ("two.dat", ""),
     ("b.txt", ""),
+    ("d[1.q", ""),
+    ("d2.q", ""),
+    ("x1.q", ""),
+    ("run/f", ""),
+    ("run-1/f", ""),
 ];
 
 #[derive(Deserialize)]
@@ -57,13 +62,15 @@ struct RecordedQueue {
 #[test]
 fn queue_sets_the_variables_that_condor_submit_sets() {
     let folder = tempfile::tempdir().unwrap();
+    for name in ["dir.dat", "run", "run-1", "run.b"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
     for (name, text) in FILES {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    std::fs::create_dir(folder.path().join("dir.dat")).unwrap();
     let records: Vec<RecordedQueue> =
         include_str!("data/queue.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(records.len() >= 64);
+    assert!(records.len() >= 73);
     for RecordedQueue { queue, jobs: recorded } in records {
         let attributes = "executable = /bin/sleep\nMY.X = \"<$(X)>\"\nMY.Y = \"<$(Y)>\"\nMY.I=\"<$(Item)>\"\n\
             MY.Places = \"$(Row) $(ItemIndex) $(Step) $(Process)\"\n";

@@ -352,7 +352,11 @@ impl<'c> Linter<'c> {
         // A condition that is a word of which nothing is known: `KILL = never`.
         let may_exist = |word: Name| !self.is_unknown_word(word) || self.may_exist(word);
         if role.condition && found.is_empty() {
-            found.extend(published(text, &self.options(), &may_exist));
+            let condition = |mut one: Diagnostic| {
+                one.fix = None;
+                one.help("write `true`, `false` or a comparison")
+            };
+            found.extend(published(text, &self.options(), &may_exist).into_iter().map(condition));
         }
         if let Ok(expr) = parse_expr(text, &self.options())
             && is_text(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase())
@@ -496,7 +500,11 @@ impl<'c> Linter<'c> {
         let config = self.config;
         for definition in config.definitions().filter(|found| found.template.is_none() && found.verbatim) {
             let raw = definition.raw;
-            if knob::is_transform(bare(definition.name)) {
+            let upper = definition.name.to_ascii_uppercase();
+            // Programs and shells have variables of their own.
+            let is_of_program =
+                [&b"ARGS"[..], b"ARGUMENTS", b"ENV", b"ENVIRONMENT"].iter().any(|end| upper.ends_with(end));
+            if knob::is_transform(bare(definition.name)) || is_of_program {
                 continue;
             }
             let Some(place) = definition.value_place() else { continue };

@@ -163,6 +163,11 @@ impl<'c> Lists<'c> {
     fn never_runs(&self, list: &Definition<'_>, prefix: &str, job: &[u8]) -> Option<Diagnostic> {
         const SETTINGS: [&str; 8] = ["PREFIX", "ARGS", "MODE", "PERIOD", "ENV", "CWD", "JOB_LOAD", "KILL"];
         let job = shown(job);
+        // A template sets what is missing here.
+        let mut sources = self.config.sources().iter();
+        if sources.any(|source| memchr::memmem::find(&source.text.to_ascii_lowercase(), b"startdcron").is_some()) {
+            return None;
+        }
         let setting = |what: &str| {
             let set = self.config.definition(format!("{prefix}{job}_{what}").as_bytes())?;
             (!set.raw.trim_ascii().is_empty()).then_some(set)
@@ -230,13 +235,18 @@ impl<'c> Lists<'c> {
         let text = |one: &Definition<'_>| Some(shown(&self.config.expansion(one.name, one.raw).ok()?));
         let mut sum = 0.0;
         for (number, definition) in types {
+            // Such slots take what the others leave.
+            let is_backfill = self.config.boolean(&format!("SLOT_TYPE_{number}_BACKFILL"), false).unwrap_or(true);
+            if is_backfill {
+                continue;
+            }
             let slots: f64 = numbers.get(number).and_then(text)?.trim().parse().ok()?;
             sum += slots * share(&text(definition)?, resource);
             if sum > 1.0 + 1e-6 {
                 let percent = (sum * 100.0).round();
                 let message = format!("up to type {number}, the slots have {percent} % of `{resource}`");
                 let warning = problem(definition, message);
-                let help = "the startd ends with an error: the shares of all slots together are at most 100 %";
+                let help = "the last slots are broken or missing: the shares of all slots together are at most 100 %";
                 return Some((warning.help(help), shown(definition.name)));
             }
         }

@@ -145,8 +145,10 @@ impl Reading {
             let fault = queue_fault(&arguments);
             let goes_on = fault.is_none();
             self.found.extend(fault.map(|(message, help)| (at, error(message, text, help))));
-            let names =
-                QueueStatement::parse(&arguments).map(|queue| queue.names.iter().map(ToString::to_string).collect());
+            // A table with a heading has names of its own.
+            let names = QueueStatement::parse(&arguments).map(|queue| {
+                queue.names.iter().filter(|_| !queue.format.has_header()).map(ToString::to_string).collect()
+            });
             self.queued = Some((at, names.unwrap_or_default()));
             self.expanded.push((arguments, at));
             return goes_on;

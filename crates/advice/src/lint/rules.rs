@@ -189,7 +189,8 @@ fn glob(_: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
             let Node::Literal(Literal::Str(text)) = tree.node(tree.bare(list)) else { return None };
             text.contains(&b',').then(|| {
                 let message = format!("`{}` compares the whole string; no `{}` has a `,`", op.symbol(), reference.name);
-                let help = format!("write `stringListMember({}, …)` for a list", reference.name);
+                let not = if matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt) { "!" } else { "" };
+                let help = format!("write `{not}stringListMember({}, …)` for a list", reference.name);
                 Some(Diagnostic::warning(message, tree.span(list)?).help(help).code("glob-comparison"))
             })?
         };

@@ -19,9 +19,43 @@ use classmate::{ClassAd, Diagnostic, Expr, Value};
 /// Samples of each attribute.
 const SAMPLES: usize = 5;
 
-/// Functions that ask for errors, or whose values depend on what is not here.
-const OPEN_CALLS: [&[u8]; 7] =
-    [b"iserror", b"isundefined", b"usermap", b"userhome", b"eval", b"evalineachcontext", b"countmatches"];
+/// Functions that ask for errors or types, or whose values depend on what is not here.
+const OPEN_CALLS: [&[u8]; 15] = [
+    b"iserror",
+    b"isundefined",
+    b"isstring",
+    b"isinteger",
+    b"isreal",
+    b"isboolean",
+    b"islist",
+    b"isclassad",
+    b"isabstime",
+    b"isreltime",
+    b"usermap",
+    b"userhome",
+    b"eval",
+    b"evalineachcontext",
+    b"countmatches",
+];
+
+/// Functions for which the text of a string decides, not its type.
+const READ_TEXT: [&[u8]; 12] = [
+    b"int",
+    b"real",
+    b"bool",
+    b"floor",
+    b"ceiling",
+    b"round",
+    b"abstime",
+    b"reltime",
+    b"totime",
+    b"regexps",
+    b"replace",
+    b"replaceall",
+];
+
+/// Functions whose lists always have two elements.
+const PAIRS: [&[u8]; 2] = [b"splitusername", b"splitslotname"];
 
 /// Larger expressions are not evaluated.
 const MAX_PARTS: u32 = 400;
@@ -76,6 +110,12 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
             meant[(tree.first_of(id) - first) as usize..=(id - first) as usize].fill(true);
         }
     }
+    // A string whose text is not known.
+    let is_any_text = |id: NodeId| match tree.view(id) {
+        View::Reference(reference) => fact(reference.name.folded())
+            .is_some_and(|fact| fact.kind == Some(Kind::String) && !fact.closed && fact.values.is_empty()),
+        _ => false,
+    };
     let mut states: Vec<State> = Vec::new();
     for id in first..=expr.root() {
         let state = |part: NodeId| states[(part - first) as usize];
@@ -91,6 +131,21 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
             // A macro in a string can be anything.
             View::Literal(Literal::Str(text)) if text.as_bytes().contains(&OPEN) => State::Open,
             _ if meant[(id - first) as usize] => State::Open,
+            View::Call { name, .. }
+                if READ_TEXT.contains(&name.folded()) && (tree.first_of(id)..=id).any(is_any_text) =>
+            {
+                State::Open
+            }
+            // The number of words of a string is not known.
+            View::Subscript { base, .. } if !matches!(tree.view(tree.bare(base)), View::Call { name, .. } if PAIRS.contains(&name.folded())) => {
+                State::Open
+            }
+            // The samples may happen to be equal.
+            View::Binary { op: BinaryOp::Divide | BinaryOp::Modulo, right, .. }
+                if (tree.first_of(right)..=right).any(refers) =>
+            {
+                State::Open
+            }
             _ if is_in(State::Found) => State::Found,
             _ if is_in(State::Open) => State::Open,
             _ => State::Known,
@@ -246,6 +301,14 @@ mod tests {
             r#"isError(regexp("x", Memory)) || Cpus > 1"#,
             "size(Owner) > 3 && floor(LoadAvg) < 2",
             r#"regexp("x", MyOwn)"#,
+            // What strings contain is not known.
+            r##"split(GlobalJobId, "#")[1] == "5.0""##,
+            r#"split(TARGET.Machine, "-")[1] == "gpu""#,
+            r#"int(regexps("node([0-9]+)", TARGET.Machine, "\\1")) % 2 == 0"#,
+            "relTime(JobBatchName) > relTime(5)",
+            r#"size(split(Iwd, "/")) > 3 && split(Iwd, "/")[3] == "alice""#,
+            r#"isString(split(Iwd, "/")[3])"#,
+            "(time() - JobStartDate) / (CompletionDate - QDate) > 1",
         ] {
             assert_eq!(messages(text), [""; 0], "{text}");
         }

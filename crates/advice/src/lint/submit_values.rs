@@ -215,7 +215,9 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
             Some((message, format!("write `environment = \"{value}\"`")))
         }
         "environment" | "env" => {
-            let joined = value.match_indices(';').find_map(|(at, _)| {
+            // What single quotes enclose is one value.
+            let is_quoted = |at: usize| value[..at].matches('\'').count() % 2 == 1;
+            let joined = value.match_indices(';').filter(|(at, _)| !is_quoted(*at)).find_map(|(at, _)| {
                 let word = value[at + 1..].split(|sign: char| sign.is_whitespace() || sign == '=').next()?;
                 let is_name =
                     word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');

@@ -2,7 +2,10 @@
 //!
 //! In: a `queue` statement, the lines after it, and the folder of its files. Out: the items, each with its values.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+
+use indexmap::IndexSet;
 
 use super::is_true;
 use super::queue::{ItemKind, ItemList, PathKind, QueueStatement, number};
@@ -30,6 +33,11 @@ impl Default for RowFormat {
 }
 
 impl RowFormat {
+    /// True if a row has the names of the columns.
+    pub(crate) fn has_header(&self) -> bool {
+        self.header.is_some()
+    }
+
     /// The options that follow the word `table`, and their length; `None` if they are not closed.
     pub(super) fn of_table(text: &str) -> Option<(Self, usize)> {
         let mut format = RowFormat { header: Some(0), at_blanks: false, ..RowFormat::default() };
@@ -198,25 +206,22 @@ fn read(name: &str, folder: Option<&Path>) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The paths that match patterns, those of each pattern in order; directories end with `/`.
+/// The paths that match patterns, those of each pattern in order, each once; directories end with `/`.
 fn matching(patterns: &[String], kind: PathKind, folder: Option<&Path>) -> Result<Vec<String>, String> {
-    let mut found: Vec<String> = Vec::new();
+    let mut found: IndexSet<String> = IndexSet::new();
     for pattern in patterns {
         let cannot = |reason: String| format!("cannot look for files that match `{pattern}`: {reason}");
         let folder = folder.ok_or_else(|| cannot("no files are read here".to_owned()))?;
         let start = if folder.as_os_str().is_empty() { String::new() } else { format!("{}/", folder.display()) };
         let start = if Path::new(pattern).is_absolute() { String::new() } else { start };
-        let mut whole = format!("{}{pattern}", glob::Pattern::escape(&start));
-        // `**` is nothing special.
-        while whole.contains("**") {
-            whole = whole.replace("**", "*");
-        }
+        let whole = format!("{}{}", glob::Pattern::escape(&start), as_of_glob(pattern));
         let options = glob::MatchOptions {
             case_sensitive: true,
             require_literal_separator: true,
             require_literal_leading_dot: true,
         };
         let paths = glob::glob_with(&whole, options).map_err(|error| cannot(error.to_string()))?;
+        let mut of_pattern = BTreeSet::new();
         for path in paths.flatten() {
             let mut text = path.to_string_lossy().into_owned();
             let is_folder = path.is_dir();
@@ -232,10 +237,44 @@ fn matching(patterns: &[String], kind: PathKind, folder: Option<&Path>) -> Resul
                 PathKind::Files => !is_folder,
                 PathKind::Directories => is_folder,
             };
-            if is_kind && !found.contains(&text) {
-                found.push(text);
+            if is_kind {
+                of_pattern.insert(text);
             }
         }
+        found.extend(of_pattern);
     }
-    Ok(found)
+    Ok(found.into_iter().collect())
+}
+
+/// A pattern of the C library's `glob` for ours: `[^a]` is `[!a]`, `\\*` is `[*]`, `**` is `*`, and a bracket that is not closed is
+/// a bracket.
+fn as_of_glob(pattern: &str) -> String {
+    let mut whole = String::with_capacity(pattern.len());
+    let mut rest = pattern;
+    while let Some(sign) = rest.chars().next() {
+        rest = &rest[sign.len_utf8()..];
+        match sign {
+            '\\' => {
+                let Some(escaped) = rest.chars().next() else { break };
+                whole.push_str(&glob::Pattern::escape(&rest[..escaped.len_utf8()]));
+                rest = &rest[escaped.len_utf8()..];
+            }
+            '*' if whole.ends_with('*') => {}
+            '[' => {
+                let negated = rest.starts_with(['^', '!']);
+                let inside = if negated { &rest[1..] } else { rest };
+                // A bracket that comes first is one of the signs.
+                let end = inside.char_indices().skip(1).find(|(_, sign)| *sign == ']').map(|(at, _)| at);
+                let Some(end) = end else {
+                    whole.push_str("[[]");
+                    continue;
+                };
+                whole.push_str(if negated { "[!" } else { "[" });
+                whole.push_str(&inside[..=end]);
+                rest = &inside[end + 1..];
+            }
+            sign => whole.push(sign),
+        }
+    }
+    whole
 }

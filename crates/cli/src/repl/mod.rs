@@ -18,8 +18,9 @@ use classmate::internal::builtin::check::check;
 use classmate::internal::eval::explain::{Cause, Reason, explain};
 use classmate::internal::eval::walk::AdSide;
 use classmate::internal::syntax::diagnose::diagnose;
-use classmate::internal::syntax::expr::NodeId;
+use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::lexer::{Lexer, Token};
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::{Mark, is_space};
@@ -248,14 +249,26 @@ impl Session {
         Ok((expr, warnings.map(Output::Warning).collect()))
     }
 
-    /// An expression in which `_` is the last value, unless MY defines it.
+    /// An expression in which `_` is the last value, unless MY defines it. Lists, ads and times have no name.
     fn with_last(&self, mut expr: Expr) -> Expr {
         let Some((_, value)) = self.last.as_ref().filter(|_| !self.my.contains("_")) else { return expr };
+        let value = Expr::literal(match value {
+            Value::Undefined => Literal::Undefined,
+            Value::Error => Literal::Error,
+            Value::Bool(value) => Literal::Bool(*value),
+            Value::Int(value) => Literal::Int(*value),
+            Value::Real(value) => Literal::Real(*value),
+            Value::Str(text) => Literal::Str(text.clone()),
+            _ => return expr,
+        });
         let is_last = |expr: &Expr, id: NodeId| {
-            let reference = expr.tree().reference(id);
+            let tree = expr.tree();
+            let own = |ad: NodeId| matches!(tree.node(ad), Node::Ad(_)) && (tree.first_of(ad)..=ad).contains(&id);
+            let reference = tree.reference(id);
+            // Within an ad, it may be one of its attributes.
             reference.is_some_and(|one| one.scope == RefScope::Either && one.name.as_bytes() == b"_")
+                && !(id..=expr.root()).any(own)
         };
-        let Ok(value) = parse_expr(&value.to_text(Style::New), &self.settings().parse_options()) else { return expr };
         while let Some(id) = (expr.tree().first_of(expr.root())..=expr.root()).find(|id| is_last(&expr, *id)) {
             expr = expr.with_part(id, &value);
         }
@@ -480,6 +493,9 @@ mod tests {
     fn the_last_value_has_a_name() {
         assert_eq!(said(&["2 + 3", "_ * 2", "{ _, _ }"]), ["5", "10", "{ 10,10 }"]);
         assert_eq!(said(&["2", "_ = 7", "_"]), ["2", "7"]);
+        assert_eq!(said(&["0.1 + 0.2", "_ == 0.1 + 0.2"])[1], "true");
+        assert_eq!(said(&["5", "[ _ = 7; b = _ ].b"])[1], "7");
+        assert_eq!(said(&["[ a = _ ]", "_"])[1..], ["undefined", "  because MY does not define `_`"]);
     }
 
     #[test]

@@ -118,7 +118,14 @@ impl Checker<'_> {
             }),
             None if word.is_some() => word.and_then(|rule| rule(&upper, &value)),
             None if upper.starts_with("SEC_") => of_security(&upper, &value),
-            None if upper.starts_with("SLOT_TYPE_") => of_slot_type(&upper, &value),
+            None if upper.starts_with("SLOT_TYPE_") => {
+                let names = self.config.list("MACHINE_RESOURCE_NAMES").unwrap_or_default();
+                let is_own = |name: &str| {
+                    names.iter().any(|own| own.eq_ignore_ascii_case(name.as_bytes()))
+                        || self.config.definition(format!("MACHINE_RESOURCE_{name}").as_bytes()).is_some()
+                };
+                of_slot_type(&upper, &value, &is_own)
+            }
             None => quoted(&upper, &value),
         };
         if let Some((severity, message, help)) = problem {
@@ -222,8 +229,8 @@ fn of_security(upper: &str, value: &str) -> Option<Problem> {
     Some((Severity::Warning, message, help))
 }
 
-/// The shares of `SLOT_TYPE_<n>`.
-fn of_slot_type(upper: &str, value: &str) -> Option<Problem> {
+/// The shares of `SLOT_TYPE_<n>`. `is_own`: true for resources that the configuration names.
+fn of_slot_type(upper: &str, value: &str, is_own: &dyn Fn(&str) -> bool) -> Option<Problem> {
     let number = upper.strip_prefix("SLOT_TYPE_")?;
     if !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
@@ -237,7 +244,7 @@ fn of_slot_type(upper: &str, value: &str) -> Option<Problem> {
     value.split(separators).map(str::trim).filter(|item| !item.is_empty()).find_map(|item| {
         let (name, share) = item.split_once('=').map_or(("", item), |(name, share)| (name.trim(), share.trim()));
         let share = share.split(':').next().unwrap_or_default().trim();
-        if let Some(meant) = misspelled_resource(name) {
+        if let Some(meant) = misspelled_resource(name).filter(|_| !is_own(name)) {
             let message = format!("`{name}` in `{upper}` is not a resource of machines");
             return Some((Severity::Warning, message, format!("did you mean `{meant}`?")));
         }

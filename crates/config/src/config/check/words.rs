@@ -41,6 +41,11 @@ fn one_of(upper: &str, value: &str, known: &[&str], help: &str) -> Option<Proble
 /// The time between two runs of a cron job.
 fn period(upper: &str, value: &str) -> Option<Problem> {
     let unit = value.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    if unit.starts_with('.') && unit.len() < value.len() {
+        let bytes = &value[..value.len() - unit.len()];
+        let message = format!("`{upper}` is `{value}`: read as {bytes}, as the number has to be whole");
+        return Some((Severity::Warning, message, "write a size as in `1500 Mb`".to_owned()));
+    }
     let known = unit.is_empty() || unit.starts_with(['s', 'm', 'h', 'S', 'M', 'H']);
     let help = "write a number of seconds, or a number with `s`, `m` or `h`, as in `5m`";
     let message = || format!("`{upper}` is `{value}`, so the job never runs");
@@ -116,7 +121,7 @@ fn log_size(upper: &str, value: &str) -> Option<Problem> {
     let minutes_or_megabytes = letters == "m" || letters.starts_with("mb") || letters.starts_with("mi");
     let one_word = letters.bytes().all(|byte| byte.is_ascii_alphabetic());
     let known = unit.len() < value.len() && one_word && (!letters.starts_with('m') || minutes_or_megabytes);
-    let help = "write a size as in `100 Mb`, or an age as in `7 days`";
+    let help = "write a size as in `100 Mb`";
     (!known && !value.starts_with('-') && !value.contains(['*', '('])).then(|| {
         (Severity::Error, format!("`{upper}` is `{value}`, and the daemon ends with an error"), help.to_owned())
     })
