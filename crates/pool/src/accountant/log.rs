@@ -88,9 +88,20 @@ pub struct AccountantLog {
     created: Option<i64>,
     transactions: u64,
     warnings: Vec<LogWarning>,
+    published: bool,
 }
 
 impl AccountantLog {
+    /// True if the records are those that a running negotiator publishes: with the usage that it counts, but without its records of slots.
+    pub fn is_published(&self) -> bool {
+        self.published
+    }
+
+    /// Marks the records as published.
+    pub(super) fn set_published(&mut self) {
+        self.published = true;
+    }
+
     /// Replays a whole log.
     ///
     /// # Errors

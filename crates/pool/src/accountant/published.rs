@@ -75,6 +75,30 @@ impl AccountantLog {
         transaction.push(Entry::Set { key: CLOCK, name: b"LastUpdateTime", value: value.as_bytes() })?;
         let mut log = AccountantLog::default();
         log.change(&transaction);
+        log.set_published();
         Ok(log)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Ungrouped;
+    use super::super::factor::FactorRules;
+    use super::super::usage::Accountant;
+    use super::*;
+    use classmate_config::internal::config::Config;
+    use classmate_config::internal::config::knobs::NegotiatorKnobs;
+
+    /// Usage since the last update is charged though no records of slots are published. `condor_negotiator` logged this
+    /// priority four seconds later.
+    #[test]
+    fn published_usage_is_charged_in_the_next_cycle() {
+        let ad = "[Name = \"c@x\"; Priority = 500.284; PriorityFactor = 1000.0; WeightedResourcesUsed = 3.0; LastUpdate = 540]";
+        let log = AccountantLog::of_ads(&[ClassAd::parse(ad.as_bytes()).unwrap()]).unwrap();
+        let knobs = NegotiatorKnobs::read(&Config::default()).unwrap().accountant;
+        let mut accountant = Accountant::from_log(&log, FactorRules::new(&knobs));
+        accountant.recount_records(&log, &Ungrouped);
+        accountant.update_priorities(544, knobs.half_life);
+        assert!((accountant.effective_priority(b"c@x", &Ungrouped) - 500.364).abs() < 1e-9);
     }
 }

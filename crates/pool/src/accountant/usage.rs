@@ -75,8 +75,12 @@ impl Accountant {
     }
 
     /// Counts the weighted slots in use by the log's records of slots, as a negotiator does when it starts. One that runs has them
-    /// counted so, except that users who lost slots to preemption in the cycle before still have these (Q65).
+    /// counted so, except that users who lost slots to preemption in the cycle before still have these (Q65). Published records are
+    /// of one that runs, and stay.
     pub fn recount_records(&mut self, log: &AccountantLog, groups: &dyn GroupOf) {
+        if log.is_published() {
+            return;
+        }
         let mut used: HashMap<Vec<u8>, f64> = HashMap::new();
         for (_, record) in log.table("Resource") {
             if let Some(user) = record.string("RemoteUser") {
