@@ -2,6 +2,7 @@ use super::observed::observed;
 use super::*;
 use crate::verify::record::{RecordedMatch, RecordedVisit};
 use classmate_config::Config;
+use classmate_pool::internal::accountant::AccountantLog;
 
 /// A pool of two equal slots and two jobs of one user, at 100.
 fn pool() -> Snapshot {
@@ -197,6 +198,49 @@ fn access_points_of_a_submitter_are_visited_in_any_order() {
     let mut sorted = found.to_vec();
     sorted.sort_by_key(Vec::len);
     assert_eq!(sorted, [vec![], vec![DifferenceCause::EqualSubmitters; 2]]);
+    // Another submitter comes first by the priorities of the snapshot, and last by those of the log.
+    let text = pool.jobs[0].to_string().replace("a@x", "b@x").replace("ClusterId = 1", "ClusterId = 3");
+    pool.jobs.push(ClassAd::parse(text.as_bytes()).unwrap());
+    let text = pool.submitters.as_ref().unwrap()[0].to_string().replace("a@x", "b@x");
+    pool.submitters.as_mut().unwrap().push(ClassAd::parse(text.as_bytes()).unwrap());
+    let log = "101 Customer.a@x * *\n103 Customer.a@x Priority 0.7\n103 Customer.a@x PriorityFactor 1000.0\n";
+    pool.log = Some(AccountantLog::read(log.as_bytes()).unwrap());
+    for first in [1, 2] {
+        let mut record = made(&[(first, "slot1@m")]);
+        record.visits = [("a@x", first, 500.0), ("a@x", 3 - first, 500.0), ("b@x", 1, 600.0)]
+            .map(|(submitter, number, priority)| RecordedVisit {
+                submitter: submitter.to_owned(),
+                access_point: format!("<127.0.0.1:{number}>"),
+                priority: Some(priority),
+                factor: Some(1000.0),
+                ..RecordedVisit::default()
+            })
+            .to_vec();
+        assert_eq!(causes(&pool, &pool, &record, ActualSource::Log), vec![DifferenceCause::Priorities; 2]);
+    }
+}
+
+/// A negotiator had matched six weighted slots one second after its update of priorities: it charged 8 × 4 - 6 slot seconds in
+/// the next cycle, and logged the priority 500.453. The ads lead to 500.501, and without usage to 500.305.
+#[test]
+fn usage_that_is_not_charged_changes_the_order_of_submitters() {
+    let ad = |text: String| ClassAd::parse(text.as_bytes()).unwrap();
+    let mut pool = pool();
+    pool.slots.truncate(1);
+    pool.jobs[1] = ad(pool.jobs[0].to_string().replace("a@x", "b@x").replace("ClusterId = 1", "ClusterId = 2"));
+    let found = [500.48, 500.3].map(|other| {
+        let account = |name: &str, priority: f64, used: f64| {
+            ad(format!(
+                "[Name = \"{name}\"; Priority = {priority:?}; PriorityFactor = 1000.0; WeightedResourcesUsed = {used:?}; LastUpdate = 96]"
+            ))
+        };
+        pool.log = Some(AccountantLog::of_ads(&[account("a@x", 500.321, 8.0), account("b@x", other, 0.0)]).unwrap());
+        let mut record = made(&[(1, "slot1@m")]);
+        record.visits =
+            ["a@x", "b@x"].map(|name| RecordedVisit { submitter: name.to_owned(), ..RecordedVisit::default() }).to_vec();
+        causes(&pool, &pool, &record, ActualSource::Log)
+    });
+    assert_eq!(found, [vec![DifferenceCause::UnchargedUsage; 2], vec![DifferenceCause::Unexplained; 2]]);
 }
 
 #[test]

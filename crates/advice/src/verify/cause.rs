@@ -3,15 +3,17 @@
 //! In: a snapshot and a record. Out: a snapshot under a condition that the record shows, to be replayed once more; or what
 //! the record names and the snapshot does not have.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
 use crate::verify::comparison::{Comparison, DecisionKind};
-use crate::verify::record::{CycleRecord, RecordedMatch};
+use crate::verify::record::{CycleRecord, RecordedMatch, RecordedVisit};
 use classmate::{ClassAd, EvalOptions};
 use classmate_config::ConfigError;
-use classmate_pool::internal::accountant::AccountantLog;
+use classmate_config::internal::config::knobs::NegotiatorKnobs;
+use classmate_pool::internal::accountant::factor::FactorRules;
+use classmate_pool::internal::accountant::{Accountant, AccountantLog, Ungrouped};
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::{Match, Outcome, PreparedPool, Snapshot};
@@ -27,8 +29,11 @@ pub enum DifferenceCause {
     EqualSubmitters,
     /// The first cycle of a negotiator does not know the groups of the users of slots. Proved by a replay without them.
     FirstCycle,
+    /// Accounting ads lack the part of the usage since the last update that is not charged, so priorities that differ by less have an
+    /// unknown order. Proved by a replay with priorities that fit the order of the record.
+    UnchargedUsage,
     /// Priorities that the negotiator had and the accountant's log of the snapshot has not. Proved by a replay with the
-    /// priorities of the record.
+    /// priorities of the record, and equal submitters in its order.
     Priorities,
     /// The access point numbers autoclusters in an order that also depends on jobs that left its queue; only rejections are
     /// left, and `NEGOTIATE_ALL_JOBS_IN_CLUSTER` is set.
@@ -53,7 +58,8 @@ pub enum DifferenceCause {
 
 impl DifferenceCause {
     /// The causes that are found by another replay, in the order in which they are tried.
-    pub const BY_EXPERIMENT: [Self; 4] = [Self::EqualSlots, Self::EqualSubmitters, Self::FirstCycle, Self::Priorities];
+    pub const BY_EXPERIMENT: [Self; 5] =
+        [Self::EqualSlots, Self::EqualSubmitters, Self::FirstCycle, Self::UnchargedUsage, Self::Priorities];
 }
 
 /// The conditions that were found to hold so far.
@@ -81,7 +87,12 @@ impl<'s> Conditions<'s> {
             DifferenceCause::EqualSubmitters => self.submitters_as_visited(snapshot),
             DifferenceCause::FirstCycle => (self.record.restarted && !snapshot.first_cycle)
                 .then(|| Snapshot { first_cycle: true, ..snapshot.clone() }),
-            DifferenceCause::Priorities => self.with_priorities(snapshot),
+            DifferenceCause::UnchargedUsage => self.submitters_in_doubt(snapshot),
+            DifferenceCause::Priorities => {
+                let known = |visit: &'s RecordedVisit| Some((visit.submitter.as_str(), visit.priority?, visit.factor?));
+                let changed = with_priorities(snapshot, self.record.visits.iter().filter_map(known))?;
+                self.submitters_as_visited(&changed).or(Some(changed))
+            }
             _ => None,
         }
     }
@@ -142,25 +153,59 @@ impl<'s> Conditions<'s> {
         Some(changed)
     }
 
-    /// The accountant's records with the priorities of the record, which are not aged again.
-    fn with_priorities(&self, snapshot: &Snapshot) -> Option<Snapshot> {
-        let mut text = snapshot.log.as_ref().map(AccountantLog::to_text).unwrap_or_default();
-        let mut line = |key: &str, attribute: &str, value: String| {
-            text.extend_from_slice(format!("101 {key} * *\n103 {key} {attribute} {value}\n").as_bytes());
-        };
+    /// Usage since the last update is charged in full, or less for matches that were made after it. Submitters that were visited before
+    /// others of better priority get the same, if they have less without this usage.
+    fn submitters_in_doubt(&self, snapshot: &Snapshot) -> Option<Snapshot> {
+        let log = snapshot.log.as_ref().filter(|log| log.is_published())?;
+        let knobs = NegotiatorKnobs::read(&snapshot.config).ok()?.accountant;
+        let [charged, uncharged] = [true, false].map(|is_charged| {
+            let mut accountant = Accountant::from_log(log, FactorRules::new(&knobs));
+            if !is_charged {
+                accountant.recount([], snapshot.now, false, &Ungrouped);
+            }
+            accountant.update_priorities(snapshot.now, knobs.half_life);
+            accountant
+        });
+        let mut visited: Vec<(&str, f64)> = Vec::new();
+        let mut known = HashSet::new();
+        for visit in self.record.visits.iter().filter(|visit| known.insert(visit.submitter.as_str())) {
+            visited.push((&visit.submitter, charged.effective_priority(visit.submitter.as_bytes(), &Ungrouped)));
+        }
         let mut any = false;
-        for visit in &self.record.visits {
-            if let Some((priority, factor)) = visit.priority.zip(visit.factor).filter(|(_, factor)| *factor > 0.0) {
-                let key = format!("Customer.{}", visit.submitter);
-                line(&key, "Priority", format!("{:.9}", priority / factor));
-                line(&key, "PriorityFactor", format!("{factor:.6}"));
-                any = true;
+        for at in (0..visited.len()).rev() {
+            let (name, priority) = visited[at];
+            let possible = uncharged.effective_priority(name.as_bytes(), &Ungrouped)..priority;
+            let later = visited[at..].iter().map(|(_, priority)| *priority).filter(|one| possible.contains(one));
+            if let Some(best) = later.min_by(f64::total_cmp) {
+                (visited[at].1, any) = (best, true);
             }
         }
-        line("Accountant.", "LastUpdateTime", snapshot.now.to_string());
-        let log = AccountantLog::read(&text).ok().filter(|_| any)?;
-        Some(Snapshot { log: Some(log), ..snapshot.clone() })
+        let priorities =
+            visited.iter().map(|(name, priority)| (*name, *priority, charged.factor(name.as_bytes(), &Ungrouped)));
+        let changed = with_priorities(snapshot, priorities).filter(|_| any)?;
+        self.submitters_as_visited(&changed)
     }
+}
+
+/// A snapshot with other priorities in the accountant's records: submitters, effective priorities and factors. They are not aged again.
+fn with_priorities<'a>(
+    snapshot: &Snapshot,
+    priorities: impl IntoIterator<Item = (&'a str, f64, f64)>,
+) -> Option<Snapshot> {
+    let mut text = snapshot.log.as_ref().map(AccountantLog::to_text).unwrap_or_default();
+    let mut line = |key: &str, attribute: &str, value: String| {
+        text.extend_from_slice(format!("101 {key} * *\n103 {key} {attribute} {value}\n").as_bytes());
+    };
+    let mut any = false;
+    for (submitter, priority, factor) in priorities.into_iter().filter(|(_, _, factor)| *factor > 0.0) {
+        let key = format!("Customer.{submitter}");
+        line(&key, "Priority", format!("{:.9}", priority / factor));
+        line(&key, "PriorityFactor", format!("{factor:.6}"));
+        any = true;
+    }
+    line("Accountant.", "LastUpdateTime", snapshot.now.to_string());
+    let log = AccountantLog::read(&text).ok().filter(|_| any)?;
+    Some(Snapshot { log: Some(log), ..snapshot.clone() })
 }
 
 /// True if record and replay match the same clusters in the same order, if only to other slots that are equal on every rank.

@@ -82,6 +82,9 @@ pub(crate) fn sentence(cause: &DifferenceCause) -> String {
         DifferenceCause::FirstCycle => {
             "the negotiator had just started and did not know the groups of the users of slots (Q37)".to_owned()
         }
+        DifferenceCause::UnchargedUsage => {
+            "priorities of submitters differ by less than the usage that accounting ads leave open".to_owned()
+        }
         DifferenceCause::Priorities => "the negotiator had other user priorities than the snapshot".to_owned(),
         DifferenceCause::AutoclusterNumbers => {
             "with NEGOTIATE_ALL_JOBS_IN_CLUSTER, rejections depend on numbers of autoclusters, which ads do not show"
