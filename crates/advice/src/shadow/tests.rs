@@ -198,6 +198,20 @@ fn access_points_of_a_submitter_are_visited_in_any_order() {
     let mut sorted = found.to_vec();
     sorted.sort_by_key(Vec::len);
     assert_eq!(sorted, [vec![], vec![DifferenceCause::EqualSubmitters; 2]]);
+    // The access point whose ad is older comes first, until it sends another one.
+    let mut heard = pool.clone();
+    for (ad, time) in heard.submitters.as_mut().unwrap().iter_mut().zip([80_i64, 85]) {
+        ad.insert("LastHeardFrom", time);
+    }
+    let mut record = made(&[(2, "slot1@m")]);
+    record.visits = [2, 1]
+        .map(|number| RecordedVisit {
+            submitter: "a@x".to_owned(),
+            access_point: format!("<127.0.0.1:{number}>"),
+            ..RecordedVisit::default()
+        })
+        .to_vec();
+    assert_eq!(causes(&heard, &heard, &record, ActualSource::Log), vec![DifferenceCause::RenewedAds; 2]);
     // Another submitter comes first by the priorities of the snapshot, and last by those of the log.
     let text = pool.jobs[0].to_string().replace("a@x", "b@x").replace("ClusterId = 1", "ClusterId = 3");
     pool.jobs.push(ClassAd::parse(text.as_bytes()).unwrap());

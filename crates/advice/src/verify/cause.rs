@@ -27,6 +27,8 @@ pub enum DifferenceCause {
     EqualSlots,
     /// Submitters that are equal in the order of service. Proved by a replay that visits them in the order of the record.
     EqualSubmitters,
+    /// Submitters that are equal but for the time of their last ads, which access points renew. Proved as for equal ones.
+    RenewedAds,
     /// The first cycle of a negotiator does not know the groups of the users of slots. Proved by a replay without them.
     FirstCycle,
     /// Accounting ads lack the part of the usage since the last update that is not charged, so priorities that differ by less have an
@@ -58,8 +60,14 @@ pub enum DifferenceCause {
 
 impl DifferenceCause {
     /// The causes that are found by another replay, in the order in which they are tried.
-    pub const BY_EXPERIMENT: [Self; 5] =
-        [Self::EqualSlots, Self::EqualSubmitters, Self::FirstCycle, Self::UnchargedUsage, Self::Priorities];
+    pub const BY_EXPERIMENT: [Self; 6] = [
+        Self::EqualSlots,
+        Self::EqualSubmitters,
+        Self::RenewedAds,
+        Self::FirstCycle,
+        Self::UnchargedUsage,
+        Self::Priorities,
+    ];
 }
 
 /// The conditions that were found to hold so far.
@@ -85,13 +93,15 @@ impl<'s> Conditions<'s> {
         match cause {
             DifferenceCause::EqualSlots => self.slots_as_taken(snapshot),
             DifferenceCause::EqualSubmitters => self.submitters_as_visited(snapshot),
+            DifferenceCause::RenewedAds => self.submitters_as_visited(&heard_at_once(snapshot)?),
             DifferenceCause::FirstCycle => (self.record.restarted && !snapshot.first_cycle)
                 .then(|| Snapshot { first_cycle: true, ..snapshot.clone() }),
             DifferenceCause::UnchargedUsage => self.submitters_in_doubt(snapshot),
             DifferenceCause::Priorities => {
                 let known = |visit: &'s RecordedVisit| Some((visit.submitter.as_str(), visit.priority?, visit.factor?));
                 let changed = with_priorities(snapshot, self.record.visits.iter().filter_map(known))?;
-                self.submitters_as_visited(&changed).or(Some(changed))
+                let known = heard_at_once(&changed).unwrap_or(changed);
+                self.submitters_as_visited(&known).or(Some(known))
             }
             _ => None,
         }
@@ -185,6 +195,16 @@ impl<'s> Conditions<'s> {
         let changed = with_priorities(snapshot, priorities).filter(|_| any)?;
         self.submitters_as_visited(&changed)
     }
+}
+
+/// A snapshot without the times of the ads of submitters; `None` if it has none.
+fn heard_at_once(snapshot: &Snapshot) -> Option<Snapshot> {
+    let mut changed = snapshot.clone();
+    let mut any = false;
+    for ad in changed.submitters.as_mut()? {
+        any |= ad.remove("LastHeardFrom").is_some();
+    }
+    any.then_some(changed)
 }
 
 /// A snapshot with other priorities in the accountant's records: submitters, effective priorities and factors. They are not aged again.

@@ -79,6 +79,9 @@ pub(crate) fn sentence(cause: &DifferenceCause) -> String {
         DifferenceCause::EqualSubmitters => {
             "submitters are equal: the collector lists them in an order that their ads do not show".to_owned()
         }
+        DifferenceCause::RenewedAds => {
+            "submitters are equal, and the times of their last ads were others in the cycle".to_owned()
+        }
         DifferenceCause::FirstCycle => {
             "the negotiator had just started and did not know the groups of the users of slots (Q37)".to_owned()
         }
