@@ -146,7 +146,8 @@ pub fn shadow_cycle(watched: &WatchedCycle<'_>) -> Result<ShadowCycle, ConfigErr
             conditions.keep(changed);
         }
     }
-    let rest = Rest::new(watched, outcome.matches.len(), counts.len() > causes.len());
+    let mut rest = Rest::new(watched, outcome.matches.len(), counts.len() > causes.len());
+    rest.missing = counts.keys().find_map(|pair| rest.missing(pair));
     let different = counts.into_iter().map(|(pair, (predicted, actual))| {
         let cause = causes.remove(&pair).unwrap_or_else(|| rest.cause(&pair, predicted, actual));
         let (submitter, cluster, slot) = pair;
@@ -236,6 +237,8 @@ struct Rest<'a> {
     changes: Vec<PoolChange>,
     /// True if the negotiator made as many matches as predicted.
     as_many: bool,
+    /// The part of any pair that was not in the pool before the cycle.
+    missing: Option<String>,
 }
 
 impl<'a> Rest<'a> {
@@ -252,6 +255,7 @@ impl<'a> Rest<'a> {
             watched,
             changes: after.map(found).unwrap_or_default(),
             as_many: watched.published.matches == Some(predicted as i64),
+            missing: None,
         }
     }
 
@@ -278,10 +282,12 @@ impl<'a> Rest<'a> {
         if let Some(missing) = self.missing(pair) {
             return DifferenceCause::NotInSnapshot(missing);
         }
-        match (self.changes.first(), self.watched.unread.first()) {
-            (Some(change), _) => DifferenceCause::Changed(change.text.clone()),
-            (None, Some(source)) => DifferenceCause::NotRead(source.clone()),
-            (None, None) => DifferenceCause::Unexplained,
+        match (self.changes.first(), &self.missing, self.watched.unread.first()) {
+            (Some(change), ..) => DifferenceCause::Changed(change.text.clone()),
+            // What a new slot or job got, others did not get.
+            (None, Some(missing), _) => DifferenceCause::NotInSnapshot(missing.clone()),
+            (None, None, Some(source)) => DifferenceCause::NotRead(source.clone()),
+            (None, None, None) => DifferenceCause::Unexplained,
         }
     }
 

@@ -115,6 +115,9 @@ fn a_slot_or_submitter_that_changed_by_the_next_reading_is_the_cause() {
     // A match changes the resources of its slot.
     let found = causes(&before, &after, &made(&[(1, "slot1@m")]), ActualSource::Log);
     assert_eq!(found, [DifferenceCause::Unexplained]);
+    // What a new slot gets is the cause of the others, too.
+    let found = causes(&before, &before, &made(&[(1, "slot3@m"), (2, "slot2@m")]), ActualSource::Log);
+    assert_eq!(found, vec![DifferenceCause::NotInSnapshot("slot slot3@m".to_owned()); 2]);
     // The access point had not announced the submitter.
     let before = Snapshot { submitters: Some(Vec::new()), ..pool() };
     let found = causes(&before, &pool(), &made(&[(1, "slot1@m"), (2, "slot2@m")]), ActualSource::Log);
