@@ -262,7 +262,7 @@ impl Checker<'_> {
             if let Err(error) = parse_expr(&text, &options) {
                 let (argument, text) = (shown(argument), shown(&text));
                 let message = format!("`$EVAL({argument})` has no value: `{text}` is not a valid expression: {error}");
-                self.found.push(definition.value_problem(Severity::Warning, message).code("bad-value"));
+                self.found.push(definition.value_problem(Severity::Warning, message).code("odd-line"));
             }
         }
     }

@@ -683,6 +683,7 @@ mod tests {
         assert_eq!(value("C = 1 2\nA = $EVAL($(C))x", "A").unwrap(), "1 2x");
         assert_eq!(value("B = $(C) foo bar\nA = $EVAL(B)x", "A").unwrap(), " foo barx");
         assert_eq!(value("B = foo bar\nA = $EVAL(B)x", "A").unwrap(), "x");
+        assert_eq!(value("B =\nA = $EVAL(B)x", "A").unwrap(), "x");
         assert_eq!(value("A = 1\nA = $EVAL($(A)+1)", "A").unwrap(), "$(A+1)");
         // The earlier value may be the table's default, 60.
         let text = "NEGOTIATOR_INTERVAL = $(NEGOTIATOR_INTERVAL)*2";

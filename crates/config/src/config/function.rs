@@ -164,7 +164,10 @@ fn env(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
 /// A text that is not an expression has no value, or, if it has a `$`, itself, expanded.
 fn eval(argument: &[u8], scope: &mut Scope<'_, '_>) -> Result<Vec<u8>, Failed> {
     let argument = argument.trim_ascii();
-    let raw = (scope.around.lookup)(argument).filter(|raw| !raw.is_empty()).unwrap_or(argument);
+    let raw = (scope.around.lookup)(argument).unwrap_or(argument);
+    if raw.is_empty() {
+        return Ok(Vec::new());
+    }
     let has_macros = raw.contains(&b'$');
     let text = looked_up(argument, scope)?;
     let Ok(expr) = parsed(&text, scope)? else {
