@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::submit::queue::{ItemList, QueueStatement};
-use crate::submit::statements::{queue_arguments, statements};
+use crate::submit::statements::{lines_after, queue_arguments, statements};
 use crate::submit::{QueueItems, add_statement};
 use classmate_config::Config;
 use classmate_config::internal::config::{ConfigError, Context};
@@ -57,16 +57,14 @@ impl SubmitDescription {
         let mut found = Self { config: Config::new(context), queue: None, list: String::new() };
         let mut pending = Vec::new();
         let all = statements(text).0;
-        for (at, (number, start, line)) in all.iter().enumerate() {
+        for (at, (number, _, line)) in all.iter().enumerate() {
             let is_queue = |rest: &&[u8]| !rest.trim_ascii().starts_with(b"=");
             let Some(arguments) = queue_arguments(line.trim_ascii()).filter(is_queue) else {
                 add_statement(&mut pending, *number, line);
                 continue;
             };
-            let end = all.get(at + 1).map_or(text.len(), |(_, next, _)| *next);
-            let list = String::from_utf8_lossy(&text[start + line.len()..end]);
             found.queue = Some(String::from_utf8_lossy(arguments.trim_ascii()).into_owned());
-            list.split_once('\n').map_or("", |(_, list)| list).clone_into(&mut found.list);
+            found.list = lines_after(text, &all, at).into_owned();
             break;
         }
         found.config.add(file, &pending)?;

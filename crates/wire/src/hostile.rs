@@ -16,18 +16,16 @@ use crate::key::{Key, KeyPair};
 use crate::query::{AdType, Query};
 use crate::token::Token;
 use crate::transport::Timeouts;
+use classmate::internal::random::SplitMix64;
 
 const TOKEN: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhQGIifQ.c2VjcmV0";
 
-/// A source of numbers that are the same in each run.
-struct Random(u64);
+/// Numbers and bytes that are the same in each run.
+struct Random(SplitMix64);
 
 impl Random {
     fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % most.max(1)
+        self.0.below(most as u64) as usize
     }
 
     /// A byte; small ones are more often lengths that fit.
@@ -181,7 +179,7 @@ fn converse(
 
 /// Serves conversations.
 fn serve(listener: &TcpListener) {
-    let (mut random, mut bytes) = (Random(88_172_645_463_325_252), Random(362_436_069_521_288_629));
+    let (mut random, mut bytes) = (Random(SplitMix64::new(1)), Random(SplitMix64::new(2)));
     let mut known = None;
     for stream in listener.incoming() {
         let stream = stream.unwrap();

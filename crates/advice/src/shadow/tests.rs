@@ -186,15 +186,14 @@ fn access_points_of_a_submitter_are_visited_in_any_order() {
         submitters.push(ClassAd::parse(text.as_bytes()).unwrap());
     }
     pool.submitters = Some(submitters);
+    let visit = |number| RecordedVisit {
+        submitter: "a@x".to_owned(),
+        access_point: format!("<127.0.0.1:{number}>"),
+        ..RecordedVisit::default()
+    };
     let found = [1, 2].map(|first| {
         let mut record = made(&[(first, "slot1@m")]);
-        record.visits = [first, 3 - first]
-            .map(|number| RecordedVisit {
-                submitter: "a@x".to_owned(),
-                access_point: format!("<127.0.0.1:{number}>"),
-                ..RecordedVisit::default()
-            })
-            .to_vec();
+        record.visits = [first, 3 - first].map(visit).to_vec();
         causes(&pool, &pool, &record, ActualSource::Log)
     });
     // One of both is predicted.
@@ -207,13 +206,7 @@ fn access_points_of_a_submitter_are_visited_in_any_order() {
         ad.insert("LastHeardFrom", time);
     }
     let mut record = made(&[(2, "slot1@m")]);
-    record.visits = [2, 1]
-        .map(|number| RecordedVisit {
-            submitter: "a@x".to_owned(),
-            access_point: format!("<127.0.0.1:{number}>"),
-            ..RecordedVisit::default()
-        })
-        .to_vec();
+    record.visits = [2, 1].map(visit).to_vec();
     assert_eq!(causes(&heard, &heard, &record, ActualSource::Log), vec![DifferenceCause::RenewedAds; 2]);
     // Another submitter comes first by the priorities of the snapshot, and last by those of the log.
     let text = pool.jobs[0].to_string().replace("a@x", "b@x").replace("ClusterId = 1", "ClusterId = 3");
@@ -227,10 +220,9 @@ fn access_points_of_a_submitter_are_visited_in_any_order() {
         record.visits = [("a@x", first, 500.0), ("a@x", 3 - first, 500.0), ("b@x", 1, 600.0)]
             .map(|(submitter, number, priority)| RecordedVisit {
                 submitter: submitter.to_owned(),
-                access_point: format!("<127.0.0.1:{number}>"),
                 priority: Some(priority),
                 factor: Some(1000.0),
-                ..RecordedVisit::default()
+                ..visit(number)
             })
             .to_vec();
         assert_eq!(causes(&pool, &pool, &record, ActualSource::Log), vec![DifferenceCause::Priorities; 2]);

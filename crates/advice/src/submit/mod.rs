@@ -10,7 +10,7 @@ pub(crate) mod statements;
 use std::path::Path;
 
 use queue::{ItemKind, PathKind, QueueStatement};
-use statements::{joined, queue_arguments, statements};
+use statements::{joined, lines_after, queue_arguments, statements};
 
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Location;
@@ -72,7 +72,7 @@ pub fn jobs(
     let mut pending: Vec<u8> = Vec::new();
     let all = statements(text).0;
     let varies = varies(text);
-    for (at, (number, start, line)) in all.iter().enumerate() {
+    for (at, (number, _, line)) in all.iter().enumerate() {
         let one_line = joined(line);
         let Some(arguments) =
             queue_arguments(one_line.trim_ascii()).filter(|rest| !rest.trim_ascii().starts_with(b"="))
@@ -99,12 +99,9 @@ pub fn jobs(
             });
         }
         let count = queue.jobs().ok_or_else(|| wrong(format!("`{}` is not a number of jobs", queue.count)))?;
-        let end = all.get(at + 1).map_or(text.len(), |(_, next, _)| *next);
-        let lines = String::from_utf8_lossy(text.get(start + line.len()..end).unwrap_or_default());
-        let lines = lines.split_once('\n').map_or("", |(_, lines)| lines);
-        let items = QueueItems::of(&queue, lines, folder).map_err(wrong)?;
-        let all = items.rows.len();
-        let used = || (0..all).filter(|row| queue.slice.is_none_or(|slice| slice.has(*row, all)));
+        let items = QueueItems::of(&queue, &lines_after(text, &all, at), folder).map_err(wrong)?;
+        let rows = items.rows.len();
+        let used = || (0..rows).filter(|row| queue.slice.is_none_or(|slice| slice.has(*row, rows)));
         if used().count().saturating_mul(count).saturating_add(found.len()) > MAX_JOBS {
             return Err(wrong(format!("this `queue` makes more than {MAX_JOBS} jobs")));
         }

@@ -1,5 +1,7 @@
 //! The statements of submit files.
 
+use std::borrow::Cow;
+
 use super::queue::{ItemList, QueueStatement};
 
 /// Returns true if a text looks like a submit file: it queues something.
@@ -56,6 +58,14 @@ pub(crate) fn statements(text: &[u8]) -> (Vec<SubmitLine<'_>>, bool) {
         start = end + 1;
     }
     (found, listing)
+}
+
+/// The lines of a text between a statement and the next one: the items of a `queue`.
+pub(crate) fn lines_after<'t>(text: &'t [u8], all: &[SubmitLine<'t>], at: usize) -> Cow<'t, str> {
+    let start = all.get(at).map_or(text.len(), |(_, start, line)| start + line.len());
+    let end = all.get(at + 1).map_or(text.len(), |(_, next, _)| *next);
+    let rest = text.get(start..end).unwrap_or_default();
+    String::from_utf8_lossy(memchr::memchr(b'\n', rest).map_or(b"", |newline| &rest[newline + 1..]))
 }
 
 /// The last line of a text, without blanks around it.

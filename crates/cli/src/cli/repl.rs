@@ -70,23 +70,11 @@ struct Process {
 
 impl Host for Process {
     fn load(&mut self, path: &str, at: u64, settings: &EvalOptions) -> Result<(ClassAd, Vec<String>), String> {
-        if path == "-" {
-            return Err("standard input holds the lines of the session: expected a file name instead of `-`".to_owned());
-        }
-        let mut notes = Notes::default();
-        let ad = input::ad(Path::new(path), at, settings, &mut notes);
-        let ad = ad.map_err(|failure| failure.shown().trim_start_matches("error: ").to_owned())?;
-        Ok((ad, notes.lines(Color::Off)))
+        loaded(path, |path, notes| input::ad(path, at, settings, notes))
     }
 
     fn load_all(&mut self, path: &str, settings: &EvalOptions) -> Result<(Vec<ClassAd>, Vec<String>), String> {
-        if path == "-" {
-            return Err("standard input holds the lines of the session: expected a file name instead of `-`".to_owned());
-        }
-        let mut notes = Notes::default();
-        let ads = input::ads(Path::new(path), settings, &mut notes);
-        let ads = ads.map_err(|failure| failure.shown().trim_start_matches("error: ").to_owned())?;
-        Ok((ads, notes.lines(Color::Off)))
+        loaded(path, |path, notes| input::ads(path, settings, notes))
     }
 
     fn save(&mut self, path: &str, text: &[u8]) -> Result<(), String> {
@@ -100,6 +88,20 @@ impl Host for Process {
     fn elapsed(&self) -> Duration {
         self.begin.elapsed()
     }
+}
+
+/// Reads a file for the session; also returns messages about skipped input.
+fn loaded<T>(
+    path: &str,
+    read: impl FnOnce(&Path, &mut Notes) -> Result<T, Failure>,
+) -> Result<(T, Vec<String>), String> {
+    if path == "-" {
+        return Err("standard input holds the lines of the session: expected a file name instead of `-`".to_owned());
+    }
+    let mut notes = Notes::default();
+    let found = read(Path::new(path), &mut notes);
+    let found = found.map_err(|failure| failure.shown().trim_start_matches("error: ").to_owned())?;
+    Ok((found, notes.lines(Color::Off)))
 }
 
 pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Failure> {

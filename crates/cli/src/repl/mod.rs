@@ -20,7 +20,6 @@ use classmate::internal::eval::walk::AdSide;
 use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::lexer::{Lexer, Token};
-use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::{Mark, is_space};
@@ -252,15 +251,10 @@ impl Session {
     /// An expression in which `_` is the last value, unless MY defines it. Lists, ads and times have no name.
     fn with_last(&self, mut expr: Expr) -> Expr {
         let Some((_, value)) = self.last.as_ref().filter(|_| !self.my.contains("_")) else { return expr };
-        let value = Expr::literal(match value {
-            Value::Undefined => Literal::Undefined,
-            Value::Error => Literal::Error,
-            Value::Bool(value) => Literal::Bool(*value),
-            Value::Int(value) => Literal::Int(*value),
-            Value::Real(value) => Literal::Real(*value),
-            Value::Str(text) => Literal::Str(text.clone()),
-            _ => return expr,
-        });
+        if matches!(value, Value::List(_) | Value::Ad(_) | Value::AbsTime(_) | Value::RelTime(_)) {
+            return expr;
+        }
+        let value = value.to_expr();
         let is_last = |expr: &Expr, id: NodeId| {
             let tree = expr.tree();
             let own = |ad: NodeId| matches!(tree.node(ad), Node::Ad(_)) && (tree.first_of(ad)..=ad).contains(&id);

@@ -207,8 +207,8 @@ impl<'t> Rounds<'t> {
         }
     }
 
-    /// The times, in seconds since 1970, at which each group last won a remainder or had no demand, after a cycle at `now`:
-    /// what a negotiator remembers until it restarts.
+    /// The times, in seconds since 1970, at which each group last won a remainder or had no demand, after a cycle at `now`. A
+    /// negotiator remembers them until it restarts.
     pub fn last_served(&self, now: f64) -> Vec<f64> {
         let time = |(state, &before): (&AllocationState, &f64)| {
             if state.served || state.requested <= 0.0 { now } else { before }

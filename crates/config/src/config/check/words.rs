@@ -52,7 +52,7 @@ fn period(upper: &str, value: &str) -> Option<Problem> {
     (unit.len() == value.len() || !known).then(|| (Severity::Error, message(), help.to_owned()))
 }
 
-/// What a daemon writes into its log: words that HTCondor does not know are ignored.
+/// The fault of the kinds of messages that a daemon logs: words that HTCondor does not know are ignored.
 fn debug(upper: &str, value: &str) -> Option<Problem> {
     const KNOWN: [&str; 46] = [
         "D_25",
@@ -127,7 +127,7 @@ fn log_size(upper: &str, value: &str) -> Option<Problem> {
     })
 }
 
-/// How machines are drained.
+/// The fault of the way in which machines are drained.
 fn schedule(upper: &str, value: &str) -> Option<Problem> {
     one_of(upper, value, &["graceful", "quick", "fast"], "write `graceful`, `quick` or `fast`")
 }
