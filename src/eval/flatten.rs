@@ -14,7 +14,7 @@ use crate::name::Name;
 use crate::semantics::VersionRule;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Run, Tree, base_of, copy_into, copy_node};
 use crate::syntax::operator::{BinaryOp, UnaryOp};
-use crate::value::logic::{Truth, not};
+use crate::value::logic::Truth;
 use crate::value::{FrameId, Value, arith};
 
 /// The result of partial evaluation.
@@ -190,7 +190,9 @@ impl Flattener<'_> {
                 value => Ok(value),
             },
             Node::Unary(op, operand) => match self.whole(tree, operand, context)? {
-                Flat::Value(value) if op == UnaryOp::Not => Ok(Flat::Value(not(&value))),
+                Flat::Value(value) if op == UnaryOp::Not => {
+                    Ok(Flat::Value(self.evaluator.meaning(&value).not().value()))
+                }
                 Flat::Value(value) => Ok(Flat::Value(arith::unary(op, value))),
                 other => {
                     let part = self.tree(other)?;
@@ -342,7 +344,7 @@ impl Flattener<'_> {
     /// An operation whose operands stay where they are.
     fn joined(&mut self, op: BinaryOp, left: Flat, right: Flat) -> Result<Flat, EvalError> {
         if let (Flat::Value(left), Flat::Value(right)) = (&left, &right) {
-            return Ok(Flat::Value(operate(op, left, right)));
+            return Ok(Flat::Value(self.operated(op, left, right)));
         }
         let (left, right) = (self.tree(left)?, self.tree(right)?);
         self.part(Node::Binary(op, left, right)).map(Flat::Tree)
@@ -352,13 +354,15 @@ impl Flattener<'_> {
     fn combined(&mut self, op: BinaryOp, left: Flat, right: Flat) -> Result<Flat, EvalError> {
         let (left, right) = match (op, left, right) {
             (BinaryOp::And | BinaryOp::Or, Flat::Value(value), tree @ (Flat::Tree(_) | Flat::Pair(..))) => {
-                match self.decided(op, value, tree, |value| operate(op, value, &Value::Undefined))? {
+                let result = self.operated(op, &value, &Value::Undefined);
+                match self.decided(op, value, tree, result)? {
                     Ok(flat) => return Ok(flat),
                     Err((value, tree)) => (Flat::Value(value), tree),
                 }
             }
             (BinaryOp::And | BinaryOp::Or, tree @ (Flat::Tree(_) | Flat::Pair(..)), Flat::Value(value)) => {
-                match self.decided(op, value, tree, |value| operate(op, &Value::Undefined, value))? {
+                let result = self.operated(op, &Value::Undefined, &value);
+                match self.decided(op, value, tree, result)? {
                     Ok(flat) => return Ok(flat),
                     Err((value, tree)) => (tree, Flat::Value(value)),
                 }
@@ -374,19 +378,19 @@ impl Flattener<'_> {
         // `x + 1 + y * 2` becomes `1 + x + y`.)
         let (left, right) = (self.own(op, left)?, self.own(op, right)?);
         Ok(match (left, right) {
-            (Flat::Value(a), Flat::Value(b)) => Flat::Value(operate(op, &a, &b)),
+            (Flat::Value(a), Flat::Value(b)) => Flat::Value(self.operated(op, &a, &b)),
             (Flat::Value(value), Flat::Tree(tree)) | (Flat::Tree(tree), Flat::Value(value)) => {
                 Flat::Pair(op, value, tree)
             }
             (Flat::Tree(a), Flat::Tree(b)) => Flat::Tree(self.part(Node::Binary(op, a, b))?),
             (Flat::Pair(_, a, tree), Flat::Value(b)) | (Flat::Value(a), Flat::Pair(_, b, tree)) => {
-                Flat::Pair(op, operate(op, &a, &b), tree)
+                Flat::Pair(op, self.operated(op, &a, &b), tree)
             }
             (Flat::Pair(_, value, a), Flat::Tree(b)) | (Flat::Tree(a), Flat::Pair(_, value, b)) => {
                 Flat::Pair(op, value, self.part(Node::Binary(op, a, b))?)
             }
             (Flat::Pair(_, a, left), Flat::Pair(_, b, right)) => {
-                Flat::Pair(op, operate(op, &a, &b), self.part(Node::Binary(op, left, right))?)
+                Flat::Pair(op, self.operated(op, &a, &b), self.part(Node::Binary(op, left, right))?)
             }
         })
     }
@@ -399,19 +403,33 @@ impl Flattener<'_> {
         }
     }
 
-    /// `&&` or `||` of a value and something else: decided by the value, or simply the something else.
+    /// The value of an operator between values.
+    fn operated(&self, op: BinaryOp, left: &Value, right: &Value) -> Value {
+        let [left_truth, right_truth] = [left, right].map(|value| self.evaluator.meaning(value));
+        match op {
+            BinaryOp::And => left_truth.and(right_truth).value(),
+            BinaryOp::Or => left_truth.or(right_truth).value(),
+            _ => operate(op, left, right),
+        }
+    }
+
+    /// `&&` or `||` of a value and something else, with the result if that is undefined: decided by the value, or simply the
+    /// something else.
     fn decided(
         &mut self,
         op: BinaryOp,
         value: Value,
         other: Flat,
-        with_undefined: impl Fn(&Value) -> Value,
+        result: Value,
     ) -> Result<Result<Flat, (Value, Flat)>, EvalError> {
-        let result = with_undefined(&value);
         if let Value::Bool(_) = result {
             return Ok(Ok(Flat::Value(result)));
         }
-        let Some(condition) = value.as_condition() else { return Ok(Err((value, other))) };
+        let condition = match self.evaluator.meaning(&value) {
+            Truth::True => true,
+            Truth::False => false,
+            _ => return Ok(Err((value, other))),
+        };
         if op == BinaryOp::And && condition {
             // The reference drops the constant of a pair here: `true && x + 1` becomes `x`.
             return self.own(op, other).map(Ok);
@@ -486,6 +504,40 @@ mod tests {
                 let semantics = series.parse().unwrap();
                 let options = EvalOptions { semantics, mode: Mode::Strict, ..EvalOptions::default() };
                 assert_eq!(flat_in(&options, ad, text, Inlining::Keep), expected, "{text} in {series}");
+            }
+        }
+    }
+
+    /// The answers of 10.0.9 and 10.9.0 in strict mode; `t || i` in 10.0 is error there, as a string is (Q6).
+    #[test]
+    fn before_10_3_strict_mode_takes_no_number_for_a_condition() {
+        let ad = "[i = 5; z = 0; r = 2.5; t = true; f = false; u = undefined]";
+        for (text, [old, now]) in [
+            ("!i", ["value error", "value false"]),
+            ("!z", ["value error", "value true"]),
+            ("i && t", ["value error", "value true"]),
+            ("z || f", ["value error", "value false"]),
+            ("i && u", ["value error", "value undefined"]),
+            ("u || r", ["value error", "value true"]),
+            ("i && y", ["5 && y", "y"]),
+            ("z && y", ["0 && y", "value false"]),
+            ("y || i", ["5 || y", "value true"]),
+            ("y || z", ["0 || y", "false || y"]),
+            ("y || i || f", ["error || y", "value true"]),
+            ("y && (i && t)", ["error && y", "y"]),
+            ("t && y && i", ["5 && y", "y"]),
+            ("!(i && y)", [" !(5 && y)", " !(y)"]),
+            ("y && i && f", ["value false", "value false"]),
+            ("i ? 1 : y", ["value error", "value 1"]),
+        ] {
+            for (series, mode, expected) in [
+                ("10.0", Mode::Strict, old),
+                ("10.9", Mode::Strict, now),
+                ("10.0", Mode::HTCondor, now),
+                ("25.14", Mode::Strict, now),
+            ] {
+                let options = EvalOptions { semantics: series.parse().unwrap(), mode, ..EvalOptions::default() };
+                assert_eq!(flat_in(&options, ad, text, Inlining::Keep), expected, "{text} in {series}, {mode:?}");
             }
         }
     }
