@@ -1,4 +1,5 @@
 //! Numbers as text: how reals are written, and how numbers are read, byte for byte as the C library does it.
+//! One file, because what is written is what is read, and the tests compare the two.
 
 use std::io::Write as _;
 

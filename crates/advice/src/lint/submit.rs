@@ -275,7 +275,15 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     } else if CONDITIONS.contains(&lower.as_str()) {
         LONE_JOB
     } else if ["request_", "retry_request_", "gpus_m"].iter().any(|start| lower.starts_with(start)) {
-        return request((file, own), statement, (&lower, equals), (number, start)).into_iter().collect();
+        if let Some(found) = request((file, own), statement, (&lower, equals), (number, start)) {
+            return vec![found];
+        }
+        let text = line[equals + 1..].trim_ascii();
+        // Amounts with units, and macros, are no expressions yet.
+        if text.contains(&b'$') || parse_expr(text, &own.options()).is_err() {
+            return Vec::new();
+        }
+        Role::default()
     } else if kind == Some(CommandKind::Expression) || attribute.is_some() {
         Role::default()
     } else {

@@ -1,4 +1,5 @@
 //! The sentences about a job, compared with the outcome and with evaluations that are made here.
+//! One file, because every sentence is read against the same pool and outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
 

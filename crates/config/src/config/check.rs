@@ -42,7 +42,12 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
         _ => warning.clone(),
     };
     let mut found: Vec<Diagnostic> = config.warnings().iter().map(coded).collect();
-    found.extend(config.sources().iter().flat_map(|source| not_elif(Arc::clone(&source.name), &source.text)));
+    let not_elif: Vec<Diagnostic> =
+        config.sources().iter().flat_map(|source| not_elif(Arc::clone(&source.name), &source.text)).collect();
+    // The reader says that it ignores what follows `else`: one message is enough.
+    let line = |diagnostic: &Diagnostic| diagnostic.place.as_ref().map(|place| (Arc::clone(&place.file), place.line));
+    found.retain(|warning| !not_elif.iter().any(|other| line(other) == line(warning)));
+    found.extend(not_elif);
     let referenced = referenced(config);
     let groups = config.list("GROUP_NAMES").unwrap_or_default();
     let groups_known = !groups.iter().any(|name| is_open(name));

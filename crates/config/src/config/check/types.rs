@@ -68,6 +68,9 @@ fn kind(upper: &str) -> Option<KnobKind> {
     if upper == "NUM_SLOTS" || upper.strip_prefix("NUM_SLOTS_TYPE_").is_some_and(digits) {
         return Some(whole(Some("0..")));
     }
+    if words::is_of_cron(upper) && upper.ends_with("_JOB_LOAD") {
+        return Some(KnobKind::Real(0.0, 100.0));
+    }
     let warns = upper.starts_with("SUBMIT_REQUIREMENT_") && upper.ends_with("_IS_WARNING");
     if warns || names("boolean variables").any(|name| name == upper) {
         return Some(KnobKind::Boolean);
@@ -112,10 +115,13 @@ impl Checker<'_> {
         let problem = match kind {
             // Some are evaluated in an ad.
             Some(_) if is_expression(value.as_bytes(), self.config.semantics()) => None,
-            Some(kind) => self.typed(kind, &shown(name), expanded.text.trim_ascii(), definition).err().map(|error| {
-                let help = "a daemon that reads it ends with an error".to_owned();
-                (Severity::Error, error.message, help)
-            }),
+            Some(kind) => match self.typed(kind, &shown(name), expanded.text.trim_ascii(), definition) {
+                Ok(_) => word.and_then(|rule| rule(&upper, &value)),
+                Err(error) => {
+                    let help = "a daemon that reads it ends with an error".to_owned();
+                    Some((Severity::Error, error.message, help))
+                }
+            },
             None if word.is_some() => word.and_then(|rule| rule(&upper, &value)),
             None if upper.starts_with("SEC_") => of_security(&upper, &value),
             None if upper.starts_with("SLOT_TYPE_") => {

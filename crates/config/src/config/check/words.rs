@@ -8,16 +8,25 @@ use classmate::internal::pcre::{self, Options};
 /// A check of the value of a variable (upper case).
 pub(super) type Rule = fn(&str, &str) -> Option<Problem>;
 
+/// Returns true for variables (upper case) of cron jobs.
+pub(super) fn is_of_cron(upper: &str) -> bool {
+    ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"].iter().any(|start| upper.starts_with(start))
+}
+
 /// The check of the values of a variable (upper case), if there is one.
 pub(super) fn rule(upper: &str) -> Option<Rule> {
-    let is_cron = ["STARTD_CRON_", "SCHEDD_CRON_", "BENCHMARKS_"].iter().any(|start| upper.starts_with(start));
+    let is_cron = is_of_cron(upper);
     let is_access = ["ALLOW_", "DENY_"].iter().any(|start| upper.starts_with(start));
     if is_cron && upper.ends_with("_PERIOD") {
         Some(period)
     } else if is_cron && upper.ends_with("_MODE") {
         Some(mode)
+    } else if is_cron && ["_KILL", "_RECONFIG", "_RECONFIG_RERUN"].iter().any(|end| upper.ends_with(end)) {
+        Some(cron_truth)
     } else if is_access {
         Some(network)
+    } else if ["", "IN_", "OUT_"].iter().any(|start| is_port_bound(upper, start)) {
+        Some(port)
     } else if upper.ends_with("_REGEX") || upper.ends_with("_REGEXP") {
         Some(pattern)
     } else if upper.ends_with("_DEBUG") {
@@ -136,6 +145,29 @@ fn schedule(upper: &str, value: &str) -> Option<Problem> {
 fn mode(upper: &str, value: &str) -> Option<Problem> {
     let known = ["Periodic", "WaitForExit", "OneShot", "OnDemand"];
     one_of(upper, value, &known, "write `Periodic`, `WaitForExit`, `OneShot` or `OnDemand`")
+}
+
+/// A switch of a cron job, as `CronParamBase::Lookup` in HTCondor's `cron_param.cpp` reads it: by its first letter.
+fn cron_truth(upper: &str, value: &str) -> Option<Problem> {
+    let meant = ["YES", "Y", "ON", "1"].iter().any(|word| word.eq_ignore_ascii_case(value));
+    let message = || format!("`{upper}` is `{value}`, and is read as false");
+    meant.then(|| (Severity::Error, message(), "write `true`".to_owned()))
+}
+
+/// Returns true for the name of the lowest or the highest port of a range.
+fn is_port_bound(upper: &str, start: &str) -> bool {
+    upper.strip_prefix(start).is_some_and(|rest| matches!(rest, "LOWPORT" | "HIGHPORT"))
+}
+
+/// A bound of a range of ports, as `get_port_range` in HTCondor's `get_port_range.cpp` reads it: of a range with a negative
+/// bound it takes none. `9600-9700` is a difference.
+fn port(upper: &str, value: &str) -> Option<Problem> {
+    let (low, high) = value.split_once('-')?;
+    let (low, high): (i64, i64) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+    let message = format!("`{upper}` is `{value}`, which is {}, so the range of ports is ignored", low - high);
+    let start = upper.trim_end_matches("LOWPORT").trim_end_matches("HIGHPORT");
+    let help = format!("write `{start}LOWPORT = {low}` and `{start}HIGHPORT = {high}`");
+    (low < high).then_some((Severity::Error, message, help))
 }
 
 /// Hosts that may do something: networks in them.
