@@ -342,8 +342,8 @@ fn constant(tree: &Arc<Tree>, id: NodeId) -> Option<Value> {
     if id - first > MAX_CONSTANT_NODES || !(first..=id).all(written) {
         return None;
     }
-    let settings =
-        EvalOptions { limits: Limits { work: 10_000, bytes: 1 << 16, ..Limits::default() }, ..EvalOptions::default() };
+    let limits = Limits { work: 10_000, bytes: 1 << 16, ..Limits::default() };
+    let settings = EvalOptions { semantics: tree.semantics, limits, ..EvalOptions::default() };
     Scope::new(&ClassAd::new(), &settings).eval(&Expr::at(Arc::clone(tree), id)).ok()
 }
 

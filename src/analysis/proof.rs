@@ -4,12 +4,13 @@
 //! confirmed; or the certainty that there is none; or neither. The values of attributes are divided into the regions that
 //! the conditions distinguish, region by region until what is wanted is impossible in each.
 
-use super::evaluate::Analysis;
+use super::evaluate::{Analysis, is_self_contained};
 use super::quantities::{ExaminedCondition, LARGEST, Quantities, QuantityKind, Region};
 use super::values::{Texts, Truths, Values, kind};
 use crate::ad::ClassAd;
 use crate::eval::scope::{EvalOptions, Scope};
 use crate::random::SplitMix64;
+use crate::semantics::VersionRule;
 use crate::syntax::expr::{Expr, NodeId};
 use crate::syntax::view::{RefScope, Reference, View};
 use crate::text::Text;
@@ -42,8 +43,8 @@ pub enum PairAnswer {
 
 /// Searches a pair of ads for which all of some conditions hold and none of some others, by [`Scope::holds`].
 ///
-/// Attributes can have any value, numbers up to 2^53; those that change their value within one evaluation are outside the promise, as for
-/// [`Analysis`]. The search is limited by a number of steps, so the answer does not depend on the machine.
+/// Both are in the version of the settings, in which the conditions were parsed. Attributes can have any value, numbers up to 2^53;
+/// those that change their value within one evaluation are outside the promise, as for [`Analysis`]. The search is limited by a number of steps, so the answer does not depend on the machine.
 ///
 /// ```
 /// use classmate::internal::analysis::proof::{PairAnswer, find_pair};
@@ -90,7 +91,8 @@ impl PairSearch<'_> {
             return found;
         }
         // Larger numbers than those of the regions are in the conditions.
-        let mut open = self.quantities.all.iter().any(|quantity| quantity.is_beyond);
+        let mut open = self.quantities.all.iter().any(|quantity| quantity.is_beyond)
+            || self.examined[self.hold..].iter().any(|condition| may_fail(condition.expr));
         let (mut waiting, mut looked_at) = (vec![nothing], 0);
         while let Some(chosen) = waiting.pop() {
             looked_at += 1;
@@ -197,6 +199,18 @@ impl PairSearch<'_> {
             }
         }
     }
+}
+
+/// Tests whether the evaluation of a condition can be abandoned because of a circle in an ad that it makes or looks into, so that
+/// it does not hold although its values say so. The present language has no such circles.
+fn may_fail(condition: &Expr) -> bool {
+    let tree = condition.tree();
+    let looks_into = |id: NodeId| match tree.view(id) {
+        View::Ad(_) | View::Absolute(_) | View::Select { .. } | View::Subscript { .. } => true,
+        View::Call { name, .. } => !is_self_contained(name) && name.folded() != b"time",
+        _ => false,
+    };
+    tree.semantics.is_old(VersionRule::Cycle) && (tree.first_of(condition.root())..=condition.root()).any(looks_into)
 }
 
 /// A quantity without a region in the first part of a condition that is not decided.
@@ -351,6 +365,41 @@ mod tests {
         assert!(!matches!(found, PairAnswer::Found { .. }));
         // `random()` has a value of its own at each place.
         assert!(!matches!(answer(&["random(10) < x"], &["random(10) < x"]), PairAnswer::Impossible));
+    }
+
+    /// Rules `elvis-precedence`, `version-case`, `suffix-conversion`, `reltime-literal`, `cycle` and `integer-range` of
+    /// `docs/reference/versions.md` 2.
+    #[test]
+    fn a_proof_is_about_one_version() {
+        let (proven, refuted, unknown) = ("proven", "refuted", "unknown");
+        let is = |series: &str, hold: &str, fail: &str, expected: &str| {
+            let settings = EvalOptions { semantics: series.parse().unwrap(), ..EvalOptions::default() };
+            let parsed = |text: &str| parse_expr(text.as_bytes(), &settings.parse_options()).unwrap();
+            let (hold, fail) = (parsed(hold), parsed(fail));
+            let found = match find_pair(&[&hold], &[&fail], &settings) {
+                PairAnswer::Impossible => proven,
+                PairAnswer::Found { .. } => refuted,
+                PairAnswer::Open => unknown,
+            };
+            assert_eq!(found, expected, "{hold}, not {fail} in {series}");
+        };
+        // `(x ?: 1) < 5` of x = 9 is false; `x ?: (1 < 5)` is 9.
+        is("24.0", "x ?: 1 < 5", "x < 5 || x =?= undefined", proven);
+        is("23.0", "x ?: 1 < 5", "x < 5 || x =?= undefined", refuted);
+        is("25.13", "versiongt(x, \"1\")", "versionGT(x, \"1\")", proven);
+        is("24.0", "versionGT(x, \"1\")", "versiongt(x, \"1\")", refuted);
+        is("24.0", "true", "versiongt(\"2\", \"1\") =?= true", refuted);
+        is("24.0", "x > int(\"2K\")", "x > 100", refuted);
+        is("23.0", "x > int(\"2K\")", "x > 100", proven);
+        is("24.0", "true", "relTime(\"0:05\") == 5", proven);
+        is("23.0", "true", "isRelTime(relTime(\"0:05\"))", proven);
+        is("23.0", "x < 9223372036854775808", "x < 0", refuted);
+        is("24.0", "x < 9223372036854775808", "x < 0", proven);
+        // The evaluation of `y` fails until 25.12.
+        is("24.0", "true", "isUndefined([y = y].y)", refuted);
+        is("24.0", "x > 4 && x.y =?= 1", "x > 3", proven);
+        is("25.13", "x > 4", "x > 3 || x.y =?= 1", proven);
+        is("24.0", "x > 4", "x > 3 || x.y =?= 1", unknown);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::ad::ClassAd;
 use crate::builtin;
 use crate::builtin::tokens::{MEMBER_DELIMITERS, tokens};
 use crate::eval::scope::{EvalOptions, Scope};
+use crate::semantics::VersionRule;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree};
 use crate::syntax::literal::Literal;
 use crate::syntax::operator::BinaryOp;
@@ -470,9 +471,13 @@ fn write_key(tree: &Tree, id: NodeId, key: &mut String) -> bool {
     match tree.view(id) {
         View::Reference(reference) => key.push_str(&attribute_key(reference)),
         View::Call { name, arguments } => {
-            let folded = name.folded();
-            let steady = folded == b"time" || builtin::find(name).is_some_and(|function| function.pure);
-            return steady && operation(&String::from_utf8_lossy(folded), arguments);
+            let Some(function) = builtin::find(name).filter(|function| function.pure || function.name == "time") else {
+                return false;
+            };
+            // Older versions do not know some names in another spelling.
+            let is_known =
+                builtin::version::is_spelled(function.name, name) || !tree.semantics.is_old(VersionRule::VersionCase);
+            return is_known && operation(function.name, arguments);
         }
         View::Binary { op, left, right } | View::Logic { op, left, right } | View::Compare { op, left, right } => {
             return operation(&format!("{op:?}"), &[left, right]);

@@ -98,6 +98,8 @@ fn expression() -> impl Strategy<Value = String> {
             1 => (inner.clone(), binary, inner.clone()).prop_map(|(a, op, b)| format!("({a}) {op} ({b})")),
             1 => (unary, inner.clone()).prop_map(|(op, a)| format!("{op}({a})")),
             1 => (predicate, inner.clone()).prop_map(|(name, a)| format!("{name}({a})")),
+            1 => (prop::sample::select(vec!["versionGT", "versiongt"]), inner.clone(), literal())
+                .prop_map(|(name, a, b)| format!("{name}({a}, {b})")),
             1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("({a}) ? ({b}) : ({c})")),
             1 => (inner.clone(), inner.clone(), inner.clone())
                 .prop_map(|(a, b, c)| format!("ifThenElse({a}, {b}, {c})")),
@@ -106,6 +108,9 @@ fn expression() -> impl Strategy<Value = String> {
                 "size(\"abc\")",
                 "member(\"a\", {\"A\", 2})",
                 "versionGE(\"8.9.1\", \"8.8.0\")",
+                "versionge(\"8.9.1\", \"8.8.0\")",
+                "int(\"7K\")",
+                "formatTime(4294967297)",
                 "1 / 0.0",
                 "-1 / 0.0",
                 "pow(2, -1)",
@@ -128,6 +133,17 @@ fn ad() -> impl Strategy<Value = ClassAd> {
 
 fn parsed(text: &str) -> Expr {
     parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap()
+}
+
+/// Settings of versions between which the values of expressions differ.
+fn version() -> impl Strategy<Value = EvalOptions> {
+    let series = prop::sample::select(vec!["10.0", "23.0", "23.9", "24.0", "25.12", "25.14"]);
+    series.prop_map(|series| EvalOptions { semantics: series.parse().unwrap(), ..EvalOptions::default() })
+}
+
+/// An expression in a version, with a text that is one in each.
+fn parsed_in(text: &str, settings: &EvalOptions) -> Expr {
+    parse_expr(text.as_bytes(), &settings.parse_options()).unwrap()
 }
 
 fn truth(value: &Value) -> Truths {
@@ -326,10 +342,13 @@ proptest! {
 
     /// Every part of an expression evaluates to a value of its set.
     #[test]
-    fn sets_hold_the_values(text in expression(), ads in prop::collection::vec((ad(), ad()), 6)) {
-        let expr = parsed(&text);
+    fn sets_hold_the_values(
+        text in expression(),
+        ads in prop::collection::vec((ad(), ad()), 6),
+        settings in version(),
+    ) {
+        let expr = parsed_in(&text, &settings);
         let values = Analysis::new(expr.tree(), &unknown).values(expr.root());
-        let settings = EvalOptions::default();
         for (my, target) in &ads {
             let value = Scope::new(my, &settings).with_target(target).eval(&expr).unwrap();
             prop_assert!(values.contains(&value), "{expr} is {value} with {my} and {target}, not in {values:?}");
@@ -377,9 +396,9 @@ proptest! {
     fn proofs_are_true(
         texts in prop_oneof![(expression(), expression()), (chains(), chains())],
         ads in prop::collection::vec((ad(), ad()), 12),
+        settings in version(),
     ) {
-        let (one, two) = (parsed(&texts.0), parsed(&texts.1));
-        let settings = EvalOptions::default();
+        let (one, two) = (parsed_in(&texts.0, &settings), parsed_in(&texts.1, &settings));
         let is_pair = |my: &ClassAd, target: &ClassAd| {
             let scope = Scope::new(my, &settings).with_target(target);
             scope.holds(&one) && !scope.holds(&two)

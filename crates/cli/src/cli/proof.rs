@@ -10,14 +10,15 @@ use serde::Serialize;
 use crate::cli::settings::of_files;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, language, parsed, print_result};
 use classmate::internal::analysis::proof::{PairAnswer, find_pair};
-use classmate::{ClassAd, EvalOptions, Expr, Scope, Semantics};
+use classmate::{ClassAd, EvalOptions, Expr, Scope};
 
 /// Prove a relation of two conditions, or refute it by an example.
 ///
 /// A and B are expressions; with `--variable`, configuration files that set it. Both are evaluated in the same pair of
 /// ads, MY and TARGET, and hold if they are true. Attributes can be missing or have any value of any type, numbers up to
-/// 2^53. An example is evaluated before it is shown. The search is limited, so the answer can be `unknown`. `time()` is
-/// the beginning of 2026 in examples.
+/// 2^53. An example is evaluated before it is shown. The search is limited, so the answer can be `unknown`, as it is for
+/// versions before 25.13 where a circle in an ad could end an evaluation. `time()` is the beginning of 2026 in
+/// examples.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -107,17 +108,7 @@ struct RefutingAds {
     values: Vec<String>,
 }
 
-/// Tests whether a version has the language that proofs are about.
-fn is_of_proofs(semantics: Semantics) -> bool {
-    semantics.language() == Semantics::default()
-}
-
 pub(super) fn run(arguments: &ProofArguments, streams: Streams) -> Result<ExitCode, Failure> {
-    if !is_of_proofs(language::chosen()) {
-        let message =
-            format!("a proof is about the language of {}, not of {}", Semantics::default(), language::chosen());
-        return Err(Failure::input(message).help("use --semantics latest"));
-    }
     let is_pair = !matches!(arguments.relation, Relation::Always | Relation::Never);
     if is_pair != arguments.second.is_some() {
         let message = if is_pair { "the second condition is missing" } else { "one condition is expected, found two" };
@@ -149,12 +140,12 @@ fn of_config(path: &Path, variable: &str, streams: Streams) -> Result<Expr, Fail
 
 /// Returns true if two conditions are proven to be true for the same ads.
 pub(super) fn is_equal(first: &Expr, second: &Expr) -> bool {
-    is_of_proofs(language::chosen()) && prove(Relation::Equal, first, Some(second)).answer == "proven"
+    prove(Relation::Equal, first, Some(second)).answer == "proven"
 }
 
 fn prove(relation: Relation, first: &Expr, second: Option<&Expr>) -> Proof {
     // 2026-01-01
-    let settings = EvalOptions { now: 1_767_225_600, ..EvalOptions::default() };
+    let settings = EvalOptions { now: 1_767_225_600, semantics: language::chosen(), ..EvalOptions::default() };
     let mut answer = "proven";
     let mut example = None;
     for (hold, fail) in relation.questions(first, second) {
