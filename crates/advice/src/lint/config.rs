@@ -387,7 +387,7 @@ impl<'c> Linter<'c> {
             found.extend(more.into_iter().filter(|one| !known.contains(&one.span)));
         }
         if open.is_some() {
-            unknowns::retain(text, &unknowns::is_fact, &mut found);
+            unknowns::retain(text, self.versions.read, &unknowns::is_fact, &mut found);
         }
         if found.iter().any(|found| matches!(found.code, "syntax" | "size-suffix")) && self.undefined(name, definition)
         {

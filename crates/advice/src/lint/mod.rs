@@ -17,7 +17,7 @@ pub mod expression;
 pub mod knobs;
 mod lists;
 pub mod missing;
-mod placing;
+pub(crate) mod placing;
 mod refusals;
 pub mod rules;
 mod samples;
@@ -27,7 +27,7 @@ pub mod submit;
 mod submit_macros;
 mod submit_values;
 pub mod suite;
-mod transforms;
+pub(crate) mod transforms;
 mod unknowns;
 pub mod versions;
 

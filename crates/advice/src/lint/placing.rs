@@ -9,7 +9,7 @@ use classmate_config::internal::config::origin::{self, Piece};
 use classmate_config::{Config, Definition, Location, Source};
 
 /// The value of a definition: as it is written, after expansion, and in its file.
-pub(super) struct SourceMap<'c> {
+pub(crate) struct SourceMap<'c> {
     pub(super) file: Arc<str>,
     /// The line on which [`SourceMap::text`] begins.
     pub(super) line: u32,
@@ -30,7 +30,7 @@ pub(super) struct SourceMap<'c> {
 }
 
 impl<'c> SourceMap<'c> {
-    pub(super) fn new(
+    pub(crate) fn new(
         config: &Config,
         source: Option<&(&'c Source, LineIndex)>,
         definition: &Definition<'_>,
@@ -131,7 +131,7 @@ impl<'c> SourceMap<'c> {
     }
 
     /// The bytes of the file that bytes of the value are.
-    pub(super) fn in_file(&self, part: Range<usize>) -> Range<usize> {
+    pub(crate) fn in_file(&self, part: Range<usize>) -> Range<usize> {
         let (span, _) = self.span(part);
         self.start + span.range().start..self.start + span.range().end
     }

@@ -347,7 +347,7 @@ pub(super) fn lint_with_macros(
     let mut found = lint_expression(&LintContext { text: &open.text, defined: &defined, ..*context });
     found.extend(rule(&open.text));
     if !open.names.is_empty() {
-        unknowns::retain(&open.text, &is_open, &mut found);
+        unknowns::retain(&open.text, context.versions.read, &is_open, &mut found);
         for found in &mut found {
             open.restore(found);
         }
@@ -356,8 +356,8 @@ pub(super) fn lint_with_macros(
 }
 
 /// A text whose macros are words of the same length, so that places stay.
-struct WithoutMacros {
-    text: Vec<u8>,
+pub(crate) struct WithoutMacros {
+    pub(crate) text: Vec<u8>,
     /// The words, and the macros they replace.
     names: Vec<(Name, String)>,
 }
@@ -365,21 +365,23 @@ struct WithoutMacros {
 impl WithoutMacros {
     /// Writes macros for their words in what was found.
     fn restore(&self, finding: &mut Diagnostic) {
-        let restored = |message: &str| {
-            let message = message.replace(char::from(OPEN), "_");
-            self.names.iter().fold(message, |text, (name, written)| text.replace(&*name.display(), written))
-        };
-        finding.message = restored(&finding.message);
-        finding.help = finding.help.as_deref().map(|help| restored(help).into());
-        if finding.fix.as_ref().is_some_and(|fix| restored(&fix.text) != fix.text) {
+        finding.message = self.restored(&finding.message);
+        finding.help = finding.help.as_deref().map(|help| self.restored(help).into());
+        if finding.fix.as_ref().is_some_and(|fix| self.restored(&fix.text) != fix.text) {
             finding.fix = None;
         }
+    }
+
+    /// A text with the macros instead of their words.
+    pub(crate) fn restored(&self, text: &str) -> String {
+        let text = text.replace(char::from(OPEN), "_");
+        self.names.iter().fold(text, |text, (name, written)| text.replace(&*name.display(), written))
     }
 }
 
 /// A text with a word in place of every `$(name)`, `$(name:default)`, `$$(name)` and `$FUNCTION(arguments)`: what they
 /// will be is known when jobs are made. `None` if a `$` begins none of these.
-fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
+pub(crate) fn without_macros(text: &[u8]) -> Option<WithoutMacros> {
     let mut open = WithoutMacros { text: text.to_vec(), names: Vec::new() };
     let mut places = Vec::new();
     let mut at = 0;

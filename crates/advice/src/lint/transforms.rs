@@ -13,7 +13,7 @@ use classmate::{Diagnostic, Span};
 
 /// A part of a transform.
 #[derive(Debug)]
-pub(super) enum TransformPart {
+pub(crate) enum TransformPart {
     /// An expression.
     Expression {
         /// Its place in the value.
@@ -64,7 +64,7 @@ const COMMANDS: [(&str, Form); 11] = [
 const OF_CONFIGURATIONS: [&str; 8] = ["IF", "ELIF", "ELSE", "ENDIF", "INCLUDE", "USE", "WARNING", "ERROR"];
 
 /// The parts of a transform; none for one in the form of an ad.
-pub(super) fn parts(raw: &[u8]) -> Vec<TransformPart> {
+pub(crate) fn parts(raw: &[u8]) -> Vec<TransformPart> {
     if raw.trim_ascii_start().starts_with(b"[") {
         return Vec::new();
     }

@@ -8,7 +8,7 @@ use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{Diagnostic, Name, ParseOptions};
+use classmate::{Diagnostic, Name, ParseOptions, Semantics};
 use classmate_config::internal::config::facts::UNKNOWN;
 
 /// Returns true if a name is in place of a fact that only a machine knows.
@@ -52,7 +52,7 @@ pub(super) fn within_strings(text: &[u8], places: &[usize]) -> Vec<usize> {
 
 /// Leaves out what cannot be said where a part of the text is open: that it does not parse, and, where an open part is
 /// a condition of its own (it may hold an `||`), how its neighbours go together.
-pub(super) fn retain(text: &[u8], is_open: &dyn Fn(Name) -> bool, found: &mut Vec<Diagnostic>) {
+pub(super) fn retain(text: &[u8], semantics: Semantics, is_open: &dyn Fn(Name) -> bool, found: &mut Vec<Diagnostic>) {
     const TEXT: [&str; 2] = ["syntax", "size-suffix"];
     const TOGETHER: [&str; 9] = [
         "always-true",
@@ -66,7 +66,7 @@ pub(super) fn retain(text: &[u8], is_open: &dyn Fn(Name) -> bool, found: &mut Ve
         "undefined-means-no",
     ];
     found.retain(|found| !TEXT.contains(&found.code));
-    let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
     let Ok(expr) = parse_expr(text, &options) else { return };
     let tree = expr.tree();
     let open = |id: NodeId| matches!(*tree.node(id), Node::Attr(name) if is_open(name));

@@ -4,6 +4,7 @@
 //! values, and a form that means the same in all versions; for a pool also variables, defaults and matches that change.
 
 pub mod defects;
+mod entries;
 pub mod survey;
 pub mod upgrade;
 mod writing;

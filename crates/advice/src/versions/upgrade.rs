@@ -4,21 +4,27 @@
 //! variables that change, changes of the negotiator, and the matches of a cycle that differ.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use serde::Serialize;
 
+use super::entries::entries;
 use super::{VersionAds, VersionDifference, VersionText, compare, compare_alone};
+use crate::lint::LineIndex;
+use crate::lint::placing::SourceMap;
+use crate::lint::submit::without_macros;
+use crate::lint::transforms::{self, TransformPart};
 use crate::whatif::{Difference, what_if};
 use classmate::internal::format::detect::detect_ads;
 use classmate::internal::records::records;
-use classmate::internal::syntax::parse::parse_prefix;
+use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalOptions, Format, Name, ParseOptions, Reader, Semantics, Series};
-use classmate_config::Config;
 use classmate_config::internal::config::knob::{self, KnobKind};
 use classmate_config::internal::config::series::ChangedReleases;
 use classmate_config::internal::config::{ConfigError, series};
+use classmate_config::{Config, Definition};
 use classmate_pool::Snapshot;
 
 /// An expression of a file that means something else in the other version.
@@ -119,10 +125,10 @@ pub fn of_ads(
 ) -> std::io::Result<Vec<PlacedDifference>> {
     let (found, places, alike) = (Vec::new(), HashMap::new(), HashMap::new());
     let mut comparison = AdComparison { file, versions, settings, found, places, alike };
-    if detect_ads(text, &ParseOptions::default()) == Format::Long {
-        comparison.long(text);
-    } else {
-        comparison.others(text)?;
+    match detect_ads(text, &ParseOptions::default()) {
+        Format::Long => comparison.long(text),
+        Format::New => comparison.new_syntax(text),
+        _ => comparison.others(text)?,
     }
     let mut found = comparison.found;
     found.sort_by_key(|one| (one.difference.severity, one.line));
@@ -158,6 +164,28 @@ impl AdComparison<'_> {
             if !is_plain(value) {
                 lines.push((name, value.to_vec(), Some(at as u64 + 1)));
             }
+        }
+    }
+
+    /// Ads in new syntax, attribute by attribute: one version may refuse some.
+    fn new_syntax(&mut self, text: &[u8]) {
+        let options = [self.options(0, Quoting::New), self.options(1, Quoting::New)];
+        for attributes in entries(text) {
+            let mut ads = [ClassAd::new(), ClassAd::new()];
+            let mut lines: Vec<AdLine> = Vec::new();
+            for (name, place) in attributes {
+                let line = memchr::memchr_iter(b'\n', &text[..place.start]).count() as u64 + 1;
+                let value = &text[place];
+                for (ad, options) in ads.iter_mut().zip(&options) {
+                    if let Ok(expr) = parse_expr(value, options) {
+                        ad.insert_expr(name, &expr);
+                    }
+                }
+                if !is_plain(value) {
+                    lines.push((name, value.to_vec(), Some(line)));
+                }
+            }
+            self.ad(&lines, [&ads[0], &ads[1]], Quoting::New);
         }
     }
 
@@ -224,6 +252,10 @@ pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptio
         if value.is_empty() || is_plain(value) {
             continue;
         }
+        if knob::is_transform(config.bare(definition.name)) || is_routes(config.bare(definition.name)) {
+            found.extend(of_transform(config, &definition, value, versions, settings));
+            continue;
+        }
         let text = VersionText { text: value, quoting: Quoting::Old, prefix: false };
         let Some(difference) = compare_alone(text, versions, settings) else { continue };
         // What no daemon reads as an expression may be a size or a path.
@@ -238,6 +270,61 @@ pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptio
             .place
             .map_or((String::new(), None), |place| (place.file.to_string(), Some(u64::from(place.line))));
         found.push(PlacedDifference { file, line, name: shown, ads: 0, difference });
+    }
+    found
+}
+
+/// Tests whether a variable, without the prefix of a daemon, has routes in the form of ads.
+fn is_routes(name: &[u8]) -> bool {
+    ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_DEFAULTS"].iter().any(|routes| name.eq_ignore_ascii_case(routes.as_bytes()))
+}
+
+/// The expressions of a transform or of routes of jobs, in either form, that mean something else in the other version. Macros
+/// are expanded when a transform is applied; they stand for something unknown here.
+fn of_transform(
+    config: &Config,
+    definition: &Definition<'_>,
+    expanded: &[u8],
+    versions: [Semantics; 2],
+    settings: &EvalOptions,
+) -> Vec<PlacedDifference> {
+    let is_ad = expanded.starts_with(b"[");
+    let text = if is_ad { expanded } else { definition.raw };
+    let places: Vec<Range<usize>> = if is_ad {
+        entries(text).into_iter().flatten().map(|(_, place)| place).collect()
+    } else {
+        let expression = |part| match part {
+            TransformPart::Expression { place, .. } => Some(place),
+            TransformPart::Invalid(_) => None,
+        };
+        transforms::parts(text).into_iter().filter_map(expression).collect()
+    };
+    let quoting = if is_ad { Quoting::New } else { Quoting::Old };
+    let source = definition
+        .place
+        .and_then(|place| config.sources().iter().rfind(|source| *source.name == *place.file))
+        .map(|source| (source, LineIndex::of(&source.text)));
+    let map = SourceMap::new(config, source.as_ref(), definition, text);
+    let line = |place: &Range<usize>| {
+        let start = map.in_file(place.clone()).start;
+        let text = &source.as_ref()?.0.text;
+        Some(memchr::memchr_iter(b'\n', text.get(..start)?).count() as u64 + 1)
+    };
+    let mut found = Vec::new();
+    for place in places {
+        let value = &text[place.clone()];
+        let Some(open) = without_macros(value).filter(|_| !is_plain(value)) else { continue };
+        let written = VersionText { text: &open.text, quoting, prefix: false };
+        let Some(mut difference) = compare_alone(written, versions, settings) else { continue };
+        let restore = |text: &mut String| *text = open.restored(text);
+        restore(&mut difference.text);
+        difference.write.iter_mut().chain(&mut difference.example).for_each(restore);
+        for reading in &mut difference.readings {
+            [&mut reading.expression, &mut reading.problem, &mut reading.value].into_iter().flatten().for_each(restore);
+        }
+        let file = definition.place.map_or_else(String::new, |place| place.file.to_string());
+        let name = String::from_utf8_lossy(definition.name).into_owned();
+        found.push(PlacedDifference { file, line: line(&place), name, ads: 0, difference });
     }
     found
 }
@@ -339,6 +426,42 @@ mod tests {
         let disk = of("MODIFY_REQUEST_EXPR_REQUESTDISK").unwrap();
         assert_eq!((disk.before, disk.since.as_str()), (Some("quantize(RequestDisk,{1024})"), "25.12.2"));
         assert!(variables(&config, [Series::new(25, 13), Series::new(25, 14)]).is_empty());
+    }
+
+    /// The readings follow from `docs/reference/versions.md` 2.1, 2.5 and 2.11.
+    #[test]
+    fn expressions_of_transforms_and_routes_are_compared() {
+        let text = b"JOB_TRANSFORM_a @=end\n  NAME x\n  REQUIREMENTS Owner ?: \"\" != \"ann\"\n  SET Memory 2G\n\
+            macro = 10K\n  EVALSET Limit int(\"$(SIZE)\") + $(macro) ?: 1 + 2\n  DEFAULT Plain 5\n  DELETE /^x/\n@end\n\
+            JOB_ROUTER_ROUTE_b = SET New versiongt($(V), \"1\")\n\
+            JOB_ROUTER_ENTRIES = [ set_A = 1.5M; name = \"c\"; ] [ Requirements = x ?: 1 < 5; ]\n\
+            JOB_ROUTER_TRANSFORM_NAMES = a\n";
+        let config = Config::parse("c", text).unwrap();
+        let found = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+        let shown: Vec<_> = found
+            .iter()
+            .map(|one| (one.name.as_str(), one.line, one.difference.text.as_str(), one.difference.rules[0]))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("JOB_TRANSFORM_a", Some(3), "Owner ?: \"\" != \"ann\"", "elvis-precedence"),
+                ("JOB_TRANSFORM_a", Some(4), "2G", "size-suffix"),
+                ("JOB_TRANSFORM_a", Some(6), "int(\"$(SIZE)\") + $(macro) ?: 1 + 2", "elvis-precedence"),
+                ("JOB_ROUTER_ROUTE_b", Some(10), "versiongt($(V), \"1\")", "version-case"),
+                ("JOB_ROUTER_ENTRIES", Some(11), "1.5M", "size-suffix"),
+                ("JOB_ROUTER_ENTRIES", Some(11), "x ?: 1 < 5", "elvis-precedence"),
+            ]
+        );
+        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).is_empty());
+    }
+
+    /// A version refuses only the attribute.
+    #[test]
+    fn ads_that_one_version_refuses_are_compared_by_attribute() {
+        let found = ads("[\n a = 10K;\n b = c ?: 1 + 2;\n c = 7\n]\n", "23.0", "25.14");
+        let shown: Vec<_> = found.iter().map(|one| (one.0.as_str(), one.1, one.3[0])).collect();
+        assert_eq!(shown, [("a", Some(2), "size-suffix"), ("b", Some(3), "elvis-precedence")]);
     }
 
     /// Late releases of 24.12 and 25.0 have the default of 25.7.2; those of 25.1 to 25.6 do not.
