@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from . import _classmate
-from .pool import Configuration, Result, _lines
+from .pool import Configuration, Result, _lines, _version
 from .table import Table
 
 
@@ -134,7 +134,8 @@ def simulate(
     The options are those of `classmate simulate` with `_` for `-`: `policy` is condor, dirac or slurm, `pool` the directory of a
     pool, `slots` a number of cores, `until` the end time, `set` lines of configuration; also `config`, `interval`, `step`,
     `shake`, `run_time`, `report`, `job_times` and those of the policies, such as `slurm_conf` or `lottery`. `progress` is a
-    function of the jobs that came and of all jobs, or a bar such as `tqdm.tqdm()`. Ctrl-C stops the simulation.
+    function of the jobs that came and of all jobs, or a bar such as `tqdm.tqdm()`. Ctrl-C stops the simulation. `semantics` is a
+    version of HTCondor, such as "24.0".
     """
     named = {"policy": policy, "pool": pool, "slots": slots, "until": until, "seed": seed, **options}
     lines = (_lines(set) or "").splitlines()
@@ -260,6 +261,7 @@ def experiment(
     output: str | os.PathLike[str] | None = None,
     jobs: int = 1,
     baseline: str | None = None,
+    semantics: str | None = None,
     progress: Progress = None,
 ) -> Experiment:
     """Simulates a workload under policies × settings × seeds.
@@ -267,13 +269,15 @@ def experiment(
     `plan` is a file in TOML as of `classmate experiment`, or its content, whose paths are relative to the current directory.
     With an `output` directory, runs and results are written there, and an experiment that was stopped continues where it was.
     `jobs` is the number of runs at a time, and `progress` a function of the runs that are complete and of all runs, or a bar.
+    `semantics` is a version of HTCondor, for runs whose options do not name one.
     """
     if isinstance(plan, Mapping):
         file, description = None, json.dumps(plan, default=_option)
     else:
         file, description = os.fspath(plan), None
     where = None if output is None else os.fspath(output)
-    return Experiment(*_classmate._experiment(file, description, where, baseline, jobs, _shown(progress)))
+    with _version(semantics):
+        return Experiment(*_classmate._experiment(file, description, where, baseline, jobs, _shown(progress)))
 
 
 class TestResults(Result):
@@ -307,9 +311,11 @@ def test(
     *,
     only: str | None = None,
     coverage: bool = False,
+    semantics: str | None = None,
 ) -> TestResults:
     """Runs the policy tests in files, as `classmate test` does: those whose names contain `only`. With `coverage`, the files
-    in the result have the clauses that were never true or never false."""
+    in the result have the clauses that were never true or never false. `semantics` is a version of HTCondor."""
     if isinstance(files, str | os.PathLike):
         files = [files]
-    return TestResults(_classmate._test([os.fspath(path) for path in files], only, coverage))
+    with _version(semantics):
+        return TestResults(_classmate._test([os.fspath(path) for path in files], only, coverage))

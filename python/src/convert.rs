@@ -5,7 +5,7 @@ use classmate::internal::syntax::build::Builder;
 use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::quote::quoted;
-use classmate::{AbsTime, ClassAd, Expr, ParseOptions, Text, Value};
+use classmate::{AbsTime, ClassAd, Expr, Text, Value};
 use pyo3::exceptions::{PyException, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyIterator, PyList, PyString, PyTuple};
@@ -14,6 +14,7 @@ use crate::ad::AdBase;
 use crate::classes::{ClassAdException, Classes, classes, new_ad, new_expr};
 use crate::expr::ExprBase;
 use crate::key;
+use crate::world;
 
 /// Deepest nesting of lists and mappings that is converted.
 const MAX_DEPTH: usize = 10_000;
@@ -200,7 +201,7 @@ pub(crate) fn to_attribute(value: &Bound<'_, PyAny>) -> PyResult<Attribute> {
     if let Ok(ad) = value.cast::<AdBase>() {
         return Ok(Attribute::from(&ad.get().ad().to_expr()));
     }
-    let options = ParseOptions::default();
+    let options = world::parse_options();
     let mut builder = Builder::new(&options);
     let mut open = vec![begin(value, &mut builder)?];
     // The names of attributes whose values are being converted; none for an entry that is dropped.

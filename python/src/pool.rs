@@ -342,6 +342,7 @@ fn live(
     let (client, all) = (Client::new(credentials).with_semantics(semantics), Query::all());
     let mut pool = LivePool::locate(&client, &collectors, &|_, _| ())?;
     let settings = pool.settings().unwrap_or_default();
+    let semantics = library::version_of(pool.negotiator_ads(), semantics);
     let name = pool.negotiator().map_or_else(String::new, |negotiator| negotiator.name.clone());
     let accounting = pool.accounting(&all);
     let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));

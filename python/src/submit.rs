@@ -9,6 +9,8 @@ use classmate_config::ConfigError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::world;
+
 fn invalid(error: &ConfigError) -> PyErr {
     PyValueError::new_err(error.to_line())
 }
@@ -34,7 +36,7 @@ impl SubmitBase {
     fn new(text: &str) -> PyResult<Self> {
         let bytes = OsString::into_encoded_bytes;
         let environment = std::env::vars_os().map(|(name, value)| (bytes(name), bytes(value))).collect();
-        let parsed = SubmitDescription::parse("submit description", text.as_bytes(), environment);
+        let parsed = SubmitDescription::parse("submit description", text.as_bytes(), environment, world::semantics());
         let parsed = parsed.map_err(|error| invalid(&error))?;
         Ok(SubmitBase { description: Mutex::new(parsed) })
     }

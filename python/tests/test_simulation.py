@@ -13,6 +13,7 @@ import time
 import pytest
 
 import classmate as cm
+from classmate.htcondor2 import Submit
 from libraries import check_taken
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -218,6 +219,31 @@ def test_other_versions(tmp_path):
         assert cm.test(tmp_path / "sizes.toml").ok
     with pytest.raises(cm.Error):
         cm.test(tmp_path / "sizes.toml")
+    assert cm.test(tmp_path / "sizes.toml", semantics="23.0").ok
+    # `int("6K")` is 6144 before 23.9, and 6 since.
+    jobs = tmp_path / "jobs.ads"
+    jobs.write_text('ClusterId = 1\nProcId = 0\nUser = "a@x"\nJobStatus = 1\nQDate = 1000\nRequestCpus = 1\n')
+    options = {"slots": 1, "run_time": 'int("6K")'}
+    ends = [cm.simulate(jobs, semantics=series, **options).job_times.column("end")[0] for series in ("23.0", "25.14", None)]
+    assert [end - ends[1] for end in ends] == [6138, 0, 0]
+    with cm.semantics("23.0"):
+        assert cm.simulate(jobs, **options).job_times.column("end") == [ends[0]]
+    plan = {"simulate": {"workload": str(jobs), "slots": 1, "run-time": 'int("6K")', "until": 2000}}
+    used = [cm.experiment(plan, semantics=series).results.column("jobs_completed") for series in ("23.0", None)]
+    assert used == [[0], [1]]
+    # A pool is asked in the version in which it was read.
+    (tmp_path / "slots.ads").write_text('Name = "s"\nState = "Unclaimed"\nCpus = 1\nRequirements = true\n')
+    (tmp_path / "config").write_text("NEGOTIATOR_INTERVAL = 60\n")
+    jobs.write_text(jobs.read_text() + "Requirements = true\n")
+    old, new = (cm.Pool.read(tmp_path, semantics=series) for series in ("23.0", None))
+    with pytest.raises(cm.Error, match="found `K`|K"):
+        new.advise("a@x >= 50% of pool", run_time="2K")
+    assert old.advise("a@x >= 50% of pool", run_time="2K").met
+    text = "a = 2K\nb = $EVAL(a)\n"
+    with cm.semantics("23.0"):
+        assert Submit(text).expand("b") == "2.048000000000000E+03"
+    with pytest.raises(KeyError):
+        Submit(text).expand("b")
 
 
 def test_reading_in_batches(tmp_path):

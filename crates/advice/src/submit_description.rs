@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::submit::queue::{ItemList, QueueStatement};
 use crate::submit::statements::{lines_after, queue_arguments, statements};
 use crate::submit::{QueueItems, add_statement};
+use classmate::Semantics;
 use classmate_config::Config;
 use classmate_config::internal::config::{ConfigError, Context};
 
@@ -39,7 +40,7 @@ const FIRST_JOB: [(&str, &str); 13] = [
 ];
 
 impl SubmitDescription {
-    /// Parses the text of a submit file that has a name; macros see the variables of the `environment`.
+    /// Parses the text of a submit file that has a name, in a version; macros see the variables of the `environment`.
     ///
     /// # Errors
     /// A statement that is not understood, with its place.
@@ -47,13 +48,18 @@ impl SubmitDescription {
     /// ```
     /// use classmate_advice::internal::submit_description::SubmitDescription;
     /// let text = b"arguments = $(time) $(Process)\ntime = 60\n+Short = true\nqueue 2 x in (a b)";
-    /// let parsed = SubmitDescription::parse("a.sub", text, Default::default()).unwrap();
+    /// let parsed = SubmitDescription::parse("a.sub", text, Default::default(), Default::default()).unwrap();
     /// assert_eq!(parsed.expand("Arguments").unwrap().unwrap(), "60 0");
     /// assert_eq!(parsed.value("MY.short").unwrap(), "true");
     /// assert_eq!(parsed.queue(), Some("2 x in (a b)"));
     /// ```
-    pub fn parse(file: &str, text: &[u8], environment: BTreeMap<Vec<u8>, Vec<u8>>) -> Result<Self, ConfigError> {
-        let context = Context { subsystem: "SUBMIT".to_owned(), environment, ..Context::default() };
+    pub fn parse(
+        file: &str,
+        text: &[u8],
+        environment: BTreeMap<Vec<u8>, Vec<u8>>,
+        semantics: Semantics,
+    ) -> Result<Self, ConfigError> {
+        let context = Context { subsystem: "SUBMIT".to_owned(), environment, semantics, ..Context::default() };
         let mut found = Self { config: Config::new(context), queue: None, list: String::new() };
         let mut pending = Vec::new();
         let all = statements(text).0;

@@ -18,6 +18,7 @@ mod planted;
 mod projection;
 mod quotas;
 mod report;
+mod semantics;
 mod sentences;
 mod simulate_page;
 mod slurm;

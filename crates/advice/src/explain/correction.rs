@@ -11,7 +11,7 @@ use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::view::View;
-use classmate::{ClassAd, Expr, ParseOptions, Text};
+use classmate::{ClassAd, Expr, ParseOptions, Semantics, Text};
 
 /// Parts of a condition with what to write there, and the condition that comes of it.
 pub(super) struct Correction {
@@ -19,8 +19,8 @@ pub(super) struct Correction {
     pub(super) whole: Expr,
 }
 
-fn parsed(text: &[u8]) -> Option<Expr> {
-    parse_expr(text, &ParseOptions::default()).ok()
+fn parsed(text: &[u8], semantics: Semantics) -> Option<Expr> {
+    parse_expr(text, &ParseOptions { semantics, ..ParseOptions::default() }).ok()
 }
 
 /// Similar names for the undefined names in the job's conditions, with their scopes.
@@ -33,7 +33,7 @@ pub(super) fn names(view: &JobView<'_>) -> Vec<Expr> {
 fn renamed(one: &MissingAttribute) -> Option<Expr> {
     let similar = one.similar.as_ref()?;
     let scope = one.name.split_once('.').map(|(scope, _)| format!("{scope}.")).unwrap_or_default();
-    parsed(format!("{scope}{similar}").as_bytes())
+    parsed(format!("{scope}{similar}").as_bytes(), Semantics::default())
 }
 
 /// The correction of undefined names and unquoted words; none if nothing can be corrected.
@@ -130,7 +130,8 @@ pub(super) fn pattern(expr: &Expr) -> Option<Expr> {
     let pattern = Expr::literal(Literal::Str(Text::from([b"^".as_slice(), &pattern, b"$"].concat())));
     // `==` compares without regard to case.
     let options = if op == BinaryOp::Equal { ", \"i\"" } else { "" };
-    parsed(format!("regexp({pattern}, {}{options})", expr.part(tree.bare(other))).as_bytes())
+    let text = format!("regexp({pattern}, {}{options})", expr.part(tree.bare(other)));
+    parsed(text.as_bytes(), tree.semantics)
 }
 
 #[cfg(test)]
@@ -139,7 +140,9 @@ mod tests {
 
     #[test]
     fn a_text_with_a_star_was_meant_as_a_pattern() {
-        let of = |text: &str| pattern(&parsed(text.as_bytes()).unwrap()).map(|expr| format!("{expr:#}"));
+        let of = |text: &str| {
+            pattern(&parsed(text.as_bytes(), Semantics::default()).unwrap()).map(|expr| format!("{expr:#}"))
+        };
         assert_eq!(of("TARGET.Machine == \"n*.x\"").unwrap(), "regexp(\"^n.*\\\\.x$\",TARGET.Machine,\"i\")");
         assert_eq!(of("(\"a*\" is Name)").unwrap(), "regexp(\"^a.*$\",Name)");
         assert_eq!(of("TARGET.Machine == \"n1\""), None);

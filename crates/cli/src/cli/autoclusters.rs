@@ -7,9 +7,8 @@ use serde_json::json;
 use crate::cli::input::{self, Notes};
 use crate::cli::live::LiveArguments;
 use crate::cli::whatif::{edit, some};
-use crate::cli::{Failure, FormatArguments, Now, Reply, Streams, parse_now, print_result, settings};
+use crate::cli::{Failure, FormatArguments, Now, Reply, Streams, language, parse_now, print_result, settings};
 use crate::report::autoclusters as report;
-use classmate::EvalOptions as Evaluation;
 use classmate_advice::internal::autoclusters::audit;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
@@ -93,7 +92,7 @@ fn snapshot(arguments: &AutoclustersArguments, notes: &mut Notes, streams: Strea
         return Ok(snapshot);
     };
     let folder = pool.is_dir();
-    let evaluation = Evaluation::default();
+    let evaluation = language::settings();
     let slots = if folder { pool.join("slots.ads") } else { pool.to_owned() };
     let jobs = arguments.jobs.clone().or_else(|| folder.then(|| pool.join("jobs.ads")).filter(|path| path.exists()));
     let config =

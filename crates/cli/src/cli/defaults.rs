@@ -10,9 +10,9 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Command};
 use toml::{Table, Value};
 
-use crate::cli::Failure;
 use crate::cli::help::misused;
 use crate::cli::version::REFERENCE;
+use crate::cli::{Failure, language};
 
 /// The name of the file.
 const NAME: &str = "classmate.toml";
@@ -93,8 +93,7 @@ impl Defaults {
         let subcommand = command.find_subcommand(&arguments[place]);
         let more = subcommand.map(|subcommand| self.options_of(subcommand, &arguments[place..])).transpose()?;
         let mut more = more.unwrap_or_default();
-        let is_given = arguments.iter().any(|one| one.to_string_lossy().starts_with("--semantics"));
-        if let Some(semantics) = self.semantics.as_ref().filter(|_| !is_given) {
+        if let Some(semantics) = self.semantics.as_ref().filter(|_| !language::is_given(arguments)) {
             more.push(format!("--semantics={semantics}").into());
         }
         let (before, after) = arguments.split_at(place + 1);

@@ -24,6 +24,7 @@ use crate::cli::{
     write_json,
 };
 use crate::report::simulated::{experiment, html};
+use classmate::Semantics;
 use classmate::internal::span::Position;
 use classmate_pool::internal::simulate::SimulationRun;
 use classmate_pool::internal::simulate::experiment::Experiment;
@@ -46,6 +47,9 @@ use classmate_pool::internal::simulate::result::Provenance;
 /// `--submit` makes the runs on an HTCondor pool: it writes a submit description with a job for each run that is not
 /// complete, which transfers the files that it reads. When the jobs have ended, the same command without `--submit`
 /// collects their results, and makes the runs that are missing.
+///
+/// `semantics` is an option of a run too: it names the version of HTCondor whose language applies, instead of the one of
+/// `--semantics`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -100,7 +104,7 @@ struct PlannedRun {
     seed: u64,
     /// Arguments of `classmate`.
     command: Vec<String>,
-    arguments: SimulateArguments,
+    arguments: PointArguments,
 }
 
 impl PlannedRun {
@@ -125,6 +129,22 @@ impl PlannedRun {
 struct PointArguments {
     #[command(flatten)]
     simulate: SimulateArguments,
+    #[arg(long, value_parser = language::parse_semantics)]
+    semantics: Option<Semantics>,
+}
+
+impl PointArguments {
+    /// Simulates in the version that they name, otherwise in the one that is chosen.
+    fn played(
+        &self,
+        command: Vec<String>,
+        watch: &Watch<'_>,
+        streams: Streams,
+        notes: &mut Notes,
+    ) -> Result<Played, Failure> {
+        let semantics = self.semantics.unwrap_or_else(language::chosen);
+        language::on_thread(semantics, || played(&self.simulate, command, watch, streams, notes))
+    }
 }
 
 pub(super) fn run(arguments: &ExperimentArguments, streams: Streams) -> Result<(), Failure> {
@@ -194,12 +214,13 @@ fn submit(file: &Path, points: &[PlannedRun], output: &Path) -> Result<(), Failu
     let program = std::env::current_exe().map_err(|error| Failure::new(format!("cannot find classmate: {error}")))?;
     let inputs: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
     let (program, file, output, inputs) = (program.display(), file.display(), output.display(), inputs.join(", "));
+    let semantics = language::option().map_or_else(String::new, |option| format!(" {option}"));
     let text = format!(
         "# {} runs of an experiment. Submit it in the directory where it was made: condor_submit {output}/experiment.sub\n\
          # When the jobs have ended, collect their results:\n\
-         #   classmate experiment {file} --output {output}\n\
+         #   classmate experiment {file} --output {output}{semantics}\n\
          executable = {program}\n\
-         arguments = experiment {file} --output {output} --run $(run)\n\
+         arguments = experiment {file} --output {output}{semantics} --run $(run)\n\
          should_transfer_files = YES\n\
          preserve_relative_paths = true\n\
          transfer_input_files = {inputs}\n\
@@ -301,7 +322,7 @@ fn one_run(point: &PlannedRun, directory: Option<&Path>, watch: &Watch<'_>, stre
         report_faults(&run, &mut notes);
         return Ok((run, notes));
     }
-    let Played { run, .. } = played(&point.arguments, point.command.clone(), watch, streams, &mut notes)?;
+    let Played { run, .. } = point.arguments.played(point.command.clone(), watch, streams, &mut notes)?;
     if let Some(path) = path {
         atomic(&path, |out| write_json(out, &run))?;
     }
@@ -408,6 +429,10 @@ fn plan(mut table: Table, name: &str, directory: &Path, baseline: Option<&str>) 
                 return Err(wrong(format!("`policies.{policy}` does not name its policy"))
                     .help("add `policy = \"condor\"`, or call it `condor`, `dirac` or `slurm`"));
             }
+            // A run of another version is another run.
+            if let Some((_, series)) = language::option().as_deref().and_then(|option| option.split_once('=')) {
+                merged.entry("semantics").or_insert_with(|| Value::String(series.to_owned()));
+            }
             for &seed in &seeds {
                 let mut command = vec!["simulate".to_owned()];
                 for (name, value) in &merged {
@@ -483,8 +508,13 @@ fn is_path(name: &str) -> bool {
     known.is_some_and(|argument| argument.get_value_parser().type_id() == TypeId::of::<PathBuf>())
 }
 
-/// The options of a simulation as on the command line, and parsed.
-pub(super) fn simulation(options: &Table) -> Result<(Vec<String>, SimulateArguments), Failure> {
+/// Runs a simulation with options of its command line, which are also returned.
+pub(super) fn simulation(
+    options: &Table,
+    watch: &Watch<'_>,
+    streams: Streams,
+    notes: &mut Notes,
+) -> Result<(Played, SimulateArguments), Failure> {
     let mut command = vec!["simulate".to_owned()];
     if options.contains_key("format") {
         return Err(Failure::input("`format` has no effect here: the result has all formats"));
@@ -492,17 +522,20 @@ pub(super) fn simulation(options: &Table) -> Result<(Vec<String>, SimulateArgume
     for (name, value) in options {
         command.extend(argument(name, value, Path::new("")).map_err(Failure::input)?);
     }
+    if !options.contains_key("semantics") {
+        command.extend(language::option());
+    }
     let arguments = parsed(&command).map_err(Failure::input)?;
-    Ok((command, arguments))
+    let played = arguments.played(command, watch, streams, notes)?;
+    Ok((played, arguments.simulate))
 }
 
 /// The arguments of `classmate simulate`.
-fn parsed(command: &[String]) -> Result<SimulateArguments, String> {
-    let parsed = PointArguments::try_parse_from(&command[1..]).map_err(|error| {
+fn parsed(command: &[String]) -> Result<PointArguments, String> {
+    PointArguments::try_parse_from(&command[1..]).map_err(|error| {
         let text = error.to_string();
         text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
-    })?;
-    Ok(parsed.simulate)
+    })
 }
 
 /// An option as on the command line; paths are relative to a directory.

@@ -1,10 +1,11 @@
 //! `--semantics`: the version of the language, of the whole command.
 
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 
-use classmate::Semantics;
 use classmate::internal::semantics::{LATEST, OLDEST};
+use classmate::{EvalOptions, Semantics};
 
 static CHOSEN: Mutex<Option<Semantics>> = Mutex::new(None);
 
@@ -65,4 +66,20 @@ pub(super) fn choose(semantics: Semantics) {
 pub(crate) fn chosen() -> Semantics {
     let of_process = || *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
     OF_THREAD.get().or_else(of_process).unwrap_or_default()
+}
+
+/// Tests whether the arguments of a command name a version.
+pub(super) fn is_given(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|word| word.to_string_lossy().starts_with("--semantics"))
+}
+
+/// The option that chooses that version, if it is not the default.
+pub(super) fn option() -> Option<String> {
+    let chosen = chosen();
+    (chosen != Semantics::default()).then(|| format!("--semantics={chosen}"))
+}
+
+/// Evaluation in that version, with defaults otherwise.
+pub(crate) fn settings() -> EvalOptions {
+    EvalOptions { semantics: chosen(), ..EvalOptions::default() }
 }

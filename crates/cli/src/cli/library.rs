@@ -8,8 +8,8 @@ use toml::Table;
 
 use crate::cli::advise::advised;
 use crate::cli::input::{self, Notes, OpenReader};
-use crate::cli::simulate::{played, written_run};
-use crate::cli::{Streams, experiment, language, parsed, report, settings, test, written};
+use crate::cli::simulate::written_run;
+use crate::cli::{Streams, experiment, language, live, parsed_with, report, settings, test, written};
 use crate::report::Color;
 use classmate::{ClassAd, EvalOptions, Semantics};
 use classmate_advice::internal::advise::{Advice, Goal, GoalError};
@@ -49,9 +49,8 @@ pub fn in_version<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T {
 /// An option or a file that is wrong, or an interrupted simulation.
 pub fn simulate(options: &Table, watch: &Watch<'_>) -> Result<(Played, Vec<String>), Failure> {
     input::hide_progress();
-    let (command, arguments) = experiment::simulation(options)?;
     let mut notes = Notes::default();
-    let result = played(&arguments, command, watch, PLAIN, &mut notes)?;
+    let (result, arguments) = experiment::simulation(options, watch, PLAIN, &mut notes)?;
     result.write_files(&arguments)?;
     Ok((result, notes.lines(Color::Off)))
 }
@@ -111,7 +110,9 @@ pub fn advise(
         let help = "expected 2 to 100000 cycles, and an interval from 1 to 2147483647 seconds";
         return Err(Failure::input(format!("`{cycles}` cycles at an interval of `{interval}` s")).help(help));
     }
-    advised(snapshot, &goals, (cycles, interval), parsed(run_time, "run_time", PLAIN)?)
+    let options = snapshot.settings().parse_options();
+    let run_time = parsed_with(run_time.as_bytes(), "run_time", &options, Color::Off)?;
+    advised(snapshot, &goals, (cycles, interval), run_time)
 }
 
 /// The collectors that the configuration of this host names, as `--pool` alone finds them.
@@ -120,6 +121,11 @@ pub fn advise(
 /// There is no configuration, or it is wrong.
 pub fn own_collectors() -> Result<Vec<String>, Failure> {
     settings::own_collectors()
+}
+
+/// The version that was chosen; with `advertised`, that of the first negotiator for what is in no ad.
+pub fn version_of(negotiators: &[ClassAd], chosen: Semantics) -> Semantics {
+    live::version_of(negotiators, chosen)
 }
 
 /// The page of `classmate report`, for a pool with this name.

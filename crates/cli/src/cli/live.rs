@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, language, settings};
-use classmate::{ClassAd, EvalOptions, Report, Semantics};
+use classmate::{ClassAd, Report, Semantics};
 use classmate_config::Config;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::accountant::AccountantLog;
@@ -245,9 +245,8 @@ pub(super) struct LiveReader<'r> {
 }
 
 /// The version that was chosen; if that is the one of each ad, that of the negotiator for what is in no ad.
-fn version_of(negotiators: &[ClassAd]) -> Semantics {
-    let chosen = language::chosen();
-    let settings = EvalOptions::default();
+pub(super) fn version_of(negotiators: &[ClassAd], chosen: Semantics) -> Semantics {
+    let settings = language::settings();
     let version = negotiators.first().and_then(|ad| AdReader::of(ad, &settings).string("CondorVersion"));
     match version.and_then(|text| Semantics::of_ad(&text)) {
         Some(version) if chosen.is_advertised() => version.advertised(),
@@ -266,14 +265,14 @@ impl LiveReader<'_> {
         let all = Query::all();
         let mut pool = LivePool::locate(self.client, &self.collectors, self.progress)?;
         let settings = if self.known.is_none() { pool.settings() } else { None };
-        let semantics = version_of(pool.negotiator_ads());
+        let semantics = version_of(pool.negotiator_ads(), language::chosen());
         let from_negotiator = || {
             let place = pool
                 .negotiator()
                 .map_or_else(String::new, |negotiator| format!("the negotiator `{}`", negotiator.name));
             settings.as_deref().map(|settings| Config::of_values(settings, &place).read_as(semantics))
         };
-        self.known = self.known.take().or_else(from_negotiator);
+        self.known = self.known.take().map(|given| given.read_as(semantics)).or_else(from_negotiator);
         let has_config = self.known.is_some();
         let config = self.known.clone().unwrap_or_else(|| Config::default().read_as(semantics));
         let accounting = if priorities { Vec::new() } else { pool.accounting(&all) };
@@ -310,7 +309,7 @@ impl LiveReader<'_> {
         let ad = ad.ok_or_else(|| Failure::input(format!("the negotiator `{}` does not have an ad", daemon.name)))?;
         // After a failure it may have another address.
         self.negotiator = Some(daemon);
-        let settings = EvalOptions::default();
+        let settings = language::settings();
         let time = |name: &str| AdReader::of(&ad, &settings).integer(name);
         let generation = (time("DaemonStartTime"), time("DaemonLastReconfigTime"));
         if generation != self.generation {

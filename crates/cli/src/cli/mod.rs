@@ -20,7 +20,7 @@ mod functions;
 mod generate;
 mod help;
 mod input;
-mod language;
+pub(crate) mod language;
 pub mod library;
 mod lint;
 mod live;
@@ -171,6 +171,20 @@ enum Command {
     Man(man::ManArguments),
 }
 
+impl Command {
+    /// The name of a command for which the version of the language means nothing.
+    fn without_ads(&self) -> Option<&'static str> {
+        match self {
+            Command::Functions(_) => Some("functions"),
+            Command::Generate(_) => Some("generate"),
+            Command::Compare(_) => Some("compare"),
+            Command::Completions(_) => Some("completions"),
+            Command::Man(_) => Some("man"),
+            _ => None,
+        }
+    }
+}
+
 /// Clock and mode, for all commands that evaluate.
 #[derive(clap::Args, Debug)]
 pub(crate) struct World {
@@ -250,14 +264,13 @@ impl World {
         }
         EvalOptions {
             mode: if self.strict { Mode::Strict } else { Mode::HTCondor },
-            semantics: language::chosen(),
             now: self.now.seconds(),
             zone: Zone::local(),
             seed: self.seed,
             maps: Arc::new(maps),
             // Without such a database no user has a home directory.
             homes: self.accounts.clone().or_else(|| parse_accounts(ACCOUNTS).ok()).unwrap_or_default(),
-            ..EvalOptions::default()
+            ..language::settings()
         }
     }
 }
@@ -288,6 +301,10 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let defaults = defaults::read()?;
     let matches = defaults.matches(&command, arguments)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| misused(&error))?;
+    if let Some(name) = cli.command.without_ads().filter(|_| language::is_given(arguments)) {
+        return Err(Failure::input(format!("`{name}` does not read or evaluate ads, so --semantics has no effect"))
+            .help("remove --semantics"));
+    }
     language::choose(cli.semantics);
     let streams = Streams {
         out: cli.color.for_stream(std::io::IsTerminal::is_terminal(&std::io::stdout())),

@@ -6,7 +6,7 @@ use crate::cli::input::{self, Notes};
 use crate::cli::live::LiveArguments;
 use crate::cli::settings::{self, contents};
 use crate::cli::slurm::SLURM_CONF;
-use crate::cli::{Failure, Now, parse_now};
+use crate::cli::{Failure, Now, language, parse_now};
 use crate::report::Color;
 use classmate_pool::internal::accountant::AccountantLog;
 use classmate_pool::internal::negotiate::directory::{AdFiles, PoolAds, SlotAttributes, published_log};
@@ -145,9 +145,9 @@ impl PoolFiles {
         let log = match optional(&self.log, "Accountantnew.log") {
             Some(path) => Some(read_log(&path, commit, notes)?),
             None => {
-                let published =
-                    self.directory().map(|pool| published_log(&pool.join("accounting.ads"), input::ad_input));
-                published.transpose()?.flatten()
+                let options = language::settings().parse_options();
+                let published = |pool: &Path| published_log(&pool.join("accounting.ads"), &options, input::ad_input);
+                self.directory().map(published).transpose()?.flatten()
             }
         };
         let slots = self.listing(self.slots.as_ref(), SLOTS);

@@ -17,8 +17,8 @@ use crate::cli::policy::PolicyArguments;
 use crate::cli::settings::{self, contents};
 use crate::cli::version::version;
 use crate::cli::{
-    Failure, Form, FormatArguments, Now, Reply, Streams, object, parse_now, parsed, print, print_result, raw_output,
-    whatif, write_file, write_json,
+    Failure, Form, FormatArguments, Now, Reply, Streams, language, object, parse_now, parsed, print, print_result,
+    raw_output, whatif, write_file, write_json,
 };
 use crate::report::simulated::{self, html, provenance_line};
 use classmate::EvalOptions;
@@ -124,7 +124,11 @@ const MAX_LISTED: usize = 20;
 
 pub(super) fn run(arguments: &SimulateArguments, streams: Streams) -> Result<(), Failure> {
     let mut notes = Notes::default();
-    let command = std::env::args().skip(1).collect();
+    let mut command: Vec<String> = std::env::args().skip(1).collect();
+    // The settings file may name the version.
+    if !language::is_given(&std::env::args_os().collect::<Vec<_>>()) {
+        command.extend(language::option());
+    }
     let played = played(arguments, command, &progress(), streams, &mut notes);
     notes.show(streams.err);
     let played = played?;

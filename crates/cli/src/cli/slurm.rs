@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::cli::input::{Notes, own};
 use crate::cli::policy::{first_given, warn_of_dynamic_quotas};
 use crate::cli::settings::contents;
-use crate::cli::{Failure, words};
-use classmate::{ClassAd, EvalOptions};
+use crate::cli::{Failure, language, words};
+use classmate::ClassAd;
 use classmate_config::internal::config::Disk;
 use classmate_config::internal::config::slurm::{Release, TresWeights, read_qos, read_usage};
 use classmate_config::{Config, ConfigError, SlurmConf};
@@ -132,7 +132,7 @@ impl SlurmArguments {
         all_refused(&defects.errors)?;
         // Slurm does not list the nodes of a cloud that are off, but counts them.
         if slots.iter().all(|ad| ad.contains("SlurmState")) {
-            let options = EvalOptions::default();
+            let options = language::settings();
             let name = |ad: &ClassAd| AdReader::of(ad, &options).string("Machine").map(|name| name.to_vec());
             let listed: HashSet<_> = slots.iter().filter_map(name).collect();
             let nodes = node_ads(&conf.nodes).map_err(Failure::input)?;
@@ -153,11 +153,11 @@ impl SlurmArguments {
             }
             None => {
                 warn_of_dynamic_quotas(config, notes);
-                derive::associations(config, jobs, &EvalOptions::default())?
+                derive::associations(config, jobs, &language::settings())?
             }
         };
         let mut listing = String::new();
-        let printed = |ad: &ClassAd| AdReader::of(ad, &EvalOptions::default()).string("SlurmRelease");
+        let printed = |ad: &ClassAd| AdReader::of(ad, &language::settings()).string("SlurmRelease");
         let printed = jobs.first().and_then(printed).map(|name| String::from_utf8_lossy(&name).into_owned());
         let mut release = conf.release.or_else(|| Release::parse(&printed?));
         let usage = match self.usage.clone().or_else(|| own(pool, RECORDS)).or_else(|| own(pool, USAGE)) {
@@ -222,7 +222,7 @@ struct Unknown {
 impl Unknown {
     /// The jobs of a pool that are not done. Without a dump all users have an association.
     fn of(jobs: &[ClassAd], settings: &SlurmSettings, dump: bool) -> Self {
-        let evaluation = EvalOptions::default();
+        let evaluation = language::settings();
         let (tree, conf) = (settings.tree(), settings.conf());
         let mut found = Self::default();
         for ad in jobs {

@@ -10,9 +10,9 @@ use crate::cli::input::{self, Notes};
 use crate::cli::pool::{JOBS, SLOTS, expect_directory};
 use crate::cli::settings::pool;
 use crate::cli::slurm::SlurmArguments;
-use crate::cli::{Failure, Form, FormatArguments, Now, Reply, Streams, parse_now, print_result};
+use crate::cli::{Failure, Form, FormatArguments, Now, Reply, Streams, language, parse_now, print_result};
 use crate::report::sshare::{Separator, ShareColumns, ShareListing};
-use classmate::{ClassAd, EvalOptions};
+use classmate::ClassAd;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_pool::internal::priority::slurm::running::minutes_left;
@@ -103,13 +103,13 @@ pub(super) fn run(arguments: &SshareArguments, streams: Streams) -> Result<(), F
     let directory = arguments.pool.as_deref();
     expect_directory(directory, "sacctmgr.dump", "to name a single file, use --associations FILE")?;
     let mut ads = |names: [&str; 3]| match names.iter().find_map(|name| input::own(directory, name)) {
-        Some(path) => input::ads(&path, &EvalOptions::default(), &mut notes),
+        Some(path) => input::ads(&path, &language::settings(), &mut notes),
         None => Ok(Vec::<ClassAd>::new()),
     };
-    let mut snapshot = Snapshot { slots: ads(SLOTS)?, jobs: ads(JOBS)?, ..Snapshot::default() };
-    snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
     let config = pool(None, directory, arguments.allow_commands, streams.err)?;
-    let slurm = arguments.slurm.read(directory, &config, (&mut snapshot.slots, &snapshot.jobs), &mut notes)?;
+    let mut snapshot = Snapshot { config, slots: ads(SLOTS)?, jobs: ads(JOBS)?, ..Snapshot::default() };
+    snapshot.now = arguments.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
+    let slurm = arguments.slurm.read(directory, &snapshot.config, (&mut snapshot.slots, &snapshot.jobs), &mut notes)?;
     notes.show(streams.err);
     let settings = snapshot.settings();
     let machines = SlurmNodes::of(snapshot.slots.iter().filter(|ad| is_slot(ad)), slurm.conf(), &settings);

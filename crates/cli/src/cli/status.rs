@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::cli::input::Notes;
 use crate::cli::live::LiveReader;
-use crate::cli::{Failure, Now, settings};
-use classmate::{ClassAd, EvalOptions};
+use crate::cli::{Failure, Now, language, settings};
+use classmate::ClassAd;
 use classmate_advice::internal::explain::cycle::reasons::{CauseSurvey, ran, survey};
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
@@ -74,7 +74,7 @@ impl PoolStatus {
     ) -> Result<Self, Failure> {
         let (outcome, queue) = ran(&snapshot)?;
         let idle = survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true)?;
-        let settings = EvalOptions::default();
+        let settings = language::settings();
         let mut accounts = BTreeMap::new();
         for ad in accounting {
             let ad = AdReader::of(ad, &settings);
@@ -106,6 +106,6 @@ impl PoolStatus {
 
     /// A number in the ad of the negotiator about its last cycle, such as `Matches`.
     pub(crate) fn last_cycle(&self, what: &str) -> Option<f64> {
-        AdReader::of(&self.negotiator, &EvalOptions::default()).number(format!("LastNegotiationCycle{what}0").as_str())
+        AdReader::of(&self.negotiator, &language::settings()).number(format!("LastNegotiationCycle{what}0").as_str())
     }
 }

@@ -12,15 +12,15 @@ use crate::cli::live::CollectorArguments;
 use crate::cli::pool::{PoolFiles, parse_log};
 use crate::cli::settings::{self, contents};
 use crate::cli::{
-    Failure, Form, FormatArguments, Now, Reply, Streams, complain, line_output, parse_now, print, print_result,
-    raw_output, text_output,
+    Failure, Form, FormatArguments, Now, Reply, Streams, complain, language, line_output, parse_now, print,
+    print_result, raw_output, text_output,
 };
 use crate::report::Color;
 use crate::report::userprio::{Columns, Layout, Listing, Setting, write_resources};
 use classmate::internal::format::json::JsonWriter;
 use classmate::internal::syntax::calendar::{Civil, DAY};
 use classmate::internal::syntax::parse::parse_expr;
-use classmate::{ClassAd, EvalOptions, Format, Scope, Writer, Zone};
+use classmate::{ClassAd, Format, Scope, Writer, Zone};
 use classmate_config::{Config, NegotiatorKnobs};
 use classmate_pool::internal::accountant::edit::{Edit, EditError};
 use classmate_pool::internal::accountant::factor::FactorRules;
@@ -386,7 +386,7 @@ fn read_log(arguments: &UserprioArguments, notes: &mut Notes) -> Result<Accounta
 
 /// The ads to list.
 fn ads(arguments: &UserprioArguments, notes: &mut Notes) -> Result<Vec<ClassAd>, Failure> {
-    let settings = EvalOptions::default();
+    let settings = language::settings();
     let collected = || arguments.pool.as_ref().map(|pool| pool.join("accounting.ads"));
     let without_log = log_of(arguments).is_some_and(|log| !log.exists());
     let saved = match &arguments.inputfile {
@@ -495,7 +495,7 @@ fn division(arguments: &UserprioArguments, notes: &mut Notes) -> Result<Vec<Expl
 
 /// The ads that are asked for.
 fn chosen(mut ads: Vec<ClassAd>, arguments: &UserprioArguments) -> Result<Vec<ClassAd>, Failure> {
-    let settings = EvalOptions::default();
+    let settings = language::settings();
     if arguments.grouprollup {
         roll_up(&mut ads);
     }
@@ -539,7 +539,7 @@ fn listing(arguments: &UserprioArguments, ads: &[ClassAd]) -> Listing {
     ];
     let columns = asked.iter().filter(|(asked, _)| *asked).fold(Columns::NONE, |all, (_, one)| all.with(*one));
     let zone = Zone::local();
-    let settings = EvalOptions::default();
+    let settings = language::settings();
     let updated = ads.first().and_then(|ad| AdReader::of(ad, &settings).integer("LastUpdate")).unwrap_or(0);
     let now = arguments.now.map_or(updated, Now::seconds);
     let active_since = match arguments.activefrom.as_deref() {

@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::pool::PoolFiles;
-use crate::cli::{Failure, FormatArguments, Reply, Streams, print_result};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, language, print_result};
 use crate::report::counted;
 use crate::report::verify as report;
-use classmate::{EvalOptions, Zone};
+use classmate::Zone;
 use classmate_advice::internal::verify::log::CycleLog;
 use classmate_advice::{Verification, verify};
 use classmate_pool::Snapshot;
@@ -81,10 +81,9 @@ pub(super) fn run(arguments: &VerifyArguments, streams: Streams) -> Result<ExitC
     let (mut log, logs) = arguments.log()?;
     let published =
         ["after/negotiator.ads", "negotiator.ads"].iter().find_map(|name| input::own(files.directory(), name));
-    let ads = published.map(|path| input::ads(&path, &EvalOptions::default(), &mut notes)).transpose()?;
+    let ads = published.map(|path| input::ads(&path, &language::settings(), &mut notes)).transpose()?;
     let negotiator = ads.as_ref().and_then(|ads| ads.first());
-    let latest =
-        negotiator.and_then(|ad| AdReader::of(ad, &EvalOptions::default()).integer("LastNegotiationCycleTime0"));
+    let latest = negotiator.and_then(|ad| AdReader::of(ad, &language::settings()).integer("LastNegotiationCycleTime0"));
     let wrong = latest.map_or(0, |latest| log.align(latest));
     if wrong != 0 {
         let (hours, minutes) = (wrong.abs() / 3600, wrong.abs() / 60 % 60);

@@ -15,7 +15,8 @@ use crate::cli::proof::is_equal;
 use crate::cli::report::shown;
 use crate::cli::settings::{self, contents};
 use crate::cli::{
-    Failure, Form, FormatArguments, Reply, Streams, complain, leaked, parsed, print, print_result, raw_output, words,
+    Failure, Form, FormatArguments, Reply, Streams, complain, language, leaked, parsed, print, print_result,
+    raw_output, words,
 };
 use crate::report::change::page;
 use crate::report::whatif as report;
@@ -399,7 +400,7 @@ fn show(
     let ad = difference.to_ad();
     let mut failed = Vec::new();
     for (text, expr) in expectations(expect, streams)? {
-        let value = Scope::new(&ad, &EvalOptions::default()).eval(&expr);
+        let value = Scope::new(&ad, &language::settings()).eval(&expr);
         if !value.as_ref().is_ok_and(|value| value.as_condition() == Some(true)) {
             let value = value.map_or_else(|failed| failed.to_string(), |value| value.to_string());
             failed.push(format!("error: expected `{text}`, which is {value}"));

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::cli::{Account, PoolStatus};
-use classmate::{ClassAd, EvalOptions};
+use crate::cli::{Account, PoolStatus, language};
+use classmate::ClassAd;
 use classmate_pool::GroupSummary;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 
@@ -119,7 +119,7 @@ fn of_pool(status: &PoolStatus) -> Vec<Metric> {
 }
 
 fn of_slots(slots: &[ClassAd]) -> Vec<Metric> {
-    let settings = EvalOptions::default();
+    let settings = language::settings();
     let mut kinds: BTreeMap<(String, String), [f64; 3]> = BTreeMap::new();
     for ad in slots {
         let ad = AdReader::of(ad, &settings);
@@ -144,7 +144,7 @@ fn of_slots(slots: &[ClassAd]) -> Vec<Metric> {
 }
 
 fn of_jobs(status: &PoolStatus) -> Vec<Metric> {
-    let settings = EvalOptions::default();
+    let settings = language::settings();
     let mut states = JOB_STATES.map(|state| (state.to_owned(), 0.0));
     for ad in &status.snapshot.jobs {
         let number =

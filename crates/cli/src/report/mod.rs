@@ -37,6 +37,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
 
 use self::escape::escaped;
+use crate::cli::language;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::format::report::Fault;
 pub use classmate::internal::plural::counted;
@@ -88,7 +89,7 @@ pub fn render_fault(fault: &Fault, file: &str, is_left_out: bool, color: Color) 
     let origin = Origin { name: file, line: fault.position.line, column };
     let mut finding = match fault.quoting {
         Some(quoting) if column == 1 => {
-            let options = ParseOptions { quoting, ..ParseOptions::default() };
+            let options = ParseOptions { quoting, ..language::settings().parse_options() };
             diagnose_part(&fault.excerpt, &fault.error, &options)
         }
         _ => Diagnostic::from(&fault.error),

@@ -174,7 +174,7 @@ impl Snapshot {
             warnings.extend(log.warnings().iter().map(|warning| warning.to_line(&path)));
             Some(log)
         } else {
-            published_log(&directory.join("accounting.ads"), open)?
+            published_log(&directory.join("accounting.ads"), &options(&config), open)?
         };
         let others = ["slurm.conf", "dirac.cfg"].map(|name| directory.join(name));
         let unread = others.iter().filter(|path| path.exists());
@@ -198,12 +198,13 @@ impl Snapshot {
 /// A file that cannot be read, or a name that the log cannot hold.
 pub fn published_log<E: From<LoadError>>(
     path: &Path,
+    options: &ParseOptions,
     open: impl Fn(&Path) -> Result<AdInput, E>,
 ) -> Result<Option<AccountantLog>, E> {
     if !path.exists() {
         return Ok(None);
     }
-    let (ads, (name, _)) = read_ads(open(path)?, &ParseOptions::default(), None, |ad, ()| ad)?;
+    let (ads, (name, _)) = read_ads(open(path)?, options, None, |ad, ()| ad)?;
     let unwritable = |error: Unwritable| LoadError::File { name, error: io::Error::other(error.to_string()) };
     Ok(Some(AccountantLog::of_ads(&ads).map_err(unwritable)?))
 }

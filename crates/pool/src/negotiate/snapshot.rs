@@ -59,7 +59,7 @@ impl Snapshot {
     ///
     /// The default clock of a cycle: a recorded pool is evaluated at the time of its recording.
     pub fn newest_time(&self) -> i64 {
-        let settings = EvalOptions::default();
+        let settings = EvalOptions { semantics: self.config.semantics(), ..EvalOptions::default() };
         let in_ads = |ads: &[ClassAd], names: &[&str]| {
             let times = |ad| names.iter().filter_map(|&name| AdReader::of(ad, &settings).integer(name)).max();
             ads.iter().filter_map(times).max().unwrap_or(0)

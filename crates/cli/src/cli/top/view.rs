@@ -9,11 +9,10 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Row, Table, TableState};
 
-use crate::cli::PoolStatus;
+use crate::cli::{PoolStatus, language};
 use crate::report::explain::{ShownParts, write, write_steps};
 use crate::report::fold::Folded;
 use crate::report::{Color, counted, duration};
-use classmate::EvalOptions;
 use classmate_advice::explain_job;
 use classmate_advice::internal::explain::cycle::{group, submitter};
 use classmate_config::ConfigError;
@@ -338,7 +337,7 @@ impl TopView {
     /// The lines about the whole pool.
     fn head(&self) -> Vec<Line<'static>> {
         let status = &self.status;
-        let (settings, now) = (EvalOptions::default(), status.snapshot.now);
+        let (settings, now) = (language::settings(), status.snapshot.now);
         let state = |ad| AdReader::of(ad, &settings).string("State");
         let claimed = status.snapshot.slots.iter().filter(|ad| state(ad).is_some_and(|state| *state == *b"Claimed"));
         let slots = status.snapshot.slots.len();
@@ -408,7 +407,7 @@ fn groups(status: &PoolStatus) -> Vec<Vec<TopCell>> {
 }
 
 fn jobs(status: &PoolStatus) -> Vec<Vec<TopCell>> {
-    let settings = EvalOptions::default();
+    let settings = language::settings();
     let row = |ad| {
         let job = Job::new(ad, None, &settings)?;
         let facts = AdReader::of(ad, &settings);

@@ -15,8 +15,9 @@ pub use column::Columns;
 pub use resources::write_resources;
 pub use values::Setting;
 
+use crate::cli::language;
 use crate::report::table::Screen;
-use classmate::{ClassAd, EvalOptions, Zone};
+use classmate::{ClassAd, Zone};
 use classmate_pool::internal::introsort;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use draw::Drawing;
@@ -122,7 +123,7 @@ impl Listing {
         // By its sort key the root is last anyway; among numbered groups it has none.
         let root_last = found.surplus == Surplus::Regroup || by == By::GroupNumber;
         sort(&mut rows, &Order { by, columns, root_last });
-        let settings = EvalOptions::default();
+        let settings = language::settings();
         let updated = ads.first().and_then(|ad| AdReader::of(ad, &settings).integer("LastUpdate"));
         Drawing {
             listing: self,

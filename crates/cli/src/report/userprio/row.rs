@@ -3,7 +3,8 @@
 //! Attributes that an ad lacks keep the value of the ad before, as in `condor_userprio`: without accumulated usage the
 //! column shows `-0.00`, and after a user with usage it repeats that user's value.
 
-use classmate::{ClassAd, EvalOptions};
+use crate::cli::language;
+use classmate::ClassAd;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 
 use super::column::{COLUMNS, Columns};
@@ -100,7 +101,7 @@ const OF_GROUPS: [(&str, Columns, Columns); 2] = [
 
 /// Reads the rows; ads without a name or priority are left out.
 pub(super) fn rows(ads: &[ClassAd], rollup: bool) -> (Vec<UserRow>, Found) {
-    let settings = EvalOptions::default();
+    let settings = language::settings();
     let mut found = Found::default();
     let mut rows: Vec<UserRow> = Vec::with_capacity(ads.len());
     let mut before = UserRow::default();

@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use crate::cli::language;
 use crate::report::template::plain;
 use classmate::internal::syntax::print::Style;
 use classmate::{ClassAd, EvalOptions, Name, Scope};
@@ -57,7 +58,7 @@ impl Setting {
     /// # Errors
     /// Those of the output.
     pub fn write(&self, out: &mut impl Write, ads: &[ClassAd], names: &[String]) -> io::Result<()> {
-        let settings = EvalOptions::default();
+        let settings = language::settings();
         for ad in ads {
             for (at, name) in names.iter().enumerate() {
                 if at > 0 {

@@ -1,0 +1,233 @@
+//! `--semantics` with every command: each answers as the version that it names does. Expected values follow from the rules of
+//! `docs/reference/versions.md` 2.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its data has failed")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// One slot takes the job if `2K` is a number, the other if `?:` has the highest precedence.
+const SLOTS: &str = "\
+Name = \"suffix@m\"\nMachine = \"m\"\nState = \"Unclaimed\"\nActivity = \"Idle\"\nCpus = int(\"3K\")\nMemory = 4096
+Disk = 1000\nSlotWeight = Cpus\nRequirements = TARGET.RequestMemory <= 2K
+
+Name = \"elvis@m\"\nMachine = \"m\"\nState = \"Unclaimed\"\nActivity = \"Idle\"\nCpus = 1\nMemory = 4096
+Disk = 1000\nSlotWeight = Cpus\nRequirements = \"x\" ?: \"\" != \"Copy\"
+";
+
+const JOBS: &str = "\
+ClusterId = 1\nProcId = 0\nUser = \"ada@x\"\nOwner = \"ada\"\nJobStatus = 1\nQDate = 1000\nJobUniverse = 5
+RequestCpus = int(\"1K\") / 1024 + 1\nRequestMemory = 1500\nRequirements = true\nRunTime = int(\"6K\")
+";
+
+const ACCOUNTING: &str = "\
+Name = \"ada@x\"\nPriority = 10K\nPriorityFactor = 1000.0\nLastUpdate = 1000\nAccumulatedUsage = 5.0\nResourcesUsed = 1
+WeightedAccumulatedUsage = 5.0\nWeightedResourcesUsed = 1.0\nBeginUsageTime = 10\nLastUsageTime = 900
+";
+
+const CONFIG: &str = "\
+GROUP_NAMES = g\nGROUP_QUOTA_DYNAMIC_g = 0.5\nY = int(\"2K\")\nX = $EVAL(Y)\nSTART = TARGET.x ?: 1 < 5 && x ?: 2 > 1
+";
+
+const TESTS: &str = "\
+[ads]\nslot = '[ Requirements = TARGET.x ?: 1 < 5 ]'\njob = '[ x = 9; Requirements = true ]'
+[[test]]\nname = \"a\"\nmy = \"slot\"\ntarget = \"job\"\nexpression = \"MY.Requirements\"\nvalue = \"false\"
+";
+
+const EXPERIMENT: &str = "[simulate]\nworkload = \"jobs.ads\"\npool = \".\"\nrun-time = \"RunTime\"\n";
+
+/// Commands in a directory with these files. What only 23.0 says, and what only 25.14 does; nothing: they differ in other ways.
+const COMMANDS: [(&[&str], &str, &str); 29] = [
+    (&["eval", "9 ?: 1 + 2"], "9", "11"),
+    (&["repl"], "", "11"),
+    (
+        &["match", "--job", "jobs.ads", "--slots", "slots.ads"],
+        "elvis@m   yes          error",
+        "elvis@m   yes          yes",
+    ),
+    (&["ads", "slots.ads", "--constraint", "Cpus == 3072"], "suffix@m", ""),
+    (&["negotiate", "."], "suffix@m", "elvis@m"),
+    (&["negotiate", ".", "--policy", "dirac"], "suffix@m", "elvis@m"),
+    (&["negotiate", "slurm", "--policy", "slurm"], "3073", ""),
+    (&["explain", ".", "--job", "1.0"], "suffix@m", "elvis@m"),
+    (
+        &["whatif", ".", "--set", "NEGOTIATOR_INTERVAL = 20", "--expect", "versionlt(\"1\", \"2\")"],
+        "which is error",
+        "",
+    ),
+    (&["diff", "cycle.json", "cycle.json", "--expect", "versionlt(\"1\", \"2\")"], "which is error", ""),
+    (&["report", ".", "-o", "-"], "", ""),
+    (&["advise", ".", "--goal", "ada@x >= 90% of pool"], "", ""),
+    (&["quotas", "."], "1536.5", ""),
+    (&["autoclusters", "."], "", "the rest of this line is ignored"),
+    (&["userprio", "--inputfile", "accounting.ads", "--allusers"], "10240.00", " 10.00"),
+    (
+        &["userprio", "--inputfile", "accounting.ads", "--constraint", "versionlt(\"1\", \"2\")", "--allusers"],
+        "",
+        "ada@x",
+    ),
+    (&["taskqueues", "."], "2Processors", ""),
+    (&["sprio", "slurm"], "", "the rest of this line is ignored"),
+    (&["sshare", "slurm"], "", "the rest of this line is ignored"),
+    (&["simulate", "--workload", "jobs.ads", "--pool", ".", "--run-time", "RunTime"], "1h 42m", " 6s"),
+    (&["simulate", "--workload", "jobs.ads", "--slots", "4", "--run-time", "int(\"6K\")"], "1h 42m", " 6s"),
+    (&["config", "get", "X", "config"], "2048", ""),
+    (&["config", "check", "config", "--set", "PREEMPTION_REQUIREMENTS = MY.x > 2K"], "", "is not a valid expression"),
+    (&["lint", "slots.ads"], "", "error[size-suffix]"),
+    (&["fmt", "slots.ads"], "", "is not a valid expression"),
+    (&["test", "tests.toml"], "1 failed", "1 passed"),
+    (&["policy", "implies", "x > int(\"2K\")", "x > 100"], "proven", "refuted"),
+    (&["verify", "verify"], "0 of 7 matches", "7 of 7 matches"),
+    (&["conform", "eval"], "1.024000000000000E+04", ""),
+];
+
+/// Commands that do not read or evaluate ads.
+const WITHOUT: [&[&str]; 5] = [
+    &["functions"],
+    &["generate", "made", "--slots", "1"],
+    &["compare", "a.json", "b.json"],
+    &["completions", "bash"],
+    &["man"],
+];
+
+/// Commands that compare versions, or read a live pool (`live` tries those), or have a test of their own.
+const OTHERS: [&str; 6] = ["versions", "snapshot", "top", "export", "shadow", "experiment"];
+
+fn classmate(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
+    command.args(arguments).current_dir(folder).env("NO_COLOR", "1").env("HOME", folder);
+    let child = command
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let mut running = child.spawn().unwrap();
+    let input = if arguments[0] == "conform" { "{\"id\": 1, \"expr\": \"10K\"}\n" } else { "9 ?: 1 + 2\n" };
+    // A command that reads nothing may end before.
+    let _ = std::io::Write::write_all(&mut running.stdin.take().unwrap(), input.as_bytes());
+    running.wait_with_output().unwrap()
+}
+
+/// What a command says, and its exit status.
+fn said(folder: &Path, arguments: &[&str]) -> String {
+    let output = classmate(folder, arguments);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}{}[status {:?}]", text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, content: &str| std::fs::write(folder.path().join(name), content).unwrap();
+    let files = [("slots.ads", SLOTS), ("jobs.ads", JOBS), ("config", CONFIG), ("accounting.ads", ACCOUNTING)];
+    for (name, content) in files.into_iter().chain([("tests.toml", TESTS), ("experiment.toml", EXPERIMENT)]) {
+        write(name, content);
+    }
+    for name in ["slurm", "verify"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    write("slurm/slots.ads", SLOTS);
+    write("slurm/jobs.ads", JOBS);
+    for name in ["slurm.conf", "sacctmgr.dump"] {
+        std::fs::copy(format!("{ROOT}/examples/slurm/{name}"), folder.path().join("slurm").join(name)).unwrap();
+    }
+    for name in ["Accountantnew.log", "NegotiatorLog", "config", "jobs.ads", "submitters.ads"] {
+        std::fs::copy(format!("{ROOT}/examples/verify/{name}"), folder.path().join("verify").join(name)).unwrap();
+    }
+    // An unknown function until 25.12: no slot takes a job.
+    let slots = std::fs::read_to_string(format!("{ROOT}/examples/verify/slots.ads")).unwrap();
+    write("verify/slots.ads", &slots.replace("Requirements = ", "Requirements = versionlt(\"1\", \"2\") && "));
+    std::fs::write(
+        folder.path().join("cycle.json"),
+        classmate(folder.path(), &["negotiate", ".", "--format", "json"]).stdout,
+    )
+    .unwrap();
+    folder
+}
+
+#[test]
+fn every_command_answers_as_the_version_does() {
+    let folder = folder();
+    for (command, old, new) in COMMANDS {
+        let [was, is] =
+            ["23.0", "25.14"].map(|series| said(folder.path(), &[command, &["--semantics", series]].concat()));
+        assert_ne!(was, is, "{command:?}");
+        assert!(
+            was.contains(old) && (old.is_empty() || !is.contains(old)),
+            "{command:?}: `{old}` in {was}, not in {is}"
+        );
+        assert!(
+            is.contains(new) && (new.is_empty() || !was.contains(new)),
+            "{command:?}: `{new}` in {is}, not in {was}"
+        );
+        // Neither the default nor another present version is anything else.
+        let default = said(folder.path(), command);
+        assert_eq!(default, is, "{command:?}");
+    }
+}
+
+#[test]
+fn the_settings_file_chooses_the_version_of_every_command() {
+    let folder = folder();
+    let given: Vec<String> = COMMANDS
+        .iter()
+        .map(|(command, ..)| said(folder.path(), &[*command, &["--semantics", "23.0"]].concat()))
+        .collect();
+    std::fs::write(folder.path().join("classmate.toml"), "semantics = \"23.0\"\n").unwrap();
+    for ((command, ..), given) in COMMANDS.iter().zip(given) {
+        assert_eq!(said(folder.path(), command), given, "{command:?}");
+    }
+    for command in WITHOUT {
+        assert!(!said(folder.path(), command).contains("has no effect"), "{command:?}");
+    }
+}
+
+#[test]
+fn commands_without_ads_refuse_a_version() {
+    let folder = folder();
+    for command in WITHOUT {
+        let said = said(folder.path(), &[command, &["--semantics", "23.0"]].concat());
+        assert!(
+            said.contains("so --semantics has no effect") && said.ends_with("[status Some(2)]"),
+            "{command:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn all_commands_are_tried() {
+    let help = said(Path::new(ROOT), &["--help"]);
+    let listed = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  ")).map(|(name, _)| name.trim());
+    let listed: BTreeSet<&str> = listed.filter(|name| !name.is_empty() && !name.starts_with('-')).collect();
+    let tried = COMMANDS.iter().map(|(command, ..)| command[0]).chain(WITHOUT.iter().map(|command| command[0]));
+    let tried: BTreeSet<&str> = tried.chain(OTHERS).collect();
+    let missing: Vec<_> = listed.iter().filter(|name| !tried.contains(**name) && !name.contains(' ')).collect();
+    assert!(missing.is_empty() && listed.contains("negotiate"), "{missing:?}");
+}
+
+/// A run is repeated in another version, and jobs of a pool simulate in the version that is chosen.
+#[test]
+fn an_experiment_keeps_the_versions_of_its_runs_apart() {
+    let folder = folder();
+    let run =
+        |more: &[&str]| said(folder.path(), &[&["experiment", "experiment.toml", "--output", "both"], more].concat());
+    let (old, new) = (run(&["--semantics", "23.0"]), run(&[]));
+    assert_ne!(old, new);
+    assert_eq!(run(&["--semantics", "23.0"]), old);
+    let csv = std::fs::read_to_string(folder.path().join("both/results.csv")).unwrap();
+    assert!(csv.contains("--semantics=23.0"), "{csv}");
+    let each = format!("{EXPERIMENT}[settings.old]\nsemantics = \"23.0\"\n[settings.new]\nsemantics = \"latest\"\n");
+    std::fs::write(folder.path().join("experiment.toml"), each).unwrap();
+    assert_ne!(run(&[]), new);
+    let csv = std::fs::read_to_string(folder.path().join("both/results.csv")).unwrap();
+    let completed = |setting: &str| {
+        let line = csv.lines().find(|line| line.starts_with(&format!("condor,{setting},"))).unwrap();
+        line.split(',').nth(4).unwrap().to_owned()
+    };
+    // The cores of the pool: int("3K") + 1.
+    assert_eq!((completed("old"), completed("new")), ("3073".to_owned(), "4".to_owned()));
+    run(&["--submit", "--semantics", "24.0"]);
+    let submit = std::fs::read_to_string(folder.path().join("both/experiment.sub")).unwrap_or_default();
+    assert!(submit.is_empty() || submit.contains("--semantics=24.0 --run $(run)"), "{submit}");
+}
