@@ -33,6 +33,8 @@ mod client;
 mod command;
 mod connection;
 mod credentials;
+#[cfg(test)]
+mod daemon;
 mod entropy;
 mod error;
 mod file_system;

@@ -407,12 +407,46 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], function: impl Fn(&T) -> R + Sync)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::daemon::daemon;
 
     #[test]
     fn results_come_in_the_order_of_the_items() {
         let items: Vec<u64> = (0..100).collect();
         assert_eq!(in_parallel(&items, |item| item * 2), items.iter().map(|item| item * 2).collect::<Vec<_>>());
         assert!(in_parallel(&[] as &[u64], |item| *item).is_empty());
+    }
+
+    #[test]
+    fn after_the_first_failure_no_further_setting_is_asked_for() {
+        const ANSWERED: usize = 20;
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let address = daemon(move |question| match question.strip_prefix('V').map(str::parse::<usize>) {
+            None => (0..1000).map(|number| format!("V{number}")).collect(),
+            Some(number) => {
+                count.fetch_add(1, Ordering::Relaxed);
+                vec![if number.unwrap() < ANSWERED { "x" } else { "!error:unsup:1: no" }.to_owned()]
+            }
+        });
+        let client = Client::default();
+        let negotiator = Daemon { name: "cm".to_owned(), address: address.clone() };
+        let mut pool = LivePool {
+            client: &client,
+            collector: address,
+            progress: &|_, _| (),
+            negotiator_ads: Vec::new(),
+            negotiator: Some(negotiator),
+            submitters: Vec::new(),
+            access_points: Vec::new(),
+            failures: Vec::new(),
+            reports: Vec::new(),
+        };
+        assert_eq!(pool.settings(), None);
+        let failures: Vec<String> = pool.failures().iter().map(ToString::to_string).collect();
+        assert!(failures.len() == 1 && failures[0].contains("configuration of the negotiator"), "{failures:?}");
+        // Each of those that ask at the same time may fail once.
+        let asked = asked.load(Ordering::Relaxed);
+        assert!((ANSWERED + 1..=ANSWERED + PARALLEL).contains(&asked), "{asked}");
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::key::Key;
 
-/// Sessions that are kept; then the oldest are forgotten.
-const MAX_SESSIONS: usize = 10_000;
+/// Daemons whose sessions are kept; with more, all are forgotten.
+const MAX_PEERS: usize = 10_000;
 
 /// A session with a daemon.
 pub(crate) struct Session {
@@ -23,6 +23,13 @@ pub(crate) struct Session {
     pub(crate) lease: Duration,
     /// The version of the daemon.
     pub(crate) version: String,
+}
+
+impl Session {
+    /// True if the daemon still knows the session, which was used last at a time.
+    fn is_valid(&self, used: Instant, now: Instant) -> bool {
+        now < self.expires && now.duration_since(used) < self.lease
+    }
 }
 
 impl fmt::Debug for Session {
@@ -45,7 +52,7 @@ impl SessionCache {
         let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sessions = peers.get_mut(peer)?;
         let now = Instant::now();
-        sessions.retain(|(session, used)| now < session.expires && now.duration_since(*used) < session.lease);
+        sessions.retain(|(session, used)| session.is_valid(*used, now));
         let (session, used) = sessions.iter_mut().find(|(session, _)| session.commands.contains(&command))?;
         *used = now;
         Some(Arc::clone(session))
@@ -54,7 +61,12 @@ impl SessionCache {
     /// Keeps a session.
     pub(crate) fn keep(&self, peer: &str, session: &Arc<Session>) {
         let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if peers.len() >= MAX_SESSIONS {
+        // A daemon that is restarted has another address, and is not asked at the old one again.
+        if peers.len().is_power_of_two() && !peers.contains_key(peer) {
+            let now = Instant::now();
+            peers.retain(|_, sessions| sessions.iter().any(|(session, used)| session.is_valid(*used, now)));
+        }
+        if peers.len() >= MAX_PEERS {
             peers.clear();
         }
         let sessions = peers.entry(peer.to_owned()).or_default();
@@ -96,6 +108,17 @@ mod tests {
         assert!(cache.find("a", 7).is_none() && cache.find("b", 5).is_none() && cache.find("c", 5).is_none());
         cache.forget("a", "1");
         assert!(cache.find("a", 5).is_none());
+    }
+
+    #[test]
+    fn daemons_that_were_restarted_are_forgotten() {
+        let cache = SessionCache::default();
+        cache.keep("collector", &session("1", 60));
+        for number in 0..1000 {
+            cache.keep(&format!("schedd_{number}"), &session("2", 0));
+        }
+        assert!(cache.0.lock().unwrap().len() <= 4);
+        assert!(cache.find("collector", 5).is_some());
     }
 
     #[test]

@@ -1,0 +1,45 @@
+//! A daemon on this host that answers questions about configuration, for tests.
+
+use std::net::{TcpListener, TcpStream};
+
+use crate::ad::AdStream;
+use crate::address::Address;
+use crate::connection::Connection;
+use crate::entropy::Entropy;
+use crate::error::WireError;
+use crate::key::KeyPair;
+
+/// Starts a daemon that gives everybody READ, without sessions, and answers each question with these strings. It ends with the process.
+pub(crate) fn daemon(answer: impl Fn(&str) -> Vec<String> + Send + 'static) -> Address {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string().parse().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            // A client may close the connection early.
+            let _ = converse(stream.unwrap(), &answer);
+        }
+    });
+    address
+}
+
+fn converse(stream: TcpStream, answer: &impl Fn(&str) -> Vec<String>) -> Result<(), WireError> {
+    let quoted = |text: &str| format!("\"{text}\"");
+    let mut connection = Connection::new(stream, "client".into());
+    connection.int()?;
+    let request = AdStream::of_handshake().read(&mut connection, true)?;
+    connection.end()?;
+    let mut entropy = Entropy::System;
+    let pair = KeyPair::new(&mut entropy)?;
+    let policy = [("Authentication", "NO"), ("Encryption", "YES"), ("ECDHPublicKey", &pair.public())];
+    connection.put_ad(&policy.map(|(name, text)| (name, quoted(text)))).send()?;
+    let key = pair.agree(request.eval_string("ECDHPublicKey").unwrap_or_default().as_bytes()).unwrap();
+    connection.encrypt(&key, &mut entropy)?;
+    let after = [("ReturnCode", "AUTHORIZED"), ("User", "a@b"), ("Sid", "cm:1:2"), ("ValidCommands", "")];
+    connection.put_ad(&after.map(|(name, text)| (name, quoted(text)))).send()?;
+    let question = String::from_utf8_lossy(connection.string(1000)?).into_owned();
+    connection.end()?;
+    for string in answer(&question) {
+        connection.put_string(&string);
+    }
+    connection.send()
+}
