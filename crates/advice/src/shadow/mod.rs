@@ -131,7 +131,8 @@ pub fn shadow_cycle(watched: &WatchedCycle<'_>) -> Result<ShadowCycle, ConfigErr
     let outcome = predict(watched.before)?;
     let counts = differences(watched, &outcome);
     let mut causes: BTreeMap<Pair, DifferenceCause> = BTreeMap::new();
-    let (mut left, mut conditions) = (counts.clone(), Conditions::new(watched.before, watched.record));
+    let mut left = counts.clone();
+    let mut conditions = Conditions::new(watched.before, watched.record, watched.after);
     for cause in DifferenceCause::BY_EXPERIMENT {
         if left.is_empty() {
             break;

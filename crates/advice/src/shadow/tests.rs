@@ -201,13 +201,29 @@ fn access_points_of_a_submitter_are_visited_in_any_order() {
     sorted.sort_by_key(Vec::len);
     assert_eq!(sorted, [vec![], vec![DifferenceCause::EqualSubmitters; 2]]);
     // The access point whose ad is older comes first, until it sends another one.
-    let mut heard = pool.clone();
-    for (ad, time) in heard.submitters.as_mut().unwrap().iter_mut().zip([80_i64, 85]) {
-        ad.insert("LastHeardFrom", time);
-    }
     let mut record = made(&[(2, "slot1@m")]);
     record.visits = [2, 1].map(visit).to_vec();
-    assert_eq!(causes(&heard, &heard, &record, ActualSource::Log), vec![DifferenceCause::RenewedAds; 2]);
+    let heard = |times: [i64; 2]| {
+        let mut heard = pool.clone();
+        for (ad, time) in heard.submitters.as_mut().unwrap().iter_mut().zip(times) {
+            ad.insert("LastHeardFrom", time);
+        }
+        heard
+    };
+    // It has done so at 86 or later, but before the cycle at 100; or it has not. 85 is the time of the newest ad.
+    for (later, is_renewed) in
+        [([95, 85], true), ([103, 85], true), ([95, 97], true), ([80, 85], false), ([80, 97], false)]
+    {
+        let found = causes(&heard([80, 85]), &heard(later), &record, ActualSource::Log);
+        let renewed = found == vec![DifferenceCause::RenewedAds; 2];
+        assert_eq!((renewed, found.contains(&DifferenceCause::Unexplained)), (is_renewed, !is_renewed), "{found:?}");
+    }
+    // Times count modulo 1009: 1009 and 1010 come before 5, 1008 does not.
+    record.started = Some(1010);
+    for (later, is_renewed) in [(1010, true), (1008, false)] {
+        let found = causes(&heard([5, 1007]), &heard([5, later]), &record, ActualSource::Log);
+        assert_eq!(found == vec![DifferenceCause::RenewedAds; 2], is_renewed, "{found:?}");
+    }
     // Another submitter comes first by the priorities of the snapshot, and last by those of the log.
     let text = pool.jobs[0].to_string().replace("a@x", "b@x").replace("ClusterId = 1", "ClusterId = 3");
     pool.jobs.push(ClassAd::parse(text.as_bytes()).unwrap());

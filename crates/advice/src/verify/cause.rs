@@ -16,6 +16,7 @@ use classmate_pool::internal::accountant::factor::FactorRules;
 use classmate_pool::internal::accountant::{Accountant, AccountantLog, Ungrouped};
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::priority::pie::TIE_BREAK;
 use classmate_pool::{Match, Outcome, PreparedPool, Snapshot};
 
 /// A cause of differences.
@@ -27,7 +28,9 @@ pub enum DifferenceCause {
     EqualSlots,
     /// Submitters that are equal in the order of service. Proved by a replay that visits them in the order of the record.
     EqualSubmitters,
-    /// Submitters that are equal but for the time of their last ads, which access points renew. Proved as for equal ones.
+    /// Submitters that are equal but for the time of their last ads, which access points renewed after the reading. Proved by a replay
+    /// with times that the renewed ads can have had, of which those with the order of the record are chosen: not before the newest
+    /// ad of the snapshot, not after the cycle, and not after the ad of a later reading.
     RenewedAds,
     /// The first cycle of a negotiator does not know the groups of the users of slots. Proved by a replay without them.
     FirstCycle,
@@ -74,12 +77,14 @@ impl DifferenceCause {
 pub(crate) struct Conditions<'s> {
     snapshot: &'s Snapshot,
     record: &'s CycleRecord,
+    /// The pool after the cycle, if it was read.
+    after: Option<&'s Snapshot>,
     kept: Option<Snapshot>,
 }
 
 impl<'s> Conditions<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot, record: &'s CycleRecord) -> Self {
-        Self { snapshot, record, kept: None }
+    pub(crate) fn new(snapshot: &'s Snapshot, record: &'s CycleRecord, after: Option<&'s Snapshot>) -> Self {
+        Self { snapshot, record, after, kept: None }
     }
 
     /// The snapshot under the conditions so far.
@@ -93,14 +98,14 @@ impl<'s> Conditions<'s> {
         match cause {
             DifferenceCause::EqualSlots => self.slots_as_taken(snapshot),
             DifferenceCause::EqualSubmitters => self.submitters_as_visited(snapshot),
-            DifferenceCause::RenewedAds => self.submitters_as_visited(&heard_at_once(snapshot)?),
+            DifferenceCause::RenewedAds => self.submitters_as_visited(&self.renewed(snapshot)?),
             DifferenceCause::FirstCycle => (self.record.restarted && !snapshot.first_cycle)
                 .then(|| Snapshot { first_cycle: true, ..snapshot.clone() }),
             DifferenceCause::UnchargedUsage => self.submitters_in_doubt(snapshot),
             DifferenceCause::Priorities => {
                 let known = |visit: &'s RecordedVisit| Some((visit.submitter.as_str(), visit.priority?, visit.factor?));
                 let changed = with_priorities(snapshot, self.record.visits.iter().filter_map(known))?;
-                let known = heard_at_once(&changed).unwrap_or(changed);
+                let known = self.renewed(&changed).unwrap_or(changed);
                 self.submitters_as_visited(&known).or(Some(known))
             }
             _ => None,
@@ -163,6 +168,50 @@ impl<'s> Conditions<'s> {
         Some(changed)
     }
 
+    /// A snapshot in which ads of submitters were renewed before the negotiator got them: of the times at which that can have been,
+    /// those with which submitters of one priority come in the order of the record, if there are any. `None` if no ad is another.
+    fn renewed(&self, snapshot: &Snapshot) -> Option<Snapshot> {
+        let settings = EvalOptions::default();
+        let text = |ad: &ClassAd, name: &str| {
+            AdReader::of(ad, &settings).string(name).map_or_else(Vec::new, |text| text.to_vec())
+        };
+        let heard = |ad: &ClassAd| AdReader::of(ad, &settings).integer("LastHeardFrom");
+        let newest = snapshot.submitters.iter().flatten().filter_map(heard).max()?;
+        let until = self.record.first_decision().or(self.record.started).unwrap_or(snapshot.now);
+        let later: Option<HashMap<_, _>> = self.after.and_then(|after| after.submitters.as_ref()).map(|ads| {
+            ads.iter().filter_map(|ad| Some(((text(ad, "Name"), text(ad, "ScheddName")), heard(ad)?))).collect()
+        });
+        let mut changed = snapshot.clone();
+        let ads = changed.submitters.as_mut()?;
+        let (mut known, mut any, mut last) = (HashSet::new(), false, (None, 0));
+        for visit in &self.record.visits {
+            let is_it = |ad: &&mut ClassAd| {
+                text(ad, "Name") == visit.submitter.as_bytes()
+                    && text(ad, "ScheddIpAddr") == visit.access_point.as_bytes()
+            };
+            if !known.insert((&visit.submitter, &visit.access_point)) {
+                continue;
+            }
+            let Some((ad, own)) = ads.iter_mut().find(is_it).and_then(|ad| heard(ad).map(|own| (ad, own))) else {
+                continue;
+            };
+            // An ad that is the same afterwards was not renewed; one that has gone may have been.
+            let seen = later.as_ref().and_then(|later| later.get(&(text(ad, "Name"), text(ad, "ScheddName"))));
+            let until = seen.map_or(until, |seen| if *seen == own { own } else { until.min(*seen) });
+            let times = (newest.max(own + 1)..=until).take(TIE_BREAK as usize).chain([own]);
+            let priority = visit.priority.map(f64::to_bits);
+            let least = if priority == last.0 { last.1 } else { 0 };
+            let order = |time: &i64| (time % TIE_BREAK < least, time % TIE_BREAK, *time != own);
+            let Some(time) = times.min_by_key(order) else { continue };
+            last = (priority, time % TIE_BREAK);
+            if time != own {
+                ad.insert("LastHeardFrom", time);
+                any = true;
+            }
+        }
+        any.then_some(changed)
+    }
+
     /// Usage since the last update is charged in full, or less for matches that were made after it. Submitters that were visited before
     /// others of better priority get the same, if they have less without this usage.
     fn submitters_in_doubt(&self, snapshot: &Snapshot) -> Option<Snapshot> {
@@ -195,16 +244,6 @@ impl<'s> Conditions<'s> {
         let changed = with_priorities(snapshot, priorities).filter(|_| any)?;
         self.submitters_as_visited(&changed)
     }
-}
-
-/// A snapshot without the times of the ads of submitters; `None` if it has none.
-fn heard_at_once(snapshot: &Snapshot) -> Option<Snapshot> {
-    let mut changed = snapshot.clone();
-    let mut any = false;
-    for ad in changed.submitters.as_mut()? {
-        any |= ad.remove("LastHeardFrom").is_some();
-    }
-    any.then_some(changed)
 }
 
 /// A snapshot with other priorities in the accountant's records: submitters, effective priorities and factors. They are not aged again.

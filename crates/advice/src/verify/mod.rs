@@ -96,7 +96,7 @@ pub fn verify(
     let mut left = replay.clone();
     let mut remaining = DifferenceCause::Unexplained;
     if left.first.is_some() {
-        let mut conditions = Conditions::new(snapshot, record);
+        let mut conditions = Conditions::new(snapshot, record, None);
         for cause in DifferenceCause::BY_EXPERIMENT {
             if left.first.is_none() {
                 break;

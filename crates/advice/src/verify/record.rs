@@ -24,6 +24,13 @@ pub struct CycleRecord {
 }
 
 impl CycleRecord {
+    /// The time of the first decision, epoch seconds.
+    pub fn first_decision(&self) -> Option<i64> {
+        let made = self.matches.first().and_then(|made| made.time);
+        let rejected = self.rejections.first().and_then(|rejected| rejected.time);
+        made.into_iter().chain(rejected).min()
+    }
+
     /// The time of the last decision, epoch seconds.
     pub fn last_decision(&self) -> Option<i64> {
         let made = self.matches.last().and_then(|made| made.time);

@@ -80,7 +80,7 @@ pub(crate) fn sentence(cause: &DifferenceCause) -> String {
             "submitters are equal: the collector lists them in an order that their ads do not show".to_owned()
         }
         DifferenceCause::RenewedAds => {
-            "submitters are equal, and the times of their last ads were others in the cycle".to_owned()
+            "submitters are equal, and access points renewed their ads after the pool was read".to_owned()
         }
         DifferenceCause::FirstCycle => {
             "the negotiator had just started and did not know the groups of the users of slots (Q37)".to_owned()

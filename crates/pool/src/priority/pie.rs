@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 /// The modulus of the pseudo-random tie break between submitters.
-const TIE_BREAK: i64 = 1009;
+pub const TIE_BREAK: i64 = 1009;
 
 /// Shares of the pie, one for each entry of `(name, priority)`: (1/P) / Σ 1/P over distinct names.
 ///
