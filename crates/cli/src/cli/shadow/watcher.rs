@@ -127,10 +127,11 @@ impl<'r> Watcher<'r> {
         };
         match result {
             Ok((reading, cycles)) => {
-                if let Some((_, since, _)) = self.failing.take() {
+                let failed = self.failing.take();
+                if let Some((_, since, _)) = &failed {
                     seen.events.push(format!("the pool is read again after {} s", since.elapsed().as_secs()));
                 }
-                self.take(reading, cycles, history, &mut seen);
+                self.take(reading, cycles, failed.is_some(), history, &mut seen);
                 seen.pause = LOOK.min(self.due.saturating_duration_since(Instant::now()));
             }
             Err(failure) => seen.pause = self.fail(&failure, &mut seen),
@@ -200,11 +201,12 @@ impl<'r> Watcher<'r> {
         Ok((PoolReading { snapshot, began, unread }, cycles))
     }
 
-    /// Takes what was seen into account.
+    /// Takes what was seen into account; `failed`: the look before it failed.
     fn take(
         &mut self,
         reading: Option<PoolReading>,
         cycles: Vec<PublishedCycle>,
+        failed: bool,
         history: &mut ShadowHistory,
         seen: &mut WatchStep,
     ) {
@@ -236,9 +238,10 @@ impl<'r> Watcher<'r> {
         }
         for (at, published) in new.into_iter().enumerate() {
             let Some(mut before) = self.before.take() else {
-                let reason = match at {
-                    0 => "the pool could not be read between this cycle and the one before it",
-                    _ => "it followed the one before it too fast",
+                let reason = if at == 0 || failed {
+                    "the pool could not be read between this cycle and the one before it"
+                } else {
+                    "it followed the one before it too fast"
                 };
                 // Its lines are not those of the next cycle.
                 let _ = self.log.as_mut().map(|log| log.record(&published, None));
