@@ -14,8 +14,9 @@ use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::summary::SubmitterSummary;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::pool::{Slot, State};
+use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::simulate::replay::slots_after;
-use classmate_pool::{GroupSummary, JobId, Outcome, PreparedPool, Snapshot};
+use classmate_pool::{GroupSummary, Outcome, PreparedPool, Snapshot};
 
 /// The state of a pool after a cycle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -290,12 +291,12 @@ fn owner(charged: &str, groups: &HashSet<&str>) -> String {
 /// The least requests of the jobs that still wait; none if no job does.
 fn least_requests(snapshot: &Snapshot, outcome: &Outcome) -> Option<[f64; 3]> {
     let settings = snapshot.settings();
-    let matched: HashSet<JobId> = outcome.matches.iter().map(|made| made.job).collect();
+    let matched: HashSet<_> = outcome.matches.iter().map(|made| (made.schedd.as_deref(), made.job)).collect();
     let mut least: Option<[f64; 3]> = None;
     for ad in &snapshot.jobs {
         let facts = AdReader::of(ad, &settings);
-        let id = facts.integer("ClusterId").zip(facts.integer("ProcId"));
-        let is_matched = id.is_some_and(|(cluster, process)| matched.contains(&JobId { cluster, process }));
+        let job = Job::new(ad, None, &settings);
+        let is_matched = job.is_some_and(|job| matched.contains(&(job.schedd.as_deref(), job.id)));
         if facts.integer("JobStatus") != Some(1) || is_matched {
             continue;
         }

@@ -18,7 +18,7 @@ use crate::explain::slot_classes::{SlotClass, SlotClasses};
 use crate::explain::values::Opposites;
 use classmate::internal::eval::matching::symmetric;
 use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, Name};
+use classmate::{ClassAd, Name, Text};
 use classmate_pool::JobId;
 use classmate_pool::internal::pool::Slot;
 
@@ -60,6 +60,8 @@ pub(super) struct IdleJob<'s> {
     pub(super) ad: &'s ClassAd,
     pub(super) submitter: String,
     pub(super) id: JobId,
+    /// The access point that it names.
+    pub(super) schedd: Option<Text>,
 }
 
 /// A slot opposite to idle jobs.

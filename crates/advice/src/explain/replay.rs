@@ -11,7 +11,7 @@ use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::JobView;
 use crate::explain::{Explanation, PoolFacts, SlotFacts, find};
-use classmate::ClassAd;
+use classmate::{ClassAd, Text};
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::quotas::Division;
@@ -23,6 +23,7 @@ use classmate_pool::{CycleOptions, JobId, PreparedPool, Snapshot};
 #[derive(Debug, Clone)]
 pub struct ExplainedJob {
     id: JobId,
+    schedd: Option<Text>,
     submitter: Vec<u8>,
     activity: Activity,
     ad: ClassAd,
@@ -31,7 +32,13 @@ pub struct ExplainedJob {
 impl ExplainedJob {
     /// A job and its ad.
     pub fn of(job: &Job<'_>, ad: &ClassAd) -> Self {
-        ExplainedJob { id: job.id, submitter: job.submitter.to_vec(), activity: job.activity, ad: ad.clone() }
+        ExplainedJob {
+            id: job.id,
+            schedd: job.schedd.clone(),
+            submitter: job.submitter.to_vec(),
+            activity: job.activity,
+            ad: ad.clone(),
+        }
     }
 
     fn submitter(&self) -> String {
@@ -130,7 +137,8 @@ impl<'j> BeforeCycle<'j> {
     ) -> Explanation {
         let BeforeCycle { mut explanation, facts, subject, asker } = self;
         let (submitter, activity) = (subject.submitter(), subject.activity);
-        let asked = JobInCycle { id: subject.id, submitter: &submitter, activity, asker };
+        let schedd = subject.schedd.as_deref();
+        let asked = JobInCycle { id: subject.id, schedd, submitter: &submitter, activity, asker };
         let story = CycleTrace::of(record, snapshot, division, (pool, &facts), &asked);
         let causes = of_cycle(&story, (pool, &facts), &asked);
         // Of a job that does not wait, what matches is no cause.

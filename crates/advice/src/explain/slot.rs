@@ -1,5 +1,7 @@
 //! The reason a slot is idle, or its match: the jobs that it accepts, those that accept it, and their results in the cycle.
 
+use std::collections::HashSet;
+
 use classmate::internal::plural;
 use serde::Serialize;
 
@@ -22,7 +24,7 @@ use classmate_pool::internal::pool::Slot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
-use classmate_pool::{JobId, Match, Outcome, PreparedPool, Snapshot};
+use classmate_pool::{Match, Outcome, PreparedPool, Snapshot};
 
 /// The explanation of a slot that is idle, or of its match.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -82,7 +84,7 @@ pub fn explain(prepared: &PreparedPool<'_>, outcome: &Outcome, name: &str) -> Op
     let domain = pool.rules.knobs.accountant.domain.as_deref();
     let idle = |ad| {
         let job = Job::new(ad, domain, settings).filter(|job| job.activity == Activity::Idle)?;
-        Some(IdleJob { ad, submitter: job.submitter.to_string(), id: job.id })
+        Some(IdleJob { ad, submitter: job.submitter.to_string(), id: job.id, schedd: job.schedd.clone() })
     };
     let idle: Vec<IdleJob<'_>> = threads::map_all(&snapshot.jobs, idle).into_iter().flatten().collect();
     let conditions = conditions_of(&slot.ad, Name::new("Requirements"));
@@ -130,14 +132,14 @@ fn candidates(
         let out = left_out::submitter(snapshot, &pool.rules, &pool.settings, submitter);
         out.map_or_else(|| "not in the cycle".to_owned(), |(_, text)| text)
     };
-    let elsewhere: hashbrown::HashSet<JobId> =
-        outcome.matches.iter().filter(|made| made.slot != name).map(|made| made.job).collect();
+    let other = outcome.matches.iter().filter(|made| made.slot != name);
+    let elsewhere: HashSet<_> = other.map(|made| (made.schedd.as_deref(), made.job)).collect();
     let candidate = |(submitter, jobs): (String, usize)| {
         let own = matching.iter().filter(|job| job.submitter == submitter);
         let line = outcome.submitters.iter().find(|line| line.submitter == submitter);
         CandidateSubmitter {
             jobs,
-            elsewhere: own.filter(|job| elsewhere.contains(&job.id)).count(),
+            elsewhere: own.filter(|job| elsewhere.contains(&(job.schedd.as_deref(), job.id))).count(),
             stopped: line.map_or_else(|| absent(&submitter), |line| line.stopped.as_str().to_owned()),
             submitter,
         }

@@ -230,7 +230,18 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Explai
     let found = match number {
         Some(number) => {
             let whole = if number.contains('.') { number.to_owned() } else { format!("{number}.0") };
-            find(snapshot, |job, _| job.id.to_string() == whole)
+            let found = find(snapshot, |job, _| job.id.to_string() == whole);
+            if let Some((job, ad)) = &found
+                && let Some((_, other)) = find(snapshot, |one, another| one.id == job.id && !std::ptr::eq(*ad, another))
+                && let Some(name) = other.eval_string("GlobalJobId")
+            {
+                let place = job.schedd.as_ref().map_or_else(|| "an unknown one".to_owned(), |name| format!("`{name}`"));
+                complain(&format!(
+                    "note: several access points have a job {whole}; this is that of {place}; name another one: \
+                     --job 'GlobalJobId == \"{name}\"'"
+                ));
+            }
+            found
         }
         None => {
             let expr = parsed(text, "--job", streams)?;

@@ -454,11 +454,12 @@ impl<'c> NegotiationLoop<'c> {
             let group = self.rules.groups.tree.group_of(&submitter.name);
             self.live.set(group, self.policy.group_usage(group));
         }
-        let job = |place: usize| self.queue.jobs[list[place].job].id;
+        let job = |place: usize| &self.queue.jobs[list[place].job];
         self.outcome.matches.push(Match {
-            job: job(place),
+            job: job(place).id,
+            schedd: job(place).schedd.clone(),
             place: turn.place,
-            cluster: job(serving.request.first).cluster,
+            cluster: job(serving.request.first).id.cluster,
             submitter: submitter.name.to_string_lossy().into_owned(),
             slot: name,
             preempting: offer.preempt_state,
@@ -537,9 +538,10 @@ impl<'c> NegotiationLoop<'c> {
 
     /// Adds the rejection of a number of jobs of a request to the outcome.
     pub(super) fn rejected(&mut self, turn: &Turn, request: &Request, jobs: usize, refusal: &Refusal) {
-        let list = &self.queue.lists[turn.who];
+        let first = &self.queue.jobs[self.queue.lists[turn.who][request.first].job];
         self.outcome.rejections.push(Rejected {
-            job: self.queue.jobs[list[request.first].job].id,
+            job: first.id,
+            schedd: first.schedd.clone(),
             jobs,
             submitter: self.submitters[turn.who].name.to_string(),
             reason: refusal.rejection.reason(&refusal.reached),

@@ -13,6 +13,7 @@ use crate::priority::{End, Passed};
 use crate::queue::JobId;
 use crate::quota::summary::GroupSummary;
 use classmate::internal::ad::ClassAd;
+use classmate::internal::text::Text;
 
 /// Slots that are equal on every key are counted up to this number: far more than make the order in `condor_negotiator`
 /// arbitrary, whose sort is not stable (`docs/reference/negotiation.md` 10.6).
@@ -57,6 +58,9 @@ impl PartialEq for Candidacy {
 pub struct Match {
     /// The job.
     pub job: JobId,
+    /// The access point that the job names; each numbers its jobs on its own.
+    #[serde(skip)]
+    pub schedd: Option<Text>,
     /// Position of the represented job among those waiting in its queue, 0 for the oldest, if more jobs wait there than
     /// the cycle was given; `None`: the job itself.
     #[serde(skip)]
@@ -105,6 +109,9 @@ pub struct Match {
 pub struct Rejected {
     /// The first job of the request, which identifies it; it may be matched itself while others of the request are not.
     pub job: JobId,
+    /// The access point that the job names.
+    #[serde(skip)]
+    pub schedd: Option<Text>,
     /// Jobs of the request that are not matched.
     pub jobs: usize,
     /// The submitter.

@@ -30,6 +30,7 @@ use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::print::Style;
+use classmate::internal::text::Text;
 use classmate::internal::threads;
 use classmate_config::internal::config::ConfigError;
 
@@ -96,10 +97,12 @@ pub struct PreparedJob {
 }
 
 /// An idle job that is offered in a cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfferedJob {
     /// The job.
     pub job: JobId,
+    /// The access point that it names.
+    pub schedd: Option<Text>,
     /// Its autocluster, from 1: jobs of one make equal requests.
     pub autocluster: u32,
 }
@@ -246,8 +249,10 @@ impl<'s> PreparedPool<'s> {
 
     /// The jobs that the cycle offers; none after it, as it takes the queue.
     pub fn queued(&self) -> Vec<OfferedJob> {
-        let queued =
-            |queued: &Queued| OfferedJob { job: self.queue.jobs[queued.job].id, autocluster: queued.autocluster };
+        let queued = |queued: &Queued| {
+            let job = &self.queue.jobs[queued.job];
+            OfferedJob { job: job.id, schedd: job.schedd.clone(), autocluster: queued.autocluster }
+        };
         self.queue.lists.iter().flatten().map(queued).collect()
     }
 

@@ -174,6 +174,7 @@ impl NegotiationLoop<'_> {
             };
             self.outcome.rejections.push(Rejected {
                 job: self.queue.jobs[job].id,
+                schedd: self.queue.jobs[job].schedd.clone(),
                 jobs: left.len(),
                 submitter: self.submitters[members[who]].name.to_string(),
                 reason: rejection.reason(&[]),

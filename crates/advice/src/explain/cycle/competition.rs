@@ -92,8 +92,9 @@ pub(crate) fn competition(
     let (mut in_use, mut left, mut excluded) = (Vec::new(), 0, Vec::new());
     for slot in usable.iter().map(|at| &pool.of_slots[*at]) {
         excluded.extend(slot.exclusion.map(|why| (why.to_owned(), 1)));
+        let is_own = |made: &Match| (made.job, made.schedd.as_deref()) == (loser.id, loser.schedd);
         match (record.taker(&slot.name), &slot.user) {
-            (Some(made), _) if made.job != loser.id => won.entry(&made.submitter).or_default().push(made),
+            (Some(made), _) if !is_own(made) => won.entry(&made.submitter).or_default().push(made),
             (Some(_), _) => {}
             (None, Some(user)) => in_use.push((user.clone(), 1)),
             (None, None) => left += 1,

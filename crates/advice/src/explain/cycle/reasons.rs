@@ -92,23 +92,16 @@ pub fn survey<'s>(
     let pool = PoolFacts::new(&prepared);
     let domain = pool.rules.knobs.accountant.domain.as_deref();
     let (mut idle, mut matched) = (0, 0);
-    // Jobs of one submitter at two access points may have the same ID.
-    let mut matches: BTreeMap<(String, JobId), usize> = BTreeMap::new();
-    for made in &record.outcome.matches {
-        *matches.entry((made.submitter.clone(), made.job)).or_default() += 1;
-    }
     let mut equal: IndexMap<(String, Result<u32, JobId>), EqualJobs<'s>> = IndexMap::new();
     let jobs = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &pool.settings));
     for job in jobs.filter(|job| job.activity == Activity::Idle && wanted(job)) {
         idle += 1;
-        let id = (job.submitter.to_string(), job.id);
-        if let Some(left) = matches.get_mut(&id).filter(|left| **left > 0) {
-            *left -= 1;
+        let (submitter, id) = (job.submitter.to_string(), (job.schedd.as_deref(), job.id));
+        if record.matched(&submitter, id).is_some() {
             matched += 1;
             continue;
         }
-        let submitter = id.0;
-        let key = (submitter.clone(), record.autocluster(job.id).ok_or(job.id));
+        let key = (submitter.clone(), record.autocluster(id).ok_or(job.id));
         let known = equal.entry(key).or_insert_with(|| EqualJobs { first: job.clone(), submitter, jobs: 0 });
         known.jobs += 1;
         if job.id < known.first.id {
@@ -123,15 +116,16 @@ pub fn survey<'s>(
     let askers: Vec<(&EqualJobs<'s>, PreparedJob)> =
         equal[..examined].iter().map(|one| (one, prepared.job(&one.first.ad, &one.first.submitter))).collect();
     let explained = |(EqualJobs { first, submitter, .. }, asker): &(&EqualJobs<'s>, PreparedJob)| {
-        let asked = JobInCycle { id: first.id, submitter, activity: first.activity, asker };
+        let schedd = first.schedd.as_deref();
+        let asked = JobInCycle { id: first.id, schedd, submitter, activity: first.activity, asker };
         let view = JobView::of(&pool, &asker.ad);
         let facts = PreCycleFacts::of(&view, submitter);
         let story = CycleTrace::of(record, snapshot, division.as_ref(), (&pool, &facts), &asked);
         let causes = of_cycle(&story, (&pool, &facts), &asked).into_iter().chain(of_match(&view).0);
-        causes.into_iter().next().unwrap_or_else(|| recorded(record, submitter, first.id))
+        causes.into_iter().next().unwrap_or_else(|| recorded(record, submitter, first))
     };
     let causes = threads::map_all(&askers, explained).into_iter();
-    let rest = equal[examined..].iter().map(|one| recorded(record, &one.submitter, one.first.id));
+    let rest = equal[examined..].iter().map(|one| recorded(record, &one.submitter, &one.first));
     let mut found: IndexMap<String, CommonCause> = IndexMap::new();
     let mut of: BTreeMap<String, IndexMap<String, CommonCause>> = BTreeMap::new();
     for (one, cause) in equal.iter().zip(causes.chain(rest)) {
@@ -153,8 +147,9 @@ pub fn survey<'s>(
 }
 
 /// The cause of a job by what the cycle recorded alone.
-fn recorded(record: &OutcomeRecord<'_>, submitter: &str, job: JobId) -> Cause {
-    let (refused, line) = (record.rejection(submitter, job), record.line(submitter));
+fn recorded(record: &OutcomeRecord<'_>, submitter: &str, job: &Job<'_>) -> Cause {
+    let refused = record.rejection(submitter, (job.schedd.as_deref(), job.id));
+    let line = record.line(submitter);
     let stopped = line.map(|(_, line)| line.stopped);
     let (reason, label) = match CycleObstacle::of(refused, stopped) {
         CycleObstacle::ConcurrencyLimit => (Reason::ConcurrencyLimit, "concurrency limit reached".to_owned()),
@@ -180,18 +175,31 @@ mod tests {
     #[test]
     fn jobs_of_two_access_points_with_one_id_are_two_jobs() {
         let ad = |text: &str| ClassAd::parse(text.as_bytes()).unwrap();
-        let job = |schedd: &str| {
+        let job = |schedd: &str, condition: &str| {
             ad(&format!(
                 "[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Owner = \"a\"; GlobalJobId = \"{schedd}#1.0#1\"; \
-                 RequestCpus = 1; JobUniverse = 5; Requirements = true]"
+                 RequestCpus = 1; JobUniverse = 5; Requirements = {condition}]"
             ))
         };
         let slot = ad("[Name = \"slot1@m\"; State = \"Unclaimed\"; Cpus = 1; Requirements = true; SlotWeight = 1]");
         let snapshot =
-            Snapshot { slots: vec![slot], jobs: vec![job("s1"), job("s2")], now: 100, ..Snapshot::default() };
+            Snapshot { slots: vec![slot], jobs: vec![job("s1", "true"), job("s2", "true")], now: 100, ..Snapshot::default() };
         let (outcome, queue) = ran(&snapshot).unwrap();
         let found = survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
         assert_eq!((outcome.matches.len(), found.idle, found.matched), (1, 2, 1));
         assert_eq!(found.causes.iter().map(|cause| cause.jobs).sum::<usize>(), 1);
+        // One of them matches no slot: it is this one that waits, and this one whose rejection is told.
+        let jobs = vec![job("s1", "TARGET.Cpus > 4"), job("s2", "true")];
+        let snapshot = Snapshot { jobs, ..snapshot };
+        let (outcome, queue) = ran(&snapshot).unwrap();
+        let record = OutcomeRecord::new(&outcome, &queue);
+        let id = JobId { cluster: 1, process: 0 };
+        let got = [b"s1", b"s2"].map(|schedd| {
+            let job = (Some(schedd.as_slice()), id);
+            (record.matched("a@x", job).is_some(), record.rejection("a@x", job).is_some())
+        });
+        assert_eq!(got, [(false, true), (true, false)]);
+        let found = survey(&snapshot, &record, |_| true).unwrap();
+        assert_eq!((found.matched, found.causes[0].reason, found.causes[0].jobs), (1, Reason::NeverTrue, 1));
     }
 }

@@ -66,18 +66,20 @@ pub(crate) struct Subtree {
     pub(crate) demand: f64,
 }
 
+/// A job and the access point that it names: each numbers its jobs on its own.
+type JobOf<'o> = (Option<&'o [u8]>, JobId);
+
 /// A pie spin of a submitter: its name, and the numbers of the pie and the spin.
 type SpinOf<'o> = (&'o str, u32, u32);
 
 /// The outcome of a cycle, by job, submitter and group.
 pub struct OutcomeRecord<'o> {
     pub(crate) outcome: &'o Outcome,
-    autoclusters: HashMap<JobId, u32>,
+    autoclusters: HashMap<JobOf<'o>, u32>,
     lines: HashMap<&'o str, usize>,
     visits: HashMap<&'o str, Vec<usize>>,
     made: HashMap<SpinOf<'o>, usize>,
-    /// Access points number their jobs on their own.
-    matches: HashMap<(&'o str, JobId), &'o Match>,
+    matches: HashMap<(&'o str, JobOf<'o>), &'o Match>,
     /// The last match of each slot.
     takers: HashMap<&'o str, &'o Match>,
     rejections: HashMap<(&'o str, u32), &'o Rejected>,
@@ -88,7 +90,7 @@ pub struct OutcomeRecord<'o> {
 
 impl<'o> OutcomeRecord<'o> {
     /// The record of an outcome; the queue is that before the cycle.
-    pub fn new(outcome: &'o Outcome, queue: &[OfferedJob]) -> Self {
+    pub fn new(outcome: &'o Outcome, queue: &'o [OfferedJob]) -> Self {
         let mut visits: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, visit) in outcome.negotiations.iter().enumerate() {
             visits.entry(&visit.submitter).or_default().push(at);
@@ -97,8 +99,11 @@ impl<'o> OutcomeRecord<'o> {
         for one in &outcome.matches {
             *made.entry((&one.submitter, one.pie, one.spin)).or_default() += 1;
         }
-        let autoclusters: HashMap<JobId, u32> = queue.iter().map(|queued| (queued.job, queued.autocluster)).collect();
-        let cluster = |one: &'o Rejected| Some(((one.submitter.as_str(), *autoclusters.get(&one.job)?), one));
+        let offered = |queued: &'o OfferedJob| ((queued.schedd.as_deref(), queued.job), queued.autocluster);
+        let autoclusters: HashMap<JobOf<'o>, u32> = queue.iter().map(offered).collect();
+        let cluster = |one: &'o Rejected| {
+            Some(((one.submitter.as_str(), *autoclusters.get(&(one.schedd.as_deref(), one.job))?), one))
+        };
         let rejections = outcome.rejections.iter().filter_map(cluster).collect();
         let groups: HashMap<String, usize> =
             outcome.groups.iter().enumerate().map(|(at, group)| (group.name.to_ascii_lowercase(), at)).collect();
@@ -117,7 +122,11 @@ impl<'o> OutcomeRecord<'o> {
         OutcomeRecord {
             outcome,
             lines: outcome.submitters.iter().enumerate().map(|(at, line)| (line.submitter.as_str(), at)).collect(),
-            matches: outcome.matches.iter().map(|made| ((made.submitter.as_str(), made.job), made)).collect(),
+            matches: outcome
+                .matches
+                .iter()
+                .map(|made| ((made.submitter.as_str(), (made.schedd.as_deref(), made.job)), made))
+                .collect(),
             takers: outcome.matches.iter().map(|made| (made.slot.as_str(), made)).collect(),
             lightest: if lightest.is_finite() { lightest } else { 1e-6 },
             autoclusters,
@@ -130,7 +139,7 @@ impl<'o> OutcomeRecord<'o> {
     }
 
     /// The match of a job.
-    pub fn matched(&self, submitter: &str, job: JobId) -> Option<&'o Match> {
+    pub fn matched(&self, submitter: &str, job: JobOf<'_>) -> Option<&'o Match> {
         self.matches.get(&(submitter, job)).copied()
     }
 
@@ -140,12 +149,12 @@ impl<'o> OutcomeRecord<'o> {
     }
 
     /// The autocluster of a job, if it was offered.
-    pub(crate) fn autocluster(&self, job: JobId) -> Option<u32> {
+    pub(crate) fn autocluster(&self, job: JobOf<'_>) -> Option<u32> {
         self.autoclusters.get(&job).copied()
     }
 
     /// The last rejection of the submitter for a request like a job: jobs of one autocluster make equal requests.
-    pub(crate) fn rejection(&self, submitter: &str, job: JobId) -> Option<&'o Rejected> {
+    pub(crate) fn rejection(&self, submitter: &str, job: JobOf<'_>) -> Option<&'o Rejected> {
         self.rejections.get(&(submitter, self.autocluster(job)?)).copied()
     }
 

@@ -68,6 +68,8 @@ pub struct CycleTrace {
 pub struct JobInCycle<'a> {
     /// Its number.
     pub id: JobId,
+    /// The access point that it names.
+    pub schedd: Option<&'a [u8]>,
     /// Its submitter.
     pub submitter: &'a str,
     /// Its activity.
@@ -85,13 +87,13 @@ impl CycleTrace {
         (pool, pre_cycle): (&PoolFacts, &PreCycleFacts),
         asked: &JobInCycle<'_>,
     ) -> Self {
-        let JobInCycle { id, submitter, asker, activity } = *asked;
-        let matched = record.matched(submitter, id).cloned();
+        let JobInCycle { id, schedd, submitter, asker, activity } = *asked;
+        let matched = record.matched(submitter, (schedd, id)).cloned();
         let line = record.line(submitter);
         let summary = line.map(|(_, line)| line);
         let turns = record.turns(submitter);
         CycleTrace {
-            refused: record.rejection(submitter, id).filter(|_| matched.is_none()).cloned(),
+            refused: record.rejection(submitter, (schedd, id)).filter(|_| matched.is_none()).cloned(),
             place: line.filter(|_| !turns.is_empty()).map(|(at, _)| at + 1),
             priority: summary.and_then(|line| line.priority),
             standing: summary.and_then(|line| line.priority).map(|priority| standing(&pool.order, priority)),
