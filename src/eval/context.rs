@@ -26,6 +26,8 @@ pub(crate) struct RelocatedExpr {
     last: NodeId,
     /// The ad that it is written in.
     home: FrameId,
+    /// The ad that it is evaluated in. What is in ads written in it is evaluated in those.
+    frame: FrameId,
 }
 
 /// The target of a reference, and the ad in which the search ended.
@@ -252,7 +254,7 @@ impl<'a> Evaluator<'a> {
             }
         }
         let tree = Arc::as_ptr(expr.tree()) as usize;
-        self.relocated.push(RelocatedExpr { tree, first, last: expr.root(), home });
+        self.relocated.push(RelocatedExpr { tree, first, last: expr.root(), home, frame });
         let value = self.eval(expr.tree(), expr.root(), frame);
         self.relocated.pop();
         value
@@ -261,7 +263,8 @@ impl<'a> Evaluator<'a> {
     /// The ad that a list or ad is written in, when names are looked up in `frame`.
     pub(crate) fn home(&self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> FrameId {
         let tree = Arc::as_ptr(tree) as usize;
-        let away = self.relocated.iter().rev().find(|away| away.tree == tree && (away.first..=away.last).contains(&id));
+        let covers = |away: &RelocatedExpr| away.tree == tree && (away.first..=away.last).contains(&id);
+        let away = self.relocated.iter().rev().find(|away| away.frame == frame && covers(away));
         away.map_or(frame, |away| away.home)
     }
 

@@ -295,7 +295,7 @@ impl Flattener<'_> {
         let found = match *tree.node(id) {
             Node::Attr(name) => self.evaluator.resolve_reference(name, context.frame),
             Node::Absolute(name) => self.evaluator.resolve(name, self.root),
-            Node::Select(name) => match self.evaluator.eval(tree, base_of(id), context.frame)? {
+            Node::Select(name) => match self.selected(tree, base_of(id), context)? {
                 Value::Ad(ad) => {
                     let from = self.evaluator.frame_of(&ad)?;
                     self.evaluator.resolve(name, from)
@@ -322,6 +322,14 @@ impl Flattener<'_> {
             Flat::Tree(_) if self.inlining == Inlining::Keep => self.kept(tree, id),
             other => Ok(other),
         }
+    }
+
+    /// The left side of a selection.
+    fn selected(&mut self, tree: &Arc<Tree>, base: NodeId, context: Context) -> Result<Value, EvalError> {
+        if context.attached {
+            return self.evaluator.eval(tree, base, context.frame);
+        }
+        self.evaluator.eval_relocated(FrameId::NONE, &Expr::at(Arc::clone(tree), base), context.frame)
     }
 
     /// A chain of operators, from its leftmost operand to the right: `a + b * c` is `+` of `a` and `b * c`.
@@ -573,6 +581,25 @@ mod tests {
         assert_eq!(flat(ad, "g + a && n", Inlining::Keep), "2 + g && n");
         assert_eq!(flat(ad, "(g) * a && n", Inlining::Inline), "2 * (2 + x) && y");
         assert_eq!(flat(ad, "{ a, [ q = a ] }", Inlining::Keep), "{ 2,[ q = a ] }");
+    }
+
+    /// Answers of 25.14.1.
+    #[test]
+    fn an_ad_written_in_a_loose_expression_has_nothing_around_it() {
+        for (text, expected) in [
+            ("[q = a].q", "[ q = a ].q"),
+            ("[q = a].q + a", "1 + [ q = a ].q"),
+            ("[q = d].q.c", "[ q = d ].q.c"),
+            ("{ [q = a] }[0].q", "{ [ q = a ] }[0].q"),
+            ("[a = 7; q = a].q", "value 7"),
+            ("x.q", "value 1"),
+        ] {
+            assert_eq!(
+                flat("[a = 1; b = a + 1; d = [a = 5; c = b]; x = [q = a]]", text, Inlining::Keep),
+                expected,
+                "{text}"
+            );
+        }
     }
 
     #[test]

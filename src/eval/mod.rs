@@ -649,6 +649,15 @@ mod tests {
         assert_eq!(in_my("evalInEachContext({ 1 }, {[]})[0][0]"), "error");
     }
 
+    /// Answers of 25.14.1.
+    #[test]
+    fn ads_written_in_what_is_evaluated_elsewhere_are_inside_each_other() {
+        let in_context = |expr: &str| text(&format!("evalInEachContext({expr}, {{ [c = 7] }})[0]"), "[]", "[]");
+        assert_eq!(in_context("[a = [b = c + 0]; c = 5].a.b + 0"), "5");
+        assert_eq!(in_context("[a = {[b = c + 0]}; c = 5].a[0].b + 0"), "5");
+        assert_eq!(in_context("[a = d; d = [b = c + 0]; c = 5].a.b + 0"), "5");
+    }
+
     #[test]
     fn what_fails_inside_a_subscript_is_an_error() {
         assert_eq!(text("isError({ random(0) }[0])", "[]", "[]"), "true");

@@ -72,7 +72,8 @@ fn collect(ad: &ClassAd, expr: &Expr, kind: ReferenceKind, settings: &EvalOption
     let mut evaluator = Evaluator::new(Scope::new(ad, settings));
     let root = evaluator.start();
     let mut collector = Collector::new(&mut evaluator, kind, root);
-    collector.run(VisitTarget::Node(Arc::clone(expr.tree()), expr.root()), root)?;
+    // Ads written in an expression that is in no ad have nothing around them.
+    collector.run(VisitTarget::Node(Arc::clone(expr.tree()), expr.root()), root, FrameId::NONE)?;
     Ok(collector.names())
 }
 
@@ -87,7 +88,7 @@ pub(crate) fn of_found<'a>(
     let mut collector = Collector::new(evaluator, ReferenceKind::External(naming), root);
     let Some(target) = VisitTarget::of(found) else { return Ok(Vec::new()) };
     let at = collector.standing(&target, at);
-    match collector.run(target, at) {
+    match collector.run(target, at, at) {
         Ok(()) => Ok(collector.names()),
         Err(Untraceable::Failed(failed @ (EvalError::Work(_) | EvalError::Memory(_) | EvalError::Contexts(_)))) => {
             Err(failed)
@@ -188,8 +189,8 @@ impl<'m, 'a> Collector<'m, 'a> {
         self.names.into_values().collect()
     }
 
-    fn run(&mut self, target: VisitTarget, at: FrameId) -> Result<(), Untraceable> {
-        self.steps.push(VisitStep::Visit(Visit { target, at, home: at, scoping: false }));
+    fn run(&mut self, target: VisitTarget, at: FrameId, home: FrameId) -> Result<(), Untraceable> {
+        self.steps.push(VisitStep::Visit(Visit { target, at, home, scoping: false }));
         while let Some(step) = self.steps.pop() {
             match step {
                 VisitStep::Visit(visit) => self.visit(&visit)?,
@@ -366,6 +367,23 @@ mod tests {
         assert_eq!(names(ad, "c", Some(Naming::Full)).unwrap(), ["b", "TARGET.q"]);
         assert_eq!(names(ad, "c", Some(Naming::Short)).unwrap(), ["b", "TARGET"]);
         assert_eq!(names(ad, "c", None).unwrap(), ["a", "c"]);
+    }
+
+    /// Answers of 25.14.1.
+    #[test]
+    fn an_ad_written_in_a_loose_expression_has_nothing_around_it() {
+        let ad = "[a = 1; b = a + 1; d = [a = 5; c = b]; x = [q = a]]";
+        for (expr, outside) in [
+            ("[q = a].q", "a"),
+            ("[q = [r = a]].q.r", "a"),
+            ("[q = x.y == a].q", "a x.y"),
+            ("[q = d].q.c", "[ q = d ].q.c"),
+            ("[a = [b = c]; c = 5].a.b", ""),
+        ] {
+            assert_eq!(names(ad, expr, Some(Naming::Full)).unwrap().join(" "), outside, "{expr}");
+            assert_eq!(names(ad, expr, None).unwrap().join(" "), "", "{expr}");
+        }
+        assert_eq!(names(ad, "x.q", None).unwrap(), ["a", "x"]);
     }
 
     #[test]
