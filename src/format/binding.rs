@@ -168,7 +168,10 @@ pub fn read_file_as_binding(
         ReadStep::Ad { open: true, .. } if !is_all => (FileStep::More, 0),
         ReadStep::Ad { ad, length, .. } => (FileStep::Ad(ad), length),
         ReadStep::Stop { reached } if reached >= visible.len() && !is_all => (FileStep::More, 0),
-        // Behind a NUL nothing is read.
+        // What is behind a NUL is not dropped in silence.
+        ReadStep::Stop { reached } if reached > visible.len() && visible.len() < text.len() => {
+            (FileStep::Unreadable, visible.len() + 1)
+        }
         ReadStep::Stop { reached } if reached > visible.len() => (FileStep::End, text.len()),
         ReadStep::Stop { reached } => (FileStep::Unreadable, reached),
     }
@@ -249,7 +252,9 @@ fn bracketed(text: &[u8], list: u8, parsers: &mut Parsers, parse: Parse) -> Read
             Ok((ad, length)) => return found(ad, start + length, text, &parsers.options),
             Err(error) => {
                 let end = reached(rest, &error, &parsers.options);
-                if start > 0 || end == 0 || rest.get(end - 1) != Some(&list) {
+                // A bracket that was only looked at behind a bad token opens nothing.
+                let bad = rest.get(error.span.start as usize) == Some(&list) && error.span.start as usize + 1 == end;
+                if start > 0 || !bad {
                     return ReadStep::Stop { reached: start + end };
                 }
                 start += end;
@@ -455,6 +460,23 @@ fn significant(text: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Answers of 25.14.1.
+    #[test]
+    fn a_bracket_that_was_only_looked_at_opens_no_list() {
+        for (text, format) in [("x[{\"a\": 1}]", "json"), ("1{[a = 1]}", "new"), ("=?{[a = 1]}", "new")] {
+            let (ads, good) = read_as_binding(format, text.as_bytes(), &ParseOptions::default()).unwrap();
+            assert_eq!((ads.len(), good), (0, false), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_behind_a_nul_in_a_file_is_an_error() {
+        for format in [BindingFormat::New, BindingFormat::Json, BindingFormat::Long, BindingFormat::Text] {
+            let (step, used) = read_file_as_binding(format, b"a\0b = 1\n", true, &ParseOptions::default());
+            assert!(matches!(step, FileStep::Unreadable) && used == 2, "{format:?}: {step:?} {used}");
+        }
+    }
 
     #[test]
     fn operators_that_are_cut_at_the_end_are_read_to_the_end() {
