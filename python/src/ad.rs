@@ -189,7 +189,13 @@ impl AdBase {
         if !is_plain(slf)? {
             return classes(slf.py())?.contains.bind(slf.py()).call1((slf, key))?.extract();
         }
-        Ok(key::known(key::text(key)?)?.is_some_and(|name| slf.get().lock().contains(name)))
+        let Some(name) = key::known(key::text(key)?)? else { return Ok(false) };
+        let attribute = match slf.get().lock().lookup(name) {
+            Some(attribute) if !convert::is_readable(attribute) => attribute.clone(),
+            found => return Ok(found.is_some()),
+        };
+        convert::attribute_to_python(slf.py(), &attribute)?;
+        Ok(true)
     }
 
     /// Returns the value of an attribute, or a default if the ad does not have it.

@@ -74,6 +74,16 @@ pub(crate) fn attribute_to_python<'py>(py: Python<'py>, attribute: &Attribute) -
     }
 }
 
+/// Tests whether an attribute surely has a Python value: a text may not be UTF-8, a time may be too far away.
+pub(crate) fn is_readable(attribute: &Attribute) -> bool {
+    match attribute {
+        Attribute::Literal(Literal::Str(text)) => std::str::from_utf8(text).is_ok(),
+        Attribute::Literal(Literal::AbsTime(_)) => false,
+        Attribute::Literal(_) => true,
+        Attribute::Tree(tree) => !matches!(tree.node(tree.root()), Node::List(_)),
+    }
+}
+
 /// A list whose elements are not all converted.
 struct OpenList<'e, 'py> {
     elements: std::slice::Iter<'e, NodeId>,

@@ -87,6 +87,14 @@ def test_a_subclass_with_its_own_lookup_is_asked():
     assert ad.get("a") == "X" and list(ad.values()) == ["X"] and "a" in ad and "b" not in ad
 
 
+def test_what_cannot_be_read_is_not_just_there():
+    ad = ClassAd('[a = "\\377"; b = {"\\377"}; c = "x"; d = {1}]')
+    assert "c" in ad and "d" in ad and "e" not in ad
+    for name in ("a", "b"):
+        with pytest.raises(UnicodeDecodeError):
+            name in ad
+
+
 def test_exceptions_and_expressions_can_be_pickled():
     with pytest.raises(ClassAdException) as caught:
         ClassAd("[")

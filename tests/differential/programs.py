@@ -24,6 +24,7 @@ import time
 from random import Random
 
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+NUMBER = re.compile(r"\b\d{10}\b")
 # Messages that the reference words itself; others are those of the interpreter.
 WORDED = {"Unable to parse string into a ClassAd.", "Unable to parse input stream into a ClassAd.",
           "Unable to convert Python object to a ClassAd expression.", "Insert(key, v) failed", "ClassAd keys are strings",
@@ -192,6 +193,11 @@ class Programs:
         return ["a = ClassAd(%r)" % self.pick(ADS), "b = ClassAd(%r)" % self.pick(ADS), "e = ExprTree(%r)" % self.text(), "f = ExprTree(%r)" % self.text()] + [self.statement() for _ in range(6)]
 
 
+def clock(number):
+    """The text for a number, which may be what the clock showed."""
+    return "now" if abs(int(number[0]) - time.time()) < 60 else number[0]
+
+
 def outcome(statement, space):
     """Runs a statement; the value of its last part that is an expression is the result."""
     try:
@@ -199,7 +205,7 @@ def outcome(statement, space):
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, "<program>", "exec"), space)
         value = eval(compile(ast.Expression(last.value), "<program>", "eval"), space) if last else None
-        return {"type": type(value).__name__, "repr": ADDRESS.sub("0x", repr(value))}
+        return {"type": type(value).__name__, "repr": NUMBER.sub(clock, ADDRESS.sub("0x", repr(value)))}
     except BaseException as error:
         try: message = ADDRESS.sub("0x", str(error))
         except Exception as bad: message = "<%s>" % type(bad).__name__
@@ -245,9 +251,16 @@ def meant(statement, want, have):
     """Tells whether a difference is one that is meant: the reference crashes, loses data or words it by accident."""
     if have.get("exception") in ("SystemError", "PanicException"): return False
     if want.get("exception") == "SystemError": return True
-    if "\\x00" in json.dumps(want) + json.dumps(have) or "\\0" in statement: return True       # strings end at NUL in the reference
+    # Strings end at NUL in the reference, and lines of files go on behind it in the next line.
+    if "\\x00" in json.dumps(want) + json.dumps(have) or "\\0" in statement or "\\x00" in statement: return True
+    # The first argument of such functions is evaluated elsewhere (Q48).
+    if all(re.search("(evalInEachContext|countMatches)\\(", outcome.get("repr", "")) for outcome in (want, have)) and "flatten" in statement: return True
+    # Lists of computed lists (Q7).
+    if want.get("message") == "Unable to flatten expression." and have.get("type") == "ExprTree" and "{" in have["repr"]: return True
     if "lastError" in statement: return True
     if "exception" in want and "exception" in have:
+        # The reference goes on after a value that it cannot convert, and then has no name.
+        if want["message"] == "Insert(key, v) failed": return True
         return want["exception"] == have["exception"] and want["message"] not in WORDED
     return False
 
