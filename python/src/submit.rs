@@ -9,6 +9,7 @@ use classmate_config::ConfigError;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::key::without_nul;
 use crate::world;
 
 fn invalid(error: &ConfigError) -> PyErr {
@@ -36,7 +37,8 @@ impl SubmitBase {
     fn new(text: &str) -> PyResult<Self> {
         let bytes = OsString::into_encoded_bytes;
         let environment = std::env::vars_os().map(|(name, value)| (bytes(name), bytes(value))).collect();
-        let parsed = SubmitDescription::parse("submit description", text.as_bytes(), environment, world::semantics());
+        let text = without_nul(text)?.as_bytes();
+        let parsed = SubmitDescription::parse("submit description", text, environment, world::semantics());
         let parsed = parsed.map_err(|error| invalid(&error))?;
         Ok(SubmitBase { description: Mutex::new(parsed) })
     }
@@ -53,6 +55,7 @@ impl SubmitBase {
 
     /// Sets a command.
     fn set(&self, command: &str, value: &str) -> PyResult<()> {
+        let (command, value) = (without_nul(command)?, without_nul(value)?);
         self.lock().set(command, value).map_err(|error| invalid(&error))
     }
 
@@ -67,8 +70,9 @@ impl SubmitBase {
     }
 
     /// Replaces the arguments of `queue`.
-    fn set_queue(&self, arguments: &str) {
-        self.lock().set_queue(arguments);
+    fn set_queue(&self, arguments: &str) -> PyResult<()> {
+        self.lock().set_queue(without_nul(arguments)?);
+        Ok(())
     }
 
     /// The variables of `queue` with their values in each item, of which a blank one has none; other arguments of `queue` than

@@ -53,6 +53,55 @@ def test_a_mapping():
             wrong()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "executable : /bin/sleep",
+        "my attr = 3",
+        "+ Tag = 1",
+        "arguments ||= 5",
+        "a-b = 1",
+        "queue=5",
+        "use feature : gpus",
+        "use strict : bad",
+        "if true",
+        "if false\nqueue",
+        "this is not a command",
+        "a = 1\0",
+    ],
+)
+def test_what_is_no_submit_description(text):
+    with pytest.raises(ValueError):
+        Submit(text)
+
+
+def test_conditions_around_queue():
+    assert str(Submit("if true\na = 1\nqueue 2\nendif")) == "a = 1\nqueue 2\n"
+    assert str(Submit("if false\nqueue 2\nmy attr = 3\nendif\nqueue 5")) == "queue 5\n"
+    assert str(Submit("x @=end\nqueue\n+a\n@end\nqueue 5")) == "x = queue\n+a\nqueue 5\n"
+    assert Submit("queue x in \\\n(a b)").getQArgs() == "x in (a b)"
+    assert Submit("queue = 5").getQArgs() == "= 5"
+
+
+def test_strict():
+    assert dict(Submit("use strict : false harsh\nqueue")) == {
+        "SubmitWarnEmptyMatches": "true",
+        "SubmitFailEmptyMatches": "true",
+        "SubmitWarnDuplicateMatches": "true",
+        "SubmitFailEmptyFields": "true",
+        "SubmitWarnEmptyFields": "true",
+    }
+
+
+def test_what_is_set_is_kept_as_it_is():
+    description = Submit("+Tag = 1\n-Other = 2")
+    description["+X"] = "5"
+    description["a b"] = "  c  "
+    assert dict(description) == {"MY.Tag": "1", "MY.Other": "", "+X": "5", "a b": "  c  "}
+    with pytest.raises(ValueError):
+        description["x"] = "\0"
+
+
 def test_expansion(monkeypatch):
     monkeypatch.setenv("CLASSMATE_TEST", "x")
     for value, expanded in {

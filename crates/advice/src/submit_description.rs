@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::submit::queue::{ItemList, QueueStatement};
-use crate::submit::statements::{lines_after, queue_arguments, statements};
+use crate::submit::statements::{fault, folded, lines_after, queue_arguments, statements};
 use crate::submit::{QueueItems, add_statement};
 use classmate::Semantics;
-use classmate_config::Config;
-use classmate_config::internal::config::{ConfigError, Context};
+use classmate_config::{Config, ConfigError, Context, Diagnostic, Location};
 
 /// The commands before a `queue` statement, and its arguments.
 #[derive(Debug, Clone)]
@@ -63,18 +62,53 @@ impl SubmitDescription {
         let mut found = Self { config: Config::new(context), queue: None, list: String::new() };
         let mut pending = Vec::new();
         let all = statements(text).0;
+        // The number of conditions that are open, and the line that ends a value of several lines.
+        let (mut open, mut end) = (0_usize, None::<String>);
         for (at, (number, _, line)) in all.iter().enumerate() {
-            let is_queue = |rest: &&[u8]| !rest.trim_ascii().starts_with(b"=");
-            let Some(arguments) = queue_arguments(line.trim_ascii()).filter(is_queue) else {
-                add_statement(&mut pending, *number, line);
+            let one_line = folded(line);
+            let one = String::from_utf8_lossy(&one_line);
+            if end.is_some() {
+                end = end.filter(|end| *end != one);
+                pending.extend([line, b"\n".as_slice()].concat());
                 continue;
+            }
+            let one = one.strip_prefix(':').filter(|_| open > 0).unwrap_or(&one);
+            let word = one.split_ascii_whitespace().next().unwrap_or_default();
+            open = match word.to_ascii_lowercase().as_str() {
+                "if" => open + 1,
+                "endif" => open.saturating_sub(1),
+                _ => open,
             };
-            found.queue = Some(String::from_utf8_lossy(arguments.trim_ascii()).into_owned());
-            found.list = lines_after(text, &all, at).into_owned();
-            break;
+            end =
+                one.split_once("@=").filter(|(name, _)| !name.contains('=')).map(|(_, tag)| format!("@{}", tag.trim()));
+            let arguments = queue_arguments(one.as_bytes());
+            let fault = if arguments.is_none() { fault(one) } else { None };
+            if (arguments.is_some() || fault.is_some()) && found.reads(file, &pending, open)? {
+                if let Some(fault) = fault {
+                    let place = Location { file: file.into(), line: *number as u32, column: 1 };
+                    return Err(Diagnostic::error_at(fault, Some(place)));
+                }
+                found.queue = arguments.map(|arguments| String::from_utf8_lossy(arguments.trim_ascii()).into_owned());
+                found.list = lines_after(text, &all, at).into_owned();
+                pending.extend(b"endif\n".repeat(open));
+                break;
+            }
+            if arguments.is_none() {
+                add_statement(&mut pending, *number, line);
+            }
         }
         found.config.add(file, &pending)?;
         Ok(found)
+    }
+
+    /// Returns true if what follows the lines that are pending is read: some conditions in them are open.
+    fn reads(&self, file: &str, pending: &[u8], open: usize) -> Result<bool, ConfigError> {
+        if open == 0 {
+            return Ok(true);
+        }
+        let mut tried = self.config.clone();
+        tried.add(file, &[pending, b"queue = here\n", &b"endif\n".repeat(open)].concat())?;
+        Ok(tried.assignment(b"queue").is_some())
     }
 
     /// The commands and their values as they are written, in the order of their first assignment.
@@ -92,11 +126,10 @@ impl SubmitDescription {
     /// Sets a command.
     ///
     /// # Errors
-    /// A name or a value that is not understood.
+    /// The values have grown beyond measure.
     pub fn set(&mut self, command: &str, value: &str) -> Result<(), ConfigError> {
-        let mut text = Vec::new();
-        add_statement(&mut text, 1, format!("{command} = {value}").as_bytes());
-        self.config.add("description", &text)
+        let place = Location { file: "description".into(), line: 1, column: 1 };
+        self.config.set_text(command.as_bytes(), value.as_bytes(), place)
     }
 
     /// The commands with the macros of the first job.

@@ -9,7 +9,7 @@ use super::commands::is_command;
 use super::submit_macros::Macros;
 use super::submit_values::{bad_value, grid_fault, odd_value};
 use crate::submit::queue::{ItemList, QueueStatement};
-use crate::submit::statements::queue_arguments;
+use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
@@ -319,16 +319,7 @@ impl Reading {
             return;
         }
         let (name, appends) = appended(name);
-        let (plus, bare) = name.strip_prefix('+').map_or((false, name), |bare| (true, bare));
-        let odd = |sign: char| !(sign.is_ascii_alphanumeric() || "_./:".contains(sign));
-        let without_macros = bare.replace("$(", "").replace(')', "");
-        let bare = if bare.contains("$(") { without_macros.as_str() } else { bare };
-        let invalid = if plus {
-            bare.contains(char::is_whitespace)
-        } else {
-            bare.trim_start_matches('-').contains(odd) || bare.starts_with(':')
-        };
-        if bare.is_empty() || invalid {
+        if !is_name(name) {
             self.found.push((at, error(format!("`{name}` is not a name"), text, STOPS)));
             return;
         }
@@ -472,15 +463,6 @@ fn itself(value: &str) -> bool {
     let tree = expr.tree();
     tree.references(expr.root())
         .any(|reference| reference.name.folded() == b"requirements" && reference.scope != RefScope::Target)
-}
-
-/// A name without the operator that adds to its value (`+=`, `+,=`, `+&&=`), and true if there is one.
-fn appended(name: &str) -> (&str, bool) {
-    let front = name.trim_end_matches([',', ';', '&', '|']);
-    match front.strip_suffix('+') {
-        Some(front) if !front.is_empty() => (front.trim_end(), true),
-        _ => (name, false),
-    }
 }
 
 /// Returns true if a value contains `$(name)`.

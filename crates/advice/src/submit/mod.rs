@@ -17,8 +17,7 @@ use classmate::internal::span::Location;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
-use classmate_config::Config;
-use classmate_config::internal::config::ConfigError;
+use classmate_config::{Config, ConfigError, Context};
 
 pub use items::QueueItems;
 pub use statements::is_submit;
@@ -53,7 +52,7 @@ const MAX_JOBS: usize = 100_000;
 ///
 /// ```
 /// use classmate_advice::internal::submit::{SubmitContext, jobs};
-/// let text = b"request_memory = 8 GB\n+IsShort = true\nqueue 3";
+/// let text = b"use strict : true\nrequest_memory = 8 GB\n+IsShort = true\nqueue 3";
 /// let jobs = jobs("a.sub", text, &SubmitContext::default(), None).unwrap();
 /// assert_eq!(jobs.len(), 3);
 /// assert_eq!(jobs[2].eval_int("ProcId"), Some(2));
@@ -66,7 +65,8 @@ pub fn jobs(
     context: &SubmitContext,
     folder: Option<&Path>,
 ) -> Result<Vec<ClassAd>, ConfigError> {
-    let mut config = Config::default().read_as(context.semantics);
+    let of_submit = Context { subsystem: "SUBMIT".to_owned(), ..Context::default() };
+    let mut config = Config::new(of_submit).read_as(context.semantics);
     let (mut found, mut process): (Vec<ClassAd>, i64) = (Vec::new(), 0);
     // Lines that were not read yet; they keep their numbers.
     let mut pending: Vec<u8> = Vec::new();
@@ -74,9 +74,7 @@ pub fn jobs(
     let varies = varies(text);
     for (at, (number, _, line)) in all.iter().enumerate() {
         let one_line = joined(line);
-        let Some(arguments) =
-            queue_arguments(one_line.trim_ascii()).filter(|rest| !rest.trim_ascii().starts_with(b"="))
-        else {
+        let Some(arguments) = queue_arguments(one_line.trim_ascii()) else {
             add_statement(&mut pending, *number, line);
             continue;
         };
@@ -144,9 +142,14 @@ pub fn jobs(
 pub(crate) fn add_statement(lines: &mut Vec<u8>, number: u64, statement: &[u8]) {
     let before = memchr::memchr_iter(b'\n', lines).count() as u64 + 1;
     lines.extend(std::iter::repeat_n(b'\n', usize::try_from(number.saturating_sub(before)).unwrap_or(0)));
-    match statement.trim_ascii_start().strip_prefix(b"+") {
-        Some(attribute) => lines.extend([b"MY.".as_slice(), attribute, b"\n"].concat()),
-        None => lines.extend([statement, b"\n".as_slice()].concat()),
+    match statement.trim_ascii_start() {
+        [b'+', attribute @ ..] => lines.extend([b"MY.".as_slice(), attribute, b"\n"].concat()),
+        // The attribute has no value.
+        [b'-', rest @ ..] if memchr::memchr(b'=', rest).is_some() => {
+            let name = rest[..memchr::memchr(b'=', rest).unwrap_or(0)].trim_ascii();
+            lines.extend([b"MY.".as_slice(), name, b" =\n"].concat());
+        }
+        _ => lines.extend([statement, b"\n".as_slice()].concat()),
     }
 }
 

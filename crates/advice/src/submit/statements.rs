@@ -24,6 +24,46 @@ pub(crate) fn queue_arguments(line: &[u8]) -> Option<&[u8]> {
     (word.eq_ignore_ascii_case(b"queue") || is_other()).then_some(rest)
 }
 
+/// A name without the operator that adds to its value (`+=`, `+,=`, `+&&=`), and true if there is one.
+pub(crate) fn appended(name: &str) -> (&str, bool) {
+    let front = name.trim_end_matches([',', ';', '&', '|']);
+    match front.strip_suffix('+') {
+        Some(front) if !front.is_empty() => (front.trim_end(), true),
+        _ => (name, false),
+    }
+}
+
+/// Returns true if `condor_submit` takes a text in front of `=` for the name of a command, a macro, or an attribute.
+pub(crate) fn is_name(name: &str) -> bool {
+    let (plus, bare) = name.strip_prefix('+').map_or((false, name), |bare| (true, bare));
+    let without_macros = bare.replace("$(", "").replace(')', "");
+    let bare = if bare.contains("$(") { without_macros.as_str() } else { bare };
+    let odd = |sign: char| !(sign.is_ascii_alphanumeric() || "_./".contains(sign));
+    let invalid = if plus { bare.contains(char::is_whitespace) } else { bare.trim_start_matches('-').contains(odd) };
+    !bare.is_empty() && !invalid && !name.eq_ignore_ascii_case("queue")
+}
+
+/// The fault of a statement that sets nothing: one of configuration files alone, or no name in front of `=`.
+pub(crate) fn fault(statement: &str) -> Option<String> {
+    let bare = statement.strip_prefix('@').unwrap_or(statement);
+    let end = bare.find(|sign: char| !sign.is_ascii_alphabetic()).unwrap_or(bare.len());
+    let (word, rest) = (bare[..end].to_ascii_lowercase(), bare[end..].trim_start());
+    let is_word = bare[end..].chars().next().is_none_or(|sign| sign.is_ascii_whitespace() || sign == ':');
+    let words = ["if", "elif", "else", "endif", "include", "use", "warning", "error"];
+    if statement.starts_with('#')
+        || statement.is_empty()
+        || is_word && words.contains(&&*word) && !rest.starts_with('=')
+    {
+        return None;
+    }
+    let Some(equals) = statement.find('=') else {
+        return Some(format!("expected `NAME = value`, found `{statement}`"));
+    };
+    let name = statement[..equals].trim_end();
+    let name = name.strip_suffix('@').map_or_else(|| appended(name).0, str::trim_end);
+    (!is_name(name)).then(|| format!("`{name}` is not a name"))
+}
+
 /// A statement: the number of its first line, the offset of its first byte, and its text.
 pub(crate) type SubmitLine<'t> = (u64, usize, &'t [u8]);
 
@@ -87,9 +127,58 @@ pub(crate) fn joined(statement: &[u8]) -> Vec<u8> {
     line
 }
 
+/// A statement on one line, without the blanks in front of what continues it.
+pub(crate) fn folded(statement: &[u8]) -> Vec<u8> {
+    let lines = statement.split(|byte| *byte == b'\n').enumerate();
+    let mut line = Vec::with_capacity(statement.len());
+    for (at, part) in lines {
+        let part = part.trim_ascii();
+        if at == 0 || !part.starts_with(b"#") {
+            line.extend_from_slice(part.strip_suffix(b"\\").unwrap_or(part));
+        }
+    }
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Names that `condor_submit` of 25.14.1 takes, and does not take.
+    #[test]
+    fn names_have_no_blanks_and_no_signs() {
+        for name in ["arguments", "+Tag", "+a:b", "MY.Tag", "a.b", "a/b", "1a", "_", "$(M)y", "-foo", "+MY.a", "++a"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in [
+            "", "a b", "+ Tag", "+a b", "MY. a", "a-b", "a:b", ":a", "a ||", "a |", "@a", "a,b", "(a)", "é", "queue",
+            "$x",
+        ] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+
+    /// Statements that `condor_submit` of 25.14.1 takes, and does not take.
+    #[test]
+    fn statements_of_configuration_files_are_no_commands() {
+        for text in [
+            "a = 1",
+            "a += 1",
+            "a +&&= 1",
+            "x @=end",
+            "use strict : true",
+            "warning : x",
+            "if true",
+            "# a b",
+            "error = e",
+        ] {
+            assert_eq!(fault(text), None, "{text}");
+        }
+        for text in ["executable : /bin/sleep", "a ||= 1", "a &&= 1", "queue=5", "this is not a command", "x", "end if"]
+        {
+            assert!(fault(text).is_some(), "{text}");
+        }
+    }
 
     #[test]
     fn a_submit_file_queues_something() {

@@ -58,9 +58,11 @@ fn is_defined(text: &[u8], defined: impl Fn(&[u8]) -> bool) -> Result<bool, &'st
         if words.next().is_some() || template.ends_with(b":") {
             return Err("write the template without spaces: `defined use CATEGORY:NAME`");
         }
+        // Also in submit files, those of configuration files are meant.
+        let known = template::all("");
         return Ok(match memchr::memchr(b':', template) {
-            Some(colon) => template::find(&template[..colon], &template[colon + 1..]).is_some(),
-            None => template::is_category(template),
+            Some(colon) => template::find(known, &template[..colon], &template[colon + 1..]).is_some(),
+            None => template::is_category(known, template),
         });
     }
     match second {

@@ -505,6 +505,14 @@ impl Config {
         self.assign(name, raw, Site { verbatim, ..site })
     }
 
+    /// Sets a name, which may be any text, to a value as it is.
+    ///
+    /// # Errors
+    /// The values have grown beyond measure.
+    pub fn set_text(&mut self, name: &[u8], value: &[u8], place: Location) -> Result<(), ConfigError> {
+        self.assign(name, value.to_vec(), Site::outside(place))
+    }
+
     /// Sets a name.
     pub(crate) fn assign(&mut self, name: &[u8], raw: Vec<u8>, site: Site) -> Result<(), ConfigError> {
         let at = self.insert(name, raw, site);

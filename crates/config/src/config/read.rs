@@ -344,10 +344,13 @@ impl Reader<'_> {
         depth: usize,
     ) -> Result<(), ConfigError> {
         let name = &line.text[category.clone()];
-        if !template::is_category(name) {
-            return Err(line
-                .error(&category, format!("`{}` is not a category of templates", shown(name)))
-                .help("the categories are `ROLE`, `FEATURE`, `POLICY`, `SECURITY` and `EXPERIMENTAL`"));
+        let subsystem = &self.config.context().subsystem;
+        if !template::is_category(template::all(subsystem), name) {
+            let error = line.error(&category, format!("`{}` is not a category of templates", shown(name)));
+            return Err(error.help(match subsystem.as_str() {
+                "SUBMIT" => "the category of submit files is `STRICT`",
+                _ => "the categories are `ROLE`, `FEATURE`, `POLICY`, `SECURITY` and `EXPERIMENTAL`",
+            }));
         }
         let items = template::items(&line.text[range.clone()]).map_err(|open| {
             let at = range.start + open;
@@ -367,10 +370,11 @@ impl Reader<'_> {
         at: usize,
         depth: usize,
     ) -> Result<(), ConfigError> {
-        let Some(found) = template::find(category, item.name) else {
+        let known = template::all(&self.config.context().subsystem);
+        let Some(found) = template::find(known, category, item.name) else {
             let message = format!("`{}` does not have a template `{}`", shown(category), shown(item.name));
             let error = line.error(&(at..at + item.name.len()), message);
-            let known = template::all().iter();
+            let known = known.iter();
             let known = known.filter(|template| template.category.as_bytes().eq_ignore_ascii_case(category));
             let near = near::closest(item.name, known.map(|template| template.name));
             let [major, minor, patch] = VERSION;

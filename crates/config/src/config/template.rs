@@ -7,8 +7,10 @@ use std::sync::LazyLock;
 
 use super::reference::parenthesized;
 
-/// The text of all templates.
+/// The text of all templates of configuration files.
 static TEXT: &str = include_str!("data/templates.conf");
+/// The text of those of submit files.
+static SUBMIT: &str = include_str!("data/strict.conf");
 
 /// A template.
 #[derive(Debug)]
@@ -19,8 +21,11 @@ pub(crate) struct Template {
     pub(crate) text: &'static str,
 }
 
-static ALL: LazyLock<Vec<Template>> = LazyLock::new(|| {
-    let parts = TEXT.split("\n@@ ").skip(1);
+static ALL: LazyLock<Vec<Template>> = LazyLock::new(|| parsed(TEXT));
+static OF_SUBMIT: LazyLock<Vec<Template>> = LazyLock::new(|| parsed(SUBMIT));
+
+fn parsed(text: &'static str) -> Vec<Template> {
+    let parts = text.split("\n@@ ").skip(1);
     parts
         .filter_map(|part| {
             let (head, text) = part.split_once('\n').unwrap_or((part, ""));
@@ -29,19 +34,19 @@ static ALL: LazyLock<Vec<Template>> = LazyLock::new(|| {
             Some(Template { category, name, text })
         })
         .collect()
-});
-
-/// The templates of a category, or of all.
-pub(crate) fn all() -> &'static [Template] {
-    &ALL
 }
 
-pub(crate) fn is_category(category: &[u8]) -> bool {
-    ALL.iter().any(|template| template.category.as_bytes().eq_ignore_ascii_case(category))
+/// The templates that a subsystem knows: submit files have their own.
+pub(crate) fn all(subsystem: &str) -> &'static [Template] {
+    if subsystem == "SUBMIT" { &OF_SUBMIT } else { &ALL }
 }
 
-pub(crate) fn find(category: &[u8], name: &[u8]) -> Option<&'static Template> {
-    ALL.iter().find(|template| {
+pub(crate) fn is_category(all: &[Template], category: &[u8]) -> bool {
+    all.iter().any(|template| template.category.as_bytes().eq_ignore_ascii_case(category))
+}
+
+pub(crate) fn find<'t>(all: &'t [Template], category: &[u8], name: &[u8]) -> Option<&'t Template> {
+    all.iter().find(|template| {
         template.category.as_bytes().eq_ignore_ascii_case(category)
             && template.name.as_bytes().eq_ignore_ascii_case(name)
     })
@@ -190,11 +195,13 @@ mod tests {
 
     #[test]
     fn every_template_has_a_name() {
-        assert!(all().len() > 50, "{}", all().len());
-        for template in all() {
+        let (daemons, submit) = (all("NEGOTIATOR"), all("SUBMIT"));
+        assert!(daemons.len() > 50 && submit.len() == 3, "{} {}", daemons.len(), submit.len());
+        for template in daemons.iter().chain(submit) {
             assert!(!template.name.is_empty() && !template.name.contains(' '), "{template:?}");
         }
-        assert!(find(b"policy", b"ALWAYS_RUN_JOBS").is_some() && is_category(b"Security") && !is_category(b"nope"));
+        assert!(find(daemons, b"policy", b"ALWAYS_RUN_JOBS").is_some() && is_category(daemons, b"Security"));
+        assert!(!is_category(daemons, b"nope") && !is_category(daemons, b"strict") && is_category(submit, b"Strict"));
     }
 
     #[test]
