@@ -136,7 +136,8 @@ def verdict(case, have, strict=False):
 def applies(case):
     if case.get("posix") and os.name != "posix": return False
     low = tuple(map(int, case.get("min_python", "0").split(".")))
-    return sys.version_info[:len(low)] >= low
+    below = tuple(map(int, case.get("below_python", "9").split(".")))
+    return low <= sys.version_info[:len(low)] and sys.version_info[:len(below)] < below
 
 
 def main():
