@@ -116,7 +116,7 @@ impl Checker<'_> {
             // Some are evaluated in an ad.
             Some(_) if is_expression(value.as_bytes(), self.config.semantics()) => None,
             Some(kind) => match self.typed(kind, &shown(name), expanded.text.trim_ascii(), definition) {
-                Ok(_) => word.and_then(|rule| rule(&upper, &value)),
+                Ok(()) => word.and_then(|rule| rule(&upper, &value)),
                 Err(error) => {
                     let help = "a daemon that reads it ends with an error".to_owned();
                     Some((Severity::Error, error.message, help))
