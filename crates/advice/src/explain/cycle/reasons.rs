@@ -182,8 +182,12 @@ mod tests {
             ))
         };
         let slot = ad("[Name = \"slot1@m\"; State = \"Unclaimed\"; Cpus = 1; Requirements = true; SlotWeight = 1]");
-        let snapshot =
-            Snapshot { slots: vec![slot], jobs: vec![job("s1", "true"), job("s2", "true")], now: 100, ..Snapshot::default() };
+        let snapshot = Snapshot {
+            slots: vec![slot],
+            jobs: vec![job("s1", "true"), job("s2", "true")],
+            now: 100,
+            ..Snapshot::default()
+        };
         let (outcome, queue) = ran(&snapshot).unwrap();
         let found = survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
         assert_eq!((outcome.matches.len(), found.idle, found.matched), (1, 2, 1));
