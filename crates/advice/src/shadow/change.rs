@@ -44,12 +44,13 @@ impl PoolChange {
     }
 }
 
-/// The changes in a time, epoch seconds. `taken`: true for slots that the cycle matched, `displaced`: where it preempted a job.
+/// The changes in a time, epoch seconds. `taken`: true for slots that the cycle matched, for a submitter if one is named; `displaced`: where it
+/// preempted a job.
 pub fn changes(
     before: &Snapshot,
     after: &Snapshot,
     (from, until): (i64, i64),
-    taken: impl Fn(&str) -> bool,
+    taken: impl Fn(&str, Option<&str>) -> bool,
     displaced: impl Fn(&str) -> bool,
 ) -> Vec<PoolChange> {
     let reader = ChangeReader { settings: EvalOptions::default(), from: from - SKEW, until: until + SKEW };
@@ -132,7 +133,12 @@ impl ChangeReader {
         changes
     }
 
-    fn of_slots(&self, before: &Snapshot, after: &Snapshot, taken: impl Fn(&str) -> bool) -> Vec<PoolChange> {
+    fn of_slots(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        taken: impl Fn(&str, Option<&str>) -> bool,
+    ) -> Vec<PoolChange> {
         let (old, new) = (self.named(&before.slots, "Name"), self.named(&after.slots, "Name"));
         let mut changes = Vec::new();
         let mut add = |slot: &str, what: String| {
@@ -142,9 +148,14 @@ impl ChangeReader {
         };
         for ad in &after.slots {
             let Some(name) = self.text(ad, "Name") else { continue };
-            let is_taken = taken(&super::partitionable(&name));
+            let place = super::partitionable(&name);
+            let is_taken = taken(&place, None);
+            // A dynamic slot that another submitter uses was carved for an earlier match.
+            let user = self.text(ad, "AccountingGroup").or_else(|| self.text(ad, "RemoteUser"));
             match old.get(&name) {
-                None if !is_taken => add(&name, "appeared".to_owned()),
+                None if !is_taken || user.is_some_and(|user| !taken(&place, Some(&user))) => {
+                    add(&name, "appeared".to_owned());
+                }
                 Some(earlier) if !is_taken => {
                     let (from, to) = (self.text(earlier, "State"), self.text(ad, "State"));
                     if let Some((from, to)) = from.zip(to).filter(|(from, to)| from != to) {

@@ -246,12 +246,13 @@ impl<'a> Rest<'a> {
     fn new(watched: &'a WatchedCycle<'a>, predicted: usize, is_needed: bool) -> Self {
         let after = watched.after.filter(|_| is_needed);
         let (from, until) = (watched.read, watched.published.started);
-        let made = |slot: &str, displaces: bool| {
-            let is_it = |made: &RecordedMatch| partitionable(&made.slot) == slot && (made.displaces || !displaces);
-            watched.record.matches.iter().any(is_it)
+        let made = |slot: &str, is_it: &dyn Fn(&RecordedMatch) -> bool| {
+            watched.record.matches.iter().any(|made| partitionable(&made.slot) == slot && is_it(made))
         };
-        let found =
-            |after| changes(watched.before, after, (from, until), |slot| made(slot, false), |slot| made(slot, true));
+        let taken =
+            |slot: &str, by: Option<&str>| made(slot, &|made| by.is_none_or(|submitter| made.submitter == submitter));
+        let displaced = |slot: &str| made(slot, &|made| made.displaces);
+        let found = |after| changes(watched.before, after, (from, until), taken, displaced);
         Rest {
             watched,
             changes: after.map(found).unwrap_or_default(),

@@ -153,6 +153,19 @@ fn a_slot_that_is_older_than_those_carved_from_it_changes() {
 }
 
 #[test]
+fn a_dynamic_slot_of_another_submitter_is_older_than_the_match_of_its_partitionable_slot() {
+    let before = pool();
+    let found = ["b@x", "a@x"].map(|user| {
+        let mut after = pool();
+        let text = format!("[Name = \"slot1_1@m\"; State = \"Claimed\"; Cpus = 1; RemoteUser = \"{user}\"]");
+        after.slots.push(ClassAd::parse(text.as_bytes()).unwrap());
+        causes(&before, &after, &made(&[(1, "slot1@m")]), ActualSource::Log)
+    });
+    let appeared = DifferenceCause::Changed("slot1_1@m appeared".to_owned());
+    assert_eq!(found, [vec![appeared], vec![DifferenceCause::Unexplained]]);
+}
+
+#[test]
 fn an_access_point_that_was_restarted_is_the_cause() {
     let of_schedd = |port: u32, heard: i64| {
         let text = format!(
