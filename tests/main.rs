@@ -2,3 +2,4 @@
 
 mod api;
 mod round_trip;
+mod rules;
