@@ -22,7 +22,7 @@ use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalOptions, Format, Name, ParseOptions, Reader, Semantics, Series};
 use classmate_config::internal::config::knob::{self, KnobKind};
-use classmate_config::internal::config::series::ChangedReleases;
+use classmate_config::internal::config::series::{ChangedReleases, DefaultChange};
 use classmate_config::internal::config::{ConfigError, series};
 use classmate_config::{Config, Definition};
 use classmate_pool::Snapshot;
@@ -341,13 +341,35 @@ pub fn variables(config: &Config, [from, to]: [Series; 2]) -> Vec<VariableChange
             known.since = since;
             continue;
         }
-        let [before, after] = [from, to].map(|series| series::default_in(series, name));
+        // A removed variable without a default has an effect before, too.
+        let is_last = |series| series::change(series, name.as_bytes()).is_some_and(DefaultChange::is_removal);
+        let no_default = |series| is_last(series).then_some("");
+        let [before, after] = [from, to].map(|series| series::default_in(series, name).or(no_default(series)));
         let set_at = config.definition(name.as_bytes()).and_then(|found| found.place).map(ToString::to_string);
+        // What is removed is missed where it is set, or referred to.
+        let is_missed = match (series::removal(name.as_bytes()), change.removed) {
+            (Some(_), _) => set_at.is_some() && before != after,
+            (None, Some(_)) => set_at.is_none() && is_referenced(config, name),
+            (None, None) => true,
+        };
+        if !is_missed {
+            continue;
+        }
         found.push(VariableChange { name, since, before, after, set_at, concerns: &change.concerns });
     }
     // A changed default of a variable that is set has no effect.
     found.retain(|change| change.set_at.is_none() || change.before.is_none() || change.after.is_none());
     found
+}
+
+/// Tests whether a value that the configuration sets refers to a macro.
+fn is_referenced(config: &Config, name: &str) -> bool {
+    let is_it = |text: &[u8]| {
+        let end = text.get(name.len()).copied();
+        text.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name.as_bytes()))
+            && matches!(end, Some(b')' | b':'))
+    };
+    config.definitions().any(|found| memchr::memmem::find_iter(found.raw, b"$(").any(|at| is_it(&found.raw[at + 2..])))
 }
 
 /// The changes of the negotiator between two series.
@@ -428,6 +450,30 @@ mod tests {
         assert!(variables(&config, [Series::new(25, 13), Series::new(25, 14)]).is_empty());
     }
 
+    /// A variable that is set, a macro that is referred to, and others that are neither.
+    #[test]
+    fn removed_variables_are_reported_where_they_are_missed() {
+        let text =
+            b"STARTD_SENDS_ALIVES = true\nGRIDMAP = /etc/map\nSTART = $(cpubusy) == false\nMachineBusy = $(CPUIDLES)\n";
+        let config = Config::parse("c", text).unwrap();
+        let of = |from: &str, to: &str| -> Vec<_> {
+            let found = variables(&config, versions(from, to).map(Semantics::series)).into_iter();
+            let shown =
+                found.filter(|change| series::removal(change.name.as_bytes()).is_some() || change.name == "CPUBusy");
+            shown.map(|change| (change.name, change.since, change.before, change.after)).collect()
+        };
+        let busy = Some("($(NonCondorLoadAvg) >= $(HighLoad))");
+        let expected = [
+            ("GRIDMAP", "10.2.0".to_owned(), Some(""), None),
+            ("CPUBusy", "10.4.0".to_owned(), busy, None),
+            ("STARTD_SENDS_ALIVES", "25.4.0".to_owned(), Some("peer"), None),
+        ];
+        assert_eq!(of("10.0", "25.14"), expected);
+        assert_eq!(of("24.0", "25.14"), expected[2..]);
+        assert_eq!(of("25.14", "24.0"), [("STARTD_SENDS_ALIVES", "25.4.0".to_owned(), None, Some("peer"))]);
+        assert_eq!(of("25.4", "25.14"), []);
+    }
+
     /// The readings follow from `docs/reference/versions.md` 2.1, 2.5 and 2.11.
     #[test]
     fn expressions_of_transforms_and_routes_are_compared() {
@@ -493,8 +539,10 @@ mod tests {
     /// All pairs of series: a variable is reported if and only if its default differs.
     #[test]
     fn every_default_that_differs_is_reported_and_no_other() {
-        let names: BTreeSet<&str> =
-            series::changes().iter().filter(|change| !change.entry_only).map(|change| change.name).collect();
+        let is_removed = |name: &str| series::removal(name.as_bytes()).is_some();
+        let is_shown =
+            |change: &&DefaultChange| !(change.entry_only || change.removed.is_some() || is_removed(change.name));
+        let names: BTreeSet<&str> = series::changes().iter().filter(is_shown).map(|change| change.name).collect();
         let all: Vec<Series> = [10, 23, 24, 25]
             .into_iter()
             .flat_map(|major| (0..15).map(move |minor| (major, minor)))

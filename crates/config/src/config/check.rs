@@ -546,7 +546,7 @@ mod tests {
             found("HOSTALLOW_WRITE = *\nGSI_DAEMON_CERT = /a"),
             [
                 "warning 1:1+15 HTCondor 25.14.1 does not read `HOSTALLOW_WRITE` [it was replaced by `ALLOW_WRITE`]",
-                "warning 2:1+15 HTCondor 25.14.1 does not read `GSI_DAEMON_CERT` [it was removed in an earlier version: remove the line]"
+                "warning 2:1+15 HTCondor 25.14.1 does not read `GSI_DAEMON_CERT` [it was removed in HTCondor 10.2.0: remove the line]"
             ]
         );
         assert_eq!(found("GSI_DAEMON_CERT = /a\nA = $(GSI_DAEMON_CERT)"), [""; 0]);

@@ -1,4 +1,4 @@
-//! Defaults of earlier versions of HTCondor, as far as they concern a negotiation cycle.
+//! Defaults of earlier versions of HTCondor, as far as they concern a negotiation cycle, and variables that were removed.
 //!
 //! In: a series. Out: the changes of the table of defaults since then (`docs/reference/versions.md` 6).
 
@@ -65,6 +65,15 @@ impl ChangedReleases {
     }
 }
 
+/// A name that a version does not have any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemovedName {
+    /// A variable, which has had no effect since.
+    Variable,
+    /// A macro, to which other variables referred.
+    Macro,
+}
+
 /// A change of the default of a variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultChange {
@@ -78,8 +87,8 @@ pub struct DefaultChange {
     pub new: Option<&'static str>,
     /// True if the defaults are in HTCondor's code, not in its table of defaults.
     pub in_code: bool,
-    /// True if the variable has had no effect since.
-    pub gone: bool,
+    /// The kind of name that the change removed, if it did.
+    pub removed: Option<RemovedName>,
     /// True if only the entry in the table of defaults is new: daemons read the variable before.
     pub entry_only: bool,
     /// The subject of the variable.
@@ -87,9 +96,18 @@ pub struct DefaultChange {
 }
 
 impl DefaultChange {
+    /// Tests whether the variable has had no effect since.
+    pub fn is_removal(&self) -> bool {
+        self.removed == Some(RemovedName::Variable)
+    }
+
     /// Tests whether a series certainly does not have the variable.
     pub fn is_missing_in(&self, series: Series) -> bool {
-        self.old.is_none() && !self.entry_only && !self.releases.is_in(series) && !self.releases.is_unknown_in(series)
+        self.old.is_none()
+            && !self.is_removal()
+            && !self.entry_only
+            && !self.releases.is_in(series)
+            && !self.releases.is_unknown_in(series)
     }
 }
 
@@ -98,8 +116,14 @@ static CHANGES: LazyLock<Vec<DefaultChange>> = LazyLock::new(|| {
         let releases = ChangedReleases::read(record.get("since")?, &record)?;
         let (old, new) = (record.get("old"), record.get("new"));
         let has = |field| record.get(field).is_some();
-        let (in_code, gone, entry_only) = (has("code"), has("gone"), has("entry"));
-        Some(DefaultChange { name: record.name, releases, old, new, in_code, gone, entry_only, concerns: record.about })
+        let (in_code, entry_only) = (has("code"), has("entry"));
+        let removed = match (has("gone"), has("macro")) {
+            (true, _) => Some(RemovedName::Variable),
+            (_, true) => Some(RemovedName::Macro),
+            _ => None,
+        };
+        let (name, concerns) = (record.name, record.about);
+        Some(DefaultChange { name, releases, old, new, in_code, removed, entry_only, concerns })
     });
     changes.collect()
 });
@@ -119,7 +143,7 @@ pub fn change(series: Series, name: &[u8]) -> Option<&'static DefaultChange> {
 
 /// The change after which a variable has no effect any more, if there is one.
 pub fn removal(name: &[u8]) -> Option<&'static DefaultChange> {
-    changes().iter().find(|change| change.gone && change.name.as_bytes().eq_ignore_ascii_case(name))
+    changes().iter().find(|change| change.is_removal() && change.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
 /// The default of a variable in a series; `None` if the variable does not exist there, or has no default.
@@ -153,15 +177,31 @@ mod tests {
 
     #[test]
     fn every_change_is_read_and_changes_the_default() {
-        assert_eq!(changes().len(), 18);
+        assert_eq!(changes().len(), 66);
         for change in changes() {
             assert!(!change.concerns.is_empty(), "{}", change.name);
-            assert_ne!(
-                change.old,
-                default_in(change.releases.since, change.name).filter(|_| !change.gone),
-                "{}",
-                change.name
-            );
+            let now = default_in(change.releases.since, change.name);
+            assert!(change.old != now || change.is_removal(), "{}", change.name);
+            assert!(now.is_none() || change.removed.is_none(), "{}", change.name);
         }
+    }
+
+    /// The keys of `htcondor.param` in 10.0.9, 10.9.0, 23.0.28, 23.10.29, 24.0.20, 25.10.1 and 25.11.0.
+    #[test]
+    fn removed_variables_have_their_defaults_until_they_were_removed() {
+        let has = |name: &str, (major, minor): (u16, u16)| default_in(Series::new(major, minor), name);
+        for (name, last, first, default) in [
+            ("IGNORE_LEAF_OOM", (10, 0), (10, 9), "true"),
+            ("CPUBusy", (10, 0), (10, 9), "($(NonCondorLoadAvg) >= $(HighLoad))"),
+            ("THINPOOL_EXTRA_SIZE_MB", (23, 0), (23, 10), "2000"),
+            ("COLLECTOR_REPEAT_STARTD_ADS", (23, 10), (24, 0), "0"),
+            ("STARTD_SENDS_ALIVES", (25, 0), (25, 10), "peer"),
+            ("SEC_INVALIDATE_SESSIONS_VIA_TCP", (25, 10), (25, 11), "true"),
+        ] {
+            assert_eq!((has(name, last), has(name, first)), (Some(default), None), "{name}");
+        }
+        // Variables without a default.
+        let removed = removal(b"gridmap").unwrap();
+        assert!(!removed.releases.is_in(Series::new(10, 0)) && !removed.is_missing_in(Series::new(10, 0)));
     }
 }
