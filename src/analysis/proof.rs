@@ -44,7 +44,8 @@ pub enum PairAnswer {
 /// Searches a pair of ads for which all of some conditions hold and none of some others, by [`Scope::holds`].
 ///
 /// Both are in the version of the settings, in which the conditions were parsed. Attributes can have any value, numbers up to 2^53;
-/// those that change their value within one evaluation are outside the promise, as for [`Analysis`]. The search is limited by a number of steps, so the answer does not depend on the machine.
+/// those that change their value within one evaluation are outside the promise, as for [`Analysis`]. The search is limited by a number
+/// of steps, so the answer does not depend on the machine.
 ///
 /// ```
 /// use classmate::internal::analysis::proof::{PairAnswer, find_pair};

@@ -4,6 +4,7 @@
 //! In: an expression and an ad. Out: a value, or a residual expression in which known attributes are constants and
 //! constants of one chain of operators are folded into one. The residue grows in a flat arena; chains of operators
 //! are walked in a loop, and other nesting is limited, so nothing overflows the stack.
+//! One file, because each node is flattened in terms of the others, and half of the lines are tests.
 
 use std::sync::Arc;
 

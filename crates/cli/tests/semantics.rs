@@ -110,7 +110,7 @@ fn classmate(folder: &Path, arguments: &[&str]) -> Output {
     running.wait_with_output().unwrap()
 }
 
-/// What a command says, and its exit status.
+/// The output of a command, and its exit status.
 fn said(folder: &Path, arguments: &[&str]) -> String {
     let output = classmate(folder, arguments);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -227,7 +227,8 @@ fn an_experiment_keeps_the_versions_of_its_runs_apart() {
     };
     // The cores of the pool: int("3K") + 1.
     assert_eq!((completed("old"), completed("new")), ("3073".to_owned(), "4".to_owned()));
-    run(&["--submit", "--semantics", "24.0"]);
-    let submit = std::fs::read_to_string(folder.path().join("both/experiment.sub")).unwrap_or_default();
-    assert!(submit.is_empty() || submit.contains("--semantics=24.0 --run $(run)"), "{submit}");
+    let folder = self::folder();
+    said(folder.path(), &["experiment", "experiment.toml", "--output", "both", "--submit", "--semantics", "24.0"]);
+    let submit = std::fs::read_to_string(folder.path().join("both/experiment.sub")).unwrap();
+    assert!(submit.contains("--semantics=24.0 --run $(run)"), "{submit}");
 }

@@ -280,7 +280,8 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         }
         let text = line[equals + 1..].trim_ascii();
         // Amounts with units, and macros, are no expressions yet.
-        if text.contains(&b'$') || parse_expr(text, &own.options()).is_err() {
+        let amount = is_amount(&String::from_utf8_lossy(text));
+        if amount || text.contains(&b'$') || parse_expr(text, &own.options()).is_err() {
             return Vec::new();
         }
         Role::default()

@@ -12,48 +12,89 @@ use classmate::{Name, ParseOptions, Semantics};
 /// An attribute, and the place of its value.
 pub(super) type WrittenAttribute = (Name, Range<usize>);
 
-/// The attributes of each ad; those behind a word that no version knows are left out.
+/// The attributes of each ad, in the order of their places. An attribute with a word that no version knows goes on to the next
+/// semicolon or bracket.
 pub(super) fn entries(text: &[u8]) -> Vec<Vec<WrittenAttribute>> {
-    // What the oldest version does not read as one word, it reads as several.
-    let options = ParseOptions { quoting: Quoting::New, semantics: Semantics::of(OLDEST), ..ParseOptions::default() };
-    let (mut ads, mut ad): (Vec<Vec<WrittenAttribute>>, Vec<WrittenAttribute>) = (Vec::new(), Vec::new());
-    let (mut depth, mut name, mut value): (u32, Option<Name>, Option<Range<usize>>) = (0, None, None);
-    for (start, token, end) in Lexer::new(text, &options).map_while(Result::ok) {
-        match (&token, depth) {
-            // Ads may be in a list.
-            (Token::Mark(Mark::OpenBrace | Mark::CloseBrace | Mark::Comma), 0) => continue,
-            (Token::Mark(Mark::OpenBracket), 0) => {
-                depth = 1;
-                continue;
-            }
-            (_, 0) => break,
-            (Token::Mark(Mark::Semicolon), 1) => {
-                ad.extend(name.take().zip(value.take()));
-                continue;
-            }
-            (Token::Mark(Mark::CloseBracket), 1) => {
-                ad.extend(name.take().zip(value.take()));
-                ads.push(std::mem::take(&mut ad));
-                depth = 0;
-                continue;
-            }
-            (Token::Mark(Mark::OpenBracket | Mark::OpenBrace | Mark::OpenParen), _) => depth += 1,
-            (Token::Mark(Mark::CloseBracket | Mark::CloseBrace | Mark::CloseParen), _) => depth -= 1,
-            (Token::Name(word), 1) if name.is_none() => {
-                name = Some(*word);
-                continue;
-            }
-            (Token::Mark(Mark::Assign), 1) if value.is_none() => {
-                value = Some(end..end);
-                continue;
-            }
-            _ => {}
+    let mut found = WrittenAds::default();
+    let mut from = 0;
+    while let Some(unread) = found.read(text, from) {
+        // The semicolon or the bracket is read next; between ads, the beginning of one.
+        let rest = &text[unread..];
+        let end = if found.depth == 0 { memchr::memchr(b'[', rest) } else { memchr::memchr2(b';', b']', rest) };
+        let end = end.map_or(text.len(), |end| unread + end);
+        found.extend(unread..end);
+        found.depth = found.depth.min(1);
+        from = end.max(from + 1);
+    }
+    found.end_ad();
+    found.ads
+}
+
+/// The ads that were read so far, and the one that is being read.
+#[derive(Default)]
+struct WrittenAds {
+    ads: Vec<Vec<WrittenAttribute>>,
+    ad: Vec<WrittenAttribute>,
+    /// Number of open brackets, braces and parentheses.
+    depth: u32,
+    name: Option<Name>,
+    value: Option<Range<usize>>,
+}
+
+impl WrittenAds {
+    /// Reads words from a place on, up to the end, or up to a word that no version knows: its place.
+    fn read(&mut self, text: &[u8], from: usize) -> Option<usize> {
+        // What the oldest version does not read as one word, it reads as several.
+        let options = ParseOptions { quoting: Quoting::New, semantics: Semantics::of(OLDEST), ..ParseOptions::default() };
+        let mut end = from;
+        for word in Lexer::new(&text[from..], &options) {
+            let Ok((start, token, next)) = word else {
+                let blanks = text[end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                return Some(end + blanks).filter(|place| *place < text.len());
+            };
+            end = from + next;
+            self.word(&token, from + start..end);
         }
-        if let Some(value) = &mut value {
-            *value = if value.start == value.end { start..end } else { value.start..end };
+        // A NUL ends what the lexer reads.
+        memchr::memchr(0, &text[end..]).map(|nul| end + nul)
+    }
+
+    fn word(&mut self, token: &Token, place: Range<usize>) {
+        match (token, self.depth) {
+            (Token::Mark(Mark::OpenBracket), 0) => self.depth = 1,
+            // Ads may be in a list; what else is between them is no ad.
+            (_, 0) => {}
+            (Token::Mark(Mark::Semicolon), 1) => self.ad.extend(self.name.take().zip(self.value.take())),
+            (Token::Mark(Mark::CloseBracket), 1) => {
+                self.end_ad();
+                self.depth = 0;
+            }
+            (Token::Name(word), 1) if self.name.is_none() => self.name = Some(*word),
+            (Token::Mark(Mark::Assign), 1) if self.value.is_none() => self.value = Some(place.end..place.end),
+            (token, _) => {
+                match token {
+                    Token::Mark(Mark::OpenBracket | Mark::OpenBrace | Mark::OpenParen) => self.depth += 1,
+                    Token::Mark(Mark::CloseBracket | Mark::CloseBrace | Mark::CloseParen) => self.depth -= 1,
+                    _ => {}
+                }
+                self.extend(place);
+            }
         }
     }
-    ads
+
+    /// Makes a place a part of the value that is being read.
+    fn extend(&mut self, place: Range<usize>) {
+        if let Some(value) = &mut self.value {
+            *value = if value.start == value.end { place } else { value.start..place.end };
+        }
+    }
+
+    fn end_ad(&mut self) {
+        self.ad.extend(self.name.take().zip(self.value.take()));
+        if self.depth > 0 {
+            self.ads.push(std::mem::take(&mut self.ad));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -74,7 +115,20 @@ mod tests {
             [vec!["a: 10K", "b: {1, [c = 2; d = 3]}", "e f: (x ?: 1) != 2"], vec!["A: \"]; b = 1\""]]
         );
         assert_eq!(shown("[a = 1;; b = ; c = 2;]"), [["a: 1", "b: ", "c: 2"]]);
-        assert_eq!(shown("[a = 1"), Vec::<Vec<String>>::new());
+        assert_eq!(shown("[a = 1"), [["a: 1"]]);
         assert_eq!(shown("a = 1"), Vec::<Vec<String>>::new());
+    }
+
+    #[test]
+    fn a_word_that_no_version_knows_ends_with_its_attribute() {
+        assert_eq!(shown("[a = 1]\n[b = 2; c = (3 + `; d = 4]\n[e = 5]"), [
+            vec!["a: 1"],
+            vec!["b: 2", "c: (3 + `", "d: 4"],
+            vec!["e: 5"]
+        ]);
+        assert_eq!(shown("[a = `]\n[b = 1]"), [["a: `"], ["b: 1"]]);
+        assert_eq!(shown("[a = 1; b = \"x\n; c = 2]\n[d = 3]").last(), Some(&vec!["d: 3".to_owned()]));
+        assert_eq!(shown("[a = `"), [["a: `"]]);
+        assert_eq!(shown("`[a = 1]"), [["a: 1"]]);
     }
 }

@@ -170,11 +170,13 @@ impl AdComparison<'_> {
     /// Ads in new syntax, attribute by attribute: one version may refuse some.
     fn new_syntax(&mut self, text: &[u8]) {
         let options = [self.options(0, Quoting::New), self.options(1, Quoting::New)];
+        let (mut number, mut counted) = (1, 0);
         for attributes in entries(text) {
             let mut ads = [ClassAd::new(), ClassAd::new()];
             let mut lines: Vec<AdLine> = Vec::new();
             for (name, place) in attributes {
-                let line = memchr::memchr_iter(b'\n', &text[..place.start]).count() as u64 + 1;
+                number += memchr::memchr_iter(b'\n', &text[counted..place.start]).count() as u64;
+                counted = place.start;
                 let value = &text[place];
                 for (ad, options) in ads.iter_mut().zip(&options) {
                     if let Ok(expr) = parse_expr(value, options) {
@@ -182,7 +184,7 @@ impl AdComparison<'_> {
                     }
                 }
                 if !is_plain(value) {
-                    lines.push((name, value.to_vec(), Some(line)));
+                    lines.push((name, value.to_vec(), Some(number)));
                 }
             }
             self.ad(&lines, [&ads[0], &ads[1]], Quoting::New);

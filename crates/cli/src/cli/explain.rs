@@ -231,13 +231,13 @@ fn subject(snapshot: &Snapshot, wanted: &str, streams: Streams) -> Result<Explai
         Some(number) => {
             let whole = if number.contains('.') { number.to_owned() } else { format!("{number}.0") };
             let found = find(snapshot, |job, _| job.id.to_string() == whole);
-            if let Some((job, ad)) = &found
-                && let Some((_, other)) = find(snapshot, |one, another| one.id == job.id && !std::ptr::eq(*ad, another))
+            if let Some((job, _)) = &found
+                && let Some((_, other)) = find(snapshot, |one, _| one.id == job.id && one.schedd != job.schedd)
                 && let Some(name) = other.eval_string("GlobalJobId")
             {
                 let place = job.schedd.as_ref().map_or_else(|| "an unknown one".to_owned(), |name| format!("`{name}`"));
                 complain(&format!(
-                    "note: several access points have a job {whole}; this is that of {place}; name another one: \
+                    "note: several access points have a job {whole}; this explains the one of {place}; for another: \
                      --job 'GlobalJobId == \"{name}\"'"
                 ));
             }

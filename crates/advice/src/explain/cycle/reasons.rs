@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashMap;
 use indexmap::IndexMap;
 use serde::Serialize;
 
@@ -92,12 +93,19 @@ pub fn survey<'s>(
     let pool = PoolFacts::new(&prepared);
     let domain = pool.rules.knobs.accountant.domain.as_deref();
     let (mut idle, mut matched) = (0, 0);
+    // Jobs whose access point is not known may have the same ID.
+    let mut matches: HashMap<(String, Option<Vec<u8>>, JobId), usize> = HashMap::new();
+    for made in &record.outcome.matches {
+        *matches.entry((made.submitter.clone(), made.schedd.as_deref().map(<[u8]>::to_vec), made.job)).or_default() += 1;
+    }
     let mut equal: IndexMap<(String, Result<u32, JobId>), EqualJobs<'s>> = IndexMap::new();
     let jobs = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &pool.settings));
     for job in jobs.filter(|job| job.activity == Activity::Idle && wanted(job)) {
         idle += 1;
         let (submitter, id) = (job.submitter.to_string(), (job.schedd.as_deref(), job.id));
-        if record.matched(&submitter, id).is_some() {
+        let of_job = (submitter.clone(), id.0.map(<[u8]>::to_vec), id.1);
+        if let Some(left) = matches.get_mut(&of_job).filter(|left| **left > 0) {
+            *left -= 1;
             matched += 1;
             continue;
         }
@@ -192,7 +200,7 @@ mod tests {
         let found = survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
         assert_eq!((outcome.matches.len(), found.idle, found.matched), (1, 2, 1));
         assert_eq!(found.causes.iter().map(|cause| cause.jobs).sum::<usize>(), 1);
-        // One of them matches no slot: it is this one that waits, and this one whose rejection is told.
+        // One of them matches no slot: it is this one that waits, and its rejection is the one that is named.
         let jobs = vec![job("s1", "TARGET.Cpus > 4"), job("s2", "true")];
         let snapshot = Snapshot { jobs, ..snapshot };
         let (outcome, queue) = ran(&snapshot).unwrap();

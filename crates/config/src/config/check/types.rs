@@ -69,7 +69,9 @@ fn kind(upper: &str) -> Option<KnobKind> {
         return Some(whole(Some("0..")));
     }
     if words::is_of_cron(upper) && upper.ends_with("_JOB_LOAD") {
-        return Some(KnobKind::Real(0.0, 100.0));
+        // As `cron_job_mgr.cpp` and `cron_job_params.cpp` of HTCondor read the load of all jobs, and of one.
+        let of_all = upper.ends_with("_MAX_JOB_LOAD");
+        return Some(if of_all { KnobKind::Real(0.01, 1000.0) } else { KnobKind::Real(0.0, 100.0) });
     }
     let warns = upper.starts_with("SUBMIT_REQUIREMENT_") && upper.ends_with("_IS_WARNING");
     if warns || names("boolean variables").any(|name| name == upper) {
