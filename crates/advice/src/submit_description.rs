@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::submit::queue::{ItemList, QueueStatement};
-use crate::submit::statements::{fault, folded, lines_after, queue_arguments, statements};
+use crate::submit::statements::{block_end, fault, folded, lines_after, queue_arguments, statements};
 use crate::submit::{QueueItems, add_statement};
 use classmate::Semantics;
 use classmate_config::{Config, ConfigError, Context, Diagnostic, Location};
@@ -79,8 +79,7 @@ impl SubmitDescription {
                 "endif" => open.saturating_sub(1),
                 _ => open,
             };
-            end =
-                one.split_once("@=").filter(|(name, _)| !name.contains('=')).map(|(_, tag)| format!("@{}", tag.trim()));
+            end = block_end(one);
             let arguments = queue_arguments(one.as_bytes());
             let fault = if arguments.is_none() { fault(one) } else { None };
             if (arguments.is_some() || fault.is_some()) && found.reads(file, &pending, open)? {

@@ -92,3 +92,14 @@ fn mistakes_are_reported_with_their_places() {
     assert!(of("queue x from list.txt").starts_with("a.sub:1:1: cannot read the items of `queue` from `list.txt`"));
     assert!(of("a b c\nqueue").starts_with("a.sub:1:"));
 }
+
+/// `condor_submit -dry-run` 25.14.1 makes `Rank= -LoadAvg * (KFlops >= 10)` and `Args="--epochs=3"` of these.
+#[test]
+fn a_value_of_several_lines_may_look_like_commands() {
+    let text = b"executable = /bin/sleep\n# x @=end\nrank @=end\n-LoadAvg * (KFlops >= 10)\n@end\narguments @=end\n\
+        --epochs=3\n@end\nqueue";
+    let made = jobs("a.sub", text, &SubmitContext::default(), None).unwrap();
+    let text = |name: &str| made[0].get(name).map(|expr| expr.to_string());
+    assert_eq!(text("Rank").as_deref(), Some(" -LoadAvg * (KFlops >= 10)"));
+    assert!(made[0].names().all(|name| !name.display().contains("epochs") && !name.display().contains("LoadAvg")));
+}

@@ -10,7 +10,7 @@ pub(crate) mod statements;
 use std::path::Path;
 
 use queue::{ItemKind, PathKind, QueueStatement};
-use statements::{joined, lines_after, queue_arguments, statements};
+use statements::{block_end, joined, lines_after, queue_arguments, statements};
 
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Location;
@@ -72,8 +72,17 @@ pub fn jobs(
     let mut pending: Vec<u8> = Vec::new();
     let all = statements(text).0;
     let varies = varies(text);
+    // The line that ends a value of several lines.
+    let mut end: Option<String> = None;
     for (at, (number, _, line)) in all.iter().enumerate() {
         let one_line = joined(line);
+        let one = String::from_utf8_lossy(one_line.trim_ascii());
+        if end.is_some() {
+            end = end.filter(|end| *end != one);
+            pending.extend([line, b"\n".as_slice()].concat());
+            continue;
+        }
+        end = block_end(&one);
         let Some(arguments) = queue_arguments(one_line.trim_ascii()) else {
             add_statement(&mut pending, *number, line);
             continue;

@@ -39,7 +39,11 @@ pub(crate) fn is_name(name: &str) -> bool {
     let without_macros = bare.replace("$(", "").replace(')', "");
     let bare = if bare.contains("$(") { without_macros.as_str() } else { bare };
     let odd = |sign: char| !(sign.is_ascii_alphanumeric() || "_./".contains(sign));
-    let invalid = if plus { bare.contains(char::is_whitespace) } else { bare.trim_start_matches('-').contains(odd) };
+    let invalid = if plus {
+        bare.contains(|sign: char| sign.is_whitespace() || sign == ':')
+    } else {
+        bare.trim_start_matches('-').contains(odd)
+    };
     !bare.is_empty() && !invalid && !name.eq_ignore_ascii_case("queue")
 }
 
@@ -48,11 +52,13 @@ pub(crate) fn fault(statement: &str) -> Option<String> {
     let bare = statement.strip_prefix('@').unwrap_or(statement);
     let end = bare.find(|sign: char| !sign.is_ascii_alphabetic()).unwrap_or(bare.len());
     let (word, rest) = (bare[..end].to_ascii_lowercase(), bare[end..].trim_start());
-    let is_word = bare[end..].chars().next().is_none_or(|sign| sign.is_ascii_whitespace() || sign == ':');
-    let words = ["if", "elif", "else", "endif", "include", "use", "warning", "error"];
+    let is_condition = ["if", "elif", "else", "endif"].contains(&&*word);
+    let ends = |sign: char| sign.is_ascii_whitespace() || sign == ':' && !is_condition;
+    let is_word = bare[end..].chars().next().is_none_or(ends);
+    let words = ["include", "use", "warning", "error"];
     if statement.starts_with('#')
         || statement.is_empty()
-        || is_word && words.contains(&&*word) && !rest.starts_with('=')
+        || is_word && (is_condition || words.contains(&&*word)) && !rest.starts_with('=')
     {
         return None;
     }
@@ -62,6 +68,12 @@ pub(crate) fn fault(statement: &str) -> Option<String> {
     let name = statement[..equals].trim_end();
     let name = name.strip_suffix('@').map_or_else(|| appended(name).0, str::trim_end);
     (!is_name(name)).then(|| format!("`{name}` is not a name"))
+}
+
+/// The line that ends the value of several lines that begins with a statement, `NAME @=TAG`.
+pub(crate) fn block_end(statement: &str) -> Option<String> {
+    let (name, tag) = statement.split_once("@=")?;
+    (!name.contains('=') && !name.starts_with('#')).then(|| format!("@{}", tag.trim()))
 }
 
 /// A statement: the number of its first line, the offset of its first byte, and its text.
@@ -147,12 +159,12 @@ mod tests {
     /// Names that `condor_submit` of 25.14.1 takes, and does not take.
     #[test]
     fn names_have_no_blanks_and_no_signs() {
-        for name in ["arguments", "+Tag", "+a:b", "MY.Tag", "a.b", "a/b", "1a", "_", "$(M)y", "-foo", "+MY.a", "++a"] {
+        for name in ["arguments", "+Tag", "+a-b", "MY.Tag", "a.b", "a/b", "1a", "_", "$(M)y", "-foo", "+MY.a", "++a"] {
             assert!(is_name(name), "{name}");
         }
         for name in [
-            "", "a b", "+ Tag", "+a b", "MY. a", "a-b", "a:b", ":a", "a ||", "a |", "@a", "a,b", "(a)", "é", "queue",
-            "$x",
+            "", "a b", "+ Tag", "+a b", "+a:b", "MY. a", "a-b", "a:b", ":a", "a ||", "a |", "@a", "a,b", "(a)", "é",
+            "queue", "$x",
         ] {
             assert!(!is_name(name), "{name}");
         }
@@ -174,7 +186,8 @@ mod tests {
         ] {
             assert_eq!(fault(text), None, "{text}");
         }
-        for text in ["executable : /bin/sleep", "a ||= 1", "a &&= 1", "queue=5", "this is not a command", "x", "end if"]
+        for text in
+            ["executable : /bin/sleep", "a ||= 1", "a &&= 1", "queue=5", "this is not a command", "x", "end if", "if:3"]
         {
             assert!(fault(text).is_some(), "{text}");
         }

@@ -45,7 +45,8 @@ impl WrittenAds {
     /// Reads words from a place on, up to the end, or up to a word that no version knows: its place.
     fn read(&mut self, text: &[u8], from: usize) -> Option<usize> {
         // What the oldest version does not read as one word, it reads as several.
-        let options = ParseOptions { quoting: Quoting::New, semantics: Semantics::of(OLDEST), ..ParseOptions::default() };
+        let options =
+            ParseOptions { quoting: Quoting::New, semantics: Semantics::of(OLDEST), ..ParseOptions::default() };
         let mut end = from;
         for word in Lexer::new(&text[from..], &options) {
             let Ok((start, token, next)) = word else {
@@ -121,11 +122,10 @@ mod tests {
 
     #[test]
     fn a_word_that_no_version_knows_ends_with_its_attribute() {
-        assert_eq!(shown("[a = 1]\n[b = 2; c = (3 + `; d = 4]\n[e = 5]"), [
-            vec!["a: 1"],
-            vec!["b: 2", "c: (3 + `", "d: 4"],
-            vec!["e: 5"]
-        ]);
+        assert_eq!(
+            shown("[a = 1]\n[b = 2; c = (3 + `; d = 4]\n[e = 5]"),
+            [vec!["a: 1"], vec!["b: 2", "c: (3 + `", "d: 4"], vec!["e: 5"]]
+        );
         assert_eq!(shown("[a = `]\n[b = 1]"), [["a: `"], ["b: 1"]]);
         assert_eq!(shown("[a = 1; b = \"x\n; c = 2]\n[d = 3]").last(), Some(&vec!["d: 3".to_owned()]));
         assert_eq!(shown("[a = `"), [["a: `"]]);

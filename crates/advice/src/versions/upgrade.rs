@@ -36,6 +36,9 @@ pub struct PlacedDifference {
     pub line: Option<u64>,
     /// The attribute or variable.
     pub name: String,
+    /// The text in front of the expression, if it is a part of the variable: `SET Memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// Number of ads with this text.
     pub ads: usize,
     /// The difference, of the first of them.
@@ -228,7 +231,7 @@ impl AdComparison<'_> {
             };
             self.places.insert((*name, value.clone()), self.found.len());
             let (file, name) = (self.file.to_owned(), name.to_string());
-            self.found.push(PlacedDifference { file, line: *line, name, ads: 1, difference });
+            self.found.push(PlacedDifference { file, line: *line, name, part: None, ads: 1, difference });
         }
     }
 }
@@ -271,7 +274,7 @@ pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptio
         let (file, line) = definition
             .place
             .map_or((String::new(), None), |place| (place.file.to_string(), Some(u64::from(place.line))));
-        found.push(PlacedDifference { file, line, name: shown, ads: 0, difference });
+        found.push(PlacedDifference { file, line, name: shown, part: None, ads: 0, difference });
     }
     found
 }
@@ -292,11 +295,15 @@ fn of_transform(
 ) -> Vec<PlacedDifference> {
     let is_ad = expanded.starts_with(b"[");
     let text = if is_ad { expanded } else { definition.raw };
-    let places: Vec<Range<usize>> = if is_ad {
-        entries(text).into_iter().flatten().map(|(_, place)| place).collect()
+    let places: Vec<(String, Range<usize>)> = if is_ad {
+        entries(text).into_iter().flatten().map(|(name, place)| (format!("{} =", name.display()), place)).collect()
     } else {
+        let in_front = |place: &Range<usize>| {
+            let start = memchr::memrchr(b'\n', &text[..place.start]).map_or(0, |newline| newline + 1);
+            String::from_utf8_lossy(text[start..place.start].trim_ascii()).into_owned()
+        };
         let expression = |part| match part {
-            TransformPart::Expression { place, .. } => Some(place),
+            TransformPart::Expression { place, .. } => Some((in_front(&place), place)),
             TransformPart::Invalid(_) => None,
         };
         transforms::parts(text).into_iter().filter_map(expression).collect()
@@ -313,7 +320,7 @@ fn of_transform(
         Some(memchr::memchr_iter(b'\n', text.get(..start)?).count() as u64 + 1)
     };
     let mut found = Vec::new();
-    for place in places {
+    for (part, place) in places {
         let value = &text[place.clone()];
         let Some(open) = without_macros(value).filter(|_| !is_plain(value)) else { continue };
         let written = VersionText { text: &open.text, quoting, prefix: false };
@@ -326,7 +333,7 @@ fn of_transform(
         }
         let file = definition.place.map_or_else(String::new, |place| place.file.to_string());
         let name = String::from_utf8_lossy(definition.name).into_owned();
-        found.push(PlacedDifference { file, line: line(&place), name, ads: 0, difference });
+        found.push(PlacedDifference { file, line: line(&place), name, part: Some(part), ads: 0, difference });
     }
     found
 }
@@ -490,6 +497,8 @@ mod tests {
             .iter()
             .map(|one| (one.name.as_str(), one.line, one.difference.text.as_str(), one.difference.rules[0]))
             .collect();
+        let parts: Vec<_> = found.iter().filter_map(|one| one.part.as_deref()).collect();
+        assert_eq!(parts, ["REQUIREMENTS", "SET Memory", "EVALSET Limit", "SET New", "set_A =", "Requirements ="]);
         assert_eq!(
             shown,
             [

@@ -116,7 +116,9 @@ fn write_difference(out: &mut impl Write, one: &PlacedDifference) -> io::Result<
     let [first, second] = &difference.readings;
     let (from, to) = (&first.series, &second.series);
     writeln!(out, "{}{line}: {severity}: this means different things in {from} and {to} ({rules}{ads})", one.file)?;
-    writeln!(out, "    {} = {}", one.name, difference.text)?;
+    let in_front = one.part.clone().unwrap_or_else(|| format!("{} =", one.name));
+    let variable = one.part.as_ref().map_or_else(String::new, |_| format!("{}: ", one.name));
+    writeln!(out, "    {variable}{in_front} {}", difference.text)?;
     let width = from.len().max(to.len());
     let alike = first.expression == second.expression && first.problem == second.problem;
     for VersionReading { series, expression, problem, value } in [first, second] {
@@ -134,7 +136,7 @@ fn write_difference(out: &mut impl Write, one: &PlacedDifference) -> io::Result<
         }
     }
     if let Some(write) = &difference.write {
-        writeln!(out, "    {:width$}  {} = {write}", "write", one.name)?;
+        writeln!(out, "    {:width$}  {in_front} {write}", "write")?;
     }
     writeln!(out)
 }

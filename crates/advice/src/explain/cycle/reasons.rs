@@ -96,7 +96,8 @@ pub fn survey<'s>(
     // Jobs whose access point is not known may have the same ID.
     let mut matches: HashMap<(String, Option<Vec<u8>>, JobId), usize> = HashMap::new();
     for made in &record.outcome.matches {
-        *matches.entry((made.submitter.clone(), made.schedd.as_deref().map(<[u8]>::to_vec), made.job)).or_default() += 1;
+        *matches.entry((made.submitter.clone(), made.schedd.as_deref().map(<[u8]>::to_vec), made.job)).or_default() +=
+            1;
     }
     let mut equal: IndexMap<(String, Result<u32, JobId>), EqualJobs<'s>> = IndexMap::new();
     let jobs = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, domain, &pool.settings));
