@@ -11,8 +11,8 @@ use crate::name::Name;
 use crate::semantics::VersionRule;
 use crate::syntax::expr::{NodeId, Tree};
 use crate::syntax::operator::BinaryOp;
-use crate::value::FrameId;
 use crate::value::logic::Truth;
+use crate::value::{FrameId, Value};
 
 /// Levels that count in versions before 25.13.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,6 +81,14 @@ impl<'a> Evaluator<'a> {
         }
         let limit = self.limit_of_references();
         if self.references >= limit { Err(EvalError::Depth(limit)) } else { Ok(()) }
+    }
+
+    /// As `Evaluator::follow`, deeper than the present limit.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn follow_beyond(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, EvalError> {
+        self.beyond_reference()?;
+        self.follow_found(found, name, at)
     }
 
     /// As [`Evaluator::beyond`], for the arguments of `strcat` and `join`.

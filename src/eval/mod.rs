@@ -488,8 +488,18 @@ impl<'a> Evaluator<'a> {
     fn follow(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, EvalError> {
         // A reference counts as a level even when nothing is left to evaluate.
         if self.depth >= self.deepest {
-            self.beyond_reference()?;
+            return self.follow_beyond(found, name, at);
         }
+        self.follow_found(found, name, at)
+    }
+
+    /// As [`Evaluator::follow`], within the limits.
+    #[expect(
+        clippy::inline_always,
+        reason = "every reference comes here, and the other call is for old versions alone"
+    )]
+    #[inline(always)]
+    pub(super) fn follow_found(&mut self, found: Found<'a>, name: Name, at: FrameId) -> Result<Value, EvalError> {
         match found {
             Found::Value(value) => Ok(value),
             Found::Literal(literal) => Ok(Value::from(literal)),
