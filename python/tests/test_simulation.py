@@ -236,7 +236,7 @@ def test_other_versions(tmp_path):
     (tmp_path / "config").write_text("NEGOTIATOR_INTERVAL = 60\n")
     jobs.write_text(jobs.read_text() + "Requirements = true\n")
     old, new = (cm.Pool.read(tmp_path, semantics=series) for series in ("23.0", None))
-    with pytest.raises(cm.Error, match="found `K`"):
+    with pytest.raises(cm.Error, match="found `2K`"):
         new.advise("a@x >= 50% of pool", run_time="2K")
     assert old.advise("a@x >= 50% of pool", run_time="2K").met
     text = "a = 2K\nb = $EVAL(a)\n"
