@@ -9,7 +9,8 @@ use crate::entropy::Entropy;
 use crate::error::WireError;
 use crate::key::KeyPair;
 
-/// Starts a daemon that gives all clients READ, without sessions, and answers each question with these strings. It ends with the process.
+/// Starts a daemon that gives all clients READ, without sessions, and answers each question with these strings. It ends with the
+/// process.
 pub(crate) fn daemon(answer: impl Fn(&str) -> Vec<String> + Send + 'static) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string().parse().unwrap();

@@ -25,7 +25,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(cron_truth)
     } else if is_access {
         Some(network)
-    } else if ["", "IN_", "OUT_"].iter().any(|start| is_port_bound(upper, start)) {
+    } else if PORTS.contains(&upper) {
         Some(port)
     } else if upper.ends_with("_REGEX") || upper.ends_with("_REGEXP") {
         Some(pattern)
@@ -50,11 +50,6 @@ fn one_of(upper: &str, value: &str, known: &[&str], help: &str) -> Option<Proble
 /// The time between two runs of a cron job.
 fn period(upper: &str, value: &str) -> Option<Problem> {
     let unit = value.trim_start_matches(|sign: char| sign.is_ascii_digit());
-    if unit.starts_with('.') && unit.len() < value.len() {
-        let bytes = &value[..value.len() - unit.len()];
-        let message = format!("`{upper}` is `{value}`: read as {bytes}, as the number has to be whole");
-        return Some((Severity::Warning, message, "write a size as in `1500 Mb`".to_owned()));
-    }
     let known = unit.is_empty() || unit.starts_with(['s', 'm', 'h', 'S', 'M', 'H']);
     let help = "write a number of seconds, or a number with `s`, `m` or `h`, as in `5m`";
     let message = || format!("`{upper}` is `{value}`, so the job never runs");
@@ -125,6 +120,11 @@ fn debug(upper: &str, value: &str) -> Option<Problem> {
 /// The size, or the age, of a log.
 fn log_size(upper: &str, value: &str) -> Option<Problem> {
     let unit = value.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    if unit.len() < value.len() && is_unit_of_fraction(unit) {
+        let bytes = &value[..value.len() - unit.len()];
+        let message = format!("`{upper}` is `{value}`: read as {bytes}, as the number has to be whole");
+        return Some((Severity::Warning, message, "write a size as in `1500 Mb`".to_owned()));
+    }
     let letters = unit.trim_start().to_ascii_lowercase();
     // As `dprintf_parse_log_size` in HTCondor's `dprintf_config.cpp`.
     let minutes_or_megabytes = letters == "m" || letters.starts_with("mb") || letters.starts_with("mi");
@@ -133,6 +133,15 @@ fn log_size(upper: &str, value: &str) -> Option<Problem> {
     let help = "write a size as in `100 Mb`";
     (!known && !value.starts_with('-') && !value.contains(['*', '('])).then(|| {
         (Severity::Error, format!("`{upper}` is `{value}`, and the daemon ends with an error"), help.to_owned())
+    })
+}
+
+/// Returns true if `dprintf_parse_log_size` takes what follows a whole number for its unit although it begins with a point: it looks at
+/// three signs, whatever they are, and at letters after them.
+fn is_unit_of_fraction(unit: &str) -> bool {
+    unit.strip_prefix('.').is_some_and(|rest| {
+        let (mut first, mut letters) = (rest.chars().take(2), rest.chars().skip(2));
+        first.all(|sign| sign != ' ') && letters.all(|sign| sign.is_ascii_alphabetic())
     })
 }
 
@@ -154,10 +163,8 @@ fn cron_truth(upper: &str, value: &str) -> Option<Problem> {
     meant.then(|| (Severity::Error, message(), "write `true`".to_owned()))
 }
 
-/// Returns true for the name of the lowest or the highest port of a range.
-fn is_port_bound(upper: &str, start: &str) -> bool {
-    upper.strip_prefix(start).is_some_and(|rest| matches!(rest, "LOWPORT" | "HIGHPORT"))
-}
+/// The bounds of ranges of ports.
+const PORTS: [&str; 6] = ["LOWPORT", "HIGHPORT", "IN_LOWPORT", "IN_HIGHPORT", "OUT_LOWPORT", "OUT_HIGHPORT"];
 
 /// A bound of a range of ports, as `get_port_range` in HTCondor's `get_port_range.cpp` reads it: of a range with a negative
 /// bound it takes none. `9600-9700` is a difference.
