@@ -75,6 +75,17 @@ impl<'s> Lexer<'s> {
         }
     }
 
+    /// Goes on at a later place of the text, also behind an error. Returns false if the place is not behind the last token, or behind
+    /// the end.
+    pub fn skip_to(&mut self, place: usize) -> bool {
+        let Some(length) = place.checked_sub(self.offset()).filter(|_| place <= self.source.len()) else {
+            return false;
+        };
+        self.scanner.bump(length);
+        (self.after_operand, self.failed) = (false, false);
+        true
+    }
+
     /// The offset behind the last token.
     pub fn offset(&self) -> usize {
         self.scanner.span().end

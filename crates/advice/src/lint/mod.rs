@@ -114,6 +114,11 @@ impl LineIndex {
     pub(crate) fn offset(&self, line: u32, column: u32) -> Option<usize> {
         Some(self.0.get((line as usize).checked_sub(1)?)? + (column as usize).checked_sub(1)?)
     }
+
+    /// The line of an offset, from 1.
+    pub(crate) fn line(&self, offset: usize) -> u64 {
+        self.0.partition_point(|start| *start <= offset) as u64
+    }
 }
 
 #[cfg(test)]

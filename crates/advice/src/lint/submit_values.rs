@@ -216,13 +216,16 @@ pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
         }
         "environment" | "env" => {
             // What single quotes enclose is one value.
-            let is_quoted = |at: usize| value[..at].matches('\'').count() % 2 == 1;
-            let joined = value.match_indices(';').filter(|(at, _)| !is_quoted(*at)).find_map(|(at, _)| {
-                let word = value[at + 1..].split(|sign: char| sign.is_whitespace() || sign == '=').next()?;
-                let is_name =
-                    word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_');
-                let assigns = value[at + 1 + word.len()..].starts_with('=');
-                (is_name && assigns && !word.is_empty()).then_some(word)
+            let mut is_quoted = false;
+            let joined = value.match_indices([';', '\'']).find_map(|(at, sign)| {
+                if sign == "'" || is_quoted {
+                    is_quoted ^= sign == "'";
+                    return None;
+                }
+                let rest = &value[at + 1..];
+                let is_name = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_';
+                let word = &rest[..rest.find(|sign| !is_name(sign))?];
+                (rest[word.len()..].starts_with('=') && !word.is_empty()).then_some(word)
             })?;
             let message = format!("`{joined}` is a part of the value before it: in quotes, only blanks separate");
             Some((message, "write blanks in place of `;`".to_owned()))

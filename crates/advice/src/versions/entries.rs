@@ -15,16 +15,11 @@ pub(super) type WrittenAttribute = (Name, Range<usize>);
 /// The attributes of each ad, in the order of their places. An attribute with a word that no version knows goes on to the next
 /// semicolon or bracket.
 pub(super) fn entries(text: &[u8]) -> Vec<Vec<WrittenAttribute>> {
-    let mut found = WrittenAds::default();
-    let mut from = 0;
-    while let Some(unread) = found.read(text, from) {
-        // The semicolon or the bracket is read next; between ads, the beginning of one.
-        let rest = &text[unread..];
-        let end = if found.depth == 0 { memchr::memchr(b'[', rest) } else { memchr::memchr2(b';', b']', rest) };
-        let end = end.map_or(text.len(), |end| unread + end);
-        found.extend(unread..end);
-        found.depth = found.depth.min(1);
-        from = end.max(from + 1);
+    // What the oldest version does not read as one word, it reads as several.
+    let options = ParseOptions { quoting: Quoting::New, semantics: Semantics::of(OLDEST), ..ParseOptions::default() };
+    let (mut found, mut from) = (WrittenAds::default(), 0);
+    while from < text.len() {
+        from = found.read(text, from, &options);
     }
     found.end_ad();
     found.ads
@@ -42,22 +37,37 @@ struct WrittenAds {
 }
 
 impl WrittenAds {
-    /// Reads words from a place on, up to the end, or up to a word that no version knows: its place.
-    fn read(&mut self, text: &[u8], from: usize) -> Option<usize> {
-        // What the oldest version does not read as one word, it reads as several.
-        let options =
-            ParseOptions { quoting: Quoting::New, semantics: Semantics::of(OLDEST), ..ParseOptions::default() };
+    /// Reads words from a place on, and returns the place of what is not read.
+    fn read(&mut self, text: &[u8], from: usize, options: &ParseOptions) -> usize {
+        let mut lexer = Lexer::new(&text[from..], options);
         let mut end = from;
-        for word in Lexer::new(&text[from..], &options) {
-            let Ok((start, token, next)) = word else {
-                let blanks = text[end..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-                return Some(end + blanks).filter(|place| *place < text.len());
-            };
-            end = from + next;
-            self.word(&token, from + start..end);
+        loop {
+            match lexer.next() {
+                Some(Ok((start, token, next))) => {
+                    end = from + next;
+                    self.word(&token, from + start..end);
+                }
+                Some(Err(error)) => {
+                    end = self.skip(text, from + error.span.start as usize);
+                    if !lexer.skip_to(end - from) {
+                        return end;
+                    }
+                }
+                // A NUL ends what the lexer reads.
+                None => return memchr::memchr(0, &text[end..]).map_or(text.len(), |nul| self.skip(text, end + nul)),
+            }
         }
-        // A NUL ends what the lexer reads.
-        memchr::memchr(0, &text[end..]).map(|nul| end + nul)
+    }
+
+    /// Leaves out words from one on that no version knows, up to a semicolon or a bracket, or between ads the beginning of one, and
+    /// returns the place of that.
+    fn skip(&mut self, text: &[u8], unread: usize) -> usize {
+        let rest = &text[unread + 1..];
+        let end = if self.depth == 0 { memchr::memchr(b'[', rest) } else { memchr::memchr2(b';', b']', rest) };
+        let end = end.map_or(text.len(), |end| unread + 1 + end);
+        self.extend(unread..end);
+        self.depth = self.depth.min(1);
+        end
     }
 
     fn word(&mut self, token: &Token, place: Range<usize>) {

@@ -314,11 +314,7 @@ fn of_transform(
         .and_then(|place| config.sources().iter().rfind(|source| *source.name == *place.file))
         .map(|source| (source, LineIndex::of(&source.text)));
     let map = SourceMap::new(config, source.as_ref(), definition, text);
-    let line = |place: &Range<usize>| {
-        let start = map.in_file(place.clone()).start;
-        let text = &source.as_ref()?.0.text;
-        Some(memchr::memchr_iter(b'\n', text.get(..start)?).count() as u64 + 1)
-    };
+    let line = |place: &Range<usize>| Some(source.as_ref()?.1.line(map.in_file(place.clone()).start));
     let mut found = Vec::new();
     for (part, place) in places {
         let value = &text[place.clone()];
