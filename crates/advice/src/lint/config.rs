@@ -508,6 +508,7 @@ impl<'c> Linter<'c> {
                 continue;
             }
             let Some(place) = definition.value_place() else { continue };
+            let last_end = memchr::memrchr(b')', raw).unwrap_or_default();
             for at in memchr::memchr_iter(b'$', raw) {
                 let word =
                     |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -517,7 +518,7 @@ impl<'c> Linter<'c> {
                 let end = open + 1 + word(inner);
                 let shown = String::from_utf8_lossy(&raw[at..end]).into_owned();
                 let (message, help) = match raw[open] {
-                    b'(' if end > open + 1 && memchr::memchr(b')', inner).is_none() => {
+                    b'(' if end > open + 1 && last_end < open => {
                         (format!("`{shown}` has no `)`, so it is not a macro"), "add the `)`".to_owned())
                     }
                     // Other names are for a shell.
@@ -763,7 +764,7 @@ impl<'c> Linter<'c> {
             && low > high
         {
             let message = format!("`LOWPORT` {low} is more than `HIGHPORT` {high}");
-            self.conflict("LOWPORT", message, "there are no ports in the range, so daemons cannot start");
+            self.conflict("LOWPORT", message, "daemons ignore such a range, and take any port");
         }
         if !boolean("USE_RESOURCE_REQUEST_COUNTS", true)
             && integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE").is_some_and(|size| size > 1)
