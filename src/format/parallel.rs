@@ -111,8 +111,16 @@ impl<R: Read> Cutter<R> {
 
 /// The start of the line after the last blank line, looking from the end no further back than `from`.
 fn last_blank_line(text: &[u8], from: usize) -> Option<usize> {
-    let ends = |end: &[u8]| memchr::memmem::rfind(&text[from..], end).map(|at| from + at + end.len());
-    ends(b"\n\n").max(ends(b"\n\r\n"))
+    // From line to line: a search for each kind of blank line would go through the whole text for the kind that is not there.
+    let mut text = &text[from..];
+    while let Some(end) = memchr::memrchr(b'\n', text) {
+        let line = text[..end].strip_suffix(b"\r").unwrap_or(&text[..end]);
+        if line.ends_with(b"\n") {
+            return Some(from + end + 1);
+        }
+        text = &text[..end];
+    }
+    None
 }
 
 /// The start of the line after the last one of nothing but white space.
@@ -242,6 +250,24 @@ mod tests {
         }
         assert!(text.len() > 3 * CHUNK);
         same(&text);
+    }
+
+    #[test]
+    fn the_last_blank_line_ends_in_either_way() {
+        let cases: [(&[u8], usize, Option<usize>); 8] = [
+            (b"", 0, None),
+            (b"a\nb\n", 0, None),
+            (b"a\n\nb\n", 0, Some(3)),
+            (b"a\n\nb\r\n\r\nc", 0, Some(8)),
+            (b"a\n\r\nb\n\nc\n", 0, Some(7)),
+            // The line end in front of a blank line counts as part of it.
+            (b"a\n\nb", 1, Some(3)),
+            (b"a\n\nb", 2, None),
+            (b"\n\r\r\n\r\n", 0, Some(6)),
+        ];
+        for (text, from, expected) in cases {
+            assert_eq!(last_blank_line(text, from), expected, "{}", text.escape_ascii());
+        }
     }
 
     #[test]
