@@ -44,8 +44,8 @@ impl PoolChange {
     }
 }
 
-/// The changes in a time, epoch seconds. `taken`: true for slots that the cycle matched, for a submitter if one is named; `displaced`: where it
-/// preempted a job.
+/// The changes in a time, epoch seconds. `taken`: true for slots that the cycle matched, for a submitter if one is named; `displaced`: true for
+/// slots of which it preempted the job.
 pub fn changes(
     before: &Snapshot,
     after: &Snapshot,
@@ -54,7 +54,7 @@ pub fn changes(
     displaced: impl Fn(&str) -> bool,
 ) -> Vec<PoolChange> {
     let reader = ChangeReader { settings: EvalOptions::default(), from: from - SKEW, until: until + SKEW };
-    let mut changes = reader.of_jobs(before, after);
+    let mut changes = reader.of_jobs(before, after, &displaced);
     changes.extend(reader.of_slots(before, after, taken));
     changes.extend(reader.of_claims(before, after, displaced));
     changes.extend(reader.of_submitters(before, after));
@@ -99,7 +99,7 @@ impl ChangeReader {
         ads.iter().filter_map(|ad| Some((self.text(ad, name)?, ad))).collect()
     }
 
-    fn of_jobs(&self, before: &Snapshot, after: &Snapshot) -> Vec<PoolChange> {
+    fn of_jobs(&self, before: &Snapshot, after: &Snapshot, displaced: impl Fn(&str) -> bool) -> Vec<PoolChange> {
         let (old, new) = (self.named(&before.jobs, "GlobalJobId"), self.named(&after.jobs, "GlobalJobId"));
         let mut changes = Vec::new();
         let mut add = |ad: &ClassAd, what: &str| {
@@ -117,6 +117,7 @@ impl ChangeReader {
                 }
                 Some(earlier) if status(ad) != status(earlier) && self.is_between(ad, "EnteredCurrentStatus") => {
                     match status(ad) {
+                        Some(IDLE) if self.host(earlier).is_some_and(|host| displaced(&host)) => {}
                         Some(IDLE) => add(ad, "became idle"),
                         Some(RUNNING) => {}
                         _ => add(ad, "was held or removed"),
@@ -195,7 +196,7 @@ impl ChangeReader {
                 let changed = self.facts(later).integer("EnteredCurrentStatus");
                 self.host(later).is_none_or(|now| now != host) && changed.is_none_or(|time| time <= self.until)
             });
-            if is_gone && !displaced(&slot) {
+            if is_gone && !displaced(&host) {
                 let [cluster, process] = ["ClusterId", "ProcId"].map(|name| self.facts(ad).integer(name).unwrap_or(0));
                 let text = format!("job {cluster}.{process} stopped running on {host}");
                 changes.push(PoolChange { cluster: None, slot: Some(slot), submitter: None, text });

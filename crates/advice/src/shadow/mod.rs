@@ -246,12 +246,13 @@ impl<'a> Rest<'a> {
     fn new(watched: &'a WatchedCycle<'a>, predicted: usize, is_needed: bool) -> Self {
         let after = watched.after.filter(|_| is_needed);
         let (from, until) = (watched.read, watched.published.started);
-        let made = |slot: &str, is_it: &dyn Fn(&RecordedMatch) -> bool| {
-            watched.record.matches.iter().any(|made| partitionable(&made.slot) == slot && is_it(made))
+        let made = |is_it: &dyn Fn(&RecordedMatch) -> bool| watched.record.matches.iter().any(is_it);
+        let taken = |slot: &str, by: Option<&str>| {
+            made(&|made| partitionable(&made.slot) == slot && by.is_none_or(|submitter| made.submitter == submitter))
         };
-        let taken =
-            |slot: &str, by: Option<&str>| made(slot, &|made| by.is_none_or(|submitter| made.submitter == submitter));
-        let displaced = |slot: &str| made(slot, &|made| made.displaces);
+        // A match of the partitionable slot may preempt the jobs of several dynamic ones.
+        let displaced =
+            |host: &str| made(&|made| made.displaces && (made.slot == host || made.slot == partitionable(host)));
         let found = |after| changes(watched.before, after, (from, until), taken, displaced);
         Rest {
             watched,

@@ -137,9 +137,32 @@ fn a_job_that_stopped_is_the_cause_of_a_match_of_its_slot() {
     let mut record = made(&[(1, "slot1@m"), (2, "slot2@m")]);
     let found = causes(&before, &after, &record, ActualSource::Log);
     assert_eq!(found, [DifferenceCause::Changed("job 3.0 stopped running on slot2@m".to_owned())]);
-    // The cycle preempted it.
+    // The cycle preempted it, and it left the queue or waits again.
     record.matches[1].displaces = true;
     assert_eq!(causes(&before, &after, &record, ActualSource::Log), [DifferenceCause::Unexplained]);
+    let waits = ClassAd::parse(b"[JobStatus = 1; EnteredCurrentStatus = 101; RemoteHost = undefined]").unwrap();
+    let mut after = before.clone();
+    after.jobs[2].update(&waits);
+    assert_eq!(causes(&before, &after, &record, ActualSource::Log), [DifferenceCause::Unexplained]);
+}
+
+#[test]
+fn a_job_that_left_another_dynamic_slot_is_the_cause() {
+    let text = |slot: &str| {
+        format!(
+            "[ClusterId = 3; ProcId = 0; JobStatus = 2; User = \"b@x\"; GlobalJobId = \"s#3.0#1\"; RemoteHost = \"{slot}\"]"
+        )
+    };
+    let found = ["slot1_1@m", "slot1_2@m"].map(|slot| {
+        let mut before = pool();
+        before.jobs.push(ClassAd::parse(text(slot).as_bytes()).unwrap());
+        let mut record = made(&[(1, "slot2@m"), (2, "slot1_1@m")]);
+        record.matches[1].displaces = true;
+        let stopped = DifferenceCause::Changed(format!("job 3.0 stopped running on {slot}"));
+        causes(&before, &pool(), &record, ActualSource::Log).contains(&stopped)
+    });
+    // The cycle preempted the job in slot1_1 alone.
+    assert_eq!(found, [false, true]);
 }
 
 #[test]
