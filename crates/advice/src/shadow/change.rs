@@ -3,11 +3,13 @@
 //!
 //! In: both readings. Out: each [`PoolChange`] that the cycle itself did not make.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use classmate::{ClassAd, EvalOptions, Scope, Value};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
+
+use super::WatchedCycle;
 
 /// Seconds by which the clocks of daemons may differ.
 const SKEW: i64 = 1;
@@ -44,19 +46,26 @@ impl PoolChange {
     }
 }
 
-/// The changes in a time, epoch seconds. `taken`: true for slots that the cycle matched, for a submitter if one is named; `displaced`: true for
-/// slots of which it preempted the job.
+/// The changes between the reading and the cycle. `taken`: true for slots that the cycle matched, for a submitter if one is named;
+/// `displaced`: true for slots of which it preempted the job.
 pub fn changes(
-    before: &Snapshot,
+    watched: &WatchedCycle<'_>,
     after: &Snapshot,
-    (from, until): (i64, i64),
     taken: impl Fn(&str, Option<&str>) -> bool,
     displaced: impl Fn(&str) -> bool,
 ) -> Vec<PoolChange> {
-    let reader = ChangeReader { settings: EvalOptions::default(), from: from - SKEW, until: until + SKEW };
-    let mut changes = reader.of_jobs(before, after, &displaced);
+    let (from, until) = (watched.read - SKEW, watched.published.started + SKEW);
+    let reader = ChangeReader { settings: EvalOptions::default(), from, until };
+    let before = watched.before;
+    let was_read = |snapshot, unread: &[String]| {
+        let mut names = reader.access_points(snapshot);
+        names.retain(|name| !unread.iter().any(|source| source.contains(name.as_str())));
+        names
+    };
+    let (read_before, read_after) = (was_read(before, watched.unread), was_read(after, watched.unread_after));
+    let mut changes = reader.of_jobs(before, after, (&read_before, &read_after), &displaced);
     changes.extend(reader.of_slots(before, after, taken));
-    changes.extend(reader.of_claims(before, after, displaced));
+    changes.extend(reader.of_claims(before, after, &read_after, displaced));
     changes.extend(reader.of_submitters(before, after));
     changes
 }
@@ -99,7 +108,21 @@ impl ChangeReader {
         ads.iter().filter_map(|ad| Some((self.text(ad, name)?, ad))).collect()
     }
 
-    fn of_jobs(&self, before: &Snapshot, after: &Snapshot, displaced: impl Fn(&str) -> bool) -> Vec<PoolChange> {
+    /// The access points of which a snapshot has jobs or submitters: not those that the collector did not know after a restart.
+    fn access_points(&self, snapshot: &Snapshot) -> HashSet<String> {
+        let of_jobs = snapshot.jobs.iter().filter_map(|ad| self.text(ad, "GlobalJobId"));
+        let submitters = snapshot.submitters.iter().flatten();
+        let of_submitters = submitters.filter_map(|ad| self.text(ad, "ScheddName"));
+        of_jobs.map(|id| access_point(&id).to_owned()).chain(of_submitters).collect()
+    }
+
+    fn of_jobs(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        (read_before, read_after): (&HashSet<String>, &HashSet<String>),
+        displaced: impl Fn(&str) -> bool,
+    ) -> Vec<PoolChange> {
         let (old, new) = (self.named(&before.jobs, "GlobalJobId"), self.named(&after.jobs, "GlobalJobId"));
         let mut changes = Vec::new();
         let mut add = |ad: &ClassAd, what: &str| {
@@ -111,9 +134,12 @@ impl ChangeReader {
         for ad in &after.jobs {
             let Some(id) = self.text(ad, "GlobalJobId") else { continue };
             match old.get(&id) {
-                // `QDate` is the time at which the submission began.
-                None if self.facts(ad).integer("QDate").is_some_and(|time| time <= self.until) => {
-                    add(ad, "was submitted");
+                // `QDate` is the time at which the submission began, also of jobs that the access point adds later.
+                None if self.is_between(ad, "QDate") => add(ad, "was submitted"),
+                None if self.facts(ad).integer("QDate").is_some_and(|time| time < self.from)
+                    && read_before.contains(access_point(&id)) =>
+                {
+                    add(ad, "appeared in the queue");
                 }
                 Some(earlier) if status(ad) != status(earlier) && self.is_between(ad, "EnteredCurrentStatus") => {
                     match status(ad) {
@@ -127,7 +153,8 @@ impl ChangeReader {
             }
         }
         for ad in before.jobs.iter().filter(|ad| status(ad) == Some(IDLE)) {
-            if self.text(ad, "GlobalJobId").is_some_and(|id| !new.contains_key(&id)) {
+            let is_gone = |id: String| !new.contains_key(&id) && read_after.contains(access_point(&id));
+            if self.text(ad, "GlobalJobId").is_some_and(is_gone) {
                 add(ad, "left the queue");
             }
         }
@@ -186,13 +213,19 @@ impl ChangeReader {
     }
 
     /// Slots that jobs have left, also if the cycle matched them at once and the names of dynamic slots are used again.
-    fn of_claims(&self, before: &Snapshot, after: &Snapshot, displaced: impl Fn(&str) -> bool) -> Vec<PoolChange> {
+    fn of_claims(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        read_after: &HashSet<String>,
+        displaced: impl Fn(&str) -> bool,
+    ) -> Vec<PoolChange> {
         let new = self.named(&after.jobs, "GlobalJobId");
         let mut changes = Vec::new();
         for ad in &before.jobs {
             let Some((id, host)) = self.text(ad, "GlobalJobId").zip(self.host(ad)) else { continue };
             let slot = super::partitionable(&host);
-            let is_gone = new.get(&id).is_none_or(|later| {
+            let is_gone = new.get(&id).map_or(read_after.contains(access_point(&id)), |later| {
                 let changed = self.facts(later).integer("EnteredCurrentStatus");
                 self.host(later).is_none_or(|now| now != host) && changed.is_none_or(|time| time <= self.until)
             });
@@ -212,12 +245,8 @@ impl ChangeReader {
             |ads: Vec<ClassAd>| ads.into_iter().filter_map(|ad| Some((key(&ad)?, ad))).collect::<HashMap<_, _>>();
         let (old, new) = (keyed(ads(before)), keyed(ads(after)));
         let counts = |ad: &ClassAd| ["IdleJobs", "RunningJobs"].map(|name| self.facts(ad).integer(name));
-        let change = |name: &String, what: &str| PoolChange {
-            cluster: None,
-            slot: None,
-            submitter: Some(name.clone()),
-            text: format!("the access point {what} of submitter {name}"),
-        };
+        let change =
+            |name: &String, text: String| PoolChange { cluster: None, slot: None, submitter: Some(name.clone()), text };
         let is_new = |key: &_, ad: &ClassAd| old.get(key).is_none_or(|earlier| counts(earlier) != counts(ad));
         // An access point that is restarted has another address.
         let is_restarted = |key: &_, ad: &ClassAd| {
@@ -226,21 +255,29 @@ impl ChangeReader {
         let updated = new.iter().filter(|(key, ad)| is_new(key, ad) || is_restarted(key, ad));
         // Of several new ads the last one is seen.
         let (between, later): (Vec<_>, Vec<_>) = updated.partition(|(_, ad)| self.is_between(ad, "LastHeardFrom"));
-        let withdrawn = old.keys().filter(|key| !new.contains_key(*key));
+        // The access point withdrew it, or the collector was restarted.
+        let gone = old.keys().filter(|key| !new.contains_key(*key));
         let sent = |ads: Vec<(&(String, Option<String>), &ClassAd)>| {
             let what = |key: &_, ad: &ClassAd| {
                 if is_restarted(key, ad) { "was restarted, and sent a new ad" } else { "sent a new ad" }
             };
-            let mut sent: Vec<_> = ads.into_iter().map(|(key, ad)| change(&key.0, what(key, ad))).collect();
+            let text =
+                |key: &(String, _), ad: &ClassAd| format!("the access point {} of submitter {}", what(key, ad), key.0);
+            let mut sent: Vec<_> = ads.into_iter().map(|(key, ad)| change(&key.0, text(key, ad))).collect();
             sent.sort_by(|one, other| one.text.cmp(&other.text));
             sent
         };
         let mut changes = sent(between);
-        changes.extend(withdrawn.map(|(name, _)| change(name, "withdrew the ad")));
+        changes.extend(gone.map(|(name, _)| change(name, format!("the ad of submitter {name} disappeared"))));
         changes.sort_by(|one, other| one.text.cmp(&other.text));
         changes.extend(sent(later));
         changes
     }
+}
+
+/// The name of the access point in a `GlobalJobId`.
+fn access_point(id: &str) -> &str {
+    id.split_once('#').map_or(id, |(name, _)| name)
 }
 
 /// The first attribute of a slot that decides and has another value, in words. What is left of a slot that the cycle matched is no

@@ -45,6 +45,8 @@ pub struct WatchedCycle<'a> {
     pub read: i64,
     /// The sources that could not be read.
     pub unread: &'a [String],
+    /// The sources that could not be read after the cycle.
+    pub unread_after: &'a [String],
     /// The matches that were made.
     pub record: &'a CycleRecord,
     /// Their source.
@@ -245,7 +247,6 @@ struct Rest<'a> {
 impl<'a> Rest<'a> {
     fn new(watched: &'a WatchedCycle<'a>, predicted: usize, is_needed: bool) -> Self {
         let after = watched.after.filter(|_| is_needed);
-        let (from, until) = (watched.read, watched.published.started);
         let made = |is_it: &dyn Fn(&RecordedMatch) -> bool| watched.record.matches.iter().any(is_it);
         let taken = |slot: &str, by: Option<&str>| {
             made(&|made| partitionable(&made.slot) == slot && by.is_none_or(|submitter| made.submitter == submitter))
@@ -253,7 +254,7 @@ impl<'a> Rest<'a> {
         // A match of the partitionable slot may preempt the jobs of several dynamic ones.
         let displaced =
             |host: &str| made(&|made| made.displaces && (made.slot == host || made.slot == partitionable(host)));
-        let found = |after| changes(watched.before, after, (from, until), taken, displaced);
+        let found = |after| changes(watched, after, taken, displaced);
         Rest {
             watched,
             changes: after.map(found).unwrap_or_default(),

@@ -34,11 +34,19 @@ fn made(pairs: &[(i64, &str)]) -> CycleRecord {
     CycleRecord { matches: matches.collect(), finished: true, ..CycleRecord::default() }
 }
 
+fn watched<'a>(
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+    record: &'a CycleRecord,
+    source: ActualSource,
+    published: &'a PublishedCycle,
+) -> WatchedCycle<'a> {
+    WatchedCycle { before, read: 90, unread: &[], record, source, after: Some(after), unread_after: &[], published }
+}
+
 fn causes(before: &Snapshot, after: &Snapshot, record: &CycleRecord, source: ActualSource) -> Vec<DifferenceCause> {
     let published = PublishedCycle { started: 100, ended: 101, matches: Some(2), ..PublishedCycle::default() };
-    let watched =
-        WatchedCycle { before, read: 90, unread: &[], record, source, after: Some(after), published: &published };
-    let cycle = shadow_cycle(&watched).unwrap();
+    let cycle = shadow_cycle(&watched(before, after, record, source, &published)).unwrap();
     assert_eq!(
         cycle.identical,
         cycle.different.is_empty() && (source == ActualSource::Log || cycle.predicted.len() == 2)
@@ -70,6 +78,41 @@ fn what_changed_after_the_reading_is_the_cause() {
     let found = causes(&before, &after, &made(&[(3, "slot1@m"), (2, "slot2@m")]), ActualSource::Log);
     // Cluster 1 did not get the slot that the new job got.
     assert_eq!(found, vec![DifferenceCause::Changed("job 3.0 was submitted".to_owned()); 2]);
+}
+
+#[test]
+fn jobs_of_an_access_point_that_was_not_read_are_no_change() {
+    let record = made(&[(3, "slot1@m"), (2, "slot2@m")]);
+    let found = ["s", "t"].map(|access_point| {
+        let mut after = pool();
+        let text = format!(
+            "[ClusterId = 3; ProcId = 0; JobStatus = 2; User = \"a@x\"; GlobalJobId = \"{access_point}#3.0#1\"; QDate = 50]"
+        );
+        after.jobs.push(ClassAd::parse(text.as_bytes()).unwrap());
+        causes(&pool(), &after, &record, ActualSource::Log)
+    });
+    // Both are older than the reading, which has jobs of `s` alone.
+    let appeared = DifferenceCause::Changed("job 3.0 appeared in the queue".to_owned());
+    assert_eq!(found, [vec![appeared; 2], vec![DifferenceCause::NotInSnapshot("cluster 3".to_owned()); 2]]);
+    // The reading after the cycle has no jobs of `s`: it could not be read, or it has none, or the collector does not know it.
+    let ad = ClassAd::parse(
+        b"[Name = \"a@x\"; ScheddName = \"s\"; ScheddIpAddr = \"<127.0.0.1:1>\"; IdleJobs = 2; RunningJobs = 0]",
+    )
+    .unwrap();
+    let (known, unknown) = (Some(vec![ad]), Some(Vec::new()));
+    let before = Snapshot { submitters: known.clone(), ..pool() };
+    let record = made(&[(2, "slot2@m")]);
+    let published = PublishedCycle { started: 100, ended: 101, ..PublishedCycle::default() };
+    let failed = ["access point `s`: it does not answer".to_owned()];
+    let found = [(known.clone(), &failed[..]), (known, &[]), (unknown, &[])].map(|(submitters, unread_after)| {
+        let after = Snapshot { jobs: Vec::new(), submitters, ..pool() };
+        let watched = WatchedCycle { unread_after, ..watched(&before, &after, &record, ActualSource::Log, &published) };
+        shadow_cycle(&watched).unwrap().different.remove(0).cause
+    });
+    let changed = |text: &str| DifferenceCause::Changed(text.to_owned());
+    let gone = [changed("job 1.0 left the queue"), changed("the ad of submitter a@x disappeared")];
+    assert_eq!(found[0], DifferenceCause::Unexplained);
+    assert_eq!(found[1..], gone);
 }
 
 #[test]
@@ -311,14 +354,5 @@ fn matches_of_other_clusters_and_slots_are_not_as_predicted() {
     let record = made(&[(2, "slot2@m"), (9, "slot1@m"), (9, "slot1@m")]);
     let published = PublishedCycle { started: 100, ended: 101, ..PublishedCycle::default() };
     let source = ActualSource::Claims;
-    let watched = WatchedCycle {
-        before: &before,
-        read: 90,
-        unread: &[],
-        record: &record,
-        source,
-        after: Some(&after),
-        published: &published,
-    };
-    assert_eq!(shadow_cycle(&watched).unwrap().agreed(), 1);
+    assert_eq!(shadow_cycle(&watched(&before, &after, &record, source, &published)).unwrap().agreed(), 1);
 }

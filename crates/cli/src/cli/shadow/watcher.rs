@@ -308,6 +308,7 @@ fn compared(pending: &Pending, after: Option<&PoolReading>) -> Option<ShadowResu
         before: &pending.before.snapshot,
         read: pending.before.began,
         unread: &pending.before.unread,
+        unread_after: after.map_or(&[], |after| &after.unread),
         record: &record,
         source,
         after: after.map(|after| &after.snapshot),
