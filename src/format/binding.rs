@@ -181,7 +181,7 @@ impl Parsers {
     fn new(options: &ParseOptions) -> Self {
         Parsers {
             options: options.clone(),
-            long: LineReader::new(options),
+            long: LineReader::new(options).sharing(),
             new: AdParser::new(options),
             json: JsonParser::new(options),
         }
@@ -468,6 +468,15 @@ mod tests {
             let (ads, good) = read_as_binding(format, text.as_bytes(), &ParseOptions::default()).unwrap();
             assert_eq!((ads.len(), good), (0, false), "{text}");
         }
+    }
+
+    #[test]
+    fn equal_strings_of_the_long_form_are_one() {
+        let text = b"a = \"x\"\n\na = \"x\"\n";
+        let (ads, _) = read_as_binding("old", text, &ParseOptions::default()).unwrap();
+        let text = |ad: &ClassAd| ad.constant("a").and_then(|value| value.as_bytes().map(<[u8]>::as_ptr));
+        assert!(text(&ads[0]).is_some());
+        assert_eq!(text(&ads[0]), text(&ads[1]));
     }
 
     #[test]
