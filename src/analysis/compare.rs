@@ -54,7 +54,7 @@ fn compare_texts(op: BinaryOp, left: &Texts, right: &Texts) -> Truths {
     // Comparison ignores case, so one spelling represents all.
     for one in left {
         for two in right {
-            if let Some(Value::Bool(answer)) = texts(op, one, two) {
+            if let Some(answer) = texts(op, one, two) {
                 result = result.or(decided(answer));
             }
         }
@@ -169,9 +169,7 @@ fn narrowed_texts(op: BinaryOp, left: &Values, right: &Values, holds: bool) -> V
     if equal {
         return left.intersection(&Values { texts: Texts::Folded(others.to_vec()), ..Values::none() });
     }
-    let possible = |text: &Text| {
-        others.iter().any(|other| matches!(texts(op, text, other), Some(Value::Bool(answer)) if answer == holds))
-    };
+    let possible = |text: &Text| others.iter().any(|other| texts(op, text, other) == Some(holds));
     let kept = |list: &[Text]| list.iter().filter(|text| possible(text)).cloned().collect::<Vec<_>>();
     let texts = match &left.texts {
         Texts::Exact(list) => Texts::Exact(kept(list)),

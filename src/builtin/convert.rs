@@ -27,7 +27,7 @@ pub const FUNCTIONS: &[Function] = &[
 ];
 
 fn is<const TYPE: u8>(call: &mut Call<'_, '_>) -> Result<Value, Exit> {
-    Ok(Value::Bool(call.unread(0)?.type_of() as u8 == TYPE))
+    Ok(Value::Bool(call.type_of(0)? as u8 == TYPE))
 }
 
 fn int(call: &mut Call<'_, '_>) -> Result<Value, Exit> {

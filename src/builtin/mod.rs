@@ -45,7 +45,7 @@ use crate::syntax::print::Style;
 use crate::syntax::table_order::in_table_order;
 use crate::text::Text;
 use crate::value::text::{to_int, to_real, to_text_within};
-use crate::value::{AdValue, FrameId, List, Value};
+use crate::value::{AdValue, FrameId, List, Type, Value};
 
 /// A builtin function.
 #[derive(Debug)]
@@ -238,6 +238,14 @@ impl<'m, 'a> Call<'m, 'a> {
     /// The evaluation was abandoned.
     pub fn unread(&mut self, at: usize) -> Result<Value, EvalError> {
         self.evaluator.eval(self.tree, self.arguments[at], self.frame)
+    }
+
+    /// The type of an argument, which is evaluated.
+    ///
+    /// # Errors
+    /// The evaluation was abandoned.
+    pub fn type_of(&mut self, at: usize) -> Result<Type, EvalError> {
+        self.evaluator.type_of(self.tree, self.arguments[at], self.frame)
     }
 
     /// A value that a function looks at, counted.

@@ -4,6 +4,7 @@
 //! [`Evaluator::eval`] gives, with the same steps and levels counted in the same order. Chains of `&&` and `||` are
 //! walked without recursion, and constants of expressions and ads are compared in place.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::ad::Attribute;
@@ -16,7 +17,7 @@ use crate::syntax::literal::Literal;
 use crate::syntax::operator::{BinaryOp, UnaryOp};
 use crate::syntax::parse::Mode;
 use crate::value::logic::Truth;
-use crate::value::{FrameId, Value, compare};
+use crate::value::{FrameId, Type, Value, compare};
 
 /// The evaluation was abandoned; the evaluator knows why. It takes no room beside a result, which so fits a register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,10 +37,10 @@ impl Operand<'_> {
         }
     }
 
-    fn into_value(self) -> Value {
+    fn value(&self) -> Cow<'_, Value> {
         match self {
-            Operand::Literal(literal) => Value::from(literal),
-            Operand::Value(value) => value,
+            Operand::Literal(literal) => Cow::Owned(Value::from(*literal)),
+            Operand::Value(value) => Cow::Borrowed(value),
         }
     }
 }
@@ -251,15 +252,27 @@ impl<'a> Evaluator<'a> {
             },
             Node::Binary(op, left, right) if *op != BinaryOp::Default => {
                 self.enter()?;
-                let first = self.operand(tree, *left, frame)?;
-                let second = self.operand(tree, *right, frame)?;
-                if let Some(truth) = plain_truth(*op, &first, &second) {
+                // They stay where they are made: moving them takes longer than most comparisons.
+                let Ok(first) = &self.operand(tree, *left, frame) else { return Err(Aborted) };
+                let Ok(second) = &self.operand(tree, *right, frame) else { return Err(Aborted) };
+                if let Some(truth) = plain_truth(*op, first, second) {
                     return Ok(truth);
                 }
-                let value = self.strict_of(*op, first, second)?;
-                Ok(self.meaning(&value))
+                if let Some(holds) = self.text_comparison(*op, first, second)? {
+                    return Ok(if holds { Truth::True } else { Truth::False });
+                }
+                Ok(self.meaning(&operate(*op, &first.value(), &second.value())))
             }
             _ => self.value_truth(tree, id, frame),
+        }
+    }
+
+    /// The type of the value of a node.
+    pub(crate) fn type_of(&mut self, tree: &Arc<Tree>, id: NodeId, frame: FrameId) -> Result<Type, EvalError> {
+        match &self.operand(tree, id, frame) {
+            Ok(Operand::Literal(Literal::Str(_))) => Ok(Type::Str),
+            Ok(operand) => Ok(operand.value().type_of()),
+            Err(abandoned) => Err(self.failure(*abandoned)),
         }
     }
 
@@ -334,19 +347,24 @@ impl<'a> Evaluator<'a> {
         [left, right]: [NodeId; 2],
         frame: FrameId,
     ) -> Result<Value, Aborted> {
-        let (first, second) = (self.operand(tree, left, frame)?, self.operand(tree, right, frame)?);
-        self.strict_of(op, first, second)
+        let Ok(first) = &self.operand(tree, left, frame) else { return Err(Aborted) };
+        let Ok(second) = &self.operand(tree, right, frame) else { return Err(Aborted) };
+        match self.text_comparison(op, first, second)? {
+            Some(holds) => Ok(Value::Bool(holds)),
+            None => Ok(operate(op, &first.value(), &second.value())),
+        }
     }
 
-    /// An operator applied to its operands.
-    fn strict_of(&mut self, op: BinaryOp, first: Operand<'_>, second: Operand<'_>) -> Result<Value, Aborted> {
-        if let (Some(a), Some(b)) = (first.text(), second.text()) {
-            self.charge_work((a.len().min(b.len()) / 32) as u64).map_err(|failed| self.abandon(failed))?;
-            if let Some(value) = compare::texts(op, a, b) {
-                return Ok(value);
-            }
-        }
-        Ok(operate(op, &first.into_value(), &second.into_value()))
+    /// A comparison of two strings; none for other operators and kinds.
+    fn text_comparison(
+        &mut self,
+        op: BinaryOp,
+        first: &Operand<'_>,
+        second: &Operand<'_>,
+    ) -> Result<Option<bool>, Aborted> {
+        let (Some(a), Some(b)) = (first.text(), second.text()) else { return Ok(None) };
+        self.charge_work((a.len().min(b.len()) / 32) as u64).map_err(|failed| self.abandon(failed))?;
+        Ok(compare::texts(op, a, b))
     }
 
     /// Evaluates an operand; constants of the expression and of the ads stay where they are.

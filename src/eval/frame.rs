@@ -109,7 +109,10 @@ static RIGHT_CONTEXT_AD: LazyLock<ClassAd> = LazyLock::new(|| {
 impl Evaluator<'_> {
     /// A value that means the same outside this evaluation.
     pub(crate) fn released(&self, value: Value) -> Value {
-        self.released_value(value, &mut HashMap::new())
+        match value {
+            Value::List(_) | Value::Ad(_) => self.released_value(value, &mut HashMap::new()),
+            other => other,
+        }
     }
 
     /// Each ad is copied once, however many lists it is in.

@@ -20,12 +20,12 @@ pub fn take_mixed() -> bool {
 /// `left op right` for an ordering or equality operator (`docs/reference/classad-language.md` 5.6). Error before
 /// undefined before type rules.
 pub fn compare(op: BinaryOp, left: &Value, right: &Value) -> Value {
-    match (left, right) {
+    Value::Bool(match (left, right) {
         (Value::Int(a), Value::Int(b)) => decide(op, Some(a.cmp(b))),
-        (Value::Error, _) | (_, Value::Error) => Value::Error,
-        (Value::Undefined, _) | (_, Value::Undefined) => Value::Undefined,
-        (Value::Ad(_) | Value::List(_), _) | (_, Value::Ad(_) | Value::List(_)) => Value::Error,
-        (Value::Str(a), Value::Str(b)) => texts(op, a, b).unwrap_or_default(),
+        (Value::Error, _) | (_, Value::Error) => return Value::Error,
+        (Value::Undefined, _) | (_, Value::Undefined) => return Value::Undefined,
+        (Value::Ad(_) | Value::List(_), _) | (_, Value::Ad(_) | Value::List(_)) => return Value::Error,
+        (Value::Str(a), Value::Str(b)) => return texts(op, a, b).map_or_else(Value::default, Value::Bool),
         (Value::AbsTime(a), Value::AbsTime(b)) => {
             let (a, b) = (a.seconds, b.seconds);
             decide(op, Some(a.cmp(&b)))
@@ -40,20 +40,20 @@ pub fn compare(op: BinaryOp, left: &Value, right: &Value) -> Value {
                     if matches!((left, right), (Value::Str(_), _) | (_, Value::Str(_))) {
                         MIXED.set(true);
                     }
-                    Value::Error
+                    return Value::Error;
                 }
             },
         },
-    }
+    })
 }
 
-/// The value of a comparison of two strings; none for other operators.
-pub(crate) fn texts(op: BinaryOp, a: &[u8], b: &[u8]) -> Option<Value> {
+/// The outcome of a comparison of two strings; none for other operators.
+pub(crate) fn texts(op: BinaryOp, a: &[u8], b: &[u8]) -> Option<bool> {
     Some(match op {
-        BinaryOp::Equal => Value::Bool(a.eq_ignore_ascii_case(b)),
-        BinaryOp::NotEqual => Value::Bool(!a.eq_ignore_ascii_case(b)),
-        BinaryOp::Is => Value::Bool(a == b),
-        BinaryOp::Isnt => Value::Bool(a != b),
+        BinaryOp::Equal => equal(a, b),
+        BinaryOp::NotEqual => !equal(a, b),
+        BinaryOp::Is => a == b,
+        BinaryOp::Isnt => a != b,
         BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
             decide(op, Some(folded_order(a, b)))
         }
@@ -61,18 +61,23 @@ pub(crate) fn texts(op: BinaryOp, a: &[u8], b: &[u8]) -> Option<Value> {
     })
 }
 
-fn decide(op: BinaryOp, order: Option<Ordering>) -> Value {
+/// Tests whether two strings are equal without case. Most that are equal are spelled alike, which is seen at once.
+fn equal(a: &[u8], b: &[u8]) -> bool {
+    a == b || a.eq_ignore_ascii_case(b)
+}
+
+fn decide(op: BinaryOp, order: Option<Ordering>) -> bool {
     let Some(order) = order else {
-        return Value::Bool(op == BinaryOp::NotEqual); // NaN
+        return op == BinaryOp::NotEqual; // NaN
     };
-    Value::Bool(match op {
+    match op {
         BinaryOp::Less => order.is_lt(),
         BinaryOp::LessEqual => order.is_le(),
         BinaryOp::Greater => order.is_gt(),
         BinaryOp::GreaterEqual => order.is_ge(),
         BinaryOp::NotEqual => order.is_ne(),
         _ => order.is_eq(),
-    })
+    }
 }
 
 /// Both operands as integers, booleans included.
