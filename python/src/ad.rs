@@ -1,6 +1,6 @@
 //! `ClassAd`, as far as it is compiled, and the iterator over its names.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use classmate::internal::eval::references::{self, Naming};
 use classmate::internal::format::json::JsonWriter;
@@ -10,33 +10,38 @@ use classmate::{ClassAd, Flattened, Inlining, Name, Text, Value, flatten};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 
 use crate::classes::{ClassAdException, classes, new_expr};
 use crate::convert;
 use crate::expr::{ExprBase, evaluate};
 use crate::{key, read, world};
 
-/// The compiled part of `ClassAd`. The lock is held for moments only, never while Python code may run: who needs an
-/// ad for longer takes a share of it, and who changes an ad that is shared gets a copy.
+/// The compiled part of `ClassAd`. The lock is never held while Python code may run, nor while waiting for another ad:
+/// who needs an ad for longer takes a share of it, and who changes an ad that is shared gets a copy.
 #[pyclass(name = "_ClassAd", frozen, subclass, mapping, module = "classmate._classmate")]
 pub(crate) struct AdBase {
-    ad: Mutex<Arc<ClassAd>>,
+    ad: RwLock<Arc<ClassAd>>,
 }
 
 impl AdBase {
-    fn lock(&self) -> MutexGuard<'_, Arc<ClassAd>> {
-        self.ad.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The ad, which stays as it is meanwhile.
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, Arc<ClassAd>> {
+        self.ad.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Arc<ClassAd>> {
+        self.ad.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The ad as it is now.
     pub(crate) fn ad(&self) -> Arc<ClassAd> {
-        Arc::clone(&self.lock())
+        Arc::clone(&self.read())
     }
 
     /// Sets all attributes anew.
     pub(crate) fn replace(&self, ad: ClassAd) {
-        let old = std::mem::replace(&mut *self.lock(), Arc::new(ad));
+        let old = std::mem::replace(&mut *self.write(), Arc::new(ad));
         drop(old);
     }
 }
@@ -58,19 +63,19 @@ fn ad_argument<'a, 'py>(ad: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, Ad
     ad.cast::<AdBase>().map_err(|_| PyTypeError::new_err("ad must be a ClassAd"))
 }
 
-/// The text of the names, joined by commas and split again.
-fn joined<'py>(py: Python<'py>, names: &[Text]) -> PyResult<Bound<'py, PyAny>> {
+/// The names; one with a comma in it is several, and no name is an empty one.
+fn joined<'py>(py: Python<'py>, names: &[Text]) -> PyResult<Bound<'py, PyList>> {
     let joined = names.iter().map(Text::as_bytes).collect::<Vec<_>>().join(&b',');
-    convert::string(py, &joined)?.call_method1(pyo3::intern!(py, "split"), (",",))
+    PyList::new(py, PyString::from_bytes(py, &joined)?.to_str()?.split(',').collect::<Vec<_>>())
 }
 
 /// The value of the Requirements of an ad, whose class may have its own idea of attributes, as a condition.
 fn requirements(ad: &Bound<'_, AdBase>, target: &Bound<'_, AdBase>) -> PyResult<bool> {
     let py = ad.py();
     if is_plain(ad)? {
-        let my = ad.get().ad();
-        let Some(expr) = my.get(*REQUIREMENTS) else { return Ok(false) };
         let target = (!ad.is(target)).then(|| target.get().ad());
+        let my = ad.get().read();
+        let Some(expr) = my.get(*REQUIREMENTS) else { return Ok(false) };
         return Ok(match evaluate(&expr, &my, target.as_deref())? {
             Value::Bool(value) => value,
             Value::Int(value) => value != 0,
@@ -99,7 +104,7 @@ impl AdBase {
     #[new]
     #[pyo3(signature = (*_arguments, **_keywords))]
     fn new(_arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> Self {
-        AdBase { ad: Mutex::default() }
+        AdBase { ad: RwLock::default() }
     }
 
     /// Sets all attributes anew: to none, to those of a text, or to those of a dictionary.
@@ -146,12 +151,12 @@ impl AdBase {
     }
 
     fn __len__(&self) -> usize {
-        self.lock().len()
+        self.read().len()
     }
 
     fn __getitem__<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let found = match key::known(key::text(key)?)? {
-            Some(name) => self.lock().lookup(name).cloned(),
+            Some(name) => self.read().lookup(name).cloned(),
             None => None,
         };
         match found {
@@ -169,7 +174,7 @@ impl AdBase {
             return Err(ClassAdException::new_err("Insert(key, v) failed"));
         }
         let name = key::name(text)?;
-        let mut ad = self.lock();
+        let mut ad = self.write();
         Arc::make_mut(&mut ad).set(name, attribute);
         Ok(())
     }
@@ -177,7 +182,7 @@ impl AdBase {
     fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
         let removed = match key::known(key::text(key)?)? {
             Some(name) => {
-                let mut ad = self.lock();
+                let mut ad = self.write();
                 if ad.contains(name) { Arc::make_mut(&mut ad).remove(name) } else { None }
             }
             None => None,
@@ -190,7 +195,7 @@ impl AdBase {
             return classes(slf.py())?.contains.bind(slf.py()).call1((slf, key))?.extract();
         }
         let Some(name) = key::known(key::text(key)?)? else { return Ok(false) };
-        let attribute = match slf.get().lock().lookup(name) {
+        let attribute = match slf.get().read().lookup(name) {
             Some(attribute) if !convert::is_readable(attribute) => attribute.clone(),
             found => return Ok(found.is_some()),
         };
@@ -210,7 +215,7 @@ impl AdBase {
             return classes(py)?.get.bind(py).call1((slf, key, default));
         }
         let found = match key::known(key::text(key)?)? {
-            Some(name) => slf.get().lock().lookup(name).cloned(),
+            Some(name) => slf.get().read().lookup(name).cloned(),
             None => None,
         };
         match found {
@@ -246,7 +251,7 @@ impl AdBase {
     /// Returns the expression of an attribute.
     fn lookup<'py>(&self, attr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let found = match key::known(key::text(attr)?)? {
-            Some(name) => self.lock().get(name),
+            Some(name) => self.read().get(name),
             None => None,
         };
         new_expr(attr.py(), found.ok_or_else(|| missing(attr))?)
@@ -278,7 +283,7 @@ impl AdBase {
 
     /// Returns the names that an expression needs and the ad does not define.
     #[pyo3(name = "externalRefs")]
-    fn external_refs<'py>(&self, expr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn external_refs<'py>(&self, expr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = expr.py();
         let (ad, expr) = (self.ad(), expr_argument(expr)?.get().expr());
         match world::with_options(|options| references::external(&ad, &expr, Naming::Full, options)) {
@@ -289,7 +294,7 @@ impl AdBase {
 
     /// Returns the attributes of the ad that an expression needs.
     #[pyo3(name = "internalRefs")]
-    fn internal_refs<'py>(&self, expr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn internal_refs<'py>(&self, expr: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         let py = expr.py();
         let (ad, expr) = (self.ad(), expr_argument(expr)?.get().expr());
         match world::with_options(|options| references::internal(&ad, &expr, options)) {

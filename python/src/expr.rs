@@ -1,6 +1,6 @@
 //! `ExprTree`: an expression.
 
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard};
 
 use classmate::internal::eval::Evaluator;
 use classmate::internal::syntax::expr::Node;
@@ -16,10 +16,10 @@ use crate::{convert, key, read, world};
 
 static UNDEFINED: LazyLock<Expr> = LazyLock::new(|| Value::Undefined.to_expr());
 
-/// The compiled part of `ExprTree`. As with ads, the lock is held for moments only.
+/// The compiled part of `ExprTree`. As with ads, the lock is never held while Python code may run.
 #[pyclass(name = "_ExprTree", frozen, subclass, module = "classmate._classmate")]
 pub(crate) struct ExprBase {
-    expr: Mutex<Expr>,
+    expr: RwLock<Expr>,
 }
 
 /// The error of an evaluation that was abandoned.
@@ -29,9 +29,11 @@ pub(crate) fn failed() -> PyErr {
 
 /// Evaluates an expression in an ad, and in the other ad of a match if there is one.
 pub(crate) fn evaluate(expr: &Expr, scope: &ClassAd, target: Option<&ClassAd>) -> PyResult<Value> {
-    let value = world::with_options(|options| {
+    // It is written to its place: each return from a closure would move it.
+    let mut value = Ok(Value::Undefined);
+    world::with_options(|options| {
         let scope = Scope::new(scope, options);
-        target.map_or(scope, |target| scope.with_target(target)).eval(expr)
+        value = target.map_or(scope, |target| scope.with_target(target)).eval(expr);
     });
     value.map_err(|_| failed())
 }
@@ -53,14 +55,18 @@ fn ad<'a, 'py>(ad: Option<&'a Bound<'py, PyAny>>, role: &str) -> PyResult<Option
 }
 
 impl ExprBase {
+    fn read(&self) -> RwLockReadGuard<'_, Expr> {
+        self.expr.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The expression as it is now.
     pub(crate) fn expr(&self) -> Expr {
-        self.expr.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.read().clone()
     }
 
     /// Sets the expression anew.
     pub(crate) fn replace(&self, expr: Expr) {
-        let old = std::mem::replace(&mut *self.expr.lock().unwrap_or_else(PoisonError::into_inner), expr);
+        let old = std::mem::replace(&mut *self.expr.write().unwrap_or_else(PoisonError::into_inner), expr);
         drop(old);
     }
 
@@ -68,7 +74,7 @@ impl ExprBase {
         let (scope, target) = (ad(scope, "scope")?, ad(target, "target")?);
         let Some(scope) = scope else { return evaluate_nowhere(&self.expr()) };
         let target = target.filter(|target| !target.is(scope)).map(|target| target.get().ad());
-        evaluate(&self.expr(), &scope.get().ad(), target.as_deref())
+        evaluate(&self.read(), &scope.get().read(), target.as_deref())
     }
 }
 
@@ -77,7 +83,7 @@ impl ExprBase {
     #[new]
     #[pyo3(signature = (*_arguments, **_keywords))]
     fn new(_arguments: &Bound<'_, PyTuple>, _keywords: Option<&Bound<'_, PyDict>>) -> Self {
-        ExprBase { expr: Mutex::new(UNDEFINED.clone()) }
+        ExprBase { expr: RwLock::new(UNDEFINED.clone()) }
     }
 
     /// Sets the expression anew: to undefined, or to that of a text.
