@@ -1,5 +1,5 @@
-//! The changes of a pool after a reading, as a reading after the cycle shows them: first those that are known to be older than the
-//! cycle, then those that may be.
+//! The changes of a pool after a reading, as a reading after the cycle shows them. As far as ads have the time of a change, it is older
+//! than the cycle, except for those of submitters: of several new ads the last one is seen.
 //!
 //! In: both readings. Out: each [`PoolChange`] that the cycle itself did not make.
 
