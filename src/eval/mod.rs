@@ -113,7 +113,13 @@ impl<'a> Evaluator<'a> {
         let frame = |id: FrameId, holder, parent, alternate| Frame { holder, parent, owner: id, alternate };
         let nowhere = frame(FrameId::NONE, Holder::Nowhere, None, None);
         let (frames, start) = match scope.target {
-            None => (SmallVec::from_iter([nowhere, frame(ALONE, Holder::Ad(scope.my), None, None)]), ALONE),
+            None => {
+                // An iterator over them would copy them several times.
+                let mut frames = SmallVec::new();
+                frames.push(nowhere);
+                frames.push(frame(ALONE, Holder::Ad(scope.my), None, None));
+                (frames, ALONE)
+            }
             Some(target) => {
                 let alternate = |side| (scope.settings.mode == Mode::HTCondor).then_some(side);
                 let frames = [
