@@ -193,7 +193,7 @@ fn jobs_of_a_pool_make_the_runs_and_the_same_command_collects_them() {
     let text = std::fs::read_to_string(folder.path().join("swept/experiment.sub")).unwrap();
     assert_eq!(text.lines().filter_map(|line| line.strip_prefix("  ")).collect::<Vec<_>>(), queued[11..]);
     assert!(run(folder.path(), &["--output", "swept"]).status.success());
-    for name in ["results.csv", "summary.csv", "index.html"] {
+    for name in ["results.csv", "results.parquet", "summary.csv", "summary.parquet", "index.html"] {
         let of = |output: &str| std::fs::read(folder.path().join(output).join(name)).unwrap();
         assert!(of("swept") == of("whole"), "{name}");
     }

@@ -59,6 +59,8 @@ Examples:
 Files in the output directory:
   results.csv   one line per run: measures, version, checksum of the workload, command
   summary.csv   one line per policy, setting and measure: mean, confidence interval, difference from the baseline
+  results.parquet, summary.parquet
+                the same for programs that read Parquet
   index.html    the summary with plots
   points        the runs, which `compare` reads
 
@@ -380,8 +382,10 @@ impl Plan {
         if let Some(output) = output {
             let file =
                 |name: &str, write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| atomic(&output.join(name), write);
-            file("results.csv", &|out| experiment::write_points(out, &found))?;
-            file("summary.csv", &|out| experiment::write_summary(out, &found))?;
+            for (name, table) in [("results", experiment::runs(&found)), ("summary", experiment::summary(&found))] {
+                file(&format!("{name}.csv"), &|out| table.write_csv(out))?;
+                file(&format!("{name}.parquet"), &|out| table.write_parquet(out))?;
+            }
             file("index.html", &|out| out.write_all(html::experiment(&found).as_bytes()))?;
         }
         Ok((found, notes))

@@ -1,9 +1,9 @@
 //! An experiment as tables: means with confidence intervals, and differences from the baseline.
 
-use std::io::{self, Write};
+use std::io;
 
+use super::columns::Columns;
 use super::compared::{measure_heading, value_text};
-use super::quoted;
 use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted};
 use classmate_pool::internal::simulate::compare::Unit;
@@ -92,51 +92,38 @@ fn interval(unit: Unit, found: &Interval) -> String {
     }
 }
 
-/// Writes a heading and a line for each run.
-///
-/// # Errors
-/// The output cannot be written.
-pub fn write_points(out: &mut impl Write, found: &Experiment) -> io::Result<()> {
-    let keys: Vec<&String> = found.points.first().map_or_else(Vec::new, |point| point.measures.keys().collect());
-    let headings: String = keys.iter().map(|key| format!(",{key}")).collect();
-    writeln!(out, "policy,setting,seed{headings},version,workload_sha256,command")?;
-    for point in &found.points {
-        let values: String = keys.iter().map(|key| format!(",{}", known(point.measures[*key]))).collect();
-        let (version, command) = (quoted(&point.version), quoted(&point.command));
-        let (policy, setting, sum) = (&point.policy, &point.setting, &point.workload_sha256);
-        writeln!(out, "{policy},{setting},{}{values},{version},{sum},{command}", point.seed)?;
+/// The runs with their measures and their provenance.
+pub fn runs(found: &Experiment) -> Columns {
+    let points = || found.points.iter();
+    let mut columns = Columns::default();
+    columns.texts("policy", points().map(|point| point.policy.as_str()));
+    columns.texts("setting", points().map(|point| point.setting.as_str()));
+    columns.counts("seed", points().map(|point| point.seed));
+    for key in found.points.first().into_iter().flat_map(|point| point.measures.keys()) {
+        columns.numbers(key, points().map(|point| point.measures[key]));
     }
-    Ok(())
+    columns.texts("version", points().map(|point| point.version.as_str()));
+    columns.texts("workload_sha256", points().map(|point| point.workload_sha256.as_str()));
+    columns.texts("command", points().map(|point| point.command.as_str()));
+    columns
 }
 
-/// Writes a heading and a line for each policy, setting and measure.
-///
-/// # Errors
-/// The output cannot be written.
-pub fn write_summary(out: &mut impl Write, found: &Experiment) -> io::Result<()> {
-    writeln!(out, "policy,setting,measure,count,mean,half_width,difference,difference_half_width")?;
-    for variant in &found.variants {
-        for measure in &variant.measures {
-            let half = |of: &Interval| of.half_width.map(known).unwrap_or_default();
-            let difference = measure.difference.as_ref();
-            writeln!(
-                out,
-                "{},{},{},{},{},{},{},{}",
-                variant.policy,
-                variant.setting,
-                key(measure.name),
-                measure.value.count,
-                known(measure.value.mean),
-                half(&measure.value),
-                difference.map(|found| known(found.mean)).unwrap_or_default(),
-                difference.map(half).unwrap_or_default()
-            )?;
-        }
-    }
-    Ok(())
-}
-
-/// A number; nothing if it is unknown.
-fn known(number: f64) -> String {
-    if number.is_nan() { String::new() } else { number.to_string() }
+/// A row for each policy, setting and measure.
+pub fn summary(found: &Experiment) -> Columns {
+    let rows: Vec<(&Variant, &MeasureInterval)> =
+        found.variants.iter().flat_map(|variant| variant.measures.iter().map(move |of| (variant, of))).collect();
+    let keys: Vec<String> = rows.iter().map(|(_, of)| key(of.name)).collect();
+    let half = |of: &Interval| of.half_width.unwrap_or(f64::NAN);
+    let difference =
+        |of: &MeasureInterval, part: &dyn Fn(&Interval) -> f64| of.difference.as_ref().map_or(f64::NAN, part);
+    let mut columns = Columns::default();
+    columns.texts("policy", rows.iter().map(|(variant, _)| variant.policy.as_str()));
+    columns.texts("setting", rows.iter().map(|(variant, _)| variant.setting.as_str()));
+    columns.texts("measure", keys.iter().map(String::as_str));
+    columns.counts("count", rows.iter().map(|(_, of)| of.value.count as u64));
+    columns.numbers("mean", rows.iter().map(|(_, of)| of.value.mean));
+    columns.numbers("half_width", rows.iter().map(|(_, of)| half(&of.value)));
+    columns.numbers("difference", rows.iter().map(|(_, of)| difference(of, &|found| found.mean)));
+    columns.numbers("difference_half_width", rows.iter().map(|(_, of)| difference(of, &half)));
+    columns
 }

@@ -1,5 +1,6 @@
 //! A simulation as tables, as lines for other programs, or as a page.
 
+mod columns;
 pub mod compared;
 pub mod experiment;
 pub mod html;
