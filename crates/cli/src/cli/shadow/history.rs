@@ -216,8 +216,8 @@ pub(super) struct StateDirectory {
 }
 
 impl StateDirectory {
-    /// Opens a directory, which is made if there is none, with the history in it.
-    pub(super) fn open(path: &Path) -> Result<(Self, Option<ShadowHistory>), Failure> {
+    /// Opens a directory, which is made if there is none, with the history of a pool in it.
+    pub(super) fn open(path: &Path, pool: &str) -> Result<(Self, Option<ShadowHistory>), Failure> {
         fs::create_dir_all(path).map_err(|error| Failure::writing(path.display(), &error))?;
         let file = path.join("state.json");
         let history = match fs::read(&file) {
@@ -227,6 +227,10 @@ impl StateDirectory {
                 })?;
                 if history.version > VERSION {
                     return Err(Failure::input(format!("`{}` is of a newer version", file.display())));
+                }
+                if history.pool != pool {
+                    let what = format!("`{}` is of the pool `{}`, expected `{pool}`", file.display(), history.pool);
+                    return Err(Failure::input(what).help("use a directory for each pool"));
                 }
                 Some(history)
             }
@@ -279,9 +283,9 @@ mod tests {
     #[test]
     fn the_next_run_goes_on_and_files_stay_small() {
         let folder = tempfile::tempdir().unwrap();
-        let (directory, history) = StateDirectory::open(folder.path()).unwrap();
+        let (directory, history) = StateDirectory::open(folder.path(), "cm:9618").unwrap();
         assert!(history.is_none());
-        let mut history = ShadowHistory::default();
+        let mut history = ShadowHistory { pool: "cm:9618".to_owned(), ..ShadowHistory::default() };
         let published = PublishedCycle { started: 100, ended: 101, ..PublishedCycle::default() };
         for number in 1..=300 {
             let line = history.add(&published, Some(98), ShadowResult::missed("<not read>"));
@@ -294,7 +298,7 @@ mod tests {
         assert!(
             page.contains("http-equiv=\"refresh\"") && page.contains("&lt;not read&gt;") && page.contains("a &amp; b")
         );
-        let (mut directory, read) = StateDirectory::open(folder.path()).unwrap();
+        let (mut directory, read) = StateDirectory::open(folder.path(), "cm:9618").unwrap();
         directory.most = 10_000;
         let mut history = read.unwrap();
         assert_eq!((history.cycles, history.missed, history.last.len()), (300, 300, SHOWN_CYCLES));
@@ -310,7 +314,11 @@ mod tests {
         names.retain(|name| name.starts_with("cycles"));
         names.sort();
         assert_eq!(names, ["cycles.1.jsonl", "cycles.2.jsonl", "cycles.3.jsonl", "cycles.4.jsonl", "cycles.jsonl"]);
+        let other = StateDirectory::open(folder.path(), "other:9618").unwrap_err().shown();
+        assert!(other.contains("is of the pool `cm:9618`, expected `other:9618`"), "{other}");
         fs::write(folder.path().join("state.json"), "{").unwrap();
-        assert!(StateDirectory::open(folder.path()).unwrap_err().shown().contains("is not a state of shadow"));
+        assert!(
+            StateDirectory::open(folder.path(), "cm:9618").unwrap_err().shown().contains("is not a state of shadow")
+        );
     }
 }

@@ -38,13 +38,13 @@ run goes on. A daemon that does not answer is reported, and asked again after up
 one object for each cycle. With --policy, DIR/jobs.ads has the jobs that ended with their run times, which `classmate simulate`
 reads too, and DIR/policy.json the comparison.
 
-Exit status: 0 at the end, also if cycles differ; 1 if a file cannot be written; 2 if the pool cannot be read at the start or
-an option is invalid.")]
+Exit status: 0 at the end, also if cycles differ; 1 if a file cannot be read or written; 2 if the pool cannot be read at the
+start or an option is invalid.")]
 pub(super) struct ShadowArguments {
-    /// End after this many cycles
+    /// End after this many cycles [default: never]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
     cycles: Option<u64>,
-    /// End after this time, such as `90s`, `30m`, `12h` or `7d`
+    /// End after this time, such as `90s`, `30m`, `12h` or `7d` [default: never]
     #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration)]
     duration: Option<Duration>,
     /// The negotiator's `NegotiatorLog` or `MatchLog`, to know its matches [default: the claims that appear]
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
     let name = reader.name();
     let mut watcher = Watcher::start(reader, arguments.match_log.as_deref(), arguments.every)?;
     let (directory, history) = match &arguments.state {
-        Some(path) => StateDirectory::open(path).map(|(directory, history)| (Some(directory), history))?,
+        Some(path) => StateDirectory::open(path, &name).map(|(directory, history)| (Some(directory), history))?,
         None => (None, None),
     };
     if let (Some(policy), Some(state)) = (&arguments.policy, &arguments.state) {
