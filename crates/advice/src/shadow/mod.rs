@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::shadow::change::{PoolChange, changes};
-use crate::shadow::published::PublishedCycle;
+use crate::shadow::published::{NegotiatorTimes, PublishedCycle};
 use crate::verify::cause::{Conditions, DifferenceCause};
 use crate::verify::record::{CycleRecord, RecordedMatch};
 use classmate::{ClassAd, EvalOptions};
@@ -55,6 +55,8 @@ pub struct WatchedCycle<'a> {
     pub after: Option<&'a Snapshot>,
     /// The statistics that the negotiator publishes.
     pub published: &'a PublishedCycle,
+    /// The times of the negotiator when the pool was read, and after the cycle.
+    pub negotiator: [NegotiatorTimes; 2],
 }
 
 /// A match, predicted or made.
@@ -285,6 +287,10 @@ impl<'a> Rest<'a> {
         }
         if let Some(missing) = self.missing(pair) {
             return DifferenceCause::NotInSnapshot(missing);
+        }
+        let [before, after] = self.watched.negotiator;
+        if let Some(change) = before.change(after, self.watched.published.started) {
+            return DifferenceCause::Changed(change.to_owned());
         }
         match (self.changes.first(), &self.missing, self.watched.unread.first()) {
             (Some(change), ..) => DifferenceCause::Changed(change.text.clone()),

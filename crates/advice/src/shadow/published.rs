@@ -1,4 +1,4 @@
-//! The cycles that a negotiator publishes in its ad.
+//! The cycles that a negotiator publishes in its ad, and the times at which it read its configuration.
 //!
 //! In: the ad. Out: its last cycles, the latest first, and those that were not in an earlier ad.
 
@@ -72,6 +72,45 @@ pub fn published_cycles(ad: &ClassAd) -> Vec<PublishedCycle> {
         })
     };
     (0..MAX_CYCLES).map_while(cycle).collect()
+}
+
+/// The times at which a negotiator read its configuration, as its ad shows them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NegotiatorTimes {
+    /// Its start, epoch seconds.
+    pub started: Option<i64>,
+    /// Its last reconfiguration, epoch seconds; its start if there was none.
+    pub configured: Option<i64>,
+}
+
+impl NegotiatorTimes {
+    /// The times in the ad of a negotiator.
+    pub fn of(ad: &ClassAd) -> Self {
+        let settings = EvalOptions::default();
+        let time = |name: &str| AdReader::of(ad, &settings).integer(name);
+        NegotiatorTimes { started: time("DaemonStartTime"), configured: time("DaemonLastReconfigTime") }
+    }
+
+    /// The change from these times to later ones, if it took place by a time on the clock of the negotiator.
+    ///
+    /// ```
+    /// use classmate_advice::internal::shadow::published::NegotiatorTimes;
+    /// let times = |started, configured| NegotiatorTimes { started: Some(started), configured: Some(configured) };
+    /// let change = |started, configured| times(10, 20).change(times(started, configured), 100);
+    /// assert_eq!([change(10, 20), change(10, 100), change(10, 101)], [None, Some("the negotiator was reconfigured"), None]);
+    /// assert_eq!([change(90, 90), change(101, 101)], [Some("the negotiator was restarted"), None]);
+    /// ```
+    pub fn change(self, later: Self, until: i64) -> Option<&'static str> {
+        let is_new =
+            |before: Option<i64>, after: Option<i64>| before != after && after.is_some_and(|time| time <= until);
+        if is_new(self.started, later.started) {
+            Some("the negotiator was restarted")
+        } else if is_new(self.configured, later.configured) {
+            Some("the negotiator was reconfigured")
+        } else {
+            None
+        }
+    }
 }
 
 /// The cycles that were not in an earlier ad, the earliest first, and true if there may be more that the ad does not have.

@@ -41,7 +41,17 @@ fn watched<'a>(
     source: ActualSource,
     published: &'a PublishedCycle,
 ) -> WatchedCycle<'a> {
-    WatchedCycle { before, read: 90, unread: &[], record, source, after: Some(after), unread_after: &[], published }
+    WatchedCycle {
+        before,
+        read: 90,
+        unread: &[],
+        record,
+        source,
+        after: Some(after),
+        unread_after: &[],
+        published,
+        negotiator: [NegotiatorTimes::default(); 2],
+    }
 }
 
 fn causes(before: &Snapshot, after: &Snapshot, record: &CycleRecord, source: ActualSource) -> Vec<DifferenceCause> {
@@ -60,6 +70,22 @@ fn a_cycle_as_predicted_has_no_differences() {
     assert!(causes(&pool, &pool, &made(&[(1, "slot1@m"), (2, "slot2@m")]), ActualSource::Log).is_empty());
     // The order does not count, and a dynamic slot stands for its partitionable one.
     assert!(causes(&pool, &pool, &made(&[(2, "slot2_1@m"), (1, "slot1_7@m")]), ActualSource::Log).is_empty());
+}
+
+/// The new configuration rejects both jobs; the ads of the pool are the same.
+#[test]
+fn a_negotiator_that_was_reconfigured_is_the_cause() {
+    let (pool, record) = (pool(), made(&[]));
+    let published = PublishedCycle { started: 100, ended: 101, matches: Some(0), ..PublishedCycle::default() };
+    let times = |started, configured| NegotiatorTimes { started: Some(started), configured: Some(configured) };
+    let found = [times(10, 95), times(95, 95), times(10, 101)].map(|after| {
+        let negotiator = [times(10, 10), after];
+        let watched = WatchedCycle { negotiator, ..watched(&pool, &pool, &record, ActualSource::Log, &published) };
+        shadow_cycle(&watched).unwrap().different.into_iter().map(|one| one.cause).collect::<Vec<_>>()
+    });
+    let changed = |what: &str| vec![DifferenceCause::Changed(format!("the negotiator was {what}")); 2];
+    // The last reconfiguration was after the start of the cycle.
+    assert_eq!(found, [changed("reconfigured"), changed("restarted"), vec![DifferenceCause::Unexplained; 2]]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, language, settings};
 use classmate::{ClassAd, Report, Semantics};
+use classmate_advice::internal::shadow::published::NegotiatorTimes;
 use classmate_config::Config;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::accountant::AccountantLog;
@@ -137,7 +138,7 @@ impl CollectorArguments {
             given: config,
             progress,
             negotiator: None,
-            generation: (None, None),
+            times: NegotiatorTimes::default(),
         })
     }
 
@@ -239,8 +240,8 @@ pub(super) struct LiveReader<'r> {
     /// The configuration, if it is known.
     known: Option<Config>,
     negotiator: Option<Daemon>,
-    /// Start and last reconfiguration of the negotiator.
-    generation: (Option<i64>, Option<i64>),
+    /// The times at which the negotiator read its configuration, when it was last asked.
+    times: NegotiatorTimes,
     progress: Progress<'r>,
 }
 
@@ -309,13 +310,16 @@ impl LiveReader<'_> {
         let ad = ad.ok_or_else(|| Failure::input(format!("the negotiator `{}` does not have an ad", daemon.name)))?;
         // After a failure it may have another address.
         self.negotiator = Some(daemon);
-        let settings = language::settings();
-        let time = |name: &str| AdReader::of(&ad, &settings).integer(name);
-        let generation = (time("DaemonStartTime"), time("DaemonLastReconfigTime"));
-        if generation != self.generation {
-            self.generation = generation;
+        let times = NegotiatorTimes::of(&ad);
+        if times != self.times {
+            self.times = times;
             self.known.clone_from(&self.given);
         }
         Ok(ad)
+    }
+
+    /// The times at which the negotiator read its configuration, as its last ad shows them.
+    pub(super) fn times(&self) -> NegotiatorTimes {
+        self.times
     }
 }

@@ -1,7 +1,8 @@
 //! Reads a pool again and again, and notices when its negotiator has finished a cycle.
 //!
 //! A negotiator has one thread: it answers only between cycles. So no cycle has started or ended during a reading if its ad
-//! has the same cycles before and after it. The last such reading is what a cycle is predicted from.
+//! has the same cycles before and after it, and the configuration is the one it had if it was not reconfigured either. The last such
+//! reading is what a cycle is predicted from.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,7 +16,7 @@ use crate::cli::{Failure, Now, settings};
 use crate::report::Color;
 use classmate_advice::internal::shadow::observed::observed;
 use classmate_advice::internal::shadow::policy::PolicyComparison;
-use classmate_advice::internal::shadow::published::{PublishedCycle, new_cycles, published_cycles};
+use classmate_advice::internal::shadow::published::{NegotiatorTimes, PublishedCycle, new_cycles, published_cycles};
 use classmate_advice::internal::shadow::{ActualSource, WatchedCycle, shadow_cycle};
 use classmate_advice::internal::verify::record::CycleRecord;
 use classmate_config::Config;
@@ -39,6 +40,8 @@ struct PoolReading {
     snapshot: Snapshot,
     /// Time at which it began, epoch seconds.
     began: i64,
+    /// The times of the negotiator at the start.
+    negotiator: NegotiatorTimes,
     /// The sources that could not be read.
     unread: Vec<String>,
 }
@@ -47,6 +50,8 @@ struct PoolReading {
 struct Pending {
     published: PublishedCycle,
     before: PoolReading,
+    /// The times of the negotiator after the cycle.
+    negotiator: NegotiatorTimes,
     /// Its matches, if a log has them.
     record: Option<CycleRecord>,
     since: Instant,
@@ -69,6 +74,8 @@ pub(super) struct Watcher<'r> {
     every: Duration,
     /// The cycles in the ad of the negotiator.
     known: Vec<PublishedCycle>,
+    /// The times of the negotiator in that ad.
+    negotiator: NegotiatorTimes,
     before: Option<PoolReading>,
     pending: Option<Pending>,
     log: Option<LogTail>,
@@ -89,6 +96,7 @@ impl<'r> Watcher<'r> {
             reader,
             every,
             known: Vec::new(),
+            negotiator: NegotiatorTimes::default(),
             before: None,
             pending: None,
             log: None,
@@ -98,6 +106,7 @@ impl<'r> Watcher<'r> {
             unread: Vec::new(),
         };
         watcher.known = watcher.look()?;
+        watcher.negotiator = watcher.reader.times();
         let log = log.map(|path| LogTail::at_end(path).map_err(|error| Failure::reading(path.display(), &error)));
         watcher.log = log.transpose()?;
         Ok(watcher)
@@ -180,7 +189,7 @@ impl<'r> Watcher<'r> {
 
     /// Reads the pool, and looks at the negotiator after that.
     fn read(&mut self, seen: &mut WatchStep) -> Result<(PoolReading, Vec<PublishedCycle>), Failure> {
-        let (began, started) = (Now::Wall.seconds(), Instant::now());
+        let (began, started, negotiator) = (Now::Wall.seconds(), Instant::now(), self.reader.times());
         let read = self.reader.read(SlotAttributes::Cycle, false)?;
         let mut notes = Notes::default();
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
@@ -198,7 +207,7 @@ impl<'r> Watcher<'r> {
             *one = one.trim_start_matches("cannot read ").to_owned();
         }
         let snapshot = Snapshot { maps, first_cycle: cycles.is_empty(), ..read.snapshot };
-        Ok((PoolReading { snapshot, began, unread }, cycles))
+        Ok((PoolReading { snapshot, began, negotiator, unread }, cycles))
     }
 
     /// Takes what was seen into account; `failed`: the look before it failed.
@@ -211,8 +220,9 @@ impl<'r> Watcher<'r> {
         seen: &mut WatchStep,
     ) {
         let (new, is_cut) = new_cycles(&self.known, &cycles);
-        let is_same = cycles == self.known;
-        self.known = cycles;
+        let negotiator = self.reader.times();
+        let is_same = cycles == self.known && negotiator == self.negotiator;
+        (self.known, self.negotiator) = (cycles, negotiator);
         if !is_same {
             self.due = Instant::now();
         }
@@ -255,7 +265,8 @@ impl<'r> Watcher<'r> {
             let (record, clock) = self.record(&published, &before, seen);
             self.pass(history, seen);
             before.snapshot.now = clock;
-            let pending = Pending { published, before, record, since: Instant::now(), followers: Vec::new() };
+            let pending =
+                Pending { published, before, negotiator, record, since: Instant::now(), followers: Vec::new() };
             match compared(&pending, None) {
                 // Nothing is to be explained.
                 Some(ShadowResult::Compared(cycle)) if cycle.identical => {
@@ -313,6 +324,7 @@ fn compared(pending: &Pending, after: Option<&PoolReading>) -> Option<ShadowResu
         source,
         after: after.map(|after| &after.snapshot),
         published: &pending.published,
+        negotiator: [pending.before.negotiator, pending.negotiator],
     };
     Some(match shadow_cycle(&watched) {
         Ok(cycle) => ShadowResult::Compared(cycle),
