@@ -8,8 +8,10 @@ use std::collections::{HashMap, HashSet};
 use classmate::{ClassAd, EvalOptions, Scope, Value};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::queue::job::Job;
 
-use super::WatchedCycle;
+use super::{WatchedCycle, partitionable};
+use crate::verify::record::RecordedMatch;
 
 /// Seconds by which the clocks of daemons may differ.
 const SKEW: i64 = 1;
@@ -46,16 +48,10 @@ impl PoolChange {
     }
 }
 
-/// The changes between the reading and the cycle. `taken`: true for slots that the cycle matched, for a submitter if one is named;
-/// `displaced`: true for slots of which it preempted the job.
-pub fn changes(
-    watched: &WatchedCycle<'_>,
-    after: &Snapshot,
-    taken: impl Fn(&str, Option<&str>) -> bool,
-    displaced: impl Fn(&str) -> bool,
-) -> Vec<PoolChange> {
+/// The changes between the reading and the cycle.
+pub fn changes(watched: &WatchedCycle<'_>, after: &Snapshot) -> Vec<PoolChange> {
     let (from, until) = (watched.read - SKEW, watched.published.started + SKEW);
-    let reader = ChangeReader { settings: EvalOptions::default(), from, until };
+    let reader = ChangeReader { settings: EvalOptions::default(), from, until, made: &watched.record.matches };
     let before = watched.before;
     let was_read = |snapshot, unread: &[String]| {
         let mut names = reader.access_points(snapshot);
@@ -63,26 +59,46 @@ pub fn changes(
         names
     };
     let (read_before, read_after) = (was_read(before, watched.unread), was_read(after, watched.unread_after));
-    let mut changes = reader.of_jobs(before, after, (&read_before, &read_after), &displaced);
-    changes.extend(reader.of_slots(before, after, taken));
-    changes.extend(reader.of_claims(before, after, &read_after, displaced));
+    let mut changes = reader.of_jobs(before, after, (&read_before, &read_after));
+    changes.extend(reader.of_slots(before, after));
+    changes.extend(reader.of_claims(before, after, &read_after));
     changes.extend(reader.of_submitters(before, after));
     changes
 }
 
-struct ChangeReader {
+struct ChangeReader<'m> {
     settings: EvalOptions,
     from: i64,
     until: i64,
+    /// The matches of the cycle.
+    made: &'m [RecordedMatch],
 }
 
-impl ChangeReader {
+impl ChangeReader<'_> {
     fn facts<'a>(&'a self, ad: &'a ClassAd) -> AdReader<'a> {
         AdReader::of(ad, &self.settings)
     }
 
     fn text(&self, ad: &ClassAd, name: &str) -> Option<String> {
         self.facts(ad).string(name).map(|text| String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// True if the cycle matched this slot or one of its partitionable slot, for a submitter if one is named.
+    fn is_taken(&self, place: &str, by: Option<&str>) -> bool {
+        let is_by = |made: &RecordedMatch| by.is_none_or(|submitter| made.submitter == submitter);
+        self.made.iter().any(|made| partitionable(&made.slot) == place && is_by(made))
+    }
+
+    /// True if the cycle preempted the job in a slot. A match of the partitionable slot may preempt those of several dynamic ones.
+    fn is_displaced(&self, host: &str) -> bool {
+        self.made.iter().any(|made| made.displaces && (made.slot == host || made.slot == partitionable(host)))
+    }
+
+    /// True if the cycle matched the cluster of a job.
+    fn is_matched(&self, ad: &ClassAd) -> bool {
+        Job::new(ad, None, &self.settings).is_some_and(|job| {
+            self.made.iter().any(|made| made.cluster == job.id.cluster && *made.submitter.as_bytes() == *job.submitter)
+        })
     }
 
     /// The names of the dynamic slots that the ad of a partitionable one has.
@@ -121,7 +137,6 @@ impl ChangeReader {
         before: &Snapshot,
         after: &Snapshot,
         (read_before, read_after): (&HashSet<String>, &HashSet<String>),
-        displaced: impl Fn(&str) -> bool,
     ) -> Vec<PoolChange> {
         let (old, new) = (self.named(&before.jobs, "GlobalJobId"), self.named(&after.jobs, "GlobalJobId"));
         let mut changes = Vec::new();
@@ -143,7 +158,7 @@ impl ChangeReader {
                 }
                 Some(earlier) if status(ad) != status(earlier) && self.is_between(ad, "EnteredCurrentStatus") => {
                     match status(ad) {
-                        Some(IDLE) if self.host(earlier).is_some_and(|host| displaced(&host)) => {}
+                        Some(IDLE) if self.host(earlier).is_some_and(|host| self.is_displaced(&host)) => {}
                         Some(IDLE) => add(ad, "became idle"),
                         Some(RUNNING) => {}
                         _ => add(ad, "was held or removed"),
@@ -152,7 +167,8 @@ impl ChangeReader {
                 _ => {}
             }
         }
-        for ad in before.jobs.iter().filter(|ad| status(ad) == Some(IDLE)) {
+        // A job that the cycle matched may have run and ended since.
+        for ad in before.jobs.iter().filter(|ad| status(ad) == Some(IDLE) && !self.is_matched(ad)) {
             let is_gone = |id: String| !new.contains_key(&id) && read_after.contains(access_point(&id));
             if self.text(ad, "GlobalJobId").is_some_and(is_gone) {
                 add(ad, "left the queue");
@@ -161,27 +177,22 @@ impl ChangeReader {
         changes
     }
 
-    fn of_slots(
-        &self,
-        before: &Snapshot,
-        after: &Snapshot,
-        taken: impl Fn(&str, Option<&str>) -> bool,
-    ) -> Vec<PoolChange> {
+    fn of_slots(&self, before: &Snapshot, after: &Snapshot) -> Vec<PoolChange> {
         let (old, new) = (self.named(&before.slots, "Name"), self.named(&after.slots, "Name"));
         let mut changes = Vec::new();
         let mut add = |slot: &str, what: String| {
             let text = format!("{slot} {what}");
-            let slot = Some(super::partitionable(slot));
+            let slot = Some(partitionable(slot));
             changes.push(PoolChange { cluster: None, slot, submitter: None, text });
         };
         for ad in &after.slots {
             let Some(name) = self.text(ad, "Name") else { continue };
-            let place = super::partitionable(&name);
-            let is_taken = taken(&place, None);
+            let place = partitionable(&name);
+            let is_taken = self.is_taken(&place, None);
             // A dynamic slot that another submitter uses was carved for an earlier match.
             let user = self.text(ad, "AccountingGroup").or_else(|| self.text(ad, "RemoteUser"));
             match old.get(&name) {
-                None if !is_taken || user.is_some_and(|user| !taken(&place, Some(&user))) => {
+                None if !is_taken || user.is_some_and(|user| !self.is_taken(&place, Some(&user))) => {
                     add(&name, "appeared".to_owned());
                 }
                 Some(earlier) if !is_taken => {
@@ -205,7 +216,10 @@ impl ChangeReader {
             }
         }
         for ad in &before.slots {
-            if let Some(name) = self.text(ad, "Name").filter(|name| !new.contains_key(name)) {
+            let Some(name) = self.text(ad, "Name") else { continue };
+            // The job of a dynamic slot that the cycle matched may have ended, and that of another may have been preempted.
+            let is_made = self.is_displaced(&name) || self.made.iter().any(|made| made.slot == name);
+            if !new.contains_key(&name) && !is_made {
                 add(&name, "disappeared".to_owned());
             }
         }
@@ -213,23 +227,23 @@ impl ChangeReader {
     }
 
     /// Slots that jobs have left, also if the cycle matched them at once and the names of dynamic slots are used again.
-    fn of_claims(
-        &self,
-        before: &Snapshot,
-        after: &Snapshot,
-        read_after: &HashSet<String>,
-        displaced: impl Fn(&str) -> bool,
-    ) -> Vec<PoolChange> {
+    fn of_claims(&self, before: &Snapshot, after: &Snapshot, read_after: &HashSet<String>) -> Vec<PoolChange> {
         let new = self.named(&after.jobs, "GlobalJobId");
+        let [old_slots, new_slots] = [before, after].map(|snapshot| self.named(&snapshot.slots, "Name"));
+        let user =
+            |slots: &HashMap<String, &ClassAd>, host: &str| slots.get(host).and_then(|ad| self.text(ad, "RemoteUser"));
         let mut changes = Vec::new();
         for ad in &before.jobs {
             let Some((id, host)) = self.text(ad, "GlobalJobId").zip(self.host(ad)) else { continue };
-            let slot = super::partitionable(&host);
+            let slot = partitionable(&host);
             let is_gone = new.get(&id).map_or(read_after.contains(access_point(&id)), |later| {
                 let changed = self.facts(later).integer("EnteredCurrentStatus");
                 self.host(later).is_none_or(|now| now != host) && changed.is_none_or(|time| time <= self.until)
             });
-            if is_gone && !displaced(&host) {
+            // The access point went on to use the claim: the slot is not free in between.
+            let is_kept = user(&old_slots, &host).is_some_and(|old| user(&new_slots, &host) == Some(old))
+                && !self.is_taken(&slot, None);
+            if is_gone && !is_kept && !self.is_displaced(&host) {
                 let [cluster, process] = ["ClusterId", "ProcId"].map(|name| self.facts(ad).integer(name).unwrap_or(0));
                 let text = format!("job {cluster}.{process} stopped running on {host}");
                 changes.push(PoolChange { cluster: None, slot: Some(slot), submitter: None, text });

@@ -249,17 +249,9 @@ struct Rest<'a> {
 impl<'a> Rest<'a> {
     fn new(watched: &'a WatchedCycle<'a>, predicted: usize, is_needed: bool) -> Self {
         let after = watched.after.filter(|_| is_needed);
-        let made = |is_it: &dyn Fn(&RecordedMatch) -> bool| watched.record.matches.iter().any(is_it);
-        let taken = |slot: &str, by: Option<&str>| {
-            made(&|made| partitionable(&made.slot) == slot && by.is_none_or(|submitter| made.submitter == submitter))
-        };
-        // A match of the partitionable slot may preempt the jobs of several dynamic ones.
-        let displaced =
-            |host: &str| made(&|made| made.displaces && (made.slot == host || made.slot == partitionable(host)));
-        let found = |after| changes(watched, after, taken, displaced);
         Rest {
             watched,
-            changes: after.map(found).unwrap_or_default(),
+            changes: after.map(|after| changes(watched, after)).unwrap_or_default(),
             as_many: watched.published.matches == Some(predicted as i64),
             missing: None,
         }

@@ -234,6 +234,55 @@ fn a_job_that_left_another_dynamic_slot_is_the_cause() {
     assert_eq!(found, [false, true]);
 }
 
+/// Slot 1 is not taken, and job 2 ran and ended before the next reading.
+#[test]
+fn a_job_that_the_cycle_matched_and_that_ended_is_no_cause() {
+    let mut after = pool();
+    after.jobs.remove(1);
+    let record = made(&[(2, "slot2@m")]);
+    assert_eq!(causes(&pool(), &after, &record, ActualSource::Log), [DifferenceCause::Unexplained]);
+    // A job of another submitter has the same number.
+    let mut before = pool();
+    before.jobs[1].insert("User", "b@x");
+    let left = DifferenceCause::Changed("job 2.0 left the queue".to_owned());
+    assert!(causes(&before, &after, &record, ActualSource::Log).contains(&left));
+}
+
+#[test]
+fn a_dynamic_slot_whose_job_the_cycle_preempted_is_no_cause() {
+    let mut before = pool();
+    let text = "[Name = \"slot2_1@m\"; State = \"Claimed\"; Cpus = 1; RemoteUser = \"b@x\"; Requirements = false]";
+    before.slots.push(ClassAd::parse(text.as_bytes()).unwrap());
+    let mut record = made(&[(2, "slot2@m")]);
+    let disappeared = DifferenceCause::Changed("slot2_1@m disappeared".to_owned());
+    assert_eq!(causes(&before, &pool(), &record, ActualSource::Log), [disappeared]);
+    // Through the partitionable slot, or itself.
+    record.matches[0].displaces = true;
+    assert_eq!(causes(&before, &pool(), &record, ActualSource::Log), [DifferenceCause::Unexplained]);
+    record.matches[0].slot = "slot2_1@m".to_owned();
+    assert_eq!(causes(&before, &pool(), &record, ActualSource::Log), [DifferenceCause::Unexplained]);
+}
+
+/// The access point used the claim for another job, and that slot was not free for anybody.
+#[test]
+fn a_job_that_ended_in_a_claim_that_was_kept_is_no_cause() {
+    let found = ["b@x", "c@x"].map(|user| {
+        let mut before = pool();
+        let text = "[ClusterId = 3; ProcId = 0; JobStatus = 2; User = \"b@x\"; GlobalJobId = \"s#3.0#1\"; RemoteHost = \"slot3@m\"]";
+        before.jobs.push(ClassAd::parse(text.as_bytes()).unwrap());
+        let slot = |user: &str| {
+            let text = format!("[Name = \"slot3@m\"; State = \"Claimed\"; RemoteUser = \"{user}\"; Requirements = false]");
+            ClassAd::parse(text.as_bytes()).unwrap()
+        };
+        let mut after = pool();
+        after.slots.push(slot(user));
+        before.slots.push(slot("b@x"));
+        causes(&before, &after, &made(&[(2, "slot2@m")]), ActualSource::Log)
+    });
+    let stopped = DifferenceCause::Changed("job 3.0 stopped running on slot3@m".to_owned());
+    assert_eq!(found, [[DifferenceCause::Unexplained], [stopped]]);
+}
+
 #[test]
 fn a_slot_that_is_older_than_those_carved_from_it_changes() {
     let mut before = pool();
