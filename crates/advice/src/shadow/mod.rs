@@ -9,7 +9,7 @@ pub mod observed;
 pub mod policy;
 pub mod published;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +70,13 @@ pub struct ShadowMatch {
     pub slot: String,
 }
 
+impl ShadowMatch {
+    fn pair(&self) -> Pair {
+        let cluster = self.job.split('.').next().and_then(|number| number.parse().ok());
+        (self.submitter.clone(), cluster.unwrap_or(0), partitionable(&self.slot))
+    }
+}
+
 /// A cluster and a slot that were matched more or less often than predicted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShadowDifference {
@@ -95,9 +102,9 @@ pub struct ShadowCycle {
     pub identical: bool,
     /// The source of the matches that were made.
     pub source: ActualSource,
-    /// The predicted matches, in order.
+    /// The predicted matches, in order. As [`ActualSource::Claims`] counts them, the first one of a slot and a cluster.
     pub predicted: Vec<ShadowMatch>,
-    /// The matches that were made; in order if a log has them.
+    /// The matches that were made, counted likewise; in order if a log has them.
     pub actual: Vec<ShadowMatch>,
     /// The differences.
     pub different: Vec<ShadowDifference>,
@@ -106,12 +113,9 @@ pub struct ShadowCycle {
 impl ShadowCycle {
     /// The number of matches that were made as predicted.
     pub fn agreed(&self) -> usize {
-        let is_of = |one: &ShadowDifference, made: &ShadowMatch| {
-            let cluster = made.job.split('.').next().and_then(|number| number.parse().ok());
-            (cluster, &made.submitter, partitionable(&made.slot))
-                == (Some(one.cluster), &one.submitter, one.slot.clone())
-        };
-        let same = |made: &&ShadowMatch| !self.different.iter().any(|one| is_of(one, made));
+        let pair = |one: &ShadowDifference| (one.submitter.clone(), one.cluster, one.slot.clone());
+        let different: HashSet<Pair> = self.different.iter().map(pair).collect();
+        let same = |made: &&ShadowMatch| !different.contains(&made.pair());
         let partly: usize = self.different.iter().map(|one| one.actual.min(one.predicted)).sum();
         self.actual.iter().filter(same).count() + partly
     }
@@ -164,8 +168,8 @@ pub fn shadow_cycle(watched: &WatchedCycle<'_>) -> Result<ShadowCycle, ConfigErr
     Ok(ShadowCycle {
         identical: different.is_empty() && as_many,
         source: watched.source,
-        predicted: predicted(&outcome),
-        actual: actual(watched.record),
+        predicted: counted(predicted(&outcome), watched.source),
+        actual: counted(actual(watched.record), watched.source),
         different,
     })
 }
@@ -188,6 +192,13 @@ fn predicted(outcome: &Outcome) -> Vec<ShadowMatch> {
         slot: made.slot.clone(),
     });
     made.collect()
+}
+
+/// The matches that count.
+fn counted(mut matches: Vec<ShadowMatch>, source: ActualSource) -> Vec<ShadowMatch> {
+    let mut seen = HashSet::new();
+    matches.retain(|made| source == ActualSource::Log || seen.insert(made.pair()));
+    matches
 }
 
 /// Runs the cycle; equal slots are taken in the exact order, as far as that is affordable.

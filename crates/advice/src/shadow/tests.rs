@@ -174,6 +174,19 @@ fn claims_show_matches() {
     assert_eq!(causes(&before, &after, &record, ActualSource::Claims), [DifferenceCause::OwnClaim]);
 }
 
+/// The access point starts two more jobs in the rest of a slot that was matched once, as the log of the same cycle shows.
+#[test]
+fn claims_of_a_partitionable_slot_count_once_for_each_cluster() {
+    let pool = pool();
+    let record = made(&[(1, "slot1_1@m"), (2, "slot2_1@m"), (2, "slot2_2@m"), (2, "slot2_3@m")]);
+    let published = PublishedCycle { started: 100, ended: 101, matches: Some(2), ..PublishedCycle::default() };
+    let cycle = shadow_cycle(&watched(&pool, &pool, &record, ActualSource::Claims, &published)).unwrap();
+    assert_eq!((cycle.identical, cycle.predicted.len(), cycle.actual.len(), cycle.agreed()), (true, 2, 2, 2));
+    // A log that has four matches means four.
+    let cycle = shadow_cycle(&watched(&pool, &pool, &record, ActualSource::Log, &published)).unwrap();
+    assert_eq!((cycle.identical, cycle.predicted.len(), cycle.actual.len(), cycle.agreed()), (false, 2, 4, 2));
+}
+
 #[test]
 fn a_slot_or_submitter_that_changed_by_the_next_reading_is_the_cause() {
     let before = pool();
