@@ -16,9 +16,12 @@ use crate::verify::record::RecordedMatch;
 /// Seconds by which the clocks of daemons may differ.
 const SKEW: i64 = 1;
 
-/// `JobStatus` of an idle and of a running job.
+/// Values of `JobStatus`.
 const IDLE: i64 = 1;
 const RUNNING: i64 = 2;
+const REMOVED: i64 = 3;
+const COMPLETED: i64 = 4;
+const HELD: i64 = 5;
 
 /// Attributes of a slot that decide which jobs get it.
 const DECISIVE: [&str; 7] = ["KFlops", "Mips", "Offline", "Rank", "Requirements", "SlotWeight", "Start"];
@@ -160,8 +163,12 @@ impl ChangeReader<'_> {
                     match status(ad) {
                         Some(IDLE) if self.host(earlier).is_some_and(|host| self.is_displaced(&host)) => {}
                         Some(IDLE) => add(ad, "became idle"),
-                        Some(RUNNING) => {}
-                        _ => add(ad, "was held or removed"),
+                        Some(REMOVED) => add(ad, "was removed"),
+                        // A job that the cycle matched may have run and ended since.
+                        Some(COMPLETED) if !self.is_matched(ad) => add(ad, "completed"),
+                        Some(HELD) => add(ad, "was held"),
+                        // It runs, is suspended or transfers its output: it has its slot.
+                        _ => {}
                     }
                 }
                 _ => {}

@@ -107,6 +107,23 @@ fn what_changed_after_the_reading_is_the_cause() {
 }
 
 #[test]
+fn a_job_that_cannot_be_matched_any_more_is_the_cause() {
+    // Removed, completed, held, transferring output, suspended.
+    let found = [3_i64, 4, 5, 6, 7].map(|status| {
+        let mut after = pool();
+        after.jobs[0].insert("JobStatus", status);
+        after.jobs[0].insert("EnteredCurrentStatus", 95_i64);
+        causes(&pool(), &after, &made(&[(2, "slot2@m")]), ActualSource::Log)
+    });
+    let changed = |what: &str| [DifferenceCause::Changed(format!("job 1.0 {what}"))];
+    let unexplained = [DifferenceCause::Unexplained];
+    assert_eq!(
+        found,
+        [changed("was removed"), changed("completed"), changed("was held"), unexplained.clone(), unexplained]
+    );
+}
+
+#[test]
 fn jobs_of_an_access_point_that_was_not_read_are_no_change() {
     let record = made(&[(3, "slot1@m"), (2, "slot2@m")]);
     let found = ["s", "t"].map(|access_point| {
