@@ -58,7 +58,7 @@ pub fn changes(watched: &WatchedCycle<'_>, after: &Snapshot) -> Vec<PoolChange> 
     let before = watched.before;
     let was_read = |snapshot, unread: &[String]| {
         let mut names = reader.access_points(snapshot);
-        names.retain(|name| !unread.iter().any(|source| source.contains(name.as_str())));
+        names.retain(|name| !unread.iter().any(|source| is_of(source, name)));
         names
     };
     let (read_before, read_after) = (was_read(before, watched.unread), was_read(after, watched.unread_after));
@@ -294,6 +294,12 @@ impl ChangeReader<'_> {
         changes.extend(sent(later));
         changes
     }
+}
+
+/// True if a source that could not be read, with the reason, is this access point.
+fn is_of(source: &str, name: &str) -> bool {
+    let quoted = source.strip_prefix("access point ").unwrap_or(source);
+    quoted.strip_prefix('`').and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with("`:"))
 }
 
 /// The name of the access point in a `GlobalJobId`.

@@ -270,7 +270,7 @@ impl<'a> Rest<'a> {
 
     fn cause(&self, pair: &Pair, predicted: usize, actual: usize) -> DifferenceCause {
         let (submitter, cluster, slot) = pair;
-        let given_up = self.watched.published.given_up.iter().find(|(name, _)| name.contains(submitter.as_str()));
+        let given_up = self.watched.published.given_up.iter().find(|(name, _)| name == submitter);
         if let Some((_, what)) = given_up {
             return DifferenceCause::AccessPoint(what.clone());
         }

@@ -147,15 +147,32 @@ fn jobs_of_an_access_point_that_was_not_read_are_no_change() {
     let record = made(&[(2, "slot2@m")]);
     let published = PublishedCycle { started: 100, ended: 101, ..PublishedCycle::default() };
     let failed = ["access point `s`: it does not answer".to_owned()];
-    let found = [(known.clone(), &failed[..]), (known, &[]), (unknown, &[])].map(|(submitters, unread_after)| {
-        let after = Snapshot { jobs: Vec::new(), submitters, ..pool() };
-        let watched = WatchedCycle { unread_after, ..watched(&before, &after, &record, ActualSource::Log, &published) };
-        shadow_cycle(&watched).unwrap().different.remove(0).cause
-    });
+    let other = ["access point `a@s`: `s` does not answer".to_owned()];
+    let found = [(known.clone(), &failed[..]), (known.clone(), &other), (known, &[]), (unknown, &[])].map(
+        |(submitters, unread_after)| {
+            let after = Snapshot { jobs: Vec::new(), submitters, ..pool() };
+            let watched =
+                WatchedCycle { unread_after, ..watched(&before, &after, &record, ActualSource::Log, &published) };
+            shadow_cycle(&watched).unwrap().different.remove(0).cause
+        },
+    );
     let changed = |text: &str| DifferenceCause::Changed(text.to_owned());
-    let gone = [changed("job 1.0 left the queue"), changed("the ad of submitter a@x disappeared")];
+    let left = changed("job 1.0 left the queue");
+    let gone = [left.clone(), left, changed("the ad of submitter a@x disappeared")];
     assert_eq!(found[0], DifferenceCause::Unexplained);
     assert_eq!(found[1..], gone);
+}
+
+#[test]
+fn a_submitter_that_was_given_up_is_the_cause_for_itself_alone() {
+    let (pool, record) = (pool(), made(&[(2, "slot2@m")]));
+    let found = ["a@x", "aa@x"].map(|name| {
+        let given_up = vec![(name.to_owned(), format!("submitter {name}: its time was over"))];
+        let published = PublishedCycle { started: 100, ended: 101, given_up, ..PublishedCycle::default() };
+        shadow_cycle(&watched(&pool, &pool, &record, ActualSource::Log, &published)).unwrap().different.remove(0).cause
+    });
+    let given_up = DifferenceCause::AccessPoint("submitter a@x: its time was over".to_owned());
+    assert_eq!(found, [given_up, DifferenceCause::Unexplained]);
 }
 
 #[test]
