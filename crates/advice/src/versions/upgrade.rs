@@ -262,7 +262,19 @@ pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptio
             continue;
         }
         let text = VersionText { text: value, quoting: Quoting::Old, prefix: false };
-        let Some(difference) = compare_alone(text, versions, settings) else { continue };
+        // An attribute that a daemon advertises, or the condition of a slot, may refer to itself.
+        let own = versions.map(|semantics| {
+            let mut ad = ClassAd::new();
+            let options =
+                ParseOptions { quoting: text.quoting, semantics, mode: settings.mode, ..ParseOptions::default() };
+            if let Ok(expr) = parse_expr(value, &options) {
+                ad.insert_expr(Name::new(config.bare(definition.name)), &expr);
+            }
+            ad
+        });
+        let ads = VersionAds { my: [&own[0], &own[1]], target: [None; 2] };
+        let difference = compare_alone(text, versions, settings).or_else(|| compare(text, versions, settings, ads));
+        let Some(difference) = difference else { continue };
         // What no daemon reads as an expression may be a size or a path.
         let kind = knob::find(config.bare(definition.name)).map(|knob| knob.kind);
         let is_typed =
@@ -453,6 +465,20 @@ mod tests {
         let disk = of("MODIFY_REQUEST_EXPR_REQUESTDISK").unwrap();
         assert_eq!((disk.before, disk.since.as_str()), (Some("quantize(RequestDisk,{1024})"), "25.12.2"));
         assert!(variables(&config, [Series::new(25, 13), Series::new(25, 14)]).is_empty());
+    }
+
+    /// The values follow from `docs/reference/versions.md` 2.9.
+    #[test]
+    fn variables_that_refer_to_themselves_are_compared() {
+        let text = b"START = START ?: true\nSTARTD_ATTRS = WithinLimits\nWithinLimits = WithinLimits ?: true\nRANK = KFlops ?: 1\n";
+        let config = Config::parse("c", text).unwrap();
+        let found = of_config(&config, versions("24.0", "25.14"), &EvalOptions::default());
+        let shown: Vec<_> = found
+            .iter()
+            .map(|one| (one.line, one.difference.rules[0], one.difference.readings[1].value.as_deref()))
+            .collect();
+        assert_eq!(shown, [(Some(1), "cycle", Some("true")), (Some(3), "cycle", Some("true"))]);
+        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).is_empty());
     }
 
     /// A variable that is set, a macro that is referred to, and others that are neither.
