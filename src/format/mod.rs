@@ -43,7 +43,8 @@ use report::Report;
 use source::Source;
 use xml::{XmlReader, XmlWriter};
 
-pub use vocabulary::advertised;
+pub use extent::bracketed;
+pub use vocabulary::{advertised, version_of};
 
 /// Maximum nesting of lists and ads in JSON and XML. In the other formats the expression parser has its own limit.
 const MAX_DEPTH: usize = 1000;

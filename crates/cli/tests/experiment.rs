@@ -69,8 +69,8 @@ fn an_experiment_that_was_killed_goes_on_to_the_same_result() {
     let whole = run(folder.path(), &["--output", "whole"]);
     assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
     let expected = files(&folder.path().join("whole"));
-    // 3 policies, 4 settings, 5 seeds; and three files.
-    assert_eq!(expected.len(), 63);
+    // 3 policies, 4 settings, 5 seeds; and five files.
+    assert_eq!(expected.len(), 65);
     // Killed after a few runs.
     let mut child =
         command(folder.path(), &["--output", "killed", "--jobs", "2"]).stdout(Stdio::null()).spawn().unwrap();

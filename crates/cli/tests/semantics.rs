@@ -232,3 +232,30 @@ fn an_experiment_keeps_the_versions_of_its_runs_apart() {
     let submit = std::fs::read_to_string(folder.path().join("both/experiment.sub")).unwrap();
     assert!(submit.contains("--semantics=24.0 --run $(run)"), "{submit}");
 }
+
+/// An ad that 23.0 reads, and one that 25.14 reads, in one file.
+#[test]
+fn lint_and_fmt_read_each_ad_in_its_own_version() {
+    let folder = folder();
+    let version = |number: &str| format!("$CondorVersion: {number} 2026-01-01 $");
+    let [old, new] = [version("23.0.28"), version("25.14.1")];
+    let refused = format!("A=undefined?+:3\nCondorVersion=\"{new}\"\n");
+    let long = format!("CondorVersion=\"{old}\"\nA=10K\nB=undefined?+:3\n\n");
+    let square = format!("[A=10K;CondorVersion=\"{old}\"]\n");
+    std::fs::write(folder.path().join("long.ads"), format!("{long}{refused}")).unwrap();
+    std::fs::write(folder.path().join("square.ads"), format!("{square}[A=10;CondorVersion=\"{new}\"]\n")).unwrap();
+    std::fs::write(folder.path().join("wrong.ads"), format!("{square}[A=10K;CondorVersion=\"{new}\"]\n")).unwrap();
+    let said = |arguments: &[&str]| said(folder.path(), &[arguments, &["--semantics", "advertised"]].concat());
+    // Only the last line but one of the file is wrong: its ad is of 25.14.
+    let linted = said(&["lint", "long.ads"]);
+    assert!(linted.contains("1 error") && linted.contains("long.ads:5:"), "{linted}");
+    let linted = said(&["lint", "wrong.ads"]);
+    assert!(linted.contains("1 error") && linted.contains("wrong.ads:2:"), "{linted}");
+    assert!(said(&["lint", "square.ads"]).contains("0 errors"));
+    let laid = said(&["fmt", "long.ads", "--diff"]);
+    assert!(laid.contains("+A = 10K") && laid.contains("long.ads:5: `A` is not a valid expression"), "{laid}");
+    assert!(!laid.contains("long.ads:3:"), "{laid}");
+    assert!(said(&["fmt", "square.ads", "--diff"]).contains("+    A = 10K;"));
+    let laid = said(&["fmt", "wrong.ads", "--diff"]);
+    assert!(laid.contains("wrong.ads:2:") && laid.ends_with("[status Some(2)]"), "{laid}");
+}

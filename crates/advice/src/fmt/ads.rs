@@ -1,6 +1,7 @@
 //! Ads of the long format and of new syntax.
 
 use classmate::internal::format::new::parse_ad;
+use classmate::internal::format::{bracketed, version_of};
 use classmate::internal::syntax::layout::{Measure, layout};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::{Quoting, is_space};
@@ -10,28 +11,53 @@ use classmate_config::internal::config::beginning;
 /// Characters of a line that are shown.
 const MAX_SHOWN: usize = 60;
 
+/// The texts of the ads in a text of the long format, each with the blank line or banner that ends it.
+pub(crate) fn separated(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut end = 0;
+        for line in rest.split_inclusive(|byte| *byte == b'\n') {
+            end += line.len();
+            if line.starts_with(b"***") || line.iter().all(|byte| is_space(*byte)) {
+                break;
+            }
+        }
+        let (ad, next) = rest.split_at(end);
+        rest = next;
+        (end > 0).then_some(ad)
+    })
+}
+
 /// Ads of the long format: one attribute a line, each on one line. Comments and blank lines stay.
 pub fn long(text: &[u8], semantics: Semantics) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
-    for raw in text.split_inclusive(|byte| *byte == b'\n') {
-        let (line, end) = match raw.strip_suffix(b"\n") {
-            Some(line) => (line, b"\n".as_slice()),
-            None => (raw, b"".as_slice()),
-        };
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        match attribute(line, semantics) {
-            Some(written) => out.extend_from_slice(&written),
-            None => out.extend_from_slice(line),
+    for ad in separated(text) {
+        let semantics = version_of(ad, semantics);
+        for raw in ad.split_inclusive(|byte| *byte == b'\n') {
+            let (line, end) = match raw.strip_suffix(b"\n") {
+                Some(line) => (line, b"\n".as_slice()),
+                None => (raw, b"".as_slice()),
+            };
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            match attribute(line, semantics) {
+                Some(written) => out.extend_from_slice(&written),
+                None => out.extend_from_slice(line),
+            }
+            out.extend_from_slice(end);
         }
-        out.extend_from_slice(end);
     }
     out
 }
 
 /// The values of long-format ads that are not valid expressions and stay as they are.
 pub fn unformatted(text: &[u8], semantics: Semantics) -> Vec<Diagnostic> {
-    let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
-    let wrong = |(line, number): (&[u8], usize)| {
+    let lines = separated(text).flat_map(|ad| {
+        let semantics = version_of(ad, semantics);
+        ad.split_inclusive(|byte| *byte == b'\n').map(move |line| (line, semantics))
+    });
+    let wrong = |((line, semantics), number): ((&[u8], Semantics), usize)| {
+        let options = ParseOptions { quoting: Quoting::Old, semantics, ..ParseOptions::default() };
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = line.trim_ascii();
         let ends_ad = line.starts_with(b"***");
@@ -42,7 +68,7 @@ pub fn unformatted(text: &[u8], semantics: Semantics) -> Vec<Diagnostic> {
         let error = parse_expr(value, &options).err()?;
         Some(super::unformatted(number, &String::from_utf8_lossy(name), Some(&error)))
     };
-    text.split(|byte| *byte == b'\n').zip(1..).filter_map(wrong).collect()
+    lines.zip(1..).filter_map(wrong).collect()
 }
 
 /// The name and the value of a line `Name = value`; `None` for all others.
@@ -116,6 +142,7 @@ pub fn several(text: &[u8], width: usize, options: &ParseOptions) -> Result<Vec<
             at = start + length;
             continue;
         }
+        let options = &ParseOptions { semantics: version_of(bracketed(rest), options.semantics), ..options.clone() };
         let (_, length) = parse_ad(rest, options).map_err(|error| error.shifted(start))?;
         let ad = rest[..length].trim_ascii_end();
         let mut written = expression_with(ad, width, options).map_err(|error| error.shifted(start))?;

@@ -13,18 +13,19 @@ use super::rules::unquoted_text;
 use super::schema::AdSchema;
 use super::versions::LintVersions;
 use super::{placed, shifted_fix};
-use crate::fmt::ads::comment;
+use crate::fmt::ads::{comment, separated};
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::values::{Truths, Values};
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::format::new::parse_ad;
+use classmate::internal::format::{advertised, bracketed};
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
 use classmate::internal::syntax::token::{Quoting, is_space};
 use classmate::internal::syntax::view::{RefScope, Reference};
-use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Span, Value};
+use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Semantics, Span, Value};
 
 /// Alarms of one file that are kept; those that say the same are counted.
 const MAX_DIAGNOSTICS: usize = 1000;
@@ -129,9 +130,11 @@ struct SeenExpression {
 #[derive(Default)]
 pub struct AdLinter {
     alarms: Vec<Diagnostic>,
-    /// Expressions by attribute, text, and whether the ad is a slot's.
-    seen: HashMap<(Vec<u8>, Vec<u8>, bool), SeenExpression>,
+    /// Expressions by attribute, text, version, and whether the ad is a slot's.
+    seen: HashMap<(Vec<u8>, Vec<u8>, Semantics, bool), SeenExpression>,
     schema: Option<Arc<AdSchema>>,
+    /// The versions for the ad that is looked at, where each has its own.
+    own: Option<LintVersions>,
 }
 
 impl AdLinter {
@@ -152,12 +155,23 @@ impl AdLinter {
     }
 
     fn versions(&self) -> &LintVersions {
-        self.schema.as_ref().map_or(LintVersions::unknown(), |schema| &schema.versions)
+        let of_all = || self.schema.as_ref().map_or(LintVersions::unknown(), |schema| &schema.versions);
+        self.own.as_ref().unwrap_or_else(of_all)
+    }
+
+    /// Begins an ad, which is read in its own version where each has its own.
+    fn begin(&mut self, version: impl FnOnce() -> Option<Semantics>) {
+        self.own = None;
+        let versions = self.versions();
+        if versions.read.is_advertised() {
+            let read = version().unwrap_or(versions.read.alone());
+            self.own = Some(LintVersions { read, ..versions.clone() });
+        }
     }
 
     fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line) {
         let slot = is_slot(ad);
-        let key = (line.name.folded().to_vec(), line.text.clone(), slot);
+        let key = (line.name.folded().to_vec(), line.text.clone(), self.versions().read, slot);
         let mut known = self.seen.remove(&key).unwrap_or_else(|| SeenExpression {
             mentioned: line.expr.as_ref().map(mentioned).unwrap_or_default(),
             ..SeenExpression::default()
@@ -241,6 +255,7 @@ impl AdLinter {
 
     /// Looks at an ad whose places are not known.
     pub fn ad(&mut self, file: &Arc<str>, ad: &ClassAd) {
+        self.begin(|| Semantics::of_ad(ad.constant("CondorVersion")?.as_bytes()?));
         for (name, expr) in ad.iter() {
             if is_plain(name, &expr) {
                 continue;
@@ -255,7 +270,6 @@ impl AdLinter {
 
     /// Looks at ads in new syntax, `[ … ]`, alone, one after the other or in a list, with the places of their text.
     pub fn written(&mut self, file: &Arc<str>, text: &[u8]) {
-        let options = self.options(Quoting::New);
         let mut at = 0;
         while let Some(start) = text[at..].iter().position(|byte| !is_space(*byte) && !b"{},".contains(byte)) {
             let start = at + start;
@@ -263,7 +277,8 @@ impl AdLinter {
                 at = start + length;
                 continue;
             }
-            let end = match parse_ad(&text[start..], &options) {
+            self.begin(|| advertised(bracketed(&text[start..])).next());
+            let end = match parse_ad(&text[start..], &self.options(Quoting::New)) {
                 Ok((_, length)) => start + length.max(1),
                 // The next ad probably begins a line.
                 Err(_) => memchr::memmem::find(&text[start + 1..], b"\n[").map_or(text.len(), |next| start + next + 2),
@@ -317,32 +332,24 @@ impl AdLinter {
 
     /// Looks at a text of the long format.
     pub fn long(&mut self, file: &Arc<str>, text: &[u8]) {
-        let options = self.options(Quoting::Old);
-        let mut lines: Vec<Line> = Vec::new();
-        let mut ad = ClassAd::new();
-        let mut start = 0;
-        for (at, raw) in text.split(|byte| *byte == b'\n').enumerate() {
-            let line = raw.strip_suffix(b"\r").unwrap_or(raw);
-            let content = line.iter().position(|byte| !is_space(*byte));
-            match content {
-                None => self.finished(file, &mut ad, &mut lines),
-                Some(first) if line[first] == b'#' => {}
-                Some(_) if line.starts_with(b"***") => self.finished(file, &mut ad, &mut lines),
-                Some(first) => {
-                    if let Some(line) = attribute(line, first, (at as u64 + 1, start), &options, &mut ad) {
-                        lines.push(line);
-                    }
+        let (mut number, mut start) = (0, 0);
+        for ad_text in separated(text) {
+            self.begin(|| advertised(ad_text).next());
+            let options = self.options(Quoting::Old);
+            let (mut ad, mut lines) = (ClassAd::new(), Vec::new());
+            for raw in ad_text.split_inclusive(|byte| *byte == b'\n') {
+                number += 1;
+                let line = raw.strip_suffix(b"\n").unwrap_or(raw);
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                let first = line.iter().position(|byte| !is_space(*byte));
+                if let Some(first) = first.filter(|first| line[*first] != b'#' && !line.starts_with(b"***")) {
+                    lines.extend(attribute(line, first, (number, start), &options, &mut ad));
                 }
+                start += raw.len();
             }
-            start += raw.len() + 1;
-        }
-        self.finished(file, &mut ad, &mut lines);
-    }
-
-    fn finished(&mut self, file: &Arc<str>, ad: &mut ClassAd, lines: &mut Vec<Line>) {
-        let whole = std::mem::take(ad);
-        for mut line in lines.drain(..) {
-            self.expression(file, &whole, &mut line);
+            for mut line in lines {
+                self.expression(file, &ad, &mut line);
+            }
         }
     }
 }

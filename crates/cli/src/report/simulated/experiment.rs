@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::columns::Columns;
 use super::compared::{measure_heading, value_text};
+use super::result_table::ResultTable;
 use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted};
 use classmate_pool::internal::simulate::compare::Unit;
@@ -93,37 +93,37 @@ fn interval(unit: Unit, found: &Interval) -> String {
 }
 
 /// The runs with their measures and their provenance.
-pub fn runs(found: &Experiment) -> Columns {
+pub fn runs(found: &Experiment) -> ResultTable {
     let points = || found.points.iter();
-    let mut columns = Columns::default();
-    columns.texts("policy", points().map(|point| point.policy.as_str()));
-    columns.texts("setting", points().map(|point| point.setting.as_str()));
-    columns.counts("seed", points().map(|point| point.seed));
+    let mut table = ResultTable::default();
+    table.texts("policy", points().map(|point| point.policy.as_str()));
+    table.texts("setting", points().map(|point| point.setting.as_str()));
+    table.counts("seed", points().map(|point| point.seed));
     for key in found.points.first().into_iter().flat_map(|point| point.measures.keys()) {
-        columns.numbers(key, points().map(|point| point.measures[key]));
+        table.numbers(key, points().map(|point| point.measures[key]));
     }
-    columns.texts("version", points().map(|point| point.version.as_str()));
-    columns.texts("workload_sha256", points().map(|point| point.workload_sha256.as_str()));
-    columns.texts("command", points().map(|point| point.command.as_str()));
-    columns
+    table.texts("version", points().map(|point| point.version.as_str()));
+    table.texts("workload_sha256", points().map(|point| point.workload_sha256.as_str()));
+    table.texts("command", points().map(|point| point.command.as_str()));
+    table
 }
 
 /// A row for each policy, setting and measure.
-pub fn summary(found: &Experiment) -> Columns {
+pub fn summary(found: &Experiment) -> ResultTable {
     let rows: Vec<(&Variant, &MeasureInterval)> =
         found.variants.iter().flat_map(|variant| variant.measures.iter().map(move |of| (variant, of))).collect();
     let keys: Vec<String> = rows.iter().map(|(_, of)| key(of.name)).collect();
     let half = |of: &Interval| of.half_width.unwrap_or(f64::NAN);
     let difference =
         |of: &MeasureInterval, part: &dyn Fn(&Interval) -> f64| of.difference.as_ref().map_or(f64::NAN, part);
-    let mut columns = Columns::default();
-    columns.texts("policy", rows.iter().map(|(variant, _)| variant.policy.as_str()));
-    columns.texts("setting", rows.iter().map(|(variant, _)| variant.setting.as_str()));
-    columns.texts("measure", keys.iter().map(String::as_str));
-    columns.counts("count", rows.iter().map(|(_, of)| of.value.count as u64));
-    columns.numbers("mean", rows.iter().map(|(_, of)| of.value.mean));
-    columns.numbers("half_width", rows.iter().map(|(_, of)| half(&of.value)));
-    columns.numbers("difference", rows.iter().map(|(_, of)| difference(of, &|found| found.mean)));
-    columns.numbers("difference_half_width", rows.iter().map(|(_, of)| difference(of, &half)));
-    columns
+    let mut table = ResultTable::default();
+    table.texts("policy", rows.iter().map(|(variant, _)| variant.policy.as_str()));
+    table.texts("setting", rows.iter().map(|(variant, _)| variant.setting.as_str()));
+    table.texts("measure", keys.iter().map(String::as_str));
+    table.counts("count", rows.iter().map(|(_, of)| of.value.count as u64));
+    table.numbers("mean", rows.iter().map(|(_, of)| of.value.mean));
+    table.numbers("half_width", rows.iter().map(|(_, of)| half(&of.value)));
+    table.numbers("difference", rows.iter().map(|(_, of)| difference(of, &|found| found.mean)));
+    table.numbers("difference_half_width", rows.iter().map(|(_, of)| difference(of, &half)));
+    table
 }

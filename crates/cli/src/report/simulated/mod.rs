@@ -1,10 +1,10 @@
 //! A simulation as tables, as lines for other programs, or as a page.
 
-mod columns;
 pub mod compared;
 pub mod experiment;
 pub mod html;
 mod plots;
+mod result_table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};

@@ -21,11 +21,11 @@ pub(super) enum ColumnValues {
     Numbers(Vec<f64>),
 }
 
-/// Columns of equal length, each with its name.
+/// ResultTable of equal length, each with its name.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Columns(Vec<(String, ColumnValues)>);
+pub struct ResultTable(Vec<(String, ColumnValues)>);
 
-impl Columns {
+impl ResultTable {
     pub(super) fn texts<'a>(&mut self, name: &str, values: impl Iterator<Item = &'a str>) {
         self.0.push((name.to_owned(), ColumnValues::Texts(values.map(str::to_owned).collect())));
     }
@@ -122,8 +122,8 @@ mod tests {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
 
-    fn table() -> Columns {
-        let mut table = Columns::default();
+    fn table() -> ResultTable {
+        let mut table = ResultTable::default();
         table.texts("name", ["a", "b, \"c\""].into_iter());
         table.counts("seed", [7, u64::MAX].into_iter());
         table.numbers("mean", [f64::NAN, 0.5].into_iter());
@@ -157,7 +157,7 @@ mod tests {
         };
         assert_eq!(rows, [row("a", 7, Field::Null), row("b, \"c\"", u64::MAX, Field::Double(0.5))]);
         let mut none = Vec::new();
-        Columns::default().write_parquet(&mut none).unwrap();
+        ResultTable::default().write_parquet(&mut none).unwrap();
         assert!(none.starts_with(b"PAR1"));
     }
 }
