@@ -29,11 +29,15 @@ fn cases() -> Vec<Case> {
     let within = |my: String, case: Case| Case { my, ..case };
     // The last of 400 references is to a number.
     let links: String = (0..400).map(|link| format!("a{link} = a{}; ", link + 1)).collect();
-    let sum = vec!["1"; 402].join(" + ");
+    let [longest, sum] = [401, 402].map(|numbers| vec!["1"; numbers].join(" + "));
     let nested = "(".repeat(600) + "1" + &")".repeat(600);
     vec![
         case(SizeSuffix, "10K =?= 10240.0", "true", REFUSED),
         case(SuffixConversion, "int(\"10K\")", "10240", "10"),
+        // As HTCondor 23.0.28 answers: a product of more than 64 bits is the least integer.
+        case(SuffixConversion, "int(\"-2.7K\")", "-2048", "-2"),
+        case(SuffixConversion, "int(\"8388607T\")", "9223370937343148032", "8388607"),
+        case(SuffixConversion, "int(\"8388608T\")", "-9223372036854775808", "8388608"),
         case(IntegerRange, "9223372036854775808", "9223372036854775807", "0"),
         strict(case(IntegerBase, "010", "8", "10")),
         case(ElvisPrecedence, "10 ?: 2 + 3", "10", "13"),
@@ -43,6 +47,7 @@ fn cases() -> Vec<Case> {
         case(TimeLiteralBad, "isError(absTime(\"bad\"))", "true", REFUSED),
         within("a = a ?: 5".to_owned(), case(Cycle, "a", FAILS, "5")),
         within(format!("{links}a400 = 7"), case(DepthReference, "a0", "7", FAILS)),
+        case(DepthOperators, &longest, "401", "401"),
         case(DepthOperators, &sum, "402", FAILS),
         case(DepthParser, &nested, "1", REFUSED),
         case(VersionCase, "versiongt(\"2\", \"1\")", "error", "true"),

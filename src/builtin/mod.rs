@@ -39,7 +39,7 @@ use crate::name::{Key, Name};
 use crate::semantics::VersionRule;
 use crate::syntax::expr::{Node, NodeId, Tree};
 use crate::syntax::literal::SizeSuffix;
-use crate::syntax::number::real_prefix;
+use crate::syntax::number::{real_prefix, real_to_integer};
 use crate::syntax::parse::ParseOptions;
 use crate::syntax::print::Style;
 use crate::syntax::table_order::in_table_order;
@@ -338,8 +338,9 @@ impl<'m, 'a> Call<'m, 'a> {
 
     /// The value as an integer: as [`to_int`], with the size suffix of a string in older versions.
     pub(crate) fn int(&self, value: &Value) -> Result<i64, Value> {
-        // The number is cut to an integer before it is multiplied.
-        to_int(value).map(|number| number.wrapping_mul(self.factor(value) as i64))
+        let factor = self.factor(value);
+        // The number is cut to an integer before it is multiplied, and the product again.
+        to_int(value).map(|number| if factor == 1.0 { number } else { real_to_integer(number as f64 * factor) })
     }
 
     /// Tests whether the old behavior of a rule applies to the call.
