@@ -21,7 +21,7 @@ pub(super) enum ColumnValues {
     Numbers(Vec<f64>),
 }
 
-/// ResultTable of equal length, each with its name.
+/// A table of results: columns of equal length, each with its name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ResultTable(Vec<(String, ColumnValues)>);
 
