@@ -430,6 +430,12 @@ impl Semantics {
         Semantics { old: self.old & !ADVERTISED, ..self }
     }
 
+    /// The version of one ad: where each has its own, the one that it advertises, if it does.
+    #[must_use]
+    pub fn of_one(self, advertised: impl FnOnce() -> Option<Semantics>) -> Self {
+        if self.is_advertised() { advertised().unwrap_or(self.alone()) } else { self }
+    }
+
     /// The same language with one rule as in another series.
     #[must_use]
     pub fn with(self, rule: VersionRule, other: Semantics) -> Self {

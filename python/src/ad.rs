@@ -18,7 +18,7 @@ use crate::expr::{ExprBase, evaluate};
 use crate::{key, read, world};
 
 /// The compiled part of `ClassAd`. The lock is never held while Python code may run, nor while waiting for another ad:
-/// who needs an ad for longer takes a share of it, and who changes an ad that is shared gets a copy.
+/// an ad that is needed for longer is shared, and an ad that is shared is copied before it is changed.
 #[pyclass(name = "_ClassAd", frozen, subclass, mapping, module = "classmate._classmate")]
 pub(crate) struct AdBase {
     ad: RwLock<Arc<ClassAd>>,

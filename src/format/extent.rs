@@ -44,11 +44,11 @@ enum Inside {
     BlockComment,
 }
 
-/// The ad in new syntax that a text begins with, found without parsing it; the whole text if it is not closed.
-pub fn bracketed(text: &[u8]) -> &[u8] {
+/// The ad in new syntax that a text begins with, found without parsing it; `None` if it is not closed.
+pub fn bracketed(text: &[u8]) -> Option<&[u8]> {
     let is_ad = text.first() == Some(&b'[');
     let end = if is_ad { Extent::new(Brackets::Square).find(text) } else { None };
-    &text[..end.unwrap_or(text.len())]
+    text.get(..end?)
 }
 
 /// Looks for the bracket that closes the one a text begins with; can go on when more of the text arrives.

@@ -44,7 +44,7 @@ use source::Source;
 use xml::{XmlReader, XmlWriter};
 
 pub use extent::bracketed;
-pub use vocabulary::{advertised, version_of};
+pub use vocabulary::advertised;
 
 /// Maximum nesting of lists and ads in JSON and XML. In the other formats the expression parser has its own limit.
 const MAX_DEPTH: usize = 1000;

@@ -171,11 +171,6 @@ pub fn advertised(text: &[u8]) -> impl Iterator<Item = Semantics> {
     })
 }
 
-/// The version in which an ad with this text is read: its own, where each ad has its own.
-pub fn version_of(ad: &[u8], chosen: Semantics) -> Semantics {
-    if chosen.is_advertised() { advertised(ad).next().unwrap_or(chosen.alone()) } else { chosen }
-}
-
 /// Parses a text; also returns how many bytes of it are the expression.
 pub(crate) type ParseText = fn(&[u8], &ParseOptions) -> Result<(Expr, usize), SyntaxError>;
 

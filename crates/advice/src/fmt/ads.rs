@@ -1,7 +1,7 @@
 //! Ads of the long format and of new syntax.
 
 use classmate::internal::format::new::parse_ad;
-use classmate::internal::format::{bracketed, version_of};
+use classmate::internal::format::{advertised, bracketed};
 use classmate::internal::syntax::layout::{Measure, layout};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::{Quoting, is_space};
@@ -32,7 +32,7 @@ pub(crate) fn separated(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 pub fn long(text: &[u8], semantics: Semantics) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for ad in separated(text) {
-        let semantics = version_of(ad, semantics);
+        let semantics = semantics.of_one(|| advertised(ad).next());
         for raw in ad.split_inclusive(|byte| *byte == b'\n') {
             let (line, end) = match raw.strip_suffix(b"\n") {
                 Some(line) => (line, b"\n".as_slice()),
@@ -52,7 +52,7 @@ pub fn long(text: &[u8], semantics: Semantics) -> Vec<u8> {
 /// The values of long-format ads that are not valid expressions and stay as they are.
 pub fn unformatted(text: &[u8], semantics: Semantics) -> Vec<Diagnostic> {
     let lines = separated(text).flat_map(|ad| {
-        let semantics = version_of(ad, semantics);
+        let semantics = semantics.of_one(|| advertised(ad).next());
         ad.split_inclusive(|byte| *byte == b'\n').map(move |line| (line, semantics))
     });
     let wrong = |((line, semantics), number): ((&[u8], Semantics), usize)| {
@@ -142,7 +142,8 @@ pub fn several(text: &[u8], width: usize, options: &ParseOptions) -> Result<Vec<
             at = start + length;
             continue;
         }
-        let options = &ParseOptions { semantics: version_of(bracketed(rest), options.semantics), ..options.clone() };
+        let semantics = options.semantics.of_one(|| advertised(bracketed(rest)?).next());
+        let options = &ParseOptions { semantics, ..options.clone() };
         let (_, length) = parse_ad(rest, options).map_err(|error| error.shifted(start))?;
         let ad = rest[..length].trim_ascii_end();
         let mut written = expression_with(ad, width, options).map_err(|error| error.shifted(start))?;

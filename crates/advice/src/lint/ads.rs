@@ -29,6 +29,8 @@ use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Semantics, Span, 
 
 /// Alarms of one file that are kept; those that say the same are counted.
 const MAX_DIAGNOSTICS: usize = 1000;
+/// Bytes that are searched for the end of ads that are not closed, for their versions, before these are given up.
+const MAX_SEARCHED_BYTES: usize = 64 << 20;
 /// Maximum number of names in one expression that are distinguished by their values in the ad.
 const MAX_NAMES: usize = 500;
 /// Different ads that one text is looked at for.
@@ -163,10 +165,8 @@ impl AdLinter {
     fn begin(&mut self, version: impl FnOnce() -> Option<Semantics>) {
         self.own = None;
         let versions = self.versions();
-        if versions.read.is_advertised() {
-            let read = version().unwrap_or(versions.read.alone());
-            self.own = Some(LintVersions { read, ..versions.clone() });
-        }
+        let read = versions.read.of_one(version);
+        self.own = (read != versions.read).then(|| LintVersions { read, ..versions.clone() });
     }
 
     fn expression(&mut self, file: &Arc<str>, ad: &ClassAd, line: &mut Line) {
@@ -270,14 +270,19 @@ impl AdLinter {
 
     /// Looks at ads in new syntax, `[ … ]`, alone, one after the other or in a list, with the places of their text.
     pub fn written(&mut self, file: &Arc<str>, text: &[u8]) {
-        let mut at = 0;
+        // Bytes that were searched for the end of ads that are not closed.
+        let (mut at, mut searched) = (0, 0);
         while let Some(start) = text[at..].iter().position(|byte| !is_space(*byte) && !b"{},".contains(byte)) {
             let start = at + start;
             if let Some(length) = comment(&text[start..]) {
                 at = start + length;
                 continue;
             }
-            self.begin(|| advertised(bracketed(&text[start..])).next());
+            self.begin(|| {
+                let ad = if searched < MAX_SEARCHED_BYTES { bracketed(&text[start..]) } else { None };
+                searched += if ad.is_none() { text.len() - start } else { 0 };
+                advertised(ad?).next()
+            });
             let end = match parse_ad(&text[start..], &self.options(Quoting::New)) {
                 Ok((_, length)) => start + length.max(1),
                 // The next ad probably begins a line.

@@ -14,7 +14,7 @@ use super::quoted;
 
 /// The values of a column, one for each row.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum ColumnValues {
+enum ColumnValues {
     Texts(Vec<String>),
     Counts(Vec<u64>),
     /// Numbers; NaN is unknown.
