@@ -12,7 +12,7 @@ use super::knobs::{SLOT_VALUE, job_role};
 use super::rules::unquoted_text;
 use super::schema::AdSchema;
 use super::versions::LintVersions;
-use super::{placed, shifted_fix};
+use super::{LineIndex, placed, shifted_fix};
 use crate::fmt::ads::{comment, separated};
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::values::{Truths, Values};
@@ -29,8 +29,10 @@ use classmate::{ClassAd, Diagnostic, Expr, Name, ParseOptions, Semantics, Span, 
 
 /// Alarms of one file that are kept; those that say the same are counted.
 const MAX_DIAGNOSTICS: usize = 1000;
-/// Bytes that are searched for the end of ads that are not closed, for their versions, before these are given up.
+/// Bytes that are searched for the end of ads with errors, before the search is cut short.
 const MAX_SEARCHED_BYTES: usize = 64 << 20;
+/// Bytes of an ad behind [`MAX_SEARCHED_BYTES`] of ads with errors.
+const MAX_AD_BYTES: usize = 16 << 10;
 /// Maximum number of names in one expression that are distinguished by their values in the ad.
 const MAX_NAMES: usize = 500;
 /// Different ads that one text is looked at for.
@@ -270,6 +272,7 @@ impl AdLinter {
 
     /// Looks at ads in new syntax, `[ … ]`, alone, one after the other or in a list, with the places of their text.
     pub fn written(&mut self, file: &Arc<str>, text: &[u8]) {
+        let lines = LineIndex::of(text);
         // Bytes that were searched for the end of ads that are not closed.
         let (mut at, mut searched) = (0, 0);
         while let Some(start) = text[at..].iter().position(|byte| !is_space(*byte) && !b"{},".contains(byte)) {
@@ -278,31 +281,33 @@ impl AdLinter {
                 at = start + length;
                 continue;
             }
-            self.begin(|| {
-                let ad = if searched < MAX_SEARCHED_BYTES { bracketed(&text[start..]) } else { None };
-                searched += if ad.is_none() { text.len() - start } else { 0 };
-                advertised(ad?).next()
-            });
-            let end = match parse_ad(&text[start..], &self.options(Quoting::New)) {
+            let patient = searched < MAX_SEARCHED_BYTES;
+            let rest = &text[start..if patient { text.len() } else { text.len().min(start + MAX_AD_BYTES) }];
+            self.begin(|| advertised(bracketed(rest)?).next());
+            let end = match parse_ad(rest, &self.options(Quoting::New)) {
                 Ok((_, length)) => start + length.max(1),
-                // The next ad probably begins a line.
-                Err(_) => memchr::memmem::find(&text[start + 1..], b"\n[").map_or(text.len(), |next| start + next + 2),
+                Err(error) => {
+                    searched += rest.len();
+                    let read = if patient { 1 } else { error.span.range().start.saturating_sub(1).max(1) };
+                    // The next ad probably begins a line.
+                    memchr::memmem::find(&text[start + read..], b"\n[")
+                        .map_or(text.len(), |next| start + read + next + 1)
+                }
             };
-            self.written_ad(file, text, start..end);
+            self.written_ad(file, text, &lines, start..end);
             at = end;
         }
     }
 
     /// Looks at the ad of new syntax in a part of a text.
-    fn written_ad(&mut self, file: &Arc<str>, whole: &[u8], range: Range<usize>) {
+    fn written_ad(&mut self, file: &Arc<str>, whole: &[u8], lines: &LineIndex, range: Range<usize>) {
         let options = self.options(Quoting::New);
         let start = range.start;
-        let line_of = |at: usize| memchr::memchr_iter(b'\n', &whole[..at]).count() as u64 + 1;
         let text = whole[range].trim_ascii_end();
         let (Ok(expr), Ok(ad)) = (parse_expr(text, &options), ClassAd::parse_with(text, &options)) else {
             if let Err(error) = parse_expr(text, &options) {
                 let fault = unparsed(text, &error, &options);
-                let line = Line::new(Name::new("ad"), text, Quoting::New, line_of(start));
+                let line = Line::new(Name::new("ad"), text, Quoting::New, lines.line(start));
                 let line_start = memchr::memrchr(b'\n', &whole[..start]).map_or(0, |newline| newline + 1);
                 let before = whole[line_start..start].to_vec();
                 let mut line = Line { faults: vec![fault], before, offset: Some(start), ..line };
@@ -312,7 +317,6 @@ impl AdLinter {
         };
         let tree = expr.tree();
         let Node::Ad(run) = *tree.node(expr.root()) else { return };
-        let mut line = (start, line_of(start));
         for &(name, id) in tree.ad(run) {
             let Some(span) = tree.span(id) else { continue };
             let range = span.range();
@@ -322,15 +326,10 @@ impl AdLinter {
                 continue;
             }
             let at = start + range.start;
-            // Attributes mostly follow one another.
-            line = if at >= line.0 {
-                (at, line.1 + memchr::memchr_iter(b'\n', &whole[line.0..at]).count() as u64)
-            } else {
-                (at, line_of(at))
-            };
             let line_start = memchr::memrchr(b'\n', &whole[..at]).map_or(0, |newline| newline + 1);
             let (expr, before) = (parse_expr(part, &options).ok(), whole[line_start..at].to_vec());
-            let mut line = Line { expr, before, offset: Some(at), ..Line::new(name, part, Quoting::New, line.1) };
+            let mut line =
+                Line { expr, before, offset: Some(at), ..Line::new(name, part, Quoting::New, lines.line(at)) };
             self.expression(file, &ad, &mut line);
         }
     }
@@ -527,6 +526,17 @@ mod tests {
         let places = |alarm: &Diagnostic| (alarm.code, alarm.range().0.line, alarm.range().0.column);
         let found: Vec<_> = linter.finish().iter().map(places).collect();
         assert_eq!(found, [("duplicate-clause", 4, 22), ("syntax", 5, 11), ("duplicate-clause", 6, 20)]);
+    }
+
+    #[test]
+    fn an_ad_behind_many_open_brackets_is_looked_at() {
+        // Each of the first 1,600 lines would be searched to the end of the text.
+        let text = format!("{}[ B = [ C = 1 ];\n  Start = x > 1 && x > 1 ]\n", "[\n".repeat(20_000));
+        let mut linter = AdLinter::default();
+        linter.written(&Arc::from("f"), text.as_bytes());
+        let alarms = linter.finish();
+        let clause = alarms.iter().find(|alarm| alarm.code == "duplicate-clause").map(|alarm| alarm.range().0);
+        assert_eq!(clause.map(|place| (place.line, place.column)), Some((20_002, 20)));
     }
 
     #[test]
