@@ -34,6 +34,7 @@
 #![doc(html_root_url = "../")]
 
 mod advise;
+mod anonymize;
 mod autoclusters;
 mod explain;
 mod fmt;
@@ -67,6 +68,9 @@ pub use crate::whatif::{Difference, what_if};
 pub mod internal {
     pub mod advise {
         pub use crate::advise::*;
+    }
+    pub mod anonymize {
+        pub use crate::anonymize::*;
     }
     pub mod picture {
         pub use crate::picture::*;

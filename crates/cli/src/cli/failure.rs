@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::cli::output::show_message;
 use crate::report::escape::own;
 use classmate::Diagnostic;
+use classmate_advice::internal::anonymize::AnonymizeError;
 use classmate_config::ConfigError;
 use classmate_config::internal::config::disk::io_reason;
 use classmate_pool::internal::accountant::JournalError;
@@ -195,6 +196,19 @@ impl From<ConfigError> for Failure {
         let text = error.to_line();
         let help = error.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
         Failure::drawn(MessageBody::of(&error), &format!("error: {text}{help}"))
+    }
+}
+
+impl From<AnonymizeError> for Failure {
+    fn from(error: AnonymizeError) -> Self {
+        match error {
+            AnonymizeError::Config(error) => error.into(),
+            AnonymizeError::Outcome(_) => Failure::new(error.to_string()).help(
+                "an expression looks at the letters of names (`substr`, `regexp`, `<`), a user map is in a file, or submitters differ \
+                 in nothing but their names; nothing was written",
+            ),
+            error => Failure::new(error.to_string()),
+        }
     }
 }
 

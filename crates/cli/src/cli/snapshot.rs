@@ -7,9 +7,12 @@ use std::process::Command;
 use crate::cli::ads::lost_values;
 use crate::cli::input::Notes;
 use crate::cli::live::LiveArguments;
+use crate::cli::pool::PoolFiles;
 use crate::cli::{Failure, Streams, complain, print, raw_output, write_file};
 use crate::report::config::assignment;
 use classmate::{ClassAd, Format, Writer};
+use classmate_advice::internal::anonymize::anonymized;
+use classmate_pool::Snapshot;
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
 
 /// Save a live pool, or a Slurm cluster, for the other commands.
@@ -19,6 +22,10 @@ use classmate_pool::internal::negotiate::directory::SlotAttributes;
 /// authentication. Claim IDs and other secrets are not written. If the pool cannot be read, nothing is written. For a pool
 /// that can only be read from elsewhere, `--script` prints a shell script that saves the same with HTCondor's tools.
 ///
+/// With `--anonymize`, users, groups, projects, sites, hosts and directories have pseudonyms, the same for the same name everywhere. Strings and
+/// variables of the configuration that a cycle does not look at are left out. A cycle with pseudonyms has the same outcome, which is tried
+/// before anything is written. Names of attributes, numbers and times stay as they are.
+///
 /// With `--slurm`, runs Slurm's commands, and saves what `classmate sprio`, `sshare` and `negotiate --policy slurm` read.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -26,6 +33,7 @@ Examples:
   classmate snapshot --pool cm.example.org monday
   classmate negotiate monday
   classmate snapshot --script > snapshot.sh
+  classmate snapshot --anonymize --from examples/groups anonymous
   classmate snapshot --slurm --script > snapshot.sh
   classmate snapshot --pool cm1.example.org,cm2.example.org --token ~/monitor.token --strict monday
 
@@ -40,6 +48,12 @@ pub(super) struct SnapshotArguments {
     /// Save the Slurm cluster that Slurm's commands reach from here
     #[arg(long, conflicts_with = "collectors")]
     slurm: bool,
+    /// Write pseudonyms instead of the names of users, groups, projects, hosts and directories
+    #[arg(long, conflicts_with_all = ["script", "slurm"])]
+    anonymize: bool,
+    /// Read the pool from a directory that was saved before
+    #[arg(long, value_name = "POOL", requires = "anonymize", conflicts_with_all = ["collectors", "script", "slurm"])]
+    from: Option<PathBuf>,
     #[command(flatten)]
     live: LiveArguments,
 }
@@ -58,9 +72,10 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
     if arguments.slurm {
         return save_cluster(directory);
     }
-    if !arguments.live.is_given() {
-        return Err(Failure::input("no pool is given")
-            .help("name the collector: --pool HOST[:PORT]; for a Slurm cluster, add --slurm"));
+    if !arguments.live.is_given() && arguments.from.is_none() {
+        return Err(Failure::input("no pool is given").help(
+            "name the collector: --pool HOST[:PORT]; for a Slurm cluster, add --slurm; for a directory, --anonymize --from POOL",
+        ));
     }
     let log = directory.join("Accountantnew.log");
     if log.exists() {
@@ -69,8 +84,18 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
             .help("name a new directory"));
     }
     let mut notes = Notes::default();
-    let read = arguments.live.read(SlotAttributes::All, None, false, &mut notes)?;
+    if let Some(from) = &arguments.from {
+        let files = PoolFiles { pool: Some(from.clone()), ..PoolFiles::default() };
+        let snapshot = files.snapshot(&mut notes, streams.err)?;
+        notes.show(streams.err);
+        return save_anonymous(&snapshot, directory);
+    }
+    let mut read = arguments.live.read(SlotAttributes::All, None, false, &mut notes)?;
     notes.show(streams.err);
+    if arguments.anonymize {
+        read.snapshot.now = read.snapshot.newest_time();
+        return save_anonymous(&read.snapshot, directory);
+    }
     std::fs::create_dir_all(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
     let snapshot = &read.snapshot;
     let submitters = snapshot.submitters.as_deref().unwrap_or_default();
@@ -81,21 +106,51 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
         ("accounting", &*read.accounting),
         ("negotiator", &*read.negotiators),
     ];
+    write_all_ads(directory, &kinds)?;
+    let Some(settings) = &read.settings else { return Ok(()) };
+    write_settings(directory, settings.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())))
+}
+
+/// Saves a pool with pseudonyms.
+fn save_anonymous(snapshot: &Snapshot, directory: &Path) -> Result<(), Failure> {
+    if directory.join("slots.ads").exists() {
+        return Err(
+            Failure::input(format!("`{}` already has a pool", directory.display())).help("name a new directory")
+        );
+    }
+    let anonymous = anonymized(snapshot)?;
+    std::fs::create_dir_all(directory).map_err(|error| Failure::writing(directory.display(), &error))?;
+    let mut kinds = vec![("slots", &*anonymous.slots), ("jobs", &*anonymous.jobs)];
+    kinds.extend(anonymous.submitters.as_deref().map(|ads| ("submitters", ads)));
+    write_all_ads(directory, &kinds)?;
+    if let Some(log) = &anonymous.log {
+        write_file(&directory.join("Accountantnew.log"), |file| file, |out| out.write_all(&log.to_text()))?;
+    }
+    write_settings(directory, anonymous.config.assignments().map(|(name, value, _)| (name, value)))
+}
+
+/// Writes the ads of each kind; values that cannot be read back are a warning.
+fn write_all_ads(directory: &Path, kinds: &[(&str, &[ClassAd])]) -> Result<(), Failure> {
     let mut lost = 0;
     for (name, ads) in kinds {
         lost += write_ads(&directory.join(format!("{name}.ads")), ads)?;
-    }
-    if let Some(settings) = &read.settings {
-        write_file(
-            &directory.join("config"),
-            |file| file,
-            |out| settings.iter().try_for_each(|(name, value)| assignment(out, name.as_bytes(), value.as_bytes())),
-        )?;
     }
     if lost > 0 {
         complain(&format!("warning: {}", lost_values(lost)));
     }
     Ok(())
+}
+
+/// Writes variables of the configuration.
+fn write_settings<'s>(
+    directory: &Path,
+    mut settings: impl Iterator<Item = (&'s [u8], &'s [u8])>,
+) -> Result<(), Failure> {
+    write_file(
+        &directory.join("config"),
+        |file| file,
+        |out| settings.try_for_each(|(name, value)| assignment(out, name, value)),
+    )
 }
 
 /// Saves a Slurm cluster; the script names what cannot be read.

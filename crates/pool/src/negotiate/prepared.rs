@@ -451,14 +451,13 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
         |ad: &ClassAd| rules.submitters.as_ref().is_none_or(|constraint| Scope::new(ad, settings).holds(constraint));
     let mut submitters: Vec<(Submitter, Option<Vec<i64>>)> = match &snapshot.submitters {
         Some(ads) => {
-            let key = |ad| Submitter::collected_key(ad, settings);
-            let order = if snapshot.submitters_in_order {
-                (0..ads.len()).collect()
-            } else {
-                Submitter::collected_order(&ads.iter().map(key).collect::<Vec<_>>())
-            };
             let read = |ad: &ClassAd| Some((Submitter::new(ad, settings)?, Submitter::job_prios(ad, settings)));
-            order.into_iter().map(|at| &ads[at]).filter(|ad| takes_part(ad)).filter_map(read).collect()
+            collected_order(snapshot, ads, settings)
+                .into_iter()
+                .map(|at| &ads[at])
+                .filter(|ad| takes_part(ad))
+                .filter_map(read)
+                .collect()
         }
         None => {
             let made = Submitter::of_jobs(&jobs, settings);
@@ -483,6 +482,36 @@ fn submitters<'s>(snapshot: &'s Snapshot, rules: &Rules, settings: &EvalOptions)
         submitter.by_job_prio(priorities.as_deref().filter(|_| rules.knobs.pie.use_global_job_prios))
     };
     (submitters.into_iter().flat_map(requester).collect(), jobs)
+}
+
+/// The attribute with the place of a submitter ad among those that a collector hands out. Names decide it, so ads with other
+/// names have it to stay in their order.
+const COLLECTOR_PLACE: &str = "CollectorPlace";
+
+/// The order in which a collector hands out the submitter ads of a snapshot.
+fn collected_order(snapshot: &Snapshot, ads: &[ClassAd], settings: &EvalOptions) -> Vec<usize> {
+    if snapshot.submitters_in_order {
+        return (0..ads.len()).collect();
+    }
+    let place = |at: usize| Some((AdReader::of(&ads[at], settings).integer(COLLECTOR_PLACE)?, at));
+    if let Some(mut places) = (0..ads.len()).map(place).collect::<Option<Vec<_>>>() {
+        places.sort_unstable();
+        return places.into_iter().map(|(_, at)| at).collect();
+    }
+    let key = |ad| Submitter::collected_key(ad, settings);
+    Submitter::collected_order(&ads.iter().map(key).collect::<Vec<_>>())
+}
+
+/// The submitter ads of a snapshot in the order in which a collector hands them out; they stay in it with other names.
+pub fn collected(snapshot: &Snapshot) -> Option<Vec<ClassAd>> {
+    let ads = snapshot.submitters.as_ref()?;
+    let order = collected_order(snapshot, ads, &snapshot.settings());
+    let placed = |(place, at): (usize, usize)| {
+        let mut ad = ads[at].clone();
+        ad.insert(COLLECTOR_PLACE, place as i64);
+        ad
+    };
+    Some(order.into_iter().enumerate().map(placed).collect())
 }
 
 /// The ads of all submitters, left out or not: those of the snapshot, or else those that the access points of its jobs

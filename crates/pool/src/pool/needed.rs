@@ -34,7 +34,7 @@ mod tests {
     use classmate::internal::ad::ClassAd;
 
     /// Texts in the sources that look like attributes and are none of slots.
-    const OTHERS: [&str; 39] = [
+    const OTHERS: [&str; 40] = [
         // States, kinds and activities.
         "Busy",
         "Claimed",
@@ -48,8 +48,9 @@ mod tests {
         "Slot",
         "Suspended",
         "Unclaimed",
-        // Attributes of jobs, requests and logs.
+        // Attributes of jobs, submitters, requests and logs.
         "ClusterId",
+        "CollectorPlace",
         "HoldReason",
         "JobStatus",
         "JobUniverse",
