@@ -487,6 +487,49 @@ fn a_shadow_predicts_cycles_and_survives_its_pool() {
     assert!(errors.lines().all(|line| line.starts_with("{\"warning\"")), "{errors}");
 }
 
+/// Runs a shadow with a policy until it is ready, and sends it a signal; returns its output and the exit status.
+fn interrupted(pool: &Pool, state: &Path, signal: &str) -> (String, String, Option<i32>) {
+    let policy = pool.file("policy", "NEGOTIATOR_INTERVAL = 60\n");
+    let child = Command::new(env!("CARGO_BIN_EXE_classmate"))
+        .args(["shadow", "--pool", &pool.address(), "--state", state.to_str().unwrap()])
+        .args(["--policy", policy.to_str().unwrap()])
+        .env("HOME", env!("CARGO_TARGET_TMPDIR"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_secs(8));
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+#[test]
+fn a_shadow_that_a_signal_ends_keeps_what_it_knows() {
+    let Some(pool) = Pool::up(3, "", &[]) else { return };
+    pool.submit("alice", 3, "");
+    let state = pool.folder.path().join("state");
+    pool.run(&["cycle"]);
+    for (run, signal) in ["-TERM", "-INT"].into_iter().enumerate() {
+        let (out, errors, status) = interrupted(&pool, &state, signal);
+        assert_eq!((status, out.matches("made as predicted\n").count()), (Some(0), 1), "{out}{errors}");
+        assert!(errors.contains("note: comparing the policies a last time; another signal ends at once"), "{errors}");
+        let read = |name: &str| -> serde_json::Value {
+            serde_json::from_slice(&std::fs::read(state.join(name)).unwrap()).unwrap()
+        };
+        // The three jobs run since the cycle; the second run goes on with the record of the first one.
+        let compared = read("policy.json");
+        assert_eq!(compared["rows"][0]["jobs"], 3, "run {run}: {compared}");
+        assert_eq!(compared["from"], read("state.json")["load_began"], "run {run}");
+        assert!(out.contains("SUBMITTER"), "{out}");
+    }
+    // A comparison that fails comes after the summary.
+    std::fs::create_dir(state.join("jobs.ads")).unwrap();
+    let (out, errors, status) = interrupted(&pool, &state, "-TERM");
+    assert!(status == Some(1) && out.contains("made as predicted\n"), "{out}{errors}");
+    assert!(errors.contains("error: cannot read `"), "{errors}");
+}
+
 #[test]
 fn a_pool_with_ipv6_is_read() {
     if !Path::new("/proc/net/if_inet6").exists() {

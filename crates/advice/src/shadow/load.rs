@@ -89,9 +89,10 @@ pub struct LoadRecorder {
 }
 
 impl LoadRecorder {
-    /// A record that begins now. What happened before is not counted: a job that waited arrives now.
-    pub fn new(now: i64) -> Self {
-        LoadRecorder { began: now, jobs: HashMap::new(), readings: 0 }
+    /// A record that began at this time. What happened before is not counted: a job that waited arrives then. What happened since,
+    /// in another run, counts as far as the ads of jobs in the queue have its times.
+    pub fn new(began: i64) -> Self {
+        LoadRecorder { began, jobs: HashMap::new(), readings: 0 }
     }
 
     /// Takes a reading; returns the jobs that ended since the last one. If not all access points were read, jobs that are
@@ -201,6 +202,24 @@ mod tests {
         assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 15, 100, 1, 12]]);
         let (running, left) = load.running(150);
         assert_eq!((running.len(), left), (0, 1));
+    }
+
+    #[test]
+    fn a_record_goes_on_with_the_arrivals_since_it_began() {
+        let mut load = LoadRecorder::new(100);
+        // The run before ended at 130; the next one first reads at 200.
+        let jobs = [
+            job(1, 1, "QDate = 120; EnteredCurrentStatus = 120"),
+            job(2, 2, "QDate = 50; JobCurrentStartDate = 125"),
+            job(3, 1, "QDate = 50; EnteredCurrentStatus = 50"),
+        ];
+        assert!(load.observe(&jobs, 200, true).is_empty());
+        let starts = |number, start| job(number, 2, &format!("QDate = 120; JobCurrentStartDate = {start}"));
+        load.observe(&[starts(1, 205), starts(2, 125), starts(3, 206)], 210, true);
+        let (mut running, left) = load.running(215);
+        running.sort_by_key(|ad| ad.eval_int("ClusterId"));
+        let found: Vec<_> = running.iter().map(facts).collect();
+        assert_eq!((found, left), (vec![[120, 10, 205, 0, 0], [100, 90, 125, 0, 0], [100, 9, 206, 0, 0]], 0));
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod functions;
 mod generate;
 mod help;
 mod input;
+mod interruption;
 pub(crate) mod language;
 pub mod library;
 mod lint;

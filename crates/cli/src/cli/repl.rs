@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
@@ -214,7 +215,7 @@ fn interactive(session: Session, mode: Mode, color: Color) -> Result<usize, Fail
     }));
     // Ctrl-C during an evaluation does not end the session: the evaluation ends by itself at its limits, soon enough. While
     // a line is typed the editor sees the key itself.
-    let _ = ctrlc::set_handler(|| {});
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::default());
     // A history that cannot be read or written is no reason to stop.
     let history = history_file();
     if let Some(file) = &history {

@@ -56,6 +56,9 @@ pub(crate) struct ShadowHistory {
     pub(crate) last: VecDeque<ShadowRow>,
     /// The last events, the latest first: time and text.
     pub(crate) events: VecDeque<(i64, String)>,
+    /// Start of the record of the load, epoch seconds.
+    #[serde(default)]
+    pub(super) load_began: Option<i64>,
     /// The load under another policy.
     #[serde(default)]
     pub(crate) policy: Option<PolicyComparison>,

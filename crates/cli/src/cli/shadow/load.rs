@@ -51,14 +51,14 @@ pub(super) struct RecordedLoad {
 }
 
 impl RecordedLoad {
-    /// A record that begins now.
+    /// A record that began at this time, perhaps in an earlier run.
     ///
     /// # Errors
     /// A setting of the other policy that is wrong.
-    pub(super) fn new(directory: &Path, other: Config, base: Snapshot) -> Result<Self, Failure> {
+    pub(super) fn new(directory: &Path, other: Config, base: Snapshot, began: i64) -> Result<Self, Failure> {
         Rules::read(&other, &base.settings())?;
         Ok(RecordedLoad {
-            recorder: LoadRecorder::new(Now::Wall.seconds()),
+            recorder: LoadRecorder::new(began),
             directory: directory.to_owned(),
             other,
             base,
@@ -206,8 +206,8 @@ mod tests {
     fn jobs_wait_for_a_file_that_cannot_be_written() {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("missing");
-        let mut load = RecordedLoad::new(&directory, Config::default(), Snapshot::default()).unwrap();
         let now = Now::Wall.seconds();
+        let mut load = RecordedLoad::new(&directory, Config::default(), Snapshot::default(), now).unwrap();
         assert_eq!(load.observe(&[job(1), job(2), job(3)], now, true), None);
         let reason = load.observe(&[job(2), job(3)], now + 1, true).unwrap();
         assert!(reason.ends_with("jobs.ads`: no such file or directory"), "{reason}");
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_policy_that_is_wrong_is_no_policy() {
         let other = Config::parse("other.conf", b"NEGOTIATOR_PRE_JOB_RANK = (").unwrap();
-        let error = RecordedLoad::new(Path::new("x"), other, Snapshot::default()).err().unwrap();
+        let error = RecordedLoad::new(Path::new("x"), other, Snapshot::default(), 0).err().unwrap();
         assert!(error.shown().contains("NEGOTIATOR_PRE_JOB_RANK"), "{}", error.shown());
     }
 }

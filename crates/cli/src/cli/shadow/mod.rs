@@ -13,11 +13,13 @@ pub(crate) use history::{ShadowHistory, ShadowRow};
 use history::{ShadowLine, StateDirectory};
 use watcher::Watcher;
 
+use crate::cli::interruption::Interruption;
 use crate::cli::live::CollectorArguments;
 use crate::cli::output::{JsonText, csv_line, line_output, text_output};
 use crate::cli::settings;
 use crate::cli::{Failure, Form, FormatArguments, Now, Streams, complain, print, raw_output};
 use crate::report::shadow as report;
+use classmate_config::internal::config::disk::io_reason;
 
 /// Predict the cycles of a live negotiator and check the predictions.
 ///
@@ -37,6 +39,8 @@ With --state, DIR/cycles.jsonl has all cycles, DIR/index.html is a page for brow
 run goes on. A daemon that does not answer is reported, and asked again after up to a minute. The formats json and jsonl print
 one object for each cycle. With --policy, DIR/jobs.ads has the jobs that ended with their run times, which `classmate simulate`
 reads too, and DIR/policy.json the comparison.
+
+Ctrl-C or SIGTERM ends it in order, as --for does; a second signal ends it at once.
 
 Exit status: 0 at the end, also if cycles differ; 1 if a file cannot be read or written; 2 if the pool cannot be read at the
 start or an option is invalid.")]
@@ -97,16 +101,22 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
         Some(path) => StateDirectory::open(path, &name).map(|(directory, history)| (Some(directory), history))?,
         None => (None, None),
     };
-    if let (Some(policy), Some(state)) = (&arguments.policy, &arguments.state) {
-        watcher.record_load(state, settings::pool(Some(policy), None, false, streams.err)?)?;
-    }
     let mut history =
         history.unwrap_or_else(|| ShadowHistory { pool: name, began: Now::Wall.seconds(), ..ShadowHistory::default() });
+    if let (Some(policy), Some(state)) = (&arguments.policy, &arguments.state) {
+        let other = settings::pool(Some(policy), None, false, streams.err)?;
+        let began = *history.load_began.get_or_insert_with(|| Now::Wall.seconds());
+        watcher.record_load(state, other, began)?;
+    }
+    let interruption = Interruption::expected();
+    let interruption =
+        interruption.map_err(|error| Failure::new(format!("cannot wait for signals: {}", io_reason(&error))))?;
     let (began, before) = (Instant::now(), history.cycles);
     let is_within = |cycle: u64| arguments.cycles.is_none_or(|most| cycle - before <= most);
     let mut is_saved = true;
     while is_within(history.cycles + 1) {
-        let is_end = arguments.duration.is_some_and(|most| began.elapsed() >= most);
+        let is_over = arguments.duration.is_some_and(|most| began.elapsed() >= most);
+        let is_end = is_over || interruption.is_requested();
         let seen = if is_end { watcher.end(&mut history) } else { watcher.step(&mut history) };
         let is_new = !seen.cycles.is_empty() || !seen.events.is_empty();
         for event in seen.events {
@@ -135,20 +145,35 @@ pub(super) fn run(arguments: &ShadowArguments, streams: Streams) -> Result<(), F
         if is_end {
             break;
         }
-        std::thread::sleep(seen.pause);
+        interruption.wait(seen.pause);
     }
-    if let Some(compared) = watcher.compare_policies(true)? {
-        history.policy = Some(compared);
+    // The comparison may take long, or fail.
+    let is_text = arguments.output.format == Form::Text;
+    if is_text {
+        print(line_output(), |out| writeln!(out, "{}", report::summary(&history)))?;
+    }
+    if arguments.policy.is_none() {
+        return saved(is_saved);
+    }
+    if interruption.is_requested() {
+        complain("note: comparing the policies a last time; another signal ends at once");
+    }
+    let compared = watcher.compare_policies(true);
+    if let Ok(Some(compared)) = &compared {
+        history.policy = Some(compared.clone());
         if let Some(directory) = &directory {
             report_once(&mut is_saved, &directory.save(&history));
         }
     }
-    if arguments.output.format == Form::Text {
-        print(line_output(), |out| writeln!(out, "{}", report::summary(&history)))?;
-        if let Some(policy) = history.policy.as_ref().filter(|_| arguments.policy.is_some()) {
-            print(text_output(), |out| report::write_policy(out, policy))?;
-        }
+    if let Some(policy) = history.policy.as_ref().filter(|_| is_text) {
+        print(text_output(), |out| report::write_policy(out, policy))?;
     }
+    compared?;
+    saved(is_saved)
+}
+
+/// Fails if the state could not be written last.
+fn saved(is_saved: bool) -> Result<(), Failure> {
     if is_saved { Ok(()) } else { Err(Failure::new("the state directory could not be written")) }
 }
 

@@ -112,12 +112,12 @@ impl<'r> Watcher<'r> {
         Ok(watcher)
     }
 
-    /// Records the load from now on, to compare another policy with what happens.
-    pub(super) fn record_load(&mut self, directory: &Path, other: Config) -> Result<(), Failure> {
+    /// Goes on with a record of the load, to compare another policy with what happens.
+    pub(super) fn record_load(&mut self, directory: &Path, other: Config, began: i64) -> Result<(), Failure> {
         let mut base = self.reader.read(SlotAttributes::All, false)?.snapshot;
         base.jobs.clear();
         base.submitters = None;
-        self.load = Some(RecordedLoad::new(directory, other, base)?);
+        self.load = Some(RecordedLoad::new(directory, other, base, began)?);
         Ok(())
     }
 
