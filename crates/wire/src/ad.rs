@@ -23,16 +23,23 @@ struct Bounds {
     bytes: usize,
     /// Bytes of an expression that is not a constant: a tree takes many times as much.
     expression: usize,
+    /// Bytes of an ad before all of its expressions that are not constants.
+    expressions: usize,
     /// Bytes of names that were never seen before, which stay in memory.
     names: usize,
 }
 
 /// Of an ad of the handshake.
-const HANDSHAKE: Bounds = Bounds { attributes: 100, bytes: 64 << 10, expression: 0, names: 1 << 20 };
+const HANDSHAKE: Bounds = Bounds { attributes: 100, bytes: 64 << 10, expression: 0, expressions: 0, names: 1 << 20 };
 
 /// Of an ad of an answer.
-const ANSWER: Bounds =
-    Bounds { attributes: 65_534, bytes: MAX_STRING + (1 << 20), expression: 256 << 10, names: 16 << 20 };
+const ANSWER: Bounds = Bounds {
+    attributes: 65_534,
+    bytes: MAX_STRING + (1 << 20),
+    expression: 256 << 10,
+    expressions: 4 << 20,
+    names: 16 << 20,
+};
 
 /// Reads the ads of one connection.
 pub(crate) struct AdStream {
@@ -63,7 +70,7 @@ impl AdStream {
         connection: &mut Connection<T>,
         types: bool,
     ) -> Result<ClassAd, WireError> {
-        let Bounds { attributes, bytes, expression, names } = self.bounds;
+        let Bounds { attributes, bytes, expression, expressions, names } = self.bounds;
         let count = connection.length(attributes)?;
         let mut left = bytes;
         self.lines.begin();
@@ -78,7 +85,8 @@ impl AdStream {
             if secret || is_secret(line) {
                 continue;
             }
-            let long = line.len() > expression && !is_constant(line);
+            let is_late = bytes - left > expressions && line.len() <= expression;
+            let long = (line.len() > expression || is_late) && !is_constant(line);
             if !long {
                 let before = interned();
                 self.lines.line(line);
@@ -88,7 +96,11 @@ impl AdStream {
                 return Err(connection.invalid("an attribute of the security handshake is not a constant"));
             }
             if long {
-                let what = format!("an expression of more than {expression} bytes");
+                let what = if is_late {
+                    format!("an ad with more than {expressions} bytes of expressions")
+                } else {
+                    format!("an expression of more than {expression} bytes")
+                };
                 return Err(connection.fails(Failure::Limit(what)));
             }
             if self.names > names {

@@ -1,4 +1,4 @@
-//! A daemon on this host that answers questions about configuration, for tests.
+//! A daemon on this host that gives all clients READ, for tests.
 
 use std::net::{TcpListener, TcpStream};
 
@@ -9,21 +9,35 @@ use crate::entropy::Entropy;
 use crate::error::WireError;
 use crate::key::KeyPair;
 
-/// Starts a daemon that gives all clients READ, without sessions, and answers each question with these strings. It ends with the
-/// process.
+/// Starts a daemon without sessions, which answers each question about configuration with these strings. It ends with the process.
 pub(crate) fn daemon(answer: impl Fn(&str) -> Vec<String> + Send + 'static) -> Address {
+    daemon_that(move |connection| {
+        let question = String::from_utf8_lossy(connection.string(1000)?).into_owned();
+        connection.end()?;
+        for string in answer(&question) {
+            connection.put_string(&string);
+        }
+        connection.send()
+    })
+}
+
+/// Starts a daemon without sessions that goes on like this after the handshake.
+pub(crate) fn daemon_that(
+    goes_on: impl Fn(&mut Connection<TcpStream>) -> Result<(), WireError> + Send + 'static,
+) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string().parse().unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             // A client may close the connection early.
-            let _ = converse(stream.unwrap(), &answer);
+            let _ = converse(stream.unwrap()).and_then(|mut connection| goes_on(&mut connection));
         }
     });
     address
 }
 
-fn converse(stream: TcpStream, answer: &impl Fn(&str) -> Vec<String>) -> Result<(), WireError> {
+/// Holds the handshake.
+fn converse(stream: TcpStream) -> Result<Connection<TcpStream>, WireError> {
     let quoted = |text: &str| format!("\"{text}\"");
     let mut connection = Connection::new(stream, "client".into());
     connection.int()?;
@@ -37,10 +51,5 @@ fn converse(stream: TcpStream, answer: &impl Fn(&str) -> Vec<String>) -> Result<
     connection.encrypt(&key, &mut entropy)?;
     let after = [("ReturnCode", "AUTHORIZED"), ("User", "a@b"), ("Sid", "cm:1:2"), ("ValidCommands", "")];
     connection.put_ad(&after.map(|(name, text)| (name, quoted(text)))).send()?;
-    let question = String::from_utf8_lossy(connection.string(1000)?).into_owned();
-    connection.end()?;
-    for string in answer(&question) {
-        connection.put_string(&string);
-    }
-    connection.send()
+    Ok(connection)
 }

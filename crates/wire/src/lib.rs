@@ -44,6 +44,8 @@ mod hex;
 #[cfg(test)]
 mod hostile;
 mod key;
+#[cfg(test)]
+mod limits;
 mod pool;
 mod query;
 #[cfg(test)]
