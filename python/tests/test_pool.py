@@ -91,6 +91,26 @@ def test_errors(tmp_path):
         cm.Pool.connect("127.0.0.1:1", certificate=tmp_path / "own.pem")
 
 
+def test_a_live_pool(pool):
+    daemon = pytest.importorskip("daemon", reason="the package cryptography is missing", exc_type=ImportError)
+    files = {daemon.SLOTS: "slots.ads", daemon.JOBS: "jobs.ads", daemon.SUBMITTERS: "submitters.ads"}
+    ads = {command: daemon.ads_of((EXAMPLES / "pool" / name).read_text()) for command, name in files.items()}
+    # Priorities 1 : 2 : 4, as in the accountant's log of this pool.
+    ads[daemon.ACCOUNTING] = [
+        [f'Name = "{name}@pool.test"', f"Priority = {priority}.0", "PriorityFactor = 1.0", "LastUpdate = 1795212415"]
+        for name, priority in [("alice", 1), ("bob", 2), ("carol", 4)]
+    ]
+    # With another half-life the shares are no whole numbers.
+    live = daemon.PoolDaemon(ads, {"UID_DOMAIN": "pool.test", "PRIORITY_HALFLIFE": "1.0e30"})
+    read = cm.Pool.connect(live.address, now=pool.now)
+    assert (len(read.slots), len(read.jobs)) == (len(pool.slots), len(pool.jobs))
+    counts = {}
+    for match in read.negotiate().matches.rows():
+        counts[match["submitter"]] = counts.get(match["submitter"], 0) + 1
+    assert counts == {"alice@pool.test": 8, "bob@pool.test": 4, "carol@pool.test": 2}
+    assert read.problems == []
+
+
 def test_the_pool_of_this_host(tmp_path, monkeypatch):
     config = tmp_path / "condor_config"
     config.write_text("COLLECTOR_HOST = 127.0.0.1:2\n")
