@@ -1,15 +1,13 @@
 //! `classmate export --pool HOST`
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tiny_http::{Header, Method, Request, Response, Server};
-
 use crate::cli::live::{CollectorArguments, LiveReader};
+use crate::cli::metrics_server::MetricsServer;
 use crate::cli::shadow::parse_duration;
 use crate::cli::status::{PAUSE, PoolStatus};
 use crate::cli::{Failure, Now, Streams, complain, settings};
-use crate::report::metrics::{MEDIA_TYPE, ReadingCounts, metrics};
+use crate::report::metrics::{ReadingCounts, metrics};
 use classmate_config::internal::config::disk::io_reason;
 
 /// Serve metrics of a live pool for Prometheus.
@@ -51,20 +49,11 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
     let started = Instant::now();
     let first = PoolStatus::read(&mut reader)?;
     readings.add(true, started.elapsed());
-    let text = Arc::new(Mutex::new(metrics(Some(&first), readings)));
+    let server = MetricsServer::start(&*arguments.listen, metrics(Some(&first), readings));
     drop(first);
-    let server = Server::http(&arguments.listen).map_err(|error| {
-        let reason = error.downcast_ref().map_or_else(|| error.to_string(), io_reason);
-        Failure::new(format!("cannot serve at `{}`: {reason}", arguments.listen))
-    })?;
-    complain(&format!("note: serving http://{}/metrics", server.server_addr()));
-    let shared = Arc::clone(&text);
-    std::thread::spawn(move || {
-        for request in server.incoming_requests() {
-            // A client that goes away is not a failure of the server.
-            let _ = answer(request, &shared);
-        }
-    });
+    let (server, address) = server
+        .map_err(|error| Failure::new(format!("cannot serve at `{}`: {}", arguments.listen, io_reason(&error))))?;
+    complain(&format!("note: serving http://{address}/metrics"));
     let mut pause = arguments.every.max(started.elapsed() * PAUSE);
     let mut failing: Option<String> = None;
     loop {
@@ -73,7 +62,7 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
         let new = read_again(&mut reader, &mut readings, &mut failing, started);
         // A daemon that is silent takes time, but no work.
         pause = if failing.is_none() { arguments.every.max(started.elapsed() * PAUSE) } else { arguments.every };
-        *text.lock().unwrap_or_else(PoisonError::into_inner) = new;
+        server.set(new);
     }
 }
 
@@ -107,21 +96,4 @@ impl ReadingCounts {
             self.failed += 1;
         }
     }
-}
-
-/// Answers a request.
-fn answer(request: Request, text: &Mutex<String>) -> std::io::Result<()> {
-    let path = request.url().split('?').next().unwrap_or_default();
-    let is_read = matches!(request.method(), Method::Get | Method::Head);
-    let (status, kind, body) = match path {
-        _ if !is_read => (405, "text/plain; charset=utf-8", "only GET and HEAD are supported\n".to_owned()),
-        "/metrics" => (200, MEDIA_TYPE, text.lock().unwrap_or_else(PoisonError::into_inner).clone()),
-        "/" => (200, "text/html; charset=utf-8", "<a href=\"/metrics\">metrics of the pool</a>\n".to_owned()),
-        _ => (404, "text/plain; charset=utf-8", "not found: the metrics are at /metrics\n".to_owned()),
-    };
-    let mut response = Response::from_string(body).with_status_code(status);
-    if let Ok(header) = Header::from_bytes("Content-Type", kind) {
-        response.add_header(header);
-    }
-    request.respond(response)
 }

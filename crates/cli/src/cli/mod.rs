@@ -27,6 +27,7 @@ mod lint;
 mod live;
 mod man;
 mod matching;
+mod metrics_server;
 mod negotiate;
 mod output;
 mod pager;
