@@ -573,6 +573,17 @@ fn peers_that_are_not_daemons_give_one_message() {
     fails(&["snapshot", "--pool", "127.0.0.1:1", "/nonexistent"], "cannot connect to `127.0.0.1:1`");
     for command in ["shadow", "export"] {
         fails(&[command, "--pool", "127.0.0.1:1"], "cannot connect to `127.0.0.1:1`");
+        fails(
+            &[command, "--pool", "127.0.0.1:1,127.0.0.1:2"],
+            "no collector can be read: cannot connect to `127.0.0.1:1`: connection refused; \
+             cannot connect to `127.0.0.1:2`: connection refused",
+        );
+    }
+    for place in ["nonsense", "nonsense:", ":9118", "x:y", "9118"] {
+        let output = classmate(&["export", "--pool", "127.0.0.1:1", "--listen", place]);
+        assert_eq!(output.status.code(), Some(2));
+        let errors = text(&output.stderr);
+        assert!(errors.contains("expected ADDRESS:PORT, such as 127.0.0.1:9118, [::1]:9118"), "{place}: {errors}");
     }
     fails(&["negotiate", "--pool", "no-such-host.invalid"], "cannot find the host of `no-such-host.invalid:9618`");
     let answers: [&[u8]; 5] = [

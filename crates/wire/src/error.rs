@@ -2,7 +2,9 @@
 //!
 //! No message holds a key, a token or a claim ID; a test of the crate searches them.
 
+use std::borrow::Cow;
 use std::io;
+use std::net::Ipv6Addr;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -65,6 +67,8 @@ pub enum Failure {
     Credential(String),
     /// The daemon answered with an error.
     Refused(String),
+    /// Each of several collectors failed.
+    All(Vec<WireError>),
 }
 
 impl WireError {
@@ -83,8 +87,14 @@ impl WireError {
     }
 
     /// A suggestion.
-    pub fn help(&self) -> Option<&'static str> {
-        Some(match &self.failure {
+    pub fn help(&self) -> Option<Cow<'static, str>> {
+        if let Failure::Connect(_) = &self.failure
+            && let Some(other) = with_port(&self.peer)
+        {
+            return Some(Cow::Owned(format!("if the last part is the port, write {other}")));
+        }
+        Some(Cow::Borrowed(match &self.failure {
+            Failure::All(errors) => return errors.iter().find_map(WireError::help),
             Failure::Address(_) => "expected HOST, HOST:PORT, [IPv6]:PORT or `<HOST:PORT?…>`",
             Failure::Connect(_) => "check the address and that the daemon is running; the usual port is 9618",
             Failure::Protocol(_) => "check that the port is that of an HTCondor daemon",
@@ -100,12 +110,19 @@ impl WireError {
             }
             Failure::Untrusted(_) => "check the host name in --pool and the authorities in the file of --ca",
             _ => return None,
-        })
+        }))
     }
 
     pub(crate) fn is_denied(&self) -> bool {
         matches!(self.failure, Failure::Denied { .. })
     }
+}
+
+/// The address that was meant if the last part of an IPv6 address without brackets is the port.
+fn with_port(peer: &str) -> Option<String> {
+    let (address, port) = peer.strip_prefix('[')?.split_once(']')?.0.rsplit_once(':')?;
+    address.parse::<Ipv6Addr>().ok()?;
+    port.parse::<u16>().ok().map(|port| format!("[{address}]:{port}"))
 }
 
 /// The reason of an error of the operating system, without its number.
@@ -144,6 +161,10 @@ impl Failure {
             Failure::Untrusted(what) => format!("cannot trust `{peer}`: {what}"),
             Failure::Credential(what) => format!("cannot use `{peer}`: {what}"),
             Failure::Refused(what) => format!("`{peer}` reports an error: {what}"),
+            Failure::All(errors) => {
+                let reasons: Vec<String> = errors.iter().map(WireError::to_string).collect();
+                format!("no collector can be read: {}", reasons.join("; "))
+            }
         }
     }
 }
@@ -151,6 +172,19 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_port_behind_an_address_without_brackets_is_suspected() {
+        let help = |text: &str| {
+            let address: crate::Address = text.parse().unwrap();
+            let refused = Failure::Connect(io::Error::from_raw_os_error(111));
+            WireError::new(address.to_string(), refused).help().unwrap().into_owned()
+        };
+        assert_eq!(help("::1:9618"), "if the last part is the port, write [::1]:9618");
+        for other in ["::1", "fd00::1234", "[::1]:9618", "cm:1", "fd00::1:abcd"] {
+            assert!(help(other).starts_with("check the address"), "{other}");
+        }
+    }
 
     #[test]
     fn messages_are_lower_case_and_name_the_peer() {

@@ -100,7 +100,7 @@ impl<'a> LivePool<'a> {
     /// Asks the collectors, the first one that answers, for the negotiator, the submitters and the access points.
     ///
     /// # Errors
-    /// No collector answers, or the one that does not permit reading: the failure of the last one.
+    /// No collector answers, or none permits reading.
     pub fn locate(client: &'a Client, collectors: &[Address], progress: Progress<'a>) -> Result<Self, WireError> {
         let (collector, negotiator_ads) = first_answer(collectors, |collector| {
             let ads = client.query(collector, AdType::Negotiator, &Query::all())?;
@@ -356,19 +356,27 @@ impl Deadline {
     }
 }
 
-/// The first answer of some collectors; the failure of the last one if none answers.
+/// The first answer of some collectors; the failures of all of them if none answers.
 ///
 /// # Errors
 /// No collector answers, or none is given.
 pub fn first_answer<T>(collectors: &[Address], ask: impl Fn(&Address) -> Result<T, WireError>) -> Result<T, WireError> {
-    let mut failed = WireError::new("", Failure::Address("no collector is given"));
+    let mut failed = Vec::new();
     for collector in collectors {
         match ask(collector) {
             Ok(answer) => return Ok(answer),
-            Err(error) => failed = error,
+            Err(error) => failed.push(error),
         }
     }
-    Err(failed)
+    Err(match (failed.pop(), failed.is_empty()) {
+        (None, _) => WireError::new("", Failure::Address("no collector is given")),
+        (Some(only), true) => only,
+        (Some(last), false) => {
+            failed.push(last);
+            let peers: Vec<&str> = failed.iter().map(WireError::peer).collect();
+            WireError::new(peers.join(", "), Failure::All(failed))
+        }
+    })
 }
 
 /// Collects ads and reports the progress.

@@ -27,7 +27,7 @@ The Grafana dashboard for these metrics is docs/grafana-dashboard.json. While th
 Exit status: 1 if the address cannot be used, 2 if the pool cannot be read at the start or an option is invalid.")]
 pub(super) struct ExportArguments {
     /// Address to serve at
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9118")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9118", value_parser = place)]
     listen: String,
     /// Time between two readings of the pool, at least; three times as long as a reading takes
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
@@ -37,6 +37,15 @@ pub(super) struct ExportArguments {
     config: Option<std::path::PathBuf>,
     #[command(flatten)]
     place: CollectorArguments,
+}
+
+/// Tests for an address with its port.
+fn place(text: &str) -> Result<String, String> {
+    let is_place = |(host, port): (&str, &str)| !host.is_empty() && port.parse::<u16>().is_ok();
+    if text.rsplit_once(':').is_some_and(is_place) {
+        return Ok(text.to_owned());
+    }
+    Err("expected ADDRESS:PORT, such as 127.0.0.1:9118, [::1]:9118 or 0.0.0.0:9118".to_owned())
 }
 
 pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), Failure> {

@@ -229,7 +229,7 @@ impl From<WireError> for Failure {
     fn from(error: WireError) -> Self {
         let failure = Failure::input(error.to_string());
         match error.help() {
-            Some(help) => failure.help(help),
+            Some(help) => failure.help(&help),
             None => failure,
         }
     }
