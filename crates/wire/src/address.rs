@@ -1,8 +1,11 @@
 //! Addresses of daemons: `HOST:PORT`, and the form in which daemons advertise themselves (`docs/reference/wire-cedar.md` 5).
 
-use std::fmt;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{fmt, thread};
 
 use crate::error::{Failure, WireError};
 
@@ -69,18 +72,17 @@ impl Address {
         self.brokered
     }
 
-    /// The socket addresses to try, in order.
-    pub(crate) fn resolve(&self) -> Result<Vec<SocketAddr>, WireError> {
+    /// The socket addresses to try, in order; they are found in this time.
+    pub(crate) fn resolve(&self, most: Duration) -> Result<Vec<SocketAddr>, WireError> {
         if !self.listed.is_empty() {
             return Ok(self.listed.clone());
         }
         if let Ok(ip) = self.host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(ip, self.port)]);
         }
-        match (self.host.as_str(), self.port).to_socket_addrs() {
-            Ok(found) => Ok(found.collect()),
-            Err(error) => Err(WireError::new(self.to_string(), Failure::Resolve(error))),
-        }
+        let place = (self.host.clone(), self.port);
+        let found = within(most, move || place.to_socket_addrs().map(Iterator::collect));
+        found.map_err(|error| WireError::new(self.to_string(), Failure::Resolve(error)))
     }
 
     fn parse(text: &str) -> Result<Self, &'static str> {
@@ -146,6 +148,18 @@ impl Address {
     }
 }
 
+/// The result of a question to the system, which has no time limit of its own: a thread that is too late ends by itself.
+fn within<T: Send + 'static>(most: Duration, ask: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    let (sender, receiver) = mpsc::channel();
+    // Nobody may wait any more.
+    let ask = move || drop(sender.send(ask()));
+    thread::Builder::new().name("resolver".into()).spawn(ask)?;
+    receiver.recv_timeout(most).unwrap_or_else(|_| {
+        let what = format!("the name service does not answer within {} s", most.as_secs());
+        Err(io::Error::new(ErrorKind::TimedOut, what))
+    })
+}
+
 /// An address in `addrs=`, in which `-` stands for `:`.
 fn listed((ip, port): (&str, &str)) -> Option<SocketAddr> {
     let ip = match ip.strip_prefix('[') {
@@ -208,12 +222,28 @@ mod tests {
         let both = address(
             "<127.0.0.1:9618?addrs=127.0.0.1-9618+[fd00--2]-9618&alias=cm%2Eexample&noUDP&sock=collector_1_a.b&CCBID=1%23>",
         );
-        assert_eq!(both.resolve().unwrap(), ["127.0.0.1:9618".parse().unwrap(), "[fd00::2]:9618".parse().unwrap()]);
+        assert_eq!(
+            both.resolve(Duration::ZERO).unwrap(),
+            ["127.0.0.1:9618".parse().unwrap(), "[fd00::2]:9618".parse().unwrap()]
+        );
         assert_eq!((both.endpoint(), both.host(), both.is_brokered()), (Some("collector_1_a.b"), "cm.example", true));
         assert_eq!(both.sinful(), "<127.0.0.1:9618?sock=collector_1_a.b>");
         let six = address("<[::1]:9618?addrs=[--1]-9618&alias=cm.pool.test&noUDP&sock=x>");
-        assert_eq!(six.resolve().unwrap(), ["[::1]:9618".parse().unwrap()]);
+        assert_eq!(six.resolve(Duration::ZERO).unwrap(), ["[::1]:9618".parse().unwrap()]);
         assert_eq!(six.sinful(), "<[::1]:9618?sock=x>");
+    }
+
+    #[test]
+    fn a_name_service_that_is_silent_is_not_waited_for() {
+        assert_eq!(within(Duration::from_mins(10), || Ok(7)).unwrap(), 7);
+        // It answers when the test ends.
+        let (sender, receiver) = mpsc::channel::<()>();
+        let silent = move || receiver.recv().map_err(io::Error::other);
+        let error = within(Duration::ZERO, silent).unwrap_err();
+        let error = WireError::new("cm:9618", Failure::Resolve(error));
+        let expected = "cannot find the host of `cm:9618`: the name service does not answer within 0 s";
+        assert_eq!(error.to_string(), expected);
+        drop(sender);
     }
 
     #[test]

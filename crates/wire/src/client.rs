@@ -143,7 +143,7 @@ impl Client {
         command: Command,
     ) -> Result<(Connection<Transport>, Target<'a>), WireError> {
         let name = address.to_string();
-        let addresses = address.resolve()?;
+        let addresses = address.resolve(self.timeouts.connect)?;
         let (transport, socket) = Transport::connect(&addresses, self.timeouts).map_err(|error| {
             let why = if address.is_brokered() {
                 Failure::Refused(format!(

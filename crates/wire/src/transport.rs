@@ -10,7 +10,7 @@ use crate::error::Failure;
 /// Time limits of a conversation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timeouts {
-    /// For connecting.
+    /// For finding the address of a name, and again for connecting.
     pub connect: Duration,
     /// For each answer to begin and to continue.
     pub idle: Duration,
