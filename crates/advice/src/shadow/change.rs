@@ -303,7 +303,7 @@ fn is_of(source: &str, name: &str) -> bool {
 }
 
 /// The name of the access point in a `GlobalJobId`.
-fn access_point(id: &str) -> &str {
+pub(super) fn access_point(id: &str) -> &str {
     id.split_once('#').map_or(id, |(name, _)| name)
 }
 

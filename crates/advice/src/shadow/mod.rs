@@ -13,13 +13,14 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::shadow::change::{PoolChange, changes};
-use crate::shadow::published::{NegotiatorTimes, PublishedCycle};
+use crate::shadow::change::{PoolChange, access_point, changes};
+use crate::shadow::published::{GivenUp, NegotiatorTimes, PublishedCycle};
 use crate::verify::cause::{Conditions, DifferenceCause};
 use crate::verify::record::{CycleRecord, RecordedMatch};
 use classmate::{ClassAd, EvalOptions};
 use classmate_config::ConfigError;
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::queue::job::Job;
 use classmate_pool::{CycleOptions, Matcher, Outcome, PreparedPool, Snapshot, negotiate};
 
 /// Most pairs of slots and requests for which equal slots are put into the exact order of `condor_negotiator`: a few
@@ -270,9 +271,15 @@ impl<'a> Rest<'a> {
 
     fn cause(&self, pair: &Pair, predicted: usize, actual: usize) -> DifferenceCause {
         let (submitter, cluster, slot) = pair;
-        let given_up = self.watched.published.given_up.iter().find(|(name, _)| name == submitter);
-        if let Some((_, what)) = given_up {
-            return DifferenceCause::AccessPoint(what.clone());
+        let is_of_pair = |given: &&GivenUp| {
+            if given.is_access_point {
+                self.is_queued_at(&given.name, *cluster, submitter)
+            } else {
+                given.name == *submitter
+            }
+        };
+        if let Some(given) = self.watched.published.given_up.iter().find(is_of_pair) {
+            return DifferenceCause::AccessPoint(given.text.clone());
         }
         let is_claims = self.watched.source == ActualSource::Claims;
         if is_claims && predicted > actual && self.as_many {
@@ -302,6 +309,20 @@ impl<'a> Rest<'a> {
             (None, None, Some(source)) => DifferenceCause::NotRead(source.clone()),
             (None, None, None) => DifferenceCause::Unexplained,
         }
+    }
+
+    /// True if a cluster of a submitter is in the queue of an access point. Another one may have the same number.
+    fn is_queued_at(&self, name: &str, cluster: i64, submitter: &str) -> bool {
+        let settings = EvalOptions::default();
+        let jobs = [Some(self.watched.before), self.watched.after].into_iter().flatten().flat_map(|pool| &pool.jobs);
+        let mut of_pair = jobs.filter(|ad| {
+            Job::new(ad, None, &settings)
+                .is_some_and(|job| job.id.cluster == cluster && *job.submitter == *submitter.as_bytes())
+        });
+        of_pair.any(|ad| {
+            let id = AdReader::of(ad, &settings).string("GlobalJobId");
+            id.is_some_and(|id| access_point(&String::from_utf8_lossy(&id)) == name)
+        })
     }
 
     /// The part of a pair that was not in the pool before the cycle.

@@ -9,11 +9,23 @@ use classmate_pool::internal::pool::ad_reader::AdReader;
 const MAX_CYCLES: usize = 100;
 
 /// The lists of submitters and access points that the negotiator gave up, with words for the reason.
-const GIVEN_UP: [(&str, &str); 3] = [
-    ("SubmittersFailed", "submitter {}: it could not be negotiated with"),
-    ("SubmittersOutOfTime", "submitter {}: its time was over"),
-    ("ScheddsOutOfTime", "access point {}: its time was over"),
+const GIVEN_UP: [(&str, bool, &str); 3] = [
+    ("SubmittersFailed", false, "submitter {}: it could not be negotiated with"),
+    ("SubmittersOutOfTime", false, "submitter {}: its time was over"),
+    // By `ScheddName` of submitter ads.
+    ("ScheddsOutOfTime", true, "access point {}: its time was over"),
 ];
+
+/// A submitter or an access point that the negotiator gave up in a cycle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenUp {
+    /// Its name.
+    pub name: String,
+    /// True for an access point.
+    pub is_access_point: bool,
+    /// The name and the reason.
+    pub text: String,
+}
 
 /// A cycle in the ad of a negotiator.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,8 +38,8 @@ pub struct PublishedCycle {
     pub matches: Option<i64>,
     /// Its rejections.
     pub rejections: Option<i64>,
-    /// The names of submitters and access points that were given up, with the reason.
-    pub given_up: Vec<(String, String)>,
+    /// The submitters and access points that were given up.
+    pub given_up: Vec<GivenUp>,
     /// The processor time that it took, which differs from cycle to cycle.
     pub mark: Option<String>,
 }
@@ -43,7 +55,7 @@ pub struct PublishedCycle {
 ///        LastNegotiationCycleSubmittersOutOfTime0 = \"a@x, b@x\"; LastNegotiationCycleTime1 = 60; LastNegotiationCycleEnd1 = 61]",
 /// ).unwrap();
 /// let (cycles, earlier) = (published_cycles(&ad), published_cycles(&earlier));
-/// assert_eq!((cycles.len(), cycles[0].matches, cycles[0].given_up[1].0.as_str()), (2, Some(7), "b@x"));
+/// assert_eq!((cycles.len(), cycles[0].matches, cycles[0].given_up[1].name.as_str()), (2, Some(7), "b@x"));
 /// assert_eq!(new_cycles(&earlier, &cycles).0, [cycles[0].clone()]);
 /// ```
 pub fn published_cycles(ad: &ClassAd) -> Vec<PublishedCycle> {
@@ -57,9 +69,10 @@ pub fn published_cycles(ad: &ClassAd) -> Vec<PublishedCycle> {
             text.unwrap_or_default()
         };
         let mut given_up = Vec::new();
-        for (what, words) in GIVEN_UP {
+        for (what, is_access_point, words) in GIVEN_UP {
             for one in list(what).split(',').map(str::trim).filter(|one| !one.is_empty()) {
-                given_up.push((one.to_owned(), words.replace("{}", one)));
+                let text = words.replace("{}", one);
+                given_up.push(GivenUp { name: one.to_owned(), is_access_point, text });
             }
         }
         Some(PublishedCycle {

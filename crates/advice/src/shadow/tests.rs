@@ -1,4 +1,5 @@
 use super::observed::observed;
+use super::published::published_cycles;
 use super::*;
 use crate::verify::record::{RecordedMatch, RecordedVisit};
 use classmate_config::Config;
@@ -167,12 +168,36 @@ fn jobs_of_an_access_point_that_was_not_read_are_no_change() {
 fn a_submitter_that_was_given_up_is_the_cause_for_itself_alone() {
     let (pool, record) = (pool(), made(&[(2, "slot2@m")]));
     let found = ["a@x", "aa@x"].map(|name| {
-        let given_up = vec![(name.to_owned(), format!("submitter {name}: its time was over"))];
-        let published = PublishedCycle { started: 100, ended: 101, given_up, ..PublishedCycle::default() };
+        let published = giving_up("SubmittersOutOfTime", name);
         shadow_cycle(&watched(&pool, &pool, &record, ActualSource::Log, &published)).unwrap().different.remove(0).cause
     });
     let given_up = DifferenceCause::AccessPoint("submitter a@x: its time was over".to_owned());
     assert_eq!(found, [given_up, DifferenceCause::Unexplained]);
+}
+
+/// The negotiator's ad after a cycle that gave up what these names name.
+fn giving_up(list: &str, names: &str) -> PublishedCycle {
+    let text = format!(
+        "[LastNegotiationCycleTime0 = 100; LastNegotiationCycleEnd0 = 101; LastNegotiationCycle{list}0 = \"{names}\"]"
+    );
+    published_cycles(&ClassAd::parse(text.as_bytes()).unwrap()).remove(0)
+}
+
+/// The negotiator names an access point as `ScheddName` of the submitter ad does, which is not the name of the submitter.
+#[test]
+fn an_access_point_whose_time_is_over_is_the_cause_for_the_jobs_in_its_queue() {
+    let (mut pool, record) = (pool(), made(&[]));
+    pool.jobs[0].insert("GlobalJobId", "ap1@m1.example.org#1.0#1");
+    pool.jobs[1].insert("GlobalJobId", "ap2.example.org#2.0#1");
+    let causes = |names: &str| {
+        let published = giving_up("ScheddsOutOfTime", names);
+        let cycle = shadow_cycle(&watched(&pool, &pool, &record, ActualSource::Log, &published)).unwrap();
+        cycle.different.into_iter().map(|one| one.cause).collect::<Vec<_>>()
+    };
+    let over = |name: &str| DifferenceCause::AccessPoint(format!("access point {name}: its time was over"));
+    assert_eq!(causes("ap1@m1.example.org"), [over("ap1@m1.example.org"), DifferenceCause::Unexplained]);
+    assert_eq!(causes("ap1@m1.example.org, ap2.example.org"), [over("ap1@m1.example.org"), over("ap2.example.org")]);
+    assert_eq!(causes("a@x, ap3"), [DifferenceCause::Unexplained, DifferenceCause::Unexplained]);
 }
 
 #[test]
