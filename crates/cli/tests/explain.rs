@@ -1070,8 +1070,7 @@ fn only_jobs_that_get_a_slot_found_none_before() {
     };
     // Job 1 gets the slot only after the change; job 2 never.
     let found = difference(&read(&slot("false", ""), ""), &read(&slot("true", ""), ""));
-    let short: Vec<(String, usize)> =
-        found.no_match_before.iter().map(|one| (one.request.to_string(), one.jobs)).collect();
+    let short: Vec<(String, usize)> = found.no_match_before.iter().map(|one| (one.request.clone(), one.jobs)).collect();
     assert_eq!(
         (found.jobs_won.as_slice(), short.as_slice()),
         (["1.0".to_owned()].as_slice(), [("1.0".to_owned(), 1)].as_slice())

@@ -8,13 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::explain::cycle::record::JobOf;
 use crate::explain::replay::division_of;
 use crate::whatif::kind::SlotKinds;
 use classmate::{ClassAd, EvalOptions, Expr, Name, Scope};
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::quotas::ExplainedGroup;
-use classmate_pool::{CycleOptions, Feasibility, JobId, Outcome, PreparedPool, Rejection, Snapshot};
+use classmate_pool::internal::queue::job_names::JobNames;
+use classmate_pool::{CycleOptions, Feasibility, JobId, Match, Outcome, PreparedPool, Rejection, Snapshot};
 
 /// The result of a pool, and the jobs that match any slot.
 #[derive(Debug, Default)]
@@ -156,8 +158,8 @@ pub struct Difference {
 /// Jobs of a request that found no slot left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ShortRequest {
-    /// The first job of the request.
-    pub request: JobId,
+    /// The name of its first job.
+    pub request: String,
     /// Number of its jobs that were not matched.
     pub jobs: usize,
 }
@@ -170,14 +172,21 @@ impl Difference {
     /// use classmate_advice::Difference;
     /// assert!(Difference::of(&Outcome::default(), &Outcome::default()).is_none());
     /// ```
-    pub fn of(before: &Outcome, after: &Outcome) -> Self {
-        // In the order of the text of IDs.
+    pub fn of<'o>(before: &'o Outcome, after: &'o Outcome) -> Self {
+        let both = [before, after].into_iter();
+        let matched = both.clone().flat_map(|outcome| &outcome.matches).map(|one| (one.job, one.schedd.as_deref()));
+        let refused = both.flat_map(|outcome| &outcome.rejections).map(|one| (one.job, one.schedd.as_deref()));
+        let names = &JobNames::of(matched.chain(refused));
+        // In the order of the text of names.
         let by_job = |outcome: &Outcome| -> BTreeMap<String, String> {
-            outcome.matches.iter().map(|made| (made.job.to_string(), made.slot.clone())).collect()
+            let named = |made: &Match| (names.name(made.job, made.schedd.as_deref()), made.slot.clone());
+            outcome.matches.iter().map(named).collect()
         };
-        let ids = |outcome: &Outcome| outcome.matches.iter().map(|made| made.job).collect::<BTreeSet<JobId>>();
+        let ids = |outcome: &'o Outcome| -> BTreeSet<JobOf<'o>> {
+            outcome.matches.iter().map(|made| (made.schedd.as_deref(), made.job)).collect()
+        };
         let (matched_before, matched_after) = (ids(before), ids(after));
-        let without = |one: &BTreeSet<JobId>, other: &BTreeSet<JobId>| one.difference(other).copied().collect();
+        let without = |one: &BTreeSet<JobOf<'o>>, other: &BTreeSet<JobOf<'o>>| one.difference(other).copied().collect();
         let (old, new) = (by_job(before), by_job(after));
         let slots = |jobs: &BTreeMap<String, String>| jobs.values().cloned().collect::<BTreeSet<String>>();
         let (old_slots, new_slots) = (slots(&old), slots(&new));
@@ -221,8 +230,8 @@ impl Difference {
             jobs_moved: moved.collect(),
             slots_won: only(&new_slots, &old_slots),
             slots_lost: only(&old_slots, &new_slots),
-            no_match_now: short(after, without(&matched_before, &matched_after)),
-            no_match_before: short(before, without(&matched_after, &matched_before)),
+            no_match_now: short(after, names, without(&matched_before, &matched_after)),
+            no_match_before: short(before, names, without(&matched_after, &matched_before)),
             reasons: reasons(before, after),
             ..Difference::default()
         }
@@ -343,7 +352,7 @@ fn newly_stuck(before: &[Feasibility], after: &[Feasibility]) -> Vec<String> {
 }
 
 /// The requests some of whose jobs were rejected because no matching slot was left.
-fn short(outcome: &Outcome, mut waiting: BTreeSet<JobId>) -> Vec<ShortRequest> {
+fn short<'o>(outcome: &'o Outcome, names: &JobNames, mut waiting: BTreeSet<JobOf<'o>>) -> Vec<ShortRequest> {
     // The jobs of a request follow one another: those it got slots for in the same spin, and those that are left.
     let mut got: BTreeMap<(i64, &str, u32, u32), usize> = BTreeMap::new();
     for made in &outcome.matches {
@@ -355,7 +364,9 @@ fn short(outcome: &Outcome, mut waiting: BTreeSet<JobId>) -> Vec<ShortRequest> {
         let JobId { cluster, process } = one.job;
         let of_request = got.get(&(cluster, one.submitter.as_str(), one.pie, one.spin)).copied().unwrap_or(0);
         let beyond = process.saturating_add(i64::try_from(one.jobs.saturating_add(of_request)).unwrap_or(i64::MAX));
-        let own: Vec<JobId> = waiting.range(one.job..JobId { cluster, process: beyond }).copied().collect();
+        let of_schedd = |id: JobId| (one.schedd.as_deref(), id);
+        let range = of_schedd(one.job)..of_schedd(JobId { cluster, process: beyond });
+        let own: Vec<JobOf<'_>> = waiting.range(range).copied().collect();
         for job in &own {
             waiting.remove(job);
         }
@@ -364,9 +375,10 @@ fn short(outcome: &Outcome, mut waiting: BTreeSet<JobId>) -> Vec<ShortRequest> {
             Rejection::NoMatch | Rejection::SiteLimit | Rejection::NotRequested | Rejection::NotDrawn
         );
         if without_slot && !own.is_empty() {
-            match found.iter_mut().find(|known| known.request == one.job) {
+            let request = names.name(one.job, one.schedd.as_deref());
+            match found.iter_mut().find(|known| known.request == request) {
                 Some(known) => known.jobs += own.len(),
-                None => found.push(ShortRequest { request: one.job, jobs: own.len() }),
+                None => found.push(ShortRequest { request, jobs: own.len() }),
             }
         }
     }
@@ -396,4 +408,30 @@ fn paired<T: Copy + Default + PartialEq>(before: &BTreeMap<String, T>, after: &B
         .map(|name| Delta { name: name.clone(), before: of(before, name), after: of(after, name) })
         .filter(|moved| moved.before != moved.after)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_of_two_access_points_with_the_same_id_are_told_apart() {
+        let ad = |text: String| ClassAd::parse(text.as_bytes()).unwrap();
+        let job = |place: &str, slot: &str| {
+            ad(format!(
+                "[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"{place}@x\"; Owner = \"{place}\"; JobUniverse = 5; \
+                 GlobalJobId = \"{place}#1.0#9\"; RequestCpus = 1; Requirements = TARGET.Name == \"{slot}\"]"
+            ))
+        };
+        let slot =
+            |name: &str| ad(format!("[Name = \"{name}\"; State = \"Unclaimed\"; Cpus = 1; Requirements = true]"));
+        let jobs = vec![job("ap1", "s1"), job("ap2", "s2")];
+        let before = Snapshot { slots: vec![slot("s1"), slot("s2")], jobs, ..Snapshot::default() };
+        let after = Snapshot { slots: vec![slot("s1")], ..before.clone() };
+        let [before, after] = [before, after].map(|pool| classmate_pool::negotiate(&pool).unwrap());
+        let found = Difference::of(&before, &after);
+        assert_eq!((found.matches, found.jobs_lost, found.jobs_won), ((2, 1), vec!["1.0@ap2".to_owned()], vec![]));
+        let short = ShortRequest { request: "1.0@ap2".to_owned(), jobs: 1 };
+        assert_eq!(found.no_match_now, [short]);
+    }
 }

@@ -10,6 +10,8 @@ use classmate_advice::internal::explain::cycle::reasons::{CauseSurvey, ran, surv
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::queue::job::Job;
+use classmate_pool::internal::queue::job_names::JobNames;
 use classmate_pool::{Outcome, Snapshot};
 
 /// Pause between two readings, in multiples of the time that a reading takes.
@@ -30,6 +32,8 @@ pub(crate) struct PoolStatus {
     pub(crate) submitters: BTreeMap<String, JobCounts>,
     /// The ad of the negotiator, with its last cycles.
     pub(crate) negotiator: ClassAd,
+    /// The names of all jobs.
+    pub(crate) names: JobNames,
     /// The sources that could not be read.
     pub(crate) failures: Vec<String>,
 }
@@ -101,7 +105,10 @@ impl PoolStatus {
             counts.running += count("RunningJobs");
             counts.held += count("HeldJobs");
         }
-        Ok(PoolStatus { snapshot, outcome, idle, accounts, submitters, negotiator, failures })
+        let jobs: Vec<Job<'_>> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, None, &settings)).collect();
+        let names = JobNames::of(jobs.iter().map(|job| (job.id, job.schedd.as_deref())));
+        drop(jobs);
+        Ok(PoolStatus { snapshot, outcome, idle, accounts, submitters, negotiator, names, failures })
     }
 
     /// A number in the ad of the negotiator about its last cycle, such as `Matches`.

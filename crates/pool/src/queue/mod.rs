@@ -6,6 +6,7 @@ pub mod autocluster;
 pub mod cluster;
 mod hash_table;
 pub mod job;
+pub mod job_names;
 pub mod numbering;
 pub mod request;
 pub mod significant;

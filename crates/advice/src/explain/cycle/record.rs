@@ -67,7 +67,7 @@ pub(crate) struct Subtree {
 }
 
 /// A job and the access point that it names: each numbers its jobs on its own.
-type JobOf<'o> = (Option<&'o [u8]>, JobId);
+pub(crate) type JobOf<'o> = (Option<&'o [u8]>, JobId);
 
 /// A pie spin of a submitter: its name, and the numbers of the pie and the spin.
 type SpinOf<'o> = (&'o str, u32, u32);

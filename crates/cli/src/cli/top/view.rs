@@ -13,8 +13,10 @@ use crate::cli::{PoolStatus, language};
 use crate::report::explain::{ShownParts, write, write_steps};
 use crate::report::fold::Folded;
 use crate::report::{Color, counted, duration};
-use classmate_advice::explain_job;
+use classmate::ClassAd;
 use classmate_advice::internal::explain::cycle::{group, submitter};
+use classmate_advice::internal::explain::find;
+use classmate_advice::internal::explain::replay::{ExplainedJob, of_job};
 use classmate_config::ConfigError;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::job::Job;
@@ -271,15 +273,22 @@ impl TopView {
             };
             let missing = || vec!["the cycle that the negotiator would run now does not have it".to_owned()];
             let _ = write_steps(&mut out, name, &steps.unwrap_or_else(missing));
-        } else if let Ok(id) = name.parse()
-            && let Some(found) = explain_job(snapshot, id)?
-        {
+        } else if let Some((job, ad)) = self.job(name) {
+            let subject = ExplainedJob::of(&job, ad);
+            let found = of_job(&mut PreparedPool::for_explanation(snapshot)?, &subject, true)?;
             let parts = ShownParts { details: true, policies: 0 };
             let _ = write(&mut out, &found, &parts, Color::Off);
         }
         let _ = std::io::Write::flush(&mut out);
         drop(out);
         Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+    }
+
+    /// The job of this name; one that the causes name as an example has no access point in its name.
+    fn job(&self, name: &str) -> Option<(Job<'_>, &ClassAd)> {
+        let names = &self.status.names;
+        find(&self.status.snapshot, |job, _| names.name(job.id, job.schedd.as_deref()) == name)
+            .or_else(|| find(&self.status.snapshot, |job, _| job.id.to_string() == name))
     }
 
     /// Draws the screen.
@@ -412,11 +421,12 @@ fn jobs(status: &PoolStatus) -> Vec<Vec<TopCell>> {
         let job = Job::new(ad, None, &settings)?;
         let facts = AdReader::of(ad, &settings);
         let number = |name: &str| facts.integer(name);
+        let name = status.names.name(job.id, job.schedd.as_deref());
         let state = number("JobStatus").and_then(|state| JOB_STATES.get(usize::try_from(state - 1).ok()?));
         let since = number("EnteredCurrentStatus").map(|since| (status.snapshot.now - since).max(0) as f64);
         Some(vec![
             // Older jobs come first.
-            TopCell::of(job.id.to_string(), -(job.id.cluster as f64) - job.id.process as f64 / 1e9),
+            TopCell::of(name, -(job.id.cluster as f64) - job.id.process as f64 / 1e9),
             TopCell::text(job.submitter.to_string()),
             TopCell::text(*state.unwrap_or(&"other")),
             TopCell::optional(since, duration),
@@ -529,6 +539,25 @@ mod tests {
         view.fail("cm does not answer");
         assert_eq!(screen(&mut view, &[])[2], "not up to date: cm does not answer");
         assert_eq!(view.press(KeyEvent::from(KeyCode::Char('q'))), AfterKey::Quit);
+    }
+
+    #[test]
+    fn jobs_of_two_access_points_with_the_same_id_are_told_apart() {
+        let mut snapshot = view().status.snapshot;
+        for (ad, name) in snapshot.jobs.iter_mut().zip(["a#1.0#9", "a#2.0#9", "b#1.0#9"]) {
+            ad.insert("GlobalJobId", name);
+        }
+        snapshot.jobs[2].insert("ClusterId", 1_i64);
+        let status = PoolStatus::of(snapshot, &[], ClassAd::default(), Vec::new()).unwrap();
+        let mut view = TopView::new("cm".to_owned(), status);
+        let jobs = screen(&mut view, &[KeyCode::Char('3')]);
+        for name in ["1.0@a ", "2.0 ", "1.0@b "] {
+            assert!(jobs.iter().any(|line| line.starts_with(name)), "{name}: {jobs:#?}");
+        }
+        let opened = screen(&mut view, &['/', '@', 'b'].map(KeyCode::Char));
+        assert!(opened[5].starts_with("1.0@b "), "{opened:#?}");
+        let opened = screen(&mut view, &[KeyCode::Enter, KeyCode::Enter]);
+        assert!(opened[4].starts_with("Job 1.0 of bob@x "), "{opened:#?}");
     }
 
     #[test]
