@@ -62,7 +62,7 @@ impl SslCredential {
         let config = match own {
             None => builder.with_no_client_auth(),
             Some((path, key)) => {
-                let text = Zeroizing::new(contents(key)?);
+                let text = contents(key)?;
                 let secret = PrivateKeyDer::from_pem_slice(&text)
                     .map_err(|_| failed(key, "it does not have a private key in PEM format"))?;
                 let paired = builder.with_client_auth_cert(certificates(path)?, secret);

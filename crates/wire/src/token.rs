@@ -1,6 +1,7 @@
 //! IDTOKENS (`docs/reference/wire-cedar.md` 9.3): the client proves that it knows the signature of a token, which never travels.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -23,6 +24,9 @@ const RANDOM: usize = 256;
 /// Longest token, and largest file of tokens, certificates or a key.
 const MAX_TOKEN: usize = 64 << 10;
 const MAX_FILE: u64 = 1 << 20;
+
+/// Bytes for which there is room in any case.
+const LEAST_ROOM: u64 = 64 << 10;
 
 /// Validity of a token that the client signs itself.
 const OWN_TOKEN_SECONDS: u64 = 60;
@@ -95,7 +99,7 @@ impl Token {
     /// The file cannot be read, or has no token, or a line is not a token.
     pub fn read(path: &Path) -> Result<Vec<Self>, WireError> {
         let name = path.display().to_string();
-        let text = Zeroizing::new(contents(path)?);
+        let text = contents(path)?;
         let text = std::str::from_utf8(&text)
             .map_err(|_| WireError::new(&*name, Failure::Credential("it is not a file of tokens".to_owned())))?;
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -112,7 +116,7 @@ impl Token {
     /// The key cannot be read.
     pub fn sign(path: &Path, identity: &str, trust_domain: &str) -> Result<Self, WireError> {
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        let mut scrambled = Zeroizing::new(contents(path)?);
+        let mut scrambled = contents(path)?;
         let key = signing_key(&mut scrambled, name == "POOL");
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
         let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
@@ -227,14 +231,19 @@ fn signing_key(scrambled: &mut Zeroizing<Vec<u8>>, pool: bool) -> Key {
     Key::derived(&secret, b"htcondor", b"master jwt")
 }
 
-/// The content of a small file.
-pub(crate) fn contents(path: &Path) -> Result<Vec<u8>, WireError> {
+/// The content of a small file. It is read without copies that stay in memory: there is room for all of it from the start.
+pub(crate) fn contents(path: &Path) -> Result<Zeroizing<Vec<u8>>, WireError> {
     let failed = |what: String| WireError::new(path.display().to_string(), Failure::Credential(what));
-    let mut text = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut text));
+    let read = File::open(path).and_then(|file| {
+        // A pipe does not tell its size.
+        let size = file.metadata()?.len().clamp(LEAST_ROOM, MAX_FILE) + 1;
+        let mut text = Zeroizing::new(Vec::with_capacity(size as usize));
+        file.take(MAX_FILE + 1).read_to_end(&mut text)?;
+        Ok(text)
+    });
     match read {
-        Ok(size) if size as u64 > MAX_FILE => Err(failed(format!("it is larger than {} MiB", MAX_FILE >> 20))),
-        Ok(_) => Ok(text),
+        Ok(text) if text.len() as u64 > MAX_FILE => Err(failed(format!("it is larger than {} MiB", MAX_FILE >> 20))),
+        Ok(text) => Ok(text),
         Err(error) => Err(failed(crate::error::reason(&error))),
     }
 }
@@ -305,6 +314,19 @@ mod tests {
         let whole = format!("{}.{}", own.text, Base64UrlUnpadded::encode_string(&own.signature));
         let read = Token::parse(&whole, "test").unwrap();
         assert!(read.suits("pool.test", "POOL") && read.problem().is_none() && read.identity() == "condor@password");
+    }
+
+    #[test]
+    fn files_with_secrets_are_read_into_one_place() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for size in [0, 100, 64 << 10, 300_000, MAX_FILE] {
+            file.as_file().set_len(size).unwrap();
+            let text = contents(file.path()).unwrap();
+            // A second place would have another size.
+            assert_eq!((text.len() as u64, text.capacity() as u64), (size, size.max(LEAST_ROOM) + 1));
+        }
+        file.as_file().set_len(MAX_FILE + 1).unwrap();
+        assert!(contents(file.path()).is_err());
     }
 
     #[test]
