@@ -44,6 +44,27 @@ fn examples(text: &str) -> Vec<String> {
     commands.filter(|line| line.contains("classmate ")).map(str::to_owned).collect()
 }
 
+/// A word that fits into the line above it is there: breaks of the source would be gaps where a terminal is narrow.
+#[test]
+fn paragraphs_are_broken_for_the_terminal_alone() {
+    for words in subcommands() {
+        let output = Command::new(env!("CARGO_BIN_EXE_classmate"))
+            .args(&words)
+            .arg("--help")
+            .env("COLUMNS", "80")
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let is_prose = |line: &str| line.starts_with(|letter: char| !letter.is_whitespace()) && !line.ends_with(':');
+        for pair in lines.windows(2) {
+            let word = pair[1].split(' ').next().unwrap_or_default();
+            let fits = pair[0].chars().count() + 1 + word.chars().count() <= 80;
+            assert!(!(is_prose(pair[0]) && is_prose(pair[1]) && fits), "{words:?}: {pair:#?}");
+        }
+    }
+}
+
 /// A copy of the examples, with stand-ins for the tools of a pool.
 fn scratch() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -27,7 +27,7 @@ Examples:
   classmate advise examples/groups --goal 'chemistry >= 40% of pool'
   classmate advise examples/groups --goal 'dave@example.org >= 5% of pool' --run-time 7200
 
-Exit status: 0 if the goals are met or a change meets them, 1 if no change does or a file cannot be read, 2 if a file or
+Exit status: 0 if the goals are met or a change meets them, 1 if no change does or a file cannot be read, 2 if a file or \
 an option is invalid.")]
 pub(super) struct AdviseArguments {
     #[command(flatten)]

@@ -14,7 +14,7 @@ Examples:
   classmate completions bash > classmate.bash
   classmate completions zsh > _classmate
 
-bash reads the files in ~/.local/share/bash-completion/completions, zsh those in a directory of $fpath, fish those in
+bash reads the files in ~/.local/share/bash-completion/completions, zsh those in a directory of $fpath, fish those in \
 ~/.config/fish/completions. Packages install the scripts.")]
 pub(super) struct CompletionsArguments {
     /// The shell

@@ -56,7 +56,7 @@ enum Action {
 /// List configuration variables, like `condor_config_val -dump`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-The list includes built-in defaults. Values are listed unexpanded. --verbose adds the place of the assignment, the raw
+The list includes built-in defaults. Values are listed unexpanded. --verbose adds the place of the assignment, the raw \
 value if it differs, the default, and the type and purpose of negotiator variables:
 
   PRIORITY_HALFLIFE = 7200
@@ -108,8 +108,8 @@ struct Get {
 /// Check the syntax, values and names of configuration variables.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Errors prevent the negotiator from starting: a number out of range, an expression that does not parse, a value that
-refers to itself, an `if` without `endif`. Warnings do not: an unknown variable, the quota of an undeclared group,
+Errors prevent the negotiator from starting: a number out of range, an expression that does not parse, a value that \
+refers to itself, an `if` without `endif`. Warnings do not: an unknown variable, the quota of an undeclared group, \
 obsolete syntax. Each report shows the line and suggests a fix.
 
 Exit status: 0 without errors, 2 with errors (or with warnings under --deny-warnings).")]

@@ -21,7 +21,7 @@ Examples:
   classmate export --pool cm.example.org
   classmate export --pool cm.example.org --listen 0.0.0.0:9118 --every 1m
 
-The Grafana dashboard for these metrics is docs/grafana-dashboard.json. While the pool cannot be read, the value of htcondor_up is
+The Grafana dashboard for these metrics is docs/grafana-dashboard.json. While the pool cannot be read, the value of htcondor_up is \
 0 and there are no other metrics of the pool.
 
 Exit status: 1 if the address cannot be used, 2 if the pool cannot be read at the start or an option is invalid.")]

@@ -25,7 +25,7 @@ Columns, in slot weight (number of slots if NEGOTIATOR_USE_SLOT_WEIGHTS = False)
   SURPLUS     whether it accepts surplus, or autoregroups: its submitters negotiate again with users outside any group
   ORDER       position in the negotiation order (GROUP_SORT_EXPR): by default, the lowest usage / quota is first
 
-Submitter `physics.hep.alice@example.org` is in group `physics.hep` if GROUP_NAMES has it, otherwise in `physics`,
+Submitter `physics.hep.alice@example.org` is in group `physics.hep` if GROUP_NAMES has it, otherwise in `physics`, \
 otherwise in no group. `<none>` is the root group: users without a group, with the slots that the groups leave.
 
 Examples:

@@ -42,8 +42,8 @@ Examples:
   echo 'Memory > 8192' | classmate repl --slots examples/stuck/slots.ads
   echo '1 + 1' | classmate repl --check
 
-Longer outputs than the terminal are shown with the program named by CLASSMATE_PAGER or PAGER [default: less]; if it is
-empty, they are printed. History is saved in the file named by CLASSMATE_HISTORY, or in classmate/history in the user's data directory.
+Longer outputs than the terminal are shown with the program named by CLASSMATE_PAGER or PAGER [default: less]; if it is \
+empty, they are printed. History is saved in the file named by CLASSMATE_HISTORY, or in classmate/history in the user's data directory. \
 If CLASSMATE_HISTORY is empty, no history is saved.
 
 Exit status: 0; with --check, 1 if a line failed.")]

@@ -36,7 +36,7 @@ Columns:
   LevelFS       NormShares / EffectvUsage: above 1 if usage is below the share (Fair Tree)
   GrpTRESMins   limits of the association
   TRESRunMins   remaining usage of its running jobs
-More columns for -o: Cluster, ID, Partition, GrpTRESRaw (as in sshare.usage). A prefix of a name is accepted. The suffix
+More columns for -o: Cluster, ID, Partition, GrpTRESRaw (as in sshare.usage). A prefix of a name is accepted. The suffix \
 %n sets the width; a negative width aligns to the left.
 
 Examples:

@@ -30,12 +30,12 @@ Columns:
   FIRST       probability that a slot that accepts all these queues tries this one first. Lots are random numbers divided
               by priorities, so the largest priority gets more than its proportion
 
-Corrections use running and completed jobs with known times in their ads (JobCurrentStartDate, CompletionDate). For a
+Corrections use running and completed jobs with known times in their ads (JobCurrentStartDate, CompletionDate). For a \
 longer history, add the output of `condor_history -long` to the jobs. Corrections require EnableSharesCorrection.
 
-Job attributes: DiracGroup, otherwise AcctGroup, otherwise the group in AccountingGroup; CPUTime, otherwise
-AllowedJobDuration, otherwise 86400; UserPriority, otherwise 1 + JobPrio, from 0 to 10; Site, BannedSites, GridCE,
-Platform, JobType, Tags. RequestCpus above 1 adds the tags nProcessors and MultiProcessor. Slot attributes: CPUTimeLeft,
+Job attributes: DiracGroup, otherwise AcctGroup, otherwise the group in AccountingGroup; CPUTime, otherwise \
+AllowedJobDuration, otherwise 86400; UserPriority, otherwise 1 + JobPrio, from 0 to 10; Site, BannedSites, GridCE, \
+Platform, JobType, Tags. RequestCpus above 1 adds the tags nProcessors and MultiProcessor. Slot attributes: CPUTimeLeft, \
 Site, GridCE, Platform (otherwise OpSysAndVer_Arch), JobType, Tag, RequiredTag, Cpus, Memory.
 
 --weighting, --profile, --lottery and --order can also be set in the file, in a section that DIRAC ignores:

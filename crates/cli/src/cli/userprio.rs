@@ -49,15 +49,15 @@ use classmate_wire::AdType;
 #[command(after_help = "\
 Examples:
   classmate userprio examples/pool -allusers
-  classmate userprio examples/pool -all -allusers          # every column
-  classmate userprio examples/pool -priority alice         # one user
-  classmate userprio examples/pool/Accountantnew.log -setfactor alice@pool.test 10
-  classmate userprio examples/pool/Accountantnew.log -setceiling alice@pool.test 64 -duration 86400
+  classmate userprio examples/pool -all -allusers    # every column
+  classmate userprio examples/pool -priority alice   # one user
+  classmate userprio examples/pool/Accountantnew.log -setfactor bob@pool.test 10
+  classmate userprio examples/pool/Accountantnew.log -setceiling bob@pool.test 8
   classmate userprio examples/pool -allusers -long > saved.ads
-  classmate userprio -inputfile saved.ads -usage           # also of condor_userprio
-  classmate userprio -pool cm.example.org -allusers         # a live pool (read-only)
+  classmate userprio -inputfile saved.ads -usage     # also of condor_userprio
+  classmate userprio -pool cm.example.org -allusers  # a live pool (read-only)
 
-The effective priority (lower is better) is the real priority times the priority factor. The real priority follows usage
+The effective priority (lower is better) is the real priority times the priority factor. The real priority follows usage \
 with the half-life PRIORITY_HALFLIFE and is never below 0.5.
 
 Exit status: 0 on success, 1 on failure, 2 on a usage error or a damaged log.")]

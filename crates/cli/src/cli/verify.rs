@@ -25,7 +25,7 @@ use classmate_pool::internal::pool::ad_reader::AdReader;
 /// negotiator ad after the cycle (`after/negotiator.ads` or `negotiator.ads`) adds statistics.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Each difference has a cause, which is found by an experiment: the cycle is replayed under a condition that the log
+Each difference has a cause, which is found by an experiment: the cycle is replayed under a condition that the log \
 shows, such as the order in which equal slots were taken. Differences that vanish were caused by it.
 
 Examples:
@@ -34,7 +34,7 @@ Examples:
   classmate verify examples/verify --cycle 1
   classmate verify examples/verify --against examples/verify/NegotiatorLog
 
-Exit status: 0 if the replay is identical, 1 if it differs or a file cannot be read, 2 if a file or an option is
+Exit status: 0 if the replay is identical, 1 if it differs or a file cannot be read, 2 if a file or an option is \
 invalid.")]
 pub(super) struct VerifyArguments {
     #[command(flatten)]

@@ -62,11 +62,11 @@ Examples:
   classmate lint --pool cm.example.org
   classmate lint --list
 
-A comment `# classmate: allow CODE` suppresses a rule in the statement after it.
-The table `[lint]` of `classmate.toml` has options for all who work in a directory (docs/install.md).
+A comment `# classmate: allow CODE` suppresses a rule in the statement after it. \
+The table `[lint]` of `classmate.toml` has options for all who work in a directory (docs/install.md). \
 docs/lint.md has an example for each code.
 
-Exit status: 0 without errors, 1 if a file cannot be read or would change (--diff), 2 with errors.
+Exit status: 0 without errors, 1 if a file cannot be read or would change (--diff), 2 with errors. \
 Under --deny-warnings, a warning is an error.")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(super) struct LintArguments {

@@ -31,18 +31,18 @@ use classmate_config::internal::config::disk::io_reason;
 #[command(after_help = "\
 Examples:
   classmate shadow --pool cm.example.org --cycles 10
-  classmate shadow --pool cm.example.org --for 7d --state /var/lib/classmate-shadow
-  classmate shadow --pool cm.example.org --for 7d --state shadow --policy other.conf
-  classmate shadow --pool cm.example.org --match-log /var/log/condor/MatchLog --format jsonl
+  classmate shadow --pool cm.example.org --for 7d --state shadow
+  classmate shadow --pool cm.example.org --state shadow --policy other.conf
+  classmate shadow --pool cm.example.org --match-log /var/log/condor/MatchLog
 
-With --state, DIR/cycles.jsonl has all cycles, DIR/index.html is a page for browsers that is always up to date, and the next
-run goes on. A daemon that does not answer is reported, and asked again after up to a minute. The formats json and jsonl print
-one object for each cycle. With --policy, DIR/jobs.ads has the jobs that ended with their run times, which `classmate simulate`
+With --state, DIR/cycles.jsonl has all cycles, DIR/index.html is a page for browsers that is always up to date, and the next \
+run goes on. A daemon that does not answer is reported, and asked again after up to a minute. The formats json and jsonl print \
+one object for each cycle. With --policy, DIR/jobs.ads has the jobs that ended with their run times, which `classmate simulate` \
 reads too, and DIR/policy.json the comparison.
 
 Ctrl-C or SIGTERM ends it in order, as --for does; a second signal ends it at once.
 
-Exit status: 0 at the end, also if cycles differ; 1 if a file cannot be read or written; 2 if the pool cannot be read at the
+Exit status: 0 at the end, also if cycles differ; 1 if a file cannot be read or written; 2 if the pool cannot be read at the \
 start or an option is invalid.")]
 pub(super) struct ShadowArguments {
     /// End after this many cycles [default: never]

@@ -24,7 +24,7 @@ use classmate_wire::Progress;
 /// sorted and filtered; a submitter, group or job is opened with its explanation.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-Keys: Tab or 1 to 4 changes the table, arrows and Page Up or Down move, Enter opens, Esc goes back, s chooses the column to sort
+Keys: Tab or 1 to 4 changes the table, arrows and Page Up or Down move, Enter opens, Esc goes back, s chooses the column to sort \
 by, r reverses the order, / filters, q quits.
 
 Examples:
