@@ -3,6 +3,7 @@
 //! In: a text and two versions, or a pool. Out: the rules that give the text another meaning, both readings with their
 //! values, and a form that means the same in all versions; for a pool also variables, defaults and matches that change.
 
+pub mod configuration;
 pub mod defects;
 mod entries;
 pub mod survey;

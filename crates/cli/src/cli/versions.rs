@@ -12,6 +12,7 @@ use classmate::internal::format::advertised;
 use classmate::internal::semantics::{LATEST, OLDEST};
 use classmate::internal::syntax::token::Quoting;
 use classmate::{EvalOptions, Semantics};
+use classmate_advice::internal::versions::configuration;
 use classmate_advice::internal::versions::survey::survey;
 use classmate_advice::internal::versions::upgrade::{self, Upgrade};
 use classmate_advice::internal::versions::{VersionAds, VersionText};
@@ -66,8 +67,8 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
     if detect(path)? == FileKind::Config {
         let versions = versions(arguments, None);
         let config = language::within(versions[1], || of_files(&[path.to_owned()]))?.whole(streams.err)?;
-        let expressions = upgrade::of_config(&config, versions, &settings);
-        let variables = upgrade::variables(&config, versions.map(Semantics::series));
+        let expressions = configuration::of_config(&config, versions, &settings);
+        let variables = configuration::variables(&config, versions.map(Semantics::series));
         return show(arguments, &Upgrade { expressions, variables, ..Upgrade::new(versions) }, streams);
     }
     let text = input::open(path)?.text()?;
@@ -146,9 +147,9 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
     for (file, text) in &texts {
         found.expressions.extend(of_ads(file, text, versions, &settings)?);
     }
-    found.expressions.extend(upgrade::of_config(&after.config, versions, &settings));
+    found.expressions.extend(configuration::of_config(&after.config, versions, &settings));
     let series = versions.map(|version| version.series().min(LATEST));
-    found.variables = upgrade::variables(&after.config, series);
+    found.variables = configuration::variables(&after.config, series);
     found.behavior = upgrade::behavior(series);
     found.matches = Some(upgrade::matches(&before, &after)?);
     show(arguments, &found, streams)

@@ -1,0 +1,338 @@
+//! The configuration of a pool in two versions.
+//!
+//! In: a configuration as one version reads it. Out: expressions that change their meaning, and defaults and variables that
+//! change.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use super::entries::entries;
+use super::upgrade::{PlacedDifference, is_plain};
+use super::{VersionAds, VersionText, compare, compare_alone};
+use crate::lint::LineIndex;
+use crate::lint::placing::SourceMap;
+use crate::lint::submit::without_macros;
+use crate::lint::transforms::{self, TransformPart};
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::token::Quoting;
+use classmate::{ClassAd, EvalOptions, Name, ParseOptions, Semantics, Series};
+use classmate_config::internal::config::knob::{self, KnobKind};
+use classmate_config::internal::config::series::{self, DefaultChange};
+use classmate_config::{Config, Definition};
+
+/// A variable whose default changes, or that comes or goes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VariableChange {
+    /// The variable.
+    pub name: &'static str,
+    /// The release with the change.
+    pub since: String,
+    /// The default in the first version; `None` if the variable has no effect there.
+    pub before: Option<&'static str>,
+    /// The default in the second version; `None` if the variable has no effect there.
+    pub after: Option<&'static str>,
+    /// The place where the configuration sets the variable.
+    pub set_at: Option<String>,
+    /// The subject of the variable.
+    pub concerns: &'static str,
+}
+
+/// The expressions of a configuration that mean something else in the other version.
+pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptions) -> Vec<PlacedDifference> {
+    let mut found = Vec::new();
+    for definition in config.definitions() {
+        let shown = String::from_utf8_lossy(definition.name).into_owned();
+        let value = config.get(&shown).ok().flatten().map(|found| found.text);
+        let value = value.unwrap_or_else(|| definition.raw.to_vec());
+        let value = value.trim_ascii();
+        if value.is_empty() || is_plain(value) {
+            continue;
+        }
+        if knob::is_transform(config.bare(definition.name)) || is_routes(config.bare(definition.name)) {
+            found.extend(of_transform(config, &definition, value, versions, settings));
+            continue;
+        }
+        let text = VersionText { text: value, quoting: Quoting::Old, prefix: false };
+        // An attribute that a daemon advertises, or the condition of a slot, may refer to itself.
+        let own = versions.map(|semantics| {
+            let mut ad = ClassAd::new();
+            let options =
+                ParseOptions { quoting: text.quoting, semantics, mode: settings.mode, ..ParseOptions::default() };
+            if let Ok(expr) = parse_expr(value, &options) {
+                ad.insert_expr(Name::new(config.bare(definition.name)), &expr);
+            }
+            ad
+        });
+        let ads = VersionAds { my: [&own[0], &own[1]], target: [None; 2] };
+        let difference = compare_alone(text, versions, settings).or_else(|| compare(text, versions, settings, ads));
+        let Some(difference) = difference else { continue };
+        // What no daemon reads as an expression may be a size or a path.
+        let kind = knob::find(config.bare(definition.name)).map(|knob| knob.kind);
+        let is_typed =
+            matches!(kind, Some(KnobKind::Expression | KnobKind::Boolean | KnobKind::Integer(..) | KnobKind::Real(..)));
+        let is_number = || value.iter().all(u8::is_ascii_alphanumeric);
+        if !is_typed && (kind.is_some() || is_number()) {
+            continue;
+        }
+        let (file, line) = definition
+            .place
+            .map_or((String::new(), None), |place| (place.file.to_string(), Some(u64::from(place.line))));
+        found.push(PlacedDifference { file, line, name: shown, part: None, ads: 0, difference });
+    }
+    found
+}
+
+/// Tests whether a variable, without the prefix of a daemon, has routes in the form of ads.
+fn is_routes(name: &[u8]) -> bool {
+    ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_DEFAULTS"].iter().any(|routes| name.eq_ignore_ascii_case(routes.as_bytes()))
+}
+
+/// The expressions of a transform or of routes of jobs, in either form, that mean something else in the other version. Macros
+/// are expanded when a transform is applied; they stand for something unknown here.
+fn of_transform(
+    config: &Config,
+    definition: &Definition<'_>,
+    expanded: &[u8],
+    versions: [Semantics; 2],
+    settings: &EvalOptions,
+) -> Vec<PlacedDifference> {
+    let is_ad = expanded.starts_with(b"[");
+    let text = if is_ad { expanded } else { definition.raw };
+    let places: Vec<(String, Range<usize>)> = if is_ad {
+        entries(text).into_iter().flatten().map(|(name, place)| (format!("{} =", name.display()), place)).collect()
+    } else {
+        let in_front = |place: &Range<usize>| {
+            let start = memchr::memrchr(b'\n', &text[..place.start]).map_or(0, |newline| newline + 1);
+            String::from_utf8_lossy(text[start..place.start].trim_ascii()).into_owned()
+        };
+        let expression = |part| match part {
+            TransformPart::Expression { place, .. } => Some((in_front(&place), place)),
+            TransformPart::Invalid(_) => None,
+        };
+        transforms::parts(text).into_iter().filter_map(expression).collect()
+    };
+    let quoting = if is_ad { Quoting::New } else { Quoting::Old };
+    let source = definition
+        .place
+        .and_then(|place| config.sources().iter().rfind(|source| *source.name == *place.file))
+        .map(|source| (source, LineIndex::of(&source.text)));
+    let map = SourceMap::new(config, source.as_ref(), definition, text);
+    let line = |place: &Range<usize>| Some(source.as_ref()?.1.line(map.in_file(place.clone()).start));
+    let mut found = Vec::new();
+    for (part, place) in places {
+        let value = &text[place.clone()];
+        let Some(open) = without_macros(value).filter(|_| !is_plain(value)) else { continue };
+        let written = VersionText { text: &open.text, quoting, prefix: false };
+        let Some(mut difference) = compare_alone(written, versions, settings) else { continue };
+        let restore = |text: &mut String| *text = open.restored(text);
+        restore(&mut difference.text);
+        difference.write.iter_mut().chain(&mut difference.example).for_each(restore);
+        for reading in &mut difference.readings {
+            [&mut reading.expression, &mut reading.problem, &mut reading.value].into_iter().flatten().for_each(restore);
+        }
+        let file = definition.place.map_or_else(String::new, |place| place.file.to_string());
+        let name = String::from_utf8_lossy(definition.name).into_owned();
+        found.push(PlacedDifference { file, line: line(&place), name, part: Some(part), ads: 0, difference });
+    }
+    found
+}
+
+/// The variables that change between two series, and where the configuration sets them.
+pub fn variables(config: &Config, [from, to]: [Series; 2]) -> Vec<VariableChange> {
+    let mut found: Vec<VariableChange> = Vec::new();
+    // Daemons read a variable before its entry, with the same default.
+    for change in series::changes().iter().filter(|change| !change.entry_only) {
+        let name = change.name;
+        let Some(since) = change.releases.between(from, to) else { continue };
+        // Of several changes, the last between the two.
+        if let Some(known) = found.iter_mut().find(|known| known.name == name) {
+            known.since = since;
+            continue;
+        }
+        // A removed variable without a default has an effect before, too.
+        let is_last = |series| series::change(series, name.as_bytes()).is_some_and(DefaultChange::is_removal);
+        let no_default = |series| is_last(series).then_some("");
+        let [before, after] = [from, to].map(|series| series::default_in(series, name).or(no_default(series)));
+        let set_at = config.definition(name.as_bytes()).and_then(|found| found.place).map(ToString::to_string);
+        // What is removed is missed where it is set, or referred to.
+        let is_missed = match (series::removal(name.as_bytes()), change.removed) {
+            (Some(_), _) => set_at.is_some() && before != after,
+            (None, Some(_)) => set_at.is_none() && is_referenced(config, name),
+            (None, None) => true,
+        };
+        if !is_missed {
+            continue;
+        }
+        found.push(VariableChange { name, since, before, after, set_at, concerns: &change.concerns });
+    }
+    // A changed default of a variable that is set has no effect.
+    found.retain(|change| change.set_at.is_none() || change.before.is_none() || change.after.is_none());
+    found
+}
+
+/// Tests whether a value that the configuration sets refers to a macro.
+fn is_referenced(config: &Config, name: &str) -> bool {
+    let is_it = |text: &[u8]| {
+        let end = text.get(name.len()).copied();
+        text.get(..name.len()).is_some_and(|word| word.eq_ignore_ascii_case(name.as_bytes()))
+            && matches!(end, Some(b')' | b':'))
+    };
+    config.definitions().any(|found| memchr::memmem::find_iter(found.raw, b"$(").any(|at| is_it(&found.raw[at + 2..])))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::versions::DifferenceSeverity;
+
+    fn versions(from: &str, to: &str) -> [Semantics; 2] {
+        [from, to].map(|series| series.parse().unwrap())
+    }
+
+    #[test]
+    fn a_configuration_is_compared_with_its_defaults() {
+        let text = b"START = Memory > 2G\nMAX_X_LOG = 10M\nNEGOTIATOR_SCHEDDS_ARE_SUBMITTERS = true\nCURB_MATCHMAKING = false\nSLOT_WEIGHT = versiongt(a, b) ? 1 : 2\nKEEP_DATA_CLAIM_IDLE = 60\n";
+        let config = Config::parse("c", text).unwrap();
+        let found = of_config(&config, versions("10.0", "25.14"), &EvalOptions::default());
+        let shown: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line, one.difference.severity)).collect();
+        assert_eq!(
+            shown,
+            [("START", Some(1), DifferenceSeverity::Error), ("SLOT_WEIGHT", Some(5), DifferenceSeverity::Warning)]
+        );
+        let series = [Series::new(10, 0), Series::new(25, 14)];
+        let changes = variables(&config, series);
+        let of = |name: &str| changes.iter().find(|change| change.name == name);
+        assert_eq!(of("NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS").unwrap().set_at.as_deref(), Some("c:3:1"));
+        assert_eq!(of("CURB_MATCHMAKING"), None);
+        // It had no effect before.
+        let leftovers = of("KEEP_DATA_CLAIM_IDLE").unwrap();
+        assert_eq!((leftovers.before, leftovers.set_at.as_deref()), (None, Some("c:6:1")));
+        let disk = of("MODIFY_REQUEST_EXPR_REQUESTDISK").unwrap();
+        assert_eq!((disk.before, disk.since.as_str()), (Some("quantize(RequestDisk,{1024})"), "25.12.2"));
+        assert!(variables(&config, [Series::new(25, 13), Series::new(25, 14)]).is_empty());
+    }
+
+    /// The values follow from `docs/reference/versions.md` 2.9.
+    #[test]
+    fn variables_that_refer_to_themselves_are_compared() {
+        let text = b"START = START ?: true\nSTARTD_ATTRS = WithinLimits\nWithinLimits = WithinLimits ?: true\nRANK = KFlops ?: 1\n";
+        let config = Config::parse("c", text).unwrap();
+        let found = of_config(&config, versions("24.0", "25.14"), &EvalOptions::default());
+        let shown: Vec<_> = found
+            .iter()
+            .map(|one| (one.line, one.difference.rules[0], one.difference.readings[1].value.as_deref()))
+            .collect();
+        assert_eq!(shown, [(Some(1), "cycle", Some("true")), (Some(3), "cycle", Some("true"))]);
+        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).is_empty());
+    }
+
+    /// A variable that is set, a macro that is referred to, and others that are neither.
+    #[test]
+    fn removed_variables_are_reported_where_they_are_missed() {
+        let text =
+            b"STARTD_SENDS_ALIVES = true\nGRIDMAP = /etc/map\nSTART = $(cpubusy) == false\nMachineBusy = $(CPUIDLES)\n";
+        let config = Config::parse("c", text).unwrap();
+        let of = |from: &str, to: &str| -> Vec<_> {
+            let found = variables(&config, versions(from, to).map(Semantics::series)).into_iter();
+            let shown =
+                found.filter(|change| series::removal(change.name.as_bytes()).is_some() || change.name == "CPUBusy");
+            shown.map(|change| (change.name, change.since, change.before, change.after)).collect()
+        };
+        let busy = Some("($(NonCondorLoadAvg) >= $(HighLoad))");
+        let expected = [
+            ("GRIDMAP", "10.2.0".to_owned(), Some(""), None),
+            ("CPUBusy", "10.4.0".to_owned(), busy, None),
+            ("STARTD_SENDS_ALIVES", "25.4.0".to_owned(), Some("peer"), None),
+        ];
+        assert_eq!(of("10.0", "25.14"), expected);
+        assert_eq!(of("24.0", "25.14"), expected[2..]);
+        assert_eq!(of("25.14", "24.0"), [("STARTD_SENDS_ALIVES", "25.4.0".to_owned(), None, Some("peer"))]);
+        assert_eq!(of("25.4", "25.14"), []);
+    }
+
+    /// The readings follow from `docs/reference/versions.md` 2.1, 2.5 and 2.11.
+    #[test]
+    fn expressions_of_transforms_and_routes_are_compared() {
+        let text = b"JOB_TRANSFORM_a @=end\n  NAME x\n  REQUIREMENTS Owner ?: \"\" != \"ann\"\n  SET Memory 2G\n\
+            macro = 10K\n  EVALSET Limit int(\"$(SIZE)\") + $(macro) ?: 1 + 2\n  DEFAULT Plain 5\n  DELETE /^x/\n@end\n\
+            JOB_ROUTER_ROUTE_b = SET New versiongt($(V), \"1\")\n\
+            JOB_ROUTER_ENTRIES = [ set_A = 1.5M; name = \"c\"; ] [ Requirements = x ?: 1 < 5; ]\n\
+            JOB_ROUTER_TRANSFORM_NAMES = a\n";
+        let config = Config::parse("c", text).unwrap();
+        let found = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+        let shown: Vec<_> = found
+            .iter()
+            .map(|one| (one.name.as_str(), one.line, one.difference.text.as_str(), one.difference.rules[0]))
+            .collect();
+        let parts: Vec<_> = found.iter().filter_map(|one| one.part.as_deref()).collect();
+        assert_eq!(parts, ["REQUIREMENTS", "SET Memory", "EVALSET Limit", "SET New", "set_A =", "Requirements ="]);
+        assert_eq!(
+            shown,
+            [
+                ("JOB_TRANSFORM_a", Some(3), "Owner ?: \"\" != \"ann\"", "elvis-precedence"),
+                ("JOB_TRANSFORM_a", Some(4), "2G", "size-suffix"),
+                ("JOB_TRANSFORM_a", Some(6), "int(\"$(SIZE)\") + $(macro) ?: 1 + 2", "elvis-precedence"),
+                ("JOB_ROUTER_ROUTE_b", Some(10), "versiongt($(V), \"1\")", "version-case"),
+                ("JOB_ROUTER_ENTRIES", Some(11), "1.5M", "size-suffix"),
+                ("JOB_ROUTER_ENTRIES", Some(11), "x ?: 1 < 5", "elvis-precedence"),
+            ]
+        );
+        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).is_empty());
+    }
+
+    /// Late releases of 24.12 and 25.0 have the default of 25.7.2; those of 25.1 to 25.6 do not.
+    #[test]
+    fn a_default_of_late_releases_is_reported_where_it_appears_and_where_it_is_lost() {
+        let old = Some("quantize(RequestDisk,{1024})");
+        let late = Some("quantize(RequestDisk,{Target.DiskQuantum?:1024})");
+        let new = Some("quantize(RequestDisk - $(CATALOG_SPACE),{Target.DiskQuantum?:1024})");
+        for (from, to, expected) in [
+            ("24.0", "25.0", Some(("24.12", old, late))),
+            ("24.12", "25.0", None),
+            ("24.12", "25.5", Some(("25.1", late, old))),
+            ("25.0", "25.5", Some(("25.1", late, old))),
+            ("25.0", "25.7", None),
+            ("25.5", "25.7", Some(("25.7.2", old, late))),
+            ("25.0", "25.14", Some(("25.12.2", late, new))),
+            // Back.
+            ("25.0", "24.0", Some(("24.12", late, old))),
+            ("25.5", "24.12", Some(("25.1", old, late))),
+            ("25.14", "24.0", Some(("25.12.2", new, old))),
+        ] {
+            let changes = variables(&Config::default(), versions(from, to).map(Semantics::series));
+            let found = changes.iter().find(|change| change.name == "MODIFY_REQUEST_EXPR_REQUESTDISK");
+            let found = found.map(|change| (change.since.as_str(), change.before, change.after));
+            assert_eq!(found, expected, "{from} to {to}");
+        }
+    }
+
+    /// All pairs of series: a variable is reported if and only if its default differs.
+    #[test]
+    fn every_default_that_differs_is_reported_and_no_other() {
+        let is_removed = |name: &str| series::removal(name.as_bytes()).is_some();
+        let is_shown =
+            |change: &&DefaultChange| !(change.entry_only || change.removed.is_some() || is_removed(change.name));
+        let names: BTreeSet<&str> = series::changes().iter().filter(is_shown).map(|change| change.name).collect();
+        let all: Vec<Series> = [10, 23, 24, 25]
+            .into_iter()
+            .flat_map(|major| (0..15).map(move |minor| (major, minor)))
+            .map(|(major, minor)| Series::new(major, minor))
+            .collect();
+        for from in &all {
+            for to in &all {
+                let changes = variables(&Config::default(), [*from, *to]);
+                let found: BTreeSet<&str> = changes.iter().map(|change| change.name).collect();
+                let differ = |name: &str| series::default_in(*from, name) != series::default_in(*to, name);
+                assert_eq!(found, names.iter().copied().filter(|name| differ(name)).collect(), "{from} to {to}");
+                for change in changes {
+                    let mut numbers = change.since.split('.').map_while(|number| number.parse().ok());
+                    let since = Series::new(numbers.next().unwrap(), numbers.next().unwrap());
+                    assert!(from.min(to) < &since && &since <= from.max(to), "{change:?} from {from} to {to}");
+                }
+            }
+        }
+    }
+}
