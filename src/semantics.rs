@@ -412,10 +412,25 @@ impl Semantics {
     }
 
     /// The version in the value of a `CondorVersion`, such as `$CondorVersion: 24.0.1 2024-10-31 $`; `None` for any other text.
+    /// One before [`OLDEST`] has the same language.
     pub fn of_ad(value: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(value).ok()?.trim();
         let number = text.strip_prefix("$CondorVersion:").map_or(text, str::trim_start);
-        if number.starts_with(|first: char| first.is_ascii_digit()) { text.parse().ok() } else { None }
+        if !number.starts_with(|first: char| first.is_ascii_digit()) {
+            return None;
+        }
+        let older = || numbered(text).map(|(_, series)| Semantics::of(series));
+        text.parse().ok().or_else(older)
+    }
+
+    /// The nearest version whose language was measured.
+    #[must_use]
+    pub fn measured(self) -> Self {
+        if self.series < OLDEST || self.series > LATEST {
+            let series = self.series.clamp(OLDEST, LATEST);
+            return Semantics { series, ..self };
+        }
+        self
     }
 
     /// The same language under the newest series: equal for all series whose language is.
@@ -485,20 +500,22 @@ impl FromStr for Semantics {
         if let Some((_, series)) = ALIASES.iter().find(|(alias, _)| text.eq_ignore_ascii_case(alias)) {
             return Ok(Semantics::of(*series));
         }
-        let malformed = || UnknownSeries::Malformed(text.to_owned());
-        let version = match text.strip_prefix("$CondorVersion:") {
-            Some(rest) => rest.split_whitespace().next().ok_or_else(malformed)?,
-            None => text,
-        };
-        let mut numbers = version.splitn(3, '.');
-        let mut number = || numbers.next()?.parse::<u16>().ok();
-        let (Some(major), Some(minor)) = (number(), number()) else { return Err(malformed()) };
-        if numbers.next().is_some_and(|rest| !rest.starts_with(|byte: char| byte.is_ascii_digit())) {
-            return Err(malformed());
-        }
-        let series = Series { major, minor };
+        let (version, series) = numbered(text).ok_or_else(|| UnknownSeries::Malformed(text.to_owned()))?;
         if series < OLDEST { Err(UnknownSeries::TooOld(version.to_owned())) } else { Ok(Semantics::of(series)) }
     }
+}
+
+/// The version in a text, and its series.
+fn numbered(text: &str) -> Option<(&str, Series)> {
+    let version = match text.strip_prefix("$CondorVersion:") {
+        Some(rest) => rest.split_whitespace().next()?,
+        None => text,
+    };
+    let mut numbers = version.splitn(3, '.');
+    let mut number = || numbers.next()?.parse::<u16>().ok();
+    let series = Series { major: number()?, minor: number()? };
+    let is_number = |rest: &str| rest.starts_with(|byte: char| byte.is_ascii_digit());
+    numbers.next().is_none_or(is_number).then_some((version, series))
 }
 
 #[cfg(test)]
@@ -514,6 +531,14 @@ mod tests {
         let of_ad = |text: &str| Semantics::of_ad(text.as_bytes()).map(|semantics| semantics.to_string());
         assert_eq!(of_ad("$CondorVersion: 24.0.1 2024-10-31 BuildID: 1 $"), Some("24.0".to_owned()));
         assert_eq!(of_ad("23.0.28"), Some("23.0".to_owned()));
+        // `docs/reference/versions.md` 1 knows 10.0 to 25.14; others have the language of the nearest.
+        for (text, series, nearest) in
+            [("$CondorVersion: 9.12.0 2022-10-05 $", "9.12", "10.0"), ("26.1.0", "26.1", "25.14")]
+        {
+            assert_eq!(of_ad(text).as_deref(), Some(series));
+            let measured = Semantics::of_ad(text.as_bytes()).unwrap().measured();
+            assert_eq!(Ok(measured), nearest.parse());
+        }
         for text in ["advertised", "advertised:24.0", "latest", "x", "", "$CondorVersion: $"] {
             assert_eq!(of_ad(text), None, "{text}");
         }

@@ -1,7 +1,7 @@
 //! What an evaluation reads from its surroundings: the clock, the zone of local times, random numbers.
 
 use std::cell::{Cell, RefCell};
-use std::ffi::OsString;
+use std::ffi::{CString, OsString};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use classmate::internal::builtin::user_map::Homes;
 use classmate::internal::semantics::UnknownSeries;
 use classmate::{EvalOptions, ParseOptions, Semantics, Zone};
-use pyo3::exceptions::PyValueError;
+use classmate_cli::cli::library::newer;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 
 thread_local! {
@@ -63,9 +64,13 @@ pub(crate) fn semantics() -> Semantics {
 /// Sets the version of the language on this thread; returns the one before.
 #[pyfunction]
 #[pyo3(name = "_set_semantics")]
-pub(crate) fn set_semantics(series: &str) -> PyResult<String> {
+pub(crate) fn set_semantics(python: Python<'_>, series: &str) -> PyResult<String> {
     let semantics: Semantics =
         series.parse().map_err(|error: UnknownSeries| PyValueError::new_err(error.to_string()))?;
+    if let Some(note) = newer(semantics) {
+        let note = CString::new(note)?;
+        PyErr::warn(python, &python.get_type::<PyUserWarning>(), &note, 3)?;
+    }
     let before = OPTIONS.with_borrow_mut(|options| std::mem::replace(&mut options.semantics, semantics));
     Ok(before.to_string())
 }

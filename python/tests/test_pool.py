@@ -176,6 +176,8 @@ def test_other_versions_of_htcondor(tmp_path):
         ClassAd("[ a = 2K ]")
     with pytest.raises(ValueError):
         cm.fmt("a", semantics="9.0")
+    with pytest.warns(UserWarning, match="HTCondor 26.0 is newer than 25.14, whose semantics are used"):
+        assert cm.fmt("a>2", semantics="26.0") == "a > 2\n"
     assert cm.fmt("a>2K", semantics="23.0") == "a > 2K\n"
     found = cm.lint(text="START = Memory > 2K", semantics="23.0")
     assert "version-dependent" in found.column("rule")

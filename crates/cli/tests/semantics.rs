@@ -84,17 +84,18 @@ const COMMANDS: [(&[&str], &str, &str); 29] = [
     (&["conform", "eval"], "1.024000000000000E+04", ""),
 ];
 
-/// Commands that do not read or evaluate ads.
-const WITHOUT: [&[&str]; 5] = [
+/// Commands that do not read or evaluate ads, or name versions in another way.
+const WITHOUT: [&[&str]; 6] = [
     &["functions"],
     &["generate", "made", "--slots", "1"],
     &["compare", "a.json", "b.json"],
     &["completions", "bash"],
     &["man"],
+    &["versions", "1"],
 ];
 
-/// Commands that compare versions, or read a live pool (`live` tries those), or have a test of their own.
-const OTHERS: [&str; 6] = ["versions", "snapshot", "top", "export", "shadow", "experiment"];
+/// Commands that read a live pool (`live` tries those), or have a test of their own.
+const OTHERS: [&str; 5] = ["snapshot", "top", "export", "shadow", "experiment"];
 
 fn classmate(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
@@ -258,4 +259,65 @@ fn lint_and_fmt_read_each_ad_in_its_own_version() {
     assert!(said(&["fmt", "square.ads", "--diff"]).contains("+    A = 10K;"));
     let laid = said(&["fmt", "wrong.ads", "--diff"]);
     assert!(laid.contains("wrong.ads:2:") && laid.ends_with("[status Some(2)]"), "{laid}");
+}
+
+/// Ads of a version that was not measured are read as those of the nearest, which is said.
+#[test]
+fn ads_of_unknown_versions_are_read_as_those_of_the_nearest() {
+    let folder = folder();
+    let [oldest, old, new] = [" 9.0.17", " 10.0.9", " 26.1.0"].map(|number| {
+        std::fs::write(
+            folder.path().join("slots.ads"),
+            format!(
+                "CondorVersion = \"$CondorVersion:{number} 2022-01-01 $\"\n{}",
+                SLOTS.split("\n\n").next().unwrap()
+            ),
+        )
+        .unwrap();
+        said(folder.path(), &["negotiate", ".", "--semantics", "advertised"])
+    });
+    assert!(old.contains("1  1.0  ada@x      suffix@m"), "{old}");
+    let note = "warning: ads of HTCondor 9.0 are read as those of 10.0, the oldest version that is known\n";
+    assert!(oldest.contains(note) && oldest.replace(note, "") == old, "{oldest}");
+    let note = "warning: HTCondor 26.1 is newer than 25.14, whose semantics are used\n";
+    assert!(new.contains(note) && new.contains("no matches"), "{new}");
+}
+
+/// Each way to name a version says that a newer one is read as the newest.
+#[test]
+fn newer_versions_are_read_as_the_newest_and_said_to_be() {
+    let folder = folder();
+    let experiment = format!("{EXPERIMENT}[settings.new]\nsemantics = \"26.0\"\n");
+    std::fs::write(folder.path().join("experiment.toml"), experiment).unwrap();
+    for command in [
+        &["eval", "1", "--semantics", "26.0"][..],
+        &["versions", "1", "--to", "26.0"],
+        &["versions", "1", "--from", "26.0", "--to", "26.0"],
+        &["versions", "slots.ads", "--from", "24.0", "--to", "26.0"],
+        &["lint", "slots.ads", "--versions", "23.0,26.0"],
+        &["experiment", "experiment.toml", "--output", "new"],
+    ] {
+        let said = said(folder.path(), command);
+        assert!(said.contains("HTCondor 26.0 is newer than 25.14, whose semantics are used"), "{command:?}: {said}");
+    }
+    assert!(!said(folder.path(), &["versions", "1", "--to", "25.14"]).contains("newer"));
+}
+
+/// HTCondor 24.0.20 hangs in `Rank`.
+#[test]
+fn cycles_and_simulations_name_what_the_version_does_instead() {
+    let folder = folder();
+    let jobs = format!("{JOBS}Rank = 1 ? Rank : 2\n");
+    std::fs::write(folder.path().join("jobs.ads"), jobs).unwrap();
+    let note = "warning: `Rank` of job 1.0: HTCondor 24.0 hangs in a circular reference or a chain";
+    for command in [
+        &["negotiate", "."][..],
+        &["negotiate", ".", "--cycles", "2"],
+        &["simulate", "--workload", "jobs.ads", "--pool", ".", "--run-time", "RunTime"],
+    ] {
+        let in_version = |series: &str| said(folder.path(), &[command, &["--semantics", series]].concat());
+        let old = in_version("24.0");
+        assert!(old.contains(note), "{command:?}: {old}");
+        assert!(!in_version("25.14").contains("hangs"), "{command:?}");
+    }
 }

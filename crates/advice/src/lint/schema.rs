@@ -53,7 +53,7 @@ impl AdSchema {
         if let Some(Value::Str(version)) = ad.constant("CondorVersion")
             && let Some(version) = Semantics::of_ad(&version)
         {
-            self.series.insert(version.series());
+            self.series.insert(version.measured().series());
         }
         self.slots += slot;
         self.jobs += job;

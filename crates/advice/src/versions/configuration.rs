@@ -7,8 +7,9 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::defects::defects_of;
 use super::entries::entries;
-use super::upgrade::{PlacedDifference, is_plain};
+use super::upgrade::{PlacedDefect, PlacedDifference, in_both, is_plain};
 use super::{VersionAds, VersionText, compare, compare_alone};
 use crate::lint::LineIndex;
 use crate::lint::placing::SourceMap;
@@ -38,9 +39,14 @@ pub struct VariableChange {
     pub concerns: &'static str,
 }
 
-/// The expressions of a configuration that mean something else in the other version.
-pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptions) -> Vec<PlacedDifference> {
-    let mut found = Vec::new();
+/// The expressions of a configuration that mean something else in the other version, and those that make one of the versions
+/// crash or hang.
+pub(super) fn of_config(
+    config: &Config,
+    versions: [Semantics; 2],
+    settings: &EvalOptions,
+) -> (Vec<PlacedDifference>, Vec<PlacedDefect>) {
+    let (mut found, mut crashes) = (Vec::new(), Vec::new());
     for definition in config.definitions() {
         let shown = String::from_utf8_lossy(definition.name).into_owned();
         let value = config.get(&shown).ok().flatten().map(|found| found.text);
@@ -50,37 +56,52 @@ pub fn of_config(config: &Config, versions: [Semantics; 2], settings: &EvalOptio
             continue;
         }
         if knob::is_transform(config.bare(definition.name)) || is_routes(config.bare(definition.name)) {
-            found.extend(of_transform(config, &definition, value, versions, settings));
+            let (differences, defects) = of_transform(config, &definition, value, versions, settings);
+            found.extend(differences);
+            crashes.extend(defects);
             continue;
         }
-        let text = VersionText { text: value, quoting: Quoting::Old, prefix: false };
-        // An attribute that a daemon advertises, or the condition of a slot, may refer to itself.
-        let own = versions.map(|semantics| {
-            let mut ad = ClassAd::new();
-            let options =
-                ParseOptions { quoting: text.quoting, semantics, mode: settings.mode, ..ParseOptions::default() };
-            if let Ok(expr) = parse_expr(value, &options) {
-                ad.insert_expr(Name::new(config.bare(definition.name)), &expr);
-            }
-            ad
-        });
-        let ads = VersionAds { my: [&own[0], &own[1]], target: [None; 2] };
-        let difference = compare_alone(text, versions, settings).or_else(|| compare(text, versions, settings, ads));
-        let Some(difference) = difference else { continue };
         // What no daemon reads as an expression may be a size or a path.
         let kind = knob::find(config.bare(definition.name)).map(|knob| knob.kind);
         let is_typed =
             matches!(kind, Some(KnobKind::Expression | KnobKind::Boolean | KnobKind::Integer(..) | KnobKind::Real(..)));
-        let is_number = || value.iter().all(u8::is_ascii_alphanumeric);
-        if !is_typed && (kind.is_some() || is_number()) {
+        if !is_typed && (kind.is_some() || value.iter().all(u8::is_ascii_alphanumeric)) {
             continue;
         }
-        let (file, line) = definition
-            .place
-            .map_or((String::new(), None), |place| (place.file.to_string(), Some(u64::from(place.line))));
+        let text = VersionText { text: value, quoting: Quoting::Old, prefix: false };
+        // An attribute that a daemon advertises, or the condition of a slot, may refer to itself.
+        let name = Name::new(config.bare(definition.name));
+        let own = versions.map(|semantics| own(name, text, semantics, settings));
+        let ads = VersionAds { my: [&own[0], &own[1]], target: [None; 2] };
+        let file = definition.place.map_or_else(String::new, |place| place.file.to_string());
+        let line = definition.place.map(|place| u64::from(place.line));
+        let in_version =
+            |at: usize, semantics| defects_of(name, &own[at], &EvalOptions { semantics, ..settings.clone() });
+        crashes.extend(in_both(versions, in_version).into_iter().map(|(defect, series)| PlacedDefect {
+            file: file.clone(),
+            line,
+            name: shown.clone(),
+            part: None,
+            text: String::from_utf8_lossy(value).into_owned(),
+            ads: 0,
+            series,
+            defect,
+        }));
+        let difference = compare_alone(text, versions, settings).or_else(|| compare(text, versions, settings, ads));
+        let Some(difference) = difference else { continue };
         found.push(PlacedDifference { file, line, name: shown, part: None, ads: 0, difference });
     }
-    found
+    (found, crashes)
+}
+
+/// The ad with an expression alone, as one version reads it; empty if it does not.
+fn own(name: Name, text: VersionText<'_>, semantics: Semantics, settings: &EvalOptions) -> ClassAd {
+    let mut ad = ClassAd::new();
+    let options = ParseOptions { quoting: text.quoting, semantics, mode: settings.mode, ..ParseOptions::default() };
+    if let Ok(expr) = parse_expr(text.text, &options) {
+        ad.insert_expr(name, &expr);
+    }
+    ad
 }
 
 /// Tests whether a variable, without the prefix of a daemon, has routes in the form of ads.
@@ -88,15 +109,15 @@ fn is_routes(name: &[u8]) -> bool {
     ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_DEFAULTS"].iter().any(|routes| name.eq_ignore_ascii_case(routes.as_bytes()))
 }
 
-/// The expressions of a transform or of routes of jobs, in either form, that mean something else in the other version. Macros
-/// are expanded when a transform is applied; they stand for something unknown here.
+/// The expressions of a transform or of routes of jobs, in either form, that mean something else in the other version, and their
+/// crashes and hangs. Macros are expanded when a transform is applied; they stand for something unknown here.
 fn of_transform(
     config: &Config,
     definition: &Definition<'_>,
     expanded: &[u8],
     versions: [Semantics; 2],
     settings: &EvalOptions,
-) -> Vec<PlacedDifference> {
+) -> (Vec<PlacedDifference>, Vec<PlacedDefect>) {
     let is_ad = expanded.starts_with(b"[");
     let text = if is_ad { expanded } else { definition.raw };
     let places: Vec<(String, Range<usize>)> = if is_ad {
@@ -119,11 +140,29 @@ fn of_transform(
         .map(|source| (source, LineIndex::of(&source.text)));
     let map = SourceMap::new(config, source.as_ref(), definition, text);
     let line = |place: &Range<usize>| Some(source.as_ref()?.1.line(map.in_file(place.clone()).start));
-    let mut found = Vec::new();
+    let (mut found, mut crashes) = (Vec::new(), Vec::new());
+    // No attribute has this name.
+    let unnamed = Name::new(b"\x01");
     for (part, place) in places {
         let value = &text[place.clone()];
         let Some(open) = without_macros(value).filter(|_| !is_plain(value)) else { continue };
         let written = VersionText { text: &open.text, quoting, prefix: false };
+        let file = definition.place.map_or_else(String::new, |place| place.file.to_string());
+        let name = String::from_utf8_lossy(definition.name).into_owned();
+        let in_version = |_: usize, semantics| {
+            let ad = own(unnamed, written, semantics, settings);
+            defects_of(unnamed, &ad, &EvalOptions { semantics, ..settings.clone() })
+        };
+        crashes.extend(in_both(versions, in_version).into_iter().map(|(defect, series)| PlacedDefect {
+            file: file.clone(),
+            line: line(&place),
+            name: name.clone(),
+            part: Some(part.clone()),
+            text: String::from_utf8_lossy(value).trim().to_owned(),
+            ads: 0,
+            series,
+            defect,
+        }));
         let Some(mut difference) = compare_alone(written, versions, settings) else { continue };
         let restore = |text: &mut String| *text = open.restored(text);
         restore(&mut difference.text);
@@ -131,11 +170,9 @@ fn of_transform(
         for reading in &mut difference.readings {
             [&mut reading.expression, &mut reading.problem, &mut reading.value].into_iter().flatten().for_each(restore);
         }
-        let file = definition.place.map_or_else(String::new, |place| place.file.to_string());
-        let name = String::from_utf8_lossy(definition.name).into_owned();
         found.push(PlacedDifference { file, line: line(&place), name, part: Some(part), ads: 0, difference });
     }
-    found
+    (found, crashes)
 }
 
 /// The variables that change between two series, and where the configuration sets them.
@@ -196,7 +233,7 @@ mod tests {
     fn a_configuration_is_compared_with_its_defaults() {
         let text = b"START = Memory > 2G\nMAX_X_LOG = 10M\nNEGOTIATOR_SCHEDDS_ARE_SUBMITTERS = true\nCURB_MATCHMAKING = false\nSLOT_WEIGHT = versiongt(a, b) ? 1 : 2\nKEEP_DATA_CLAIM_IDLE = 60\n";
         let config = Config::parse("c", text).unwrap();
-        let found = of_config(&config, versions("10.0", "25.14"), &EvalOptions::default());
+        let (found, _) = of_config(&config, versions("10.0", "25.14"), &EvalOptions::default());
         let shown: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line, one.difference.severity)).collect();
         assert_eq!(
             shown,
@@ -220,13 +257,38 @@ mod tests {
     fn variables_that_refer_to_themselves_are_compared() {
         let text = b"START = START ?: true\nSTARTD_ATTRS = WithinLimits\nWithinLimits = WithinLimits ?: true\nRANK = KFlops ?: 1\n";
         let config = Config::parse("c", text).unwrap();
-        let found = of_config(&config, versions("24.0", "25.14"), &EvalOptions::default());
+        let (found, _) = of_config(&config, versions("24.0", "25.14"), &EvalOptions::default());
         let shown: Vec<_> = found
             .iter()
             .map(|one| (one.line, one.difference.rules[0], one.difference.readings[1].value.as_deref()))
             .collect();
         assert_eq!(shown, [(Some(1), "cycle", Some("true")), (Some(3), "cycle", Some("true"))]);
-        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).is_empty());
+        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).0.is_empty());
+    }
+
+    /// HTCondor 24.0.20 hangs in an attribute that a conditional leads back to itself.
+    #[test]
+    fn crashes_and_hangs_are_named_where_they_are_written() {
+        let text = b"START = true ? START : Cpus > 1\nRANK = Memory > 1 ? 2 : 3\n\
+            JOB_TRANSFORM_a @=end\n  SET A [ b = true ? b : $(X) ].b\n@end\n";
+        let config = Config::parse("c", text).unwrap();
+        let met = |from: &str, to: &str| -> Vec<_> {
+            let (_, defects) = of_config(&config, versions(from, to), &EvalOptions::default());
+            defects
+                .into_iter()
+                .map(|one| (one.name, one.line, one.part, one.text, one.series, one.defect.name))
+                .collect()
+        };
+        let is = |name: &str, line, part: Option<&str>, text: &str| {
+            let series = vec!["24.0".to_owned()];
+            (name.to_owned(), Some(line), part.map(str::to_owned), text.to_owned(), series, "endless-conditional")
+        };
+        let expected = [
+            is("START", 1, None, "true ? START : Cpus > 1"),
+            is("JOB_TRANSFORM_a", 4, Some("SET A"), "[ b = true ? b : $(X) ].b"),
+        ];
+        assert_eq!(met("24.0", "25.14"), expected);
+        assert_eq!(met("25.14", "25.13"), []);
     }
 
     /// A variable that is set, a macro that is referred to, and others that are neither.
@@ -262,7 +324,7 @@ mod tests {
             JOB_ROUTER_ENTRIES = [ set_A = 1.5M; name = \"c\"; ] [ Requirements = x ?: 1 < 5; ]\n\
             JOB_ROUTER_TRANSFORM_NAMES = a\n";
         let config = Config::parse("c", text).unwrap();
-        let found = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+        let (found, _) = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
         let shown: Vec<_> = found
             .iter()
             .map(|one| (one.name.as_str(), one.line, one.difference.text.as_str(), one.difference.rules[0]))
@@ -280,7 +342,7 @@ mod tests {
                 ("JOB_ROUTER_ENTRIES", Some(11), "x ?: 1 < 5", "elvis-precedence"),
             ]
         );
-        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).is_empty());
+        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).0.is_empty());
     }
 
     /// Late releases of 24.12 and 25.0 have the default of 25.7.2; those of 25.1 to 25.6 do not.

@@ -2,6 +2,8 @@
 //!
 //! In: an expression and its ads. Out: the defects that it meets in one version, with what is answered instead.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use classmate::internal::semantics::VersionRule;
@@ -63,7 +65,8 @@ const DEFECTS: [VersionDefect; 8] = [
         |part| {
             let Node::Conditional { condition, .. } = *part.node() else { return false };
             let branches = || part.evaluated().into_iter().filter(|branch| *branch != condition);
-            part.value(condition).is_ok()
+            // Another condition fails once, without being evaluated again.
+            part.truth(condition).is_some()
                 && match part.value(part.id) {
                     Err(EvalError::Circular) => {
                         part.reached(branches()).iter().any(|(name, _)| Some(*name) == part.name)
@@ -157,8 +160,10 @@ struct PartInScope<'a> {
     ads: [Option<&'a ClassAd>; 2],
     expr: &'a Expr,
     id: NodeId,
-    /// The attribute whose expression it is; `None` for the one that was asked for.
+    /// The attribute whose expression it is; `None` if it is in no ad.
     name: Option<Name>,
+    /// True for the expression that was asked for.
+    is_asked: bool,
     semantics: Semantics,
 }
 
@@ -173,7 +178,7 @@ impl PartInScope<'_> {
 
     /// Tests whether the part is all that was asked for.
     fn is_whole(&self) -> bool {
-        self.name.is_none() && self.id == self.expr.root()
+        self.is_asked && self.id == self.expr.root()
     }
 
     fn is_call_at(&self, id: NodeId, names: &[&str]) -> bool {
@@ -212,6 +217,10 @@ impl PartInScope<'_> {
                 None => vec![condition],
             };
         }
+        // Of an ad, a selection evaluates the selected attribute alone, in the scope of the ad.
+        if matches!(self.node(), Node::Select(_)) && matches!(tree.node(tree.bare(base_of(self.id))), Node::Ad(_)) {
+            return Vec::new();
+        }
         let Node::Binary(op, left, _) = *self.node() else { return tree.parts(self.id).to_vec() };
         let is_decided = match op {
             BinaryOp::And => self.truth(left) == Some(false),
@@ -240,6 +249,21 @@ impl PartInScope<'_> {
         found
     }
 
+    /// The ads in which the part selects an attribute, and the attribute.
+    fn selected(&self) -> Option<(Name, Vec<ClassAd>)> {
+        let tree = self.expr.tree();
+        let Node::Select(name) = *self.node() else { return None };
+        if tree.reference(self.id).is_some() {
+            return None;
+        }
+        let ads = match self.value(base_of(self.id)).ok()? {
+            Value::Ad(ad) => vec![ad.to_ad()],
+            Value::List(list) => list.exprs().iter().filter_map(ClassAd::from_expr).take(MAX_HOMES).collect(),
+            _ => return None,
+        };
+        Some((name, ads))
+    }
+
     /// Tests whether the value is a list or ad that was made in the evaluation.
     fn is_made(&self) -> bool {
         let tree = self.expr.tree();
@@ -263,30 +287,88 @@ const MAX_NODES: usize = 1000;
 /// Steps of the evaluation of a part.
 const MAX_WORK: u64 = 20_000;
 
+/// Ads inside expressions in which attributes are selected.
+const MAX_HOMES: usize = 20;
+
 /// The defects that an expression meets in the version of the settings, in it or in the attributes that it refers to.
 pub fn defects(expr: &Expr, my: &ClassAd, target: Option<&ClassAd>, settings: &EvalOptions) -> Vec<VersionDefect> {
-    let semantics = settings.semantics;
-    let series = semantics.series();
-    let is_in = |defect: &&VersionDefect| defect.first <= series && defect.fixed.is_none_or(|fixed| series < fixed);
-    let of_version: Vec<&VersionDefect> = DEFECTS.iter().filter(is_in).collect();
-    // The asked expression, then those that it leads to, each with the ad that it is in: 0 is MY.
-    let ads = [Some(my), target];
-    let limits = Limits { work: settings.limits.work.min(MAX_WORK), ..settings.limits };
-    let limited = EvalOptions { limits, ..settings.clone() };
-    let mut exprs: Vec<(usize, Option<Name>, Expr)> = vec![(0, None, expr.clone())];
-    let mut found: Vec<VersionDefect> = Vec::new();
-    let mut at = 0;
-    while let Some((side, name, expr)) = exprs.get(at).cloned() {
-        let Some(own) = ads[side] else { break };
+    DefectSearch::new(my, target, settings).run(None, expr, true)
+}
+
+/// The defects that the expression of an attribute meets in the version of the settings, without the attributes that it refers to.
+pub fn defects_of(name: Name, my: &ClassAd, settings: &EvalOptions) -> Vec<VersionDefect> {
+    my.get(name).map_or_else(Vec::new, |expr| DefectSearch::new(my, None, settings).run(Some(name), &expr, false))
+}
+
+/// An expression that is looked at, its attribute, and the number of its ad.
+type HousedExpr = (usize, Option<Name>, Expr);
+
+/// The search for the defects of one expression.
+struct DefectSearch<'a> {
+    of_version: Vec<&'static VersionDefect>,
+    settings: &'a EvalOptions,
+    /// With a small limit on the work.
+    limited: EvalOptions,
+    /// MY, TARGET if there is one, then ads inside expressions with what they can see; beside each the number of its other side.
+    homes: Vec<(Cow<'a, ClassAd>, Option<usize>)>,
+    exprs: Vec<HousedExpr>,
+    found: Vec<VersionDefect>,
+}
+
+impl<'a> DefectSearch<'a> {
+    fn new(my: &'a ClassAd, target: Option<&'a ClassAd>, settings: &'a EvalOptions) -> Self {
+        let series = settings.semantics.series();
+        let is_in = |defect: &&VersionDefect| defect.first <= series && defect.fixed.is_none_or(|fixed| series < fixed);
+        let limits = Limits { work: settings.limits.work.min(MAX_WORK), ..settings.limits };
+        let mut homes = vec![(Cow::Borrowed(my), target.map(|_| 1))];
+        homes.extend(target.map(|target| (Cow::Borrowed(target), Some(0))));
+        DefectSearch {
+            of_version: DEFECTS.iter().filter(is_in).collect(),
+            settings,
+            limited: EvalOptions { limits, ..settings.clone() },
+            homes,
+            exprs: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Looks at an expression of MY, and at those that it refers to.
+    fn run(mut self, name: Option<Name>, expr: &Expr, follow: bool) -> Vec<VersionDefect> {
+        self.exprs.push((0, name, expr.clone()));
+        let mut at = 0;
+        while let Some((home, name, expr)) = self.exprs.get(at).cloned() {
+            let (references, selections) = self.expression(home, name, &expr, at == 0);
+            for reference in references.into_iter().filter(|_| follow) {
+                self.refer(home, reference);
+            }
+            for (name, ads) in selections {
+                for ad in ads {
+                    self.select(home, name, &ad);
+                }
+            }
+            at += 1;
+        }
+        self.found
+    }
+
+    /// Looks at one expression. Returns the references and the selections that it evaluates.
+    fn expression(
+        &mut self,
+        home: usize,
+        name: Option<Name>,
+        expr: &Expr,
+        is_asked: bool,
+    ) -> (Vec<Reference>, Vec<(Name, Vec<ClassAd>)>) {
+        let (own, other) = (&*self.homes[home].0, self.homes[home].1.map(|other| &*self.homes[other].0));
         let in_ads = |settings| {
             let scope = Scope::new(own, settings);
-            ads[1 - side].map_or(scope, |other| scope.with_target(other))
+            other.map_or(scope, |other| scope.with_target(other))
         };
-        let (scope, unlimited) = (in_ads(&limited), in_ads(settings));
-        let part =
-            |id| PartInScope { scope, unlimited, ads: [Some(own), ads[1 - side]], expr: &expr, id, name, semantics };
+        let (scope, unlimited) = (in_ads(&self.limited), in_ads(self.settings));
+        let (ads, semantics) = ([Some(own), other], self.settings.semantics);
+        let part = |id| PartInScope { scope, unlimited, ads, expr, id, name, is_asked, semantics };
         // Of a large expression, or one that takes more work, only the whole is looked at.
-        let is_long = expr.nodes().len() > MAX_NODES || matches!(scope.eval(&expr), Err(EvalError::Work(_)));
+        let is_long = expr.nodes().len() > MAX_NODES || matches!(scope.eval(expr), Err(EvalError::Work(_)));
         let mut parts = vec![expr.root()];
         let mut next = 0;
         while let Some(id) = parts.get(next).copied().filter(|_| !is_long) {
@@ -296,32 +378,49 @@ pub fn defects(expr: &Expr, my: &ClassAd, target: Option<&ClassAd>, settings: &E
         parts.sort_unstable();
         if expr.nodes().len() <= MAX_NODES {
             for part in parts.iter().map(|id| part(*id)) {
-                let new = of_version.iter().filter(|defect| !found.iter().any(|known| known.name == defect.name));
+                let new = self.of_version.iter().filter(|defect| !self.found.contains(defect));
                 let met: Vec<VersionDefect> =
                     new.filter(|defect| (defect.test)(&part)).map(|defect| **defect).collect();
-                found.extend(met);
+                self.found.extend(met);
             }
         }
-        let references: Vec<Reference> = if is_long {
-            expr.tree().references(expr.root()).collect()
-        } else {
-            parts.iter().filter_map(|id| expr.tree().reference(*id)).collect()
-        };
-        for reference in references {
-            let other = if reference.scope == RefScope::Target { 1 - side } else { side };
-            let places = [other, 1 - other];
-            let place = places.into_iter().find_map(|side| Some((side, ads[side]?.get(reference.name)?)));
-            if let Some((side, expr)) = place
-                && expr.as_literal().is_none()
-                && !exprs.iter().any(|(other, name, _)| (*other, *name) == (side, Some(reference.name)))
-                && exprs.len() < MAX_ATTRIBUTES
-            {
-                exprs.push((side, Some(reference.name), expr));
-            }
+        if is_long {
+            return (expr.tree().references(expr.root()).collect(), Vec::new());
         }
-        at += 1;
+        let references = parts.iter().filter_map(|id| expr.tree().reference(*id)).collect();
+        (references, parts.iter().filter_map(|id| part(*id).selected()).collect())
     }
-    found
+
+    /// Notes the expression of an attribute that is referred to.
+    fn refer(&mut self, home: usize, reference: Reference) {
+        let mut places = [Some(home), self.homes[home].1];
+        if reference.scope == RefScope::Target && places[1].is_some() {
+            places.reverse();
+        }
+        let attribute = |home: usize| Some((home, self.homes[home].0.get(reference.name)?));
+        if let Some((home, expr)) = places.into_iter().flatten().find_map(attribute) {
+            self.add(home, reference.name, expr);
+        }
+    }
+
+    /// Notes the expression of an attribute that is selected in an ad inside an expression.
+    fn select(&mut self, home: usize, name: Name, ad: &ClassAd) {
+        let Some(expr) = ad.get(name).filter(|_| self.homes.len() < MAX_HOMES) else { return };
+        // It sees the attributes around it.
+        let (mut own, other) = (self.homes[home].0.clone().into_owned(), self.homes[home].1);
+        for (name, expr) in ad.names().filter_map(|name| Some((name, ad.get(name)?))) {
+            own.insert_expr(name, &expr);
+        }
+        self.homes.push((Cow::Owned(own), other));
+        self.add(self.homes.len() - 1, name, expr);
+    }
+
+    fn add(&mut self, home: usize, name: Name, expr: Expr) {
+        let is_known = self.exprs.iter().any(|(other, known, _)| (*other, *known) == (home, Some(name)));
+        if expr.as_literal().is_none() && !is_known && self.exprs.len() < MAX_ATTRIBUTES {
+            self.exprs.push((home, Some(name), expr));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -349,6 +448,13 @@ mod tests {
             ("endless-conditional", "A0", "[ A0 = 0 ? e : A0 ]", "25.12", "25.13", ["failed", "undefined"]),
             ("endless-conditional", "a", "[ a = true ? a : 1 ]", "10.0", "25.14", ["failed", "undefined"]),
             ("endless-conditional", "a0", &chain, "24.0", "25.13", ["failed", "failed"]),
+            // In ads inside expressions: HTCondor 10.0.9, 23.0.28, 24.0.20 and 25.12.2 hang in all of these.
+            ("endless-conditional", "[a = true ? a : 1].a", "[]", "10.0", "25.13", ["failed", "undefined"]),
+            ("endless-conditional", "[b = [a = true ? a : 1].a].b", "[]", "24.0", "25.13", ["failed", "undefined"]),
+            ("endless-conditional", "[a = x ? a : 1].a", "[ x = true ]", "23.0", "25.14", ["failed", "undefined"]),
+            ("endless-conditional", "y.a", "[ y = [a = true ? a : 1] ]", "25.12", "25.13", ["failed", "undefined"]),
+            ("endless-conditional", "{[a = true ? a : 1]}.a", "[]", "25.12", "25.13", ["failed", "{ undefined }"]),
+            ("endless-conditional", "[a = true ? [b = a].b : 1].a", "[]", "24.0", "25.13", ["failed", "undefined"]),
             ("endless-work", "b0", &doubling, "24.0", "25.13", ["failed", "failed"]),
             ("smallest-integer", "m / -1", "[ m = -9223372036854775808 ]", "10.0", "10.9", ["9223372036854775807"; 2]),
             ("smallest-integer", "m % -1", "[ m = -9223372036854775808 ]", "10.2", "23.0", ["0"; 2]),
@@ -373,6 +479,23 @@ mod tests {
         assert_eq!(met("formatTime(9223372036854775807)", "[]", "25.14").0, ["time-out-of-range"]);
     }
 
+    /// An attribute meets the defects of its own expression.
+    #[test]
+    fn attributes_are_looked_at_one_by_one() {
+        let text = "[ a = true ? a : 1; b = a; c = m / -1; m = -9223372036854775808; d = split(\"x\"); e = x ? e : 2 ]";
+        let met = |series: &str| -> Vec<String> {
+            let settings = EvalOptions { semantics: series.parse().unwrap(), ..EvalOptions::default() };
+            let my = ClassAd::parse_with(text, &settings.parse_options()).unwrap();
+            let of = |name: &str| defects_of(Name::new(name), &my, &settings).into_iter();
+            let each = |name| of(name).map(move |defect| format!("{name}: {}", defect.name));
+            ["a", "b", "c", "m", "d", "e"].into_iter().flat_map(each).collect()
+        };
+        assert_eq!(met("10.0"), ["a: endless-conditional", "c: smallest-integer"]);
+        assert_eq!(met("24.0"), ["a: endless-conditional", "d: kept-value"]);
+        assert_eq!(met("25.12"), ["a: endless-conditional"]);
+        assert_eq!(met("25.13"), [""; 0]);
+    }
+
     #[test]
     fn what_evaluates_everywhere_has_no_defect() {
         for (text, my) in [
@@ -392,6 +515,11 @@ mod tests {
             ("ifThenElse(x, 1, countMatches(x, split(\"a b\")))", "[ x = true ]"),
             ("x && a", "[ x = false; a = true ? a : 1 ]"),
             ("x ? a : c", "[ x = false; a = true ? a : 1; c = 5 ]"),
+            ("[a = true ? a : 1; b = 2].b", "[]"),
+            ("[a = x ? a : 1].a", "[ x = false ]"),
+            // HTCondor 10.0.9, 24.0.20 and 25.12.2 fail at once.
+            ("a", "[ a = undefined ? a : 1 ]"),
+            ("a", "[ a = \"x\" ? a : 1 ]"),
         ] {
             for series in ["10.0", "10.9", "23.0", "24.0", "25.12", "25.14"] {
                 assert_eq!(met(text, my, series).0, [""; 0], "{text} in {series}");

@@ -5,6 +5,7 @@
 
 pub mod configuration;
 pub mod defects;
+pub mod encounter;
 mod entries;
 pub mod survey;
 pub mod upgrade;

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::configuration::VariableChange;
+use super::configuration::{VariableChange, of_config};
+use super::defects::{VersionDefect, defects_of};
 use super::entries::entries;
 use super::{VersionAds, VersionDifference, VersionText, compare};
 use crate::whatif::{Difference, what_if};
@@ -17,6 +18,7 @@ use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalOptions, Format, Name, ParseOptions, Reader, Semantics, Series};
+use classmate_config::Config;
 use classmate_config::internal::config::ConfigError;
 use classmate_config::internal::config::series::ChangedReleases;
 use classmate_pool::Snapshot;
@@ -40,6 +42,45 @@ pub struct PlacedDifference {
     pub difference: VersionDifference,
 }
 
+/// A crash or hang that an expression of a file meets in one of the versions, or in both.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlacedDefect {
+    /// The file.
+    pub file: String,
+    /// The line, if it is known.
+    pub line: Option<u64>,
+    /// The attribute or variable.
+    pub name: String,
+    /// The text in front of the expression, if it is a part of the variable: `SET Memory`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// The text.
+    pub text: String,
+    /// Number of ads with this text.
+    pub ads: usize,
+    /// The series with the defect.
+    pub series: Vec<String>,
+    /// The defect, in the first of the ads.
+    pub defect: VersionDefect,
+}
+
+/// The defects of one expression in two versions, with the series of each.
+pub(super) fn in_both(
+    versions: [Semantics; 2],
+    met: impl Fn(usize, Semantics) -> Vec<VersionDefect>,
+) -> Vec<(VersionDefect, Vec<String>)> {
+    let mut found: Vec<(VersionDefect, Vec<String>)> = Vec::new();
+    for (at, version) in versions.into_iter().enumerate() {
+        for defect in met(at, version) {
+            match found.iter_mut().find(|(known, _)| *known == defect) {
+                Some((_, series)) => series.push(version.to_string()),
+                None => found.push((defect, vec![version.to_string()])),
+            }
+        }
+    }
+    found
+}
+
 /// A change of the negotiator without a variable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BehaviorChange {
@@ -60,6 +101,8 @@ pub struct Upgrade {
     pub to: String,
     /// Expressions that change their meaning.
     pub expressions: Vec<PlacedDifference>,
+    /// Crashes and hangs of the two versions, which are not reproduced.
+    pub defects: Vec<PlacedDefect>,
     /// Variables whose default changes, or that come or go. Empty without a configuration.
     pub variables: Vec<VariableChange>,
     /// Changes of the negotiator. Empty without a pool.
@@ -72,6 +115,30 @@ impl Upgrade {
     /// An upgrade of which nothing is known yet.
     pub fn new([from, to]: [Semantics; 2]) -> Self {
         Upgrade { from: from.to_string(), to: to.to_string(), ..Upgrade::default() }
+    }
+
+    /// Adds the attributes of a file of ads, in any format.
+    ///
+    /// # Errors
+    /// The format is not known.
+    pub fn add_ads(
+        &mut self,
+        file: &str,
+        text: &[u8],
+        versions: [Semantics; 2],
+        settings: &EvalOptions,
+    ) -> std::io::Result<()> {
+        let (found, defects) = of_ads(file, text, versions, settings)?;
+        self.expressions.extend(found);
+        self.defects.extend(defects);
+        Ok(())
+    }
+
+    /// Adds the expressions of a configuration.
+    pub fn add_config(&mut self, config: &Config, versions: [Semantics; 2], settings: &EvalOptions) {
+        let (found, defects) = of_config(config, versions, settings);
+        self.expressions.extend(found);
+        self.defects.extend(defects);
     }
 }
 
@@ -88,31 +155,44 @@ struct AdComparison<'a> {
     places: HashMap<(Name, Vec<u8>), usize>,
     /// Number of ads for which each text was compared without a difference.
     alike: HashMap<Vec<u8>, usize>,
+    defects: Vec<PlacedDefect>,
+    /// The place in `defects` of the first defect of each text, and their number.
+    met: HashMap<(Name, Vec<u8>), (usize, usize)>,
+    /// Number of ads for which each text was evaluated without a defect.
+    sound: HashMap<Vec<u8>, usize>,
 }
 
 /// One attribute of an ad: its name, text, and line.
 type AdLine = (Name, Vec<u8>, Option<u64>);
 
-/// The attributes of a file of ads, in any format, that mean something else in the other version.
-///
-/// # Errors
-/// The format is not known.
-pub fn of_ads(
+/// The attributes of a file of ads, in any format, that mean something else in the other version, and those that make one of the
+/// versions crash or hang.
+fn of_ads(
     file: &str,
     text: &[u8],
     versions: [Semantics; 2],
     settings: &EvalOptions,
-) -> std::io::Result<Vec<PlacedDifference>> {
-    let (found, places, alike) = (Vec::new(), HashMap::new(), HashMap::new());
-    let mut comparison = AdComparison { file, versions, settings, found, places, alike };
+) -> std::io::Result<(Vec<PlacedDifference>, Vec<PlacedDefect>)> {
+    let mut comparison = AdComparison {
+        file,
+        versions,
+        settings,
+        found: Vec::new(),
+        places: HashMap::new(),
+        alike: HashMap::new(),
+        defects: Vec::new(),
+        met: HashMap::new(),
+        sound: HashMap::new(),
+    };
     match detect_ads(text, &ParseOptions::default()) {
         Format::Long => comparison.long(text),
         Format::New => comparison.new_syntax(text),
         _ => comparison.others(text)?,
     }
-    let mut found = comparison.found;
+    let (mut found, mut defects) = (comparison.found, comparison.defects);
     found.sort_by_key(|one| (one.difference.severity, one.line));
-    Ok(found)
+    defects.sort_by_key(|one| one.line);
+    Ok((found, defects))
 }
 
 impl AdComparison<'_> {
@@ -193,6 +273,7 @@ impl AdComparison<'_> {
     fn ad(&mut self, lines: &[AdLine], my: [&ClassAd; 2], quoting: Quoting) {
         let ads = VersionAds { my, target: [None; 2] };
         for (name, value, line) in lines {
+            self.defects_of(*name, value, *line, my);
             if let Some(place) = self.places.get(&(*name, value.clone())) {
                 self.found[*place].ads += 1;
                 continue;
@@ -210,6 +291,38 @@ impl AdComparison<'_> {
             let (file, name) = (self.file.to_owned(), name.to_string());
             self.found.push(PlacedDifference { file, line: *line, name, part: None, ads: 1, difference });
         }
+    }
+
+    fn defects_of(&mut self, name: Name, value: &[u8], line: Option<u64>, my: [&ClassAd; 2]) {
+        if let Some((first, number)) = self.met.get(&(name, value.to_vec())) {
+            for one in &mut self.defects[*first..first + number] {
+                one.ads += 1;
+            }
+            return;
+        }
+        let sound = self.sound.entry(value.to_vec()).or_default();
+        if *sound >= MAX_VARIANTS {
+            return;
+        }
+        let in_version =
+            |at: usize, semantics| defects_of(name, my[at], &EvalOptions { semantics, ..self.settings.clone() });
+        let met = in_both(self.versions, in_version);
+        if met.is_empty() {
+            *sound += 1;
+            return;
+        }
+        self.met.insert((name, value.to_vec()), (self.defects.len(), met.len()));
+        let text = String::from_utf8_lossy(value).into_owned();
+        self.defects.extend(met.into_iter().map(|(defect, series)| PlacedDefect {
+            file: self.file.to_owned(),
+            line,
+            name: name.to_string(),
+            part: None,
+            text: text.clone(),
+            ads: 1,
+            series,
+            defect,
+        }));
     }
 }
 
@@ -253,7 +366,7 @@ mod tests {
     type Shown = (String, Option<u64>, usize, Vec<&'static str>, Option<String>);
 
     fn ads(text: &str, from: &str, to: &str) -> Vec<Shown> {
-        let found = of_ads("x.ads", text.as_bytes(), versions(from, to), &EvalOptions::default()).unwrap();
+        let (found, _) = of_ads("x.ads", text.as_bytes(), versions(from, to), &EvalOptions::default()).unwrap();
         found.into_iter().map(|one| (one.name, one.line, one.ads, one.difference.rules, one.difference.write)).collect()
     }
 
@@ -267,6 +380,26 @@ mod tests {
         assert_eq!(found[1], ("Limit".to_owned(), Some(3), 1, vec!["cycle"], None));
         assert_eq!(found.len(), 2);
         assert_eq!(ads(text, "25.13", "25.14"), []);
+    }
+
+    /// HTCondor 10.0.9 and 24.0.20 hang in `Loop`, and 10.0.9 dies of the division; `x ? Loop : 1` is `Loop` where x is true.
+    #[test]
+    fn crashes_and_hangs_of_both_versions_are_named() {
+        let text = "Name = \"a\"\nLoop = true ? Loop : 1\nM = -9223372036854775808 / -1\nN = x ? Loop : 1\n\n\
+            Name = \"b\"\nLoop = true ? Loop : 1\n";
+        let met = |text: &str, from: &str, to: &str| -> Vec<_> {
+            let (_, defects) = of_ads("x.ads", text.as_bytes(), versions(from, to), &EvalOptions::default()).unwrap();
+            let shown =
+                defects.into_iter().map(|one| (one.name, one.line, one.ads, one.series.join(" "), one.defect.name));
+            shown.collect()
+        };
+        let is = |name: &str, line, ads, series: &str, defect| (name.to_owned(), line, ads, series.to_owned(), defect);
+        let hang = |series| is("Loop", Some(2), 2, series, "endless-conditional");
+        assert_eq!(met(text, "10.0", "24.0"), [hang("10.0 24.0"), is("M", Some(3), 1, "10.0", "smallest-integer")]);
+        assert_eq!(met(text, "25.14", "24.0"), [hang("24.0")]);
+        assert_eq!(met(text, "25.13", "25.14"), []);
+        let square = "[ a = [ b = true ? b : 1 ].b ]\n";
+        assert_eq!(met(square, "23.0", "25.14"), [is("a", Some(1), 1, "23.0", "endless-conditional")]);
     }
 
     #[test]

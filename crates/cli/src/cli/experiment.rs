@@ -144,6 +144,9 @@ impl PointArguments {
         streams: Streams,
         notes: &mut Notes,
     ) -> Result<Played, Failure> {
+        if let Some(note) = self.semantics.and_then(language::newer) {
+            notes.warn(note);
+        }
         let semantics = self.semantics.unwrap_or_else(language::chosen);
         language::on_thread(semantics, || played(&self.simulate, command, watch, streams, notes))
     }

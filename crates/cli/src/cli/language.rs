@@ -1,11 +1,16 @@
 //! `--semantics`: the version of the language, of the whole command.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 
+use crate::cli::input::Notes;
 use classmate::internal::semantics::{LATEST, OLDEST};
-use classmate::{EvalOptions, Semantics};
+use classmate::{ClassAd, EvalOptions, Semantics, Series};
+use classmate_advice::internal::versions::defects::VersionDefect;
+use classmate_advice::internal::versions::encounter::{DefectEncounter, encounters};
+use classmate_pool::Snapshot;
 
 static CHOSEN: Mutex<Option<Semantics>> = Mutex::new(None);
 
@@ -57,8 +62,54 @@ pub(super) fn on_thread<T>(semantics: Semantics, inner: impl FnOnce() -> T) -> T
 /// Chooses the version for this process.
 pub(super) fn choose(semantics: Semantics) {
     replace(Some(semantics));
-    if semantics.series() > LATEST {
-        super::complain(&format!("note: HTCondor {semantics} is newer than {LATEST}, whose semantics are used"));
+    note_newer(semantics);
+}
+
+/// The note about a version that is newer than all that are known, or nothing.
+pub fn newer(semantics: Semantics) -> Option<String> {
+    let is_newer = semantics.series() > LATEST;
+    is_newer.then(|| format!("HTCondor {} is newer than {LATEST}, whose semantics are used", semantics.alone()))
+}
+
+/// Prints that note.
+pub(super) fn note_newer(semantics: Semantics) {
+    if let Some(note) = newer(semantics) {
+        super::complain(&format!("note: {note}"));
+    }
+}
+
+/// Notes the versions of ads that are read as another one.
+pub(super) fn note_advertised(snapshot: &Snapshot, notes: &mut Notes) {
+    if !snapshot.config.semantics().is_advertised() {
+        return;
+    }
+    let attributes = snapshot.slots.iter().chain(&snapshot.jobs).flat_map(ClassAd::attributes);
+    let versions: BTreeSet<Series> =
+        attributes.filter_map(|(_, value)| Some(value.tree()?.semantics.series())).collect();
+    for series in versions {
+        if series < OLDEST {
+            notes.warn(format!(
+                "ads of HTCondor {series} are read as those of {OLDEST}, the oldest version that is known"
+            ));
+        }
+        if let Some(note) = newer(Semantics::of(series)) {
+            notes.warn(note);
+        }
+    }
+}
+
+/// Notes the crashes and hangs of the version that the conditions of slots and jobs meet.
+pub(super) fn note_defects(snapshot: &Snapshot, notes: &mut Notes) {
+    let settings = snapshot.settings();
+    if settings.semantics.is_present() {
+        return;
+    }
+    for DefectEncounter { of_job, ad, attribute, version, defect } in
+        encounters(&snapshot.slots, &snapshot.jobs, &settings)
+    {
+        let kind = if of_job { "job" } else { "slot" };
+        let VersionDefect { does, here, .. } = defect;
+        notes.warn(format!("`{attribute}` of {kind} {ad}: HTCondor {version} {does}; here {here}"));
     }
 }
 

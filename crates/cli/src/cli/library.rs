@@ -18,6 +18,7 @@ use classmate_pool::internal::simulate::SimulationRun;
 use classmate_pool::internal::simulate::experiment::Experiment;
 
 pub use crate::cli::failure::Failure;
+pub use crate::cli::language::newer;
 pub use crate::cli::simulate::Played;
 
 /// The progress of a computation.

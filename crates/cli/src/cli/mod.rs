@@ -174,14 +174,24 @@ enum Command {
 }
 
 impl Command {
-    /// The name of a command for which the version of the language means nothing.
-    fn without_ads(&self) -> Option<&'static str> {
+    /// The refusal of `--semantics`, of a command for which it means nothing.
+    fn without_semantics(&self) -> Option<Failure> {
+        let without_ads = |name: &str| {
+            Failure::input(format!("`{name}` does not read or evaluate ads, so --semantics has no effect"))
+                .help("remove --semantics")
+        };
         match self {
-            Command::Functions(_) => Some("functions"),
-            Command::Generate(_) => Some("generate"),
-            Command::Compare(_) => Some("compare"),
-            Command::Completions(_) => Some("completions"),
-            Command::Man(_) => Some("man"),
+            Command::Functions(_) => Some(without_ads("functions")),
+            Command::Generate(_) => Some(without_ads("generate")),
+            Command::Compare(_) => Some(without_ads("compare")),
+            Command::Completions(_) => Some(without_ads("completions")),
+            Command::Man(_) => Some(without_ads("man")),
+            Command::Versions(_) => Some(
+                Failure::input(
+                    "`versions` reads and evaluates in all versions from --from to --to, so --semantics has no effect",
+                )
+                .help("name one version with `--from SERIES --to SERIES`"),
+            ),
             _ => None,
         }
     }
@@ -303,9 +313,8 @@ fn answered(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let defaults = defaults::read()?;
     let matches = defaults.matches(&command, arguments)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| misused(&error))?;
-    if let Some(name) = cli.command.without_ads().filter(|_| language::is_given(arguments)) {
-        return Err(Failure::input(format!("`{name}` does not read or evaluate ads, so --semantics has no effect"))
-            .help("remove --semantics"));
+    if let Some(refusal) = cli.command.without_semantics().filter(|_| language::is_given(arguments)) {
+        return Err(refusal);
     }
     language::choose(cli.semantics);
     let streams = Streams {

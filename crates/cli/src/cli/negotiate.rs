@@ -9,7 +9,7 @@ use crate::cli::output::Out;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
 use crate::cli::stats::{Measured, Report, Stopwatch};
-use crate::cli::{Failure, FormatArguments, Reply, Streams, leaked, parsed, print, print_result, raw_output};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, language, leaked, parsed, print, print_result, raw_output};
 use crate::report::{self, outcome};
 use classmate::internal::format::long::LongWriter;
 use classmate::internal::threads::set_number;
@@ -135,6 +135,7 @@ pub(super) fn run(arguments: &NegotiateArguments, streams: Streams) -> Result<()
     if let Some(journal) = &journal {
         snapshot.log = Some(journal.log().clone());
     }
+    language::note_defects(snapshot, &mut notes);
     notes.show(streams.err);
     if let Some(cycles) = arguments.cycles {
         return play(arguments, cycles, std::mem::take(snapshot), journal, streams);

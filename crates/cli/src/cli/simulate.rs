@@ -224,6 +224,7 @@ pub(super) fn played(
     }
     policy.check(None)?;
     snapshot.policy = policy.read_checked(pool, &mut snapshot, notes)?;
+    language::note_defects(&snapshot, notes);
     snapshot.jobs = Vec::new();
     if let Some(first) = workload.arrivals.first().map(|job| job.submit)
         && let Some(until) = arguments.until.map(Now::seconds).filter(|until| *until < first)

@@ -56,6 +56,7 @@ pub(super) struct VersionsArguments {
 }
 
 pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
+    arguments.from.into_iter().chain([arguments.to]).for_each(language::note_newer);
     let path = Path::new(&arguments.subject);
     if path.is_dir() {
         return pool(arguments, path, streams);
@@ -67,14 +68,16 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
     if detect(path)? == FileKind::Config {
         let versions = versions(arguments, None);
         let config = language::within(versions[1], || of_files(&[path.to_owned()]))?.whole(streams.err)?;
-        let expressions = configuration::of_config(&config, versions, &settings);
-        let variables = configuration::variables(&config, versions.map(Semantics::series));
-        return show(arguments, &Upgrade { expressions, variables, ..Upgrade::new(versions) }, streams);
+        let mut found = Upgrade::new(versions);
+        found.add_config(&config, versions, &settings);
+        found.variables = configuration::variables(&config, versions.map(Semantics::series));
+        return show(arguments, &found, streams);
     }
     let text = input::open(path)?.text()?;
     let versions = versions(arguments, oldest_advertised(&text));
-    let expressions = of_ads(path, &text, versions, &settings)?;
-    show(arguments, &Upgrade { expressions, ..Upgrade::new(versions) }, streams)
+    let mut found = Upgrade::new(versions);
+    add_ads(&mut found, path, &text, versions, &settings)?;
+    show(arguments, &found, streams)
 }
 
 fn show(arguments: &VersionsArguments, found: &Upgrade, streams: Streams) -> Result<(), Failure> {
@@ -89,17 +92,18 @@ fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> [Se
 
 /// The oldest version that ads advertise.
 fn oldest_advertised(text: &[u8]) -> Option<Semantics> {
-    advertised(text).min_by_key(|version| version.series())
+    advertised(text).map(Semantics::measured).min_by_key(|version| version.series())
 }
 
-fn of_ads(
+fn add_ads(
+    found: &mut Upgrade,
     path: &Path,
     text: &[u8],
     versions: [Semantics; 2],
     settings: &EvalOptions,
-) -> Result<Vec<upgrade::PlacedDifference>, Failure> {
+) -> Result<(), Failure> {
     let name = path.display().to_string();
-    upgrade::of_ads(&name, text, versions, settings).map_err(|error| Failure::reading(path.display(), &error))
+    found.add_ads(&name, text, versions, settings).map_err(|error| Failure::reading(path.display(), &error))
 }
 
 fn expression(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
@@ -145,9 +149,9 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
     let settings = EvalOptions { now: after.now, ..arguments.world.settings() };
     let mut found = Upgrade::new(versions);
     for (file, text) in &texts {
-        found.expressions.extend(of_ads(file, text, versions, &settings)?);
+        add_ads(&mut found, file, text, versions, &settings)?;
     }
-    found.expressions.extend(configuration::of_config(&after.config, versions, &settings));
+    found.add_config(&after.config, versions, &settings);
     let series = versions.map(|version| version.series().min(LATEST));
     found.variables = configuration::variables(&after.config, series);
     found.behavior = upgrade::behavior(series);

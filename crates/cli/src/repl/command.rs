@@ -1,5 +1,6 @@
 //! The commands of a session: lines that begin with a colon.
 
+use crate::cli::library::newer;
 use crate::repl::{Output, Session, ads, expression, slots};
 use crate::report::{functions, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
@@ -197,7 +198,7 @@ fn semantics(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     match argument.parse() {
         Ok(semantics) => {
             session.start.options.semantics = semantics;
-            Vec::new()
+            newer(semantics).map_or_else(Vec::new, |note| text(format!("note: {note}")))
         }
         Err(error) => problem(format!("{error}\n  = help: expected a series such as 23.0, `latest`, or `advertised`")),
     }

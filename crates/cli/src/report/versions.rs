@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted, whatif};
 use classmate_advice::internal::versions::survey::{DefectRange, VersionSurvey};
-use classmate_advice::internal::versions::upgrade::{PlacedDifference, Upgrade};
+use classmate_advice::internal::versions::upgrade::{PlacedDefect, PlacedDifference, Upgrade};
 use classmate_advice::internal::versions::{DifferenceSeverity, VersionReading};
 
 /// A value beside its example: `with A = 1: true`.
@@ -77,6 +77,12 @@ pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result
             )?;
         }
     }
+    if !found.defects.is_empty() {
+        writeln!(out, "\nCrashes and hangs, which are not reproduced:")?;
+        for one in &found.defects {
+            write_defect(out, one)?;
+        }
+    }
     if !found.variables.is_empty() {
         writeln!(out)?;
         let mut table = Table::new(["VARIABLE", "CHANGED IN", "DEFAULT BEFORE", "DEFAULT AFTER", "CONCERNS"], &[]);
@@ -101,6 +107,17 @@ pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result
         whatif::write(out, difference, color)?;
     }
     Ok(())
+}
+
+fn write_defect(out: &mut impl Write, one: &PlacedDefect) -> io::Result<()> {
+    let line = one.line.map(|line| format!(":{line}")).unwrap_or_default();
+    let ads = if one.ads > 1 { format!(" (in {})", counted(one.ads as u64, "ad")) } else { String::new() };
+    let in_front = match &one.part {
+        Some(part) => format!("{}: {part}", one.name),
+        None => format!("{} =", one.name),
+    };
+    writeln!(out, "  {}{line}: {in_front} {}{ads}", one.file, one.text)?;
+    writeln!(out, "    {}: HTCondor {}; here {}", one.series.join(", "), one.defect.does, one.defect.here)
 }
 
 fn write_difference(out: &mut impl Write, one: &PlacedDifference) -> io::Result<()> {

@@ -413,6 +413,7 @@ fn schema(arguments: &LintArguments, live: Option<&LiveSnapshot>) -> Result<AdSc
         }
     }
     schema.versions.read = language::chosen();
+    arguments.versions.iter().copied().for_each(language::note_newer);
     let known = if arguments.versions.is_empty() { schema.advertised() } else { arguments.versions.clone() };
     if !known.is_empty() {
         schema.versions.alike = known;
