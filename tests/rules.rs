@@ -105,17 +105,32 @@ fn every_rule_changes_what_it_says_where_it_says() {
 
 #[test]
 fn a_size_suffix_is_printed_as_it_was_written_until_it_is_printed_as_a_product() {
-    let printed = around(VersionRule::SuffixPrinting.change())
-        .map(|settings| Expr::parse_with("10K", &settings.parse_options()).unwrap().to_string());
-    assert_eq!(printed, ["10K", "1.024000000000000E+04"]);
+    for (text, before, since) in [
+        ("10K", "10K", "1.024000000000000E+04"),
+        ("1.5m + x", "1.500000000000000E+00M + x", "1.572864000000000E+06 + x"),
+    ] {
+        let printed = around(VersionRule::SuffixPrinting.change())
+            .map(|settings| Expr::parse_with(text, &settings.parse_options()).unwrap().to_string());
+        assert_eq!(printed, [before, since]);
+    }
 }
 
-/// They differ by 1.1e-16.
+/// Answers of HTCondor 23.0.28 and 23.10.29; the third pair differs by 3.3e-16.
 #[test]
 fn reals_that_differ_a_little_were_not_the_same() {
-    let alike = around(VersionRule::RealSameness.change()).map(|settings| {
-        let read = |text: &str| Expr::parse_with(text, &settings.parse_options()).unwrap();
-        read("0.5").same_as(&read("0.5000000000000001"))
-    });
-    assert_eq!(alike, [false, true]);
+    for (first, second, expected) in [
+        ("0.5", "0.5000000000000001", [false, true]),
+        ("0.5", "0.5000000000000002", [false, true]),
+        ("0.5", "0.5000000000000003", [false, false]),
+        ("1e-17", "0.0", [false, true]),
+        ("1000000.0", "1000000.0000000001", [false, false]),
+        ("x + 0.5", "x + 0.5000000000000001", [false, true]),
+        ("0.5", "0.5", [true, true]),
+    ] {
+        let alike = around(VersionRule::RealSameness.change()).map(|settings| {
+            let read = |text: &str| Expr::parse_with(text, &settings.parse_options()).unwrap();
+            read(first).same_as(&read(second))
+        });
+        assert_eq!(alike, expected, "{first} and {second}");
+    }
 }
