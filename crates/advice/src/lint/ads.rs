@@ -11,9 +11,10 @@ use super::expression::{LintContext, Role, is_unit, parsed, unparsed};
 use super::knobs::{SLOT_VALUE, job_role};
 use super::rules::unquoted_text;
 use super::schema::AdSchema;
-use super::versions::LintVersions;
+use super::versions::{LintVersions, read_elsewhere};
 use super::{LineIndex, placed, shifted_fix};
 use crate::fmt::ads::{comment, separated};
+use crate::versions::VersionText;
 use classmate::internal::analysis::evaluate::Analysis;
 use classmate::internal::analysis::values::{Truths, Values};
 use classmate::internal::diagnostic::{Excerpt, Severity};
@@ -186,7 +187,10 @@ impl AdLinter {
             Vec::new()
         } else {
             let quoting = line.quoting;
-            let mut found = std::mem::take(&mut line.faults);
+            let written = VersionText { text: &line.text, quoting, prefix: quoting == Quoting::Old };
+            let faults = std::mem::take(&mut line.faults).into_iter();
+            let mut found: Vec<Diagnostic> =
+                faults.map(|fault| read_elsewhere(fault, written, self.versions())).collect();
             if let Some(expr) = &line.expr {
                 let defined = |name: Name| ad.contains(name);
                 let role = role(line.name, slot);

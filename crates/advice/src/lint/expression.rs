@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::schema::AdSchema;
 use super::scope::Seen;
-use super::versions::{LintVersions, changed};
+use super::versions::{LintVersions, changed, read_elsewhere};
 use super::{alternatives, comparison, missing, rules, samples};
+use crate::versions::VersionText;
 use classmate::internal::analysis::clauses::{Certainty, Claim, claims, is_value};
 use classmate::internal::analysis::evaluate::unknown;
 use classmate::internal::analysis::values::Truths;
@@ -81,7 +82,11 @@ pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
     let options = context.options();
     match parse_expr(context.text, &options) {
         Ok(expr) => parsed(context, &expr),
-        Err(error) => vec![unparsed(context.text, &error, &options)],
+        Err(error) => {
+            let finding = unparsed(context.text, &error, &options);
+            let text = VersionText { text: context.text, quoting: context.quoting, prefix: false };
+            vec![read_elsewhere(finding, text, context.versions)]
+        }
     }
 }
 
@@ -90,14 +95,11 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     let mut found = check(expr, context.text);
     rules::find(context, expr, &mut found);
     comparison::find(context, expr, &mut found);
-    // What is odd in all versions is said already.
-    if !found.iter().any(|found| matches!(found.code, "version-dependent" | "precedence" | "odd-number")) {
-        found.extend(changed(context, expr));
-    }
     let certain: Vec<Diagnostic> =
         certain_of(context, expr).iter().filter_map(|claim| claimed(context.text, expr, claim)).collect();
     // What says why is said; what only says that is not, then.
-    let reported: Vec<Span> = found.iter().map(|found| found.span).collect();
+    let changed = changed(context, expr);
+    let reported: Vec<Span> = found.iter().chain(&changed).map(|found| found.span).collect();
     let explained = |found: &Diagnostic| {
         let of_whole = expr.tree().span(expr.root()) == Some(found.span);
         let holds = |other: &Span| found.span.start <= other.start && other.end <= found.span.end;
@@ -131,6 +133,8 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     found.dedup_by(|next, first| {
         next == first || next.code == "unquoted-word" && (next.code, next.span) == (first.code, first.span)
     });
+    // What is odd comes before its meanings in other versions.
+    found.extend(changed);
     found
 }
 

@@ -109,12 +109,15 @@ pub(super) fn version_dependent(context: &LintContext<'_>, tree: &Tree, id: Node
     }
 }
 
+/// The beginning of a literal that was a relative time.
+const DURATION: &[u8] = b"reltime(";
 /// Nodes of an expression from which on a limit of its depth may matter.
 const DEEP: usize = 390;
 
 /// An expression that means different things in the versions that must read it alike.
 pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
-    const FUNCTIONS: [&[u8]; 11] = [
+    const FUNCTIONS: [&[u8]; 12] = [
+        b"eval",
         b"int",
         b"real",
         b"floor",
@@ -145,28 +148,56 @@ pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnost
         ),
         _ => false,
     };
+    // The literal is a plain number since 23.7.
+    let has_duration = context.text.windows(DURATION.len()).any(|word| word.eq_ignore_ascii_case(DURATION));
     let is_circular = context.own.is_some_and(|(name, ad)| reaches(ad, expr, name));
-    if !(is_circular || expr.nodes().len() >= DEEP || expr.nodes().iter().any(may_differ)) {
+    if !(is_circular || has_duration || expr.nodes().len() >= DEEP || expr.nodes().iter().any(may_differ)) {
         return None;
     }
-    let mut alike = versions.alike.clone();
-    alike.sort_by_key(|version| version.series());
-    let ends = [*alike.first()?, *alike.last()?];
     let text = VersionText { text: context.text, quoting: context.quoting, prefix: false };
-    let settings = EvalOptions::default();
-    let differs = |pair: [Semantics; 2]| {
-        let beside = |(_, ad)| compare(text, pair, &settings, VersionAds { my: [ad; 2], target: [None; 2] });
-        let found = compare_alone(text, pair, &settings).or_else(|| context.own.and_then(beside));
-        found.filter(|found| found.severity != DifferenceSeverity::Note)
-    };
-    // The ends may agree while a version between them does not.
-    let found = differs(ends).or_else(|| alike.windows(2).find_map(|next| differs([next[0], next[1]])))?;
+    let found = difference(text, versions, context.own.map(|(_, ad)| ad))?;
     // A text that is refused is reported as such.
     let is_refused = |one: &VersionReading| one.series == versions.read.to_string() && one.expression.is_none();
     if found.readings.iter().any(is_refused) {
         return None;
     }
     Some(different(&found, tree.span(expr.root())?))
+}
+
+/// The first difference between the versions that must read a text alike: in an example, or in its ad.
+fn difference(text: VersionText<'_>, versions: &LintVersions, own: Option<&ClassAd>) -> Option<VersionDifference> {
+    let mut alike = versions.alike.clone();
+    alike.sort_by_key(|version| version.series());
+    let ends = [*alike.first()?, *alike.last()?];
+    let settings = EvalOptions::default();
+    let differs = |pair: [Semantics; 2]| {
+        let beside = |ad| compare(text, pair, &settings, VersionAds { my: [ad; 2], target: [None; 2] });
+        let found = compare_alone(text, pair, &settings).or_else(|| own.and_then(beside));
+        found.filter(|found| found.severity != DifferenceSeverity::Note)
+    };
+    // The ends may agree while a version between them does not.
+    differs(ends).or_else(|| alike.windows(2).find_map(|next| differs([next[0], next[1]])))
+}
+
+/// Bytes of a text that is not read beyond which it is not compared, and of an expression that a message repeats.
+const MAX_REFUSED: usize = 4096;
+const MAX_SHOWN: usize = 80;
+
+/// A finding about a text that is refused, or of which a part is ignored, with the versions that read it in another way.
+pub(super) fn read_elsewhere(finding: Diagnostic, text: VersionText<'_>, versions: &LintVersions) -> Diagnostic {
+    let found = (text.text.len() <= MAX_REFUSED).then(|| difference(text, versions, None)).flatten();
+    let Some(found) = found.filter(|found| found.severity == DifferenceSeverity::Error) else { return finding };
+    let shown = |one: &VersionReading| {
+        let expression = one.expression.as_ref().map(|expression| match expression.len() {
+            ..=MAX_SHOWN => format!("`{expression}`"),
+            _ => "accepted".to_owned(),
+        });
+        let ignored = one.problem.as_ref().filter(|_| one.expression.is_some());
+        let ignored = ignored.map_or_else(String::new, |problem| format!(", {problem}"));
+        format!("{}: {}{ignored}", one.series, expression.as_deref().unwrap_or("refused"))
+    };
+    let [first, second] = &found.readings;
+    finding.more_help(format!("{}; {} ({})", shown(first), shown(second), found.rules.join(", ")))
 }
 
 /// Tests whether an expression of an ad refers to an attribute, directly or through others of the ad.
@@ -187,7 +218,7 @@ fn reaches(ad: &ClassAd, expr: &Expr, name: Name) -> bool {
 
 /// The finding about a difference: both readings, and what to write.
 fn different(found: &VersionDifference, span: Span) -> Diagnostic {
-    let VersionDifference { rules, severity, readings, example, write, .. } = found;
+    let VersionDifference { rules, severity, readings, example, .. } = found;
     let [first, second] = readings;
     let rules = rules.join(", ");
     let message = format!("this expression means different things in {} and {} ({rules})", first.series, second.series);
@@ -201,7 +232,7 @@ fn different(found: &VersionDifference, span: Span) -> Diagnostic {
         (is_alike, &first.value, RULES.iter().find(|rule| found.rules.contains(&rule.name)))
     {
         let finding = finding.help(format!("{}: {}", first.series, rule.old));
-        return written_alike(finding.more_help(format!("{}: {}", second.series, rule.now)), write.as_deref());
+        return written_alike(finding.more_help(format!("{}: {}", second.series, rule.now)), found);
     }
     let shown = |one: &VersionReading| {
         let means = match (&one.expression, &one.problem) {
@@ -216,14 +247,16 @@ fn different(found: &VersionDifference, span: Span) -> Diagnostic {
         let parts = [Some(means).filter(|means| !means.is_empty()), value];
         format!("{}: {}", one.series, parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     };
-    written_alike(finding.help(shown(first)).more_help(shown(second)), write.as_deref())
+    written_alike(finding.help(shown(first)).more_help(shown(second)), found)
 }
 
 /// The finding with a form that means the same in all versions, if there is one.
-fn written_alike(finding: Diagnostic, write: Option<&str>) -> Diagnostic {
-    match write {
-        Some(write) => finding.more_help(format!("write `{write}` for the same meaning in all versions")),
-        None => finding,
+fn written_alike(finding: Diagnostic, found: &VersionDifference) -> Diagnostic {
+    match (&found.write, &found.write_keeps) {
+        (Some(write), Some(keeps)) => {
+            finding.more_help(format!("write `{write}` for the meaning of {keeps} in all versions"))
+        }
+        _ => finding,
     }
 }
 
@@ -389,7 +422,7 @@ mod tests {
         let message = "this expression means different things in 23.0 and 25.14 (elvis-precedence)".to_owned();
         let help = "23.0: `MappingMethod ?: (\"\" != \"Copy\")`, \"x\" with MappingMethod = \"x\"; \
             25.14: `(MappingMethod ?: \"\") != \"Copy\"`, true with MappingMethod = \"x\"; \
-            write `(MappingMethod ?: \"\") != \"Copy\"` for the same meaning in all versions"
+            write `(MappingMethod ?: \"\") != \"Copy\"` for the meaning of 25.14 in all versions"
             .to_owned();
         assert_eq!(reported(&context), [(message, help)]);
         // The versions of a pool that are beyond the change read it alike.
@@ -418,6 +451,69 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert!(found[0].0.ends_with("(cycle)") && found[0].1.contains("; 25.14: true"), "{found:?}");
         assert_eq!(of("Start", "Cpus > 1"), []);
+    }
+
+    /// The linter and `classmate versions` agree.
+    #[test]
+    fn every_difference_that_a_survey_shows_is_reported() {
+        let ends = [Semantics::of(Series::new(23, 0)), Semantics::default()];
+        for source in [
+            "9223372036854775808",
+            "x + 9223372036854775808",
+            "-9223372036854775809 < x",
+            "relTime(\"1:30\")",
+            "RELTIME(\"1:30\") + 5",
+            "string(relTime(\"1:30\"))",
+            "x ?: 1 + 2",
+            "!x ?: true",
+            "5 ? : 3 + 1",
+            "2 * pow(-2, 3) ?: 1 + 3",
+            "formatTime(x + 4294967296)",
+            "splitTime(2147483648).Year",
+            "quantize(\"10K\", 3)",
+            "eval(\"10K\")",
+            "versiongt(\"1\", \"2\")",
+            "stringList_regexpMember(\"[\", \"\")",
+            "Memory > 2048",
+            "x ?: -1",
+            "bool(\"10K\")",
+            "(x ?: 1) + 2",
+            "relTime(90)",
+        ] {
+            let text = VersionText { text: source.as_bytes(), quoting: Quoting::New, prefix: false };
+            let shown = crate::versions::survey::survey(text, ends, &EvalOptions::default(), None);
+            let context = LintContext::of(source.as_bytes(), Quoting::New, Role::default());
+            let is_said =
+                |(message, _): &(String, String)| message.starts_with("this expression means different things");
+            assert_eq!(reported(&context).iter().any(is_said), !shown.rules.is_empty(), "{source}");
+        }
+    }
+
+    /// Both the mistake and its meanings are reported.
+    #[test]
+    fn a_difference_is_reported_beside_what_is_odd_in_all_versions() {
+        for (text, code) in [("x ?: 1 + 2", "precedence"), ("9223372036854775808 > x", "odd-number")] {
+            let context = LintContext::of(text.as_bytes(), Quoting::New, Role::default());
+            let codes: Vec<_> = lint(&context).iter().map(|found| found.code).collect();
+            assert!(codes.contains(&code) && codes.contains(&"version-dependent"), "{text}: {codes:?}");
+        }
+    }
+
+    /// The readings follow from `docs/reference/versions.md` 2.1, 2.6 and 2.8.
+    #[test]
+    fn what_is_refused_is_said_with_the_versions_that_read_it() {
+        for (text, quoting, help) in [
+            ("Memory > 2G", Quoting::Old, "23.0: `Memory > 2G`; 25.14: refused (size-suffix)"),
+            ("x ? + : 1", Quoting::New, "23.0: `x ?: 1`; 25.14: refused (empty-middle)"),
+            ("absTime(\"bad\")", Quoting::New, "23.0: `error`; 25.14: refused (time-literal-bad)"),
+        ] {
+            let found = lint(&LintContext::of(text.as_bytes(), quoting, Role::default()));
+            let shown = found.first().and_then(|found| found.help.clone()).map(String::from).unwrap_or_default();
+            assert!(shown.ends_with(help), "{text}: {shown}");
+        }
+        let found = lint(&LintContext::of(b"x +", Quoting::New, Role::default()));
+        let shown = found[0].help.clone().map(String::from).unwrap_or_default();
+        assert!(!shown.contains("23.0"), "{shown}");
     }
 
     #[test]

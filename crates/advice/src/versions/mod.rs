@@ -68,6 +68,8 @@ pub struct VersionDifference {
     pub readings: [VersionReading; 2],
     /// A text that has the meaning of the second version in all versions; that of the first if the second refuses it.
     pub write: Option<String>,
+    /// The series whose meaning that text has.
+    pub write_keeps: Option<String>,
 }
 
 /// The text of an expression and the way in which it is read.
@@ -237,13 +239,15 @@ impl TextComparison<'_> {
         if rules.is_empty() {
             return None; // only what it refers to differs
         }
+        let (write, write_keeps) = self.rewritten(&parsed, versions).unzip();
         Some(VersionDifference {
             rules,
             severity,
             text: String::from_utf8_lossy(self.text.text).trim().to_owned(),
             example: Vec::new(),
             readings: [self.reading(versions[0], 0), self.reading(versions[1], 1)],
-            write: self.rewritten(&parsed, versions),
+            write,
+            write_keeps,
         })
     }
 
@@ -293,8 +297,8 @@ impl TextComparison<'_> {
         })
     }
 
-    /// A text that means in all versions what the second one reads, or the first if the second refuses it.
-    fn rewritten(&self, parsed: &[Parsed; 2], versions: [Semantics; 2]) -> Option<String> {
+    /// A text that means in all versions what the second one reads, or the first if the second refuses it; and that version.
+    fn rewritten(&self, parsed: &[Parsed; 2], versions: [Semantics; 2]) -> Option<(String, String)> {
         let text = self.text.text.trim_ascii_end();
         let is_whole = |at: usize| parsed[at].as_ref().is_ok_and(|(_, end)| *end == text.len());
         let meant = usize::from(is_whole(1));
@@ -305,7 +309,7 @@ impl TextComparison<'_> {
         // A size suffix makes a real.
         let forms = ["1024", "1024.0"].map(|factor| writing::portable(&expr, factor));
         let written = forms.into_iter().find(|write| self.always_means(write, &meaning, meant))?;
-        (written.as_bytes() != text.trim_ascii()).then_some(written)
+        (written.as_bytes() != text.trim_ascii()).then(|| (written, versions[meant].to_string()))
     }
 
     /// Tests whether a text has the same tree and a certain value in all series.
@@ -355,6 +359,7 @@ mod tests {
         assert_eq!(found.readings[0].value.as_deref(), Some(r#""x""#));
         assert_eq!(found.readings[1].value.as_deref(), Some("true"));
         assert_eq!(found.write.as_deref(), Some(r#"(MappingMethod ?: "") != "Copy""#));
+        assert_eq!(found.write_keeps.as_deref(), Some("25.14"));
     }
 
     #[test]
@@ -381,6 +386,19 @@ mod tests {
             let found = found(text, from, to).unwrap_or_else(|| panic!("{text}"));
             assert_eq!((found.rules.as_slice(), found.write.as_deref()), (&[rule][..], write), "{text}: {found:?}");
         }
+    }
+
+    /// 25.14 refuses the second text; of the way back, the older version is meant.
+    #[test]
+    fn a_replacement_names_the_version_whose_meaning_it_keeps() {
+        for (text, from, to, keeps) in [
+            ("x ?: 1 + 2", "23.0", "25.14", "25.14"),
+            ("Memory > 2G", "23.0", "25.14", "23.0"),
+            ("x ?: 1 + 2", "25.14", "23.0", "23.0"),
+        ] {
+            assert_eq!(found(text, from, to).unwrap().write_keeps.as_deref(), Some(keeps), "{text}");
+        }
+        assert_eq!(found("int(\"10K\")", "23.0", "25.14").unwrap().write_keeps, None);
     }
 
     #[test]

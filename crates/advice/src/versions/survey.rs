@@ -55,6 +55,8 @@ pub struct VersionSurvey {
     pub rules: Vec<AppliedRule>,
     /// A text that means the same in all versions.
     pub write: Option<String>,
+    /// The series whose meaning that text has.
+    pub write_keeps: Option<String>,
     /// Crashes and hangs of versions.
     pub defects: Vec<DefectRange>,
 }
@@ -131,13 +133,16 @@ pub fn survey(
         old: change.old,
         now: change.now,
     });
+    let (write, write_keeps) =
+        whole.as_ref().map_or((None, None), |found| (found.write.clone(), found.write_keeps.clone()));
     VersionSurvey {
         text: String::from_utf8_lossy(text.text).trim().to_owned(),
         severity: whole.as_ref().map(|found| found.severity),
         example,
         ranges,
         rules: rules.collect(),
-        write: whole.and_then(|found| found.write),
+        write,
+        write_keeps,
         defects: met,
     }
 }

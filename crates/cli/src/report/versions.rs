@@ -41,8 +41,8 @@ pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, color: Color) 
         writeln!(out, "{} (changed in {}{ticket})", rule.name, rule.since)?;
         writeln!(out, "  before: {}\n  since:  {}", rule.old, rule.now)?;
     }
-    if let Some(write) = &found.write {
-        writeln!(out, "write `{write}` for the same meaning in all versions")?;
+    if let (Some(write), Some(keeps)) = (&found.write, &found.write_keeps) {
+        writeln!(out, "write `{write}` for the meaning of {keeps} in all versions")?;
     }
     write_defects(out, found)
 }
@@ -152,8 +152,8 @@ fn write_difference(out: &mut impl Write, one: &PlacedDifference) -> io::Result<
             None => writeln!(out)?,
         }
     }
-    if let Some(write) = &difference.write {
-        writeln!(out, "    {:width$}  {in_front} {write}", "write")?;
+    if let (Some(write), Some(keeps)) = (&difference.write, &difference.write_keeps) {
+        writeln!(out, "    {:width$}  {in_front} {write}  (meaning of {keeps})", "write")?;
     }
     writeln!(out)
 }
