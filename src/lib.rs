@@ -48,6 +48,7 @@ mod syntax;
 mod text;
 mod threads;
 mod value;
+mod version_rule;
 
 pub use ad::ClassAd;
 pub use diagnostic::Diagnostic;
