@@ -276,6 +276,13 @@ fn ads_of_unknown_versions_are_read_as_those_of_the_nearest() {
         .unwrap();
         said(folder.path(), &["negotiate", ".", "--semantics", "advertised"])
     });
+    std::fs::write(folder.path().join("old.ads"), "CondorVersion = \"$CondorVersion: 9.0.17 2022-01-01 $\"\nA = 10K\n")
+        .unwrap();
+    let compared = said(folder.path(), &["versions", "old.ads"]);
+    let note = "note: ads of HTCondor 9.0 are read as those of 10.0, the oldest version that is known\n";
+    assert!(compared.contains(note) && compared.contains("different things in 10.0 and 25.14"), "{compared}");
+    let compared = said(folder.path(), &["versions", "old.ads", "--from", "23.0"]);
+    assert!(!compared.contains("9.0"), "{compared}");
     assert!(old.contains("1  1.0  ada@x      suffix@m"), "{old}");
     let note = "warning: ads of HTCondor 9.0 are read as those of 10.0, the oldest version that is known\n";
     assert!(oldest.contains(note) && oldest.replace(note, "") == old, "{oldest}");

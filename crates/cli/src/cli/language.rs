@@ -71,7 +71,14 @@ pub fn newer(semantics: Semantics) -> Option<String> {
     is_newer.then(|| format!("HTCondor {} is newer than {LATEST}, whose semantics are used", semantics.alone()))
 }
 
-/// Prints that note.
+/// The note about ads of a version that is older than all that are known, or nothing.
+pub(super) fn older(series: Series) -> Option<String> {
+    let is_older = series < OLDEST;
+    is_older
+        .then(|| format!("ads of HTCondor {series} are read as those of {OLDEST}, the oldest version that is known"))
+}
+
+/// Prints the note about a newer version.
 pub(super) fn note_newer(semantics: Semantics) {
     if let Some(note) = newer(semantics) {
         super::complain(&format!("note: {note}"));
@@ -87,12 +94,7 @@ pub(super) fn note_advertised(snapshot: &Snapshot, notes: &mut Notes) {
     let versions: BTreeSet<Series> =
         attributes.filter_map(|(_, value)| Some(value.tree()?.semantics.series())).collect();
     for series in versions {
-        if series < OLDEST {
-            notes.warn(format!(
-                "ads of HTCondor {series} are read as those of {OLDEST}, the oldest version that is known"
-            ));
-        }
-        if let Some(note) = newer(Semantics::of(series)) {
+        if let Some(note) = older(series).or_else(|| newer(Semantics::of(series))) {
             notes.warn(note);
         }
     }

@@ -6,7 +6,7 @@ use crate::cli::input::{self, Notes};
 use crate::cli::lint::{FileKind, detect};
 use crate::cli::pool::PoolFiles;
 use crate::cli::settings::of_files;
-use crate::cli::{Failure, FormatArguments, Reply, Streams, World, language, print_result};
+use crate::cli::{Failure, FormatArguments, Reply, Streams, World, complain, language, print_result};
 use crate::report::versions as report;
 use classmate::internal::format::advertised;
 use classmate::internal::semantics::{LATEST, OLDEST};
@@ -87,12 +87,17 @@ fn show(arguments: &VersionsArguments, found: &Upgrade, streams: Streams) -> Res
 
 /// The versions to compare.
 fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> [Semantics; 2] {
-    [arguments.from.or(advertised).unwrap_or(Semantics::of(OLDEST)), arguments.to]
+    let oldest = advertised.filter(|_| arguments.from.is_none());
+    if let Some(note) = oldest.and_then(|version| language::older(version.series())) {
+        complain(&format!("note: {note}"));
+    }
+    let from = arguments.from.or(advertised.map(Semantics::measured));
+    [from.unwrap_or(Semantics::of(OLDEST)), arguments.to]
 }
 
 /// The oldest version that ads advertise.
 fn oldest_advertised(text: &[u8]) -> Option<Semantics> {
-    advertised(text).map(Semantics::measured).min_by_key(|version| version.series())
+    advertised(text).min_by_key(|version| version.series())
 }
 
 fn add_ads(
