@@ -11,6 +11,9 @@ pub(crate) struct Command {
 macro_rules! commands {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $phrase:literal;)*) => {
         $($(#[$doc])* pub(crate) const $name: Command = Command { number: $number, phrase: $phrase };)*
+
+        /// The numbers of all commands of the client.
+        pub(crate) const COMMANDS: &[i64] = &[$($number),*];
     };
 }
 

@@ -1,6 +1,7 @@
 //! A daemon on this host that gives all clients READ, for tests.
 
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 
 use crate::ad::AdStream;
 use crate::address::Address;
@@ -10,7 +11,7 @@ use crate::error::WireError;
 use crate::key::KeyPair;
 
 /// Starts a daemon without sessions, which answers each question about configuration with these strings. It ends with the process.
-pub(crate) fn daemon(answer: impl Fn(&str) -> Vec<String> + Send + 'static) -> Address {
+pub(crate) fn daemon(answer: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> Address {
     daemon_that(move |connection| {
         let question = String::from_utf8_lossy(connection.string(1000)?).into_owned();
         connection.end()?;
@@ -23,21 +24,36 @@ pub(crate) fn daemon(answer: impl Fn(&str) -> Vec<String> + Send + 'static) -> A
 
 /// Starts a daemon without sessions that goes on like this after the handshake.
 pub(crate) fn daemon_that(
-    goes_on: impl Fn(&mut Connection<TcpStream>) -> Result<(), WireError> + Send + 'static,
+    goes_on: impl Fn(&mut Connection<TcpStream>) -> Result<(), WireError> + Send + Sync + 'static,
 ) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string().parse().unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            // A client may close the connection early.
-            let _ = converse(stream.unwrap()).and_then(|mut connection| goes_on(&mut connection));
-        }
-    });
+    serve(listener, "", move |connection, _| goes_on(connection));
     address
 }
 
-/// Holds the handshake.
-fn converse(stream: TcpStream) -> Result<Connection<TcpStream>, WireError> {
+/// Answers at an address, several clients at the same time: after the handshake, in which it says for which commands it takes a
+/// session again, it goes on with the number of the command like this. It ends with the process.
+pub(crate) fn serve(
+    listener: TcpListener,
+    valid: &'static str,
+    goes_on: impl Fn(&mut Connection<TcpStream>, i64) -> Result<(), WireError> + Send + Sync + 'static,
+) {
+    let goes_on = Arc::new(goes_on);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let goes_on = Arc::clone(&goes_on);
+            std::thread::spawn(move || {
+                // A client may close the connection early.
+                let _ = converse(stream.unwrap(), valid)
+                    .and_then(|(mut connection, command)| goes_on(&mut connection, command));
+            });
+        }
+    });
+}
+
+/// Holds the handshake; returns the number of the command.
+fn converse(stream: TcpStream, valid: &str) -> Result<(Connection<TcpStream>, i64), WireError> {
     let quoted = |text: &str| format!("\"{text}\"");
     let mut connection = Connection::new(stream, "client".into());
     connection.int()?;
@@ -49,7 +65,7 @@ fn converse(stream: TcpStream) -> Result<Connection<TcpStream>, WireError> {
     connection.put_ad(&policy.map(|(name, text)| (name, quoted(text)))).send()?;
     let key = pair.agree(request.eval_string("ECDHPublicKey").unwrap_or_default().as_bytes()).unwrap();
     connection.encrypt(&key, &mut entropy)?;
-    let after = [("ReturnCode", "AUTHORIZED"), ("User", "a@b"), ("Sid", "cm:1:2"), ("ValidCommands", "")];
+    let after = [("ReturnCode", "AUTHORIZED"), ("User", "a@b"), ("Sid", "cm:1:2"), ("ValidCommands", valid)];
     connection.put_ad(&after.map(|(name, text)| (name, quoted(text)))).send()?;
-    Ok(connection)
+    Ok((connection, request.eval_int("Command").unwrap_or_default()))
 }

@@ -1,6 +1,7 @@
 //! The security handshake as a client (`docs/reference/wire-cedar.md` 6): both sides agree on a policy, the client proves who it is if it has to,
 //! and everything after that is encrypted.
 
+use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use classmate::ClassAd;
 
 use crate::ad::AdStream;
 use crate::address::Address;
-use crate::command::{Command, DC_AUTHENTICATE, SHARED_PORT_CONNECT};
+use crate::command::{COMMANDS, Command, DC_AUTHENTICATE, SHARED_PORT_CONNECT};
 use crate::connection::Connection;
 use crate::credentials::{ALL_METHODS, Credentials, Method, configured_name};
 use crate::entropy::Entropy;
@@ -28,6 +29,9 @@ const SESSION_SECONDS: u64 = 3600;
 
 /// Longest text of an attribute that becomes part of a message.
 const MAX_SHOWN: usize = 200;
+
+/// Longest ID of a session, which is kept with it: HTCondor's own have a host name and three numbers.
+const MAX_ID: usize = 1000;
 
 /// Facts about the client that daemons get.
 #[derive(Clone, Debug)]
@@ -176,14 +180,19 @@ impl Handshake<'_> {
             }
             other => return Err(connection.invalid(format!("unknown result `{}` of the handshake", shown(other)))),
         }
-        let commands = text(&after, "ValidCommands");
+        let id = text(&after, "Sid");
+        if id.len() > MAX_ID {
+            return Err(connection.fails(Failure::Limit(format!("a session ID of more than {MAX_ID} bytes"))));
+        }
+        let valid = text(&after, "ValidCommands");
+        let valid: HashSet<i64> = valid.split(',').filter_map(|number| number.trim().parse().ok()).collect();
         let seconds = text(&reply, "SessionDuration").parse().unwrap_or(60).min(SESSION_SECONDS);
         let lease = reply.constant("SessionLease").and_then(|value| value.as_number()).unwrap_or(60.0);
         Ok(Session {
-            id: text(&after, "Sid"),
+            id,
             key,
             user,
-            commands: commands.split(',').filter_map(|number| number.trim().parse().ok()).collect(),
+            commands: COMMANDS.iter().copied().filter(|number| valid.contains(number)).collect(),
             expires: Instant::now() + Duration::from_secs(seconds),
             lease: Duration::from_secs(lease.clamp(1.0, SESSION_SECONDS as f64) as u64),
             version: shown(&text(&reply, "RemoteVersion")),

@@ -1,13 +1,20 @@
 //! The memory that servers can make the client use. Each question is asked in a process of its own, whose peak is measured.
 
 use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::ops::ControlFlow;
 use std::process::Command;
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use crate::ad::AdStream;
 use crate::address::Address;
 use crate::client::Client;
-use crate::daemon::daemon_that;
+use crate::command::{QUERY_JOB_ADS, QUERY_SCHEDD_ADS};
+use crate::connection::Connection;
+use crate::daemon::{daemon_that, serve};
 use crate::error::{Failure, WireError};
+use crate::pool::LivePool;
 use crate::query::{AdType, Query};
 use crate::transport::Timeouts;
 
@@ -79,7 +86,20 @@ fn memory(name: &str) -> Option<u64> {
     state.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().strip_suffix(" kB")?.parse().ok())
 }
 
+/// Reads the jobs of a pool; all failures are the outcome.
+fn ask_pool(client: &Client, collector: &Address) -> Result<(), WireError> {
+    let mut pool = LivePool::locate(client, std::slice::from_ref(collector), &|_, _| ())?;
+    pool.each_job(&Query::all(), &mut |_| ControlFlow::Continue(()));
+    let failures = pool.failures().iter().filter(|failure| failure.source.starts_with("access point"));
+    let failures: Vec<String> = failures.map(ToString::to_string).collect();
+    Err(WireError::new("", Failure::Protocol(failures.join("; "))))
+}
+
 fn ask(peer: &Address, question: &str) -> Result<(), WireError> {
+    if question == "pool" {
+        let timeouts = Timeouts { idle: Duration::from_secs(3), ..Timeouts::default() };
+        return ask_pool(&Client::default().with_timeouts(timeouts), peer);
+    }
     let total = Duration::from_secs(if question == "jobs" { 2 } else { 60 });
     let timeouts = Timeouts { total, ..Timeouts::default() };
     let client = Client::default().with_timeouts(timeouts);
@@ -103,6 +123,20 @@ fn asks_and_measures() {
     writeln!(std::io::stdout(), "\noutcome {used} {}", outcome.unwrap_or_default()).unwrap();
 }
 
+/// The memory that a process takes to ask this, and the outcome.
+fn measured(peer: &Address, question: &str) -> (u64, String) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture", "limits::asks_and_measures"])
+        .env(PEER, peer.to_string())
+        .env(QUESTION, question)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let outcome = text.lines().find_map(|line| line.strip_prefix("outcome ")).unwrap_or_else(|| panic!("{text}"));
+    let (used, outcome) = outcome.split_once(' ').unwrap();
+    (used.parse().unwrap(), outcome.to_owned())
+}
+
 #[test]
 fn no_answer_takes_much_memory() {
     if memory("VmHWM").is_none() {
@@ -113,7 +147,7 @@ fn no_answer_takes_much_memory() {
             if question == "settings" {
                 connection.string(1000)?;
             } else {
-                crate::ad::AdStream::of_handshake().read(connection, true)?;
+                AdStream::of_handshake().read(connection, true)?;
             }
             connection.end()?;
             let answer = answer();
@@ -125,16 +159,44 @@ fn no_answer_takes_much_memory() {
                 }
             }
         });
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "--nocapture", "limits::asks_and_measures"])
-            .env(PEER, peer.to_string())
-            .env(QUESTION, question)
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let outcome = text.lines().find_map(|line| line.strip_prefix("outcome ")).unwrap_or_else(|| panic!("{text}"));
-        let (used, outcome) = outcome.split_once(' ').unwrap();
+        let (used, outcome) = measured(&peer, question);
         assert!(outcome.contains(expected), "answer {at}: {outcome}");
-        assert!(used.parse::<u64>().unwrap() <= MOST, "answer {at}: {used} KiB");
+        assert!(used <= MOST, "answer {at}: {used} KiB");
     }
+}
+
+/// Starts a pool with so many access points, each of which answers like this and has commands for its sessions.
+fn pool(
+    points: usize,
+    valid: &'static str,
+    answer: fn(&mut Connection<TcpStream>) -> Result<(), WireError>,
+) -> Address {
+    let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    serve(listener, valid, move |connection, command| {
+        AdStream::of_handshake().read(connection, true)?;
+        connection.end()?;
+        if command == QUERY_JOB_ADS.number {
+            return answer(connection);
+        }
+        let named = if command == QUERY_SCHEDD_ADS.number { points } else { 0 };
+        for number in 0..named {
+            let host = format!("127.0.{}.{}", number / 250, number % 250 + 1);
+            connection.put_bytes(&ad([format!("Name = \"ap{number}\""), format!("MyAddress = \"<{host}:{port}>\"")]));
+        }
+        connection.put_int(0).send()
+    });
+    format!("127.0.0.1:{port}").parse().unwrap()
+}
+
+#[test]
+fn sessions_with_many_daemons_take_little_memory() {
+    static VALID: LazyLock<String> = LazyLock::new(|| "516,1,".repeat(10_000));
+    if memory("VmHWM").is_none() {
+        return;
+    }
+    let (used, outcome) =
+        measured(&pool(1000, &VALID, |connection| connection.put_ad(&[("Owner", "0".to_owned())]).send()), "pool");
+    assert_eq!(outcome, "");
+    assert!(used <= MOST, "{used} KiB");
 }

@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 use crate::key::Key;
 
 /// Daemons whose sessions are kept; with more, all are forgotten.
-const MAX_PEERS: usize = 10_000;
+const MAX_PEERS: usize = 2000;
+
+/// Sessions with a daemon that are kept.
+const MAX_SESSIONS: usize = 4;
 
 /// A session with a daemon.
 pub(crate) struct Session {
@@ -16,7 +19,7 @@ pub(crate) struct Session {
     pub(crate) key: Key,
     /// The identity that the daemon gives the client.
     pub(crate) user: String,
-    /// The commands for which it can be resumed.
+    /// The commands of the client for which it can be resumed.
     pub(crate) commands: Vec<i64>,
     pub(crate) expires: Instant,
     /// It also ends when it is not used for this time.
@@ -58,8 +61,11 @@ impl SessionCache {
         Some(Arc::clone(session))
     }
 
-    /// Keeps a session.
+    /// Keeps a session, if it can be resumed.
     pub(crate) fn keep(&self, peer: &str, session: &Arc<Session>) {
+        if session.commands.is_empty() {
+            return;
+        }
         let mut peers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A daemon that is restarted has another address, and is not asked at the old one again.
         if peers.len().is_power_of_two() && !peers.contains_key(peer) {
@@ -70,7 +76,7 @@ impl SessionCache {
             peers.clear();
         }
         let sessions = peers.entry(peer.to_owned()).or_default();
-        sessions.truncate(7);
+        sessions.truncate(MAX_SESSIONS - 1);
         sessions.insert(0, (Arc::clone(session), Instant::now()));
     }
 
