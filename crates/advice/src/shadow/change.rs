@@ -297,7 +297,7 @@ impl ChangeReader<'_> {
 }
 
 /// True if a source that could not be read, with the reason, is this access point.
-fn is_of(source: &str, name: &str) -> bool {
+pub(super) fn is_of(source: &str, name: &str) -> bool {
     let quoted = source.strip_prefix("access point ").unwrap_or(source);
     quoted.strip_prefix('`').and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with("`:"))
 }

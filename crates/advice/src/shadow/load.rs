@@ -9,6 +9,8 @@ use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::job::{Activity, Job};
 use classmate_pool::internal::workload::job_ads::RUN_TIME;
 
+use super::change::{access_point, is_of};
+
 /// The attribute with the first start of a job that ended, epoch seconds.
 pub const FIRST_START: &str = "ClassmateFirstStart";
 
@@ -42,7 +44,9 @@ struct ObservedJob {
     cut_time: i64,
     /// The last reading that has it.
     reading: u64,
-    /// The time of the first reading since then of all access points that are known.
+    /// The time of that reading.
+    seen: i64,
+    /// The time of the first reading of its access point since then.
     missed: Option<i64>,
 }
 
@@ -80,6 +84,9 @@ impl ObservedJob {
 /// Seconds after which the jobs of an access point without any have ended.
 const PATIENCE: i64 = 600;
 
+/// Seconds after which the jobs of an access point that cannot be read have ended.
+const SILENCE: i64 = 86_400;
+
 /// The jobs in the queue, with what became of them so far.
 #[derive(Debug)]
 pub struct LoadRecorder {
@@ -95,9 +102,10 @@ impl LoadRecorder {
         LoadRecorder { began, jobs: HashMap::new(), readings: 0 }
     }
 
-    /// Takes a reading; returns the jobs that ended since the last one. If not all access points were read, jobs that are
-    /// missing have not ended; nor have all jobs of an access point before ten minutes: it may have been restarted.
-    pub fn observe(&mut self, ads: &[ClassAd], now: i64, is_whole: bool) -> Vec<ClassAd> {
+    /// Takes a reading, with the sources that could not be read; returns the jobs that ended since the last one. Jobs of an access
+    /// point that was not read have not ended before a day, when they count as ended at the reading that had them last; nor have
+    /// all jobs of an access point before ten minutes: it may have been restarted.
+    pub fn observe(&mut self, ads: &[ClassAd], now: i64, unread: &[String]) -> Vec<ClassAd> {
         let settings = EvalOptions::default();
         self.readings += 1;
         let mut ended = Vec::new();
@@ -125,9 +133,10 @@ impl LoadRecorder {
                 cut_runs: 0,
                 cut_time: 0,
                 reading,
+                seen: now,
                 missed: None,
             });
-            (known.reading, known.missed) = (reading, None);
+            (known.reading, known.seen, known.missed) = (reading, now, None);
             if job.activity == Activity::Idle {
                 known.cut(time("EnteredCurrentStatus"));
             } else {
@@ -139,22 +148,24 @@ impl LoadRecorder {
                 known.first_start.get_or_insert(start);
             }
         }
-        if is_whole {
-            let reading = self.readings;
-            let access_point = |id: &str| id.split('#').next().unwrap_or_default().to_owned();
-            let seen = self.jobs.iter().filter(|(_, job)| job.reading == reading);
-            let seen: HashSet<String> = seen.map(|(id, _)| access_point(id)).collect();
-            let gone = self.jobs.extract_if(|id, job| {
-                job.reading != reading && {
-                    let missed = *job.missed.get_or_insert(now);
-                    seen.contains(&access_point(id)) || now - missed >= PATIENCE
-                }
-            });
-            ended.extend(gone.filter_map(|(_, job)| {
-                let end = job.missed.unwrap_or(now);
-                job.ended(end)
-            }));
-        }
+        let reading = self.readings;
+        let seen = self.jobs.iter().filter(|(_, job)| job.reading == reading);
+        let seen: HashSet<String> = seen.map(|(id, _)| access_point(id).to_owned()).collect();
+        let gone = self.jobs.extract_if(|id, job| {
+            let place = access_point(id);
+            if job.reading == reading {
+                false
+            } else if !seen.contains(place) && unread.iter().any(|source| is_of(source, place)) {
+                now - job.seen >= SILENCE
+            } else {
+                let missed = *job.missed.get_or_insert(now);
+                seen.contains(place) || now - missed >= PATIENCE
+            }
+        });
+        ended.extend(gone.filter_map(|(_, job)| {
+            let end = job.missed.unwrap_or(job.seen);
+            job.ended(end)
+        }));
         ended
     }
 
@@ -186,18 +197,19 @@ mod tests {
     fn jobs_that_ran_have_the_times_that_readings_show() {
         let mut load = LoadRecorder::new(100);
         let waits = |number| job(number, 1, "QDate = 50; EnteredCurrentStatus = 50");
-        assert!(load.observe(&[waits(1), job(2, 2, "QDate = 60; JobCurrentStartDate = 70")], 100, true).is_empty());
+        assert!(load.observe(&[waits(1), job(2, 2, "QDate = 60; JobCurrentStartDate = 70")], 100, &[]).is_empty());
         // Job 1 starts at 110; job 2 is preempted at 112, and starts again at 120.
         let idle = job(2, 1, "QDate = 60; EnteredCurrentStatus = 112");
-        assert!(load.observe(&[job(1, 2, "QDate = 50; JobCurrentStartDate = 110"), idle], 115, true).is_empty());
+        assert!(load.observe(&[job(1, 2, "QDate = 50; JobCurrentStartDate = 110"), idle], 115, &[]).is_empty());
         let again = job(2, 2, "QDate = 60; JobCurrentStartDate = 120");
-        // A reading without an access point ends nothing.
-        assert!(load.observe(std::slice::from_ref(&again), 125, false).is_empty());
-        let ended = load.observe(&[again, waits(3)], 130, true);
+        // A reading without their access point ends nothing.
+        let unread = ["access point `s`: it does not answer".to_owned()];
+        assert!(load.observe(&[], 125, &unread).is_empty());
+        let ended = load.observe(&[again, waits(3)], 130, &[]);
         // Job 1 arrived when the record began, and ran from 110 to 130.
         assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 20, 110, 0, 0]]);
         let held = job(2, 5, "QDate = 60; EnteredCurrentStatus = 135");
-        let ended = load.observe(&[held, waits(3)], 140, true);
+        let ended = load.observe(&[held, waits(3)], 140, &[]);
         // Job 2 ran from 100, where the record began, to 112, and from 120 to 135.
         assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 15, 100, 1, 12]]);
         let (running, left) = load.running(150);
@@ -213,9 +225,9 @@ mod tests {
             job(2, 2, "QDate = 50; JobCurrentStartDate = 125"),
             job(3, 1, "QDate = 50; EnteredCurrentStatus = 50"),
         ];
-        assert!(load.observe(&jobs, 200, true).is_empty());
+        assert!(load.observe(&jobs, 200, &[]).is_empty());
         let starts = |number, start| job(number, 2, &format!("QDate = 120; JobCurrentStartDate = {start}"));
-        load.observe(&[starts(1, 205), starts(2, 125), starts(3, 206)], 210, true);
+        load.observe(&[starts(1, 205), starts(2, 125), starts(3, 206)], 210, &[]);
         let (mut running, left) = load.running(215);
         running.sort_by_key(|ad| ad.eval_int("ClusterId"));
         let found: Vec<_> = running.iter().map(facts).collect();
@@ -226,13 +238,44 @@ mod tests {
     fn jobs_of_an_access_point_that_restarts_have_not_ended() {
         let mut load = LoadRecorder::new(100);
         let runs = job(1, 2, "QDate = 50; JobCurrentStartDate = 100");
-        load.observe(std::slice::from_ref(&runs), 110, true);
-        assert!(load.observe(&[], 120, true).is_empty());
-        assert!(load.observe(std::slice::from_ref(&runs), 130, true).is_empty());
-        assert!(load.observe(&[], 140, true).is_empty());
+        load.observe(std::slice::from_ref(&runs), 110, &[]);
+        assert!(load.observe(&[], 120, &[]).is_empty());
+        assert!(load.observe(std::slice::from_ref(&runs), 130, &[]).is_empty());
+        assert!(load.observe(&[], 140, &[]).is_empty());
         // Ten minutes after the first reading without it, it ended then: it ran from 100 to 140.
-        let ended = load.observe(&[], 740, true);
+        let ended = load.observe(&[], 740, &[]);
         assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 40, 100, 0, 0]]);
+    }
+
+    #[test]
+    fn an_access_point_that_is_not_read_holds_back_its_own_jobs_alone() {
+        let mut load = LoadRecorder::new(100);
+        let runs = |number, place: &str| {
+            let mut ad = job(number, 2, "QDate = 50; JobCurrentStartDate = 100");
+            ad.insert("GlobalJobId", format!("{place}#{number}.0").as_str());
+            ad
+        };
+        let all = [runs(1, "s"), runs(2, "s"), runs(3, "dead@s"), runs(4, "s2"), runs(5, "s2")];
+        assert!(load.observe(&all, 110, &[]).is_empty());
+        let unread = [
+            "the configuration of the negotiator: it denies reading".to_owned(),
+            "access point `dead@s`: connection refused".to_owned(),
+            "`flocks`: the address is missing".to_owned(),
+        ];
+        // Job 1 ended.
+        let ended = load.observe(&[runs(2, "s"), runs(4, "s2"), runs(5, "s2")], 120, &unread);
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 20, 100, 0, 0]]);
+        assert_eq!(ended[0].eval_int("ClusterId"), Some(1));
+        // The others of `s` did ten minutes after the first reading without them.
+        assert!(load.observe(&[runs(4, "s2"), runs(5, "s2")], 130, &unread).is_empty());
+        let ended = load.observe(&[runs(4, "s2"), runs(5, "s2")], 730, &unread);
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 30, 100, 0, 0]]);
+        // A day after the reading that had it last, job 3 ended at that reading: it ran from 100 to 110.
+        let day = 24 * 60 * 60;
+        assert!(load.observe(&[runs(4, "s2"), runs(5, "s2")], 110 + day - 1, &unread).is_empty());
+        let ended = load.observe(&[runs(4, "s2"), runs(5, "s2")], 110 + day, &unread);
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 10, 100, 0, 0]]);
+        assert_eq!(load.running(110 + day).0.len(), 2);
     }
 
     #[test]
@@ -241,8 +284,8 @@ mod tests {
         let mut runs = job(1, 2, "QDate = 50; JobCurrentStartDate = 100");
         let shared = ClassAd::parse(b"[ Environment = \"SECRET=1\"; RequestMemory = 5 ]").unwrap();
         runs.chain(Some(std::sync::Arc::new(shared)));
-        load.observe(&[runs, job(2, 1, "QDate = 50; EnteredCurrentStatus = 50")], 110, true);
-        let ended = load.observe(&[job(2, 1, "QDate = 50; EnteredCurrentStatus = 50")], 120, true);
+        load.observe(&[runs, job(2, 1, "QDate = 50; EnteredCurrentStatus = 50")], 110, &[]);
+        let ended = load.observe(&[job(2, 1, "QDate = 50; EnteredCurrentStatus = 50")], 120, &[]);
         assert_eq!(ended[0].eval_int("RequestMemory"), Some(5));
         assert!(!ended[0].to_string().contains("SECRET"));
     }

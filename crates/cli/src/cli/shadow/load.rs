@@ -74,10 +74,10 @@ impl RecordedLoad {
         self.directory.join(if is_old { "jobs.1.ads" } else { "jobs.ads" })
     }
 
-    /// Takes the jobs of a reading, and appends those that ended to the file. Returns the reason if that is not possible, when it
-    /// is a new one; the jobs are written later then.
-    pub(super) fn observe(&mut self, jobs: &[ClassAd], now: i64, is_whole: bool) -> Option<String> {
-        self.unwritten.extend(self.recorder.observe(jobs, now, is_whole));
+    /// Takes the jobs of a reading, with the sources that could not be read, and appends those that ended to the file. Returns the
+    /// reason if that is not possible, when it is a new one; the jobs are written later then.
+    pub(super) fn observe(&mut self, jobs: &[ClassAd], now: i64, unread: &[String]) -> Option<String> {
+        self.unwritten.extend(self.recorder.observe(jobs, now, unread));
         if self.unwritten.is_empty() {
             return None;
         }
@@ -208,13 +208,13 @@ mod tests {
         let directory = folder.path().join("missing");
         let now = Now::Wall.seconds();
         let mut load = RecordedLoad::new(&directory, Config::default(), Snapshot::default(), now).unwrap();
-        assert_eq!(load.observe(&[job(1), job(2), job(3)], now, true), None);
-        let reason = load.observe(&[job(2), job(3)], now + 1, true).unwrap();
+        assert_eq!(load.observe(&[job(1), job(2), job(3)], now, &[]), None);
+        let reason = load.observe(&[job(2), job(3)], now + 1, &[]).unwrap();
         assert!(reason.ends_with("jobs.ads`: no such file or directory"), "{reason}");
         // Known already.
-        assert_eq!(load.observe(&[job(3)], now + 2, true), None);
+        assert_eq!(load.observe(&[job(3)], now + 2, &[]), None);
         fs::create_dir(&directory).unwrap();
-        assert_eq!(load.observe(&[job(3)], now + 3, true), None);
+        assert_eq!(load.observe(&[job(3)], now + 3, &[]), None);
         let written = fs::read_to_string(directory.join("jobs.ads")).unwrap();
         assert_eq!(written.matches("\nClusterId = ").count() + usize::from(written.starts_with("ClusterId")), 2);
         assert!(load.unwritten.is_empty());

@@ -193,19 +193,17 @@ impl<'r> Watcher<'r> {
         let read = self.reader.read(SlotAttributes::Cycle, false)?;
         let mut notes = Notes::default();
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
-        let mut unread = read.failures;
+        let unread: Vec<String> =
+            read.failures.iter().map(|one| one.trim_start_matches("cannot read ").to_owned()).collect();
         if let Some(load) = &mut self.load {
-            seen.events.extend(load.observe(&read.snapshot.jobs, began, unread.is_empty()));
+            seen.events.extend(load.observe(&read.snapshot.jobs, began, &unread));
         }
         let warnings = if read.has_config { notes.lines(Color::Off) } else { vec![NO_CONFIG.to_owned()] };
         let cycles = self.look()?;
         self.due = Instant::now() + self.every.max(started.elapsed() * PAUSE);
-        let all: Vec<String> = unread.iter().cloned().chain(warnings).collect();
+        let all: Vec<String> = read.failures.into_iter().chain(warnings).collect();
         seen.events.extend(all.iter().filter(|one| !self.unread.contains(one)).cloned());
         self.unread = all;
-        for one in &mut unread {
-            *one = one.trim_start_matches("cannot read ").to_owned();
-        }
         let snapshot = Snapshot { maps, first_cycle: cycles.is_empty(), ..read.snapshot };
         Ok((PoolReading { snapshot, began, negotiator, unread }, cycles))
     }
