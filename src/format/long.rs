@@ -206,6 +206,13 @@ impl LineReader {
         self
     }
 
+    /// Of expressions so many bytes of text are remembered, each with its tree.
+    #[must_use]
+    pub fn remembering(mut self, bytes: usize) -> Self {
+        self.expressions.remember(bytes);
+        self
+    }
+
     /// The report on the lines so far. Places count the lines that were given, from 1.
     pub fn report(&self) -> &Report {
         &self.report

@@ -122,7 +122,7 @@ impl SharedTexts {
     }
 }
 
-/// Bytes of expression texts that are remembered; then all are forgotten.
+/// Bytes of expression texts that are remembered, unless a reader wants fewer; then all are forgotten.
 const MAX_EXPRESSIONS: usize = 1 << 20;
 
 /// Texts longer than this are parsed each time.
@@ -148,6 +148,8 @@ pub(crate) struct Expressions {
     /// Those of other versions.
     others: Vec<(Semantics, ParsedTexts)>,
     bytes: usize,
+    /// The most of these bytes.
+    most: usize,
     /// Bytes of the expressions of this ad.
     of_ad: usize,
 }
@@ -180,7 +182,13 @@ impl Expressions {
         let (read, by_ad) = (options.semantics.alone(), options.semantics.is_advertised());
         let options = ParseOptions { semantics: read, ..options };
         let by_ad = by_ad.then_some(read);
-        Expressions { options, parse, by_ad, known: HashMap::new(), others: Vec::new(), bytes: 0, of_ad: 0 }
+        let known = HashMap::new();
+        Expressions { options, parse, by_ad, known, others: Vec::new(), bytes: 0, most: MAX_EXPRESSIONS, of_ad: 0 }
+    }
+
+    /// Remembers so many bytes of texts.
+    pub(crate) fn remember(&mut self, bytes: usize) {
+        self.most = bytes;
     }
 
     /// Tests whether each ad is read in its own version.
@@ -251,7 +259,7 @@ impl Expressions {
         let (expr, length) = (self.parse)(text, &self.options)?;
         let attribute = Attribute::from(&expr);
         if text.len() <= MAX_EXPRESSION_LENGTH {
-            if self.bytes + text.len() > MAX_EXPRESSIONS {
+            if self.bytes + text.len() > self.most {
                 self.known.clear();
                 self.others.clear();
                 self.bytes = 0;

@@ -3,18 +3,23 @@
 //! Private attributes are dropped: a client that only reads has no use for secrets of others.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use classmate::internal::format::long::{LineReader, is_constant, is_private_text};
 use classmate::internal::name::interned;
 use classmate::{ClassAd, ParseOptions};
 
-use crate::connection::{Connection, MAX_STRING};
+use crate::connection::{Connection, MAX_STRING, SMALL};
 use crate::error::{Failure, WireError};
 
 /// Announces that the next string is a secret expression.
 const SECRET: &[u8] = b"ZKM";
 
-/// Limits on an ad, and on all ads of an answer, that the client accepts.
+/// Bytes of names that were never seen before, which stay in memory, in all that a client receives.
+const MAX_NAMES: usize = 8 << 20;
+
+/// Limits on an ad that the client accepts.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// Attributes of an ad.
@@ -23,41 +28,54 @@ struct Bounds {
     bytes: usize,
     /// Bytes of an expression that is not a constant: a tree takes many times as much.
     expression: usize,
-    /// Bytes of an ad before all of its expressions that are not constants.
+    /// Bytes of all such expressions of an ad, after those in its first bytes.
     expressions: usize,
-    /// Bytes of names that were never seen before, which stay in memory.
-    names: usize,
+    /// These first bytes.
+    first: usize,
 }
 
 /// Of an ad of the handshake.
-const HANDSHAKE: Bounds = Bounds { attributes: 100, bytes: 64 << 10, expression: 0, expressions: 0, names: 1 << 20 };
+const HANDSHAKE: Bounds = Bounds { attributes: 100, bytes: 64 << 10, expression: 0, expressions: 0, first: 0 };
 
 /// Of an ad of an answer.
 const ANSWER: Bounds = Bounds {
     attributes: 65_534,
     bytes: MAX_STRING + (1 << 20),
     expression: 256 << 10,
-    expressions: 4 << 20,
-    names: 16 << 20,
+    expressions: 1 << 20,
+    first: SMALL,
 };
+
+/// Of an ad of a job: several access points are read at the same time, and the allocator keeps for each thread what its ads took.
+const JOB: Bounds = Bounds { bytes: 4 << 20, ..ANSWER };
 
 /// Reads the ads of one connection.
 pub(crate) struct AdStream {
     lines: LineReader,
     bounds: Bounds,
     /// Bytes of the names that were never seen before.
-    names: usize,
+    names: Arc<AtomicUsize>,
 }
 
 impl AdStream {
     /// Reads the ads of an answer.
     pub(crate) fn of_answer(lines: LineReader) -> Self {
-        AdStream { lines, bounds: ANSWER, names: 0 }
+        AdStream { lines, bounds: ANSWER, names: Arc::default() }
     }
 
     /// Reads the ads of a handshake: few attributes, each a constant.
     pub(crate) fn of_handshake() -> Self {
-        AdStream { lines: LineReader::new(&ParseOptions::default()), bounds: HANDSHAKE, names: 0 }
+        AdStream { lines: LineReader::new(&ParseOptions::default()), bounds: HANDSHAKE, names: Arc::default() }
+    }
+
+    /// Reads the ads of jobs.
+    pub(crate) fn of_jobs(lines: LineReader) -> Self {
+        AdStream { bounds: JOB, ..AdStream::of_answer(lines) }
+    }
+
+    /// Counts new names together with other streams.
+    pub(crate) fn counting(self, names: &Arc<AtomicUsize>) -> Self {
+        AdStream { names: Arc::clone(names), ..self }
     }
 
     pub(crate) fn lines(&self) -> &LineReader {
@@ -70,9 +88,9 @@ impl AdStream {
         connection: &mut Connection<T>,
         types: bool,
     ) -> Result<ClassAd, WireError> {
-        let Bounds { attributes, bytes, expression, expressions, names } = self.bounds;
+        let Bounds { attributes, bytes, expression, expressions, first } = self.bounds;
         let count = connection.length(attributes)?;
-        let mut left = bytes;
+        let (mut left, mut code) = (bytes, 0);
         self.lines.begin();
         for _ in 0..count {
             let mut line = connection.string(left.min(MAX_STRING))?;
@@ -85,25 +103,24 @@ impl AdStream {
             if secret || is_secret(line) {
                 continue;
             }
-            let is_late = bytes - left > expressions && line.len() <= expression;
-            let long = (line.len() > expression || is_late) && !is_constant(line);
-            if !long {
-                let before = interned();
-                self.lines.line(line);
-                self.names += interned() - before;
+            if bytes - left > first && !is_constant(line) {
+                code += line.len();
+                if expression == 0 {
+                    return Err(connection.invalid("an attribute of the security handshake is not a constant"));
+                }
+                if line.len() > expression || code > expressions {
+                    let what = if line.len() > expression {
+                        format!("an expression of more than {expression} bytes")
+                    } else {
+                        format!("an ad with more than {expressions} bytes of expressions")
+                    };
+                    return Err(connection.fails(Failure::Limit(what)));
+                }
             }
-            if long && expression == 0 {
-                return Err(connection.invalid("an attribute of the security handshake is not a constant"));
-            }
-            if long {
-                let what = if is_late {
-                    format!("an ad with more than {expressions} bytes of expressions")
-                } else {
-                    format!("an expression of more than {expression} bytes")
-                };
-                return Err(connection.fails(Failure::Limit(what)));
-            }
-            if self.names > names {
+            let before = interned();
+            self.lines.line(line);
+            let new = interned() - before;
+            if new > 0 && self.names.fetch_add(new, Ordering::Relaxed) + new > MAX_NAMES {
                 return Err(connection.fails(Failure::Limit("too many different attribute names".to_owned())));
             }
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use classmate::internal::format::long::LineReader;
 use classmate::internal::format::report::Report;
@@ -11,8 +12,9 @@ use classmate::{ClassAd, ParseOptions, Semantics, Value};
 
 use crate::ad::AdStream;
 use crate::address::Address;
+use crate::budget::Share;
 use crate::command::{Command, DC_CONFIG_VAL, QUERY_JOB_ADS};
-use crate::connection::Connection;
+use crate::connection::{Connection, Large};
 use crate::credentials::Credentials;
 use crate::entropy::Entropy;
 use crate::error::{Failure, WireError};
@@ -28,6 +30,9 @@ const MAX_SETTINGS: usize = 20_000;
 
 /// Most bytes of all strings of an answer about configuration, and of all values.
 pub(crate) const MAX_CONFIGURATION: usize = 16 << 20;
+
+/// Bytes of expressions that a conversation with an access point, one of several at the same time, remembers.
+const REMEMBERED: usize = 128 << 10;
 
 /// Names all variables that some file sets.
 const NAMES_IN_FILES: &str = "?names:.*|.summary";
@@ -52,6 +57,10 @@ pub struct Client {
     identification: Identification,
     sessions: SessionCache,
     semantics: Semantics,
+    /// The conversation that reads a large ad.
+    large: Large,
+    /// Bytes of names that were never seen before.
+    names: Arc<AtomicUsize>,
 }
 
 impl Client {
@@ -86,7 +95,7 @@ impl Client {
         let (mut connection, session) = self.open(daemon, kind.command())?;
         connection.put_ad(&query.for_collector(kind)).send()?;
         connection.waits_for("the ads of the answer");
-        Ok(Ads::new(connection, session, Source::Collector, self.semantics))
+        Ok(self.answer(connection, session, Source::Collector))
     }
 
     /// Asks an access point for the ads of its jobs. They come as they are received, in no order.
@@ -97,7 +106,15 @@ impl Client {
         let (mut connection, session) = self.open(access_point, QUERY_JOB_ADS)?;
         connection.put_ad(&query.for_jobs()).send()?;
         connection.waits_for("the job ads of the answer");
-        Ok(Ads::new(connection, session, Source::Queue, self.semantics))
+        Ok(self.answer(connection, session, Source::Queue))
+    }
+
+    /// The ads of an answer.
+    fn answer(&self, connection: Connection<Transport>, session: Arc<Session>, source: Source) -> Ads {
+        let options = ParseOptions { semantics: self.semantics, ..ParseOptions::default() };
+        let stream = source.stream(LineReader::new(&options), &self.names);
+        let names = Arc::clone(&self.names);
+        Ads { connection, session, stream, source, options, names, done: false }
     }
 
     /// Asks a daemon for the value of a configuration variable, with all macros expanded. `None`: it is not defined.
@@ -105,7 +122,7 @@ impl Client {
     /// # Errors
     /// The daemon cannot be reached, or does not permit it.
     pub fn setting(&self, daemon: &Address, name: &str) -> Result<Option<String>, WireError> {
-        let mut strings = self.config_val(daemon, name, 5)?;
+        let mut strings = self.config_val(daemon, name, 5, MAX_SETTING)?;
         Ok(if strings.is_empty() { None } else { strings.swap_remove(0) })
     }
 
@@ -114,17 +131,23 @@ impl Client {
     /// # Errors
     /// The daemon cannot be reached, or does not permit it.
     pub fn setting_names(&self, daemon: &Address) -> Result<Vec<String>, WireError> {
-        let names = self.config_val(daemon, NAMES_IN_FILES, MAX_SETTINGS)?;
+        let names = self.config_val(daemon, NAMES_IN_FILES, MAX_SETTINGS, MAX_CONFIGURATION)?;
         // Comments name the files.
         Ok(names.into_iter().flatten().filter(|name| !name.is_empty() && !name.starts_with('#')).collect())
     }
 
     /// The strings of an answer about configuration.
-    fn config_val(&self, daemon: &Address, name: &str, most: usize) -> Result<Vec<Option<String>>, WireError> {
+    fn config_val(
+        &self,
+        daemon: &Address,
+        name: &str,
+        most: usize,
+        bytes: usize,
+    ) -> Result<Vec<Option<String>>, WireError> {
         let (mut connection, _) = self.open(daemon, DC_CONFIG_VAL)?;
         connection.put_string(name).send()?;
         connection.waits_for("the value of a configuration variable");
-        strings(&mut connection, most)
+        strings(&mut connection, most, bytes)
     }
 
     /// The identity that a daemon gives the client, and the version of the daemon.
@@ -165,6 +188,7 @@ impl Client {
             credentials: &self.credentials,
             authenticate,
             entropy: Entropy::System,
+            names: Arc::clone(&self.names),
             create: file_system::create,
         }
     }
@@ -176,7 +200,7 @@ impl Client {
             let (mut connection, target) = self.connect(address, command)?;
             // A daemon that was restarted may also just close the connection.
             if let Ok(true) = self.handshake(false).resume(&mut connection, &target, &session) {
-                connection.transport().established();
+                self.established(&mut connection);
                 return Ok((connection, session));
             }
             self.sessions.forget(&peer, &session.id);
@@ -194,6 +218,12 @@ impl Client {
         Ok((connection, session))
     }
 
+    /// The handshake is over: from now on an answer is read.
+    fn established(&self, connection: &mut Connection<Transport>) {
+        connection.transport().established();
+        connection.shares(&self.large, self.timeouts.total);
+    }
+
     fn negotiate(
         &self,
         address: &Address,
@@ -204,7 +234,7 @@ impl Client {
         let mut handshake = self.handshake(authenticate);
         match handshake.negotiate(&mut connection, &target) {
             Ok(session) => {
-                connection.transport().established();
+                self.established(&mut connection);
                 Ok((connection, session))
             }
             Err(error) => match error.failure() {
@@ -224,13 +254,14 @@ impl Client {
 pub(crate) fn strings<T: Read + Write>(
     connection: &mut Connection<T>,
     most: usize,
+    most_bytes: usize,
 ) -> Result<Vec<Option<String>>, WireError> {
     let (mut strings, mut bytes) = (Vec::new(), 0);
     loop {
         let string = connection.optional_string(MAX_SETTING)?;
         bytes += string.as_ref().map_or(0, String::len);
-        if strings.len() > most || bytes > MAX_CONFIGURATION {
-            let what = format!("more than {most} strings, or {MAX_CONFIGURATION} bytes");
+        if strings.len() > most || bytes > most_bytes {
+            let what = format!("more than {most} strings, or {most_bytes} bytes");
             return Err(connection.fails(Failure::Limit(what)));
         }
         strings.push(string);
@@ -286,6 +317,24 @@ pub(crate) enum Source {
     Queue,
 }
 
+impl Source {
+    /// Reads its ads with these lines.
+    fn stream(self, lines: LineReader, names: &Arc<AtomicUsize>) -> AdStream {
+        match self {
+            Source::Collector => AdStream::of_answer(lines),
+            Source::Queue => AdStream::of_jobs(lines.remembering(REMEMBERED)),
+        }
+        .counting(names)
+    }
+}
+
+/// An ad, the bytes of its strings, and the share that a large one needs until it is taken.
+pub(crate) struct Received {
+    pub(crate) ad: ClassAd,
+    pub(crate) bytes: usize,
+    pub(crate) share: Option<Share>,
+}
+
 /// Ads as they are received from a daemon.
 pub struct Ads {
     connection: Connection<Transport>,
@@ -293,6 +342,7 @@ pub struct Ads {
     stream: AdStream,
     source: Source,
     options: ParseOptions,
+    names: Arc<AtomicUsize>,
     done: bool,
 }
 
@@ -303,22 +353,17 @@ impl fmt::Debug for Ads {
 }
 
 impl Ads {
-    fn new(connection: Connection<Transport>, session: Arc<Session>, source: Source, semantics: Semantics) -> Self {
-        let options = ParseOptions { semantics, ..ParseOptions::default() };
-        let stream = AdStream::of_answer(LineReader::new(&options));
-        Ads { connection, session, stream, source, options, done: false }
-    }
-
     /// Equal strings are kept once, for ads that are all kept. Of constants only those of a selection are kept, if there is
     /// one.
     #[doc(hidden)]
     #[must_use]
     pub fn kept(mut self, selection: Option<&Arc<Selection>>) -> Self {
         let lines = LineReader::new(&self.options).sharing();
-        self.stream = AdStream::of_answer(match selection {
+        let lines = match selection {
             Some(selection) => lines.selecting(Arc::clone(selection)),
             None => lines,
-        });
+        };
+        self.stream = self.source.stream(lines, &self.names);
         self
     }
 
@@ -331,17 +376,23 @@ impl Ads {
     pub fn identity(&self) -> &str {
         &self.session.user
     }
+
+    /// The next ad, and what it takes.
+    pub(crate) fn receive(&mut self) -> Option<Result<Received, WireError>> {
+        if self.done {
+            return None;
+        }
+        let next = next_ad(&mut self.connection, &mut self.stream, self.source).transpose();
+        let (bytes, share) = self.connection.release();
+        self.done = !matches!(next, Some(Ok(_)));
+        next.map(|next| next.map(|ad| Received { ad, bytes, share }))
+    }
 }
 
 impl Iterator for Ads {
     type Item = Result<ClassAd, WireError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let next = next_ad(&mut self.connection, &mut self.stream, self.source).transpose();
-        self.done = !matches!(next, Some(Ok(_)));
-        next
+        self.receive().map(|next| next.map(|next| next.ad))
     }
 }

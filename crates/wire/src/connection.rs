@@ -3,11 +3,14 @@
 //! In: bytes from the peer, which may be anything. Out: values, read from one buffer without copies. Nothing that the peer
 //! sends makes the buffer larger than one string and one packet.
 
+use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use crate::budget::{Budget, Share};
 use crate::cipher::{BASE, Cipher, Digests, HEADER, TAG};
 use crate::entropy::Entropy;
 use crate::error::{Failure, WireError};
@@ -24,6 +27,9 @@ pub(crate) const MAX_STRING: usize = 10_000_000;
 
 /// Most bytes that are received in clear text: no handshake needs as many.
 const MAX_CLEAR: usize = 1 << 20;
+
+/// Bytes of the strings of an ad, or of another message, that need no permission of the other conversations.
+pub(crate) const SMALL: usize = 64 << 10;
 
 /// The byte that stands for a missing string.
 const NULL: u8 = 0xAD;
@@ -47,6 +53,31 @@ impl Clear {
     }
 }
 
+/// The right to read a large ad, which one conversation of a client has at a time, and the buffer for it. What is given back to
+/// the allocator would stay with the thread that had it.
+#[derive(Clone, Default)]
+pub(crate) struct Large {
+    budget: Budget,
+    buffer: Arc<Mutex<Vec<u8>>>,
+}
+
+impl fmt::Debug for Large {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Large").field("budget", &self.budget).finish_non_exhaustive()
+    }
+}
+
+impl Large {
+    /// Exchanges a buffer, of which the part from `start` on is used, for the other one.
+    fn swap(&self, buffer: &mut Vec<u8>, start: &mut usize) {
+        let mut other = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        other.clear();
+        other.extend_from_slice(&buffer[*start..]);
+        std::mem::swap(&mut *other, buffer);
+        *start = 0;
+    }
+}
+
 /// A connection to a daemon over some transport.
 pub(crate) struct Connection<T> {
     transport: T,
@@ -63,6 +94,11 @@ pub(crate) struct Connection<T> {
     out: Vec<u8>,
     /// The answer that the client waits for, for messages.
     waiting: &'static str,
+    /// What the conversations of a client share: one of them at a time may have a large ad. The time is that of waiting for it.
+    large: Option<(Large, Duration)>,
+    share: Option<Share>,
+    /// Bytes of encrypted strings since the last ad.
+    strings: usize,
 }
 
 impl<T: Read + Write> Connection<T> {
@@ -79,6 +115,9 @@ impl<T: Read + Write> Connection<T> {
             whole: false,
             out: Vec::new(),
             waiting: "an answer",
+            large: None,
+            share: None,
+            strings: 0,
         }
     }
 
@@ -89,6 +128,38 @@ impl<T: Read + Write> Connection<T> {
     /// Sets the answer that the client waits for.
     pub(crate) fn waits_for(&mut self, what: &'static str) {
         self.waiting = what;
+    }
+
+    /// Reads large ads only while no other conversation with the same budget does, which is waited for.
+    pub(crate) fn shares(&mut self, large: &Large, time: Duration) {
+        self.large = Some((large.clone(), time));
+    }
+
+    /// The end of an ad: the size of its strings, and the share that it needed. The buffer has the usual size again.
+    pub(crate) fn release(&mut self) -> (usize, Option<Share>) {
+        let share = self.share.take();
+        if share.is_some()
+            && let Some((large, _)) = &self.large
+        {
+            large.swap(&mut self.buffer, &mut self.start);
+        }
+        (std::mem::take(&mut self.strings), share)
+    }
+
+    /// Counts a string that comes, before memory is taken for it.
+    fn count(&mut self, length: usize) -> Result<(), WireError> {
+        self.strings += length;
+        if self.strings > SMALL
+            && self.share.is_none()
+            && let Some((large, time)) = &self.large
+        {
+            let share = large.budget.take(1, *time);
+            let what =
+                || format!("other daemons send ads of more than {SMALL} bytes for longer than {} s", time.as_secs());
+            self.share = Some(share.ok_or_else(|| self.fails(Failure::Limit(what())))?);
+            large.swap(&mut self.buffer, &mut self.start);
+        }
+        Ok(())
     }
 
     /// Forgets what was sent so far: the shared port daemon has read it, not the peer.
@@ -155,11 +226,21 @@ impl<T: Read + Write> Connection<T> {
 
     /// Sends the message.
     pub(crate) fn send(&mut self) -> Result<(), WireError> {
+        self.send_packets(true)
+    }
+
+    /// Sends a part of the message, which goes on.
+    #[cfg(test)]
+    pub(crate) fn send_part(&mut self) -> Result<(), WireError> {
+        self.send_packets(false)
+    }
+
+    fn send_packets(&mut self, is_end: bool) -> Result<(), WireError> {
         let mut message = std::mem::take(&mut self.out);
         let count = message.len().div_ceil(PACKET);
         for (number, body) in message.chunks_mut(PACKET).enumerate() {
             let growth = self.cipher.as_ref().map_or(0, Cipher::growth);
-            let mut header = [u8::from(number + 1 == count), 0, 0, 0, 0];
+            let mut header = [u8::from(is_end && number + 1 == count), 0, 0, 0, 0];
             header[1..].copy_from_slice(&((body.len() + growth) as u32).to_be_bytes());
             let packet = match &mut self.cipher {
                 None => {
@@ -246,6 +327,10 @@ impl<T: Read + Write> Connection<T> {
         const STEP: usize = 64 << 10;
         while length > 0 {
             let (place, step) = (self.buffer.len(), length.min(STEP));
+            if place + step > self.buffer.capacity() {
+                // Twice as much, as usual, would be too much.
+                self.buffer.reserve_exact(step.max(place / 4));
+            }
             self.buffer.resize(place + step, 0);
             let Connection { transport, buffer, .. } = self;
             transport.read_exact(&mut buffer[place..]).map_err(|error| self.broken(error))?;
@@ -293,6 +378,7 @@ impl<T: Read + Write> Connection<T> {
             if length == 0 {
                 return Err(self.invalid("a string has no end"));
             }
+            self.count(length)?;
             self.need(length)?;
             length
         } else {

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use base64ct::{Base64, Encoding};
@@ -73,6 +75,8 @@ pub(crate) struct Handshake<'a> {
     /// The client authenticates even if the daemon does not require it.
     pub(crate) authenticate: bool,
     pub(crate) entropy: Entropy,
+    /// Bytes of names that were never seen before.
+    pub(crate) names: Arc<AtomicUsize>,
     /// Makes the directories of FS authentication.
     pub(crate) create: MakeDirectory,
 }
@@ -151,7 +155,7 @@ impl Handshake<'_> {
         connection.waits_for(
             "its security policy; it may not run behind this port, demand another policy, or not know the command",
         );
-        let mut ads = AdStream::of_handshake();
+        let mut ads = AdStream::of_handshake().counting(&self.names);
         let reply = ads.read(connection, true)?;
         connection.end()?;
         if text(&reply, "Encryption") == "NO" {
@@ -317,7 +321,7 @@ impl Handshake<'_> {
         ];
         connection.put_int(DC_AUTHENTICATE).put_ad(&policy).send()?;
         connection.waits_for("the resumption of a session");
-        let reply = AdStream::of_handshake().read(connection, true)?;
+        let reply = AdStream::of_handshake().counting(&self.names).read(connection, true)?;
         connection.end()?;
         if text(&reply, "ReturnCode") != "AUTHORIZED" {
             return Ok(false);
@@ -334,7 +338,7 @@ impl Handshake<'_> {
     ) -> Result<Vec<String>, WireError> {
         let pair = KeyPair::new(&mut self.entropy)?;
         connection.put_int(DC_AUTHENTICATE).put_ad(&self.policy(target, ALL_METHODS, &pair.public())).send()?;
-        let reply = AdStream::of_handshake().read(connection, true)?;
+        let reply = AdStream::of_handshake().counting(&self.names).read(connection, true)?;
         let list = text(&reply, "AuthMethodsList");
         Ok(list
             .split(',')

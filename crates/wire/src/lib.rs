@@ -24,10 +24,12 @@
 //! - Failures: [`WireError`] says with whom the conversation was and what went wrong, without secrets
 //!
 //! The client only reads. It asks for no private attributes, and drops those that come anyway. Whatever a peer sends, the client
-//! needs at most 64 MiB besides the ads that it hands on, and ends within its [`Timeouts`].
+//! is made to need at most 64 MiB besides the ads that it hands on, and to end within its [`Timeouts`]. Tests measure that for one
+//! conversation, for eight access points that are read at the same time, taken or not, and for sessions with 1000 of them.
 
 mod ad;
 mod address;
+mod budget;
 mod cipher;
 mod client;
 mod command;

@@ -1,10 +1,13 @@
-//! The memory that servers can make the client use. Each question is asked in a process of its own, whose peak is measured.
+//! The memory that servers can make the client use: one daemon, access points that are read at the same time, and many of them. Each
+//! question is asked in a process of its own, whose peak is measured.
 
 use std::io::Write as _;
+use std::iter::once;
 use std::net::{TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::process::Command;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::ad::AdStream;
@@ -66,7 +69,7 @@ const ANSWERS: [Answer; 14] = [
     ("ads", "a length of 9223372036854775807", || [int(1), int(i64::MAX)].concat()),
     ("ads", "a length of 200000000", || [int(1), int(1), int(200_000_000), vec![b'a'; LARGE]].concat()),
     ("ads", "a length of ", || ad((0..40).map(|at| format!("A{at} = \"{}\"", "a".repeat(4 << 20))))),
-    ("ads", "a message is too short", || many(|_| ad([format!("A = \"{}\"", "a".repeat(9 << 20))]))),
+    ("ads", "a message is too short", || many(|_| ad([format!("A = \"{}\"", "a".repeat(4_000_000))]))),
     ("ads", "a message is too short", || many(|_| ad((0..60_000).map(|at| format!("A{at} = {at}"))))),
     ("ads", "a message is too short", || many(|_| ad((0..60_000).map(|at| format!("A{at} = (((((("))))),
     ("ads", "an expression of more than", || ad([format!("A = {}1", "1+".repeat(4 << 20))])),
@@ -86,19 +89,24 @@ fn memory(name: &str) -> Option<u64> {
     state.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().strip_suffix(" kB")?.parse().ok())
 }
 
-/// Reads the jobs of a pool; all failures are the outcome.
-fn ask_pool(client: &Client, collector: &Address) -> Result<(), WireError> {
+/// Reads the jobs of a pool; all failures are the outcome. Who takes them may be blocked.
+fn ask_pool(client: &Client, collector: &Address, is_blocked: bool) -> Result<(), WireError> {
     let mut pool = LivePool::locate(client, std::slice::from_ref(collector), &|_, _| ())?;
-    pool.each_job(&Query::all(), &mut |_| ControlFlow::Continue(()));
+    pool.each_job(&Query::all(), &mut |_| {
+        if is_blocked {
+            std::thread::sleep(Duration::from_secs(5));
+        }
+        if is_blocked { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
     let failures = pool.failures().iter().filter(|failure| failure.source.starts_with("access point"));
     let failures: Vec<String> = failures.map(ToString::to_string).collect();
     Err(WireError::new("", Failure::Protocol(failures.join("; "))))
 }
 
 fn ask(peer: &Address, question: &str) -> Result<(), WireError> {
-    if question == "pool" {
-        let timeouts = Timeouts { idle: Duration::from_secs(3), ..Timeouts::default() };
-        return ask_pool(&Client::default().with_timeouts(timeouts), peer);
+    if question.starts_with("pool") {
+        let timeouts = Timeouts { idle: Duration::from_secs(2), ..Timeouts::default() };
+        return ask_pool(&Client::default().with_timeouts(timeouts), peer, question == "pool, blocked");
     }
     let total = Duration::from_secs(if question == "jobs" { 2 } else { 60 });
     let timeouts = Timeouts { total, ..Timeouts::default() };
@@ -199,4 +207,58 @@ fn sessions_with_many_daemons_take_little_memory() {
         measured(&pool(1000, &VALID, |connection| connection.put_ad(&[("Owner", "0".to_owned())]).send()), "pool");
     assert_eq!(outcome, "");
     assert!(used <= MOST, "{used} KiB");
+}
+
+/// Sends these lines of an ad that has more, which do not come.
+fn unfinished(connection: &mut Connection<TcpStream>, lines: impl Iterator<Item = String>) -> Result<(), WireError> {
+    let ad = ad(lines);
+    // Behind the marks of another ad and the number of its lines.
+    connection.put_int(65_000).put_bytes(&ad[16..ad.len() - 18]).send_part()?;
+    // The client ends it.
+    connection.int().map(drop)
+}
+
+/// Sends one ad again and again.
+fn endless(connection: &mut Connection<TcpStream>, lines: &[String]) -> Result<(), WireError> {
+    let ad = ad(lines).split_off(8);
+    loop {
+        connection.put_bytes(&ad).send()?;
+    }
+}
+
+fn expression(at: usize, length: usize) -> String {
+    format!("A{at} = {}1", "1+".repeat(length / 2))
+}
+
+/// A question to a pool of eight access points, a part of the outcome, and what each of them sends.
+type PoolAnswer = (&'static str, &'static str, fn(&mut Connection<TcpStream>) -> Result<(), WireError>);
+
+const POOL_ANSWERS: [PoolAnswer; 7] = [
+    ("pool", "an ad with more than", |connection| unfinished(connection, (0..15).map(|at| expression(at, 260_000)))),
+    ("pool", "nothing received", |connection| unfinished(connection, (0..4).map(|at| expression(at, 250_000)))),
+    ("pool", "nothing received", |connection| {
+        unfinished(connection, once(format!("A = \"{}\"", "a".repeat(4_000_000))))
+    }),
+    ("pool", "a length of ", |connection| unfinished(connection, once(format!("A = \"{}\"", "a".repeat(9_900_000))))),
+    ("pool", "too many different attribute names", |connection| {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        unfinished(connection, (0..50_000).map(|at| format!("hostile_name_{number}_{at}_of_an_access_point = 1")))
+    }),
+    ("pool, blocked", "", |connection| endless(connection, &[format!("A = \"{}\"", "a".repeat(4_000_000))])),
+    ("pool, blocked", "", |connection| {
+        endless(connection, &(0..4).map(|at| expression(at, 250_000)).collect::<Vec<_>>())
+    }),
+];
+
+#[test]
+fn no_pool_takes_much_memory() {
+    if memory("VmHWM").is_none() {
+        return;
+    }
+    for (at, (question, expected, answer)) in POOL_ANSWERS.into_iter().enumerate() {
+        let (used, outcome) = measured(&pool(8, "", answer), question);
+        assert!(outcome.contains(expected), "answer {at}: {outcome}");
+        assert!(used <= MOST, "answer {at}: {used} KiB");
+    }
 }

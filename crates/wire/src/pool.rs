@@ -15,7 +15,8 @@ use classmate::internal::format::selection::Selection;
 use classmate::{ClassAd, Name};
 
 use crate::address::Address;
-use crate::client::{Ads, Client, MAX_CONFIGURATION};
+use crate::budget::Budget;
+use crate::client::{Ads, Client, MAX_CONFIGURATION, Received};
 use crate::error::{Failure, WireError};
 use crate::query::{AdType, Query};
 
@@ -260,9 +261,11 @@ impl<'a> LivePool<'a> {
 
     /// Hands on the job ads of all access points as they are received, in no order, until there are enough.
     pub fn each_job(&mut self, query: &Query, take: &mut dyn FnMut(ClassAd) -> ControlFlow<()>) {
-        /// Ads that wait to be taken.
-        const WAITING: usize = 1000;
-        let (sender, receiver) = std::sync::mpsc::sync_channel(WAITING);
+        /// Bytes of the ads that wait to be taken, and what an empty one counts.
+        const WAITING: usize = 1 << 20;
+        const EMPTY: usize = 1 << 10;
+        // The channel holds what the budget permits.
+        let ((sender, receiver), waiting) = (std::sync::mpsc::channel(), Budget::of(WAITING));
         let (client, access_points) = (self.client, &self.access_points);
         let until = Deadline::of(client);
         let read = std::thread::scope(|scope| {
@@ -272,8 +275,10 @@ impl<'a> LivePool<'a> {
                 in_parallel(access_points, |access_point| {
                     until.check(&access_point.address)?;
                     let mut ads = client.jobs(&access_point.address, query)?;
-                    for ad in ads.by_ref() {
-                        if sender.send(ad?).is_err() {
+                    while let Some(next) = ads.receive() {
+                        let Received { ad, bytes, share } = next?;
+                        let waiting = waiting.take(EMPTY + bytes, Duration::MAX);
+                        if sender.send((ad, share, waiting)).is_err() {
                             break;
                         }
                     }
@@ -281,7 +286,8 @@ impl<'a> LivePool<'a> {
                 })
             });
             let receiver = receiver;
-            while let Ok(ad) = receiver.recv() {
+            // What an ad takes of the budgets is free again when it was taken.
+            while let Ok((ad, _share, _waiting)) = receiver.recv() {
                 if take(ad).is_break() {
                     break;
                 }

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 
 use classmate::internal::format::long::LineReader;
 
@@ -84,6 +85,7 @@ fn replay(name: &str, credentials: impl FnOnce(&Recording) -> Credentials) {
         credentials: &credentials,
         authenticate: credentials.is_required(),
         entropy: Entropy::Fixed(recording.random),
+        names: Arc::default(),
         create: |_| Ok(()),
     };
     let session = handshake.negotiate(&mut connection, &target).unwrap();

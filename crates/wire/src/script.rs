@@ -1,13 +1,14 @@
 //! A peer that sends given bytes and keeps what it receives, and conversations with it: for tests and for fuzzing.
 
 use std::io::{self, Cursor, Read, Write};
+use std::sync::Arc;
 
 use classmate::ParseOptions;
 use classmate::internal::format::long::LineReader;
 
 use crate::ad::AdStream;
 use crate::address::Address;
-use crate::client::{Source, next_ad, strings};
+use crate::client::{MAX_CONFIGURATION, Source, next_ad, strings};
 use crate::command::QUERY_ANY_ADS;
 use crate::connection::Connection;
 use crate::credentials::Credentials;
@@ -83,6 +84,7 @@ pub(crate) fn handshake_with(bytes: &[u8], piece: usize, authenticate: bool) -> 
         credentials: &credentials,
         authenticate,
         entropy: Entropy::Fixed((1..=32).collect()),
+        names: Arc::default(),
         create: |_| Err(io::ErrorKind::PermissionDenied.into()),
     };
     let target = Target { address: &address, socket, command: QUERY_ANY_ADS };
@@ -108,7 +110,7 @@ pub fn answer(kind: AnswerKind, bytes: &[u8], piece: usize) -> Result<usize, Wir
     let source = match kind {
         AnswerKind::Ads => Source::Collector,
         AnswerKind::Jobs => Source::Queue,
-        AnswerKind::Strings => return strings(&mut connection, 1000).map(|strings| strings.len()),
+        AnswerKind::Strings => return strings(&mut connection, 1000, MAX_CONFIGURATION).map(|strings| strings.len()),
     };
     let mut count = 0;
     while next_ad(&mut connection, &mut stream, source)?.is_some() {
