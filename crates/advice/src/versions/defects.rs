@@ -8,9 +8,11 @@ use serde::Serialize;
 
 use classmate::internal::semantics::VersionRule;
 use classmate::internal::syntax::expr::{Node, NodeId, base_of};
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::view::{RefScope, Reference};
-use classmate::{ClassAd, EvalError, EvalOptions, Expr, Limits, Name, Scope, Semantics, Series, Value};
+use classmate::{ClassAd, EvalError, EvalOptions, Expr, Limits, Name, ParseOptions, Scope, Semantics, Series, Value};
 
 /// A defect of some versions.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -67,14 +69,17 @@ const DEFECTS: [VersionDefect; 8] = [
             let branches = || part.evaluated().into_iter().filter(|branch| *branch != condition);
             // Another condition fails once, without being evaluated again.
             part.truth(condition).is_some()
+                && part.repeated(part.expr, part.expr.root()).contains(&part.id)
                 && match part.value(part.id) {
                     Err(EvalError::Circular) => {
                         part.reached(branches()).iter().any(|(name, _)| Some(*name) == part.name)
                     }
                     Err(EvalError::Depth(_)) => {
-                        let is_choice = |node: &Node| matches!(node, Node::Conditional { .. });
-                        let reached = part.reached(branches());
-                        reached.iter().filter(|(_, expr)| expr.nodes().iter().any(is_choice)).count() >= MANY
+                        let is_choice = |expr: &Expr| {
+                            let mut parts = part.repeated(expr, expr.root()).into_iter();
+                            parts.any(|id| matches!(expr.tree().node(id), Node::Conditional { .. }))
+                        };
+                        part.reached(branches()).iter().filter(|(_, expr)| is_choice(expr)).count() >= MANY
                     }
                     _ => false,
                 }
@@ -182,9 +187,7 @@ impl PartInScope<'_> {
     }
 
     fn is_call_at(&self, id: NodeId, names: &[&str]) -> bool {
-        let tree = self.expr.tree();
-        let Node::Call(call) = *tree.node(tree.bare(id)) else { return false };
-        names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(tree.calls[call as usize].name.folded()))
+        is_call(self.expr, id, names)
     }
 
     fn calls(&self, names: &[&str]) -> bool {
@@ -232,17 +235,55 @@ impl PartInScope<'_> {
         if is_decided { vec![left] } else { tree.parts(self.id).to_vec() }
     }
 
+    /// The parts that a conditional around them evaluates again when the limit of the depth is reached: since 10.3, a failure in
+    /// `strcat` or `join` leaves nothing of the limit.
+    fn repeated(&self, expr: &Expr, id: NodeId) -> Vec<NodeId> {
+        let mut parts = vec![id];
+        let mut next = 0;
+        while let Some(id) = parts.get(next).copied() {
+            if self.semantics.is_old(VersionRule::DepthReference) || !is_call(expr, id, &["strcat", "join"]) {
+                parts.extend(expr.tree().parts(id));
+            }
+            next += 1;
+        }
+        parts
+    }
+
+    /// The names in the repeated parts, and in the constant texts that these evaluate.
+    fn names(&self, expr: &Expr, id: NodeId) -> Vec<Name> {
+        let mut names = Vec::new();
+        let mut waiting = vec![(expr.clone(), id)];
+        while let Some((expr, id)) = waiting.pop() {
+            for id in self.repeated(&expr, id) {
+                if let Node::Attr(name) | Node::Absolute(name) | Node::Select(name) = *expr.tree().node(id) {
+                    names.push(name);
+                }
+                waiting.extend(self.constant_text(&expr, id).map(|text| (text.clone(), text.root())));
+            }
+        }
+        names
+    }
+
+    /// The expression in the constant text that a call of `eval` evaluates.
+    fn constant_text(&self, expr: &Expr, id: NodeId) -> Option<Expr> {
+        let tree = expr.tree();
+        let Node::Call(call) = *tree.node(id) else { return None };
+        let [text] = *tree.run(tree.calls[call as usize].arguments) else { return None };
+        let Node::Literal(Literal::Str(text)) = tree.node(tree.bare(text)) else { return None };
+        let options = ParseOptions { semantics: self.semantics, ..ParseOptions::default() };
+        is_call(expr, id, &["eval"]).then(|| parse_expr(text.as_bytes(), &options).ok())?
+    }
+
     /// The attributes with expressions that some parts lead to, by name.
     fn reached(&self, parts: impl Iterator<Item = NodeId>) -> Vec<(Name, Expr)> {
-        let tree = self.expr.tree();
-        let mut next: Vec<Name> = parts.flat_map(|id| tree.names(id)).collect();
+        let mut next: Vec<Name> = parts.flat_map(|id| self.names(self.expr, id)).collect();
         let mut found: Vec<(Name, Expr)> = Vec::new();
         while let Some(name) = next.pop() {
             let expr = self.ads.into_iter().flatten().find_map(|ad| ad.get(name));
             if let Some(expr) = expr.filter(|_| !found.iter().any(|(known, _)| *known == name))
                 && found.len() < MAX_ATTRIBUTES
             {
-                next.extend(expr.tree().names(expr.root()));
+                next.extend(self.names(&expr, expr.root()));
                 found.push((name, expr));
             }
         }
@@ -277,6 +318,12 @@ impl PartInScope<'_> {
     }
 }
 
+fn is_call(expr: &Expr, id: NodeId, names: &[&str]) -> bool {
+    let tree = expr.tree();
+    let Node::Call(call) = *tree.node(tree.bare(id)) else { return false };
+    names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(tree.calls[call as usize].name.folded()))
+}
+
 /// Conditionals inside one another after which 2 to the power of their number takes long.
 const MANY: usize = 30;
 /// Expressions of attributes that are looked at beside the one that was asked for.
@@ -302,6 +349,15 @@ pub fn defects_of(name: Name, my: &ClassAd, settings: &EvalOptions) -> Vec<Versi
 
 /// An expression that is looked at, its attribute, and the number of its ad.
 type HousedExpr = (usize, Option<Name>, Expr);
+
+/// The other expressions that one evaluates.
+struct Followed {
+    references: Vec<Reference>,
+    /// Attributes that are selected in ads.
+    selections: Vec<(Name, Vec<ClassAd>)>,
+    /// Constant texts.
+    texts: Vec<Expr>,
+}
 
 /// The search for the defects of one expression.
 struct DefectSearch<'a> {
@@ -337,7 +393,8 @@ impl<'a> DefectSearch<'a> {
         self.exprs.push((0, name, expr.clone()));
         let mut at = 0;
         while let Some((home, name, expr)) = self.exprs.get(at).cloned() {
-            let (references, selections) = self.expression(home, name, &expr, at == 0);
+            let Followed { references, selections, texts } = self.expression(home, name, &expr, at == 0);
+            self.exprs.extend(texts.into_iter().map(|text| (home, name, text)));
             for reference in references.into_iter().filter(|_| follow) {
                 self.refer(home, reference);
             }
@@ -351,14 +408,8 @@ impl<'a> DefectSearch<'a> {
         self.found
     }
 
-    /// Looks at one expression. Returns the references and the selections that it evaluates.
-    fn expression(
-        &mut self,
-        home: usize,
-        name: Option<Name>,
-        expr: &Expr,
-        is_asked: bool,
-    ) -> (Vec<Reference>, Vec<(Name, Vec<ClassAd>)>) {
+    /// Looks at one expression. Returns what it evaluates.
+    fn expression(&mut self, home: usize, name: Option<Name>, expr: &Expr, is_asked: bool) -> Followed {
         let (own, other) = (&*self.homes[home].0, self.homes[home].1.map(|other| &*self.homes[other].0));
         let in_ads = |settings| {
             let scope = Scope::new(own, settings);
@@ -385,10 +436,17 @@ impl<'a> DefectSearch<'a> {
             }
         }
         if is_long {
-            return (expr.tree().references(expr.root()).collect(), Vec::new());
+            let references = expr.tree().references(expr.root()).collect();
+            return Followed { references, selections: Vec::new(), texts: Vec::new() };
         }
-        let references = parts.iter().filter_map(|id| expr.tree().reference(*id)).collect();
-        (references, parts.iter().filter_map(|id| part(*id).selected()).collect())
+        let repeated = part(expr.root()).repeated(expr, expr.root());
+        Followed {
+            references: parts.iter().filter_map(|id| expr.tree().reference(*id)).collect(),
+            selections: parts.iter().filter_map(|id| part(*id).selected()).collect(),
+            texts: (parts.iter().filter(|id| repeated.contains(id)))
+                .filter_map(|id| part(*id).constant_text(expr, *id))
+                .collect(),
+        }
     }
 
     /// Notes the expression of an attribute that is referred to.
@@ -455,6 +513,49 @@ mod tests {
             ("endless-conditional", "y.a", "[ y = [a = true ? a : 1] ]", "25.12", "25.13", ["failed", "undefined"]),
             ("endless-conditional", "{[a = true ? a : 1]}.a", "[]", "25.12", "25.13", ["failed", "{ undefined }"]),
             ("endless-conditional", "[a = true ? [b = a].b : 1].a", "[]", "24.0", "25.13", ["failed", "undefined"]),
+            // Through `eval`: 10.0.9, 10.9.0, 24.0.20 and 25.12.2 hang in all of these.
+            ("endless-conditional", "a", "[ a = true ? eval(\"a\") : 1 ]", "10.0", "25.13", ["failed", "undefined"]),
+            (
+                "endless-conditional",
+                "a",
+                "[ a = true ? eval(\"b\") : 1; b = a + 1 ]",
+                "25.12",
+                "25.13",
+                ["failed", "undefined"],
+            ),
+            (
+                "endless-conditional",
+                "a",
+                "[ a = b; b = true ? eval(\"c\") : 1; c = a ]",
+                "24.0",
+                "25.13",
+                ["failed", "undefined"],
+            ),
+            ("endless-conditional", "a", "[ a = eval(\"true ? a : 1\") ]", "24.0", "25.13", ["failed", "undefined"]),
+            (
+                "endless-conditional",
+                "a",
+                "[ a = eval(\"x\"); x = true ? x : 1 ]",
+                "10.9",
+                "25.13",
+                ["failed", "undefined"],
+            ),
+            // Only beside `strcat`: they hang.
+            ("endless-conditional", "a", "[ a = true ? a + strcat(a) : 1 ]", "25.12", "25.13", ["failed", "undefined"]),
+            (
+                "endless-conditional",
+                "a",
+                "[ a = true ? strcat(b) : 1; b = true ? b : 1 ]",
+                "24.0",
+                "25.13",
+                ["failed", "undefined"],
+            ),
+            // Through `strcat` or `join`: 10.0.9 hangs, 10.9.0, 23.0.28, 24.0.20 and 25.12.2 fail at once.
+            ("endless-conditional", "a", "[ a = true ? strcat(a, \"x\") : 1 ]", "10.2", "10.3", ["failed"; 2]),
+            ("endless-conditional", "a", "[ a = true ? join(\",\", a, a) : 1 ]", "10.0", "25.12", ["failed"; 2]),
+            ("endless-conditional", "a", "[ a = true ? b : 1; b = strcat(\"x\", a) ]", "10.0", "24.0", ["failed"; 2]),
+            ("endless-conditional", "a", "[ a = true ? strcat(eval(\"a\")) : 1 ]", "10.0", "24.0", ["failed"; 2]),
+            ("endless-conditional", "a", "[ a = strcat(true ? a : 1) ]", "10.0", "25.12", ["failed"; 2]),
             ("endless-work", "b0", &doubling, "24.0", "25.13", ["failed", "failed"]),
             ("smallest-integer", "m / -1", "[ m = -9223372036854775808 ]", "10.0", "10.9", ["9223372036854775807"; 2]),
             ("smallest-integer", "m % -1", "[ m = -9223372036854775808 ]", "10.2", "23.0", ["0"; 2]),
