@@ -18,7 +18,7 @@ pub struct DefectEncounter {
     pub ad: String,
     /// The attribute.
     pub attribute: &'static str,
-    /// The version of the ad.
+    /// The version of the ad, or the oldest that is known if the ad is older.
     pub version: Semantics,
     /// The defect.
     pub defect: VersionDefect,
@@ -44,6 +44,7 @@ pub fn encounters(slots: &[ClassAd], jobs: &[ClassAd], settings: &EvalOptions) -
                 if version.is_present() {
                     continue;
                 }
+                let version = version.measured();
                 let settings = EvalOptions { semantics: version, ..settings.clone() };
                 let alone = others.is_empty().then_some(None);
                 let partners = others.iter().take(MAX_PARTNERS).map(|other| Some(*other)).chain(alone);
@@ -118,6 +119,9 @@ mod tests {
         assert_eq!(met("24.0", &slots), [is("a", "Requirements", "24.0"), is("2.3", "Rank", "24.0")]);
         assert_eq!(met("advertised", &slots), [is("a", "Requirements", "24.0")]);
         assert_eq!(met("advertised", &slots[2..]), []);
+        // Nothing is known of versions before 10.0.
+        let older = slot("d", "$CondorVersion: 9.0.17 2022-01-01 $");
+        assert_eq!(met("advertised", &[older]), [is("d", "Requirements", "10.0")]);
         assert_eq!(met("25.14", &slots), []);
     }
 }
