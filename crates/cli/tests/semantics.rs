@@ -308,6 +308,46 @@ fn newer_versions_are_read_as_the_newest_and_said_to_be() {
         assert!(said.contains("HTCondor 26.0 is newer than 25.14, whose semantics are used"), "{command:?}: {said}");
     }
     assert!(!said(folder.path(), &["versions", "1", "--to", "25.14"]).contains("newer"));
+    let once = said(folder.path(), &["versions", "1", "--from", "26.0", "--to", "26.0"]);
+    assert_eq!(once.matches("is newer").count(), 1, "{once}");
+}
+
+/// HTCondor 24.0.20 hangs in `Start` of the slot, if the job has `Big`.
+#[test]
+fn the_check_of_a_pool_names_what_only_a_pair_of_ads_meets() {
+    let folder = folder();
+    let slots = "Name = \"a\"\nStart = TARGET.Big ? Start : true\nRequirements = Start\n\nName = \"b\"\nLoop = true ? Loop : 1\nRequirements = Loop\n";
+    std::fs::write(folder.path().join("slots.ads"), slots).unwrap();
+    let check = |job: &str| {
+        std::fs::write(folder.path().join("jobs.ads"), format!("{JOBS}{job}\n")).unwrap();
+        said(folder.path(), &["versions", ".", "--from", "24.0"])
+    };
+    let small = check("Big = false");
+    assert_eq!(small.matches("HTCondor hangs").count(), 1, "{small}");
+    let big = check("Big = true");
+    assert!(big.contains("slots.ads: Requirements = Start\n    24.0: HTCondor hangs in a circular"), "{big}");
+    assert_eq!(big.matches("HTCondor hangs").count(), 2, "{big}");
+}
+
+/// A name of a file is no expression, and ads are only for expressions.
+#[test]
+fn what_versions_cannot_use_is_refused() {
+    let folder = folder();
+    for (file, reason) in [
+        ("/missing/file.ads", "cannot read `/missing/file.ads`"),
+        ("missing.conf", "cannot read `missing.conf`"),
+        ("pools/missing.ads", "cannot read `pools/missing.ads`"),
+        ("MY.ad", "means the same"),
+        ("a / b.c", "means the same"),
+    ] {
+        let said = said(folder.path(), &["versions", file]);
+        assert!(said.contains(reason), "{file}: {said}");
+    }
+    for subject in ["slots.ads", "."] {
+        let said = said(folder.path(), &["versions", subject, "--my", "jobs.ads"]);
+        assert!(said.contains("`--my` and `--target` are the ads of an expression"), "{subject}: {said}");
+    }
+    assert!(!said(folder.path(), &["versions", "--help"]).contains("--semantics"));
 }
 
 /// HTCondor 24.0.20 hangs in `Rank`.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::defects::{VersionDefect, defects};
+use classmate::internal::syntax::print::Style;
 use classmate::{ClassAd, EvalOptions, Expr, Semantics};
 
 /// A defect that an attribute meets in a match.
@@ -18,6 +19,10 @@ pub struct DefectEncounter {
     pub ad: String,
     /// The attribute.
     pub attribute: &'static str,
+    /// The text of its expression.
+    pub text: Vec<u8>,
+    /// True if the ad meets the defect without another ad too.
+    pub alone: bool,
     /// The version of the ad, or the oldest that is known if the ad is older.
     pub version: Semantics,
     /// The defect.
@@ -55,7 +60,10 @@ pub fn encounters(slots: &[ClassAd], jobs: &[ClassAd], settings: &EvalOptions) -
                             && known.defect == defect
                     };
                     if !found.iter().any(is_it) {
-                        found.push(DefectEncounter { of_job, ad: name(my, of_job), attribute, version, defect });
+                        let ad = name(my, of_job);
+                        let alone = defects(&expr, my, None, &settings).contains(&defect);
+                        let text = expr.to_text(Style::New);
+                        found.push(DefectEncounter { of_job, ad, attribute, text, alone, version, defect });
                     }
                 }
             }
@@ -72,7 +80,7 @@ fn kinds(ads: &[ClassAd]) -> Vec<&ClassAd> {
         let shared = |expr: &Expr| (Arc::as_ptr(expr.tree()), expr.root());
         let places: Vec<_> = conditions.iter().map(|expr| expr.as_ref().map(shared)).collect();
         trees.insert(places) && {
-            let text = |expr: &Expr| expr.to_text(classmate::internal::syntax::print::Style::New);
+            let text = |expr: &Expr| expr.to_text(Style::New);
             texts.insert(conditions.iter().map(|expr| expr.as_ref().map(text)).collect::<Vec<_>>())
         }
     };

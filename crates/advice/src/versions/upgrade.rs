@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::configuration::{VariableChange, of_config};
 use super::defects::{VersionDefect, defects_of};
+use super::encounter::encounters;
 use super::entries::entries;
 use super::{VersionAds, VersionDifference, VersionText, compare};
 use crate::whatif::{Difference, what_if};
@@ -139,6 +140,40 @@ impl Upgrade {
         let (found, defects) = of_config(config, versions, settings);
         self.expressions.extend(found);
         self.defects.extend(defects);
+    }
+}
+
+impl Upgrade {
+    /// Adds the defects that the conditions of slots and jobs, of the named files, meet only beside an ad of the other side.
+    pub fn add_encounters(&mut self, [slots, jobs]: [&str; 2], snapshots: [&Snapshot; 2]) {
+        let mut found: Vec<PlacedDefect> = Vec::new();
+        for snapshot in snapshots {
+            let met = encounters(&snapshot.slots, &snapshot.jobs, &snapshot.settings());
+            for one in met.into_iter().filter(|one| !one.alone) {
+                let ads = if one.of_job { &snapshot.jobs } else { &snapshot.slots };
+                let has_text =
+                    |ad: &&ClassAd| ad.get(one.attribute).is_some_and(|expr| expr.to_text(Style::New) == one.text);
+                let placed = PlacedDefect {
+                    file: if one.of_job { jobs } else { slots }.to_owned(),
+                    line: None,
+                    name: one.attribute.to_owned(),
+                    part: None,
+                    text: String::from_utf8_lossy(&one.text).into_owned(),
+                    ads: ads.iter().filter(has_text).count(),
+                    series: vec![one.version.to_string()],
+                    defect: one.defect,
+                };
+                let is_it = |known: &&mut PlacedDefect| {
+                    (&known.file, &known.name, &known.text) == (&placed.file, &placed.name, &placed.text)
+                        && known.defect == placed.defect
+                };
+                match found.iter_mut().find(is_it) {
+                    Some(known) => known.series.extend(placed.series),
+                    None => found.push(placed),
+                }
+            }
+        }
+        self.defects.extend(found);
     }
 }
 

@@ -106,7 +106,7 @@ pub(super) fn note_defects(snapshot: &Snapshot, notes: &mut Notes) {
     if settings.semantics.is_present() {
         return;
     }
-    for DefectEncounter { of_job, ad, attribute, version, defect } in
+    for DefectEncounter { of_job, ad, attribute, version, defect, .. } in
         encounters(&snapshot.slots, &snapshot.jobs, &settings)
     {
         let kind = if of_job { "job" } else { "slot" };

@@ -49,20 +49,45 @@ pub(super) struct VersionsArguments {
     /// File whose first ad is TARGET of the expression
     #[arg(long, value_name = "FILE")]
     target: Option<PathBuf>,
+    /// The option of all commands, which has no effect here.
+    #[arg(id = "semantics", long, hide = true, value_parser = language::parse_semantics)]
+    _semantics: Option<Semantics>,
     #[command(flatten)]
     world: World,
     #[command(flatten)]
     output: FormatArguments,
 }
 
+/// Endings of the names of files of ads and configurations.
+const ENDINGS: [&str; 8] = [".ads", ".ad", ".classad", ".json", ".jsonl", ".xml", ".gz", ".conf"];
+
+/// Tests whether a text that names no file was certainly meant to: an expression begins with neither `/` nor `./`, and hardly
+/// ends like a file.
+fn is_file_name(text: &str) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);
+    let scope = text.split_once('.').map_or("", |(scope, _)| scope);
+    let is_scope = ["MY", "TARGET"].iter().any(|name| scope.eq_ignore_ascii_case(name));
+    text.bytes().all(is_of_name)
+        && (["/", "./", "../"].iter().any(|start| text.starts_with(start))
+            || !is_scope && ENDINGS.iter().any(|ending| text.len() > ending.len() && text.ends_with(ending)))
+}
+
 pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
-    arguments.from.into_iter().chain([arguments.to]).for_each(language::note_newer);
+    let named = arguments.from.filter(|from| *from != arguments.to);
+    named.into_iter().chain([arguments.to]).for_each(language::note_newer);
     let path = Path::new(&arguments.subject);
+    if !path.is_dir() && !path.is_file() {
+        if is_file_name(&arguments.subject) {
+            return Err(Failure::reading(path.display(), &std::io::Error::from(std::io::ErrorKind::NotFound)));
+        }
+        return expression(arguments, streams);
+    }
+    if arguments.my.is_some() || arguments.target.is_some() {
+        return Err(Failure::input("`--my` and `--target` are the ads of an expression: a file or a pool has its own")
+            .help("remove them, or give an expression"));
+    }
     if path.is_dir() {
         return pool(arguments, path, streams);
-    }
-    if !path.is_file() {
-        return expression(arguments, streams);
     }
     let settings = arguments.world.settings();
     if detect(path)? == FileKind::Config {
@@ -156,6 +181,8 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
     for (file, text) in &texts {
         add_ads(&mut found, file, text, versions, &settings)?;
     }
+    let file = |name: &str| input::own(Some(path), name).unwrap_or_else(|| path.join(name)).display().to_string();
+    found.add_encounters([&file("slots.ads"), &file("jobs.ads")], [&before, &after]);
     found.add_config(&after.config, versions, &settings);
     let series = versions.map(|version| version.series().min(LATEST));
     found.variables = configuration::variables(&after.config, series);
