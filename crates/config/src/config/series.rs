@@ -172,12 +172,15 @@ mod tests {
         assert_eq!(disk(25, 12), Some("quantize(RequestDisk - $(CATALOG_SPACE),{Target.DiskQuantum?:1024})"));
         assert_eq!(default_in(Series::new(25, 4), "REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX"), None);
         assert_eq!(default_in(Series::new(25, 5), "REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX"), Some("^Slot[0-9]*_"));
+        // 25.11.0 does not have it, 25.12.2 does.
+        assert_eq!(default_in(Series::new(25, 11), "CATALOG_SPACE"), None);
+        assert!(default_in(Series::new(25, 12), "CATALOG_SPACE").is_some_and(|text| text.contains("MappingMethod")));
         assert_eq!(default_in(Series::new(10, 0), "NEGOTIATOR_INTERVAL"), Some("60"));
     }
 
     #[test]
     fn every_change_is_read_and_changes_the_default() {
-        assert_eq!(changes().len(), 66);
+        assert_eq!(changes().len(), 67);
         for change in changes() {
             assert!(!change.concerns.is_empty(), "{}", change.name);
             let now = default_in(change.releases.since, change.name);
