@@ -4,6 +4,7 @@
 //! those that the other form has around its ads.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use crate::ad::ClassAd;
 use crate::error::{Expected, SyntaxError};
@@ -50,6 +51,8 @@ pub(crate) struct ListReader<R, P> {
     parser: P,
     report: Report,
     place: ListPlace,
+    /// The place of the last ad in the input.
+    last: Range<u64>,
     /// Bytes that were searched for the end of ads that are not closed.
     searched: u64,
 }
@@ -82,12 +85,17 @@ enum ListPlace {
 impl<R: Read, P: ParseAd> ListReader<R, P> {
     pub(crate) fn new(source: Source<R>, options: &ParseOptions) -> Self {
         let (parser, report) = (P::new(options), Report::on(P::QUOTING));
-        ListReader { source, parser, report, place: ListPlace::Outside, searched: 0 }
+        ListReader { source, parser, report, place: ListPlace::Outside, last: 0..0, searched: 0 }
     }
 
     /// The report on the input so far.
     pub(crate) fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// The place in the input of the ad that was read last.
+    pub(crate) fn place(&self) -> Range<u64> {
+        self.last.clone()
     }
 
     /// Reads the next ad; `None` at the end of the input.
@@ -154,6 +162,8 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
                 None
             }
         };
+        let start = self.source.offset();
+        self.last = start..start + end as u64;
         self.source.consume(end);
         Ok(ad)
     }

@@ -4,6 +4,7 @@
 //! [`report::Report`], with line and column, and reading goes on behind it.
 
 use std::io::{self, Read, Write};
+use std::ops::Range;
 
 use crate::ad::{Attribute, ClassAd};
 use crate::error::SyntaxErrorKind;
@@ -139,6 +140,18 @@ impl<R: Read> Reader<R> {
             Ads::New(reader) => reader.report(),
             Ads::Json(reader) => reader.report(),
             Ads::Xml(reader) => reader.report(),
+        }
+    }
+
+    /// The place in the input of the ad that was read last, from its opening bracket or tag to its end; `None` in the long
+    /// format.
+    #[doc(hidden)]
+    pub fn place(&self) -> Option<Range<u64>> {
+        match &self.ads {
+            Ads::Long(_) => None,
+            Ads::New(reader) => Some(reader.place()),
+            Ads::Json(reader) => Some(reader.place()),
+            Ads::Xml(reader) => Some(reader.place()),
         }
     }
 }

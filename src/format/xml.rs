@@ -4,6 +4,7 @@
 //! hold anything, end tags may be missing. General XML readers refuse such files, so this is its own.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use crate::ad::ClassAd;
 use crate::error::{Expected, SyntaxError, SyntaxErrorKind};
@@ -44,17 +45,24 @@ pub(crate) struct XmlReader<R> {
     source: Source<R>,
     parser: XmlParser,
     report: Report,
+    /// The place of the last ad in the input.
+    last: Range<u64>,
     /// True if anything but blanks stood outside ads so far, and no ad.
     stray: bool,
 }
 
 impl<R: Read> XmlReader<R> {
     pub(crate) fn over(source: Source<R>, options: &ParseOptions) -> Self {
-        XmlReader { source, parser: XmlParser::new(options), report: Report::default(), stray: false }
+        XmlReader { source, parser: XmlParser::new(options), report: Report::default(), last: 0..0, stray: false }
     }
 
     pub(crate) fn report(&self) -> &Report {
         &self.report
+    }
+
+    /// The place in the input of the ad that was read last.
+    pub(crate) fn place(&self) -> Range<u64> {
+        self.last.clone()
     }
 
     /// Reads the next ad; `None` at the end of the input.
@@ -91,6 +99,7 @@ impl<R: Read> XmlReader<R> {
                 self.report.ads += 1;
                 read.ad
             });
+            self.last = offset..offset + end as u64;
             self.source.consume(end);
             if read.is_some() {
                 return Ok(read);

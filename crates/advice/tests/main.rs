@@ -7,4 +7,5 @@ mod policy_test;
 mod recorded;
 mod soundness;
 mod submit;
+mod upgrade;
 mod verify;

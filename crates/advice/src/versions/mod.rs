@@ -7,6 +7,7 @@ pub mod configuration;
 pub mod defects;
 pub mod encounter;
 mod entries;
+mod source_ad;
 pub mod survey;
 pub mod upgrade;
 mod writing;
@@ -98,6 +99,8 @@ type Parsed = Result<(Expr, usize), SyntaxError>;
 /// The comparison of one text in two versions.
 struct TextComparison<'a> {
     text: VersionText<'a>,
+    /// The reading of the text, if it is not read as an expression alone.
+    read: Option<&'a dyn Fn(Semantics) -> Result<Expr, SyntaxError>>,
     settings: &'a EvalOptions,
     ads: VersionAds<'a>,
 }
@@ -109,7 +112,19 @@ pub fn compare(
     settings: &EvalOptions,
     ads: VersionAds<'_>,
 ) -> Option<VersionDifference> {
-    TextComparison { text, settings, ads }.difference(versions)
+    TextComparison { text, read: None, settings, ads }.difference(versions)
+}
+
+/// As [`compare`], of a text that is a part of what each version reads.
+fn compare_part(
+    text: &[u8],
+    read: &dyn Fn(Semantics) -> Result<Expr, SyntaxError>,
+    versions: [Semantics; 2],
+    settings: &EvalOptions,
+    ads: VersionAds<'_>,
+) -> Option<VersionDifference> {
+    let text = VersionText { text, quoting: Quoting::New, prefix: false };
+    TextComparison { text, read: Some(read), settings, ads }.difference(versions)
 }
 
 /// As [`compare`] without ads: the values are those of an example for which they differ, if one is found.
@@ -120,7 +135,7 @@ pub fn compare_alone(
 ) -> Option<VersionDifference> {
     let empty = ClassAd::new();
     let ads = VersionAds { my: [&empty; 2], target: [None; 2] };
-    let comparison = TextComparison { text, settings, ads };
+    let comparison = TextComparison { text, read: None, settings, ads };
     let found = comparison.difference(versions);
     let exprs = [0, 1].map(|at| comparison.parse(versions[at]).ok().map(|(expr, _)| expr));
     let [Some(first), Some(second)] = exprs else { return found };
@@ -129,7 +144,8 @@ pub fn compare_alone(
         return found;
     }
     let example = examples(&first, &second).into_iter().find_map(|ad| {
-        let comparison = TextComparison { text, settings, ads: VersionAds { my: [&ad; 2], target: [None; 2] } };
+        let ads = VersionAds { my: [&ad; 2], target: [None; 2] };
+        let comparison = TextComparison { text, read: None, settings, ads };
         let found = comparison.difference(versions)?;
         (found.readings[0].value != found.readings[1].value).then(|| {
             let shown = ad.listed().map(|(name, _)| format!("{name} = {:#}", ad.get(name).unwrap_or_else(undefined)));
@@ -193,6 +209,9 @@ impl TextComparison<'_> {
 
     fn parse(&self, semantics: Semantics) -> Parsed {
         let text = self.text.text.trim_ascii_end();
+        if let Some(read) = self.read {
+            return read(semantics).map(|expr| (expr, text.len()));
+        }
         let options = self.options(semantics);
         if self.text.prefix {
             parse_prefix(text, &options)
@@ -315,7 +334,7 @@ impl TextComparison<'_> {
     /// Tests whether a text has the same tree and a certain value in all series.
     fn always_means(&self, write: &str, meaning: &str, ads: usize) -> bool {
         let text = VersionText { text: write.as_bytes(), ..self.text };
-        let comparison = TextComparison { text, settings: self.settings, ads: self.ads };
+        let comparison = TextComparison { text, read: None, settings: self.settings, ads: self.ads };
         let mut first: Option<Expr> = None;
         DOCUMENTED.into_iter().map(Semantics::of).all(|semantics| {
             let Ok((expr, end)) = comparison.parse(semantics) else { return false };

@@ -100,7 +100,7 @@ pub fn survey(
     let mut ranges: Vec<SeriesRange> = Vec::new();
     let mut met: Vec<DefectRange> = Vec::new();
     for version in versions {
-        if let Ok((expr, _)) = (TextComparison { text, settings, ads }).parse(version) {
+        if let Ok((expr, _)) = (TextComparison { text, read: None, settings, ads }).parse(version) {
             let settings = EvalOptions { semantics: version, ..settings.clone() };
             for defect in defects(&expr, ads.my[1], ads.target[1], &settings) {
                 match met.iter_mut().find(|known| known.defect.name == defect.name) {
@@ -110,7 +110,7 @@ pub fn survey(
             }
         }
         let VersionReading { series, expression, problem, value } =
-            TextComparison { text, settings, ads }.reading(version, 1);
+            TextComparison { text, read: None, settings, ads }.reading(version, 1);
         let series = series.clone();
         match ranges.last_mut() {
             Some(last) if (&last.expression, &last.problem, &last.value) == (&expression, &problem, &value) => {

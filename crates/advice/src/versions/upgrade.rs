@@ -11,14 +11,15 @@ use super::configuration::{VariableChange, of_config};
 use super::defects::{VersionDefect, defects_of};
 use super::encounter::encounters;
 use super::entries::entries;
-use super::{VersionAds, VersionDifference, VersionText, compare};
+use super::source_ad::{SourceAd, each_ad};
+use super::{DifferenceSeverity, VersionAds, VersionDifference, VersionText, compare, compare_part};
 use crate::whatif::{Difference, what_if};
 use classmate::internal::format::detect::detect_ads;
 use classmate::internal::records::records;
 use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{ClassAd, EvalOptions, Format, Name, ParseOptions, Reader, Semantics, Series};
+use classmate::{ClassAd, EvalOptions, Format, Name, ParseOptions, Semantics, Series};
 use classmate_config::Config;
 use classmate_config::internal::config::ConfigError;
 use classmate_config::internal::config::series::ChangedReleases;
@@ -222,7 +223,7 @@ fn of_ads(
     match detect_ads(text, &ParseOptions::default()) {
         Format::Long => comparison.long(text),
         Format::New => comparison.new_syntax(text),
-        _ => comparison.others(text)?,
+        format => comparison.others(text, format)?,
     }
     let (mut found, mut defects) = (comparison.found, comparison.defects);
     found.sort_by_key(|one| (one.difference.severity, one.line));
@@ -286,46 +287,103 @@ impl AdComparison<'_> {
         }
     }
 
-    /// Ads of another format, as each version reads them. An attribute is compared by its text in the first version.
-    fn others(&mut self, text: &[u8]) -> std::io::Result<()> {
-        let read = |at: usize| -> std::io::Result<Vec<ClassAd>> {
-            Reader::detect(text, &self.options(at, Quoting::New))?.by_ref().collect()
-        };
-        let (first, second) = (read(0)?, read(1)?);
-        for (first, second) in first.iter().zip(&second) {
-            let text =
-                |name: &Name| first.get(*name).or_else(|| second.get(*name)).map(|expr| expr.to_text(Style::New));
-            let names = first.names().chain(second.names().filter(|name| !first.contains(*name)));
-            let lines: Vec<AdLine> = names
-                .filter_map(|name| Some((name, text(&name)?, None)))
-                .filter(|(_, text, _)| !is_plain(text))
-                .collect();
-            self.ad(&lines, [first, second], Quoting::New);
+    /// Ads of another format. Of an ad that one version refuses, what it refuses is found by the texts of the attributes.
+    fn others(&mut self, text: &[u8], format: Format) -> std::io::Result<()> {
+        let options = [self.options(0, Quoting::New), self.options(1, Quoting::New)];
+        each_ad(text, format, &options, |source| match &source.ads {
+            [Ok(first), Ok(second)] => self.both(source, [first, second]),
+            [Ok(only), Err(_)] | [Err(_), Ok(only)] => self.refused(source, only),
+            _ => {}
+        })
+    }
+
+    /// An ad that both versions read. What they read is compared; the text may not show that it differs.
+    fn both(&mut self, source: &SourceAd<'_>, my: [&ClassAd; 2]) {
+        let ads = VersionAds { my, target: [None; 2] };
+        for name in source.names() {
+            let [Some(first), Some(second)] = my.map(|ad| ad.get(name)) else { continue };
+            let printed = first.to_text(Style::New);
+            let is_same = first.same_as(&second);
+            if is_same && is_plain(&printed) {
+                continue;
+            }
+            self.defects_of(name, &printed, source.line, my);
+            let key = if is_same {
+                printed.clone()
+            } else {
+                [&printed, b" ".as_slice(), &second.to_text(Style::New)].concat()
+            };
+            let (versions, settings) = (self.versions, self.settings);
+            self.attribute(name, &key, source.line, || {
+                let read = |semantics| source.part(Some(name), semantics);
+                let found = compare_part(&printed, &read, versions, settings, ads)?;
+                let written = source.written(name).map(|text| String::from_utf8_lossy(&text).into_owned());
+                Some(VersionDifference { text: written.unwrap_or(found.text.clone()), ..found })
+            });
         }
-        Ok(())
+    }
+
+    /// An ad that only one version reads.
+    fn refused(&mut self, source: &SourceAd<'_>, ad: &ClassAd) {
+        let texts = ad.iter().map(|(name, expr)| {
+            let text = source.written(name).unwrap_or_else(|| expr.to_text(Style::New));
+            (name, text, source.line)
+        });
+        let lines: Vec<AdLine> = texts.filter(|(_, text, _)| !is_plain(text)).collect();
+        let ads = VersionAds { my: [ad; 2], target: [None; 2] };
+        let is_refused = |(_, value, _): &AdLine| {
+            let text = VersionText { text: value, quoting: Quoting::New, prefix: false };
+            let found = compare(text, self.versions, self.settings, ads);
+            found.is_some_and(|found| found.severity == DifferenceSeverity::Error)
+        };
+        let is_explained = lines.iter().any(is_refused);
+        self.ad(&lines, ads.my, Quoting::New);
+        if is_explained {
+            return;
+        }
+        // The text of what is refused is not known: it is in a list, or in an ad.
+        let (versions, settings) = (self.versions, self.settings);
+        let name = source.last_refused();
+        let printed = name.and_then(|name| ad.get(name)).unwrap_or_else(|| ad.to_expr()).to_text(Style::New);
+        self.attribute(name.unwrap_or(Name::new("ad")), &[&printed, b" ".as_slice()].concat(), source.line, || {
+            let read = |semantics| source.part(name, semantics);
+            compare_part(&printed, &read, versions, settings, ads)
+        });
     }
 
     fn ad(&mut self, lines: &[AdLine], my: [&ClassAd; 2], quoting: Quoting) {
         let ads = VersionAds { my, target: [None; 2] };
         for (name, value, line) in lines {
             self.defects_of(*name, value, *line, my);
-            if let Some(place) = self.places.get(&(*name, value.clone())) {
-                self.found[*place].ads += 1;
-                continue;
-            }
-            let alike = self.alike.entry(value.clone()).or_default();
-            if *alike >= MAX_VARIANTS {
-                continue;
-            }
             let text = VersionText { text: value, quoting, prefix: quoting == Quoting::Old };
-            let Some(difference) = compare(text, self.versions, self.settings, ads) else {
-                *alike += 1;
-                continue;
-            };
-            self.places.insert((*name, value.clone()), self.found.len());
-            let (file, name) = (self.file.to_owned(), name.to_string());
-            self.found.push(PlacedDifference { file, line: *line, name, part: None, ads: 1, difference });
+            let (versions, settings) = (self.versions, self.settings);
+            self.attribute(*name, value, *line, || compare(text, versions, settings, ads));
         }
+    }
+
+    /// Compares an attribute, unless what has this key was compared often enough.
+    fn attribute(
+        &mut self,
+        name: Name,
+        key: &[u8],
+        line: Option<u64>,
+        compared: impl FnOnce() -> Option<VersionDifference>,
+    ) {
+        if let Some(place) = self.places.get(&(name, key.to_vec())) {
+            self.found[*place].ads += 1;
+            return;
+        }
+        let alike = self.alike.entry(key.to_vec()).or_default();
+        if *alike >= MAX_VARIANTS {
+            return;
+        }
+        let Some(difference) = compared() else {
+            *alike += 1;
+            return;
+        };
+        self.places.insert((name, key.to_vec()), self.found.len());
+        let (file, name) = (self.file.to_owned(), name.to_string());
+        self.found.push(PlacedDifference { file, line, name, part: None, ads: 1, difference });
     }
 
     fn defects_of(&mut self, name: Name, value: &[u8], line: Option<u64>, my: [&ClassAd; 2]) {
@@ -361,10 +419,12 @@ impl AdComparison<'_> {
     }
 }
 
-/// Tests whether a value is a constant that all versions read alike: a short integer, a boolean, a string without escapes.
-pub(super) fn is_plain(value: &[u8]) -> bool {
+/// Tests whether a value is a constant that all versions read alike, in both modes: a short decimal integer, a boolean, a
+/// string without escapes.
+pub(crate) fn is_plain(value: &[u8]) -> bool {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
-    let is_integer = !digits.is_empty() && digits.len() <= 18 && digits.iter().all(u8::is_ascii_digit);
+    let is_decimal = digits == b"0" || !digits.is_empty() && !digits.starts_with(b"0");
+    let is_integer = is_decimal && digits.len() <= 18 && digits.iter().all(u8::is_ascii_digit);
     let inside = value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     is_integer
         || inside.is_some_and(|text| memchr::memchr2(b'"', b'\\', text).is_none())
