@@ -119,7 +119,9 @@ pub fn survey(
             _ => ranges.push(SeriesRange { from: series.clone(), to: series, expression, problem, value }),
         }
     }
-    let names: Vec<&str> = whole.iter().chain(&differences).flat_map(|found| found.rules.iter().copied()).collect();
+    // Between the ends, a rule may seem to make a difference that another one has made before.
+    let causes = if differences.is_empty() { whole.as_slice() } else { &differences };
+    let names: Vec<&str> = causes.iter().flat_map(|found| found.rules.iter().copied()).collect();
     if names.is_empty() {
         ranges.truncate(1);
         for range in &mut ranges {
@@ -144,5 +146,28 @@ pub fn survey(
         write,
         write_keeps,
         defects: met,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::internal::syntax::token::Quoting;
+
+    /// HTCondor 10.0 to 25.12 read `5 ?: (3 + 1)`, and 25.13 and later `(5 ?: 3) + 1` (`docs/reference/versions.md` 2.6).
+    #[test]
+    fn only_rules_that_change_something_between_two_series_are_named() {
+        let of = |text: &str| {
+            let text = VersionText { text: text.as_bytes(), quoting: Quoting::New, prefix: false };
+            let ends = ["10.0", "25.14"].map(|series| series.parse().unwrap());
+            let found = survey(text, ends, &EvalOptions::default(), None);
+            let ranges: Vec<String> = found.ranges.iter().map(|range| format!("{} {}", range.from, range.to)).collect();
+            (ranges, found.rules.iter().map(|rule| rule.name).collect::<Vec<_>>())
+        };
+        let is = |ranges: &[&str], rules: &[&'static str]| {
+            (ranges.iter().map(|range| (*range).to_owned()).collect(), rules.to_vec())
+        };
+        assert_eq!(of("5 ? : 3 + 1"), is(&["10.0 25.12", "25.13 25.14"], &["empty-middle"]));
+        assert_eq!(of("5 ?: 3 + 1"), is(&["10.0 23.9", "23.10 25.14"], &["elvis-precedence"]));
     }
 }
