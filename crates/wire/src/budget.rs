@@ -1,4 +1,4 @@
-//! Memory that several threads share: whoever needs a part waits until others have given back theirs.
+//! Memory that several threads share: a thread waits for its part until others have given back theirs.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;

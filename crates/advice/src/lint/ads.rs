@@ -11,7 +11,7 @@ use super::expression::{LintContext, Role, is_unit, parsed, unparsed};
 use super::knobs::{SLOT_VALUE, job_role};
 use super::rules::unquoted_text;
 use super::schema::AdSchema;
-use super::versions::{LintVersions, read_elsewhere};
+use super::versions::{LintVersions, is_certain, read_elsewhere};
 use super::{LineIndex, placed, shifted_fix};
 use crate::fmt::ads::{comment, separated};
 use crate::versions::VersionText;
@@ -56,13 +56,14 @@ fn role(name: Name, slot: bool) -> Role {
     if looks { Role { condition, ..SLOT_VALUE } } else { Role { condition, looks_at_jobs: true, ..Role::default() } }
 }
 
-/// Returns true if the value of an attribute is a constant that is fine there.
-fn is_plain(name: Name, expr: &Expr) -> bool {
-    match expr.node() {
-        Node::Literal(Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_)) => true,
-        Node::Literal(_) => !role(name, false).condition,
-        _ => false,
-    }
+/// Returns true if the value of an attribute is a constant that is fine there, and the same in all versions.
+fn is_plain(name: Name, expr: &Expr, text: &[u8]) -> bool {
+    let Node::Literal(literal) = expr.node() else { return false };
+    let is_fine = match literal {
+        Literal::Bool(_) | Literal::Int(_) | Literal::Real(_) | Literal::RelTime(_) => true,
+        _ => !role(name, false).condition,
+    };
+    is_fine && is_certain(literal, text.trim_ascii())
 }
 
 /// Returns true if an ad is a slot's: it says so, or has what only slots have.
@@ -187,7 +188,8 @@ impl AdLinter {
             Vec::new()
         } else {
             let quoting = line.quoting;
-            let written = VersionText { text: &line.text, quoting, prefix: quoting == Quoting::Old };
+            let prefix = quoting == Quoting::Old;
+            let written = VersionText { text: &line.text, quoting, prefix };
             let faults = std::mem::take(&mut line.faults).into_iter();
             let mut found: Vec<Diagnostic> =
                 faults.map(|fault| read_elsewhere(fault, written, self.versions())).collect();
@@ -197,7 +199,7 @@ impl AdLinter {
                 let schema = self.schema.as_deref();
                 let (own, versions) = (Some((line.name, ad)), self.versions());
                 let context = LintContext::of(&line.text, quoting, role);
-                let context = LintContext { defined: &defined, schema, own, versions, ..context };
+                let context = LintContext { defined: &defined, prefix, schema, own, versions, ..context };
                 let kind = if slot { Some("slot") } else { is_job(ad).then_some("job") };
                 let owner = only_in(line.name.folded());
                 if kind.is_some() && (owner.is_none() || owner == kind) {
@@ -263,10 +265,10 @@ impl AdLinter {
     pub fn ad(&mut self, file: &Arc<str>, ad: &ClassAd) {
         self.begin(|| Semantics::of_ad(ad.constant("CondorVersion")?.as_bytes()?));
         for (name, expr) in ad.iter() {
-            if is_plain(name, &expr) {
+            let text = expr.to_text(classmate::internal::syntax::print::Style::New);
+            if is_plain(name, &expr, &text) {
                 continue;
             }
-            let text = expr.to_text(classmate::internal::syntax::print::Style::New);
             // Parsed again, for the places in its text.
             let expr = parse_expr(&text, &self.options(Quoting::New)).ok();
             let mut line = Line { expr, ..Line::new(name, &text, Quoting::New, 0) };
@@ -326,7 +328,7 @@ impl AdLinter {
             let range = span.range();
             let Some(part) = text.get(range.clone()) else { continue };
             let value = expr.part(id);
-            if is_plain(name, &value) && odd_constant(name, &value, part).is_none() {
+            if is_plain(name, &value, part) && odd_constant(name, &value, part).is_none() {
                 continue;
             }
             let at = start + range.start;
@@ -402,7 +404,7 @@ fn attribute(
             if let Some(at) = rest.iter().position(|byte| !is_space(*byte)) {
                 faults.push(ignored(text, read + at, options));
             }
-            if faults.is_empty() && is_plain(name, &expr) && odd_constant(name, &expr, text).is_none() {
+            if faults.is_empty() && is_plain(name, &expr, text) && odd_constant(name, &expr, text).is_none() {
                 return None;
             }
             Some(place(Some(expr), faults))

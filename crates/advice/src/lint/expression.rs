@@ -44,6 +44,8 @@ pub struct LintContext<'a> {
     pub text: &'a [u8],
     /// The quoting of its strings.
     pub quoting: Quoting,
+    /// True if what follows an expression is ignored, as in a line of the long format.
+    pub prefix: bool,
     /// Its role.
     pub role: Role,
     /// Returns true if the ad that contains it has an attribute.
@@ -64,7 +66,13 @@ impl<'a> LintContext<'a> {
     /// An expression of whose surroundings nothing is known.
     pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
         let (schema, unknown_word, own, versions) = (None, None, None, LintVersions::unknown());
-        LintContext { text, quoting, role, defined: &|_| false, schema, unknown_word, made: &[], own, versions }
+        let (prefix, made, defined) = (false, &[][..], &|_| false);
+        LintContext { text, quoting, prefix, role, defined, schema, unknown_word, made, own, versions }
+    }
+
+    /// The text, to be compared in several versions.
+    pub(super) fn written(&self) -> VersionText<'a> {
+        VersionText { text: self.text, quoting: self.quoting, prefix: self.prefix }
     }
 
     /// The reading of the text, with places.
@@ -84,8 +92,7 @@ pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
         Ok(expr) => parsed(context, &expr),
         Err(error) => {
             let finding = unparsed(context.text, &error, &options);
-            let text = VersionText { text: context.text, quoting: context.quoting, prefix: false };
-            vec![read_elsewhere(finding, text, context.versions)]
+            vec![read_elsewhere(finding, context.written(), context.versions)]
         }
     }
 }

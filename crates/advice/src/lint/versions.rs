@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::attributes::is_always_present;
 use super::expression::LintContext;
 use crate::versions::{DifferenceSeverity, VersionAds, VersionDifference, VersionReading, VersionText};
-use crate::versions::{compare, compare_alone};
+use crate::versions::{compare, compare_alone, upgrade};
 use classmate::internal::builtin::pattern::{Options, Pattern};
 use classmate::internal::semantics::RULES;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
@@ -114,6 +114,30 @@ const DURATION: &[u8] = b"reltime(";
 /// Nodes of an expression from which on a limit of its depth may matter.
 const DEEP: usize = 390;
 
+/// Tests whether a text has a digit with a letter behind it that was a size suffix: since 23.2 it leaves no trace in the tree.
+fn has_suffix(text: &[u8]) -> bool {
+    text.windows(2)
+        .any(|pair| matches!(pair, [b'0'..=b'9' | b'.', letter] if b"BKMGT".contains(&letter.to_ascii_uppercase())))
+}
+
+/// Tests whether a version may read another literal. Integers beyond 64 bits are read as one of three.
+fn is_doubtful(literal: &Literal) -> bool {
+    matches!(
+        literal,
+        Literal::Int(0 | i64::MIN | i64::MAX)
+            | Literal::Error
+            | Literal::RelTime(_)
+            | Literal::OldRelTime(_)
+            | Literal::Suffixed(..)
+    )
+}
+
+/// Tests whether a literal with this text is the same in all versions.
+pub(super) fn is_certain(literal: &Literal, text: &[u8]) -> bool {
+    let is_number = matches!(literal, Literal::Int(_) | Literal::Real(_));
+    upgrade::is_plain(text) || !(is_doubtful(literal) || is_number && has_suffix(text))
+}
+
 /// An expression that means different things in the versions that must read it alike.
 pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
     const FUNCTIONS: [&[u8]; 12] = [
@@ -131,33 +155,26 @@ pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnost
         b"stringlist_regexpmember",
     ];
     let (tree, versions) = (expr.tree(), context.versions);
-    let may_differ = |node: &Node| match *node {
+    let may_differ = |node: &Node| match node {
         Node::Binary(BinaryOp::Default, ..) => true,
         Node::Call(call) => {
-            let name = tree.calls[call as usize].name.folded();
+            let name = tree.calls[*call as usize].name.folded();
             name.starts_with(b"version") || FUNCTIONS.contains(&name)
         }
-        // Integers beyond 64 bits are read as one of these.
-        Node::Literal(ref literal) => matches!(
-            literal,
-            Literal::Int(0 | i64::MIN | i64::MAX)
-                | Literal::Error
-                | Literal::RelTime(_)
-                | Literal::OldRelTime(_)
-                | Literal::Suffixed(..)
-        ),
+        Node::Literal(literal) => is_doubtful(literal),
         _ => false,
     };
     // The literal is a plain number since 23.7.
     let has_duration = context.text.windows(DURATION.len()).any(|word| word.eq_ignore_ascii_case(DURATION));
+    let has_suffix = has_suffix(context.text);
     let is_circular = context.own.is_some_and(|(name, ad)| reaches(ad, expr, name));
-    if !(is_circular || has_duration || expr.nodes().len() >= DEEP || expr.nodes().iter().any(may_differ)) {
+    if !(is_circular || has_duration || has_suffix || expr.nodes().len() >= DEEP || expr.nodes().iter().any(may_differ))
+    {
         return None;
     }
-    let text = VersionText { text: context.text, quoting: context.quoting, prefix: false };
-    let found = difference(text, versions, context.own.map(|(_, ad)| ad))?;
-    // A text that is refused is reported as such.
-    let is_refused = |one: &VersionReading| one.series == versions.read.to_string() && one.expression.is_none();
+    let found = difference(context.written(), versions, context.own.map(|(_, ad)| ad))?;
+    // A text that is refused, or of which a part is ignored, is reported as such.
+    let is_refused = |one: &VersionReading| one.series == versions.read.to_string() && one.problem.is_some();
     if found.readings.iter().any(is_refused) {
         return None;
     }
@@ -222,7 +239,7 @@ fn different(found: &VersionDifference, span: Span) -> Diagnostic {
     let [first, second] = readings;
     let rules = rules.join(", ");
     let message = format!("this expression means different things in {} and {} ({rules})", first.series, second.series);
-    let is_alike = first.expression == second.expression;
+    let is_alike = first.expression == second.expression && first.problem == second.problem;
     let finding = match severity {
         DifferenceSeverity::Error => Diagnostic::error(message, span),
         DifferenceSeverity::Warning | DifferenceSeverity::Note => Diagnostic::warning(message, span),
@@ -238,7 +255,8 @@ fn different(found: &VersionDifference, span: Span) -> Diagnostic {
         let means = match (&one.expression, &one.problem) {
             (None, problem) => format!("syntax error: {}", problem.as_deref().unwrap_or_default()),
             (Some(_), _) if is_alike => String::new(),
-            (Some(expression), _) => format!("`{expression}`"),
+            (Some(expression), None) => format!("`{expression}`"),
+            (Some(expression), Some(problem)) => format!("`{expression}` ({problem})"),
         };
         let value = one.value.as_ref().map(|value| match example.as_slice() {
             [] => value.clone(),
@@ -361,8 +379,12 @@ fn unfit(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeI
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::lint::ads::AdLinter;
     use crate::lint::expression::{Role, lint};
+    use crate::lint::schema::AdSchema;
     use classmate::internal::syntax::token::Quoting;
 
     /// Returns true if a text has a construct that depends on the version.
@@ -459,6 +481,10 @@ mod tests {
         let ends = [Semantics::of(Series::new(23, 0)), Semantics::default()];
         for source in [
             "9223372036854775808",
+            "10K",
+            "x > 1.5g",
+            "\"10K\"",
+            "9223372036854775807",
             "x + 9223372036854775808",
             "-9223372036854775809 < x",
             "relTime(\"1:30\")",
@@ -482,11 +508,53 @@ mod tests {
         ] {
             let text = VersionText { text: source.as_bytes(), quoting: Quoting::New, prefix: false };
             let shown = crate::versions::survey::survey(text, ends, &EvalOptions::default(), None);
-            let context = LintContext::of(source.as_bytes(), Quoting::New, Role::default());
-            let is_said =
-                |(message, _): &(String, String)| message.starts_with("this expression means different things");
-            assert_eq!(reported(&context).iter().any(is_said), !shown.rules.is_empty(), "{source}");
+            for read in ["23.0", "23.8", "25.14"] {
+                let versions = LintVersions { read: read.parse().unwrap(), ..LintVersions::default() };
+                let context = LintContext::of(source.as_bytes(), Quoting::New, Role::default());
+                let context = LintContext { versions: &versions, ..context };
+                let said: Vec<_> = lint(&context).iter().map(told).collect();
+                assert_eq!(said.contains(&true), !shown.rules.is_empty(), "{source} read by {read}");
+                let of_ads = |ads: &dyn Fn(&mut AdLinter)| {
+                    let mut linter = AdLinter::within(schema_of(versions.clone()));
+                    ads(&mut linter);
+                    linter.finish().iter().any(told)
+                };
+                let file: Arc<str> = Arc::from("ads");
+                let written = of_ads(&|linter| linter.written(&file, format!("[ Other = {source} ]\n").as_bytes()));
+                assert_eq!(written, !shown.rules.is_empty(), "[ Other = {source} ] read by {read}");
+                let long = of_ads(&|linter| linter.long(&file, format!("Other = {source}\n").as_bytes()));
+                assert_eq!(long, !shown.rules.is_empty(), "Other = {source} read by {read}");
+            }
         }
+    }
+
+    fn schema_of(versions: LintVersions) -> Arc<AdSchema> {
+        let mut schema = AdSchema::default();
+        schema.versions = versions;
+        Arc::new(schema)
+    }
+
+    /// Tests whether a finding says that versions read a text in different ways.
+    fn told(found: &Diagnostic) -> bool {
+        let help = found.help.clone().map(String::from).unwrap_or_default();
+        found.message.starts_with("this expression means different things")
+            || help.contains("23.0: ") && help.contains("25.14: ")
+    }
+
+    /// 23.0.28 reads 10240.0, and 25.14.1 reads 10 (`docs/reference/versions.md` 2.1).
+    #[test]
+    fn what_a_version_ignores_of_a_line_is_no_syntax_error() {
+        let schema = |read: &str| schema_of(LintVersions { read: read.parse().unwrap(), ..LintVersions::default() });
+        let mut linter = AdLinter::within(schema("23.0"));
+        linter.long(&Arc::from("ads"), b"Other = 10K\n");
+        let found = linter.finish();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].message, "this expression means different things in 23.0 and 25.14 (size-suffix)");
+        let help = found[0].help.clone().map(String::from).unwrap_or_default();
+        assert!(help.starts_with("23.0: `10K`, 10240.0; 25.14: `10` (`K` is ignored), 10"), "{help}");
+        let mut linter = AdLinter::within(schema("25.14"));
+        linter.long(&Arc::from("ads"), b"Other = 10K\n");
+        assert_eq!(linter.finish().len(), 1);
     }
 
     /// Both the mistake and its meanings are reported.
