@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::cli::live::{CollectorArguments, LiveReader};
 use crate::cli::metrics_server::MetricsServer;
 use crate::cli::shadow::parse_duration;
-use crate::cli::status::{PAUSE, PoolStatus};
+use crate::cli::status::{PoolStatus, pause};
 use crate::cli::{Failure, Now, Streams, complain, settings};
 use crate::report::metrics::{ReadingCounts, metrics};
 use classmate_config::internal::config::disk::io_reason;
@@ -63,14 +63,13 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
     let (server, address) = server
         .map_err(|error| Failure::new(format!("cannot serve at `{}`: {}", arguments.listen, io_reason(&error))))?;
     complain(&format!("note: serving http://{address}/metrics"));
-    let mut pause = arguments.every.max(started.elapsed() * PAUSE);
+    let mut took = Some(started.elapsed());
     let mut failing: Option<String> = None;
     loop {
-        std::thread::sleep(pause);
+        std::thread::sleep(pause(arguments.every, took));
         let started = Instant::now();
         let new = read_again(&mut reader, &mut readings, &mut failing, started);
-        // A daemon that is silent takes time, but no work.
-        pause = if failing.is_none() { arguments.every.max(started.elapsed() * PAUSE) } else { arguments.every };
+        took = failing.is_none().then(|| started.elapsed());
         server.set(new);
     }
 }

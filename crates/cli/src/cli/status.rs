@@ -1,6 +1,7 @@
 //! The present state of a live pool: what is in it, what the negotiator would do now, and why jobs are idle.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::cli::input::Notes;
 use crate::cli::live::LiveReader;
@@ -15,7 +16,15 @@ use classmate_pool::internal::queue::job_names::JobNames;
 use classmate_pool::{Outcome, Snapshot};
 
 /// Pause between two readings, in multiples of the time that a reading takes.
-pub(super) const PAUSE: u32 = 3;
+const PAUSE: u32 = 3;
+
+/// Pause after a reading that failed, at least: it may fail at once.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// The pause after a reading that took this time; `None`: one that failed, as a daemon that is silent takes time, but no work.
+pub(super) fn pause(every: Duration, took: Option<Duration>) -> Duration {
+    every.max(took.map_or(PAUSE_AFTER_FAILURE, |took| took * PAUSE))
+}
 
 /// A live pool at one moment.
 #[derive(Debug)]
@@ -114,5 +123,17 @@ impl PoolStatus {
     /// A number in the ad of the negotiator about its last cycle, such as `Matches`.
     pub(crate) fn last_cycle(&self, what: &str) -> Option<f64> {
         AdReader::of(&self.negotiator, &language::settings()).number(format!("LastNegotiationCycle{what}0").as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_that_fails_at_once_is_not_repeated_at_once() {
+        let [none, second, three, minute] = [0, 1, 3, 60].map(Duration::from_secs);
+        assert_eq!([pause(none, None), pause(three, None), pause(minute, None)], [second, three, minute]);
+        assert_eq!([pause(none, Some(none)), pause(second, Some(second))], [none, three]);
     }
 }

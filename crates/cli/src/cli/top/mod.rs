@@ -13,7 +13,7 @@ use view::{AfterKey, TopView};
 
 use crate::cli::live::CollectorArguments;
 use crate::cli::shadow::parse_duration;
-use crate::cli::status::{PAUSE, PoolStatus};
+use crate::cli::status::{PoolStatus, pause};
 use crate::cli::{Failure, Streams, leaked, settings};
 use classmate_config::internal::config::disk::io_reason;
 use classmate_wire::Progress;
@@ -61,13 +61,13 @@ pub(super) fn run(arguments: &TopArguments, streams: Streams) -> Result<(), Fail
             .help("`classmate export` and `classmate report` write what other programs read"));
     }
     let (sender, receiver) = mpsc::channel();
-    let (every, mut took) = (arguments.every, started.elapsed());
+    let (every, mut took) = (arguments.every, Some(started.elapsed()));
     std::thread::spawn(move || {
         loop {
-            std::thread::sleep(every.max(took * PAUSE));
+            std::thread::sleep(pause(every, took));
             let started = Instant::now();
             let result = PoolStatus::read(&mut reader);
-            took = if result.is_ok() { started.elapsed() } else { Duration::ZERO };
+            took = result.is_ok().then(|| started.elapsed());
             if sender.send(result).is_err() {
                 return;
             }
