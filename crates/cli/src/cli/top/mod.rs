@@ -60,24 +60,35 @@ pub(super) fn run(arguments: &TopArguments, streams: Streams) -> Result<(), Fail
         return Err(Failure::new("standard output is not a terminal")
             .help("`classmate export` and `classmate report` write what other programs read"));
     }
-    let (sender, receiver) = mpsc::channel();
-    let (every, mut took) = (arguments.every, Some(started.elapsed()));
+    let receiver = readings(arguments.every, started.elapsed(), move || PoolStatus::read(&mut reader));
+    let cannot = |error: std::io::Error| Failure::new(format!("cannot use the terminal: {}", io_reason(&error)));
+    let mut terminal = ratatui::try_init().map_err(cannot)?;
+    let result = watch(&mut terminal, &mut TopView::new(name, first), &receiver);
+    ratatui::restore();
+    result.map_err(cannot)
+}
+
+/// Reads in a thread of its own, until the receiver is dropped. A reading waits until it is taken, and the next one with it: a
+/// terminal may take no output for hours. `took`: the time of the reading before.
+fn readings<T: Send + 'static>(
+    every: Duration,
+    took: Duration,
+    mut read: impl FnMut() -> Result<T, Failure> + Send + 'static,
+) -> mpsc::Receiver<Result<T, Failure>> {
+    let (sender, receiver) = mpsc::sync_channel(0);
+    let mut took = Some(took);
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(pause(every, took));
             let started = Instant::now();
-            let result = PoolStatus::read(&mut reader);
+            let result = read();
             took = result.is_ok().then(|| started.elapsed());
             if sender.send(result).is_err() {
                 return;
             }
         }
     });
-    let cannot = |error: std::io::Error| Failure::new(format!("cannot use the terminal: {}", io_reason(&error)));
-    let mut terminal = ratatui::try_init().map_err(cannot)?;
-    let result = watch(&mut terminal, &mut TopView::new(name, first), &receiver);
-    ratatui::restore();
-    result.map_err(cannot)
+    receiver
 }
 
 /// Draws the view until the user quits.
@@ -103,5 +114,32 @@ fn watch(
         {
             return Ok(());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn readings_that_are_not_taken_do_not_pile_up() {
+        let count = Arc::new(AtomicU32::new(0));
+        let (counter, (alive, ends)) = (Arc::clone(&count), mpsc::channel::<()>());
+        let receiver = readings(Duration::ZERO, Duration::ZERO, move || {
+            let _alive = &alive;
+            Ok(counter.fetch_add(1, Ordering::SeqCst))
+        });
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(count.load(Ordering::SeqCst) <= 1);
+        for number in 0..3 {
+            assert_eq!(receiver.recv().unwrap().unwrap(), number);
+        }
+        assert!(count.load(Ordering::SeqCst) <= 4);
+        // The thread ends, though a reading waits.
+        drop(receiver);
+        assert!(ends.recv().is_err());
     }
 }
