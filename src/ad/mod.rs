@@ -252,6 +252,11 @@ impl ClassAd {
         self.chained.as_ref()
     }
 
+    /// The ad, and the ads whose attributes show through, the nearest first.
+    pub fn lineage(&self) -> impl Iterator<Item = &ClassAd> {
+        std::iter::successors(Some(self), |ad| ad.chained().map(|parent| &**parent))
+    }
+
     /// Sets or removes the ad whose attributes show through where this one has none
     /// (`docs/reference/classad-language.md` 6.8).
     pub fn chain(&mut self, parent: Option<Arc<ClassAd>>) {

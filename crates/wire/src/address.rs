@@ -151,7 +151,7 @@ impl Address {
 /// The result of a question to the system, which has no time limit of its own: a thread that is too late ends by itself.
 fn within<T: Send + 'static>(most: Duration, ask: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     let (sender, receiver) = mpsc::channel();
-    // Nobody may wait any more.
+    // The receiver is gone if the time is over.
     let ask = move || drop(sender.send(ask()));
     thread::Builder::new().name("resolver".into()).spawn(ask)?;
     receiver.recv_timeout(most).unwrap_or_else(|_| {

@@ -94,7 +94,7 @@ pub(crate) struct Connection<T> {
     out: Vec<u8>,
     /// The answer that the client waits for, for messages.
     waiting: &'static str,
-    /// What the conversations of a client share: one of them at a time may have a large ad. The time is that of waiting for it.
+    /// The right to a large ad, which the conversations of a client share, and the time for which it is waited for.
     large: Option<(Large, Duration)>,
     share: Option<Share>,
     /// Bytes of encrypted strings since the last ad.

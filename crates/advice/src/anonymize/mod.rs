@@ -114,9 +114,8 @@ fn is_vocabulary(folded: &[u8]) -> bool {
 fn mentioned(snapshot: &Snapshot, expressions: &[Expr]) -> HashSet<Vec<u8>> {
     let submitters = snapshot.submitters.iter().flatten();
     let ads = snapshot.slots.iter().chain(&snapshot.jobs).chain(submitters);
-    let parts = |ad| std::iter::successors(Some(ad), |ad: &&ClassAd| ad.chained().map(|parent| &**parent));
     let mut seen = HashSet::new();
-    let trees = ads.flat_map(parts).flat_map(ClassAd::attributes).filter_map(|(_, value)| value.tree());
+    let trees = ads.flat_map(ClassAd::lineage).flat_map(ClassAd::attributes).filter_map(|(_, value)| value.tree());
     let trees = trees.filter(|tree| seen.insert(Arc::as_ptr(tree))).chain(expressions.iter().map(Expr::tree));
     trees.flat_map(|tree| Mentions::of(tree).names).map(|name| name.folded().to_vec()).collect()
 }
@@ -187,10 +186,7 @@ impl Anonymizer {
         }
         let mut seen = HashSet::new();
         for ad in snapshot.submitters.iter().flatten().chain(&snapshot.jobs).chain(&snapshot.slots) {
-            anonymizer.learn(ad, &mut seen);
-            if let Some(parent) = ad.chained() {
-                anonymizer.learn(parent, &mut seen);
-            }
+            ad.lineage().for_each(|ad| anonymizer.learn(ad, &mut seen));
         }
         for setting in settings.iter().filter(|setting| setting.kind == KnobKind::Expression) {
             anonymizer.learn_expression(&setting.value, &options, None);
@@ -248,12 +244,8 @@ impl Anonymizer {
                 Attribute::Literal(_) => {}
                 Attribute::Tree(tree) => {
                     if seen.insert((Arc::as_ptr(tree) as usize, kind_of(folded))) {
-                        let options = new_syntax(tree.semantics);
-                        self.learn_expression(
-                            &Expr::whole(Arc::clone(tree)).to_text(Style::New),
-                            &options,
-                            kind_of(folded),
-                        );
+                        let text = Expr::whole(Arc::clone(tree)).to_text(Style::New);
+                        self.learn_expression(&text, &new_syntax(tree.semantics), kind_of(folded));
                     }
                 }
             }
@@ -315,8 +307,7 @@ impl Anonymizer {
     /// An expression with pseudonyms in its strings; `None`: it stays as it is.
     fn expression(&self, expr: &Expr) -> Option<Expr> {
         let text = expr.to_text(Style::New);
-        let options =
-            ParseOptions { quoting: Quoting::New, semantics: expr.tree().semantics, ..ParseOptions::default() };
+        let options = new_syntax(expr.tree().semantics);
         match self.strings(&text, &options) {
             Cow::Borrowed(_) => None,
             Cow::Owned(text) => parse_expr(&text, &options).ok(),

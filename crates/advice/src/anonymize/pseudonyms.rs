@@ -10,7 +10,7 @@ use classmate_pool::internal::pool::attribute;
 use hashbrown::{HashMap, HashSet};
 
 /// Words that are the same in every pool.
-const COMMON: [&str; 63] = [
+const COMMON: [&str; 62] = [
     "accountant",
     "any",
     "bin",
@@ -37,7 +37,6 @@ const COMMON: [&str; 63] = [
     "int",
     "job",
     "lib",
-    "lib64",
     "linux",
     "local",
     "localdomain",
@@ -112,10 +111,11 @@ pub(super) struct Pseudonyms {
     addresses_6: HashMap<Ipv6Addr, u32>,
 }
 
-/// Words of attributes whose values HTCondor knows, lower case.
+/// Words that are not names, lower case: those that all pools have, and those of attributes whose values HTCondor knows.
 static VOCABULARY: LazyLock<HashSet<Vec<u8>>> = LazyLock::new(|| {
     let values = attribute::all().iter().filter_map(|facts| facts.get("values"));
-    values.flat_map(|values| words(values.as_bytes())).map(<[u8]>::to_ascii_lowercase).collect()
+    let texts = values.chain(COMMON).map(str::as_bytes);
+    texts.flat_map(words).map(<[u8]>::to_ascii_lowercase).collect()
 });
 
 fn is_letter(byte: u8) -> bool {
@@ -127,11 +127,9 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| !is_letter(*byte)).filter(|word| !word.is_empty())
 }
 
-/// Returns true if a word is a name that can tell something: not a letter alone, and not a word that all pools have.
-fn is_telling(word: &[u8]) -> bool {
-    let folded = word.to_ascii_lowercase();
-    let common = COMMON.iter().any(|common| common.as_bytes() == folded);
-    word.len() > 1 && !common && !VOCABULARY.contains(&folded)
+/// Returns true if a word, lower case, is a name that can tell something: not a letter alone, nor a word of all pools.
+fn is_telling(folded: &[u8]) -> bool {
+    folded.len() > 1 && !VOCABULARY.contains(folded)
 }
 
 /// A number in letters, as many as the numbers below another one need: `aa`, `ab`, …
@@ -180,8 +178,9 @@ impl Pseudonyms {
     }
 
     fn add_word(&mut self, word: &[u8], kind: NameKind) {
-        if is_telling(word) {
-            self.kinds.entry(word.to_ascii_lowercase()).or_insert(kind);
+        let folded = word.to_ascii_lowercase();
+        if is_telling(&folded) {
+            self.kinds.entry(folded).or_insert(kind);
         }
     }
 
@@ -273,19 +272,11 @@ impl Pseudonyms {
                 let length = rest.iter().take_while(|byte| is_letter(**byte)).count();
                 // In patterns: `\balice`.
                 let escaped = at > 0 && text[at - 1] == b'\\' && length > 1;
-                match self.word(&rest[..length]) {
-                    Some(pseudonym) => out.extend_from_slice(&pseudonym),
-                    None if escaped => match self.word(&rest[1..length]) {
-                        Some(pseudonym) => out.extend_from_slice(&[&rest[..1], pseudonym.as_slice()].concat()),
-                        None => out.extend_from_slice(&rest[..length]),
-                    },
-                    None => out.extend_from_slice(&rest[..length]),
-                }
+                let behind_escape = || escaped.then(|| Some([&rest[..1], &self.word(&rest[1..length])?].concat()))?;
+                let found = self.word(&rest[..length]).or_else(behind_escape);
+                let length = length.max(1);
+                out.extend_from_slice(found.as_deref().unwrap_or(&rest[..length]));
                 at += length;
-                if length == 0 {
-                    out.push(rest[0]);
-                    at += 1;
-                }
             }
         }
         out

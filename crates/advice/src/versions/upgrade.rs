@@ -142,9 +142,7 @@ impl Upgrade {
         self.expressions.extend(found);
         self.defects.extend(defects);
     }
-}
 
-impl Upgrade {
     /// Adds the defects that the conditions of slots and jobs, of the named files, meet only beside an ad of the other side.
     pub fn add_encounters(&mut self, [slots, jobs]: [&str; 2], snapshots: [&Snapshot; 2]) {
         let mut found: Vec<PlacedDefect> = Vec::new();

@@ -63,7 +63,7 @@ impl MetricsServer {
             };
             let (server, conversation) = (self.clone(), Arc::clone(&open));
             if Arc::strong_count(&open) <= MAX_CONNECTIONS + 1 {
-                // A client that goes away is no failure of the server, and without room for a thread it is told by the end.
+                // A client that goes away is not a failure of the server. Without a thread for it, its connection is closed.
                 let _ = std::thread::Builder::new().spawn(move || {
                     let _ = server.converse(&stream);
                     drop(conversation);

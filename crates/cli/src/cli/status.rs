@@ -114,7 +114,7 @@ impl PoolStatus {
             counts.running += count("RunningJobs");
             counts.held += count("HeldJobs");
         }
-        let jobs: Vec<Job<'_>> = snapshot.jobs.iter().filter_map(|ad| Job::new(ad, None, &settings)).collect();
+        let jobs = Job::all(&snapshot.jobs, None, &settings);
         let names = JobNames::of(jobs.iter().map(|job| (job.id, job.schedd.as_deref())));
         drop(jobs);
         Ok(PoolStatus { snapshot, outcome, idle, accounts, submitters, negotiator, names, failures })

@@ -95,9 +95,8 @@ impl Snapshot {
         let is_alike = |value: &Attribute| {
             value.tree().is_none_or(|tree| chosen.alone().differences(tree.semantics).next().is_none())
         };
-        let parts = |ad| std::iter::successors(Some(ad), |ad: &&ClassAd| ad.chained().map(|parent| &**parent));
         let ads = slots.iter().map(|slot| &slot.ad).chain(&self.jobs).chain(self.submitters.iter().flatten());
-        let mut attributes = ads.flat_map(parts).flat_map(ClassAd::attributes);
+        let mut attributes = ads.flat_map(ClassAd::lineage).flat_map(ClassAd::attributes);
         let is_one = chosen.is_advertised() && attributes.all(|(_, value)| is_alike(value));
         EvalOptions { semantics: if is_one { chosen.alone() } else { chosen }, ..settings }
     }

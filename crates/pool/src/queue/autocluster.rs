@@ -95,11 +95,10 @@ impl<'j> Autoclusters<'j> {
     }
 
     fn significant_part(&mut self, job: &'j ClassAd, own: AdStructure) -> SignificantPart<'j> {
-        let ads = std::iter::successors(Some(job), |ad| ad.chained().map(|parent| &**parent));
         let significant = self.significant;
         let names = self
             .names
-            .entry(ads.map(structure_of).collect())
+            .entry(job.lineage().map(structure_of).collect())
             .or_insert_with(|| relevant(job, significant).into_iter().filter(|name| job.contains(*name)).collect());
         let names = Arc::clone(names);
         let is_constant = |place: &usize| own.contains(&(names[*place].key(), 0));
