@@ -253,6 +253,16 @@ fn messages_are_json_where_json_is_requested() {
             json!({ "message": "unexpected argument '--bogus' found" }),
         ),
         (
+            &["whatif", "--format", "json"],
+            2,
+            json!({ "message": "the following required arguments were not provided: <POOL>" }),
+        ),
+        (
+            &["negotiate", "examples/pool", "--format", "json", "--semantic"],
+            2,
+            json!({ "help": "a similar argument exists: '--semantics'" }),
+        ),
+        (
             &["explain", "examples/pool", "--job", "99.0", "--format", "json"],
             2,
             json!({ "message": "there is no job `99.0`" }),

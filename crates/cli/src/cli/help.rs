@@ -89,6 +89,13 @@ pub(super) fn misused(error: &clap::Error) -> Failure {
         error.exit();
     }
     let text = error.render().to_string();
-    let message = text.lines().next().unwrap_or_default();
-    Failure::input(message.strip_prefix("error: ").unwrap_or(message))
+    let mut paragraphs = text.split("\n\n").map(|one| one.trim_end().lines().map(str::trim).collect::<Vec<_>>());
+    // Lines behind the first one name arguments or values: `…: <POOL>, <--job <ID>>`.
+    let first = paragraphs.next().unwrap_or_default();
+    let (line, names) = first.split_first().unwrap_or((&"", &[]));
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    let message = if names.is_empty() { line.to_owned() } else { format!("{line} {}", names.join(", ")) };
+    let tips: Vec<&str> = paragraphs.flatten().filter_map(|line| line.strip_prefix("tip: ")).collect();
+    let failure = Failure::input(message);
+    if tips.is_empty() { failure } else { failure.help(&tips.join("; ")) }
 }

@@ -25,7 +25,13 @@ pub(super) fn load(session: &mut Session, input: CommandInput<'_>) -> Vec<Output
     if let Some((word, file)) = argument.split_once(char::is_whitespace)
         && word.eq_ignore_ascii_case("slots")
     {
-        return slots::load(session, file.trim());
+        return match file.trim().rsplit_once(char::is_whitespace) {
+            Some((file, number)) if number.parse::<u64>().is_ok() => problem(format!(
+                "`:load slots` reads all ads of a file, and takes no number: found `{number}`\n  = help: `:load target {} {number}` reads one of them",
+                printable(file.trim().as_bytes())
+            )),
+            _ => slots::load(session, file.trim()),
+        };
     }
     let Some((side, whole)) =
         argument.split_once(char::is_whitespace).and_then(|(side, file)| Some((side_of(side)?, file.trim())))

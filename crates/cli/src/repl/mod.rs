@@ -474,6 +474,17 @@ mod tests {
         assert_eq!(said(&[load, "Cpus > 1"]), ["4 slots; TARGET is `slot1@host`", "false", "  true for 3 of 4 slots"]);
         assert_eq!(said(&[load, "Memory"])[1..], ["2048", "  of 4 slots: 1024 for 2, 2048 for 2"]);
         assert_eq!(said(&[load, "5"])[1..], ["5", "  5 for all 4 slots"]);
+        // 2^26 references: more steps than one evaluation may take.
+        let doubled = (1..=26).map(|at| format!("A{at} = A{} + A{0}", at - 1));
+        let lines: Vec<String> = [load.to_owned(), "A0 = TARGET.Cpus".to_owned()].into_iter().chain(doubled).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).chain(["TARGET.Cpus > 1 ? A26 : 0"]).collect();
+        assert_eq!(said(&lines).last().unwrap(), "  of 4 slots: not evaluated for 2, 0 for 1, stopped for 1");
+        assert_eq!(
+            said(&[":load slots slots.ads 2"]),
+            [
+                "error: `:load slots` reads all ads of a file, and takes no number: found `2`\n  = help: `:load target slots.ads 2` reads one of them"
+            ]
+        );
         assert_eq!(said(&[load, "Cpus > 2 || Gone"])[2], "  true for 2 of 4 slots, undefined for 2");
         assert_eq!(said(&[load, "Cpus > 2", ":who"])[3], "true for 2 of 4 slots\n  slot3@host\n  slot4@host");
         assert_eq!(said(&[load, "Memory", ":who 2048"])[3], "2048 for 2 of 4 slots\n  slot1@host\n  slot3@host");

@@ -9,7 +9,7 @@ use crate::repl::{Output, Session};
 use crate::report::{counted, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
 use classmate::internal::syntax::print::Style;
-use classmate::{ClassAd, Expr, Scope, Value};
+use classmate::{ClassAd, EvalError, Expr, Scope, Value};
 
 /// Values of an expression, and names of slots, that are shown at most.
 const SHOWN_VALUES: usize = 5;
@@ -24,13 +24,25 @@ pub(super) fn name_of(slot: &ClassAd) -> Option<String> {
 }
 
 /// The value of an expression in each slot, as text.
+///
+/// One evaluation may take as long as the limits of evaluation allow, but not one in each of many slots: after the first
+/// that exceeds them, the others are not evaluated.
 fn values(session: &Session, expr: &Expr) -> Vec<String> {
     let settings = session.settings();
-    let value = |slot: &ClassAd| match Scope::new(&session.my, &settings).with_target(slot).eval(expr) {
-        Ok(value) => printable(&value.to_text(Style::New)),
-        Err(_) => "stopped".to_owned(),
+    let mut too_long = false;
+    let mut value = |slot: &ClassAd| {
+        if too_long {
+            return "not evaluated".to_owned();
+        }
+        match Scope::new(&session.my, &settings).with_target(slot).eval(expr) {
+            Ok(value) => printable(&value.to_text(Style::New)),
+            Err(why) => {
+                too_long = matches!(why, EvalError::Work(_) | EvalError::Memory(_));
+                "stopped".to_owned()
+            }
+        }
     };
-    session.slots.iter().map(value).collect()
+    session.slots.iter().map(&mut value).collect()
 }
 
 /// The values of an expression in all slots: `true for 13 of 143 slots`.
