@@ -67,6 +67,8 @@ pub enum Failure {
     Credential(String),
     /// The daemon answered with an error.
     Refused(String),
+    /// The collector does not have an ad of this daemon.
+    Unknown(&'static str),
     /// Each of several collectors failed.
     All(Vec<WireError>),
 }
@@ -88,7 +90,7 @@ impl WireError {
 
     /// A suggestion.
     pub fn help(&self) -> Option<Cow<'static, str>> {
-        if let Failure::Connect(_) = &self.failure
+        if let Failure::Connect(_) | Failure::Address(_) = &self.failure
             && let Some(other) = with_port(&self.peer)
         {
             return Some(Cow::Owned(format!("if the last part is the port, write {other}")));
@@ -108,6 +110,7 @@ impl WireError {
             Failure::Authentication { method: "FS", .. } => {
                 "on another host than the daemon, authenticate with an IDTOKEN"
             }
+            Failure::Unknown(_) => "check that the daemon is running, and wait until it has sent its ad",
             Failure::Untrusted(_) => "check the host name in --pool and the authorities in the file of --ca",
             _ => return None,
         }))
@@ -120,7 +123,8 @@ impl WireError {
 
 /// The address that was meant if the last part of an IPv6 address without brackets is the port.
 fn with_port(peer: &str) -> Option<String> {
-    let (address, port) = peer.strip_prefix('[')?.split_once(']')?.0.rsplit_once(':')?;
+    let inner = peer.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(peer, |(inner, _)| inner);
+    let (address, port) = inner.rsplit_once(':')?;
     address.parse::<Ipv6Addr>().ok()?;
     port.parse::<u16>().ok().map(|port| format!("[{address}]:{port}"))
 }
@@ -160,6 +164,7 @@ impl Failure {
             }
             Failure::Untrusted(what) => format!("cannot trust `{peer}`: {what}"),
             Failure::Credential(what) => format!("cannot use `{peer}`: {what}"),
+            Failure::Unknown(daemon) => format!("`{peer}` does not have an ad of {daemon}"),
             Failure::Refused(what) => format!("`{peer}` reports an error: {what}"),
             Failure::All(errors) => {
                 let reasons: Vec<String> = errors.iter().map(WireError::to_string).collect();
@@ -181,6 +186,8 @@ mod tests {
             WireError::new(address.to_string(), refused).help().unwrap().into_owned()
         };
         assert_eq!(help("::1:9618"), "if the last part is the port, write [::1]:9618");
+        let wrong = "::1:47300".parse::<crate::Address>().unwrap_err();
+        assert_eq!(wrong.help().unwrap(), "if the last part is the port, write [::1]:47300");
         for other in ["::1", "fd00::1234", "[::1]:9618", "cm:1", "fd00::1:abcd"] {
             assert!(help(other).starts_with("check the address"), "{other}");
         }

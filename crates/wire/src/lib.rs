@@ -54,6 +54,7 @@ mod query;
 mod replay;
 mod script;
 mod session;
+mod silent;
 mod ssl;
 mod token;
 mod transport;
@@ -64,6 +65,7 @@ pub use credentials::Credentials;
 pub use error::{Failure, WireError};
 pub use pool::{Daemon, LivePool, Progress, SourceFailure};
 pub use query::{AdType, Query};
+pub use silent::SilentAccessPoints;
 pub use token::Token;
 pub use transport::Timeouts;
 

@@ -19,6 +19,7 @@ use crate::budget::Budget;
 use crate::client::{Ads, Client, MAX_CONFIGURATION, Received};
 use crate::error::{Failure, WireError};
 use crate::query::{AdType, Query};
+use crate::silent::SilentAccessPoints;
 
 /// Daemons that are asked at the same time.
 const PARALLEL: usize = 8;
@@ -58,6 +59,11 @@ impl Daemon {
             Ok(address) => Ok(Daemon { name: shown, address }),
             Err(error) => Err(SourceFailure { source: format!("`{shown}`"), error }),
         }
+    }
+
+    /// The name of an access point as a source.
+    pub(crate) fn source(&self) -> String {
+        format!("access point `{}`", self.name)
     }
 }
 
@@ -132,10 +138,7 @@ impl<'a> LivePool<'a> {
             Some(Err(failure)) => pool.failures.push(failure),
             None => pool.failures.push(SourceFailure {
                 source: "the negotiator".to_owned(),
-                error: WireError::new(
-                    pool.collector.to_string(),
-                    Failure::Refused("no negotiator is known".to_owned()),
-                ),
+                error: WireError::new(pool.collector.to_string(), Failure::Unknown("a negotiator")),
             }),
         }
         let ads = pool.client.query(&pool.collector, AdType::Submitter, &Query::all())?;
@@ -298,6 +301,16 @@ impl<'a> LivePool<'a> {
         self.of_access_points(read);
     }
 
+    /// Leaves out the access points that were silent not long ago; each is a source that cannot be read.
+    pub fn leave_out(&mut self, silent: &SilentAccessPoints) {
+        self.failures.extend(silent.leave_out(&mut self.access_points, Instant::now()));
+    }
+
+    /// Remembers the access points that were silent in this reading of jobs; true if there are any.
+    pub fn remember_silent(&self, silent: &mut SilentAccessPoints) -> bool {
+        silent.remember(&self.access_points, &self.failures, Instant::now())
+    }
+
     /// The job ads of all access points, by access point and job ID. `make` may change each ad; it is given a place to keep
     /// what it wants from ad to ad of an access point.
     pub fn jobs<K: Default>(
@@ -320,11 +333,12 @@ impl<'a> LivePool<'a> {
 
     /// Remembers the reports and failures of all access points, in order, and returns what was read.
     fn of_access_points<T>(&mut self, read: Vec<Result<(T, Report), WireError>>) -> Vec<T> {
-        let names: Vec<String> = self.access_points.iter().map(|access_point| access_point.name.clone()).collect();
+        let sources: Vec<(String, String)> =
+            self.access_points.iter().map(|one| (one.source(), format!("jobs of {}", one.name))).collect();
         let mut all = Vec::new();
-        for (name, result) in names.into_iter().zip(read) {
-            if let Some((found, report)) = self.remember(format!("access point `{name}`"), result) {
-                self.reports.push((format!("jobs of {name}"), report));
+        for ((source, jobs), result) in sources.into_iter().zip(read) {
+            if let Some((found, report)) = self.remember(source, result) {
+                self.reports.push((jobs, report));
                 all.push(found);
             }
         }

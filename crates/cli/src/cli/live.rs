@@ -15,7 +15,9 @@ use classmate_pool::internal::negotiate::directory::{NAMED_SLOTS, SlotAttributes
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_wire::internal::first_answer;
-use classmate_wire::{AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query, WireError};
+use classmate_wire::{
+    AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query, SilentAccessPoints, WireError,
+};
 
 /// The heading of the options. Each names it: a heading for the structure would hold for whatever follows.
 const HEADING: &str = "Live pool";
@@ -57,7 +59,10 @@ fn collector(text: &str) -> Result<Collector, String> {
     if text == OF_HOST {
         return Ok(Collector::OfHost);
     }
-    text.parse().map(Collector::At).map_err(|error: WireError| error.to_string())
+    text.parse().map(Collector::At).map_err(|error: WireError| match error.help() {
+        Some(help) => format!("{error}; {help}"),
+        None => error.to_string(),
+    })
 }
 
 /// A live pool with all that a cycle reads.
@@ -79,6 +84,8 @@ pub(super) struct LiveSnapshot {
     pub(super) settings: Option<Vec<(String, String)>>,
     /// True if the configuration is that of the pool, or was given.
     pub(super) has_config: bool,
+    /// True if an access point did not answer in time.
+    pub(super) has_waited: bool,
     /// The sources that could not be read.
     pub(super) failures: Vec<String>,
     /// Reports on what was read.
@@ -139,6 +146,7 @@ impl CollectorArguments {
             progress,
             negotiator: None,
             times: NegotiatorTimes::default(),
+            silent: SilentAccessPoints::default(),
         })
     }
 
@@ -242,6 +250,8 @@ pub(super) struct LiveReader<'r> {
     negotiator: Option<Daemon>,
     /// The times at which the negotiator read its configuration, when it was last asked.
     times: NegotiatorTimes,
+    /// The access points that let it wait.
+    silent: SilentAccessPoints,
     progress: Progress<'r>,
 }
 
@@ -277,7 +287,9 @@ impl LiveReader<'_> {
         let has_config = self.known.is_some();
         let config = self.known.clone().unwrap_or_else(|| Config::default().read_as(semantics));
         let accounting = if priorities { Vec::new() } else { pool.accounting(&all) };
+        pool.leave_out(&self.silent);
         let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));
+        let has_waited = pool.remember_silent(&mut self.silent);
         let first = match kept {
             SlotAttributes::Explanation => pool.slots(&all.clone().limit(NAMED_SLOTS as u64), None)?,
             _ => Vec::new(),
@@ -290,7 +302,7 @@ impl LiveReader<'_> {
         let reports = pool.reports().to_vec();
         let (unkept, log) = (names_of(&first), Some(log));
         let snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, ..Snapshot::default() };
-        Ok(LiveSnapshot { snapshot, accounting, negotiators, settings, has_config, failures, reports })
+        Ok(LiveSnapshot { snapshot, accounting, negotiators, settings, has_config, has_waited, failures, reports })
     }
 
     /// The ad that the negotiator itself has, which is newer than that of the collector. A negotiator answers between

@@ -1,7 +1,7 @@
 //! The record of a shadow so far: totals, the last cycles and events. Kept in a directory, so that the next run goes on.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -210,18 +210,21 @@ impl ShadowHistory {
     }
 }
 
-/// The directory of a shadow: `state.json`, `cycles.jsonl` with its predecessors, and `index.html`.
+/// The directory of a shadow: `state.json`, `cycles.jsonl` with its predecessors, `index.html`, and a file `lock`.
 #[derive(Debug)]
 pub(super) struct StateDirectory {
     path: PathBuf,
     /// The size at which the file of cycles is rotated.
     most: u64,
+    /// Locked while it is open.
+    _lock: File,
 }
 
 impl StateDirectory {
     /// Opens a directory, which is made if there is none, with the history of a pool in it.
     pub(super) fn open(path: &Path, pool: &str) -> Result<(Self, Option<ShadowHistory>), Failure> {
         fs::create_dir_all(path).map_err(|error| Failure::writing(path.display(), &error))?;
+        let lock = lock(path)?;
         let file = path.join("state.json");
         let history = match fs::read(&file) {
             Ok(text) => {
@@ -240,7 +243,7 @@ impl StateDirectory {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(Failure::reading(file.display(), &error)),
         };
-        Ok((StateDirectory { path: path.to_owned(), most: MAX_BYTES }, history))
+        Ok((StateDirectory { path: path.to_owned(), most: MAX_BYTES, _lock: lock }, history))
     }
 
     /// Appends a cycle to the file of cycles, which is rotated when it is large.
@@ -279,6 +282,22 @@ impl StateDirectory {
     }
 }
 
+/// Locks a directory for this process, until the file is closed: two that write the same state would each lose what the other
+/// writes.
+fn lock(path: &Path) -> Result<File, Failure> {
+    let name = path.join("lock");
+    let writing = |error: &io::Error| Failure::writing(name.display(), error);
+    let file = OpenOptions::new().create(true).append(true).open(&name).map_err(|error| writing(&error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => {
+            Err(Failure::input(format!("`{}` is in use by another `classmate shadow`", path.display()))
+                .help("use a directory for each, or wait until the other one has ended"))
+        }
+        Err(TryLockError::Error(error)) => Err(writing(&error)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,6 +320,9 @@ mod tests {
         assert!(
             page.contains("http-equiv=\"refresh\"") && page.contains("&lt;not read&gt;") && page.contains("a &amp; b")
         );
+        let second = StateDirectory::open(folder.path(), "cm:9618").unwrap_err().shown();
+        assert!(second.contains("is in use by another `classmate shadow`"), "{second}");
+        drop(directory);
         let (mut directory, read) = StateDirectory::open(folder.path(), "cm:9618").unwrap();
         directory.most = 10_000;
         let mut history = read.unwrap();
@@ -317,6 +339,7 @@ mod tests {
         names.retain(|name| name.starts_with("cycles"));
         names.sort();
         assert_eq!(names, ["cycles.1.jsonl", "cycles.2.jsonl", "cycles.3.jsonl", "cycles.4.jsonl", "cycles.jsonl"]);
+        drop(directory);
         let other = StateDirectory::open(folder.path(), "other:9618").unwrap_err().shown();
         assert!(other.contains("is of the pool `cm:9618`, expected `other:9618`"), "{other}");
         fs::write(folder.path().join("state.json"), "{").unwrap();

@@ -200,7 +200,9 @@ impl<'r> Watcher<'r> {
         }
         let warnings = if read.has_config { notes.lines(Color::Off) } else { vec![NO_CONFIG.to_owned()] };
         let cycles = self.look()?;
-        self.due = Instant::now() + self.every.max(started.elapsed() * PAUSE);
+        // Waiting for a silent access point is no work of the others.
+        let work = if read.has_waited { Duration::ZERO } else { started.elapsed() };
+        self.due = Instant::now() + self.every.max(work * PAUSE);
         let all: Vec<String> = read.failures.into_iter().chain(warnings).collect();
         seen.events.extend(all.iter().filter(|one| !self.unread.contains(one)).cloned());
         self.unread = all;
