@@ -562,6 +562,16 @@ fn a_pool_without_a_name_is_that_of_the_configuration_of_this_host() {
     assert!(found.starts_with("error: cannot connect to `127.0.0.1:1`: connection refused\n"), "{found}");
     let found = run(&file, Some("127.0.0.1:2"));
     assert!(found.starts_with("error: cannot connect to `127.0.0.1:2`: connection refused\n"), "{found}");
+    // HTCondor's tools ask this port where COLLECTOR_HOST names none, and know the names of the host.
+    std::fs::write(&file, "CONDOR_HOST = ::1\nCOLLECTOR_PORT = 3\n").unwrap();
+    assert!(run(&file, None).contains("cannot connect to `[::1]:3`: "));
+    std::fs::write(&file, "CONDOR_HOST = $(FULL_HOSTNAME)\nCOLLECTOR_PORT = 3\n").unwrap();
+    let host = gethostname::gethostname().into_string().unwrap();
+    assert!(run(&file, None).contains(&format!("`{host}:3`: ")));
+    std::fs::write(&file, "COLLECTOR_HOST = $(IP_ADDRESS):3\n").unwrap();
+    assert!(run(&file, None).contains(":3`: "));
+    let found = run(Path::new("ONLY_ENV"), Some("127.0.0.1:2"));
+    assert!(found.starts_with("error: cannot connect to `127.0.0.1:2`: connection refused\n"), "{found}");
     std::fs::write(&file, "COLLECTOR_HOST =\n").unwrap();
     let found = run(&file, None);
     assert!(found.contains("condor_config` does not set COLLECTOR_HOST\n"), "{found}");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::net::{Ipv6Addr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -81,6 +82,7 @@ impl Sources {
             seed: self.seed,
             semantics: language::chosen(),
             defaults: language::chosen().series(),
+            facts: BTreeMap::new(),
         });
         let mut reading = Reading { config, error: None };
         for path in &self.files {
@@ -156,8 +158,12 @@ pub(super) fn pool(given: Option<&Path>, pool: Option<&Path>, commands: bool, co
 /// Places of the configuration of HTCondor's tools, in the order in which they are tried.
 const OWN_FILES: [&str; 2] = ["/etc/condor/condor_config", "/usr/local/etc/condor_config"];
 
-/// The collectors that the configuration of this host names (`COLLECTOR_HOST`), as HTCondor's tools read it: the file in the
-/// environment variable `CONDOR_CONFIG` or in a usual place, its local files, and `_CONDOR_…` in the environment. It runs no commands.
+/// The value of `CONDOR_CONFIG` for a configuration that is only in the environment.
+const ONLY_ENVIRONMENT: &str = "ONLY_ENV";
+
+/// The collectors that the configuration of this host names (`COLLECTOR_HOST`, with `COLLECTOR_PORT` where it names no port), as
+/// HTCondor's tools read it: the file in the environment variable `CONDOR_CONFIG` or in a usual place, its local files, and
+/// `_CONDOR_…` in the environment. It runs no commands.
 pub(super) fn own_collectors() -> Result<Vec<String>, Failure> {
     let named = std::env::var_os("CONDOR_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
     let usual = || OWN_FILES.into_iter().map(PathBuf::from).find(|path| path.exists());
@@ -169,16 +175,54 @@ pub(super) fn own_collectors() -> Result<Vec<String>, Failure> {
     let context = Context {
         subsystem: "TOOL".to_owned(),
         environment: environment.collect(),
+        facts: facts(),
         semantics: language::chosen(),
         ..Context::default()
     };
     let mut reading = Reading { config: Config::new(context), error: None };
-    reading.read(&path, true)?;
-    let hosts = reading.whole(Color::Off)?.list("COLLECTOR_HOST")?;
+    if path == Path::new(ONLY_ENVIRONMENT) {
+        reading.error = reading.config.apply_environment().err();
+    } else {
+        reading.read(&path, true)?;
+    }
+    let config = reading.whole(Color::Off)?;
+    let hosts = config.list("COLLECTOR_HOST")?;
     if hosts.is_empty() {
         return Err(Failure::input(format!("`{}` does not set COLLECTOR_HOST", path.display())));
     }
-    Ok(hosts.into_iter().map(|host| String::from_utf8_lossy(&host).into_owned()).collect())
+    let port = config.get("COLLECTOR_PORT")?.map(|port| String::from_utf8_lossy(port.text.trim_ascii()).into_owned());
+    let with_port = |host: &[u8]| {
+        let host = String::from_utf8_lossy(host).into_owned();
+        let has_port = match host.rsplit_once(':') {
+            Some((before, _)) => !before.contains(':') || before.ends_with(']'),
+            None => false,
+        };
+        match &port {
+            Some(port) if !has_port && !host.contains('<') => match host.parse::<Ipv6Addr>() {
+                Ok(_) => format!("[{host}]:{port}"),
+                Err(_) => format!("{host}:{port}"),
+            },
+            _ => host,
+        }
+    };
+    Ok(hosts.iter().map(|host| with_port(host)).collect())
+}
+
+/// The names and the address of this host, which HTCondor defines before it reads a file.
+fn facts() -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let name = gethostname::gethostname().into_encoded_bytes();
+    let short = name.split(|byte| *byte == b'.').next().unwrap_or_default().to_vec();
+    // The address of the interface to other networks; nothing is sent.
+    let towards = |own: &str, other: &str| {
+        let socket = UdpSocket::bind(own).and_then(|socket| socket.connect(other).map(|()| socket));
+        socket.and_then(|socket| socket.local_addr()).ok().map(|address| address.ip().to_string())
+    };
+    let (old, new) = (towards("0.0.0.0:0", "192.0.2.1:9"), towards("[::]:0", "[2001:db8::1]:9"));
+    let address = old.clone().or_else(|| new.clone()).unwrap_or_else(|| "127.0.0.1".to_owned());
+    let addresses = [("IP_ADDRESS", Some(address)), ("IPV4_ADDRESS", old), ("IPV6_ADDRESS", new)];
+    let addresses = addresses.into_iter().filter_map(|(name, address)| Some((name, address?.into_bytes())));
+    let names = [("FULL_HOSTNAME", name), ("HOSTNAME", short)];
+    names.into_iter().chain(addresses).map(|(name, value)| (name.as_bytes().to_vec(), value)).collect()
 }
 
 /// The user maps of the negotiator.

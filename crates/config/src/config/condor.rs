@@ -33,6 +33,8 @@ pub struct Context {
     pub local_name: Option<String>,
     /// The variables for `$ENV`; `_CONDOR_NAME` sets `NAME` when [`Config::apply_environment`] is called.
     pub environment: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Values that only the machine knows, such as `FULL_HOSTNAME`, by name in upper case; a file may set others.
+    pub facts: BTreeMap<Vec<u8>, Vec<u8>>,
     /// True if `include command` and a trailing `|` may run programs.
     pub commands: bool,
     /// The value of `time()` in a function macro, in seconds since 1970.
@@ -52,6 +54,7 @@ impl Default for Context {
             subsystem: "NEGOTIATOR".to_owned(),
             local_name: None,
             environment: BTreeMap::new(),
+            facts: BTreeMap::new(),
             commands: false,
             now: 0,
             seed: 0,
@@ -228,7 +231,8 @@ impl Config {
         }
         prefixes.push(subsystem);
         let local = context.local_name.as_ref().unwrap_or(&context.subsystem);
-        let detected = BTreeMap::from([
+        let mut detected = context.facts.clone();
+        detected.extend([
             (b"SUBSYSTEM".to_vec(), context.subsystem.clone().into_bytes()),
             (b"LOCALNAME".to_vec(), local.clone().into_bytes()),
             (b"CONDOR_VERSION".to_vec(), version_text(context.semantics)),
