@@ -107,7 +107,11 @@ pub(super) fn run(arguments: &SnapshotArguments, streams: Streams) -> Result<(),
         ("negotiator", &*read.negotiators),
     ];
     write_all_ads(directory, &kinds)?;
-    let Some(settings) = &read.settings else { return Ok(()) };
+    let Some(settings) = &read.settings else {
+        // An earlier snapshot may have left that of another pool.
+        let nothing = b"# the configuration of the negotiator could not be read\n";
+        return write_file(&directory.join("config"), |file| file, |out| out.write_all(nothing));
+    };
     write_settings(directory, settings.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())))
 }
 
