@@ -4,7 +4,6 @@
 
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use classmate::internal::format::long::{LineReader, is_constant, is_private_text};
 use classmate::internal::name::interned;
@@ -12,12 +11,10 @@ use classmate::{ClassAd, ParseOptions};
 
 use crate::connection::{Connection, MAX_STRING, SMALL};
 use crate::error::{Failure, WireError};
+use crate::new_names::{NewNames, TOO_MANY};
 
 /// Announces that the next string is a secret expression.
 const SECRET: &[u8] = b"ZKM";
-
-/// Bytes of names that were never seen before, which stay in memory, in all that a client receives.
-const MAX_NAMES: usize = 8 << 20;
 
 /// Limits on an ad that the client accepts.
 #[derive(Clone, Copy)]
@@ -53,8 +50,7 @@ const JOB: Bounds = Bounds { bytes: 4 << 20, ..ANSWER };
 pub(crate) struct AdStream {
     lines: LineReader,
     bounds: Bounds,
-    /// Bytes of the names that were never seen before.
-    names: Arc<AtomicUsize>,
+    names: Arc<NewNames>,
 }
 
 impl AdStream {
@@ -74,7 +70,7 @@ impl AdStream {
     }
 
     /// Counts new names together with other streams.
-    pub(crate) fn counting(self, names: &Arc<AtomicUsize>) -> Self {
+    pub(crate) fn counting(self, names: &Arc<NewNames>) -> Self {
         AdStream { names: Arc::clone(names), ..self }
     }
 
@@ -120,8 +116,8 @@ impl AdStream {
             let before = interned();
             self.lines.line(line);
             let new = interned() - before;
-            if new > 0 && self.names.fetch_add(new, Ordering::Relaxed) + new > MAX_NAMES {
-                return Err(connection.fails(Failure::Limit("too many different attribute names".to_owned())));
+            if new > 0 && !self.names.count(new) {
+                return Err(connection.fails(Failure::Limit(TOO_MANY.to_owned())));
             }
         }
         if types {

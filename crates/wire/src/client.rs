@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 
 use classmate::internal::format::long::LineReader;
 use classmate::internal::format::report::Report;
@@ -20,6 +19,7 @@ use crate::entropy::Entropy;
 use crate::error::{Failure, WireError};
 use crate::file_system;
 use crate::handshake::{Handshake, Identification, Target, reach, shown};
+use crate::new_names::NewNames;
 use crate::query::{AdType, Query};
 use crate::session::{Session, SessionCache};
 use crate::transport::{Timeouts, Transport};
@@ -59,8 +59,7 @@ pub struct Client {
     semantics: Semantics,
     /// The conversation that reads a large ad.
     large: Large,
-    /// Bytes of names that were never seen before.
-    names: Arc<AtomicUsize>,
+    names: Arc<NewNames>,
 }
 
 impl Client {
@@ -319,7 +318,7 @@ pub(crate) enum Source {
 
 impl Source {
     /// Reads its ads with these lines.
-    fn stream(self, lines: LineReader, names: &Arc<AtomicUsize>) -> AdStream {
+    fn stream(self, lines: LineReader, names: &Arc<NewNames>) -> AdStream {
         match self {
             Source::Collector => AdStream::of_answer(lines),
             Source::Queue => AdStream::of_jobs(lines.remembering(REMEMBERED)),
@@ -342,7 +341,7 @@ pub struct Ads {
     stream: AdStream,
     source: Source,
     options: ParseOptions,
-    names: Arc<AtomicUsize>,
+    names: Arc<NewNames>,
     done: bool,
 }
 

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use base64ct::{Base64, Encoding};
@@ -20,6 +19,7 @@ use crate::entropy::Entropy;
 use crate::error::{Failure, WireError};
 use crate::file_system::{self, MakeDirectory};
 use crate::key::KeyPair;
+use crate::new_names::NewNames;
 use crate::session::Session;
 
 /// The version of HTCondor whose protocol the client speaks.
@@ -75,8 +75,7 @@ pub(crate) struct Handshake<'a> {
     /// The client authenticates even if the daemon does not require it.
     pub(crate) authenticate: bool,
     pub(crate) entropy: Entropy,
-    /// Bytes of names that were never seen before.
-    pub(crate) names: Arc<AtomicUsize>,
+    pub(crate) names: Arc<NewNames>,
     /// Makes the directories of FS authentication.
     pub(crate) create: MakeDirectory,
 }
