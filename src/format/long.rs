@@ -334,6 +334,15 @@ impl LineReader {
         self.ad()
     }
 
+    /// Forgets the lines since [`LineReader::begin`], whose ad is skipped.
+    pub fn skip(&mut self) {
+        self.begin();
+        // Small things behind what the ad took would keep the allocator from giving it back.
+        (self.entries, self.waiting, self.names) = (Vec::new(), Vec::new(), Names::default());
+        self.ad();
+        self.report.skipped_ads += 1;
+    }
+
     /// The ad of the lines that were read.
     fn ad(&mut self) -> ClassAd {
         self.names.again();

@@ -2,6 +2,7 @@
 //!
 //! Private attributes are dropped: a client that only reads has no use for secrets of others.
 
+use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::new_names::{NewNames, TOO_MANY};
 /// Announces that the next string is a secret expression.
 const SECRET: &[u8] = b"ZKM";
 
-/// Limits on an ad that the client accepts.
+/// Limits on an ad that the client accepts. One of an answer that is larger is skipped.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// Attributes of an ad.
@@ -43,25 +44,46 @@ const ANSWER: Bounds = Bounds {
     first: SMALL,
 };
 
-/// Of an ad of a job: several access points are read at the same time, and the allocator keeps for each thread what its ads took.
-const JOB: Bounds = Bounds { bytes: 4 << 20, ..ANSWER };
+/// Of an ad of a job: several access points are read at the same time, and the allocator may keep for each thread what its largest
+/// ad took.
+const JOB: Bounds = Bounds { bytes: 4 << 20, expressions: 256 << 10, ..ANSWER };
+
+/// A limit that an ad exceeds.
+#[derive(Clone, Copy)]
+enum Exceeded {
+    Bytes(usize),
+    Expression(usize),
+    Expressions(usize),
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Exceeded::Bytes(most) => write!(f, "more than {most} bytes"),
+            Exceeded::Expression(most) => write!(f, "an expression of more than {most} bytes"),
+            Exceeded::Expressions(most) => write!(f, "more than {most} bytes of expressions"),
+        }
+    }
+}
 
 /// Reads the ads of one connection.
 pub(crate) struct AdStream {
     lines: LineReader,
     bounds: Bounds,
     names: Arc<NewNames>,
+    /// The limit that the first ad exceeds that was skipped.
+    exceeded: Option<Exceeded>,
 }
 
 impl AdStream {
     /// Reads the ads of an answer.
     pub(crate) fn of_answer(lines: LineReader) -> Self {
-        AdStream { lines, bounds: ANSWER, names: Arc::default() }
+        AdStream { lines, bounds: ANSWER, names: Arc::default(), exceeded: None }
     }
 
     /// Reads the ads of a handshake: few attributes, each a constant.
     pub(crate) fn of_handshake() -> Self {
-        AdStream { lines: LineReader::new(&ParseOptions::default()), bounds: HANDSHAKE, names: Arc::default() }
+        AdStream { bounds: HANDSHAKE, ..AdStream::of_answer(LineReader::new(&ParseOptions::default())) }
     }
 
     /// Reads the ads of jobs.
@@ -78,22 +100,67 @@ impl AdStream {
         &self.lines
     }
 
-    /// The next ad. Two strings follow the attributes in most answers, its `types`, which mean nothing.
+    /// The ads that were skipped so far, since they are too large.
+    pub(crate) fn skipped(&self) -> Option<Failure> {
+        let ads = self.lines.report().skipped_ads;
+        self.exceeded.map(|limit| Failure::Skipped { ads, limit: limit.to_string() })
+    }
+
+    /// The next ad, which must not be too large. Two strings follow the attributes in most answers, its `types`, which mean nothing.
     pub(crate) fn read<T: Read + Write>(
         &mut self,
         connection: &mut Connection<T>,
         types: bool,
     ) -> Result<ClassAd, WireError> {
+        match self.strings(connection, types)? {
+            None => Ok(self.lines.finish()),
+            Some((limit, _)) => Err(connection.fails(Failure::Limit(limit.to_string()))),
+        }
+    }
+
+    /// The next ad of an answer. None: it is too large, and was skipped.
+    pub(crate) fn next<T: Read + Write>(
+        &mut self,
+        connection: &mut Connection<T>,
+    ) -> Result<Option<ClassAd>, WireError> {
+        let Some((limit, rest)) = self.strings(connection, true)? else { return Ok(Some(self.lines.finish())) };
+        self.lines.skip();
+        self.exceeded.get_or_insert(limit);
+        // What follows of it takes no memory.
+        connection.release();
+        for _ in 0..rest {
+            if connection.skip_string(SECRET)? {
+                connection.skip_string(SECRET)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the strings of an ad. If it is too large, returns the limit that it exceeds, and the number of those that were not read.
+    fn strings<T: Read + Write>(
+        &mut self,
+        connection: &mut Connection<T>,
+        types: bool,
+    ) -> Result<Option<(Exceeded, usize)>, WireError> {
         let Bounds { attributes, bytes, expression, expressions, first } = self.bounds;
         let count = connection.length(attributes)?;
+        let types = if types { 2 } else { 0 };
         let (mut left, mut code) = (bytes, 0);
         self.lines.begin();
-        for _ in 0..count {
-            let mut line = connection.string(left.min(MAX_STRING))?;
+        for number in 0..count {
+            let (most, rest) = (left.min(MAX_STRING), count - number + types);
+            let too_long = || Ok(Some((Exceeded::Bytes(bytes), rest)));
+            if !connection.has_string_within(most)? {
+                return too_long();
+            }
+            let mut line = connection.string(most)?;
             let mut secret = false;
             if line == SECRET {
                 secret = true;
-                line = connection.string(left.min(MAX_STRING))?;
+                if !connection.has_string_within(most)? {
+                    return too_long();
+                }
+                line = connection.string(most)?;
             }
             left = left.saturating_sub(line.len());
             if secret || is_secret(line) {
@@ -105,12 +172,12 @@ impl AdStream {
                     return Err(connection.invalid("an attribute of the security handshake is not a constant"));
                 }
                 if line.len() > expression || code > expressions {
-                    let what = if line.len() > expression {
-                        format!("an expression of more than {expression} bytes")
+                    let limit = if line.len() > expression {
+                        Exceeded::Expression(expression)
                     } else {
-                        format!("an ad with more than {expressions} bytes of expressions")
+                        Exceeded::Expressions(expressions)
                     };
-                    return Err(connection.fails(Failure::Limit(what)));
+                    return Ok(Some((limit, rest - 1)));
                 }
             }
             let before = interned();
@@ -120,11 +187,10 @@ impl AdStream {
                 return Err(connection.fails(Failure::Limit(TOO_MANY.to_owned())));
             }
         }
-        if types {
-            connection.string(MAX_STRING)?;
+        for _ in 0..types {
             connection.string(MAX_STRING)?;
         }
-        Ok(self.lines.finish())
+        Ok(None)
     }
 }
 
@@ -139,6 +205,8 @@ fn is_secret(line: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entropy::Entropy;
+    use crate::key::Key;
     use crate::script::Script;
 
     fn sending(count: i64, lines: &[&[u8]]) -> Connection<Script> {
@@ -189,6 +257,76 @@ mod tests {
         for (count, line) in [(1, &b"A = x"[..]), (101, b"A = 1"), (-1, b""), (1, b"A = { 1 }")] {
             assert!(stream.read(&mut sending(count, &[line]), false).is_err());
         }
+    }
+
+    /// A connection on which these messages come encrypted, each with strings behind a number.
+    fn sending_messages(messages: &[(i64, Vec<String>)]) -> Connection<Script> {
+        let key = Key::of_session(b"test");
+        let encrypted = |script| {
+            let mut connection = Connection::new(script, "peer".into());
+            connection.encrypt(&key, &mut Entropy::Fixed((0..16).collect())).unwrap();
+            connection
+        };
+        let mut sender = encrypted(Script::new(Vec::new(), usize::MAX));
+        for (count, strings) in messages {
+            sender.put_int(*count);
+            for string in strings {
+                sender.put_string(string);
+            }
+            sender.send().unwrap();
+        }
+        let sent = std::mem::take(&mut sender.transport().outgoing);
+        encrypted(Script::new(sent, usize::MAX))
+    }
+
+    #[test]
+    fn an_ad_that_is_too_large_is_skipped() {
+        let text = |bytes| format!("A = \"{}\"", "a".repeat(bytes));
+        let code = |bytes: usize| format!("A = {}1", "1+".repeat(bytes / 2));
+        let (zkm, end) = (|| "ZKM".to_owned(), ["B = 1", "ZKM", "C = \"secret\"", "Abc", "", ""]);
+        // By the limits above, of 4 MiB, 256 KiB for an expression, and 256 KiB for all. A secret is a string more than the lines.
+        let large: [(&str, Vec<String>); 6] = [
+            ("more than 4194304 bytes", (0..5).map(|_| text(1_000_000)).collect()),
+            ("more than 4194304 bytes", vec![text(5_000_000)]),
+            (
+                "more than 4194304 bytes",
+                [vec![text(4_000_000), zkm(), text(500_000)], vec![text(9_000_000); 3]].concat(),
+            ),
+            ("an expression of more than 262144 bytes", vec![code(300_000), text(8_000_000)]),
+            ("an expression of more than 262144 bytes", vec![code(300_000), zkm(), code(300_000), zkm(), zkm()]),
+            ("more than 262144 bytes of expressions", (0..9).map(|_| code(200_000)).collect()),
+        ];
+        for (limit, lines) in large {
+            let strings: Vec<String> = lines.into_iter().chain(end.map(str::to_owned)).collect();
+            let (mut count, mut is_secret) = (-2, false);
+            for string in &strings {
+                is_secret = !is_secret && string == "ZKM";
+                count += i64::from(!is_secret);
+            }
+            let other = |line: &str| (1, [line, "", ""].map(str::to_owned).to_vec());
+            let messages = [other("D = 1"), (count, strings.clone()), (count, strings), other("E = 2")];
+            let mut connection = sending_messages(&messages);
+            let mut stream = AdStream::of_jobs(LineReader::new(&ParseOptions::default()));
+            let mut read = |_| {
+                let ad = stream.next(&mut connection).unwrap();
+                connection.end().unwrap();
+                ad.map(|ad| ad.to_string())
+            };
+            let ads = [0; 4].map(&mut read);
+            assert_eq!(
+                ads.each_ref().map(Option::as_deref),
+                [Some("[ D = 1 ]"), None, None, Some("[ E = 2 ]")],
+                "{limit}"
+            );
+            let Some(Failure::Skipped { ads: 2, limit: found }) = stream.skipped() else {
+                panic!("{:?}", stream.skipped())
+            };
+            assert_eq!(found, limit);
+        }
+        // A string that the protocol does not permit ends the conversation.
+        let mut connection = sending_messages(&[(2, vec![text(5_000_000), text(10_000_001)])]);
+        let mut stream = AdStream::of_jobs(LineReader::new(&ParseOptions::default()));
+        assert!(matches!(stream.next(&mut connection).unwrap_err().failure(), Failure::Limit(_)));
     }
 
     #[test]

@@ -285,15 +285,22 @@ pub(crate) fn next_ad<T: Read + Write>(
 ) -> Result<Option<ClassAd>, WireError> {
     match source {
         Source::Collector => {
-            if connection.int()? == 0 {
-                connection.end()?;
-                return Ok(None);
+            while connection.int()? != 0 {
+                if let Some(ad) = stream.next(connection)? {
+                    return Ok(Some(ad));
+                }
             }
-            stream.read(connection, true).map(Some)
+            connection.end()?;
+            Ok(None)
         }
         Source::Queue => {
-            let ad = stream.read(connection, true)?;
-            connection.end()?;
+            let ad = loop {
+                let ad = stream.next(connection)?;
+                connection.end()?;
+                if let Some(ad) = ad {
+                    break ad;
+                }
+            };
             if !matches!(ad.constant("Owner"), Some(Value::Int(0))) {
                 return Ok(Some(ad));
             }
@@ -369,6 +376,11 @@ impl Ads {
     /// The attributes that could not be read so far.
     pub fn report(&self) -> &Report {
         self.stream.lines().report()
+    }
+
+    /// The ads that were skipped so far, since they are too large.
+    pub fn skipped(&self) -> Option<WireError> {
+        self.stream.skipped().map(|failure| self.connection.fails(failure))
     }
 
     /// The identity that the daemon gave the client.

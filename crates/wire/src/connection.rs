@@ -402,6 +402,35 @@ impl<T: Read + Write> Connection<T> {
         Ok(&self.buffer[self.start - length..self.start - 1])
     }
 
+    /// Tests whether the string that follows has at most `most` bytes. One in clear text may have more.
+    pub(crate) fn has_string_within(&mut self, most: usize) -> Result<bool, WireError> {
+        if self.cipher.is_none() {
+            return Ok(true);
+        }
+        self.need(8)?;
+        let mut length = [0; 8];
+        length.copy_from_slice(&self.buffer[self.start..self.start + 8]);
+        Ok(i64::from_be_bytes(length) <= most as i64 + 1)
+    }
+
+    /// Passes over a string without keeping it; tests whether it is this one.
+    pub(crate) fn skip_string(&mut self, expected: &[u8]) -> Result<bool, WireError> {
+        if self.cipher.is_none() {
+            return Ok(self.string(MAX_STRING)? == expected);
+        }
+        let mut left = self.length(MAX_STRING + 1)?;
+        if left == expected.len() + 1 {
+            return Ok(self.bytes(left)?.strip_suffix(&[0]) == Some(expected));
+        }
+        while left > 0 {
+            self.need(1)?;
+            let part = left.min(self.available());
+            self.start += part;
+            left -= part;
+        }
+        Ok(false)
+    }
+
     /// A string that may be missing.
     pub(crate) fn optional_string(&mut self, most: usize) -> Result<Option<String>, WireError> {
         if self.cipher.is_none() {

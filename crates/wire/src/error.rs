@@ -7,6 +7,7 @@ use std::io;
 use std::net::Ipv6Addr;
 use std::time::Duration;
 
+use classmate::internal::plural::counted;
 use thiserror::Error;
 
 /// A failed conversation with a daemon.
@@ -40,6 +41,13 @@ pub enum Failure {
     Protocol(String),
     /// The answer exceeds a limit of the client.
     Limit(String),
+    /// Ads of the answer exceed a limit of the client, and were skipped; the others were read.
+    Skipped {
+        /// Their number.
+        ads: u64,
+        /// The limit that the first of them exceeds.
+        limit: String,
+    },
     /// The daemon does not permit a command.
     Denied {
         /// The command, in words.
@@ -149,6 +157,10 @@ impl Failure {
             Failure::Late(time) => format!("`{peer}` is too slow: not finished after {} s", time.as_secs()),
             Failure::Protocol(what) => format!("`{peer}` does not speak the protocol of HTCondor: {what}"),
             Failure::Limit(what) => format!("the answer of `{peer}` is too large: {what}"),
+            Failure::Skipped { ads, limit } => {
+                let are = if *ads == 1 { "is" } else { "are" };
+                format!("skipped {} of `{peer}` that {are} too large: {limit}", counted(*ads, "ad"))
+            }
             Failure::Denied { command, user } => format!("`{peer}` denies {command} to `{user}`"),
             Failure::NoMethod { accepted, available } => {
                 let accepted = if accepted.is_empty() { String::new() } else { format!(" by {}", accepted.join(", ")) };

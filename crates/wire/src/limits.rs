@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::ad::AdStream;
 use crate::address::Address;
-use crate::client::Client;
+use crate::client::{Ads, Client};
 use crate::command::{QUERY_JOB_ADS, QUERY_SCHEDD_ADS};
 use crate::connection::Connection;
 use crate::daemon::{daemon_that, serve};
@@ -64,21 +64,30 @@ fn many(part: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
 /// A question, a part of the outcome, and the answer, which is too large.
 type Answer = (&'static str, &'static str, fn() -> Vec<u8>);
 
-const ANSWERS: [Answer; 14] = [
+const ANSWERS: [Answer; 15] = [
     ("ads", "a length of 9223372036854775807", || [int(1), int(1), int(i64::MAX)].concat()),
     ("ads", "a length of 9223372036854775807", || [int(1), int(i64::MAX)].concat()),
     ("ads", "a length of 200000000", || [int(1), int(1), int(200_000_000), vec![b'a'; LARGE]].concat()),
-    ("ads", "a length of ", || ad((0..40).map(|at| format!("A{at} = \"{}\"", "a".repeat(4 << 20))))),
+    ("ads", "skipped 1 ad of ", || ad((0..40).map(|at| format!("A{at} = \"{}\"", "a".repeat(4 << 20))))),
     ("ads", "a message is too short", || many(|_| ad([format!("A = \"{}\"", "a".repeat(4_000_000))]))),
     ("ads", "a message is too short", || many(|_| ad((0..60_000).map(|at| format!("A{at} = {at}"))))),
     ("ads", "a message is too short", || many(|_| ad((0..60_000).map(|at| format!("A{at} = (((((("))))),
-    ("ads", "an expression of more than", || ad([format!("A = {}1", "1+".repeat(4 << 20))])),
-    ("ads", "an ad with more than", || ad((0..50).map(|at| format!("A{at} = {}1", "1+".repeat(100_000))))),
-    ("ads", "an ad with more than", || ad((0..60_000).map(|at| format!("A{at} = {{{}}}", "\"\",".repeat(50))))),
+    ("ads", "an expression of more than 262144 bytes; a message is too short", || {
+        ad([format!("A = {}1", "1+".repeat(4 << 20))])
+    }),
+    ("ads", "more than 1048576 bytes of expressions", || {
+        ad((0..50).map(|at| format!("A{at} = {}1", "1+".repeat(100_000))))
+    }),
+    ("ads", "more than 1048576 bytes of expressions", || {
+        ad((0..60_000).map(|at| format!("A{at} = {{{}}}", "\"\",".repeat(50))))
+    }),
     ("ads", "too many different attribute names", || {
         many(|number| ad((0..60_000).map(|at| format!("hostile_name_{number}_{at} = 1"))))
     }),
     ("jobs", "is too slow", || ad(["Owner = \"a\"", "X = Y + 1"]).split_off(8)),
+    ("jobs", " that are too large: more than 4194304 bytes; ", || {
+        ad((0..20).map(|at| format!("A{at} = \"{}\"", "a".repeat(1 << 20)))).split_off(8)
+    }),
     ("settings", "more than 20000 strings", || many(|_| string(&[b'a'; 500_000]))),
     ("settings", "more than 20000 strings", || many(|_| string(b""))),
 ];
@@ -103,9 +112,25 @@ fn ask_pool(client: &Client, collector: &Address, is_blocked: bool) -> Result<()
     Err(WireError::new("", Failure::Protocol(failures.join("; "))))
 }
 
+/// Reads all ads of an answer. Its end and the ads that were skipped are the outcome.
+fn read(mut ads: Ads) -> Result<(), WireError> {
+    let end = ads.try_for_each(|ad| ad.map(drop));
+    let Some(skipped) = ads.skipped() else { return end };
+    let end = end.err().map(|error| reason(&error)).unwrap_or_default();
+    Err(WireError::new("", Failure::Protocol(format!("{skipped}; {end}"))))
+}
+
+/// An error without the address.
+fn reason(error: &WireError) -> String {
+    match error.failure() {
+        Failure::Limit(what) | Failure::Protocol(what) => what.clone(),
+        _ => error.to_string(),
+    }
+}
+
 fn ask(peer: &Address, question: &str) -> Result<(), WireError> {
     if question.starts_with("pool") {
-        let timeouts = Timeouts { idle: Duration::from_secs(2), ..Timeouts::default() };
+        let timeouts = Timeouts { idle: Duration::from_secs(1), ..Timeouts::default() };
         return ask_pool(&Client::default().with_timeouts(timeouts), peer, question == "pool, blocked");
     }
     let total = Duration::from_secs(if question == "jobs" { 2 } else { 60 });
@@ -113,8 +138,8 @@ fn ask(peer: &Address, question: &str) -> Result<(), WireError> {
     let client = Client::default().with_timeouts(timeouts);
     match question {
         "settings" => client.setting_names(peer).map(drop),
-        "jobs" => client.jobs(peer, &Query::all())?.try_for_each(|ad| ad.map(drop)),
-        _ => client.query(peer, AdType::Slot, &Query::all())?.try_for_each(|ad| ad.map(drop)),
+        "jobs" => read(client.jobs(peer, &Query::all())?),
+        _ => read(client.query(peer, AdType::Slot, &Query::all())?),
     }
 }
 
@@ -123,10 +148,7 @@ fn ask(peer: &Address, question: &str) -> Result<(), WireError> {
 fn asks_and_measures() {
     let (Ok(peer), Ok(question)) = (std::env::var(PEER), std::env::var(QUESTION)) else { return };
     let before = memory("VmRSS").unwrap();
-    let outcome = ask(&peer.parse().unwrap(), &question).err().map(|error| match error.failure() {
-        Failure::Limit(what) | Failure::Protocol(what) => what.clone(),
-        _ => error.to_string(),
-    });
+    let outcome = ask(&peer.parse().unwrap(), &question).err().map(|error| reason(&error));
     let used = memory("VmHWM").unwrap().saturating_sub(before);
     writeln!(std::io::stdout(), "\noutcome {used} {}", outcome.unwrap_or_default()).unwrap();
 }
@@ -233,23 +255,52 @@ fn expression(at: usize, length: usize) -> String {
 /// A question to a pool of eight access points, a part of the outcome, and what each of them sends.
 type PoolAnswer = (&'static str, &'static str, fn(&mut Connection<TcpStream>) -> Result<(), WireError>);
 
-const POOL_ANSWERS: [PoolAnswer; 7] = [
-    ("pool", "an ad with more than", |connection| unfinished(connection, (0..15).map(|at| expression(at, 260_000)))),
-    ("pool", "nothing received", |connection| unfinished(connection, (0..4).map(|at| expression(at, 250_000)))),
+const POOL_ANSWERS: [PoolAnswer; 8] = [
+    ("pool", "nothing received", |connection| unfinished(connection, (0..15).map(|at| expression(at, 260_000)))),
+    ("pool", "nothing received", |connection| unfinished(connection, once(expression(0, 250_000)))),
     ("pool", "nothing received", |connection| {
         unfinished(connection, once(format!("A = \"{}\"", "a".repeat(4_000_000))))
     }),
-    ("pool", "a length of ", |connection| unfinished(connection, once(format!("A = \"{}\"", "a".repeat(9_900_000))))),
+    ("pool", "nothing received", |connection| {
+        unfinished(connection, once(format!("A = \"{}\"", "a".repeat(9_900_000))))
+    }),
     ("pool", "too many different attribute names", |connection| {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         unfinished(connection, (0..50_000).map(|at| format!("hostile_name_{number}_{at}_of_an_access_point = 1")))
     }),
-    ("pool, blocked", "", |connection| endless(connection, &[format!("A = \"{}\"", "a".repeat(4_000_000))])),
-    ("pool, blocked", "", |connection| {
-        endless(connection, &(0..4).map(|at| expression(at, 250_000)).collect::<Vec<_>>())
+    // Eight threads, for each of which the allocator may keep what an ad took.
+    ("pool", "", |connection| {
+        let large = (0..3).map(|at| expression(at, 80_000)).chain(["X = 1".to_owned()]).collect::<Vec<_>>();
+        connection.put_bytes(&ad(&large).split_off(8)).send()?;
+        unfinished(connection, (0..20).map(|at| expression(at, 3000)))
     }),
+    ("pool, blocked", "", |connection| endless(connection, &[format!("A = \"{}\"", "a".repeat(4_000_000))])),
+    ("pool, blocked", "", |connection| endless(connection, &[expression(0, 250_000)])),
 ];
+
+#[test]
+fn a_job_that_is_too_large_is_left_out_alone() {
+    let address = pool(2, "", |connection| {
+        let large = (0..5).map(|at| format!("A{at} = \"{}\"", "a".repeat(1_000_000)));
+        for ad in [ad(["ProcId = 1"]), ad(large), ad(["ProcId = 2"]), ad(["Owner = 0"])] {
+            connection.put_bytes(&ad[8..]).send()?;
+        }
+        Ok(())
+    });
+    let client = Client::default();
+    let mut pool = LivePool::locate(&client, &[address], &|_, _| ()).unwrap();
+    let numbers: Vec<_> = pool.jobs(&Query::all(), |ad, ()| ad).iter().map(|ad| ad.eval_int("ProcId")).collect();
+    assert_eq!(numbers, [Some(1), Some(2), Some(1), Some(2)]);
+    let partial = pool.failures().iter().filter(|failure| failure.is_partial()).map(ToString::to_string);
+    let partial: Vec<String> = partial.collect();
+    assert_eq!(partial.len(), 2);
+    assert!(
+        partial[0].starts_with("cannot read all of access point `ap0`: skipped 1 ad of `127.0.0.1:"),
+        "{partial:?}"
+    );
+    assert!(partial[0].ends_with("that is too large: more than 4194304 bytes"), "{partial:?}");
+}
 
 #[test]
 fn no_pool_takes_much_memory() {

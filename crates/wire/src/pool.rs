@@ -27,7 +27,7 @@ const PARALLEL: usize = 8;
 /// Ads between two reports of progress.
 const STEP: u64 = 1000;
 
-/// A source of a pool that could not be read.
+/// A source of a pool that could not be read, or not all of it.
 #[derive(Debug)]
 pub struct SourceFailure {
     /// The source, such as "access point `schedd@example.org`".
@@ -38,7 +38,15 @@ pub struct SourceFailure {
 
 impl fmt::Display for SourceFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read {}: {}", self.source, self.error)
+        let all_of = if self.is_partial() { "all of " } else { "" };
+        write!(f, "cannot read {all_of}{}: {}", self.source, self.error)
+    }
+}
+
+impl SourceFailure {
+    /// True if ads of the source were skipped, and the others were read.
+    pub fn is_partial(&self) -> bool {
+        matches!(self.error.failure(), Failure::Skipped { .. })
     }
 }
 
@@ -200,9 +208,15 @@ impl<'a> LivePool<'a> {
 
     /// Collects ads and reports the progress.
     fn collect(&mut self, what: &str, ads: Ads) -> Result<Vec<ClassAd>, WireError> {
-        let (found, report) = collect(ads, what, self.progress)?;
-        self.reports.push((format!("{what} of {}", self.collector), report));
+        let (found, rest) = collect(ads, what, self.progress)?;
+        self.add(format!("the {what}"), format!("{what} of {}", self.collector), rest);
         Ok(found)
+    }
+
+    /// Remembers what else the answer of a source told; its report has a name.
+    fn add(&mut self, source: String, name: String, (report, skipped): Rest) {
+        self.reports.push((name, report));
+        self.failures.extend(skipped.map(|error| SourceFailure { source, error }));
     }
 
     /// The slot ads; of constants only those of a selection are kept, if there is one.
@@ -285,7 +299,7 @@ impl<'a> LivePool<'a> {
                             break;
                         }
                     }
-                    Ok(((), ads.report().clone()))
+                    Ok(((), rest(&ads)))
                 })
             });
             let receiver = receiver;
@@ -322,23 +336,23 @@ impl<'a> LivePool<'a> {
         let read = in_parallel(&self.access_points, |access_point| {
             until.check(&access_point.address)?;
             let ads = self.client.jobs(&access_point.address, query)?.kept(None);
-            let (mut ads, report) = collect(ads, "jobs", progress)?;
+            let (mut ads, rest) = collect(ads, "jobs", progress)?;
             let ids = [Name::new("ClusterId"), Name::new("ProcId")];
             ads.sort_by_cached_key(|ad| ids.map(|name| ad.eval_int(name)));
             let mut kept = K::default();
-            Ok((ads.into_iter().map(|ad| make(ad, &mut kept)).collect::<Vec<_>>(), report))
+            Ok((ads.into_iter().map(|ad| make(ad, &mut kept)).collect::<Vec<_>>(), rest))
         });
         self.of_access_points(read).into_iter().flatten().collect()
     }
 
     /// Remembers the reports and failures of all access points, in order, and returns what was read.
-    fn of_access_points<T>(&mut self, read: Vec<Result<(T, Report), WireError>>) -> Vec<T> {
+    fn of_access_points<T>(&mut self, read: Vec<Result<(T, Rest), WireError>>) -> Vec<T> {
         let sources: Vec<(String, String)> =
             self.access_points.iter().map(|one| (one.source(), format!("jobs of {}", one.name))).collect();
         let mut all = Vec::new();
         for ((source, jobs), result) in sources.into_iter().zip(read) {
-            if let Some((found, report)) = self.remember(source, result) {
-                self.reports.push((jobs, report));
+            if let Some((found, rest)) = self.remember(source.clone(), result) {
+                self.add(source, jobs, rest);
                 all.push(found);
             }
         }
@@ -399,8 +413,15 @@ pub fn first_answer<T>(collectors: &[Address], ask: impl Fn(&Address) -> Result<
     })
 }
 
+/// What an answer tells besides its ads: which attributes and which ads were left out.
+type Rest = (Report, Option<WireError>);
+
+fn rest(ads: &Ads) -> Rest {
+    (ads.report().clone(), ads.skipped())
+}
+
 /// Collects ads and reports the progress.
-fn collect(mut ads: Ads, what: &str, progress: Progress<'_>) -> Result<(Vec<ClassAd>, Report), WireError> {
+fn collect(mut ads: Ads, what: &str, progress: Progress<'_>) -> Result<(Vec<ClassAd>, Rest), WireError> {
     let mut found = Vec::new();
     for ad in ads.by_ref() {
         found.push(ad?);
@@ -409,7 +430,7 @@ fn collect(mut ads: Ads, what: &str, progress: Progress<'_>) -> Result<(Vec<Clas
         }
     }
     progress(what, found.len() as u64 % STEP);
-    Ok((found, ads.report().clone()))
+    Ok((found, rest(&ads)))
 }
 
 /// The results of a function for each item, in order, several at the same time.

@@ -169,6 +169,9 @@ impl CollectorArguments {
                 }
             }
             notes.add(&format!("the ads of {kind}"), ads.report().clone());
+            if let Some(skipped) = ads.skipped() {
+                notes.skip(skipped.to_string());
+            }
             return Ok(Vec::new());
         }
         let mut pool = LivePool::locate(&client, &collectors, &nothing)?;
@@ -180,7 +183,11 @@ impl CollectorArguments {
         for (name, report) in pool.reports() {
             notes.add(name, report.clone());
         }
-        Ok(pool.failures().iter().map(ToString::to_string).collect())
+        let (partial, failures): (Vec<_>, Vec<_>) = pool.failures().iter().partition(|failure| failure.is_partial());
+        for failure in partial {
+            notes.skip(failure.to_string());
+        }
+        Ok(failures.iter().map(ToString::to_string).collect())
     }
 
     /// All ads of one type; none: jobs. Access points that cannot be read are warnings.
