@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use self::names::{DAEMONS, FAMILY, is_of_every_daemon, removed};
 use super::condition::VERSION;
+use super::expand::{ExpandError, MAX_STEPS};
 use super::facts::is_open;
 use super::knob::{self, Knob, KnobKind};
 use super::line::Lines;
@@ -29,7 +30,9 @@ use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
 
 /// Bytes of expanded values that are looked at; a configuration that makes more is given up.
-const MAX_EXPANDED_BYTES: usize = 256 << 20;
+const MAX_EXPANDED_BYTES: usize = 64 << 20;
+/// Bytes that a reference counts as: what takes as long.
+const REFERENCE_BYTES: usize = 16;
 /// Diagnostics of values; more are not looked for.
 const MAX_DIAGNOSTICS: usize = 1000;
 
@@ -277,13 +280,16 @@ impl Checker<'_> {
         match self.config.expanded(name, definition.raw) {
             Ok(expanded) => {
                 self.evaluations(definition);
-                self.work += expanded.text.len() + 16 * expanded.references;
+                self.work += expanded.text.len() + REFERENCE_BYTES * expanded.references;
                 Some(expanded.text)
             }
             // A transform has macros of its own, and the attributes of the job.
             Err(_) if knob::is_transform(self.config.bare(name)) => None,
             Err(error) => {
-                self.work += 4 << 20;
+                self.work += match error {
+                    ExpandError::References | ExpandError::Length => REFERENCE_BYTES * MAX_STEPS,
+                    _ => definition.raw.len(),
+                };
                 let refused = self.config.not_expanded(&shown(name), definition, &error);
                 self.found.push(refused.code("bad-value"));
                 None

@@ -2,7 +2,7 @@
 
 use super::super::facts::is_open;
 use super::super::knob::{self, KnobKind};
-use super::super::name_list::names;
+use super::super::name_list::{entry, names};
 use super::super::{Definition, shown};
 use super::Checker;
 use super::names::{DAEMONS, LEVELS};
@@ -74,16 +74,13 @@ fn kind(upper: &str) -> Option<KnobKind> {
         return Some(if of_all { KnobKind::Real(0.01, 1000.0) } else { KnobKind::Real(0.0, 100.0) });
     }
     let warns = upper.starts_with("SUBMIT_REQUIREMENT_") && upper.ends_with("_IS_WARNING");
-    if warns || names("boolean variables").any(|name| name == upper) {
+    if warns || entry("boolean variables", upper).is_some() {
         return Some(KnobKind::Boolean);
     }
-    if names("number variables").any(|name| name == upper) {
+    if entry("number variables", upper).is_some() {
         return Some(KnobKind::Real(f64::MIN, f64::MAX));
     }
-    names("integer variables").find_map(|entry| {
-        let (name, range) = entry.split_once(':').map_or((entry, None), |(name, range)| (name, Some(range)));
-        (name == upper).then(|| whole(range))
-    })
+    entry("integer variables", upper).map(|found| whole(found.split_once(':').map(|(_, range)| range)))
 }
 
 impl Checker<'_> {
