@@ -1,6 +1,7 @@
 //! Attributes that conditions refer to and that no ad defines, with names that look like them.
 
-use hashbrown::HashSet;
+use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::explain::PoolFacts;
@@ -21,7 +22,7 @@ use classmate::{ClassAd, Name};
 pub struct MissingAttribute {
     /// As it is written.
     pub name: String,
-    /// The condition that refers to it.
+    /// The condition that refers to it, cut at 10,000 characters.
     pub clause: String,
     /// The condition is the job's; otherwise it is a condition of slots.
     pub of_job: bool,
@@ -40,6 +41,12 @@ impl MissingAttribute {
 
 /// Slots whose names are looked through for similar ones.
 const MAX_SEARCHED_SLOTS: usize = 1000;
+
+/// Attributes that are told: a condition may name any number.
+const MAX_MISSING: usize = 1000;
+
+/// Characters of the text of a condition that are told.
+const MAX_CLAUSE: usize = 10_000;
 
 /// Tests if a reference is to the clock, which no ad has to define.
 fn is_clock(found: &Reference) -> bool {
@@ -119,7 +126,7 @@ fn tested(tree: &Tree, root: NodeId) -> Vec<Reference> {
     found
 }
 
-/// The attributes that conditions of the job and of slots refer to and that no ad defines where they are looked up.
+/// The attributes that conditions of the job and of slots refer to and that no ad defines where they are looked up, the first 1000.
 pub(super) fn absent(
     pool: &PoolFacts,
     table: &AdTable<'_>,
@@ -130,6 +137,7 @@ pub(super) fn absent(
     let policies = &classes.policies;
     let deciding_texts = deciding(conditions, classes);
     let mut found: Vec<MissingAttribute> = Vec::new();
+    let mut places: HashMap<(bool, String), usize> = HashMap::new();
     // Without slots nothing can be said of what they have.
     if pool.slots.is_empty() {
         return found;
@@ -140,6 +148,7 @@ pub(super) fn absent(
         std::iter::once((true, conditions)).chain(policies.iter().map(|policy| (false, &policy.conditions)))
     {
         for condition in conditions.all.iter().filter(|condition| condition.connective == Connective::Leaf) {
+            let mut told: Option<(String, bool)> = None;
             for reference in relied_on(condition.expr.tree(), condition.expr.root()) {
                 let name = reference.name;
                 let (job_side, slot_side) = match (reference.scope, of_job) {
@@ -150,29 +159,41 @@ pub(super) fn absent(
                 if (job_side && job.contains(name)) || (slot_side && in_slots(name)) {
                     continue;
                 }
-                let written = reference.to_string();
-                let decides = deciding_texts.contains(&(of_job, format!("{:#}", condition.expr)));
-                let known =
-                    |one: &&mut MissingAttribute| one.of_job == of_job && one.name.eq_ignore_ascii_case(&written);
-                if let Some(one) = found.iter_mut().find(known) {
-                    // The deciding condition is reported.
-                    if decides && !one.decides {
-                        (one.decides, one.clause) = (true, format!("{:#}", condition.expr));
-                    }
-                    continue;
-                }
-                let similar = similar(pool, job, name, (job_side, slot_side));
-                found.push(MissingAttribute {
-                    name: written,
-                    clause: format!("{:#}", condition.expr),
-                    of_job,
-                    similar,
-                    decides,
+                let (clause, decides) = told.get_or_insert_with(|| {
+                    let key = (of_job, format!("{:#}", condition.expr));
+                    let decides = deciding_texts.contains(&key);
+                    (shortened(key.1), decides)
                 });
+                let written = reference.to_string();
+                match places.entry((of_job, written.to_ascii_lowercase())) {
+                    // The deciding condition is reported.
+                    Entry::Occupied(place) => {
+                        let known = &mut found[*place.get()];
+                        if *decides && !known.decides {
+                            (known.decides, known.clause) = (true, clause.clone());
+                        }
+                    }
+                    Entry::Vacant(place) if found.len() < MAX_MISSING => {
+                        place.insert(found.len());
+                        let similar = similar(pool, job, name, (job_side, slot_side));
+                        let (clause, decides) = (clause.clone(), *decides);
+                        found.push(MissingAttribute { name: written, clause, of_job, similar, decides });
+                    }
+                    Entry::Vacant(_) => {}
+                }
             }
         }
     }
     found
+}
+
+/// The beginning of a text.
+fn shortened(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_CLAUSE) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// The texts of the conditions of either side that decide that some slot does not match.
