@@ -63,7 +63,7 @@ fn the_text_of_an_attribute_of_json_and_xml_is_shown_with_both_readings() {
         let found = differences(text.as_bytes(), Mode::HTCondor, versions).expressions.into_iter();
         let shown = found.map(|found| {
             let [first, second] = found.difference.readings;
-            let (line, rules) = (found.line.map(|line| line.to_string()), found.difference.rules.join(" "));
+            let (line, rules) = (found.line.map(|line| line.to_string()), found.difference.rule.to_owned());
             [line, Some(rules), Some(found.difference.text), first.value, second.value]
         });
         shown.collect()

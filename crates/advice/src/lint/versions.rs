@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::attributes::is_always_present;
 use super::expression::LintContext;
 use crate::versions::{DifferenceSeverity, VersionAds, VersionDifference, VersionReading, VersionText};
-use crate::versions::{compare, compare_alone, upgrade};
+use crate::versions::{compare_alone, compare_own, upgrade};
 use classmate::internal::builtin::pattern::{Options, Pattern};
 use classmate::internal::semantics::RULES;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
@@ -138,8 +138,8 @@ pub(super) fn is_certain(literal: &Literal, text: &[u8]) -> bool {
     upgrade::is_plain(text) || !(is_doubtful(literal) || is_number && has_suffix(text))
 }
 
-/// An expression that means different things in the versions that must read it alike.
-pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
+/// An expression that means different things in the versions that must read it alike: a finding for each rule that changes it.
+pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     const FUNCTIONS: [&[u8]; 12] = [
         b"eval",
         b"int",
@@ -170,30 +170,44 @@ pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnost
     let is_circular = context.own.is_some_and(|(name, ad)| reaches(ad, expr, name));
     if !(is_circular || has_duration || has_suffix || expr.nodes().len() >= DEEP || expr.nodes().iter().any(may_differ))
     {
-        return None;
+        return Vec::new();
     }
-    let found = difference(context.written(), versions, context.own.map(|(_, ad)| ad))?;
+    let found = differences(context.written(), versions, context.own);
     // A text that is refused, or of which a part is ignored, is reported as such.
     let is_refused = |one: &VersionReading| one.series == versions.read.to_string() && one.problem.is_some();
-    if found.readings.iter().any(is_refused) {
-        return None;
+    let Some(span) = tree.span(expr.root()) else { return Vec::new() };
+    if found.of_rules.iter().flat_map(|one| &one.readings).any(is_refused) {
+        return Vec::new();
     }
-    Some(different(&found, tree.span(expr.root())?))
+    found.of_rules.iter().map(|one| different(one, found.pair, span)).collect()
 }
 
-/// The first difference between the versions that must read a text alike: in an example, or in its ad.
-fn difference(text: VersionText<'_>, versions: &LintVersions, own: Option<&ClassAd>) -> Option<VersionDifference> {
+/// The differences of a text between two versions.
+struct PairDifferences {
+    pair: [Semantics; 2],
+    of_rules: Vec<VersionDifference>,
+}
+
+/// The first differences between the versions that must read a text alike: in an example, or in its ad.
+fn differences(text: VersionText<'_>, versions: &LintVersions, own: Option<(Name, &ClassAd)>) -> PairDifferences {
     let mut alike = versions.alike.clone();
     alike.sort_by_key(|version| version.series());
-    let ends = [*alike.first()?, *alike.last()?];
     let settings = EvalOptions::default();
-    let differs = |pair: [Semantics; 2]| {
-        let beside = |ad| compare(text, pair, &settings, VersionAds { my: [ad; 2], target: [None; 2] });
-        let found = compare_alone(text, pair, &settings).or_else(|| own.and_then(beside));
-        found.filter(|found| found.severity != DifferenceSeverity::Note)
+    let differing = |pair: [Semantics; 2]| {
+        let of_rules = match own {
+            Some((name, ad)) => {
+                compare_own(text, pair, &settings, VersionAds { my: [ad; 2], target: [None; 2], name: Some(name) })
+            }
+            None => compare_alone(text, pair, &settings),
+        };
+        let of_rules: Vec<_> = of_rules.into_iter().filter(|one| one.severity != DifferenceSeverity::Note).collect();
+        PairDifferences { pair, of_rules }
     };
     // The ends may agree while a version between them does not.
-    differs(ends).or_else(|| alike.windows(2).find_map(|next| differs([next[0], next[1]])))
+    let ends = alike.first().zip(alike.last()).map(|(first, last)| [*first, *last]);
+    let pairs = ends.into_iter().chain(alike.windows(2).map(|next| [next[0], next[1]]));
+    let mut found = pairs.map(differing).filter(|found| !found.of_rules.is_empty());
+    found.next().unwrap_or(PairDifferences { pair: [versions.read; 2], of_rules: Vec::new() })
 }
 
 /// Bytes of a text that is not read beyond which it is not compared, and of an expression that a message repeats.
@@ -202,8 +216,12 @@ const MAX_SHOWN: usize = 80;
 
 /// A finding about a text that is refused, or of which a part is ignored, with the versions that read it in another way.
 pub(super) fn read_elsewhere(finding: Diagnostic, text: VersionText<'_>, versions: &LintVersions) -> Diagnostic {
-    let found = (text.text.len() <= MAX_REFUSED).then(|| difference(text, versions, None)).flatten();
-    let Some(found) = found.filter(|found| found.severity == DifferenceSeverity::Error) else { return finding };
+    if text.text.len() > MAX_REFUSED {
+        return finding;
+    }
+    let found = differences(text, versions, None).of_rules;
+    let is_error = found.iter().any(|one| one.severity == DifferenceSeverity::Error);
+    let (Some(first), Some(last), true) = (found.first(), found.last(), is_error) else { return finding };
     let shown = |one: &VersionReading| {
         let expression = one.expression.as_ref().map(|expression| match expression.len() {
             ..=MAX_SHOWN => format!("`{expression}`"),
@@ -213,8 +231,9 @@ pub(super) fn read_elsewhere(finding: Diagnostic, text: VersionText<'_>, version
         let ignored = ignored.map_or_else(String::new, |problem| format!(", {problem}"));
         format!("{}: {}{ignored}", one.series, expression.as_deref().unwrap_or("refused"))
     };
-    let [first, second] = &found.readings;
-    finding.more_help(format!("{}; {} ({})", shown(first), shown(second), found.rules.join(", ")))
+    let rules: Vec<&str> = found.iter().map(|one| one.rule).collect();
+    let [first, second] = [&first.readings[0], &last.readings[1]];
+    finding.more_help(format!("{}; {} ({})", shown(first), shown(second), rules.join(", ")))
 }
 
 /// Tests whether an expression of an ad refers to an attribute, directly or through others of the ad.
@@ -233,23 +252,20 @@ fn reaches(ad: &ClassAd, expr: &Expr, name: Name) -> bool {
     false
 }
 
-/// The finding about a difference: both readings, and what to write.
-fn different(found: &VersionDifference, span: Span) -> Diagnostic {
-    let VersionDifference { rules, severity, readings, example, .. } = found;
+/// The finding about a difference by one rule: both readings, and what to write.
+fn different(found: &VersionDifference, [from, to]: [Semantics; 2], span: Span) -> Diagnostic {
+    let VersionDifference { rule, severity, readings, example, .. } = found;
     let [first, second] = readings;
-    let rules = rules.join(", ");
-    let message = format!("this expression means different things in {} and {} ({rules})", first.series, second.series);
+    let message = format!("this expression means different things in {from} and {to} ({rule})");
     let is_alike = first.expression == second.expression && first.problem == second.problem;
     let finding = match severity {
         DifferenceSeverity::Error => Diagnostic::error(message, span),
         DifferenceSeverity::Warning | DifferenceSeverity::Note => Diagnostic::warning(message, span),
     };
     let finding = finding.code("version-dependent");
-    if let (true, None, Some(rule)) =
-        (is_alike, &first.value, RULES.iter().find(|rule| found.rules.contains(&rule.name)))
-    {
-        let finding = finding.help(format!("{}: {}", first.series, rule.old));
-        return written_alike(finding.more_help(format!("{}: {}", second.series, rule.now)), found);
+    if let (true, None, Some(rule)) = (is_alike, &first.value, RULES.iter().find(|known| known.name == *rule)) {
+        let finding = finding.help(format!("{}: {}", first.version(), rule.old));
+        return written_alike(finding.more_help(format!("{}: {}", second.version(), rule.now)), found);
     }
     let shown = |one: &VersionReading| {
         let means = match (&one.expression, &one.problem) {
@@ -263,7 +279,7 @@ fn different(found: &VersionDifference, span: Span) -> Diagnostic {
             example => format!("{value} with {}", example.join(", ")),
         });
         let parts = [Some(means).filter(|means| !means.is_empty()), value];
-        format!("{}: {}", one.series, parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        format!("{}: {}", one.version(), parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     };
     written_alike(finding.help(shown(first)).more_help(shown(second)), found)
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::defects::defects_of;
 use super::entries::entries;
 use super::upgrade::{PlacedDefect, PlacedDifference, in_both, is_plain};
-use super::{VersionAds, VersionText, compare, compare_alone};
+use super::{VersionAds, VersionText, compare_alone, compare_own};
 use crate::lint::LineIndex;
 use crate::lint::placing::SourceMap;
 use crate::lint::submit::without_macros;
@@ -72,7 +72,7 @@ pub(super) fn of_config(
         // An attribute that a daemon advertises, or the condition of a slot, may refer to itself.
         let name = Name::new(config.bare(definition.name));
         let own = versions.map(|semantics| own(name, text, semantics, settings));
-        let ads = VersionAds { my: [&own[0], &own[1]], target: [None; 2] };
+        let ads = VersionAds { my: [&own[0], &own[1]], target: [None; 2], name: Some(name) };
         let file = definition.place.map_or_else(String::new, |place| place.file.to_string());
         let line = definition.place.map(|place| u64::from(place.line));
         let in_version =
@@ -87,9 +87,15 @@ pub(super) fn of_config(
             series,
             defect,
         }));
-        let difference = compare_alone(text, versions, settings).or_else(|| compare(text, versions, settings, ads));
-        let Some(difference) = difference else { continue };
-        found.push(PlacedDifference { file, line, name: shown, part: None, ads: 0, difference });
+        let of_rule = |difference| PlacedDifference {
+            file: file.clone(),
+            line,
+            name: shown.clone(),
+            part: None,
+            ads: 0,
+            difference,
+        };
+        found.extend(compare_own(text, versions, settings, ads).into_iter().map(of_rule));
     }
     (found, crashes)
 }
@@ -163,14 +169,24 @@ fn of_transform(
             series,
             defect,
         }));
-        let Some(mut difference) = compare_alone(written, versions, settings) else { continue };
         let restore = |text: &mut String| *text = open.restored(text);
-        restore(&mut difference.text);
-        difference.write.iter_mut().chain(&mut difference.example).for_each(restore);
-        for reading in &mut difference.readings {
-            [&mut reading.expression, &mut reading.problem, &mut reading.value].into_iter().flatten().for_each(restore);
+        for mut difference in compare_alone(written, versions, settings) {
+            restore(&mut difference.text);
+            difference.write.iter_mut().chain(&mut difference.example).for_each(restore);
+            for reading in &mut difference.readings {
+                let parts = [&mut reading.expression, &mut reading.problem, &mut reading.value];
+                parts.into_iter().flatten().for_each(restore);
+            }
+            let (file, name) = (file.clone(), name.clone());
+            found.push(PlacedDifference {
+                file,
+                line: line(&place),
+                name,
+                part: Some(part.clone()),
+                ads: 0,
+                difference,
+            });
         }
-        found.push(PlacedDifference { file, line: line(&place), name, part: Some(part), ads: 0, difference });
     }
     (found, crashes)
 }
@@ -260,9 +276,14 @@ mod tests {
         let (found, _) = of_config(&config, versions("24.0", "25.14"), &EvalOptions::default());
         let shown: Vec<_> = found
             .iter()
-            .map(|one| (one.line, one.difference.rules[0], one.difference.readings[1].value.as_deref()))
+            .map(|one| (one.line, one.difference.rule, one.difference.readings[1].value.as_deref()))
             .collect();
         assert_eq!(shown, [(Some(1), "cycle", Some("true")), (Some(3), "cycle", Some("true"))]);
+        // Three rules: the last version refuses the text.
+        let config = Config::parse("c", b"START = START ?: Cpus > 2K\n").unwrap();
+        let (found, _) = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+        let rules: Vec<_> = found.iter().map(|one| one.difference.rule).collect();
+        assert_eq!(rules, ["elvis-precedence", "cycle", "size-suffix"]);
         assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).0.is_empty());
     }
 
@@ -327,7 +348,7 @@ mod tests {
         let (found, _) = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
         let shown: Vec<_> = found
             .iter()
-            .map(|one| (one.name.as_str(), one.line, one.difference.text.as_str(), one.difference.rules[0]))
+            .map(|one| (one.name.as_str(), one.line, one.difference.text.as_str(), one.difference.rule))
             .collect();
         let parts: Vec<_> = found.iter().filter_map(|one| one.part.as_deref()).collect();
         assert_eq!(parts, ["REQUIREMENTS", "SET Memory", "EVALSET Limit", "SET New", "set_A =", "Requirements ="]);

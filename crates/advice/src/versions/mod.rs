@@ -3,31 +3,24 @@
 //! In: a text and two versions, or a pool. Out: the rules that give the text another meaning, both readings with their
 //! values, and a form that means the same in all versions; for a pool also variables, defaults and matches that change.
 
+mod comparison;
 pub mod configuration;
 pub mod defects;
 pub mod encounter;
 mod entries;
 mod source_ad;
+mod stage;
 pub mod survey;
 pub mod upgrade;
 mod writing;
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
-use classmate::internal::builtin;
-use classmate::internal::semantics::{DOCUMENTED, VersionRule};
-use classmate::internal::syntax::expr::Node;
-use classmate::internal::syntax::literal::Literal;
-use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
-use classmate::internal::syntax::token::Quoting;
-use classmate::internal::syntax::view::RefScope;
-use classmate::{ClassAd, EvalOptions, Expr, Name, ParseOptions, Scope, Semantics, SyntaxError, Value};
+use comparison::TextComparison;
 
-/// Rules that are visible in the order of attributes only, or to programs that compare expressions.
-const UNSEEN: [VersionRule; 3] =
-    [VersionRule::AttributeOrder, VersionRule::EnvironmentOrder, VersionRule::RealSameness];
+use classmate::internal::semantics::VersionRule;
+use classmate::internal::syntax::token::Quoting;
+use classmate::{ClassAd, EvalOptions, Expr, Name, Semantics, SyntaxError};
 
 /// The importance of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -46,6 +39,9 @@ pub enum DifferenceSeverity {
 pub struct VersionReading {
     /// The series.
     pub series: String,
+    /// Rules that changed in the series or before and are not applied, to show the effect of another rule alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<&'static str>,
     /// The expression with all parentheses; `None` if it does not parse.
     pub expression: Option<String>,
     /// The syntax error, or the part of the text that is ignored.
@@ -54,18 +50,28 @@ pub struct VersionReading {
     pub value: Option<String>,
 }
 
-/// A text that means something else in another version.
+impl VersionReading {
+    /// The version, and the rules that are not applied.
+    pub fn version(&self) -> String {
+        match self.without.as_slice() {
+            [] => self.series.clone(),
+            rules => format!("{} without {}", self.series, rules.join(", ")),
+        }
+    }
+}
+
+/// A text to which a rule gives another meaning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VersionDifference {
-    /// The rules that make the difference.
-    pub rules: Vec<&'static str>,
+    /// The rule.
+    pub rule: &'static str,
     /// The importance.
     pub severity: DifferenceSeverity,
     /// The text.
     pub text: String,
     /// Attributes for which the values are shown, if they are only an example: `A = "x"`.
     pub example: Vec<String>,
-    /// The text in both versions.
+    /// The text before and after the change of the rule: in both versions, or between them if other rules also change it.
     pub readings: [VersionReading; 2],
     /// A text that has the meaning of the second version in all versions; that of the first if the second refuses it.
     pub write: Option<String>,
@@ -91,28 +97,19 @@ pub struct VersionAds<'a> {
     pub my: [&'a ClassAd; 2],
     /// TARGET.
     pub target: [Option<&'a ClassAd>; 2],
+    /// The attribute of MY whose expression is compared, if it is one.
+    pub name: Option<Name>,
 }
 
-/// A successful or failed reading of a text in one version.
-type Parsed = Result<(Expr, usize), SyntaxError>;
-
-/// The comparison of one text in two versions.
-struct TextComparison<'a> {
-    text: VersionText<'a>,
-    /// The reading of the text, if it is not read as an expression alone.
-    read: Option<&'a dyn Fn(Semantics) -> Result<Expr, SyntaxError>>,
-    settings: &'a EvalOptions,
-    ads: VersionAds<'a>,
-}
-
-/// Compares the meanings of a text in two versions; `None` if it means the same. Values are those in the given ads.
+/// Compares the meanings of a text in two versions: one difference for each rule that changes it. Values are those in the given
+/// ads.
 pub fn compare(
     text: VersionText<'_>,
     versions: [Semantics; 2],
     settings: &EvalOptions,
     ads: VersionAds<'_>,
-) -> Option<VersionDifference> {
-    TextComparison { text, read: None, settings, ads }.difference(versions)
+) -> Vec<VersionDifference> {
+    TextComparison { text, read: None, settings, ads }.by_rule(versions, TextComparison::difference)
 }
 
 /// As [`compare`], of a text that is a part of what each version reads.
@@ -122,9 +119,9 @@ fn compare_part(
     versions: [Semantics; 2],
     settings: &EvalOptions,
     ads: VersionAds<'_>,
-) -> Option<VersionDifference> {
+) -> Vec<VersionDifference> {
     let text = VersionText { text, quoting: Quoting::New, prefix: false };
-    TextComparison { text, read: Some(read), settings, ads }.difference(versions)
+    TextComparison { text, read: Some(read), settings, ads }.by_rule(versions, TextComparison::difference)
 }
 
 /// As [`compare`] without ads: the values are those of an example for which they differ, if one is found.
@@ -132,245 +129,48 @@ pub fn compare_alone(
     text: VersionText<'_>,
     versions: [Semantics; 2],
     settings: &EvalOptions,
-) -> Option<VersionDifference> {
+) -> Vec<VersionDifference> {
     let empty = ClassAd::new();
-    let ads = VersionAds { my: [&empty; 2], target: [None; 2] };
-    let comparison = TextComparison { text, read: None, settings, ads };
-    let found = comparison.difference(versions);
-    let exprs = [0, 1].map(|at| comparison.parse(versions[at]).ok().map(|(expr, _)| expr));
-    let [Some(first), Some(second)] = exprs else { return found };
-    // A difference of the trees, or of a function, may show in some ads only.
-    if found.as_ref().is_some_and(|found| found.readings[0].value != found.readings[1].value) {
-        return found;
-    }
-    let example = examples(&first, &second).into_iter().find_map(|ad| {
-        let ads = VersionAds { my: [&ad; 2], target: [None; 2] };
-        let comparison = TextComparison { text, read: None, settings, ads };
-        let found = comparison.difference(versions)?;
-        (found.readings[0].value != found.readings[1].value).then(|| {
-            let shown = ad.listed().map(|(name, _)| format!("{name} = {:#}", ad.get(name).unwrap_or_else(undefined)));
-            VersionDifference { example: shown.collect(), ..found }
-        })
-    });
-    example.or_else(|| {
-        let bare = |mut found: VersionDifference| {
-            for reading in &mut found.readings {
-                reading.value = None;
-            }
-            found
-        };
-        found.map(bare)
-    })
+    let ads = VersionAds { my: [&empty; 2], target: [None; 2], name: None };
+    TextComparison { text, read: None, settings, ads }.by_rule(versions, TextComparison::in_example)
 }
 
-fn undefined() -> Expr {
-    Expr::literal(Literal::Undefined)
-}
-
-/// Attributes that an example sets, and values for each.
-const MAX_NAMES: usize = 2;
-
-/// Ads with some values for the attributes that an expression looks at.
-fn examples(first: &Expr, second: &Expr) -> Vec<ClassAd> {
-    let mut names = BTreeSet::new();
-    let mut values = vec![Value::from(1), Value::from(true), Value::Undefined, Value::from(4096)];
-    for expr in [first, second] {
-        let references = expr.tree().references(expr.root());
-        let own = references.filter(|reference| reference.scope != RefScope::Target);
-        names.extend(own.map(|reference| reference.name.to_string()));
-        values.extend(expr.nodes().iter().filter_map(|node| match node {
-            Node::Literal(literal @ (Literal::Str(_) | Literal::Int(_))) => Some(Value::from(literal)),
-            _ => None,
-        }));
+/// As [`compare_alone`], unless a circular reference makes a difference: then as [`compare`] in the ad of the expression.
+pub fn compare_own(
+    text: VersionText<'_>,
+    versions: [Semantics; 2],
+    settings: &EvalOptions,
+    own: VersionAds<'_>,
+) -> Vec<VersionDifference> {
+    let beside = compare(text, versions, settings, own);
+    if beside.iter().any(|found| found.rule == VersionRule::Cycle.change().name) {
+        return beside;
     }
-    // Beside strings, first a string.
-    let has_text = values.iter().any(|value| matches!(value, Value::Str(_)));
-    values.insert(usize::from(!has_text), Value::from("x"));
-    let mut ads = vec![ClassAd::new()];
-    for name in names.iter().take(MAX_NAMES) {
-        ads = ads
-            .iter()
-            .flat_map(|ad| {
-                values.iter().map(|value| {
-                    let mut ad = ad.clone();
-                    ad.insert(Name::new(name), value.clone());
-                    ad
-                })
-            })
-            .collect();
-    }
-    ads
-}
-
-impl TextComparison<'_> {
-    fn options(&self, semantics: Semantics) -> ParseOptions {
-        ParseOptions { quoting: self.text.quoting, semantics, mode: self.settings.mode, ..ParseOptions::default() }
-    }
-
-    fn parse(&self, semantics: Semantics) -> Parsed {
-        let text = self.text.text.trim_ascii_end();
-        if let Some(read) = self.read {
-            return read(semantics).map(|expr| (expr, text.len()));
-        }
-        let options = self.options(semantics);
-        if self.text.prefix {
-            parse_prefix(text, &options)
-        } else {
-            parse_expr(text, &options).map(|expr| (expr, text.len()))
-        }
-    }
-
-    /// The value in the ads of one of the versions.
-    fn value(&self, expr: &Expr, semantics: Semantics, ads: usize) -> String {
-        let settings = EvalOptions { semantics, ..self.settings.clone() };
-        let scope = Scope::new(self.ads.my[ads], &settings);
-        let scope = self.ads.target[ads].map_or(scope, |target| scope.with_target(target));
-        match scope.eval(expr) {
-            Ok(value) => format!("{value:#}"),
-            Err(failed) => format!("evaluation fails: {failed}"),
-        }
-    }
-
-    /// Tests whether two readings differ: whether they parse, where they end, their trees, or their values.
-    fn differs(&self, [first, second]: [(&Parsed, Semantics); 2], ads: usize) -> bool {
-        match (first.0, second.0) {
-            (Err(_), Err(_)) => false,
-            (Ok((one, one_end)), Ok((other, other_end))) => {
-                one_end != other_end
-                    || !one.same_as(other)
-                    || self.value(one, first.1, ads) != self.value(other, second.1, ads)
-            }
-            _ => true,
-        }
-    }
-
-    fn difference(&self, versions: [Semantics; 2]) -> Option<VersionDifference> {
-        let parsed = versions.map(|version| self.parse(version));
-        let severity = self.severity(&parsed, versions)?;
-        let mut rules: Vec<&'static str> = versions[0]
-            .differences(versions[1])
-            .filter(|change| !UNSEEN.contains(&change.rule) && self.is_cause(change.rule, &parsed, versions))
-            .map(|change| change.name)
-            .collect();
-        if rules.contains(&VersionRule::SizeSuffix.change().name) {
-            rules.retain(|name| *name != VersionRule::SuffixPrinting.change().name);
-        }
-        if rules.is_empty() {
-            return None; // only what it refers to differs
-        }
-        let (write, write_keeps) = self.rewritten(&parsed, versions).unzip();
-        Some(VersionDifference {
-            rules,
-            severity,
-            text: String::from_utf8_lossy(self.text.text).trim().to_owned(),
-            example: Vec::new(),
-            readings: [self.reading(versions[0], 0), self.reading(versions[1], 1)],
-            write,
-            write_keeps,
-        })
-    }
-
-    /// The text as a version reads it.
-    fn reading(&self, semantics: Semantics, ads: usize) -> VersionReading {
-        let (expression, problem, value) = match self.parse(semantics) {
-            Err(error) => (None, Some(error.to_string()), None),
-            Ok((expr, end)) => {
-                let rest = String::from_utf8_lossy(self.text.text.trim_ascii_end().get(end..).unwrap_or_default());
-                let problem = (!rest.is_empty()).then(|| format!("`{}` is ignored", rest.trim()));
-                (Some(writing::parenthesized(&expr)), problem, Some(self.value(&expr, semantics, ads)))
-            }
-        };
-        VersionReading { series: semantics.to_string(), expression, problem, value }
-    }
-
-    /// The importance of the difference; `None` if there is none.
-    fn severity(&self, parsed: &[Parsed; 2], versions: [Semantics; 2]) -> Option<DifferenceSeverity> {
-        match parsed {
-            [Err(_), Err(_)] => None,
-            [Ok((first, first_end)), Ok((second, second_end))] => {
-                let is_cut = first_end != second_end;
-                let same_value = || self.value(first, versions[0], 0) == self.value(second, versions[1], 1);
-                let only_printed = || first.nodes().len() == 1 && same_value();
-                match (is_cut, first.same_as(second)) {
-                    (true, _) => Some(DifferenceSeverity::Error),
-                    (_, false) if only_printed() => Some(DifferenceSeverity::Note),
-                    (_, false) => Some(DifferenceSeverity::Warning),
-                    (_, true) if same_value() && !calls_misspelled(first, versions) => None,
-                    _ => Some(DifferenceSeverity::Warning),
-                }
-            }
-            _ => Some(DifferenceSeverity::Error),
-        }
-    }
-
-    /// Tests whether one rule alone makes a difference, in either version.
-    fn is_cause(&self, rule: VersionRule, parsed: &[Parsed; 2], versions: [Semantics; 2]) -> bool {
-        if rule == VersionRule::VersionCase
-            && let Ok((expr, _)) = &parsed[0]
-        {
-            return calls_misspelled(expr, versions);
-        }
-        [(0, 1), (1, 0)].into_iter().any(|(at, other)| {
-            let flipped = versions[at].with(rule, versions[other]);
-            self.differs([(&parsed[at], versions[at]), (&self.parse(flipped), flipped)], at)
-        })
-    }
-
-    /// A text that means in all versions what the second one reads, or the first if the second refuses it; and that version.
-    fn rewritten(&self, parsed: &[Parsed; 2], versions: [Semantics; 2]) -> Option<(String, String)> {
-        let text = self.text.text.trim_ascii_end();
-        let is_whole = |at: usize| parsed[at].as_ref().is_ok_and(|(_, end)| *end == text.len());
-        let meant = usize::from(is_whole(1));
-        // Size suffixes are seen only where they are printed.
-        let seen = versions[meant].with(VersionRule::SuffixPrinting, Semantics::of(DOCUMENTED[0]));
-        let (expr, _) = self.parse(seen).ok()?;
-        let meaning = self.value(parsed[meant].as_ref().ok().map(|(expr, _)| expr)?, versions[meant], meant);
-        // A size suffix makes a real.
-        let forms = ["1024", "1024.0"].map(|factor| writing::portable(&expr, factor));
-        let written = forms.into_iter().find(|write| self.always_means(write, &meaning, meant))?;
-        (written.as_bytes() != text.trim_ascii()).then(|| (written, versions[meant].to_string()))
-    }
-
-    /// Tests whether a text has the same tree and a certain value in all series.
-    fn always_means(&self, write: &str, meaning: &str, ads: usize) -> bool {
-        let text = VersionText { text: write.as_bytes(), ..self.text };
-        let comparison = TextComparison { text, read: None, settings: self.settings, ads: self.ads };
-        let mut first: Option<Expr> = None;
-        DOCUMENTED.into_iter().map(Semantics::of).all(|semantics| {
-            let Ok((expr, end)) = comparison.parse(semantics) else { return false };
-            let is_alike = first.as_ref().is_none_or(|first| first.same_as(&expr));
-            let means = end == write.len() && comparison.value(&expr, semantics, ads) == meaning;
-            first.get_or_insert(expr);
-            is_alike && means
-        })
-    }
-}
-
-/// Tests whether an expression calls a function by a name that only one of the versions knows.
-fn calls_misspelled(expr: &Expr, versions: [Semantics; 2]) -> bool {
-    versions[0].is_old(VersionRule::VersionCase) != versions[1].is_old(VersionRule::VersionCase)
-        && expr.nodes().iter().any(|node| {
-            let Node::Call(call) = node else { return false };
-            let name = expr.tree().calls[*call as usize].name;
-            builtin::find(name).is_some_and(|function| !builtin::version::is_spelled(function.name, name))
-        })
+    let alone = compare_alone(text, versions, settings);
+    if alone.is_empty() { beside } else { alone }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn found(text: &str, from: &str, to: &str) -> Option<VersionDifference> {
+    fn all(text: &str, from: &str, to: &str) -> Vec<VersionDifference> {
         let versions = [from, to].map(|series| series.parse().unwrap());
         let text = VersionText { text: text.as_bytes(), quoting: Quoting::New, prefix: false };
         compare_alone(text, versions, &EvalOptions::default())
+    }
+
+    fn found(text: &str, from: &str, to: &str) -> Option<VersionDifference> {
+        let mut all = all(text, from, to);
+        assert!(all.len() < 2, "{all:?}");
+        all.pop()
     }
 
     /// The values are those of HTCondor 23.0.28, 24.0.24 and 25.14.1.
     #[test]
     fn both_readings_are_shown_with_values_and_a_text_that_means_the_same() {
         let found = found(r#"MappingMethod ?: "" != "Copy""#, "23.0", "25.14").unwrap();
-        assert_eq!(found.rules, ["elvis-precedence"]);
+        assert_eq!(found.rule, "elvis-precedence");
         assert_eq!(found.severity, DifferenceSeverity::Warning);
         assert_eq!(found.readings[0].expression.as_deref(), Some(r#"MappingMethod ?: ("" != "Copy")"#));
         assert_eq!(found.readings[1].expression.as_deref(), Some(r#"(MappingMethod ?: "") != "Copy""#));
@@ -403,7 +203,7 @@ mod tests {
             ("splitTime(undefined)", "10.0", "10.9", "splittime-undefined", None),
         ] {
             let found = found(text, from, to).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!((found.rules.as_slice(), found.write.as_deref()), (&[rule][..], write), "{text}: {found:?}");
+            assert_eq!((found.rule, found.write.as_deref()), (rule, write), "{text}: {found:?}");
         }
     }
 
@@ -418,6 +218,79 @@ mod tests {
             assert_eq!(found(text, from, to).unwrap().write_keeps.as_deref(), Some(keeps), "{text}");
         }
         assert_eq!(found("int(\"10K\")", "23.0", "25.14").unwrap().write_keeps, None);
+    }
+
+    /// HTCondor 23.0.28 reads 10240.0, and 23.10.29 and 25.14.1 refuse the first text. 25.13.2 refuses the space, and only it
+    /// knows the function.
+    #[test]
+    fn each_rule_that_changes_a_text_has_its_own_readings() {
+        let shown = |text: &str, from: &str, to: &str| -> Vec<String> {
+            let reading =
+                |one: &VersionReading| format!("{}: {}", one.version(), one.expression.as_deref().unwrap_or("refused"));
+            let found = all(text, from, to).into_iter();
+            found.map(|one| format!("{} {}", one.rule, one.readings.each_ref().map(reading).join("; "))).collect()
+        };
+        assert_eq!(
+            shown("10K ?: 1 + 2", "23.0", "25.14"),
+            [
+                "elvis-precedence 23.0: 10K ?: (1 + 2); 23.10 without size-suffix: (10240.0 ?: 1) + 2",
+                "size-suffix 23.10 without size-suffix: (10240.0 ?: 1) + 2; 25.14: refused",
+            ]
+        );
+        assert_eq!(
+            shown("10K ?: 1 + 2", "25.14", "23.0"),
+            [
+                "size-suffix 25.14: refused; 23.10 without size-suffix: (10240.0 ?: 1) + 2",
+                "elvis-precedence 23.10 without size-suffix: (10240.0 ?: 1) + 2; 23.0: 10K ?: (1 + 2)",
+            ]
+        );
+        assert_eq!(
+            shown("int(\"10K\") ?: 1 + 2", "10.0", "24.0"),
+            [
+                "suffix-conversion 10.0: int(\"10K\") ?: (1 + 2); 23.9: int(\"10K\") ?: (1 + 2)",
+                "elvis-precedence 23.9: int(\"10K\") ?: (1 + 2); 24.0: (int(\"10K\") ?: 1) + 2",
+            ]
+        );
+        // Both changed in 25.13.
+        assert_eq!(
+            shown("5 ? : versiongt(x, \"2\") + 1", "24.0", "25.14"),
+            [
+                "empty-middle 24.0: 5 ?: (versiongt(x, \"2\") + 1); 25.13 without version-case: (5 ?: versiongt(x, \"2\")) + 1",
+                "version-case 25.13 without version-case: (5 ?: versiongt(x, \"2\")) + 1; 25.14: (5 ?: versiongt(x, \"2\")) + 1",
+            ]
+        );
+        // The part is not read, whatever `?:` is.
+        let text = VersionText { text: b"10K ?: 1 + 2", quoting: Quoting::Old, prefix: true };
+        let versions = ["23.9", "25.14"].map(|series| series.parse().unwrap());
+        assert_eq!(compare_alone(text, versions, &EvalOptions::default()), []);
+    }
+
+    /// The values are those of 25.14.1; all evaluations fail in 24.0.20. A reference to `X ?: 1 + 2` is 3, and the expression alone
+    /// is 5.
+    #[test]
+    fn an_attribute_that_refers_to_itself_is_rewritten_if_it_has_the_same_value_in_all_series() {
+        for (text, write, value) in [
+            ("X ?: true", Some("true"), "true"),
+            ("x || true", Some("true"), "true"),
+            ("X || Y > 1", Some("undefined || Y > 1"), "true"),
+            ("X + 1", Some("undefined"), "undefined"),
+            ("(X) ?: Z", Some("Z"), "5"),
+            ("X ?: W", None, "undefined"),
+            ("X ?: 1 + 2", None, "5"),
+            ("X ?: Y > 1", None, "false"),
+        ] {
+            let ad = ClassAd::parse(format!("[ X = {text}; Y = 2; Z = 5; W = X ]")).unwrap();
+            let versions = ["24.0", "25.14"].map(|series| series.parse().unwrap());
+            let read = VersionText { text: text.as_bytes(), quoting: Quoting::New, prefix: false };
+            let ads = VersionAds { my: [&ad; 2], target: [None; 2], name: Some(Name::new("X")) };
+            let found = compare(read, versions, &EvalOptions::default(), ads);
+            let found: Vec<_> = (found.iter())
+                .map(|one| {
+                    (one.rule, one.write.as_deref(), one.readings[1].value.as_deref(), one.write_keeps.as_deref())
+                })
+                .collect();
+            assert_eq!(found, [("cycle", write, Some(value), write.and(Some("25.14")))], "{text}");
+        }
     }
 
     #[test]

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::comparison::{TextComparison, TextDifference};
 use super::defects::{VersionDefect, defects};
-use super::{DifferenceSeverity, VersionDifference, VersionReading, VersionText, compare, compare_alone};
-use super::{TextComparison, VersionAds};
-use classmate::internal::semantics::{DOCUMENTED, RULES};
-use classmate::{EvalOptions, Semantics, Series};
+use super::{DifferenceSeverity, VersionAds, VersionReading, VersionText};
+use classmate::internal::semantics::{DOCUMENTED, RULES, VersionRule};
+use classmate::{ClassAd, EvalOptions, Semantics, Series};
 
 /// Consecutive series that read a text alike.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -87,20 +87,24 @@ pub fn survey(
     let between: BTreeSet<Series> = DOCUMENTED.into_iter().chain(boundaries).filter(is_between).collect();
     let between = between.into_iter().map(Semantics::of);
     let versions: Vec<Semantics> = [from].into_iter().chain(between).chain((from != to).then_some(to)).collect();
+    let empty = ClassAd::new();
+    let alone = VersionAds { my: [&empty; 2], target: [None; 2], name: None };
+    let comparison = TextComparison { text, read: None, settings, ads: ads.unwrap_or(alone) };
     let pair = |versions| match ads {
-        Some(ads) => compare(text, versions, settings, ads),
-        None => compare_alone(text, versions, settings),
+        Some(_) => comparison.difference(versions),
+        None => comparison.in_example(versions),
     };
     // The ends may agree while a version between them does not.
-    let differences: Vec<VersionDifference> = versions.windows(2).filter_map(|next| pair([next[0], next[1]])).collect();
+    let differences: Vec<TextDifference> = versions.windows(2).filter_map(|next| pair([next[0], next[1]])).collect();
     let whole = pair([from, to]).or_else(|| differences.first().cloned());
     let example = whole.as_ref().map(|found| found.example.clone()).unwrap_or_default();
-    let ad = classmate::ClassAd::parse(format!("[{}]", example.join("; "))).unwrap_or_default();
-    let ads = ads.unwrap_or(VersionAds { my: [&ad; 2], target: [None; 2] });
+    let ad = ClassAd::parse(format!("[{}]", example.join("; "))).unwrap_or_default();
+    let ads = ads.unwrap_or(VersionAds { my: [&ad; 2], ..alone });
+    let comparison = TextComparison { ads, ..comparison };
     let mut ranges: Vec<SeriesRange> = Vec::new();
     let mut met: Vec<DefectRange> = Vec::new();
     for version in versions {
-        if let Ok((expr, _)) = (TextComparison { text, read: None, settings, ads }).parse(version) {
+        if let Ok((expr, _)) = comparison.parse(version) {
             let settings = EvalOptions { semantics: version, ..settings.clone() };
             for defect in defects(&expr, ads.my[1], ads.target[1], &settings) {
                 match met.iter_mut().find(|known| known.defect.name == defect.name) {
@@ -109,9 +113,7 @@ pub fn survey(
                 }
             }
         }
-        let VersionReading { series, expression, problem, value } =
-            TextComparison { text, read: None, settings, ads }.reading(version, 1);
-        let series = series.clone();
+        let VersionReading { series, expression, problem, value, .. } = comparison.reading(version, 1);
         match ranges.last_mut() {
             Some(last) if (&last.expression, &last.problem, &last.value) == (&expression, &problem, &value) => {
                 last.to = series;
@@ -121,22 +123,21 @@ pub fn survey(
     }
     // Between the ends, a rule may seem to make a difference that another one has made before.
     let causes = if differences.is_empty() { whole.as_slice() } else { &differences };
-    let names: Vec<&str> = causes.iter().flat_map(|found| found.rules.iter().copied()).collect();
-    if names.is_empty() {
+    let causes: Vec<VersionRule> = causes.iter().flat_map(|found| found.rules.iter().copied()).collect();
+    if causes.is_empty() {
         ranges.truncate(1);
         for range in &mut ranges {
             range.to = to.to_string();
         }
     }
-    let rules = RULES.iter().filter(|change| names.contains(&change.name)).map(|change| AppliedRule {
+    let rules = RULES.iter().filter(|change| causes.contains(&change.rule)).map(|change| AppliedRule {
         name: change.name,
         since: change.since.to_string(),
         ticket: change.ticket,
         old: change.old,
         now: change.now,
     });
-    let (write, write_keeps) =
-        whole.as_ref().map_or((None, None), |found| (found.write.clone(), found.write_keeps.clone()));
+    let (write, write_keeps) = whole.as_ref().and_then(|found| found.write.clone()).unzip();
     VersionSurvey {
         text: String::from_utf8_lossy(text.text).trim().to_owned(),
         severity: whole.as_ref().map(|found| found.severity),

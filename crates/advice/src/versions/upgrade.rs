@@ -184,7 +184,8 @@ struct AdComparison<'a> {
     file: &'a str,
     versions: [Semantics; 2],
     settings: &'a EvalOptions,
-    found: Vec<PlacedDifference>,
+    /// The differences of each text, one for each rule.
+    found: Vec<Vec<PlacedDifference>>,
     /// The place of each text in `found`.
     places: HashMap<(Name, Vec<u8>), usize>,
     /// Number of ads for which each text was compared without a difference.
@@ -224,9 +225,10 @@ fn of_ads(
         format => comparison.others(text, format)?,
     }
     let (mut found, mut defects) = (comparison.found, comparison.defects);
-    found.sort_by_key(|one| (one.difference.severity, one.line));
+    let severity = |found: &[PlacedDifference]| found.iter().map(|one| one.difference.severity).min();
+    found.sort_by_key(|found| (severity(found), found.first().and_then(|one| one.line)));
     defects.sort_by_key(|one| one.line);
-    Ok((found, defects))
+    Ok((found.into_iter().flatten().collect(), defects))
 }
 
 impl AdComparison<'_> {
@@ -297,8 +299,8 @@ impl AdComparison<'_> {
 
     /// An ad that both versions read. What they read is compared; the text may not show that it differs.
     fn both(&mut self, source: &SourceAd<'_>, my: [&ClassAd; 2]) {
-        let ads = VersionAds { my, target: [None; 2] };
         for name in source.names() {
+            let ads = VersionAds { my, target: [None; 2], name: Some(name) };
             let [Some(first), Some(second)] = my.map(|ad| ad.get(name)) else { continue };
             let printed = first.to_text(Style::New);
             let is_same = first.same_as(&second);
@@ -314,9 +316,14 @@ impl AdComparison<'_> {
             let (versions, settings) = (self.versions, self.settings);
             self.attribute(name, &key, source.line, || {
                 let read = |semantics| source.part(Some(name), semantics);
-                let found = compare_part(&printed, &read, versions, settings, ads)?;
-                let written = source.written(name).map(|text| String::from_utf8_lossy(&text).into_owned());
-                Some(VersionDifference { text: written.unwrap_or(found.text.clone()), ..found })
+                let mut found = compare_part(&printed, &read, versions, settings, ads);
+                if let Some(written) = source.written(name).filter(|_| !found.is_empty()) {
+                    let written = String::from_utf8_lossy(&written);
+                    for one in &mut found {
+                        one.text = written.clone().into_owned();
+                    }
+                }
+                found
             });
         }
     }
@@ -328,11 +335,11 @@ impl AdComparison<'_> {
             (name, text, source.line)
         });
         let lines: Vec<AdLine> = texts.filter(|(_, text, _)| !is_plain(text)).collect();
-        let ads = VersionAds { my: [ad; 2], target: [None; 2] };
+        let ads = VersionAds { my: [ad; 2], target: [None; 2], name: None };
         let is_refused = |(_, value, _): &AdLine| {
             let text = VersionText { text: value, quoting: Quoting::New, prefix: false };
             let found = compare(text, self.versions, self.settings, ads);
-            found.is_some_and(|found| found.severity == DifferenceSeverity::Error)
+            found.iter().any(|found| found.severity == DifferenceSeverity::Error)
         };
         let is_explained = lines.iter().any(is_refused);
         self.ad(&lines, ads.my, Quoting::New);
@@ -350,8 +357,8 @@ impl AdComparison<'_> {
     }
 
     fn ad(&mut self, lines: &[AdLine], my: [&ClassAd; 2], quoting: Quoting) {
-        let ads = VersionAds { my, target: [None; 2] };
         for (name, value, line) in lines {
+            let ads = VersionAds { my, target: [None; 2], name: Some(*name) };
             self.defects_of(*name, value, *line, my);
             let text = VersionText { text: value, quoting, prefix: quoting == Quoting::Old };
             let (versions, settings) = (self.versions, self.settings);
@@ -365,23 +372,27 @@ impl AdComparison<'_> {
         name: Name,
         key: &[u8],
         line: Option<u64>,
-        compared: impl FnOnce() -> Option<VersionDifference>,
+        compared: impl FnOnce() -> Vec<VersionDifference>,
     ) {
         if let Some(place) = self.places.get(&(name, key.to_vec())) {
-            self.found[*place].ads += 1;
+            self.found[*place].iter_mut().for_each(|one| one.ads += 1);
             return;
         }
         let alike = self.alike.entry(key.to_vec()).or_default();
         if *alike >= MAX_VARIANTS {
             return;
         }
-        let Some(difference) = compared() else {
+        let found = compared();
+        if found.is_empty() {
             *alike += 1;
             return;
-        };
+        }
         self.places.insert((name, key.to_vec()), self.found.len());
-        let (file, name) = (self.file.to_owned(), name.to_string());
-        self.found.push(PlacedDifference { file, line, name, part: None, ads: 1, difference });
+        let of_rule = |difference| {
+            let (file, name) = (self.file.to_owned(), name.to_string());
+            PlacedDifference { file, line, name, part: None, ads: 1, difference }
+        };
+        self.found.push(found.into_iter().map(of_rule).collect());
     }
 
     fn defects_of(&mut self, name: Name, value: &[u8], line: Option<u64>, my: [&ClassAd; 2]) {
@@ -456,11 +467,11 @@ mod tests {
     }
 
     /// Name, line, number of ads, rules, and the replacement.
-    type Shown = (String, Option<u64>, usize, Vec<&'static str>, Option<String>);
+    type Shown = (String, Option<u64>, usize, &'static str, Option<String>);
 
     fn ads(text: &str, from: &str, to: &str) -> Vec<Shown> {
         let (found, _) = of_ads("x.ads", text.as_bytes(), versions(from, to), &EvalOptions::default()).unwrap();
-        found.into_iter().map(|one| (one.name, one.line, one.ads, one.difference.rules, one.difference.write)).collect()
+        found.into_iter().map(|one| (one.name, one.line, one.ads, one.difference.rule, one.difference.write)).collect()
     }
 
     /// The values are those of the reference: 10240.0 and 10; the evaluation fails, and true.
@@ -469,8 +480,8 @@ mod tests {
         let text =
             "Name = \"a\"\nA = 10K\nLimit = Limit ?: true\nStart = Cpus > 1\nCpus = 2\n\nName = \"b\"\nA = 10K\n";
         let found = ads(text, "23.0", "25.14");
-        assert_eq!(found[0], ("A".to_owned(), Some(2), 2, vec!["size-suffix"], Some("10 * 1024.0".to_owned())));
-        assert_eq!(found[1], ("Limit".to_owned(), Some(3), 1, vec!["cycle"], None));
+        assert_eq!(found[0], ("A".to_owned(), Some(2), 2, "size-suffix", Some("10 * 1024.0".to_owned())));
+        assert_eq!(found[1], ("Limit".to_owned(), Some(3), 1, "cycle", Some("true".to_owned())));
         assert_eq!(found.len(), 2);
         assert_eq!(ads(text, "25.13", "25.14"), []);
     }
@@ -498,14 +509,14 @@ mod tests {
     #[test]
     fn ads_of_other_formats_are_compared() {
         let found = ads("[ a = x ?: \"\" != \"Copy\"; x = \"y\"; b = 1 ]\n", "23.0", "25.14");
-        assert_eq!((found.len(), found[0].0.as_str(), &found[0].3), (1, "a", &vec!["elvis-precedence"]));
+        assert_eq!((found.len(), found[0].0.as_str(), found[0].3), (1, "a", "elvis-precedence"));
     }
 
     /// A version refuses only the attribute.
     #[test]
     fn ads_that_one_version_refuses_are_compared_by_attribute() {
         let found = ads("[\n a = 10K;\n b = c ?: 1 + 2;\n c = 7\n]\n", "23.0", "25.14");
-        let shown: Vec<_> = found.iter().map(|one| (one.0.as_str(), one.1, one.3[0])).collect();
+        let shown: Vec<_> = found.iter().map(|one| (one.0.as_str(), one.1, one.3)).collect();
         assert_eq!(shown, [("a", Some(2), "size-suffix"), ("b", Some(3), "elvis-precedence")]);
     }
 

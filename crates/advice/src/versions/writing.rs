@@ -1,10 +1,11 @@
 //! Expressions as text whose meaning is plain: with all parentheses, or in a form that means the same in all versions.
 
-use classmate::Expr;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::print::{Style, write_name};
+use classmate::internal::syntax::view::RefScope;
+use classmate::{Expr, Name};
 
 /// Precedence of prefix operators and of everything behind an operand; see `BinaryOp::precedence`.
 const PREFIX: u8 = 11;
@@ -16,31 +17,38 @@ const CHOICE: u8 = 0;
 struct Writing<'t> {
     tree: &'t Tree,
     whole: &'t Expr,
-    /// True if every operation inside another one has parentheses.
-    all: bool,
+    /// `None` if every operation inside another one has parentheses.
+    portable: Option<PortableForm>,
+}
+
+/// The form of an expression that means the same in all versions.
+#[derive(Clone, Copy)]
+pub(super) struct PortableForm {
     /// The factor of a size suffix.
-    factor: &'static str,
+    pub(super) factor: &'static str,
+    /// An attribute of MY that is undefined.
+    pub(super) undefined: Option<Name>,
 }
 
 /// The expression with parentheses around every operation that is part of another one.
 pub(super) fn parenthesized(expr: &Expr) -> String {
-    written(expr, true, "")
+    written(expr, None)
 }
 
 /// The expression in a form that has its present meaning in all versions: operands of `?:` in parentheses, products of a factor for size
 /// suffixes, seconds for relative times, and functions of versions in their original spelling.
-pub(super) fn portable(expr: &Expr, factor: &'static str) -> String {
-    written(expr, false, factor)
+pub(super) fn portable(expr: &Expr, form: PortableForm) -> String {
+    written(expr, Some(form))
 }
 
 /// Nodes of an expression beyond which it is written as it is: a part is written inside another one.
 const MAX_NODES: usize = 1000;
 
-fn written(expr: &Expr, all: bool, factor: &'static str) -> String {
+fn written(expr: &Expr, portable: Option<PortableForm>) -> String {
     if expr.nodes().len() > MAX_NODES {
         return format!("{expr:#}");
     }
-    Writing { tree: expr.tree(), whole: expr, all, factor }.text(expr.root(), None)
+    Writing { tree: expr.tree(), whole: expr, portable }.text(expr.root(), None)
 }
 
 impl Writing<'_> {
@@ -48,26 +56,40 @@ impl Writing<'_> {
         ids.iter().map(|id| self.text(*id, None)).collect::<Vec<_>>().join(", ")
     }
 
+    /// Tests whether a part is the attribute that is undefined.
+    fn is_undefined(&self, id: NodeId) -> bool {
+        let undefined = self.portable.and_then(|form| form.undefined);
+        let reference = undefined.and_then(|name| Some((name, self.tree.reference(self.tree.bare(id))?)));
+        reference.is_some_and(|(name, found)| found.name == name && found.scope != RefScope::Target)
+    }
+
     /// A part; `around` is the precedence of the operator that it is an operand of.
     fn text(&self, id: NodeId, around: Option<u8>) -> String {
+        if self.is_undefined(id) {
+            return "undefined".to_owned();
+        }
         let enclosed = |own: u8, text: String, is_needed: bool| match around {
-            Some(outer) if is_needed || self.all || outer == POSTFIX || own == POSTFIX => format!("({text})"),
+            Some(outer) if is_needed || self.portable.is_none() || outer == POSTFIX || own == POSTFIX => {
+                format!("({text})")
+            }
             _ => text,
         };
         match *self.tree.node(id) {
             Node::Literal(ref literal) => match literal {
-                Literal::Suffixed(number, suffix) if !self.all => {
+                Literal::Suffixed(number, suffix) if let Some(PortableForm { factor, .. }) = self.portable => {
                     let power = suffix.factor().log(1024.0).round() as usize;
                     let number = format!("{:#}", Expr::literal((**number).clone()));
                     let text =
-                        [number].into_iter().chain(vec![self.factor.to_owned(); power]).collect::<Vec<_>>().join(" * ");
+                        [number].into_iter().chain(vec![factor.to_owned(); power]).collect::<Vec<_>>().join(" * ");
                     if power == 0 {
                         return format!("{:#}", Expr::literal(literal.product()));
                     }
                     enclosed(BinaryOp::Multiply.precedence(), text, around >= Some(BinaryOp::Multiply.precedence()))
                 }
-                Literal::RelTime(seconds) if !self.all => format!("{:#}", Expr::literal(Literal::Real(*seconds))),
-                Literal::OldRelTime(seconds) if !self.all => format!("relTime({seconds})"),
+                Literal::RelTime(seconds) if self.portable.is_some() => {
+                    format!("{:#}", Expr::literal(Literal::Real(*seconds)))
+                }
+                Literal::OldRelTime(seconds) if self.portable.is_some() => format!("relTime({seconds})"),
                 _ => format!("{:#}", self.whole.part(id)),
             },
             Node::Attr(_) | Node::Absolute(_) => format!("{:#}", self.whole.part(id)),
@@ -78,6 +100,7 @@ impl Writing<'_> {
                 let text = format!("{}{}", op.as_str(), self.text(operand, Some(PREFIX)));
                 enclosed(PREFIX, text, around == Some(PREFIX))
             }
+            Node::Binary(BinaryOp::Default, left, right) if self.is_undefined(left) => self.text(right, around),
             Node::Binary(op, left, right) => {
                 let own = op.precedence();
                 let is_chain = |part: NodeId| {
@@ -94,13 +117,13 @@ impl Writing<'_> {
             Node::Call(call) => {
                 let site = self.tree.calls[call as usize];
                 let name = classmate::internal::builtin::find(site.name)
-                    .filter(|function| !self.all && function.name.starts_with("version"));
+                    .filter(|function| self.portable.is_some() && function.name.starts_with("version"));
                 let name = name.map_or_else(|| site.name.to_string(), |function| function.name.to_owned());
                 format!("{name}({})", self.list(self.tree.run(site.arguments)))
             }
             Node::List(run) => format!("{{{}}}", self.list(self.tree.run(run))),
             Node::Ad(run) => {
-                let attribute = |(name, value): &(classmate::Name, NodeId)| {
+                let attribute = |(name, value): &(Name, NodeId)| {
                     let mut text = Vec::new();
                     write_name(&mut text, *name, Style::New);
                     format!("{} = {}", String::from_utf8_lossy(&text), self.text(*value, None))

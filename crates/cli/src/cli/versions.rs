@@ -146,8 +146,11 @@ fn expression(arguments: &VersionsArguments, streams: Streams) -> Result<(), Fai
     let target = arguments.target.as_ref().map(&mut ad).transpose()?;
     notes.show(streams.err);
     let empty = classmate::ClassAd::new();
-    let ads = (my.is_some() || target.is_some())
-        .then(|| VersionAds { my: [my.as_ref().unwrap_or(&empty); 2], target: [target.as_ref(); 2] });
+    let ads = (my.is_some() || target.is_some()).then(|| VersionAds {
+        my: [my.as_ref().unwrap_or(&empty); 2],
+        target: [target.as_ref(); 2],
+        name: None,
+    });
     let text = VersionText { text: arguments.subject.as_bytes(), quoting: Quoting::New, prefix: false };
     let found = survey(text, versions, &settings, ads);
     if found.ranges.iter().all(|range| range.expression.is_none()) {

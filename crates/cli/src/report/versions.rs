@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted, whatif};
+use classmate_advice::internal::versions::DifferenceSeverity;
 use classmate_advice::internal::versions::survey::{DefectRange, VersionSurvey};
 use classmate_advice::internal::versions::upgrade::{PlacedDefect, PlacedDifference, Upgrade};
-use classmate_advice::internal::versions::{DifferenceSeverity, VersionReading};
 
 /// A value beside its example: `with A = 1: true`.
 fn with(example: &[String], value: &str) -> String {
@@ -60,14 +60,16 @@ fn write_defects(out: &mut impl Screen, found: &VersionSurvey) -> io::Result<()>
 /// # Errors
 /// The output cannot be written.
 pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result<()> {
-    for one in &found.expressions {
-        write_difference(out, one)?;
-    }
     let (from, to) = (&found.from, &found.to);
-    match found.expressions.len() {
+    let of_expressions: Vec<&[PlacedDifference]> = found.expressions.chunk_by(is_of_same).collect();
+    for found in &of_expressions {
+        write_differences(out, found, [from, to])?;
+    }
+    match of_expressions.len() {
         0 => writeln!(out, "no expression means something else in {to} than in {from}")?,
         all => {
-            let errors = found.expressions.iter().filter(|one| one.difference.severity == DifferenceSeverity::Error);
+            let is_error = |one: &PlacedDifference| one.difference.severity == DifferenceSeverity::Error;
+            let errors = of_expressions.iter().filter(|found| found.iter().any(is_error));
             let verb = if all == 1 { "means" } else { "mean" };
             let errors = counted(errors.count() as u64, "error");
             writeln!(
@@ -120,40 +122,49 @@ fn write_defect(out: &mut impl Write, one: &PlacedDefect) -> io::Result<()> {
     writeln!(out, "    {}: HTCondor {}; here {}", one.series.join(", "), one.defect.does, one.defect.here)
 }
 
-fn write_difference(out: &mut impl Write, one: &PlacedDifference) -> io::Result<()> {
-    let difference = &one.difference;
-    let line = one.line.map(|line| format!(":{line}")).unwrap_or_default();
-    let severity = match difference.severity {
-        DifferenceSeverity::Error => "error",
-        DifferenceSeverity::Warning => "warning",
-        DifferenceSeverity::Note => "note",
-    };
-    let ads = if one.ads > 1 { format!(", in {}", counted(one.ads as u64, "ad")) } else { String::new() };
-    let rules = difference.rules.join(", ");
-    let [first, second] = &difference.readings;
-    let (from, to) = (&first.series, &second.series);
-    writeln!(out, "{}{line}: {severity}: this means different things in {from} and {to} ({rules}{ads})", one.file)?;
-    let in_front = one.part.clone().unwrap_or_else(|| format!("{} =", one.name));
-    let variable = one.part.as_ref().map_or_else(String::new, |_| format!("{}: ", one.name));
-    writeln!(out, "    {variable}{in_front} {}", difference.text)?;
-    let width = from.len().max(to.len());
-    let alike = first.expression == second.expression && first.problem == second.problem;
-    for VersionReading { series, expression, problem, value } in [first, second] {
-        write!(out, "    {series:width$}  ")?;
-        match (expression, problem) {
-            (None, problem) => write!(out, "syntax error: {}", problem.as_deref().unwrap_or_default())?,
-            (Some(expression), Some(problem)) => write!(out, "{expression} ({problem})")?,
-            (Some(expression), None) if !alike => write!(out, "{expression}")?,
-            _ => {}
+/// Tests whether two differences are those of one expression.
+fn is_of_same(one: &PlacedDifference, other: &PlacedDifference) -> bool {
+    let place = |one: &PlacedDifference| (one.line, one.ads);
+    place(one) == place(other)
+        && (&one.file, &one.name, &one.part, &one.difference.text)
+            == (&other.file, &other.name, &other.part, &other.difference.text)
+}
+
+/// Writes the differences of one expression, by one rule each.
+fn write_differences(out: &mut impl Write, found: &[PlacedDifference], [from, to]: [&str; 2]) -> io::Result<()> {
+    let versions = found.iter().flat_map(|one| &one.difference.readings).map(|reading| reading.version().len());
+    let width = versions.max().unwrap_or_default();
+    for (at, one) in found.iter().enumerate() {
+        let difference = &one.difference;
+        let line = one.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let severity = match difference.severity {
+            DifferenceSeverity::Error => "error",
+            DifferenceSeverity::Warning => "warning",
+            DifferenceSeverity::Note => "note",
+        };
+        let ads = if one.ads > 1 { format!(", in {}", counted(one.ads as u64, "ad")) } else { String::new() };
+        let rule = difference.rule;
+        writeln!(out, "{}{line}: {severity}: this means different things in {from} and {to} ({rule}{ads})", one.file)?;
+        let in_front = one.part.clone().unwrap_or_else(|| format!("{} =", one.name));
+        let variable = one.part.as_ref().map_or_else(String::new, |_| format!("{}: ", one.name));
+        if at == 0 {
+            writeln!(out, "    {variable}{in_front} {}", difference.text)?;
         }
-        match value {
-            Some(value) if alike => writeln!(out, "{}", with(&difference.example, value))?,
-            Some(value) => writeln!(out, "  {}", with(&difference.example, value))?,
-            None => writeln!(out)?,
+        let [first, second] = &difference.readings;
+        let alike = first.expression == second.expression && first.problem == second.problem;
+        for reading in [first, second] {
+            let means = match (&reading.expression, &reading.problem) {
+                (None, problem) => Some(format!("syntax error: {}", problem.as_deref().unwrap_or_default())),
+                (Some(expression), Some(problem)) => Some(format!("{expression} ({problem})")),
+                (Some(expression), None) => Some(expression.clone()).filter(|_| !alike),
+            };
+            let value = reading.value.as_ref().map(|value| with(&difference.example, value));
+            let shown: Vec<String> = means.into_iter().chain(value).collect();
+            writeln!(out, "    {:width$}  {}", reading.version(), shown.join("  "))?;
         }
-    }
-    if let (Some(write), Some(keeps)) = (&difference.write, &difference.write_keeps) {
-        writeln!(out, "    {:width$}  {in_front} {write}  (meaning of {keeps})", "write")?;
+        if let (true, Some(write), Some(keeps)) = (at + 1 == found.len(), &difference.write, &difference.write_keeps) {
+            writeln!(out, "    {:width$}  {in_front} {write}  (meaning of {keeps})", "write")?;
+        }
     }
     writeln!(out)
 }

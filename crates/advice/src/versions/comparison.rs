@@ -1,0 +1,349 @@
+//! One text in two versions.
+//!
+//! In: a text, the ads of its evaluation, and two versions. Out: the rules that make a difference, both readings with their
+//! values, and a text that means the same in all versions.
+
+use std::collections::BTreeSet;
+
+use super::stage::{Stage, steps};
+use super::writing::{self, PortableForm};
+use super::{DifferenceSeverity, VersionAds, VersionDifference, VersionReading, VersionText};
+use classmate::internal::builtin;
+use classmate::internal::semantics::{DOCUMENTED, VersionRule};
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
+use classmate::internal::syntax::view::RefScope;
+use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, ParseOptions, Scope, Semantics, SyntaxError, Value};
+
+/// Rules that are visible in the order of attributes only, or to programs that compare expressions.
+const UNSEEN: [VersionRule; 3] =
+    [VersionRule::AttributeOrder, VersionRule::EnvironmentOrder, VersionRule::RealSameness];
+
+/// A successful or failed reading of a text in one version.
+type Parsed = Result<(Expr, usize), SyntaxError>;
+
+/// The difference of a text between two versions, by all rules that make it.
+#[derive(Clone)]
+pub(super) struct TextDifference {
+    pub(super) rules: Vec<VersionRule>,
+    pub(super) severity: DifferenceSeverity,
+    pub(super) example: Vec<String>,
+    readings: [VersionReading; 2],
+    /// A text that means the same in all versions, and the series whose meaning it has.
+    pub(super) write: Option<(String, String)>,
+}
+
+/// The comparison of one text in two versions.
+#[derive(Clone, Copy)]
+pub(super) struct TextComparison<'a> {
+    pub(super) text: VersionText<'a>,
+    /// The reading of the text, if it is not read as an expression alone.
+    pub(super) read: Option<&'a dyn Fn(Semantics) -> Result<Expr, SyntaxError>>,
+    pub(super) settings: &'a EvalOptions,
+    pub(super) ads: VersionAds<'a>,
+}
+
+/// Attributes that an example sets, and values for each.
+const MAX_NAMES: usize = 2;
+
+/// Ads with some values for the attributes that an expression looks at.
+fn examples(first: &Expr, second: &Expr) -> Vec<ClassAd> {
+    let mut names = BTreeSet::new();
+    let mut values = vec![Value::from(1), Value::from(true), Value::Undefined, Value::from(4096)];
+    for expr in [first, second] {
+        let references = expr.tree().references(expr.root());
+        let own = references.filter(|reference| reference.scope != RefScope::Target);
+        names.extend(own.map(|reference| reference.name.to_string()));
+        values.extend(expr.nodes().iter().filter_map(|node| match node {
+            Node::Literal(literal @ (Literal::Str(_) | Literal::Int(_))) => Some(Value::from(literal)),
+            _ => None,
+        }));
+    }
+    // Beside strings, first a string.
+    let has_text = values.iter().any(|value| matches!(value, Value::Str(_)));
+    values.insert(usize::from(!has_text), Value::from("x"));
+    let mut ads = vec![ClassAd::new()];
+    for name in names.iter().take(MAX_NAMES) {
+        ads = ads
+            .iter()
+            .flat_map(|ad| {
+                values.iter().map(|value| {
+                    let mut ad = ad.clone();
+                    ad.insert(Name::new(name), value.clone());
+                    ad
+                })
+            })
+            .collect();
+    }
+    ads
+}
+
+impl TextComparison<'_> {
+    fn options(&self, semantics: Semantics) -> ParseOptions {
+        ParseOptions { quoting: self.text.quoting, semantics, mode: self.settings.mode, ..ParseOptions::default() }
+    }
+
+    pub(super) fn parse(&self, semantics: Semantics) -> Parsed {
+        let text = self.text.text.trim_ascii_end();
+        if let Some(read) = self.read {
+            return read(semantics).map(|expr| (expr, text.len()));
+        }
+        let options = self.options(semantics);
+        if self.text.prefix {
+            parse_prefix(text, &options)
+        } else {
+            parse_expr(text, &options).map(|expr| (expr, text.len()))
+        }
+    }
+
+    /// Tests whether a version reads all of the text.
+    fn is_whole(&self, semantics: Semantics) -> bool {
+        self.parse(semantics).is_ok_and(|(_, end)| end == self.text.text.trim_ascii_end().len())
+    }
+
+    /// The value in the ads of one of the versions.
+    fn value(&self, expr: &Expr, semantics: Semantics, ads: usize) -> String {
+        self.in_scope(semantics, ads, |scope| scope.eval(expr))
+    }
+
+    /// A value in the ads of one of the versions, or the reason that the evaluation fails.
+    fn in_scope(
+        &self,
+        semantics: Semantics,
+        ads: usize,
+        value: impl FnOnce(Scope<'_>) -> Result<Value, EvalError>,
+    ) -> String {
+        let settings = EvalOptions { semantics, ..self.settings.clone() };
+        let scope = Scope::new(self.ads.my[ads], &settings);
+        match value(self.ads.target[ads].map_or(scope, |target| scope.with_target(target))) {
+            Ok(value) => format!("{value:#}"),
+            Err(failed) => format!("evaluation fails: {failed}"),
+        }
+    }
+
+    /// Tests whether two readings differ: whether they parse, where they end, their trees, or their values.
+    fn differs(&self, [first, second]: [(&Parsed, Semantics); 2], ads: usize) -> bool {
+        match (first.0, second.0) {
+            (Err(_), Err(_)) => false,
+            (Ok((one, one_end)), Ok((other, other_end))) => {
+                one_end != other_end
+                    || !one.same_as(other)
+                    || self.value(one, first.1, ads) != self.value(other, second.1, ads)
+            }
+            _ => true,
+        }
+    }
+
+    /// The difference in the ads of the comparison; `None` if the text means the same.
+    pub(super) fn difference(&self, versions: [Semantics; 2]) -> Option<TextDifference> {
+        let parsed = versions.map(|version| self.parse(version));
+        let severity = self.severity(&parsed, versions)?;
+        let mut rules: Vec<VersionRule> = versions[0]
+            .differences(versions[1])
+            .map(|change| change.rule)
+            .filter(|rule| !UNSEEN.contains(rule) && self.is_cause(*rule, &parsed, versions))
+            .collect();
+        if rules.contains(&VersionRule::SizeSuffix) {
+            rules.retain(|rule| *rule != VersionRule::SuffixPrinting);
+        }
+        if rules.is_empty() {
+            return None; // only what it refers to differs
+        }
+        let write = self.rewritten(&parsed, versions, &rules);
+        let readings = [self.reading(versions[0], 0), self.reading(versions[1], 1)];
+        Some(TextDifference { rules, severity, example: Vec::new(), readings, write })
+    }
+
+    /// As [`Self::difference`], in an example for which the values differ, if one is found.
+    pub(super) fn in_example(&self, versions: [Semantics; 2]) -> Option<TextDifference> {
+        let found = self.difference(versions);
+        let exprs = versions.map(|version| self.parse(version).ok().map(|(expr, _)| expr));
+        let [Some(first), Some(second)] = exprs else { return found };
+        // A difference of the trees, or of a function, may show in some ads only.
+        if found.as_ref().is_some_and(|found| found.readings[0].value != found.readings[1].value) {
+            return found;
+        }
+        let example = examples(&first, &second).into_iter().find_map(|ad| {
+            let ads = VersionAds { my: [&ad; 2], target: [None; 2], name: None };
+            let found = TextComparison { ads, ..*self }.difference(versions)?;
+            (found.readings[0].value != found.readings[1].value).then(|| {
+                let value = |name| ad.get(name).unwrap_or_else(|| Expr::literal(Literal::Undefined));
+                let shown = ad.listed().map(|(name, _)| format!("{name} = {:#}", value(name)));
+                TextDifference { example: shown.collect(), ..found }
+            })
+        });
+        example.or_else(|| {
+            let bare = |mut found: TextDifference| {
+                for reading in &mut found.readings {
+                    reading.value = None;
+                }
+                found
+            };
+            found.map(bare)
+        })
+    }
+
+    /// One difference for each rule: if there are several, between two stages from one version to the other.
+    pub(super) fn by_rule(
+        &self,
+        versions: [Semantics; 2],
+        find: impl Fn(&Self, [Semantics; 2]) -> Option<TextDifference>,
+    ) -> Vec<VersionDifference> {
+        let Some(whole) = find(self, versions) else { return Vec::new() };
+        let text = String::from_utf8_lossy(self.text.text).trim().to_owned();
+        let (write, write_keeps) = whole.write.clone().unzip();
+        let of_rule = |rule: VersionRule, found: TextDifference| VersionDifference {
+            rule: rule.change().name,
+            severity: found.severity,
+            text: text.clone(),
+            example: found.example,
+            readings: found.readings,
+            write: write.clone(),
+            write_keeps: write_keeps.clone(),
+        };
+        if let [only] = *whole.rules {
+            return vec![of_rule(only, whole)];
+        }
+        let (steps, end) = steps(&whole.rules, versions, |semantics| self.is_whole(semantics));
+        let mut found: Vec<VersionDifference> = Vec::new();
+        let mut before = Stage::of(versions[0]);
+        // Between the versions, the ads are as one reads them that reads the text.
+        let between = usize::from(self.is_whole(versions[1]));
+        let ads_at = |stage: &Stage| versions.iter().position(|one| *one == stage.semantics).unwrap_or(between);
+        for (rule, after) in steps {
+            let at = [ads_at(&before), ads_at(&after)];
+            let VersionAds { my, target, name } = self.ads;
+            let ads = VersionAds { my: at.map(|at| my[at]), target: at.map(|at| target[at]), name };
+            let step = find(&TextComparison { ads, ..*self }, [before.semantics, after.semantics]);
+            // A rule of a part that is not read has no effect.
+            let Some(mut step) = step.filter(|step| step.rules.contains(&rule)) else { continue };
+            before.name(&mut step.readings[0]);
+            after.name(&mut step.readings[1]);
+            found.push(of_rule(rule, step));
+            before = after;
+        }
+        match found.last_mut() {
+            Some(last) => end.name(&mut last.readings[1]),
+            None => found.extend(whole.rules.first().map(|rule| of_rule(*rule, whole.clone()))),
+        }
+        found
+    }
+
+    /// The text as a version reads it.
+    pub(super) fn reading(&self, semantics: Semantics, ads: usize) -> VersionReading {
+        let (expression, problem, value) = match self.parse(semantics) {
+            Err(error) => (None, Some(error.to_string()), None),
+            Ok((expr, end)) => {
+                let rest = String::from_utf8_lossy(self.text.text.trim_ascii_end().get(end..).unwrap_or_default());
+                let problem = (!rest.is_empty()).then(|| format!("`{}` is ignored", rest.trim()));
+                (Some(writing::parenthesized(&expr)), problem, Some(self.value(&expr, semantics, ads)))
+            }
+        };
+        VersionReading { series: semantics.to_string(), without: Vec::new(), expression, problem, value }
+    }
+
+    /// The importance of the difference; `None` if there is none.
+    fn severity(&self, parsed: &[Parsed; 2], versions: [Semantics; 2]) -> Option<DifferenceSeverity> {
+        match parsed {
+            [Err(_), Err(_)] => None,
+            [Ok((first, first_end)), Ok((second, second_end))] => {
+                let is_cut = first_end != second_end;
+                let same_value = || self.value(first, versions[0], 0) == self.value(second, versions[1], 1);
+                let only_printed = || first.nodes().len() == 1 && same_value();
+                match (is_cut, first.same_as(second)) {
+                    (true, _) => Some(DifferenceSeverity::Error),
+                    (_, false) if only_printed() => Some(DifferenceSeverity::Note),
+                    (_, false) => Some(DifferenceSeverity::Warning),
+                    (_, true) if same_value() && !calls_misspelled(first, versions) => None,
+                    _ => Some(DifferenceSeverity::Warning),
+                }
+            }
+            _ => Some(DifferenceSeverity::Error),
+        }
+    }
+
+    /// Tests whether one rule alone makes a difference, in either version.
+    fn is_cause(&self, rule: VersionRule, parsed: &[Parsed; 2], versions: [Semantics; 2]) -> bool {
+        if rule == VersionRule::VersionCase
+            && let Ok((expr, _)) = &parsed[0]
+        {
+            return calls_misspelled(expr, versions);
+        }
+        [(0, 1), (1, 0)].into_iter().any(|(at, other)| {
+            let flipped = versions[at].with(rule, versions[other]);
+            self.differs([(&parsed[at], versions[at]), (&self.parse(flipped), flipped)], at)
+        })
+    }
+
+    /// A text that means in all versions what the second one reads, or the first if the second refuses it; and that version.
+    /// Of an attribute that refers to itself, it is what the newer one reads.
+    fn rewritten(
+        &self,
+        parsed: &[Parsed; 2],
+        versions: [Semantics; 2],
+        rules: &[VersionRule],
+    ) -> Option<(String, String)> {
+        let text = self.text.text.trim_ascii_end();
+        let is_whole = |at: usize| parsed[at].as_ref().is_ok_and(|(_, end)| *end == text.len());
+        let own = self.ads.name.filter(|_| rules.contains(&VersionRule::Cycle));
+        let meant = match own {
+            Some(_) => usize::from(versions[0].series() < versions[1].series()),
+            None => usize::from(is_whole(1)),
+        };
+        // Size suffixes are seen only where they are printed.
+        let seen = versions[meant].with(VersionRule::SuffixPrinting, Semantics::of(DOCUMENTED[0]));
+        let (expr, _) = self.parse(seen).ok()?;
+        let read = parsed[meant].as_ref().ok().map(|(expr, _)| expr)?;
+        let meaning = self.value(read, versions[meant], meant);
+        // A reference to the attribute may have another value than its expression alone.
+        let referred = |name| self.in_scope(versions[meant], meant, |scope| scope.eval_attr(name));
+        if own.is_some_and(|name| referred(name) != meaning) {
+            return None;
+        }
+        // A size suffix makes a real.
+        let forms = ["1024", "1024.0"].map(|factor| writing::portable(&expr, PortableForm { factor, undefined: own }));
+        let forms = forms.into_iter().map(|form| if own.is_some() { folded(form) } else { form });
+        let written = forms.into_iter().find(|write| self.always_means(write, &meaning, meant))?;
+        (written.as_bytes() != text.trim_ascii()).then(|| (written, versions[meant].to_string()))
+    }
+
+    /// Tests whether a text has the same tree and a certain value in all series.
+    fn always_means(&self, write: &str, meaning: &str, ads: usize) -> bool {
+        let text = VersionText { text: write.as_bytes(), ..self.text };
+        let comparison = TextComparison { text, read: None, ..*self };
+        let mut first: Option<Expr> = None;
+        DOCUMENTED.into_iter().map(Semantics::of).all(|semantics| {
+            let Ok((expr, end)) = comparison.parse(semantics) else { return false };
+            let is_alike = first.as_ref().is_none_or(|first| first.same_as(&expr));
+            let means = end == write.len() && comparison.value(&expr, semantics, ads) == meaning;
+            first.get_or_insert(expr);
+            is_alike && means
+        })
+    }
+}
+
+/// The value of a text without references and calls; any other text as it is.
+fn folded(text: String) -> String {
+    let Ok(expr) = parse_expr(text.as_bytes(), &ParseOptions::default()) else { return text };
+    let is_constant = |node: &Node| {
+        matches!(
+            node,
+            Node::Literal(_) | Node::Paren(_) | Node::Unary(..) | Node::Binary(..) | Node::Conditional { .. }
+        )
+    };
+    match Scope::new(&ClassAd::new(), &EvalOptions::default()).eval(&expr) {
+        Ok(value) if expr.nodes().iter().all(is_constant) => format!("{value:#}"),
+        _ => text,
+    }
+}
+
+/// Tests whether an expression calls a function by a name that only one of the versions knows.
+fn calls_misspelled(expr: &Expr, versions: [Semantics; 2]) -> bool {
+    versions[0].is_old(VersionRule::VersionCase) != versions[1].is_old(VersionRule::VersionCase)
+        && expr.nodes().iter().any(|node| {
+            let Node::Call(call) = node else { return false };
+            let name = expr.tree().calls[*call as usize].name;
+            builtin::find(name).is_some_and(|function| !builtin::version::is_spelled(function.name, name))
+        })
+}
