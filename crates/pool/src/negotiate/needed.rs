@@ -24,6 +24,9 @@ use classmate_config::internal::config::Config;
 /// Minimum number of jobs per task of a thread.
 const JOBS_PER_TASK: usize = 4096;
 
+/// Pairs of names that are compared; if there are more, all attributes are read.
+const MAX_COMPARED: usize = 5_000_000;
+
 /// The slot attributes that one cycle under HTCondor's policy needs; `None` if they cannot be foreseen, or if the
 /// configuration is invalid, which the cycle reports.
 ///
@@ -81,6 +84,9 @@ pub fn selection_to_explain(config: &Config, jobs: &[ClassAd], first: &[ClassAd]
     let trees = of_jobs.expressions.values().chain(of_slots.expressions.values()).map(|tree| &***tree);
     let mentioned: HashSet<Name> =
         trees.chain(rules.expressions().map(|expr| &**expr.tree())).flat_map(|tree| Mentions::of(tree).names).collect();
+    if mentioned.len().saturating_mul(of_slots.names.len()) > MAX_COMPARED {
+        return None;
+    }
     for name in mentioned.difference(&of_slots.names) {
         let (name, allowed) = (name.as_bytes(), allowance(name.as_bytes()));
         selection.add(of_slots.names.iter().copied().filter(|one| distance(name, one.as_bytes(), allowed).is_some()));
