@@ -340,6 +340,12 @@ fn identities(pool: &Pool) {
         &["ads", "--pool", &address, "--token", forged.to_str().unwrap()],
         &format!("IDTOKENS authentication with `{address}` fails: "),
     );
+    // A pool that would like to know who reads, by methods that the client does not have.
+    for methods in ["IDTOKENS", "SSL, KERBEROS, SCITOKENS"] {
+        let settings = format!("SEC_READ_AUTHENTICATION = PREFERRED\nSEC_READ_AUTHENTICATION_METHODS = {methods}\n");
+        pool.run(&["reconfig", pool.file("preferred", &settings).to_str().unwrap()]);
+        assert_eq!(count(&[]), "8\n", "{methods}");
+    }
     // A pool that lets only some read.
     let settings = "DENY_READ = other@*\nSEC_READ_AUTHENTICATION = REQUIRED\n";
     pool.run(&["reconfig", pool.file("restricted", settings).to_str().unwrap()]);

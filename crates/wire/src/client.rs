@@ -186,6 +186,8 @@ impl Client {
             identification: &self.identification,
             credentials: &self.credentials,
             authenticate,
+            anonymous: false,
+            is_spared: false,
             entropy: Entropy::System,
             names: Arc::clone(&self.names),
             create: file_system::create,
@@ -233,6 +235,13 @@ impl Client {
         let mut handshake = self.handshake(authenticate);
         match handshake.negotiate(&mut connection, &target) {
             Ok(session) => {
+                self.established(&mut connection);
+                Ok((connection, session))
+            }
+            Err(_) if handshake.is_spared => {
+                let (mut connection, target) = self.connect(address, command)?;
+                let mut handshake = Handshake { anonymous: true, ..self.handshake(false) };
+                let session = handshake.negotiate(&mut connection, &target)?;
                 self.established(&mut connection);
                 Ok((connection, session))
             }

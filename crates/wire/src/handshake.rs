@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base64ct::{Base64, Encoding};
-use classmate::ClassAd;
+use classmate::{ClassAd, Value};
 
 use crate::ad::AdStream;
 use crate::address::Address;
@@ -74,6 +74,10 @@ pub(crate) struct Handshake<'a> {
     pub(crate) credentials: &'a Credentials,
     /// The client authenticates even if the daemon does not require it.
     pub(crate) authenticate: bool,
+    /// The client does not authenticate; a daemon that asks for that lets it fail.
+    pub(crate) anonymous: bool,
+    /// The authentication failed, and the daemon would go on without it.
+    pub(crate) is_spared: bool,
     pub(crate) entropy: Entropy,
     pub(crate) names: Arc<NewNames>,
     /// Makes the directories of FS authentication.
@@ -145,11 +149,15 @@ impl Handshake<'_> {
         connection: &mut Connection<T>,
         target: &Target<'_>,
     ) -> Result<Session, WireError> {
-        let methods = self.credentials.methods();
+        let methods = if self.anonymous { Vec::new() } else { self.credentials.methods() };
         let pair = KeyPair::new(&mut self.entropy)?;
         let names: Vec<&str> = methods.iter().map(|method| method.wire_name()).collect();
-        // The list may not be empty, even if no authentication is wanted.
-        let names = if names.is_empty() { "FS,TOKEN".to_owned() } else { names.join(",") };
+        // The list may not be empty, even if no authentication is wanted, nor may those be that a daemon accepts of it.
+        let names = match names.as_slice() {
+            _ if self.anonymous => ALL_METHODS.to_owned(),
+            [] => "FS,TOKEN".to_owned(),
+            names => names.join(","),
+        };
         connection.put_int(DC_AUTHENTICATE).put_ad(&self.policy(target, &names, &pair.public())).send()?;
         connection.waits_for(
             "its security policy; it may not run behind this port, demand another policy, or not know the command",
@@ -161,7 +169,10 @@ impl Handshake<'_> {
             return Err(connection.invalid("it does not encrypt"));
         }
         if text(&reply, "Authentication") == "YES" {
-            self.authenticate(connection, target, &reply, &methods)?;
+            let is_optional = !self.authenticate && matches!(reply.constant("AuthRequired"), Some(Value::Bool(false)));
+            let result = self.authenticate(connection, target, &reply, &methods, is_optional);
+            self.is_spared = is_optional && result.is_err();
+            result?;
         } else if self.authenticate {
             return Err(connection.invalid("it skips the authentication that is required"));
         }
@@ -202,19 +213,26 @@ impl Handshake<'_> {
         })
     }
 
-    /// Proves who the client is, by the first method that works.
+    /// Proves who the client is, by the first method that works. An anonymous client lets all fail.
     fn authenticate<T: Read + Write>(
         &mut self,
         connection: &mut Connection<T>,
         target: &Target<'_>,
         reply: &ClassAd,
         methods: &[Method],
+        is_optional: bool,
     ) -> Result<(), WireError> {
         let agreed = text(reply, "AuthMethodsList");
         let agreed = if agreed.is_empty() { text(reply, "AuthMethods") } else { agreed };
         let agrees =
             |method: &Method| agreed.split(',').any(|name| name.trim().eq_ignore_ascii_case(method.wire_name()));
         let mut left: Vec<Method> = methods.iter().copied().filter(agrees).collect();
+        if self.anonymous && is_optional {
+            return match choice(connection, &left)? {
+                0 => Ok(()),
+                _ => Err(connection.invalid("it chose an authentication method that the client does not have")),
+            };
+        }
         if left.is_empty() {
             let accepted = agreed
                 .split(',')

@@ -144,6 +144,7 @@ fn converse(
             ("SessionDuration", quoted("60")),
             ("SessionLease", "3600".to_owned()),
             ("ECDHPublicKey", quoted(&pair.public())),
+            ("AuthRequired", ["true", "false"][random.below(2)].to_owned()),
         ];
         connection.put_ad(&policy).send()?;
         if authenticates {

@@ -84,6 +84,8 @@ fn replay(name: &str, credentials: impl FnOnce(&Recording) -> Credentials) {
         identification: &identification,
         credentials: &credentials,
         authenticate: credentials.is_required(),
+        anonymous: false,
+        is_spared: false,
         entropy: Entropy::Fixed(recording.random),
         names: Arc::default(),
         create: |_| Ok(()),

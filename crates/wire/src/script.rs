@@ -83,6 +83,8 @@ pub(crate) fn handshake_with(bytes: &[u8], piece: usize, authenticate: bool) -> 
         identification: &identification,
         credentials: &credentials,
         authenticate,
+        anonymous: false,
+        is_spared: false,
         entropy: Entropy::Fixed((1..=32).collect()),
         names: Arc::default(),
         create: |_| Err(io::ErrorKind::PermissionDenied.into()),
