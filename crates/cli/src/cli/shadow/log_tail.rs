@@ -24,6 +24,8 @@ pub(super) struct LogTail {
     identity: u64,
     /// Bytes of the file that were read.
     offset: u64,
+    /// True if a part of the log was not found after a rotation.
+    has_gap: bool,
     /// The text after the last cycle that has ended.
     unfinished: Vec<u8>,
     /// Cycles with a start and an end, which were not taken yet.
@@ -40,7 +42,7 @@ impl LogTail {
         let (identity, offset) = facts(&File::open(path)?)?;
         let (unfinished, cycles) = (Vec::new(), VecDeque::new());
         let (path, loose, passed) = (path.to_owned(), CycleRecord::default(), Vec::new());
-        Ok(LogTail { path, identity, offset, unfinished, cycles, loose, passed })
+        Ok(LogTail { path, identity, offset, has_gap: false, unfinished, cycles, loose, passed })
     }
 
     /// The path.
@@ -75,7 +77,8 @@ impl LogTail {
             Some(_) => return Ok(None),
             None => self.of_time(cycle),
         };
-        let is_without = record.matches.is_empty() && cycle.matches.is_some_and(|matches| matches > 0);
+        let least = if std::mem::take(&mut self.has_gap) { i64::MAX } else { 1 };
+        let is_without = cycle.matches.is_some_and(|matches| (record.matches.len() as i64) < matches.min(least));
         Ok((!is_without).then_some((record, clock.unwrap_or(cycle.started))))
     }
 
@@ -128,16 +131,43 @@ impl LogTail {
         let mut file = File::open(&self.path)?;
         let (identity, length) = facts(&file)?;
         if identity != self.identity || length < self.offset {
-            let mut old = self.path.clone().into_os_string();
-            old.push(".old");
-            if let Ok(mut old) = File::open(old)
-                && facts(&old).is_ok_and(|(known, length)| known == self.identity && length >= self.offset)
-            {
+            let rotated = self.rotated(identity)?;
+            self.has_gap |= rotated.is_empty();
+            for mut old in rotated {
                 self.take(&mut old)?;
+                self.offset = 0;
             }
             (self.identity, self.offset) = (identity, 0);
         }
         self.take(&mut file)
+    }
+
+    /// The file that was read so far, under its new name, such as `MatchLog.old` or `MatchLog.20261126T154559`, and those that came
+    /// after it and were rotated as well.
+    fn rotated(&self, current: u64) -> io::Result<Vec<File>> {
+        let name = self.path.file_name().unwrap_or_default().as_encoded_bytes();
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            let rest = entry.file_name();
+            let rest = rest.as_encoded_bytes().strip_prefix(name).and_then(|rest| rest.strip_prefix(b"."));
+            let is_rotated = rest.is_some_and(|rest| {
+                rest == b"old" || rest.iter().all(|byte| byte.is_ascii_digit() || *byte == b'T') && !rest.is_empty()
+            });
+            // One may be gone at once.
+            if is_rotated && let Ok(file) = File::open(entry.path()) {
+                let (identity, length) = facts(&file)?;
+                if identity != current {
+                    files.push((file.metadata()?.modified()?, identity, length, file));
+                }
+            }
+        }
+        files.sort_by_key(|(modified, ..)| *modified);
+        let is_known =
+            |(_, identity, length, _): &(_, u64, u64, File)| *identity == self.identity && *length >= self.offset;
+        let first = files.iter().position(is_known).unwrap_or(files.len());
+        Ok(files.into_iter().skip(first).map(|(.., file)| file).collect())
     }
 
     fn take(&mut self, file: &mut File) -> io::Result<()> {
@@ -219,6 +249,35 @@ mod tests {
         assert_eq!(slots(tail.record(&cycle(6, 1), None).unwrap()), ["s3@m"]);
         let passed = tail.passed().into_iter().map(|one| (one.started, one.ended)).collect::<Vec<_>>();
         assert_eq!(passed, [4, 5].map(|minute| (cycle(minute, 1).started, cycle(minute, 1).started + 1)));
+    }
+
+    #[test]
+    fn a_log_with_several_old_files_is_read_when_it_is_rotated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("NegotiatorLog");
+        let rotate = |name: &str| std::fs::rename(&path, folder.path().join(format!("NegotiatorLog.{name}"))).unwrap();
+        let lines = written(2, "s2@m").split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
+        append(&folder.path().join("NegotiatorLog.20261121T100000"), &written(0, "older@m"));
+        append(&folder.path().join("NegotiatorLog.lock"), &written(0, "none@m"));
+        append(&path, &written(0, "early@m"));
+        let mut tail = LogTail::at_end(&path).unwrap();
+        append(&path, &written(1, "s1@m"));
+        append(&path, &lines[0]);
+        // Twice between two looks.
+        rotate("20261122T130200");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        append(&path, &lines[1]);
+        rotate("20261122T130201");
+        append(&path, &lines[2]);
+        assert_eq!(slots(tail.record(&cycle(1, 1), None).unwrap()), ["s1@m"]);
+        assert_eq!(slots(tail.record(&cycle(2, 1), None).unwrap()), ["s2@m"]);
+        // What is gone is noticed, as the negotiator says how many matches it made.
+        append(&path, &lines[0].replace(":02:", ":03:"));
+        std::fs::rename(&path, folder.path().join("elsewhere")).unwrap();
+        append(&path, &lines[1..].concat().replace(":02:", ":03:"));
+        assert_eq!(tail.record(&cycle(3, 2), None).unwrap(), None);
+        append(&path, &written(4, "s4@m"));
+        assert_eq!(slots(tail.record(&cycle(4, 1), None).unwrap()), ["s4@m"]);
     }
 
     #[test]
