@@ -59,16 +59,18 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
     let first = PoolStatus::read(&mut reader)?;
     readings.add(true, started.elapsed());
     let server = MetricsServer::start(&*arguments.listen, metrics(Some(&first), readings));
+    let first_failures = first.failures.clone();
     drop(first);
     let (server, address) = server
         .map_err(|error| Failure::new(format!("cannot serve at `{}`: {}", arguments.listen, io_reason(&error))))?;
     complain(&format!("note: serving http://{address}/metrics"));
     let mut took = Some(started.elapsed());
-    let mut failing: Option<String> = None;
+    let (mut failing, mut unread) = (None, Vec::new());
+    warn_of_new(&first_failures, &mut unread);
     loop {
         std::thread::sleep(pause(arguments.every, took));
         let started = Instant::now();
-        let new = read_again(&mut reader, &mut readings, &mut failing, started);
+        let new = read_again(&mut reader, &mut readings, (&mut failing, &mut unread), started);
         took = failing.is_none().then(|| started.elapsed());
         server.set(new);
     }
@@ -78,7 +80,7 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
 fn read_again(
     reader: &mut LiveReader<'_>,
     readings: &mut ReadingCounts,
-    failing: &mut Option<String>,
+    (failing, unread): (&mut Option<String>, &mut Vec<String>),
     started: Instant,
 ) -> String {
     let status = PoolStatus::read(reader);
@@ -91,7 +93,18 @@ fn read_again(
         }
         _ => {}
     }
+    if let Ok(status) = &status {
+        warn_of_new(&status.failures, unread);
+    }
     metrics(status.as_ref().ok(), *readings)
+}
+
+/// Names the sources that cannot be read and could be read the time before.
+fn warn_of_new(failures: &[String], unread: &mut Vec<String>) {
+    for failure in failures.iter().filter(|failure| !unread.contains(failure)) {
+        complain(&format!("warning: {failure}"));
+    }
+    *unread = failures.to_vec();
 }
 
 impl ReadingCounts {

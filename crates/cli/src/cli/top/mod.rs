@@ -11,6 +11,7 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 use view::{AfterKey, TopView};
 
+use crate::cli::interruption::Interruption;
 use crate::cli::live::CollectorArguments;
 use crate::cli::shadow::parse_duration;
 use crate::cli::status::{PoolStatus, pause};
@@ -62,8 +63,9 @@ pub(super) fn run(arguments: &TopArguments, streams: Streams) -> Result<(), Fail
     }
     let receiver = readings(arguments.every, started.elapsed(), move || PoolStatus::read(&mut reader));
     let cannot = |error: std::io::Error| Failure::new(format!("cannot use the terminal: {}", io_reason(&error)));
+    let interruption = Interruption::expected().map_err(cannot)?;
     let mut terminal = ratatui::try_init().map_err(cannot)?;
-    let result = watch(&mut terminal, &mut TopView::new(name, first), &receiver);
+    let result = watch(&mut terminal, &mut TopView::new(name, first), &receiver, &interruption);
     ratatui::restore();
     result.map_err(cannot)
 }
@@ -91,13 +93,14 @@ fn readings<T: Send + 'static>(
     receiver
 }
 
-/// Draws the view until the user quits.
+/// Draws the view until the user quits, or a signal asks for the end: the terminal has to be as it was.
 fn watch(
     terminal: &mut DefaultTerminal,
     view: &mut TopView,
     receiver: &mpsc::Receiver<Result<PoolStatus, Failure>>,
+    interruption: &Interruption,
 ) -> std::io::Result<()> {
-    loop {
+    while !interruption.is_requested() {
         while let Ok(result) = receiver.try_recv() {
             match result {
                 Ok(status) => view.update(status),
@@ -112,9 +115,10 @@ fn watch(
             && key.kind == KeyEventKind::Press
             && view.press(key) == AfterKey::Quit
         {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]

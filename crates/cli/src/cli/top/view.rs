@@ -382,14 +382,16 @@ fn submitters(status: &PoolStatus) -> Vec<Vec<TopCell>> {
     let in_use = status.accounts.iter().filter(|(_, account)| account.in_use > 0.0).map(|(name, _)| name);
     let names: std::collections::BTreeSet<&String> = status.submitters.keys().chain(in_use).collect();
     let row = |name: &String| {
-        let account = status.accounts.get(name).copied().unwrap_or_default();
+        // A submitter that no cycle has looked at has no record.
+        let account = status.accounts.get(name);
+        let shown = |value: f64| format!("{value:.2}");
         let jobs = status.submitters.get(name).copied().unwrap_or_default();
         let cycle = status.outcome.submitters.iter().find(|line| line.submitter == *name);
         vec![
             TopCell::text(name.as_str()),
-            TopCell::real(account.priority),
-            TopCell::real(account.factor),
-            TopCell::real(account.in_use),
+            TopCell::optional(account.map(|account| account.priority), shown),
+            TopCell::optional(account.map(|account| account.factor), shown),
+            TopCell::real(account.map_or(0.0, |account| account.in_use)),
             TopCell::count(jobs.running),
             TopCell::count(jobs.idle),
             TopCell::count(jobs.held),
