@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::stage::{Stage, steps};
-use super::writing::{self, PortableForm};
+use super::writing;
 use super::{DifferenceSeverity, VersionAds, VersionDifference, VersionReading, VersionText};
 use classmate::internal::builtin;
 use classmate::internal::semantics::{DOCUMENTED, VersionRule};
@@ -301,10 +301,11 @@ impl TextComparison<'_> {
         if own.is_some_and(|name| referred(name) != meaning) {
             return None;
         }
-        // A size suffix makes a real.
-        let forms = ["1024", "1024.0"].map(|factor| writing::portable(&expr, PortableForm { factor, undefined: own }));
-        let forms = forms.into_iter().map(|form| if own.is_some() { folded(form) } else { form });
-        let written = forms.into_iter().find(|write| self.always_means(write, &meaning, meant))?;
+        let written = writing::portable(&expr, own);
+        let written = if own.is_some() { folded(written) } else { written };
+        if !self.always_means(&written, &meaning, meant) {
+            return None;
+        }
         (written.as_bytes() != text.trim_ascii()).then(|| (written, versions[meant].to_string()))
     }
 

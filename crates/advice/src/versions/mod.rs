@@ -181,11 +181,18 @@ mod tests {
         assert_eq!(found.write_keeps.as_deref(), Some("25.14"));
     }
 
+    /// A size suffix makes a real in HTCondor 23.0.28: `Memory / 2K` is 2.44140625 for 5000, and `a[0K]` an error.
     #[test]
     fn the_rule_and_the_rewriting_are_found() {
         for (text, from, to, rule, write) in [
             ("Memory > 2G", "23.0", "25.14", "size-suffix", Some("Memory > 2 * 1024 * 1024 * 1024")),
-            ("Memory / 2K", "23.5", "24.0", "size-suffix", Some("Memory / (2 * 1024)")),
+            ("Memory / 2K", "23.5", "24.0", "size-suffix", Some("Memory / (2 * 1024.0)")),
+            ("2k == Memory", "23.0", "25.14", "size-suffix", Some("2 * 1024 == Memory")),
+            ("Memory =?= 2K", "23.0", "25.14", "size-suffix", Some("Memory =?= 2 * 1024.0")),
+            ("a[0K]", "23.0", "25.14", "size-suffix", Some("a[0 * 1024.0]")),
+            ("1K - a", "23.0", "25.14", "size-suffix", Some("1 * 1024.0 - a")),
+            ("7B / a", "23.0", "25.14", "size-suffix", Some("7.0 / a")),
+            ("a > 1.5M && b", "23.0", "25.14", "size-suffix", Some("a > 1.5 * 1024 * 1024 && b")),
             (
                 "versiongt(CondorVersion, \"24.0\")",
                 "24.0",

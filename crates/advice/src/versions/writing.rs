@@ -23,12 +23,16 @@ struct Writing<'t> {
 
 /// The form of an expression that means the same in all versions.
 #[derive(Clone, Copy)]
-pub(super) struct PortableForm {
-    /// The factor of a size suffix.
-    pub(super) factor: &'static str,
+struct PortableForm {
     /// An attribute of MY that is undefined.
-    pub(super) undefined: Option<Name>,
+    undefined: Option<Name>,
 }
+
+/// A size suffix makes a real. A comparison has the same value for an integer.
+const FACTOR: &str = "1024.0";
+const COMPARED_FACTOR: &str = "1024";
+/// Integers up to which every real is one.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The expression with parentheses around every operation that is part of another one.
 pub(super) fn parenthesized(expr: &Expr) -> String {
@@ -36,9 +40,9 @@ pub(super) fn parenthesized(expr: &Expr) -> String {
 }
 
 /// The expression in a form that has its present meaning in all versions: operands of `?:` in parentheses, products of a factor for size
-/// suffixes, seconds for relative times, and functions of versions in their original spelling.
-pub(super) fn portable(expr: &Expr, form: PortableForm) -> String {
-    written(expr, Some(form))
+/// suffixes, seconds for relative times, and functions of versions in their original spelling. An attribute of MY may be undefined.
+pub(super) fn portable(expr: &Expr, undefined: Option<Name>) -> String {
+    written(expr, Some(PortableForm { undefined }))
 }
 
 /// Nodes of an expression beyond which it is written as it is: a part is written inside another one.
@@ -63,6 +67,30 @@ impl Writing<'_> {
         reference.is_some_and(|(name, found)| found.name == name && found.scope != RefScope::Target)
     }
 
+    /// The product that a size suffix means, without one for the suffix B.
+    fn product(&self, id: NodeId, factor: &str) -> Option<String> {
+        let Node::Literal(Literal::Suffixed(number, suffix)) = self.tree.node(id) else { return None };
+        let power = suffix.factor().log(1024.0).round() as usize;
+        let number = format!("{:#}", Expr::literal((**number).clone()));
+        let factors = std::iter::once(number.as_str()).chain(std::iter::repeat_n(factor, power));
+        (power > 0).then(|| factors.collect::<Vec<_>>().join(" * "))
+    }
+
+    /// An operand; the product of a size suffix as an integer, if it is only compared.
+    fn operand(&self, id: NodeId, op: BinaryOp) -> String {
+        let is_loose = op.is_comparison() && !matches!(op, BinaryOp::Is | BinaryOp::Isnt);
+        let is_exact = |literal: &Literal| {
+            matches!(literal, Literal::Suffixed(..))
+                && matches!(literal.product(), Literal::Real(product) if product.abs() < MAX_EXACT)
+        };
+        match self.tree.node(id) {
+            Node::Literal(literal) if is_loose && self.portable.is_some() && is_exact(literal) => {
+                self.product(id, COMPARED_FACTOR).unwrap_or_else(|| self.text(id, Some(op.precedence())))
+            }
+            _ => self.text(id, Some(op.precedence())),
+        }
+    }
+
     /// A part; `around` is the precedence of the operator that it is an operand of.
     fn text(&self, id: NodeId, around: Option<u8>) -> String {
         if self.is_undefined(id) {
@@ -76,15 +104,12 @@ impl Writing<'_> {
         };
         match *self.tree.node(id) {
             Node::Literal(ref literal) => match literal {
-                Literal::Suffixed(number, suffix) if let Some(PortableForm { factor, .. }) = self.portable => {
-                    let power = suffix.factor().log(1024.0).round() as usize;
-                    let number = format!("{:#}", Expr::literal((**number).clone()));
+                Literal::Suffixed(..) if self.portable.is_some() => {
                     let text =
-                        [number].into_iter().chain(vec![factor.to_owned(); power]).collect::<Vec<_>>().join(" * ");
-                    if power == 0 {
-                        return format!("{:#}", Expr::literal(literal.product()));
-                    }
-                    enclosed(BinaryOp::Multiply.precedence(), text, around >= Some(BinaryOp::Multiply.precedence()))
+                        self.product(id, FACTOR).unwrap_or_else(|| format!("{:#}", Expr::literal(literal.product())));
+                    let is_product = text.contains(FACTOR);
+                    let times = BinaryOp::Multiply.precedence();
+                    if is_product { enclosed(times, text, around >= Some(times)) } else { text }
                 }
                 Literal::RelTime(seconds) if self.portable.is_some() => {
                     format!("{:#}", Expr::literal(Literal::Real(*seconds)))
@@ -106,8 +131,8 @@ impl Writing<'_> {
                 let is_chain = |part: NodeId| {
                     op.is_logic() && matches!(self.tree.node(part), Node::Binary(other, ..) if *other == op)
                 };
-                let left = self.text(left, Some(own).filter(|_| !is_chain(left)));
-                let right = self.text(right, Some(own));
+                let left = if is_chain(left) { self.text(left, None) } else { self.operand(left, op) };
+                let right = self.operand(right, op);
                 enclosed(own, format!("{left} {} {right}", op.symbol()), false)
             }
             Node::Conditional { condition, yes, no } => {

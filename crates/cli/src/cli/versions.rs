@@ -90,7 +90,18 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
         return pool(arguments, path, streams);
     }
     let settings = arguments.world.settings();
-    if detect(path)? == FileKind::Config {
+    let kind = detect(path)?;
+    let other = match kind {
+        FileKind::Submit => Some("a submit file"),
+        FileKind::Test => Some("a policy test"),
+        FileKind::Config | FileKind::Ads | FileKind::Expression => None,
+    };
+    if let Some(other) = other {
+        let file = path.display();
+        return Err(Failure::input(format!("`{file}` is {other}; expected a file of ads, a configuration or a pool"))
+            .help("`classmate lint --versions 23.0,25.14 FILE` reports expressions that depend on the version"));
+    }
+    if kind == FileKind::Config {
         let versions = versions(arguments, None);
         let config = language::within(versions[1], || of_files(&[path.to_owned()]))?.whole(streams.err)?;
         let mut found = Upgrade::new(versions);
