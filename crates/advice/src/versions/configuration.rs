@@ -19,7 +19,7 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalOptions, Name, ParseOptions, Semantics, Series};
 use classmate_config::internal::config::knob::{self, KnobKind};
-use classmate_config::internal::config::series::{self, DefaultChange};
+use classmate_config::internal::config::series::{self, VariableHistory};
 use classmate_config::{Config, Definition};
 
 /// A variable whose default changes, or that comes or goes.
@@ -191,37 +191,28 @@ fn of_transform(
     (found, crashes)
 }
 
-/// The variables that change between two series, and where the configuration sets them.
+/// The variables that change between two series, and where the configuration sets them: those of a negotiation cycle, and others
+/// that it sets and one of the series does not have.
 pub fn variables(config: &Config, [from, to]: [Series; 2]) -> Vec<VariableChange> {
-    let mut found: Vec<VariableChange> = Vec::new();
-    // Daemons read a variable before its entry, with the same default.
-    for change in series::changes().iter().filter(|change| !change.entry_only) {
-        let name = change.name;
-        let Some(since) = change.releases.between(from, to) else { continue };
-        // Of several changes, the last between the two.
-        if let Some(known) = found.iter_mut().find(|known| known.name == name) {
-            known.since = since;
-            continue;
+    let change = |history: &'static VariableHistory| {
+        let since = history.between(from, to)?;
+        let [before, after] = [from, to].map(|series| history.default_in(series));
+        if history.entry_only || before == after && history.removal().is_none() {
+            return None;
         }
-        // A removed variable without a default has an effect before, too.
-        let is_last = |series| series::change(series, name.as_bytes()).is_some_and(DefaultChange::is_removal);
-        let no_default = |series| is_last(series).then_some("");
-        let [before, after] = [from, to].map(|series| series::default_in(series, name).or(no_default(series)));
-        let set_at = config.definition(name.as_bytes()).and_then(|found| found.place).map(ToString::to_string);
+        let set_at = config.definition(history.name.as_bytes()).and_then(|found| found.place).map(ToString::to_string);
+        let is_in_both = ![from, to].iter().any(|series| history.is_missing_in(*series));
         // What is removed is missed where it is set, or referred to.
-        let is_missed = match (series::removal(name.as_bytes()), change.removed) {
-            (Some(_), _) => set_at.is_some() && before != after,
-            (None, Some(_)) => set_at.is_none() && is_referenced(config, name),
-            (None, None) => true,
+        let is_missed = match history {
+            _ if history.is_macro => set_at.is_none() && is_referenced(config, history.name),
+            _ if history.removal().is_some() || history.concerns.is_empty() => set_at.is_some() && !is_in_both,
+            // A changed default of a variable that is set has no effect.
+            _ => set_at.is_none() || !is_in_both,
         };
-        if !is_missed {
-            continue;
-        }
-        found.push(VariableChange { name, since, before, after, set_at, concerns: &change.concerns });
-    }
-    // A changed default of a variable that is set has no effect.
-    found.retain(|change| change.set_at.is_none() || change.before.is_none() || change.after.is_none());
-    found
+        let (name, since, concerns) = (history.name, since.to_owned(), history.concerns.as_str());
+        is_missed.then_some(VariableChange { name, since, before, after, set_at, concerns })
+    };
+    series::histories().iter().filter_map(change).collect()
 }
 
 /// Tests whether a value that the configuration sets refers to a macro.
@@ -312,6 +303,10 @@ mod tests {
         assert_eq!(met("25.14", "25.13"), []);
     }
 
+    fn is_removed(name: &str) -> bool {
+        series::history(name.as_bytes()).is_some_and(|history| history.removal().is_some())
+    }
+
     /// A variable that is set, a macro that is referred to, and others that are neither.
     #[test]
     fn removed_variables_are_reported_where_they_are_missed() {
@@ -320,8 +315,7 @@ mod tests {
         let config = Config::parse("c", text).unwrap();
         let of = |from: &str, to: &str| -> Vec<_> {
             let found = variables(&config, versions(from, to).map(Semantics::series)).into_iter();
-            let shown =
-                found.filter(|change| series::removal(change.name.as_bytes()).is_some() || change.name == "CPUBusy");
+            let shown = found.filter(|change| is_removed(change.name) || change.name == "CPUBusy");
             shown.map(|change| (change.name, change.since, change.before, change.after)).collect()
         };
         let busy = Some("($(NonCondorLoadAvg) >= $(HighLoad))");
@@ -373,16 +367,16 @@ mod tests {
         let late = Some("quantize(RequestDisk,{Target.DiskQuantum?:1024})");
         let new = Some("quantize(RequestDisk - $(CATALOG_SPACE),{Target.DiskQuantum?:1024})");
         for (from, to, expected) in [
-            ("24.0", "25.0", Some(("24.12", old, late))),
+            ("24.0", "25.0", Some(("24.12.18", old, late))),
             ("24.12", "25.0", None),
-            ("24.12", "25.5", Some(("25.1", late, old))),
-            ("25.0", "25.5", Some(("25.1", late, old))),
+            ("24.12", "25.5", Some(("25.1.0", late, old))),
+            ("25.0", "25.5", Some(("25.1.0", late, old))),
             ("25.0", "25.7", None),
             ("25.5", "25.7", Some(("25.7.2", old, late))),
             ("25.0", "25.14", Some(("25.12.2", late, new))),
             // Back.
-            ("25.0", "24.0", Some(("24.12", late, old))),
-            ("25.5", "24.12", Some(("25.1", old, late))),
+            ("25.0", "24.0", Some(("24.12.18", late, old))),
+            ("25.5", "24.12", Some(("25.1.0", old, late))),
             ("25.14", "24.0", Some(("25.12.2", new, old))),
         ] {
             let changes = variables(&Config::default(), versions(from, to).map(Semantics::series));
@@ -395,10 +389,10 @@ mod tests {
     /// All pairs of series: a variable is reported if and only if its default differs.
     #[test]
     fn every_default_that_differs_is_reported_and_no_other() {
-        let is_removed = |name: &str| series::removal(name.as_bytes()).is_some();
-        let is_shown =
-            |change: &&DefaultChange| !(change.entry_only || change.removed.is_some() || is_removed(change.name));
-        let names: BTreeSet<&str> = series::changes().iter().filter(is_shown).map(|change| change.name).collect();
+        let is_shown = |history: &&VariableHistory| {
+            !(history.concerns.is_empty() || history.entry_only || history.is_macro || is_removed(history.name))
+        };
+        let names: BTreeSet<&str> = series::histories().iter().filter(is_shown).map(|history| history.name).collect();
         let all: Vec<Series> = [10, 23, 24, 25]
             .into_iter()
             .flat_map(|major| (0..15).map(move |minor| (major, minor)))

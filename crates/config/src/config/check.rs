@@ -217,9 +217,10 @@ impl Checker<'_> {
     /// Reports a variable that the version of the configuration does not have.
     fn missing(&mut self, definition: &Definition<'_>) {
         let (name, series) = (self.config.bare(definition.name), self.config.semantics().series());
-        if let Some(change) = series::change(series, name).filter(|change| change.is_missing_in(series)) {
+        let missing = series::history(name).filter(|history| history.is_missing_in(series));
+        if let Some(first) = missing.and_then(|history| history.first_after(series)) {
             let message = format!("HTCondor {series} does not have `{}`", shown(definition.name));
-            let help = format!("it is new in HTCondor {}: remove the line", change.releases.first());
+            let help = format!("it is new in HTCondor {first}: remove the line");
             self.found.push(definition.name_warning(message).code("unknown-knob").help(help));
         }
     }
@@ -315,11 +316,11 @@ impl Checker<'_> {
             return;
         }
         let series = self.config.semantics().series();
-        let help = match (series::removal(name), removed(&upper)) {
-            (Some(change), _) if !change.releases.is_in(series) => return,
-            (Some(change), _) => {
-                Some(format!("it was removed in HTCondor {}: remove the line", change.releases.first()))
-            }
+        let history = series::history(name);
+        let removal = history.and_then(|history| Some((history, history.removal()?)));
+        let help = match (removal, removed(&upper)) {
+            (Some((history, _)), _) if !history.is_missing_in(series) => return,
+            (Some((_, release)), _) => Some(format!("it was removed in HTCondor {release}: remove the line")),
             (None, Some("")) => Some("it was removed in an earlier version: remove the line".to_owned()),
             (None, Some(now)) => Some(format!("it was replaced by `{now}`")),
             (None, None) => None,
@@ -691,7 +692,8 @@ mod tests {
         assert_eq!(found("LARGE.X_LIMIT = 5"), [""; 0]);
     }
 
-    /// `docs/reference/versions.md` 6; of the first, only 10.0 and 10.9 were looked at.
+    /// `docs/reference/versions.md` 6. The sources of 10.8.0 are the first that read `MATCH_WORKING_CM_SLOTS`, and those of 10.3.1
+    /// the last that read `NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS`; `htcondor.param` of 25.13.2 has no `LVM_THICK_LV_MARGIN`.
     #[test]
     fn variables_that_a_version_does_not_have_are_told() {
         let missing = |name: &str, series: &str, release: &str| {
@@ -701,9 +703,9 @@ mod tests {
             )]
         };
         for (name, series, release) in [
-            ("MATCH_WORKING_CM_SLOTS", "10.0", Some("10.9.0 or earlier")),
-            ("MATCH_WORKING_CM_SLOTS", "10.5", None),
-            ("MATCH_WORKING_CM_SLOTS", "10.9", None),
+            ("MATCH_WORKING_CM_SLOTS", "10.7", Some("10.8.0")),
+            ("MATCH_WORKING_CM_SLOTS", "10.8", None),
+            ("LVM_THICK_LV_MARGIN", "25.12", Some("25.14.1")),
             ("KEEP_DATA_CLAIM_IDLE", "25.9", Some("25.10.1")),
             ("KEEP_DATA_CLAIM_IDLE", "25.10", None),
             // Only their entries in the table are new.
@@ -718,7 +720,7 @@ mod tests {
         assert_eq!(
             found_in("10.9", gone),
             [
-                "warning 1:1+33 HTCondor 25.14.1 does not read `NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS` [it was removed in HTCondor 10.9.0 or earlier: remove the line]"
+                "warning 1:1+33 HTCondor 25.14.1 does not read `NEGOTIATOR_SCHEDDS_ARE_SUBMITTERS` [it was removed in HTCondor 10.4.0: remove the line]"
             ]
         );
     }

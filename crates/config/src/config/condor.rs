@@ -442,10 +442,7 @@ impl Config {
     /// The built-in default of a name.
     pub fn built_in(&self, name: &[u8]) -> Option<Definition<'_>> {
         let upper = name.to_ascii_uppercase();
-        let entry = || match series::change(self.context.defaults, &upper) {
-            Some(change) => change.old.filter(|_| !change.in_code).map(|old| (change.name, old)),
-            None => table::entry(&upper),
-        };
+        let entry = || series::entry(self.context.defaults, &upper);
         let definition =
             |(name, text): (&'static str, &'static str)| Definition::without_place(name.as_bytes(), text.as_bytes());
         self.detected(&upper).or_else(|| entry().map(definition))
@@ -549,7 +546,7 @@ impl Config {
     /// Every name with a value: those the files set and those of the built-in table, by name.
     pub fn all(&self) -> Vec<Definition<'_>> {
         let mut found: BTreeMap<Vec<u8>, Definition<'_>> = BTreeMap::new();
-        let changed = series::changes().iter().map(|change| change.name);
+        let changed = series::histories().iter().map(|history| history.name);
         for name in table::entries().map(|(name, _)| name).chain(changed) {
             if let Some(definition) = self.built_in(name.as_bytes()) {
                 found.insert(name.to_ascii_uppercase().into_bytes(), definition);
