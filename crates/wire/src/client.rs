@@ -246,11 +246,11 @@ impl Client {
                 Ok((connection, session))
             }
             Err(error) => match error.failure() {
-                Failure::NoMethod { accepted, available } if accepted.is_empty() => {
-                    let available = available.clone();
+                Failure::NoMethod { accepted, available, unusable } if accepted.is_empty() => {
+                    let (available, unusable) = (available.clone(), unusable.clone());
                     let (mut connection, target) = self.connect(address, command)?;
                     let accepted = self.handshake(true).accepted_methods(&mut connection, &target)?;
-                    Err(connection.fails(Failure::NoMethod { accepted, available }))
+                    Err(connection.fails(Failure::NoMethod { accepted, available, unusable }))
                 }
                 _ => Err(error),
             },

@@ -58,13 +58,20 @@ pub(crate) fn configured_name(wire: &str) -> String {
 /// The signing key of a pool, as HTCondor has it.
 const SIGNING_KEY: &str = "/etc/condor/passwords.d/POOL";
 
-/// The tokens in a directory, by the names of the files; what cannot be read is left out.
-fn tokens_in(directory: &Path) -> Vec<Token> {
-    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+/// The tokens in a directory, by the names of the files, and the reason for each file that cannot be used.
+fn tokens_in(directory: &Path) -> (Vec<Token>, Vec<String>) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return (Vec::new(), Vec::new()) };
     let mut paths: Vec<PathBuf> =
         entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_file()).collect();
     paths.sort();
-    paths.iter().filter_map(|path| Token::read(path).ok()).flatten().collect()
+    let (mut tokens, mut unusable) = (Vec::new(), Vec::new());
+    for path in &paths {
+        match Token::read(path) {
+            Ok(read) => tokens.extend(read),
+            Err(error) => unusable.push(error.to_string()),
+        }
+    }
+    (tokens, unusable)
 }
 
 /// Proofs of identity that a client may use.
@@ -74,6 +81,8 @@ fn tokens_in(directory: &Path) -> Vec<Token> {
 pub struct Credentials {
     file_system: bool,
     tokens: Vec<Token>,
+    /// The reasons for which files of tokens are left out.
+    unusable: Vec<String>,
     signing_key: Option<PathBuf>,
     ssl: Option<SslCredential>,
     claimed: Option<String>,
@@ -91,8 +100,11 @@ impl Credentials {
     pub fn of_user() -> Self {
         let own = std::env::var_os("HOME").map(|home| Path::new(&home).join(".condor/tokens.d"));
         let directories = own.into_iter().chain([PathBuf::from("/etc/condor/tokens.d")]);
-        let tokens = directories.flat_map(|directory| tokens_in(&directory)).collect::<Vec<_>>();
-        let credentials = Credentials::none().with_file_system().with_tokens(tokens);
+        let mut credentials = Credentials::none().with_file_system();
+        for (tokens, unusable) in directories.map(|directory| tokens_in(&directory)) {
+            credentials.tokens.extend(tokens);
+            credentials.unusable.extend(unusable);
+        }
         let key = Path::new(SIGNING_KEY);
         // Only root can read it, on hosts of daemons.
         if std::fs::File::open(key).is_ok() { credentials.with_signing_key(key) } else { credentials }
@@ -195,6 +207,11 @@ impl Credentials {
         self.claimed.as_deref()
     }
 
+    /// The reasons for which files of tokens that the user has are left out.
+    pub(crate) fn unusable(&self) -> &[String] {
+        &self.unusable
+    }
+
     /// The methods that the proofs make possible.
     pub(crate) fn methods(&self) -> Vec<Method> {
         let possible = |method: &Method| match method {
@@ -204,5 +221,22 @@ impl Credentials {
             Method::ClaimToBe => self.claimed.is_some(),
         };
         Method::ALL.into_iter().filter(possible).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_holds_no_token_does_not_hide_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        // {"alg":"HS256","kid":"POOL"} and {"iss":"pool","sub":"ada@pool"}
+        let token = "eyJhbGciOiJIUzI1NiIsImtpZCI6IlBPT0wifQ.eyJpc3MiOiJwb29sIiwic3ViIjoiYWRhQHBvb2wifQ.AAAA";
+        std::fs::write(folder.path().join("b"), token).unwrap();
+        std::fs::write(folder.path().join("a"), format!("not a token\n{token}\n")).unwrap();
+        let (tokens, unusable) = tokens_in(folder.path());
+        assert_eq!((tokens.len(), unusable.len()), (1, 1));
+        assert!(unusable[0].contains(&folder.path().join("a").display().to_string()), "{unusable:?}");
     }
 }

@@ -61,6 +61,8 @@ pub enum Failure {
         accepted: Vec<String>,
         /// The methods that the client could use.
         available: Vec<&'static str>,
+        /// The reasons for which files of tokens are left out.
+        unusable: Vec<String>,
     },
     /// An authentication failed.
     Authentication {
@@ -108,6 +110,9 @@ impl WireError {
             Failure::Address(_) => "expected HOST, HOST:PORT, [IPv6]:PORT or `<HOST:PORT?…>`",
             Failure::Connect(_) => "check the address and that the daemon is running; the usual port is 9618",
             Failure::Protocol(_) => "check that the port is that of an HTCondor daemon",
+            Failure::NoMethod { unusable, .. } if !unusable.is_empty() => {
+                return Some(Cow::Owned(format!("a file of tokens is not used: {}", unusable.join("; "))));
+            }
             Failure::NoMethod { available, .. } if available.is_empty() => {
                 "authenticate with an IDTOKEN, or run on the host of the daemon as a user that it knows"
             }
@@ -162,7 +167,7 @@ impl Failure {
                 format!("skipped {} of `{peer}` that {are} too large: {limit}", counted(*ads, "ad"))
             }
             Failure::Denied { command, user } => format!("`{peer}` denies {command} to `{user}`"),
-            Failure::NoMethod { accepted, available } => {
+            Failure::NoMethod { accepted, available, .. } => {
                 let accepted = if accepted.is_empty() { String::new() } else { format!(" by {}", accepted.join(", ")) };
                 let available = if available.is_empty() {
                     "no credentials are available".to_owned()
@@ -214,7 +219,7 @@ mod tests {
         );
         let accepted = vec!["FS".to_owned(), "IDTOKENS".to_owned()];
         assert_eq!(
-            WireError::new("cm:1", Failure::NoMethod { accepted, available: vec![] }).to_string(),
+            WireError::new("cm:1", Failure::NoMethod { accepted, available: vec![], unusable: vec![] }).to_string(),
             "`cm:1` requires authentication by FS, IDTOKENS, but no credentials are available"
         );
     }

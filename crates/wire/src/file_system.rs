@@ -24,6 +24,8 @@ pub(crate) fn prove<T: Read + Write>(
     let path = if extended { format!("{path}{place}") } else { path };
     // Whatever the daemon names is created, so it has to look like what daemons name.
     let named = Path::new(&path).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    // An empty path, or only a place behind it, is what a daemon names that has no directory.
+    let is_chosen = !path.is_empty() && path != place;
     let usual = named.starts_with("FS_") && Path::new(&path).is_absolute() && !path.split('/').any(|part| part == "..");
     let made = if usual {
         create(&path).map_err(|error| crate::error::reason(&error))
@@ -46,7 +48,7 @@ pub(crate) fn prove<T: Read + Write>(
     Ok(match (made, verdict?) {
         (Ok(()), 0) => Ok(()),
         (Ok(()), _) => Err("the daemon does not accept the directory; it may see another file system".to_owned()),
-        (Err(why), _) if path == place => Err(format!("the daemon could not choose a directory ({why})")),
+        (Err(_), _) if !is_chosen => Err("the daemon could not choose a directory: check its FS_LOCAL_DIR".to_owned()),
         (Err(why), _) => Err(format!("cannot create `{path}`: {why}")),
     })
 }
@@ -104,7 +106,8 @@ mod tests {
         let none: MakeDirectory = |path| panic!("{path}");
         for path in ["/etc/passwd", "FS_relative_", "/tmp/../etc/FS_1", "", "/tmp/FS_/x"] {
             let (result, sent) = exchange(path, -1, none);
-            assert!(result.is_err(), "{path}");
+            let is_empty = path.is_empty();
+            assert_eq!(result.unwrap_err().starts_with("the daemon could not choose"), is_empty, "{path}");
             assert_eq!(sent[5..13], (-1_i64).to_be_bytes());
         }
     }

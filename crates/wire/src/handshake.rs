@@ -242,6 +242,7 @@ impl Handshake<'_> {
             return Err(connection.fails(Failure::NoMethod {
                 accepted: accepted.collect(),
                 available: methods.iter().map(|method| method.name()).collect(),
+                unusable: self.credentials.unusable().to_vec(),
             }));
         }
         let mut last = None;
@@ -254,7 +255,7 @@ impl Handshake<'_> {
             let Some(at) = left.iter().position(|method| method.bit() == chosen) else {
                 return Err(last.unwrap_or_else(|| {
                     let accepted = vec!["other methods".to_owned()];
-                    connection.fails(Failure::NoMethod { accepted, available: Vec::new() })
+                    connection.fails(Failure::NoMethod { accepted, available: Vec::new(), unusable: Vec::new() })
                 }));
             };
             let method = left.remove(at);
