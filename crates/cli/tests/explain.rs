@@ -10,6 +10,7 @@ use classmate_advice::internal::explain::cycle::reasons;
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::explain::job_view::JobView;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
+use classmate_advice::internal::explain::replay;
 use classmate_advice::internal::explain::{Explanation, PoolFacts, find};
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{AdEdit, Difference, PoolRun, drain};
@@ -804,6 +805,30 @@ fn the_story_of_a_group_names_the_level_that_caps_it_and_grants_what_the_quotas_
     for one in &division.groups {
         assert_eq!(story(&one.summary.name).granted, one.summary.granted(), "{}", one.summary.name);
     }
+}
+
+#[test]
+fn a_group_whose_slots_weigh_more_than_its_requests_is_limited_by_its_quota() {
+    let config = "UID_DOMAIN = x\nGROUP_NAMES = phys.cms, phys\nGROUP_QUOTA_phys.cms = 10\nGROUP_QUOTA_phys = 20\n\
+                  GROUP_ACCEPT_SURPLUS = false\n";
+    let mut snapshot = capped();
+    snapshot.config = Config::parse("c", config.as_bytes()).unwrap();
+    snapshot.jobs.truncate(5);
+    // 5 jobs request 1 core each and match slots of weight 4: the second match makes 8, a third one would make 12 of 10.
+    let found = replay::explain_job(&snapshot, "1.2".parse().unwrap()).unwrap().unwrap();
+    assert_eq!(
+        found.causes[0].text,
+        "group phys.cms has reached its quota: quota 10, limit 10, in use 8, requested 5; its slots weigh more than the 5 \
+         requested; the lightest matching slot has weight 4"
+    );
+    assert_eq!(found.causes[0].label, "group phys.cms has reached its quota");
+    let outcome = classmate_pool::internal::negotiate::negotiate(&snapshot).unwrap();
+    let division = PreparedPool::new(&snapshot).unwrap().division();
+    let found = classmate_advice::internal::explain::cycle::group::trace(&outcome, division, "phys.cms").unwrap();
+    assert_eq!(
+        found.steps.last().unwrap(),
+        "after the cycle it uses 8 of its quota of 10, with 5 allocated: its slots weigh more than the 5 requested"
+    );
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub enum Reason {
     Unsatisfied,
     /// Slots that the job accepts reject it.
     Refused,
-    /// The group has used its allocation.
+    /// The group has used its allocation or reached its quota.
     GroupQuota,
     /// The share of the submitter is used up, or what is left of it is less than a slot.
     Share,

@@ -31,19 +31,35 @@ fn group_of<'o>(outcome: &'o Outcome, submitter: &str) -> Option<&'o GroupSummar
 /// A sentence about a group that has no slot left for a job of a submitter; without the word `group`.
 pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, lightest: f64) -> Checked {
     let outcome = played.outcome;
-    let parts = fit("{} {}: quota {}, allocated {}, in use {}, requested {}; {}", text).ok_or("another form")?;
+    let parts = fit("{} {}: quota {}, {} {}, in use {}, requested {}; {}", text).ok_or("another form")?;
     let group = group(outcome, parts[0])?;
     check(group_of(outcome, submitter).is_some_and(|own| own.name == group.name), "group of another submitter")?;
     same("quota", parts[2], group.quota)?;
-    same("allocated", parts[3], group.granted())?;
-    same("in use", parts[4], group.usage)?;
-    same("requested", parts[5], group.demand)?;
-    match parts[1] {
-        "has used its allocation" => check(group.granted() - group.usage < lightest, "it has not")?,
-        "cannot use more slot" => {}
+    // The limit that its last turn had: it may be more than was allocated, up to the quota.
+    let limit = group.rounds.iter().flat_map(|round| round.limits.iter().copied()).next_back().map(f64::from);
+    match parts[3] {
+        "allocated" => same("allocated", parts[4], group.granted())?,
+        "limit" => same("limit", parts[4], limit.ok_or("no turn")?)?,
         other => return Err(format!("`{other}`")),
     }
-    let (why, heavy) = parts[6].split_once("; the lightest matching slot has weight ").unwrap_or((parts[6], ""));
+    same("in use", parts[5], group.usage)?;
+    same("requested", parts[6], group.demand)?;
+    match (parts[1], parts[3]) {
+        ("has reached its quota", "limit") => {
+            check(limit.is_some_and(|limit| limit - group.usage < lightest), "it has not")?;
+            check(limit.is_some_and(|limit| limit <= group.quota), "the limit is more than the quota")?;
+        }
+        ("has used its allocation", "allocated") => {
+            check(group.granted() - group.usage < lightest, "it has not")?;
+            check(
+                group.quota <= group.granted() || limit.is_none_or(|limit| limit <= group.granted()),
+                "it may use more than its allocation",
+            )?;
+        }
+        ("cannot use more slot", _) => {}
+        (other, _) => return Err(format!("`{other}`")),
+    }
+    let (why, heavy) = parts[7].split_once("; the lightest matching slot has weight ").unwrap_or((parts[7], ""));
     if !heavy.is_empty() {
         same("lightest slot", heavy, lightest)?;
     }
@@ -61,12 +77,19 @@ fn reason(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
         same("usage", parts[1], subtree(outcome, parts[0], |group| group.usage))?;
         return same("quota", parts[2], above.subtree_quota);
     }
+    if let Some(parts) = fit("its slot weigh more than the {} requested", text) {
+        check(of.usage > of.demand, "they do not")?;
+        return same("requested", parts[0], of.demand);
+    }
     let Some(first) = of.rounds.first() else { return Ok(()) };
     let taken: f64 = first.taken.iter().map(|taken| taken.amount).sum();
     let refuses = of.surplus == SurplusPolicy::No || of.surplus == SurplusPolicy::Regroup;
     match text {
         "negotiates last, with the autoregroup groups, for the whole pool" | "no slot requested" => Ok(()),
-        "its quota covers its request" => check(first.unmet < 1.0 && taken <= 0.0, "it does not"),
+        "its quota covers its request" => {
+            check(of.usage <= of.demand, "it uses more than it requested")?;
+            check(first.unmet < 1.0 && taken <= 0.0, "it does not")
+        }
         "quota reached; GROUP_ACCEPT_SURPLUS is false" => check(first.unmet > 0.0 && refuses, "it is not"),
         "its own quota is 0; GROUP_ACCEPT_SURPLUS is false" => check(of.quota <= 0.0 && refuses, "it is not"),
         "no surplus left" => check(first.unmet > 0.0 && taken <= 0.0, "there is"),
@@ -157,6 +180,7 @@ pub(super) fn step(played: &Played<'_>, name: &str, text: &str) -> Checked {
 }
 
 /// A step about the rounds of surplus, and what came of them.
+#[expect(clippy::too_many_lines, reason = "one form of a sentence after another")]
 fn round(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
     let name = of.name.as_str();
     let is_any = |of_round: &dyn Fn(&RoundSummary) -> Checked| {
@@ -243,7 +267,14 @@ fn round(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
         same("matched", parts[1], outcome.matches.iter().filter(|made| made.submitter == parts[0]).count() as f64)?;
         return same("idle", parts[2], line.idle as f64);
     }
+    if let Some(parts) = fit("after the cycle it uses {} of its quota of {}, with {} allocated: {}", text) {
+        same("usage", parts[0], of.usage)?;
+        same("quota", parts[1], of.quota)?;
+        same("allocated", parts[2], of.granted())?;
+        return reason(outcome, of, parts[3]);
+    }
     if let Some(parts) = fit("after the cycle it uses {} of {} allocated: {}", text) {
+        check(of.usage <= of.granted() || of.quota <= of.granted(), "it uses more, which its quota allows")?;
         same("usage", parts[0], of.usage)?;
         same("allocated", parts[1], of.granted())?;
         return reason(outcome, of, parts[2]);

@@ -46,6 +46,12 @@ impl GroupSummary {
     pub fn granted(&self) -> f64 {
         self.rounds.first().map_or(self.allocated, |round| round.allocated)
     }
+
+    /// The limit of its last call, in weighted slots; it may use its whole quota, although it was allocated less. None if it
+    /// was not negotiated with.
+    pub fn limit(&self) -> Option<f64> {
+        self.rounds.iter().flat_map(|round| &round.limits).next_back().map(|limit| f64::from(*limit))
+    }
 }
 
 /// The kind of a configured quota.

@@ -41,8 +41,17 @@ pub fn trace(outcome: &Outcome, division: Division, name: &str) -> Option<QuotaT
         steps.push(format!("{submitter}: {matched} of {} matched; {stopped}", counted(*idle, "idle job")));
     }
     let (used, granted) = end.map_or((0.0, 0.0), |(_, end)| (end.usage, end.granted()));
-    let why = end.and_then(|(at, _)| record.cap(at)).unwrap_or_else(|| explained.why.clone());
-    steps.push(format!("after the cycle it uses {} of {} allocated: {why}", slots(used), slots(granted)));
+    let why = end.and_then(|(at, _)| record.beyond(at)).unwrap_or_else(|| explained.why.clone());
+    let quota = end.map(|(_, end)| end.quota).filter(|quota| used > granted && *quota > granted);
+    steps.push(match quota {
+        Some(quota) => format!(
+            "after the cycle it uses {} of its quota of {}, with {} allocated: {why}",
+            slots(used),
+            slots(quota),
+            slots(granted)
+        ),
+        None => format!("after the cycle it uses {} of {} allocated: {why}", slots(used), slots(granted)),
+    });
     // The requests of groups below are not in the figures of the group itself.
     let below = outcome.groups.iter().any(|one| one.parent.as_deref() == Some(group));
     if let Some((at, end)) = end.filter(|(_, end)| below && end.parent.is_some()) {

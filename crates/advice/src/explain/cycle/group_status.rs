@@ -18,7 +18,9 @@ pub struct GroupStatus {
     pub demand: f64,
     /// Its usage at the end.
     pub usage: f64,
-    /// Allocation of the last round less usage; a group above may allow less.
+    /// The limit of the last call; the allocation of the last round if there was none.
+    pub limit: f64,
+    /// That limit less usage; a group above may allow less.
     pub left: f64,
     /// True if a group above has no quota left for it.
     pub capped: bool,
@@ -34,16 +36,17 @@ impl GroupStatus {
         let (at, group) = record.group_of(submitter)?;
         let explained = division.and_then(|division| division.groups.iter().find(|one| one.summary.name == group.name));
         let (why, steps) = explained.map(|one| (one.why.clone(), one.story.clone())).unwrap_or_default();
-        let cap = record.cap(at);
+        let limit = group.limit().unwrap_or(group.allocated);
         Some(GroupStatus {
             group: group.name.clone(),
             quota: group.quota,
             allocated: group.granted(),
             demand: group.demand,
             usage: group.usage,
-            left: group.allocated - group.usage,
-            capped: cap.is_some(),
-            why: cap.unwrap_or(why),
+            limit,
+            left: limit - group.usage,
+            capped: record.cap(at).is_some(),
+            why: record.beyond(at).unwrap_or(why),
             steps,
         })
     }

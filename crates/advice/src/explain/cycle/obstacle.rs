@@ -105,20 +105,28 @@ pub(crate) fn of_cycle(
     found
 }
 
-/// The sentence about a group whose allocation leaves no room for the lightest matching slot.
+/// The sentence about a group whose limit leaves no room for the lightest matching slot.
 fn group_quota(group: &GroupStatus, lightest: f64) -> Cause {
     let heavy = if group.left > 0.0 && !group.capped {
         format!("; the lightest matching slot has weight {}", slots(lightest))
     } else {
         String::new()
     };
-    let full =
-        if group.allocated - group.usage < lightest { "has used its allocation" } else { "cannot use more slots" };
+    // A group that was allocated less than its quota may use all of it.
+    let is_more = group.quota > group.allocated && group.limit > group.allocated;
+    let full = if is_more && group.limit <= group.quota && group.left < lightest {
+        "has reached its quota"
+    } else if !is_more && group.allocated - group.usage < lightest {
+        "has used its allocation"
+    } else {
+        "cannot use more slots"
+    };
+    let (word, bound) = if is_more { ("limit", group.limit) } else { ("allocated", group.allocated) };
     let text = format!(
-        "group {} {full}: quota {}, allocated {}, in use {}, requested {}; {}{heavy}",
+        "group {} {full}: quota {}, {word} {}, in use {}, requested {}; {}{heavy}",
         group.group,
         slots(group.quota),
-        slots(group.allocated),
+        slots(bound),
         slots(group.usage),
         slots(group.demand),
         group.why

@@ -210,6 +210,17 @@ impl<'o> OutcomeRecord<'o> {
             && self.subtrees[at].usage + self.lightest > group.subtree_quota + 1e-6
     }
 
+    /// The reason a group was allocated no more, as a clause, where its usage differs from what was allocated by requests: a
+    /// group above it is full, or its slots weigh more than its requests.
+    pub(crate) fn beyond(&self, at: usize) -> Option<String> {
+        let heavier = || {
+            let group =
+                Some(&self.outcome.groups[at]).filter(|group| group.demand > 0.0 && group.usage > group.demand)?;
+            Some(format!("its slots weigh more than the {} requested", slots(group.demand)))
+        };
+        self.cap(at).or_else(heavier)
+    }
+
     /// The nearest group above that does not accept surplus and has less than a slot left, as a clause; none if the group
     /// requests no more.
     pub(crate) fn cap(&self, at: usize) -> Option<String> {
