@@ -832,6 +832,33 @@ fn a_group_whose_slots_weigh_more_than_its_requests_is_limited_by_its_quota() {
 }
 
 #[test]
+fn matching_slots_that_the_cycle_does_not_consider_are_a_cause_of_their_own() {
+    let causes = |protected: usize, others: usize| {
+        let slot = |at: usize| {
+            let retirement = if at < protected { "RetirementTimeRemaining = 100; " } else { "" };
+            ad(&format!(
+                "[Name = \"s{at}\"; State = \"Claimed\"; RemoteUser = \"b@x\"; RemoteOwner = \"b@x\"; {retirement}Requirements = true]"
+            ))
+        };
+        let job = ad("[ClusterId = 1; ProcId = 0; JobStatus = 1; User = \"a@x\"; Requirements = true]");
+        let config = Config::parse("c", b"UID_DOMAIN = x\nPREEMPTION_REQUIREMENTS = false\n").unwrap();
+        let slots = (0..protected + others).map(slot).collect();
+        let snapshot = Snapshot { slots, jobs: vec![job], config, ..Snapshot::default() };
+        let found = replay::explain_job(&snapshot, "1.0".parse().unwrap()).unwrap().unwrap();
+        found.causes.into_iter().map(|cause| cause.text).collect::<Vec<_>>()
+    };
+    let excluded = "within retirement time (RetirementTimeRemaining is above 0), and NEGOTIATOR_CONSIDER_EARLY_PREEMPTION is false";
+    let busy = "matching slots are busy, and PREEMPTION_REQUIREMENTS (`false`) never allows preemption";
+    // The cause of the most slots comes first.
+    let most = format!("the cycle does not consider 5 of the 7 matching slots: 5 are {excluded}");
+    assert_eq!(causes(5, 2), [most, format!("2 {busy}")]);
+    let few = format!("the cycle does not consider 2 of the 7 matching slots: 2 are {excluded}");
+    assert_eq!(causes(2, 5), [format!("5 {busy}"), few]);
+    let all = format!("the cycle does not consider any of the 2 matching slots: 2 are {excluded}");
+    assert_eq!(causes(2, 0), [all]);
+}
+
+#[test]
 fn another_weight_or_another_kind_of_slot_is_a_difference() {
     let before = capped();
     let mut after = before.clone();

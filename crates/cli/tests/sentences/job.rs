@@ -389,6 +389,7 @@ impl JobCase<'_> {
     }
 
     /// A sentence about the cycle.
+    #[expect(clippy::too_many_lines, reason = "one form of a sentence after another")]
     fn of_cycle(&self, text: &str, usable: &[&Slot]) -> Checked {
         let (outcome, own) = (self.played.outcome, &self.submitter);
         let made = outcome.matches.iter().find(|made| made.job == self.id);
@@ -488,6 +489,13 @@ impl JobCase<'_> {
             let sum: f64 = parts[1].split(", ").filter_map(|part| part.split(" is ").next()?.parse::<f64>().ok()).sum();
             same("reasons", &sum.to_string(), usable.len() as f64)?;
             return same("matching slots", parts[0], usable.len() as f64);
+        }
+        if let Some(parts) = fit("the cycle does not consider {} of the {} matching slot: {}", text) {
+            let excluded = usable.iter().filter(|slot| self.exclusion(slot)).count();
+            let sum: f64 = parts[2].split(", ").filter_map(|part| part.split(" is ").next()?.parse::<f64>().ok()).sum();
+            same("reasons", &sum.to_string(), excluded as f64)?;
+            same("slots", parts[0], excluded as f64)?;
+            return same("matching slots", parts[1], usable.len() as f64);
         }
         self.of_preemption(text, usable)
     }

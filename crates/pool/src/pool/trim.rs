@@ -28,9 +28,10 @@ impl Trim {
     /// The reason a slot is left out, in a clause; `None` if it is considered.
     pub fn exclusion(&self, slot: &Slot, settings: &EvalOptions) -> Option<&'static str> {
         if !self.keeps_use(slot, settings) {
-            let retiring = self.preemption;
             let in_use = "in use, and NEGOTIATOR_CONSIDER_PREEMPTION is false";
-            return Some(if retiring { "retiring, as RetirementTimeRemaining is above 0" } else { in_use });
+            let protected = "within retirement time (RetirementTimeRemaining is above 0), and \
+                             NEGOTIATOR_CONSIDER_EARLY_PREEMPTION is false";
+            return Some(if self.preemption { protected } else { in_use });
         }
         if self.shutdown_within > 0 && shuts_down(slot, self.shutdown_within, settings) {
             return Some("shutting down within NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD");
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn retiring_slots_are_left_for_later() {
+    fn slots_within_retirement_time_are_left_for_later() {
         assert!(!keeps(PREEMPTING, "State = \"Claimed\"; RetirementTimeRemaining = 10"));
         let early = Trim { early_preemption: true, ..PREEMPTING };
         assert!(keeps(early, "State = \"Claimed\"; RetirementTimeRemaining = 10"));

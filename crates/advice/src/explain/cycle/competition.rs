@@ -36,7 +36,8 @@ pub struct Competition {
     pub won: Vec<WonSlots>,
     /// Those that were in use before the cycle and were not matched, by user.
     pub in_use: Vec<(String, usize)>,
-    /// Those that the cycle did not consider: in use while preemption is not considered, retiring, or shutting down.
+    /// Those that the cycle did not consider: in use while preemption is not considered, within retirement
+    /// time, or shutting down.
     pub not_looked_at: usize,
     /// The reasons for that, with the number of slots.
     pub excluded: Vec<(String, usize)>,

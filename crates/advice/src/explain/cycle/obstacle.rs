@@ -3,6 +3,7 @@
 use crate::explain::PoolFacts;
 use crate::explain::causes::{Cause, Reason};
 use crate::explain::clauses::{Clause, truth};
+use crate::explain::cycle::competition::Competition;
 use crate::explain::cycle::group_status::GroupStatus;
 use crate::explain::cycle::limit_status::reached;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
@@ -67,10 +68,7 @@ pub(crate) fn of_cycle(
         return found;
     }
     if taken.not_looked_at == taken.usable {
-        let text = format!("the cycle does not consider any of the {}", counted(taken.usable, "matching slot"));
-        let why: Vec<String> =
-            taken.excluded.iter().map(|(why, count)| format!("{count} {} {why}", verb(*count, "is", "are"))).collect();
-        found.push(Cause::new(Reason::NotLookedAt, &text, format!("{text}: {}", why.join(", "))));
+        found.extend(not_looked_at(taken));
         return found;
     }
     let weights = pre_cycle.usable.iter().map(|at| pool.of_slots[*at].weight);
@@ -95,14 +93,42 @@ pub(crate) fn of_cycle(
         CycleObstacle::Taken if story.refused.is_none() => found.extend(story.limits.iter().filter_map(reached)),
         CycleObstacle::Taken => {}
     }
+    let bounded = found.iter().any(|cause| {
+        matches!(
+            cause.reason,
+            Reason::GroupQuota | Reason::Share | Reason::Ceiling | Reason::ConcurrencyLimit | Reason::Unsatisfied
+        )
+    });
     if found.is_empty() {
         found.extend(taken.causes(3));
     }
+    // A limit is about all slots; other causes are about those that are considered.
+    let at = if !bounded && taken.not_looked_at * 2 > taken.usable { 0 } else { found.len() };
+    found.splice(at..at, not_looked_at(taken));
     if let Some(refused) = story.refused.as_ref().filter(|_| found.is_empty()) {
         let text = format!("the request of job {} was rejected: {}", refused.job, refused.reason);
         found.push(Cause::new(Reason::Taken, &refused.reason, text));
     }
     found
+}
+
+/// The sentence about matching slots that the cycle does not consider, if there are any.
+fn not_looked_at(taken: &Competition) -> Option<Cause> {
+    let why = |(why, count): &(String, usize)| format!("{count} {} {why}", verb(*count, "is", "are"));
+    let why = taken.excluded.iter().map(why).collect::<Vec<_>>().join(", ");
+    let all = counted(taken.usable, "matching slot");
+    let (label, text) = match taken.not_looked_at {
+        0 => return None,
+        some if some == taken.usable => {
+            let text = format!("the cycle does not consider any of the {all}");
+            (text.clone(), text)
+        }
+        some => {
+            let label = "the cycle does not consider most of the matching slots";
+            (label.to_owned(), format!("the cycle does not consider {some} of the {all}"))
+        }
+    };
+    Some(Cause::new(Reason::NotLookedAt, label, format!("{text}: {why}")))
 }
 
 /// The sentence about a group whose limit leaves no room for the lightest matching slot.
