@@ -167,15 +167,21 @@ fn considered(tally: &Tally) -> String {
 
 fn statistics(out: &mut impl Screen, outcome: &Outcome) -> io::Result<()> {
     let counts = &outcome.statistics;
+    let with = |submitters: usize, jobs: i64| {
+        format!("{} with {}", counted(submitters as u64, "submitter"), counted(jobs as u64, "idle job"))
+    };
+    let (all, active) = (outcome.submitters.len(), counts.active_submitters);
+    let idle = outcome.submitters.iter().fold(0_i64, |sum, line| sum.saturating_add(line.idle));
+    let mut submitters = format!("{} in {}", with(all, idle), counted(counts.autoclusters as u64, "autocluster"));
+    if (all, idle) != (active, counts.idle_jobs) {
+        submitters.push_str(&format!("; {} negotiated", with(active, counts.idle_jobs)));
+    }
     writeln!(
         out,
-        "{} with weight {}, {} considered; {} with {} in {}",
+        "{} with weight {}, {} considered; {submitters}",
         counted(counts.total_slots as u64, "slot"),
         number(counts.pool_weight),
-        counts.trimmed_slots,
-        counted(counts.active_submitters as u64, "submitter"),
-        counted(counts.idle_jobs as u64, "idle job"),
-        counted(counts.autoclusters as u64, "autocluster")
+        counts.trimmed_slots
     )?;
     let pies = if counts.pies > 1 { format!(" in {} pies", counts.pies) } else { String::new() };
     writeln!(
