@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use classmate_advice::internal::explain::cycle::submitter::ShareTrace;
+use classmate_pool::internal::priority::Passed;
 use classmate_pool::internal::quota::summary::{QuotaKind, RoundSummary, SurplusPolicy};
 use classmate_pool::{GroupSummary, Outcome};
 
@@ -35,8 +36,8 @@ pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, lightest: f
     let group = group(outcome, parts[0])?;
     check(group_of(outcome, submitter).is_some_and(|own| own.name == group.name), "group of another submitter")?;
     same("quota", parts[2], group.quota)?;
-    // The limit that its last turn had: it may be more than was allocated, up to the quota.
-    let limit = group.rounds.iter().flat_map(|round| round.limits.iter().copied()).next_back().map(f64::from);
+    // The limit may be more than was allocated, up to the quota. That of a round without a gap is 0, for want of a number.
+    let limit = group.rounds.iter().flat_map(|round| round.limits.iter().copied()).max().map(f64::from);
     match parts[3] {
         "allocated" => same("allocated", parts[4], group.granted())?,
         "limit" => same("limit", parts[4], limit.ok_or("no turn")?)?,
@@ -44,9 +45,17 @@ pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, lightest: f
     }
     same("in use", parts[5], group.usage)?;
     same("requested", parts[6], group.demand)?;
+    // In the last spin with a limit that is not 0, all its submitters were skipped.
+    let visits: Vec<_> =
+        outcome.negotiations.iter().filter(|visit| visit.group.as_ref() == Some(&group.name)).collect();
+    let last = visits.iter().rev().find(|visit| visit.limit > 0.0).map(|visit| (visit.pie, visit.spin));
+    let is_exhausted = last.is_some()
+        && visits
+            .iter()
+            .all(|visit| Some((visit.pie, visit.spin)) != last || visit.passed == Some(Passed::LessThanASlot));
     match (parts[1], parts[3]) {
         ("has reached its quota", "limit") => {
-            check(limit.is_some_and(|limit| limit - group.usage < lightest), "it has not")?;
+            check(is_exhausted || limit.is_some_and(|limit| limit - group.usage < lightest), "it has not")?;
             check(limit.is_some_and(|limit| limit <= group.quota), "the limit is more than the quota")?;
         }
         ("has used its allocation", "allocated") => {
@@ -59,7 +68,10 @@ pub(super) fn used(played: &Played<'_>, submitter: &str, text: &str, lightest: f
         ("cannot use more slot", _) => {}
         (other, _) => return Err(format!("`{other}`")),
     }
-    let (why, heavy) = parts[7].split_once("; the lightest matching slot has weight ").unwrap_or((parts[7], ""));
+    let (rest, exhausted) =
+        parts[7].split_once("; what is left is less than a slot for each of its submitter").unwrap_or((parts[7], "-"));
+    check(exhausted == "-" || exhausted.is_empty() && is_exhausted, "a submitter had a slot left")?;
+    let (why, heavy) = rest.split_once("; the lightest matching slot has weight ").unwrap_or((rest, ""));
     if !heavy.is_empty() {
         same("lightest slot", heavy, lightest)?;
     }

@@ -47,10 +47,10 @@ impl GroupSummary {
         self.rounds.first().map_or(self.allocated, |round| round.allocated)
     }
 
-    /// The limit of its last call, in weighted slots; it may use its whole quota, although it was allocated less. None if it
-    /// was not negotiated with.
+    /// The largest limit of its calls, in weighted slots: up to its quota, although it may be allocated less. None if it was
+    /// not negotiated with.
     pub fn limit(&self) -> Option<f64> {
-        self.rounds.iter().flat_map(|round| &round.limits).next_back().map(|limit| f64::from(*limit))
+        self.rounds.iter().flat_map(|round| &round.limits).max().map(|limit| f64::from(*limit))
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::explain::cycle::record::OutcomeRecord;
 use classmate_pool::internal::negotiate::quotas::Division;
+use classmate_pool::internal::priority::Passed;
 
 /// Quota and use of the group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -18,10 +19,12 @@ pub struct GroupStatus {
     pub demand: f64,
     /// Its usage at the end.
     pub usage: f64,
-    /// The limit of the last call; the allocation of the last round if there was none.
+    /// The largest limit of its calls; the allocation of the last round if there was none.
     pub limit: f64,
     /// That limit less usage; a group above may allow less.
     pub left: f64,
+    /// True if that was less than a slot for each of its submitters in their last turns.
+    pub exhausted: bool,
     /// True if a group above has no quota left for it.
     pub capped: bool,
     /// The reason it was allocated no more, in a clause.
@@ -43,6 +46,7 @@ impl GroupStatus {
             allocated: group.granted(),
             demand: group.demand,
             usage: group.usage,
+            exhausted: exhausted(record, &group.name),
             limit,
             left: limit - group.usage,
             capped: record.cap(at).is_some(),
@@ -50,4 +54,12 @@ impl GroupStatus {
             steps,
         })
     }
+}
+
+/// Tests if each submitter of a group was skipped for less than a slot in the last pie spin that had something to share.
+fn exhausted(record: &OutcomeRecord<'_>, name: &str) -> bool {
+    let visits = || record.outcome.negotiations.iter().filter(|visit| visit.group.as_deref() == Some(name));
+    let Some(last) = visits().rfind(|visit| visit.limit > 0.0) else { return false };
+    let mut spin = visits().filter(|visit| (visit.pie, visit.spin) == (last.pie, last.spin));
+    spin.all(|visit| visit.passed == Some(Passed::LessThanASlot))
 }

@@ -80,7 +80,7 @@ pub(crate) fn of_cycle(
         CycleObstacle::ConcurrencyLimit => found.extend(story.limits.iter().filter_map(reached)),
         CycleObstacle::Limit(Stopped::AtCeiling) => found.push(ceiling(story, asked)),
         CycleObstacle::Limit(_) => {
-            let full = story.group.as_ref().filter(|group| group.capped || group.left < lightest);
+            let full = story.group.as_ref().filter(|group| group.capped || group.left < lightest || group.exhausted);
             match full {
                 Some(group) => found.push(group_quota(group, lightest)),
                 None if !has_all => found.push(share(story, asked, lightest)),
@@ -133,14 +133,16 @@ fn not_looked_at(taken: &Competition) -> Option<Cause> {
 
 /// The sentence about a group whose limit leaves no room for the lightest matching slot.
 fn group_quota(group: &GroupStatus, lightest: f64) -> Cause {
-    let heavy = if group.left > 0.0 && !group.capped {
+    let rest = if group.capped || group.left <= 0.0 {
+        String::new()
+    } else if group.left < lightest {
         format!("; the lightest matching slot has weight {}", slots(lightest))
     } else {
-        String::new()
+        "; what is left is less than a slot for each of its submitters".to_owned()
     };
     // A group that was allocated less than its quota may use all of it.
     let is_more = group.quota > group.allocated && group.limit > group.allocated;
-    let full = if is_more && group.limit <= group.quota && group.left < lightest {
+    let full = if is_more && group.limit <= group.quota && !group.capped {
         "has reached its quota"
     } else if !is_more && group.allocated - group.usage < lightest {
         "has used its allocation"
@@ -149,7 +151,7 @@ fn group_quota(group: &GroupStatus, lightest: f64) -> Cause {
     };
     let (word, bound) = if is_more { ("limit", group.limit) } else { ("allocated", group.allocated) };
     let text = format!(
-        "group {} {full}: quota {}, {word} {}, in use {}, requested {}; {}{heavy}",
+        "group {} {full}: quota {}, {word} {}, in use {}, requested {}; {}{rest}",
         group.group,
         slots(group.quota),
         slots(bound),
