@@ -10,6 +10,7 @@ use classmate::internal::eval::conditions::Connective;
 use classmate_advice::internal::explain::Explanation;
 use classmate_advice::internal::explain::causes::Reason;
 use classmate_advice::internal::explain::clauses::Clause;
+use classmate_advice::internal::explain::cycle::limit_status::LimitStatus;
 use classmate_advice::internal::explain::cycle::order::{JobRank, shown};
 use classmate_advice::internal::explain::cycle::reasons::CauseSurvey;
 use classmate_advice::internal::explain::cycle::trace::CycleTrace;
@@ -143,7 +144,8 @@ pub fn write(out: &mut impl Screen, found: &Explanation, parts: &ShownParts, col
         Some(Reason::NeverTrue | Reason::NotTogether | Reason::Unsatisfied | Reason::Refused) | None => true,
         _ => false,
     };
-    let suggestions = suggestions(found, found.suggestions.iter().filter(helps), color);
+    let mut suggestions = suggestions(found, found.suggestions.iter().filter(helps), color);
+    suggestions.extend(remedy(found, color));
     let lines = SummaryLines {
         status: format!("Job {job} of {submitter}{state}: {matching}{unclaimed}"),
         causes: found.causes.iter().map(|cause| cause.text.clone()).collect(),
@@ -193,6 +195,51 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
         format!("  {}: {effect}", color.paint(Paint::Good, &brief(&change)))
     };
     std::iter::once(heading).chain(shown.iter().map(line)).collect()
+}
+
+/// The group of submitters without a group, which has no quota of its own.
+const ROOT: &str = "<none>";
+
+/// The command or the setting that lifts the limit that stops the job, if its first cause is one.
+fn remedy(found: &Explanation, color: Color) -> Vec<String> {
+    let (Some(first), Some(story)) = (found.causes.first(), &found.cycle) else { return Vec::new() };
+    let set = |setting: String, why: &str| (format!("classmate whatif POOL --set '{setting}'"), why.to_owned());
+    let commands: Vec<(String, String)> = match first.reason {
+        Reason::GroupQuota => {
+            let Some(group) = story.group.as_ref().filter(|group| !group.capped && group.group != ROOT) else {
+                return Vec::new();
+            };
+            // Where slots weigh more than the requests, these do not give the quota that is needed.
+            let quota = if group.demand > group.quota { group.demand } else { group.quota * 2.0 };
+            let quota = format!("GROUP_QUOTA_{} = {}", group.group, slots(quota.ceil()));
+            vec![set(quota, "shows the effect of a larger quota")]
+        }
+        Reason::Ceiling => {
+            let idle = story.submitter_idle.saturating_sub(story.submitter_matched as i64).max(1);
+            let Some(ceiling) = story.ceiling.map(|ceiling| ceiling.saturating_add(idle)) else { return Vec::new() };
+            let command = format!("condor_userprio -setceiling {} {ceiling}", found.submitter);
+            vec![(command, "raises the ceiling".to_owned())]
+        }
+        Reason::ConcurrencyLimit => {
+            // The limits of one kind, whose names have a dot, share a setting.
+            let limit = |limit: &&LimitStatus| limit.is_reached() && !limit.name.contains('.');
+            let needed = |limit: &LimitStatus| slots((limit.held() + limit.wanted).ceil());
+            let raise = |limit: &LimitStatus| {
+                set(
+                    format!("{}_LIMIT = {}", limit.name.to_ascii_uppercase(), needed(limit)),
+                    "shows the effect of a higher limit",
+                )
+            };
+            story.limits.iter().filter(limit).take(MAX_SHOWN).map(raise).collect()
+        }
+        Reason::NotIdle if first.label == "the job is held" => {
+            vec![(format!("condor_release {}", found.job), "after the reason for the hold is gone".to_owned())]
+        }
+        _ => Vec::new(),
+    };
+    let line = |(command, why): &(String, String)| format!("  {}: {why}", color.paint(Paint::Good, command));
+    let heading = (!commands.is_empty()).then(|| "What to do:".to_owned());
+    heading.into_iter().chain(commands.iter().map(line)).collect()
 }
 
 /// The conditions of the job, the slots that are nearest to it, and all suggestions.

@@ -26,6 +26,16 @@ pub struct LimitStatus {
 }
 
 impl LimitStatus {
+    /// The amount in use at the end.
+    pub fn held(&self) -> f64 {
+        self.holders.iter().map(|(_, amount)| amount).sum()
+    }
+
+    /// Tests if the request of the job does not fit in.
+    pub fn is_reached(&self) -> bool {
+        self.held() + self.wanted > self.maximum
+    }
+
     /// The first holders with their amounts, in a sentence.
     pub fn users(&self, most: usize) -> String {
         let users = self.holders.iter().take(most).map(|(who, amount)| format!("{who} {}", slots(*amount)));
@@ -80,7 +90,6 @@ fn hold(holders: &mut BTreeMap<String, f64>, name: &[u8], who: &str, held: &[u8]
 
 /// The cause for a limit of which not enough is left, or that is less than the request.
 pub(crate) fn reached(limit: &LimitStatus) -> Option<Cause> {
-    let held: f64 = limit.holders.iter().map(|(_, amount)| amount).sum();
     let (name, wanted, most) = (&limit.name, slots(limit.wanted), slots(limit.maximum));
     let text = if limit.wanted > limit.maximum {
         format!(
@@ -92,5 +101,5 @@ pub(crate) fn reached(limit: &LimitStatus) -> Option<Cause> {
         format!("concurrency limit `{name}` is reached: maximum {most}, in use by {whose}; the job requests {wanted}")
     };
     let label = format!("concurrency limit `{name}` reached");
-    (held + limit.wanted > limit.maximum).then(|| Cause::new(Reason::ConcurrencyLimit, label, text))
+    limit.is_reached().then(|| Cause::new(Reason::ConcurrencyLimit, label, text))
 }
