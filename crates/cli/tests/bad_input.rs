@@ -102,6 +102,43 @@ fn a_log_cut_in_the_middle_is_read_to_its_last_whole_transaction() {
 }
 
 #[test]
+fn what_is_skipped_of_a_log_is_an_error_and_repeated_warnings_are_counted() {
+    let lines: String = (0..9).map(|at| format!("103 Customer.u{at} Priority 1.0\n")).collect();
+    let (_folder, log) = books(lines.as_bytes());
+    let found = classmate(&["userprio", &log, "-allusers"]);
+    let kind = "skipped an attribute of a record that does not exist";
+    says(
+        &found,
+        1,
+        &["Accountantnew.log:1: ", "Accountantnew.log:3: ", &format!("warning: 6 more warnings not shown: {kind}")],
+    );
+    assert!(!found.text.contains("Accountantnew.log:4: "), "{}", found.text);
+}
+
+#[test]
+fn a_listing_of_slurm_without_jobs_and_lines_that_are_skipped_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let pool = folder.path().display().to_string();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("slurm.conf", "NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n");
+    let page = "does not contain jobs";
+    for text in ["{}", "[]"] {
+        write("squeue.json", text);
+        for command in [&["sprio", &pool][..], &["negotiate", &pool, "--policy", "slurm"]] {
+            says(&classmate(command), 2, &[page, "squeue --json"]);
+        }
+    }
+    // A queue without jobs is one.
+    write("squeue.json", "{\"jobs\": []}");
+    says(&classmate(&["sprio", &pool]), 0, &[]);
+    let lines: String = (0..9).map(|at| format!("garbage line {at}{}\n", "x".repeat(5000))).collect();
+    write("slurm.conf", &format!("NodeName=n1 CPUs=4\nPartitionName=p Nodes=n1\n{lines}"));
+    let found = classmate(&["sprio", &pool]);
+    says(&found, 1, &["slurm.conf:3:", "6 more warnings not shown: expected …, found …: skipped the line"]);
+    assert!(!found.text.contains("slurm.conf:6:") && found.text.len() < 2000, "{}", found.text);
+}
+
+#[test]
 fn a_record_that_cannot_be_read_is_told_and_nothing_is_changed() {
     let whole = std::fs::read(recorded()).unwrap();
     let at = memchr::memmem::find(&whole, b"\n103 ").unwrap() + 1;

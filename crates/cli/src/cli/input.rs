@@ -9,14 +9,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::failure::{Message, MessageBody};
 use crate::cli::output::show_message;
 use crate::cli::{Failure, submit};
 use crate::report::escape;
-use crate::report::{self, Color, counted};
+use crate::report::{self, Color, counted, shortened};
 use classmate::internal::format::report::Fault;
 use classmate::internal::format::room::{Counted, Expanded, RATIO, Room};
 use classmate::{ClassAd, EvalOptions, Format, Reader, Report};
@@ -284,6 +284,9 @@ const SHOWN: usize = 10;
 /// Lines of one file whose end is ignored that are shown.
 const SHOWN_IGNORED: usize = 3;
 
+/// Characters of a quoted part of a warning.
+const QUOTED: usize = 160;
+
 impl Notes {
     /// Remembers the report of the reader of a file.
     pub(crate) fn add(&mut self, name: &str, report: Report) {
@@ -302,10 +305,38 @@ impl Notes {
         self.warnings.insert(warning);
     }
 
+    /// Remembers warnings about lines: of each kind, which is the message without places, numbers and quoted parts, the first
+    /// few and the number of the others.
+    pub(crate) fn warn_by_kind(&mut self, warnings: impl IntoIterator<Item = String>) {
+        let mut kinds: IndexMap<String, usize> = IndexMap::new();
+        for warning in warnings {
+            let parts: Vec<&str> = warning.split('`').collect();
+            let shown =
+                |(at, part): (usize, &&str)| if at % 2 == 1 { shortened(part, QUOTED) } else { (*part).to_owned() };
+            let text = parts.iter().enumerate().map(shown).collect::<Vec<_>>().join("`");
+            let kind = parts.iter().step_by(2).copied().collect::<Vec<_>>().join("…");
+            let count = kinds.entry(kind.chars().filter(|c| !c.is_ascii_digit()).collect()).or_default();
+            *count += 1;
+            if *count <= SHOWN_IGNORED {
+                self.warn(text);
+            }
+        }
+        for (kind, count) in kinds.into_iter().filter(|(_, count)| *count > SHOWN_IGNORED) {
+            let hidden = counted((count - SHOWN_IGNORED) as u64, "more warning");
+            let message = kind.split_once(": ").map_or(kind.as_str(), |(_, message)| message);
+            self.warn(format!("{hidden} not shown: {message}"));
+        }
+    }
+
+    /// Remembers that input was skipped, of which there is a warning.
+    pub(crate) fn skipped(&mut self) {
+        self.flaw = Some(SKIPPED);
+    }
+
     /// Remembers a warning about input that is skipped.
     pub(crate) fn skip(&mut self, warning: String) {
         self.warn(warning);
-        self.flaw = Some(SKIPPED);
+        self.skipped();
     }
 
     /// Remembers a warning about a change that has no effect.

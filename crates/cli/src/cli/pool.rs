@@ -8,7 +8,8 @@ use crate::cli::settings::{self, contents};
 use crate::cli::slurm::SLURM_CONF;
 use crate::cli::{Failure, Now, language, parse_now};
 use crate::report::Color;
-use classmate_pool::internal::accountant::AccountantLog;
+use classmate_pool::internal::accountant::{AccountantLog, LogWarning};
+use classmate_pool::internal::listing::ListingFormat;
 use classmate_pool::internal::negotiate::directory::{AdFiles, PoolAds, SlotAttributes, published_log};
 use classmate_pool::{Journal, Snapshot};
 
@@ -154,10 +155,14 @@ impl PoolFiles {
         let configured = || input::own(self.directory(), SLURM_CONF).is_some();
         let slots = slots.filter(|path| self.slots.is_some() || path.exists() || !configured());
         slots.as_deref().map(input::check).transpose()?;
+        let of_slurm = jobs.clone().filter(|path| JOBS[1..].iter().any(|name| path.ends_with(name)));
         let files = AdFiles { slots, jobs, submitters: optional(&self.submitters, "submitters.ads") };
         let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, kept, input::ad_input)?;
         for (name, report) in reports {
             notes.add(&name, report);
+        }
+        if let Some(path) = of_slurm.filter(|_| !jobs.iter().any(|ad| ad.contains("ClusterId"))) {
+            expect_listing(&path)?;
         }
         let seed = self.seed;
         let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, seed, ..Snapshot::default() };
@@ -184,6 +189,16 @@ impl PoolFiles {
     }
 }
 
+/// Fails if a file that is not empty is not a listing of Slurm.
+fn expect_listing(path: &Path) -> Result<(), Failure> {
+    let text = contents(path)?;
+    if text.trim_ascii().is_empty() || ListingFormat::detect(&text).is_some() {
+        return Ok(());
+    }
+    Err(Failure::input(format!("`{}` does not contain jobs", path.display()))
+        .help("expected the output of `squeue --json` or `scontrol -o show jobs`"))
+}
+
 /// Reads an accountant's log; to `commit`, it may be missing.
 fn read_log(path: &Path, commit: bool, notes: &mut Notes) -> Result<AccountantLog, Failure> {
     let text = if commit && !path.exists() { Vec::new() } else { contents(path)? };
@@ -194,7 +209,11 @@ fn read_log(path: &Path, commit: bool, notes: &mut Notes) -> Result<AccountantLo
 /// Parses the text of an accountant's log.
 pub(super) fn parse_log(path: &Path, text: &[u8], notes: &mut Notes) -> Result<AccountantLog, Failure> {
     let log = AccountantLog::read(text).map_err(|error| Failure::input(format!("`{}`: {error}", path.display())))?;
-    log.warnings().iter().for_each(|warning| notes.warn(warning.to_line(path)));
+    // The end of a log that is being written is not complete; all else that is skipped is missing.
+    if log.warnings().iter().any(|warning| matches!(warning, LogWarning::NoRecord(_))) {
+        notes.skipped();
+    }
+    notes.warn_by_kind(log.warnings().iter().map(|warning| warning.to_line(path)));
     Ok(log)
 }
 

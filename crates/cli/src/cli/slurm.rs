@@ -184,10 +184,13 @@ impl SlurmArguments {
             first_look: self.first_look,
             release: self.release.or(release).unwrap_or_default(),
         };
-        for warning in warnings {
-            let help = warning.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
-            notes.warn(warning.to_line() + &help);
+        if warnings.iter().any(|warning| warning.message.ends_with("skipped the line")) {
+            notes.skipped();
         }
+        notes.warn_by_kind(warnings.iter().map(|warning| {
+            let help = warning.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+            warning.to_line() + &help
+        }));
         let files = SlurmFiles { conf, associations, usage, qos, options };
         let settings = SlurmSettings::new(files)
             .map_err(|errors| all_refused(&errors).err().unwrap_or_else(|| Failure::input("invalid associations")))?;
