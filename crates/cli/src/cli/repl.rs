@@ -119,8 +119,10 @@ pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Fai
             session.set(side, input::ad(path, 1, &settings, &mut notes)?);
         }
     }
-    if let Some(path) = &arguments.slots {
-        session.set_slots(input::ads(path, &settings, &mut notes)?);
+    if let Some(path) = &arguments.slots
+        && let Some(skipped) = session.set_slots(input::ads(path, &settings, &mut notes)?)
+    {
+        notes.warn(skipped);
     }
     notes.show(streams.err);
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();

@@ -49,8 +49,8 @@ const COMMANDS: &[ReplCommand] = &[
     command("help", "[COMMAND|FUNCTION]", "List the commands, or describe a command or a function", help),
     command("load", "my|target|slots FILE [N]", "Read MY, TARGET or slots from a file", ads::load)
         .more("Reads the first ad of the file, or the Nth; of slots all. Each expression is then evaluated in every slot."),
-    command("who", "[VALUE]", "List the slots in which the last expression is true", slots::who)
-        .more("With VALUE, those in which it has this value, such as `false` or `undefined`."),
+    command("who", "[VALUE|EXPRESSION]", "List the slots in which the last expression is true", slots::who)
+        .more("With VALUE, those in which it has this value, such as `false` or `undefined`; with EXPRESSION, those in which that is true."),
     command("use", "NAME", "Make a slot TARGET", slots::choose).more("Part of its name is enough if no other slot has it."),
     command("save", "[my|target] FILE", "Write MY or TARGET to a file, one attribute per line", ads::save),
     command("my", "[TEXT]", "Show MY", |session, input| ads::show(session, AdSide::My, input))

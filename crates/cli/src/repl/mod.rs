@@ -26,6 +26,7 @@ use classmate::internal::syntax::token::{Mark, is_space};
 use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, ParseOptions, Scope, SyntaxError, Value};
 use classmate_advice::internal::versions::defects::{VersionDefect, defects};
+use classmate_pool::internal::pool::slot::is_slot;
 
 /// The environment of a session.
 pub trait Host {
@@ -143,12 +144,18 @@ impl Session {
         }
     }
 
-    /// Sets the slots; the first one is TARGET unless there is one.
-    pub fn set_slots(&mut self, slots: Vec<ClassAd>) {
+    /// Sets the slots; the first one is TARGET unless there is one. Other ads, such as those of daemons, are skipped, with a
+    /// note.
+    pub fn set_slots(&mut self, mut slots: Vec<ClassAd>) -> Option<String> {
+        let all = slots.len();
+        slots.retain(is_slot);
         if self.target.is_none() {
             self.target = slots.first().cloned();
         }
+        let skipped = counted((all - slots.len()) as u64, "ad");
+        let note = (all > slots.len()).then(|| format!("skipped {skipped} that are not slot ads (MyType)"));
         self.slots = slots;
+        note
     }
 
     /// True if slots were loaded.
@@ -489,6 +496,10 @@ mod tests {
         assert_eq!(said(&[load, "Cpus > 2", ":who"])[3], "true for 2 of 4 slots\n  slot3@host\n  slot4@host");
         assert_eq!(said(&[load, "Memory", ":who 2048"])[3], "2048 for 2 of 4 slots\n  slot1@host\n  slot3@host");
         assert_eq!(said(&[load, ":use slot3", "Cpus"])[1..3], ["TARGET is `slot3@host`, with 3 attributes", "3"]);
+        // Another expression, without a last one.
+        assert_eq!(said(&[load, ":who Cpus > 2"])[1], "true for 2 of 4 slots\n  slot3@host\n  slot4@host");
+        assert_eq!(said(&[load, "Cpus", ":who Memory == 2048 && Cpus > 1"])[3], "true for 1 of 4 slots\n  slot3@host");
+        assert!(said(&[load, ":who Cpus >"])[1].starts_with("error: Cpus >: "));
         assert!(said(&[load, ":use host"])[1].starts_with("error: 4 slots have `host` in their names: `slot1@host`"));
         assert!(said(&[load, ":use slot9@host"])[1].contains("did you mean `slot"));
         assert!(said(&[":who"])[0].starts_with("error: there are no slots"));

@@ -8,6 +8,7 @@ use crate::repl::command::{CommandInput, problem, text};
 use crate::repl::{Output, Session};
 use crate::report::{counted, printable, shortened};
 use classmate::internal::builtin::near::{allowance, distance};
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::print::Style;
 use classmate::{ClassAd, EvalError, Expr, Scope, Value};
 
@@ -92,7 +93,7 @@ pub(super) fn load(session: &mut Session, file: &str) -> Vec<Output> {
     match session.host.load_all(file, &settings) {
         Ok((slots, notes)) => {
             let mut outputs: Vec<Output> = notes.into_iter().map(Output::Warning).collect();
-            session.set_slots(slots);
+            outputs.extend(session.set_slots(slots).map(|note| Output::Warning(format!("note: {note}"))));
             outputs.push(Output::Text(session.slots_told()));
             outputs
         }
@@ -100,26 +101,30 @@ pub(super) fn load(session: &mut Session, file: &str) -> Vec<Output> {
     }
 }
 
-/// `:who`: the slots in which the last expression has a value, which is true unless another one is given.
+/// `:who`: the slots in which the last expression has a value, which is true unless another one is given; or in which the
+/// expression that is given is true.
 pub(super) fn who(session: &mut Session, input: CommandInput<'_>) -> Vec<Output> {
     if session.slots.is_empty() {
         return no_slots();
     }
-    let Some(expr) = session.last.as_ref().map(|(expr, _)| expr.clone()) else {
-        return problem("there is no expression yet\n  = help: type one first");
+    let given = input.text();
+    let last = session.last.as_ref().map(|(expr, _)| expr.clone());
+    let mut of_last = last.as_ref().map(|expr| values(session, expr)).unwrap_or_default();
+    let has = |value: &str, wanted: &str| value.eq_ignore_ascii_case(wanted);
+    let is_value = given.is_empty() || of_last.iter().any(|value| has(value, &given));
+    let (wanted, values) = match parse_expr(given.as_bytes(), &session.settings().parse_options()) {
+        // Not a value, but another expression.
+        Ok(expr) if !is_value && expr.as_literal().is_none() => ("true", values(session, &expr)),
+        Err(error) if !is_value => return problem(format!("{given}: {error}")),
+        _ if last.is_none() => return problem("there is no expression yet\n  = help: type one first"),
+        _ => (if given.is_empty() { "true" } else { &*given }, std::mem::take(&mut of_last)),
     };
-    let wanted = match input.text() {
-        text if text.is_empty() => "true".to_owned(),
-        text => text,
-    };
-    let values = values(session, &expr);
-    let has = |value: &str| value.eq_ignore_ascii_case(&wanted);
     let names: Vec<String> = session
         .slots
         .iter()
         .zip(&values)
         .enumerate()
-        .filter(|(_, (_, value))| has(value))
+        .filter(|(_, (_, value))| has(value, wanted))
         .map(|(at, (slot, _))| name_of(slot).unwrap_or_else(|| format!("slot number {}", at + 1)))
         .collect();
     let more = names.len().saturating_sub(SHOWN_NAMES);
