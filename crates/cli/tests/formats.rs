@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
+/// Stands for a folder of a run's own, as tests run at the same time.
+const FOLDER: &str = "FOLDER";
+
 /// Commands with their schemas and the version of these.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("negotiate/1", &["negotiate", "examples/pool"]),
@@ -58,11 +61,14 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("versions-expression/1", &["versions", "Memory > 2G"]),
     ("test/1", &["test", "examples/policy/start.toml", "examples/policy/owner.toml", "--coverage"]),
     ("simulate/1", &["simulate", "--workload", "tests/data/workloads/small.swf"]),
-    ("experiment/1", &["experiment", "examples/simulate/experiment.toml", "--output", "target/policies/experiment"]),
+    ("experiment/1", &["experiment", "examples/simulate/experiment.toml", "--output", FOLDER]),
     ("compare/1", &["compare", "tests/data/runs/condor", "tests/data/runs/slurm"]),
 ];
 
 fn classmate(arguments: &[&str], more: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().to_str().unwrap();
+    let arguments = arguments.iter().map(|argument| if *argument == FOLDER { folder } else { argument });
     let mut command = Command::new(env!("CARGO_BIN_EXE_classmate"));
     command.args(arguments).args(more).current_dir(ROOT).env("TZ", "UTC").env("NO_COLOR", "1").output().unwrap()
 }
