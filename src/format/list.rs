@@ -153,7 +153,7 @@ impl<R: Read, P: ParseAd> ListReader<R, P> {
         let text = &self.source.rest()[..end];
         let ad = match self.parser.parse(text) {
             Ok((ad, _)) => {
-                self.report.ads += 1;
+                self.report.count(self.parser.language().chosen());
                 Some(ad)
             }
             Err(error) => {

@@ -105,7 +105,7 @@ impl<R: Read> Iterator for LongReader<R> {
             let errors = self.lines.report.errors;
             match self.next_ad() {
                 Ok(Some(ad)) if self.lines.read > 0 => {
-                    self.lines.report.ads += 1;
+                    self.lines.report.count(self.lines.expressions.chosen());
                     return Some(Ok(ad));
                 }
                 Ok(Some(_)) => self.lines.report.skipped_ads += u64::from(self.lines.report.errors > errors),
@@ -330,7 +330,7 @@ impl LineReader {
                 self.read_line(line);
             }
         }
-        self.report.ads += 1;
+        self.report.count(self.expressions.chosen());
         self.ad()
     }
 

@@ -1,8 +1,11 @@
 //! The parts of an input that a reader could not read, with their places.
 
+use std::collections::BTreeSet;
+
 use thiserror::Error;
 
 use crate::error::SyntaxError;
+use crate::semantics::{Semantics, Series};
 use crate::span::Position;
 use crate::syntax::token::Quoting;
 
@@ -56,6 +59,8 @@ pub struct Report {
     pub ignored: Vec<Fault>,
     /// Number of such texts.
     pub ignored_texts: u64,
+    /// Versions that ads advertise and that were not measured: these ads are read in the nearest that was.
+    pub unmeasured: BTreeSet<Series>,
     /// The quoting of the input if it is text of the ClassAd language.
     quoting: Option<Quoting>,
 }
@@ -71,6 +76,14 @@ impl Report {
         self.errors == 0 && !self.is_cut
     }
 
+    /// Counts an ad that was read, in the version that it advertises if each ad is read in its own.
+    pub(crate) fn count(&mut self, advertised: Option<Semantics>) {
+        self.ads += 1;
+        if let Some(version) = advertised.filter(|version| version.measured() != *version) {
+            self.unmeasured.insert(version.series());
+        }
+    }
+
     /// Adds the report on the part of the input that follows.
     pub(crate) fn join(&mut self, next: Report) {
         let before = self.ads + self.skipped_ads;
@@ -81,6 +94,7 @@ impl Report {
         self.is_cut |= next.is_cut;
         self.quoting = self.quoting.or(next.quoting);
         self.ignored_texts += next.ignored_texts;
+        self.unmeasured.extend(next.unmeasured);
         for (known, next) in [(&mut self.faults, next.faults), (&mut self.ignored, next.ignored)] {
             let room = MAX_FAULTS - known.len().min(MAX_FAULTS);
             known.extend(next.into_iter().take(room).map(|fault| Fault { ad: fault.ad + before, ..fault }));

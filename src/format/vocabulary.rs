@@ -215,6 +215,11 @@ impl Expressions {
         self.others.push((before, std::mem::replace(&mut self.known, known)));
     }
 
+    /// The version that was chosen for an ad, if each ad is read in its own version.
+    pub(crate) fn chosen(&self) -> Option<Semantics> {
+        self.by_ad.map(|_| self.options.semantics)
+    }
+
     /// The next ad begins.
     pub(crate) fn begin(&mut self) {
         self.of_ad = 0;

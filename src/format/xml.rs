@@ -96,7 +96,7 @@ impl<R: Read> XmlReader<R> {
                 } else if cut {
                     self.report.add(unexpected(text, text.len(), Expected::XmlAttribute), text, offset, position);
                 }
-                self.report.ads += 1;
+                self.report.count(self.parser.expressions.chosen());
                 read.ad
             });
             self.last = offset..offset + end as u64;

@@ -290,6 +290,33 @@ fn ads_of_unknown_versions_are_read_as_those_of_the_nearest() {
     assert!(oldest.contains(note) && oldest.replace(note, "") == old, "{oldest}");
     let note = "warning: HTCondor 26.1 is newer than 25.14, whose semantics are used\n";
     assert!(new.contains(note) && new.contains("no matches"), "{new}");
+    // Each command and format says so once.
+    let version = "$CondorVersion: 9.0.17 2022-01-01 $";
+    for (file, text) in [
+        ("new.ads", format!("[ CondorVersion = \"{version}\" ]\n[ A = 1; CondorVersion = \"{version}\" ]\n")),
+        ("ads.json", format!("[{{\"CondorVersion\": \"{version}\"}}]\n")),
+        ("ads.xml", format!("<classads><c><a n=\"CondorVersion\"><s>{version}</s></a></c></classads>\n")),
+    ] {
+        std::fs::write(folder.path().join(file), text).unwrap();
+    }
+    let note = "warning: ads of HTCondor 9.0 are read as those of 10.0, the oldest version that is known\n";
+    for command in [
+        &["match", "--job", "old.ads", "--slots", "old.ads"][..],
+        &["eval", "A", "--my", "old.ads"],
+        &["eval", "A", "--target", "ads.xml"],
+        &["ads", "old.ads"],
+        &["ads", "new.ads"],
+        &["ads", "ads.json"],
+        &["ads", "ads.xml"],
+        &["lint", "old.ads"],
+        &["lint", "new.ads"],
+        &["lint", "ads.json"],
+        &["fmt", "old.ads", "--check"],
+    ] {
+        let own = said(folder.path(), &[command, &["--semantics", "advertised"]].concat());
+        assert_eq!(own.matches(note).count(), 1, "{command:?}: {own}");
+        assert!(!said(folder.path(), command).contains("9.0 are read"), "{command:?}");
+    }
 }
 
 /// Each way to name a version says that a newer one is read as the newest.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::input;
+use crate::cli::input::{self, Notes};
 use crate::cli::lint::{COMPRESSED, FileKind, detect};
 use crate::cli::{Failure, Streams, complain, language, line_output, raw_output, unparsed, words, written};
 use crate::report::{counted, diff};
@@ -65,11 +65,14 @@ pub(super) fn run(arguments: &FmtArguments, streams: Streams) -> Result<ExitCode
         let tidy = laid_out("expression", text.as_bytes(), FileKind::Expression, arguments.width, streams)?;
         written(out.write_all(&tidy).and_then(|()| out.flush()))?;
     }
-    let (mut changes, mut wrong) = (false, false);
+    let (mut changes, mut wrong, mut notes) = (false, false, Notes::default());
     for path in &arguments.files {
         let kind = arguments.kind.map_or_else(|| detect(path), Ok)?;
         let mut source = input::open(path)?;
         let text = source.text()?;
+        if kind == FileKind::Ads {
+            language::note_advertised(&text, &mut notes);
+        }
         let tidy = laid_out(&source.name, &text, kind, arguments.width, streams)?;
         let unformatted = unformatted(&text, kind);
         for one in unformatted.iter().take(MAX_WARNINGS) {
@@ -102,6 +105,7 @@ pub(super) fn run(arguments: &FmtArguments, streams: Streams) -> Result<ExitCode
         }
     }
     written(out.flush())?;
+    notes.show(streams.err);
     let stale = changes && (arguments.check || arguments.diff);
     Ok(if wrong {
         ExitCode::from(2)

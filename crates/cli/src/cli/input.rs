@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::failure::{Message, MessageBody};
 use crate::cli::output::show_message;
-use crate::cli::{Failure, submit};
+use crate::cli::{Failure, language, submit};
 use crate::report::escape;
 use crate::report::{self, Color, counted, shortened};
 use classmate::internal::format::report::Fault;
@@ -290,6 +290,7 @@ const QUOTED: usize = 160;
 impl Notes {
     /// Remembers the report of the reader of a file.
     pub(crate) fn add(&mut self, name: &str, report: Report) {
+        self.warnings.extend(language::unmeasured(&report.unmeasured));
         self.files.push((name.to_owned(), report));
     }
 

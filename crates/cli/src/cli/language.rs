@@ -6,8 +6,9 @@ use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 
 use crate::cli::input::Notes;
+use classmate::internal::format::advertised;
 use classmate::internal::semantics::{LATEST, OLDEST};
-use classmate::{ClassAd, EvalOptions, Semantics, Series};
+use classmate::{EvalOptions, Semantics, Series};
 use classmate_advice::internal::versions::defects::VersionDefect;
 use classmate_advice::internal::versions::encounter::{DefectEncounter, encounters};
 use classmate_pool::Snapshot;
@@ -78,25 +79,23 @@ pub(super) fn older(series: Series) -> Option<String> {
         .then(|| format!("ads of HTCondor {series} are read as those of {OLDEST}, the oldest version that is known"))
 }
 
+/// The notes about versions of ads that are read as another one.
+pub(super) fn unmeasured(versions: &BTreeSet<Series>) -> impl Iterator<Item = String> {
+    versions.iter().filter_map(|series| older(*series).or_else(|| newer(Semantics::of(*series))))
+}
+
+/// Notes the versions that the text of ads advertises and that are read as another one, if each ad is read in its own.
+pub(super) fn note_advertised(text: &[u8], notes: &mut Notes) {
+    if chosen().is_advertised() {
+        let versions = advertised(text).map(Semantics::series).collect();
+        unmeasured(&versions).for_each(|note| notes.warn(note));
+    }
+}
+
 /// Prints the note about a newer version.
 pub(super) fn note_newer(semantics: Semantics) {
     if let Some(note) = newer(semantics) {
         super::complain(&format!("note: {note}"));
-    }
-}
-
-/// Notes the versions of ads that are read as another one.
-pub(super) fn note_advertised(snapshot: &Snapshot, notes: &mut Notes) {
-    if !snapshot.config.semantics().is_advertised() {
-        return;
-    }
-    let attributes = snapshot.slots.iter().chain(&snapshot.jobs).flat_map(ClassAd::attributes);
-    let versions: BTreeSet<Series> =
-        attributes.filter_map(|(_, value)| Some(value.tree()?.semantics.series())).collect();
-    for series in versions {
-        if let Some(note) = older(series).or_else(|| newer(Semantics::of(series))) {
-            notes.warn(note);
-        }
     }
 }
 

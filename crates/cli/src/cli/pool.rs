@@ -167,7 +167,6 @@ impl PoolFiles {
         let seed = self.seed;
         let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, seed, ..Snapshot::default() };
         snapshot.now = self.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
-        language::note_advertised(&snapshot, notes);
         Ok(snapshot)
     }
 
@@ -184,7 +183,6 @@ impl PoolFiles {
         read.snapshot.maps = settings::user_maps(&read.snapshot.config, notes)?;
         read.snapshot.seed = self.seed;
         read.snapshot.now = self.now.unwrap_or(Now::Wall).seconds();
-        language::note_advertised(&read.snapshot, notes);
         Ok(read.snapshot)
     }
 }

@@ -160,6 +160,7 @@ pub(super) fn run(arguments: &LintArguments, streams: Streams) -> Result<ExitCod
         return watched(arguments, &known, streams);
     }
     let mut findings = all(arguments, live.as_ref(), &known)?;
+    findings.notes.show(streams.err);
     if arguments.diff {
         let changes = fix::show(&findings.alarms, arguments.unsafe_fixes, streams)?;
         findings.alarms.retain(|alarm| !fix::is_wanted(alarm, arguments.unsafe_fixes));
@@ -225,6 +226,7 @@ fn watched(arguments: &LintArguments, known: &Baseline, streams: Streams) -> Res
                     included.clone_from(&findings.included);
                     of_included = WatchedFiles::of(&included);
                 }
+                findings.notes.show(streams.err);
                 show(arguments, &findings, streams)?;
             }
             // A file may be missing for a moment.
@@ -241,6 +243,8 @@ const MAX_FIX_ROUNDS: usize = 20;
 struct Findings {
     alarms: Vec<Diagnostic>,
     suppressed: Suppressed,
+    /// About versions of ads.
+    notes: Notes,
     /// The files of the configurations.
     included: Vec<PathBuf>,
 }
@@ -249,6 +253,7 @@ struct Findings {
 fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline) -> Result<Findings, Failure> {
     let mut alarms = Vec::new();
     let mut suppressed = Suppressed::default();
+    let mut notes = Notes::default();
     let schema = Arc::new(schema(arguments, live)?);
     for (at, text) in arguments.expressions.iter().enumerate() {
         let name =
@@ -271,7 +276,7 @@ fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline)
                 ));
             }
             for file in ads.iter().filter(|file| file.is_file()) {
-                alarms.extend(of_file(file, FileKind::Ads, &schema, &mut suppressed)?);
+                alarms.extend(of_file(file, FileKind::Ads, &schema, &mut suppressed, &mut notes)?);
             }
             continue;
         }
@@ -281,7 +286,7 @@ fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline)
         }
         match arguments.kind.map_or_else(|| detect(path), Ok)? {
             FileKind::Config => configs.push(path.clone()),
-            kind => alarms.extend(of_file(path, kind, &schema, &mut suppressed)?),
+            kind => alarms.extend(of_file(path, kind, &schema, &mut suppressed, &mut notes)?),
         }
     }
     if !configs.is_empty() {
@@ -301,7 +306,7 @@ fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline)
         selected && !is_code(alarm, &arguments.allow) || is_code(alarm, &arguments.extend)
     });
     suppressed.known = known.remove(&mut alarms);
-    Ok(Findings { alarms, suppressed, included })
+    Ok(Findings { alarms, suppressed, notes, included })
 }
 
 /// Reads the live pool, if one is given.
@@ -433,9 +438,13 @@ fn of_file(
     kind: FileKind,
     schema: &Arc<AdSchema>,
     suppressed: &mut Suppressed,
+    notes: &mut Notes,
 ) -> Result<Vec<Diagnostic>, Failure> {
     let mut source = input::open(path)?;
     let text = source.text()?;
+    if kind == FileKind::Ads {
+        language::note_advertised(&text, notes);
+    }
     let name: Arc<str> = Arc::from(source.name.as_str());
     let mut alarms = of_text(path, (&name, text.as_slice()), kind, schema)?;
     suppressed.allowed += allow(&name, &text, &mut alarms);
