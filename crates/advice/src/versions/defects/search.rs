@@ -32,7 +32,7 @@ struct Followed {
     references: Vec<Reference>,
     /// Attributes that are selected in ads.
     selections: Vec<(Name, Vec<ClassAd>)>,
-    /// Constant texts.
+    /// Texts.
     texts: Vec<Expr>,
 }
 
@@ -71,7 +71,8 @@ impl<'a> DefectSearch<'a> {
         let mut at = 0;
         while let Some((home, name, expr)) = self.exprs.get(at).cloned() {
             let Followed { references, selections, texts } = self.expression(home, name, &expr, at == 0);
-            self.exprs.extend(texts.into_iter().map(|text| (home, name, text)));
+            let room = MAX_ATTRIBUTES.saturating_sub(self.exprs.len());
+            self.exprs.extend(texts.into_iter().take(room).map(|text| (home, name, text)));
             for reference in references.into_iter().filter(|_| follow) {
                 self.refer(home, reference);
             }
@@ -121,7 +122,7 @@ impl<'a> DefectSearch<'a> {
             references: parts.iter().filter_map(|id| expr.tree().reference(*id)).collect(),
             selections: parts.iter().filter_map(|id| part(*id).selected()).collect(),
             texts: (parts.iter().filter(|id| repeated.contains(id)))
-                .filter_map(|id| part(*id).constant_text(expr, *id))
+                .filter_map(|id| part(*id).evaluated_text(expr, *id))
                 .collect(),
         }
     }
