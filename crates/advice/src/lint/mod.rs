@@ -17,6 +17,7 @@ pub mod expression;
 pub mod knobs;
 mod lists;
 pub mod missing;
+mod odd_calls;
 pub(crate) mod placing;
 mod refusals;
 pub mod rules;

@@ -3,9 +3,9 @@
 use super::arguments::misused;
 use super::attributes::{Variety, fact, is_known, is_string, is_value_of, misspelled_attribute, variety};
 use super::expression::{LintContext, written};
+use super::odd_calls::odd_call;
 use super::schema::AdSchema;
 use super::scope::{Seen, unseen};
-use super::versions::version_dependent;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -26,7 +26,7 @@ const RULES: &[Rule] = &[
     macro_in_text,
     duration,
     list_identity,
-    version_dependent,
+    odd_call,
     per_job,
     misused,
     unseen,
