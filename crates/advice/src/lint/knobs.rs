@@ -113,7 +113,7 @@ const ADVERTISING: [&str; 6] = ["STARTD", "SCHEDD", "SUBMIT", "MASTER", "COLLECT
 const LISTS: [&str; 2] = ["ATTRS", "EXPRS"];
 
 /// The name of a knob without the prefix of a daemon.
-pub(super) fn bare(name: &[u8]) -> &[u8] {
+pub(crate) fn bare(name: &[u8]) -> &[u8] {
     const DAEMONS: [&[u8]; 8] =
         [b"NEGOTIATOR", b"STARTD", b"SCHEDD", b"COLLECTOR", b"TOOL", b"MASTER", b"SUBMIT", b"DEFRAG"];
     match memchr::memchr(b'.', name) {

@@ -12,12 +12,14 @@ use super::entries::entries;
 use super::upgrade::{PlacedDefect, PlacedDifference, in_both, is_plain};
 use super::{VersionAds, VersionText, compare_alone, compare_own};
 use crate::lint::LineIndex;
+use crate::lint::knobs;
 use crate::lint::placing::SourceMap;
 use crate::lint::submit::without_macros;
 use crate::lint::transforms::{self, TransformPart};
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalOptions, Name, ParseOptions, Semantics, Series};
+use classmate_config::internal::config::check::is_number;
 use classmate_config::internal::config::knob::{self, KnobKind};
 use classmate_config::internal::config::series::{self, VariableHistory};
 use classmate_config::{Config, Definition};
@@ -47,6 +49,7 @@ pub(super) fn of_config(
     settings: &EvalOptions,
 ) -> (Vec<PlacedDifference>, Vec<PlacedDefect>) {
     let (mut found, mut crashes) = (Vec::new(), Vec::new());
+    let advertised = knobs::advertised(config);
     for definition in config.definitions() {
         let shown = String::from_utf8_lossy(definition.name).into_owned();
         let value = config.get(&shown).ok().flatten().map(|found| found.text);
@@ -62,10 +65,20 @@ pub(super) fn of_config(
             continue;
         }
         // What no daemon reads as an expression may be a size or a path.
-        let kind = knob::find(config.bare(definition.name)).map(|knob| knob.kind);
-        let is_typed =
-            matches!(kind, Some(KnobKind::Expression | KnobKind::Boolean | KnobKind::Integer(..) | KnobKind::Real(..)));
-        if !is_typed && (kind.is_some() || value.iter().all(u8::is_ascii_alphanumeric)) {
+        let bare = knobs::bare(config.bare(definition.name));
+        let kind = knob::find(bare).map(|knob| knob.kind);
+        let is_advertised = advertised.contains_key(&bare.to_ascii_uppercase());
+        let is_typed = matches!(kind, Some(KnobKind::Expression | KnobKind::Boolean))
+            || is_number(bare)
+            || knobs::is_expression(bare) && !is_of_jobs(bare)
+            || is_advertised;
+        let is_word = || value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
+        if !is_typed && (kind.is_some() || is_word()) {
+            continue;
+        }
+        // Only what is no plain number is an expression then.
+        if is_number(bare) && !is_advertised && value.strip_prefix(b"-").unwrap_or(value).iter().all(u8::is_ascii_digit)
+        {
             continue;
         }
         let text = VersionText { text: value, quoting: Quoting::Old, prefix: false };
@@ -108,6 +121,11 @@ fn own(name: Name, text: VersionText<'_>, semantics: Semantics, settings: &EvalO
         ad.insert_expr(name, &expr);
     }
     ad
+}
+
+/// Tests whether a variable is the default of a submit command, which may have units of its own.
+fn is_of_jobs(name: &[u8]) -> bool {
+    name.to_ascii_uppercase().starts_with(b"JOB_DEFAULT_")
 }
 
 /// Tests whether a variable, without the prefix of a daemon, has routes in the form of ads.
@@ -257,6 +275,62 @@ mod tests {
         let disk = of("MODIFY_REQUEST_EXPR_REQUESTDISK").unwrap();
         assert_eq!((disk.before, disk.since.as_str()), (Some("quantize(RequestDisk,{1024})"), "25.12.2"));
         assert!(variables(&config, [Series::new(25, 13), Series::new(25, 14)]).is_empty());
+    }
+
+    /// HTCondor 23.0.28 reads 1024 for the numbers, and advertises `A = 10K`; 25.14.1 reads the defaults, and refuses the attribute.
+    /// Factors are read like `atof`, memory and logs have units of their own in both, and a macro is not read alone.
+    #[test]
+    fn a_size_alone_is_compared_where_a_daemon_reads_an_expression() {
+        let found = |text: &str| -> Vec<String> {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            let (found, _) = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+            found.into_iter().map(|one| format!("{} {}", one.name, one.difference.rule)).collect()
+        };
+        for text in [
+            "UPDATE_INTERVAL = 1K",
+            "RESERVED_MEMORY = 1K",
+            "NUM_CPUS = 1K",
+            "GANGLIAD_INTERVAL = 1K",
+            "STARTD.UPDATE_INTERVAL = 1K",
+            "MASTER_BACKOFF_FACTOR = 1.5K",
+            "NEGOTIATOR_INTERVAL = 1K",
+            "RANK = 1K",
+        ] {
+            let name = text.split(' ').next().unwrap();
+            assert_eq!(found(text), [format!("{name} size-suffix")], "{text}");
+        }
+        for list in ["STARTD_ATTRS", "SCHEDD_ATTRS", "SUBMIT_ATTRS", "STARTD_EXPRS", "SLOT_TYPE_1_STARTD_ATTRS"] {
+            assert_eq!(
+                found(&format!("{list} = A, B\nA = 10K\nC = 10K\nSTARTD.B = 1.5M")),
+                ["A size-suffix", "STARTD.B size-suffix"]
+            );
+        }
+        for text in [
+            "DEFAULT_PRIO_FACTOR = 1K",
+            "MAX_DAGMAN_LOG = 1K",
+            "MAX_HISTORY_LOG = 1.5M",
+            "BENCHMARKS_MAX_JOB_LOAD = 1K",
+            "JOB_DEFAULT_REQUESTMEMORY = 2.5G",
+            "HOUR = 1K",
+            "MY_SIZE = 10K\nLVM_VOLUME_GROUP_NAME = 1K",
+            "UPDATE_INTERVAL = 300",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
+    }
+
+    /// No version reads a plain number as an expression: HTCondor 23.0.28 and 24.0.20 refuse `CLAIM_WORKLIFE`, and 25.14.1 takes the
+    /// largest integer. An attribute of an ad is one.
+    #[test]
+    fn a_plain_number_is_compared_in_attributes_only() {
+        let found = |text: &str| -> Vec<&'static str> {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            let (found, _) = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+            found.into_iter().map(|one| one.difference.rule).collect()
+        };
+        assert_eq!(found("CLAIM_WORKLIFE = 9223372036854775808\nUPDATE_INTERVAL = -9223372036854775809"), [""; 0]);
+        assert_eq!(found("PRIORITY_HALFLIFE = 9223372036854775808"), [""; 0]);
+        assert_eq!(found("STARTD_ATTRS = A\nA = 9223372036854775808"), ["integer-range"]);
     }
 
     /// The values follow from `docs/reference/versions.md` 2.9.

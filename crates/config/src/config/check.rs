@@ -7,6 +7,8 @@ mod names;
 mod types;
 mod words;
 
+pub use types::is_number;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -83,6 +83,17 @@ fn kind(upper: &str) -> Option<KnobKind> {
     entry("integer variables", upper).map(|found| whole(found.split_once(':').map(|(_, range)| range)))
 }
 
+/// Tests whether daemons read a variable, with or without the prefix of one, as a number: a constant expression. The size of a log has
+/// units of its own, and the load of a cron job is a plain number.
+pub fn is_number(name: &[u8]) -> bool {
+    let upper = String::from_utf8_lossy(own_name(name)).to_ascii_uppercase();
+    let kind = match knob::find(upper.as_bytes()) {
+        Some(knob) => Some(knob.kind),
+        None => kind(&upper).filter(|_| !words::is_log_size(&upper) && !words::is_of_cron(&upper)),
+    };
+    matches!(kind, Some(KnobKind::Integer(..) | KnobKind::Real(..)))
+}
+
 impl Checker<'_> {
     /// Reports a value that the daemons do not accept for a variable that is not a knob of the negotiator.
     pub(super) fn other_value(&mut self, definition: &Definition<'_>) {

@@ -31,7 +31,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(pattern)
     } else if upper.ends_with("_DEBUG") {
         Some(debug)
-    } else if upper.starts_with("MAX_") && upper.ends_with("_LOG") && !upper.starts_with("MAX_NUM_") {
+    } else if is_log_size(upper) {
         Some(log_size)
     } else if upper == "DEFRAG_SCHEDULE" {
         Some(schedule)
@@ -40,6 +40,11 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
     } else {
         None
     }
+}
+
+/// Tests whether a variable (upper case) is the size of a log, which has units.
+pub(super) fn is_log_size(upper: &str) -> bool {
+    upper.starts_with("MAX_") && upper.ends_with("_LOG") && !upper.starts_with("MAX_NUM_")
 }
 
 fn one_of(upper: &str, value: &str, known: &[&str], help: &str) -> Option<Problem> {
