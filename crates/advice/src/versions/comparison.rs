@@ -47,13 +47,17 @@ pub(super) struct TextComparison<'a> {
 /// Attributes that an example sets, and values for each.
 const MAX_NAMES: usize = 2;
 
-/// Ads with some values for the attributes that an expression looks at.
-fn examples(first: &Expr, second: &Expr) -> Vec<ClassAd> {
+/// A text that some versions read as a number of bytes.
+const SIZE: &str = "10K";
+
+/// Variants of an ad, with some values for the attributes of MY that expressions look at, and these values.
+pub(super) fn examples(exprs: [&Expr; 2], more: &[Value], ad: &ClassAd, own: Option<Name>) -> Vec<ClassAd> {
     let mut names = BTreeSet::new();
     let mut values = vec![Value::from(1), Value::from(true), Value::Undefined, Value::from(4096)];
-    for expr in [first, second] {
+    values.extend(more.iter().cloned());
+    for expr in exprs {
         let references = expr.tree().references(expr.root());
-        let own = references.filter(|reference| reference.scope != RefScope::Target);
+        let own = references.filter(|reference| reference.scope != RefScope::Target && Some(reference.name) != own);
         names.extend(own.map(|reference| reference.name.to_string()));
         values.extend(expr.nodes().iter().filter_map(|node| match node {
             Node::Literal(literal @ (Literal::Str(_) | Literal::Int(_))) => Some(Value::from(literal)),
@@ -63,7 +67,7 @@ fn examples(first: &Expr, second: &Expr) -> Vec<ClassAd> {
     // Beside strings, first a string.
     let has_text = values.iter().any(|value| matches!(value, Value::Str(_)));
     values.insert(usize::from(!has_text), Value::from("x"));
-    let mut ads = vec![ClassAd::new()];
+    let mut ads = vec![ad.clone()];
     for name in names.iter().take(MAX_NAMES) {
         ads = ads
             .iter()
@@ -164,10 +168,14 @@ impl TextComparison<'_> {
         if found.as_ref().is_some_and(|found| found.readings[0].value != found.readings[1].value) {
             return found;
         }
-        let example = examples(&first, &second).into_iter().find_map(|ad| {
+        let example = examples([&first, &second], &[], &ClassAd::new(), None).into_iter().find_map(|ad| {
             let ads = VersionAds { my: [&ad; 2], target: [None; 2], name: None };
-            let found = TextComparison { ads, ..*self }.difference(versions)?;
-            (found.readings[0].value != found.readings[1].value).then(|| {
+            let here = TextComparison { ads, ..*self };
+            if here.value(&first, versions[0], 0) == here.value(&second, versions[1], 1) {
+                return None;
+            }
+            let found = here.difference(versions)?;
+            Some({
                 let value = |name| ad.get(name).unwrap_or_else(|| Expr::literal(Literal::Undefined));
                 let shown = ad.listed().map(|(name, _)| format!("{name} = {:#}", value(name)));
                 TextDifference { example: shown.collect(), ..found }
@@ -304,6 +312,14 @@ impl TextComparison<'_> {
         let written = writing::portable(&expr, own);
         let written = if own.is_some() { folded(written) } else { written };
         if !self.always_means(&written, &meaning, meant) {
+            return None;
+        }
+        let shows = |ad: &ClassAd| {
+            let ads = VersionAds { my: [ad; 2], ..self.ads };
+            let here = TextComparison { ads, ..*self };
+            here.always_means(&written, &here.value(read, versions[meant], meant), meant)
+        };
+        if !examples([read, &expr], &[Value::from(SIZE)], self.ads.my[meant], own).iter().all(shows) {
             return None;
         }
         (written.as_bytes() != text.trim_ascii()).then(|| (written, versions[meant].to_string()))

@@ -206,6 +206,9 @@ mod tests {
             ("5 ? : 3 + 1", "25.12", "25.13", "empty-middle", Some("(5 ?: 3) + 1")),
             ("9223372036854775808 > x", "23.0", "25.14", "integer-range", Some("0 > x")),
             ("int(\"10K\")", "23.0", "25.14", "suffix-conversion", None),
+            // With a = "10K", the conversion has another value before 23.9.
+            ("interval(a ?: 1.5K)", "10.0", "25.14", "size-suffix", None),
+            ("interval(b) ?: 1.5K", "10.0", "25.14", "size-suffix", None),
             ("formatTime(4294967297)", "24.0", "24.12", "time-32bit", None),
             ("splitTime(undefined)", "10.0", "10.9", "splittime-undefined", None),
         ] {
