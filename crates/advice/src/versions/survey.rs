@@ -73,13 +73,17 @@ pub struct DefectRange {
     pub defect: VersionDefect,
 }
 
-/// Surveys the series from one to another. Without ads, values are those of an example for which they differ.
+/// Surveys the series from one to another; a replacement keeps the meaning of the second one, which may be the older. Without ads,
+/// values are those of an example for which they differ.
 pub fn survey(
     text: VersionText<'_>,
-    [from, to]: [Semantics; 2],
+    ends: [Semantics; 2],
     settings: &EvalOptions,
     ads: Option<VersionAds<'_>>,
 ) -> VersionSurvey {
+    let mut sorted = ends;
+    sorted.sort_by_key(|version| version.series());
+    let [from, to] = sorted;
     // The recorded series, and those on both sides of each boundary.
     let before = |series: Series| Series::new(series.major, series.minor.saturating_sub(1));
     let boundaries = RULES.iter().flat_map(|change| [before(change.since), change.since]);
@@ -96,7 +100,7 @@ pub fn survey(
     };
     // The ends may agree while a version between them does not.
     let differences: Vec<TextDifference> = versions.windows(2).filter_map(|next| pair([next[0], next[1]])).collect();
-    let whole = pair([from, to]).or_else(|| differences.first().cloned());
+    let whole = pair(ends).or_else(|| differences.first().cloned());
     let example = whole.as_ref().map(|found| found.example.clone()).unwrap_or_default();
     let ad = ClassAd::parse(format!("[{}]", example.join("; "))).unwrap_or_default();
     let ads = ads.unwrap_or(VersionAds { my: [&ad; 2], ..alone });
@@ -154,6 +158,19 @@ pub fn survey(
 mod tests {
     use super::*;
     use classmate::internal::syntax::token::Quoting;
+
+    /// HTCondor 23.0 reads `a ?: (1 + 2)` (`docs/reference/versions.md` 2.5).
+    #[test]
+    fn a_replacement_keeps_the_meaning_of_the_second_version() {
+        let text = VersionText { text: b"a ?: 1 + 2", quoting: Quoting::New, prefix: false };
+        for (ends, write) in [(["23.0", "25.14"], "(a ?: 1) + 2"), (["25.14", "23.0"], "a ?: (1 + 2)")] {
+            let keeps = ends[1];
+            let found = survey(text, ends.map(|series| series.parse().unwrap()), &EvalOptions::default(), None);
+            assert_eq!((found.write.as_deref(), found.write_keeps.as_deref()), (Some(write), Some(keeps)));
+            let ranges: Vec<_> = found.ranges.iter().map(|range| (range.from.as_str(), range.to.as_str())).collect();
+            assert_eq!(ranges, [("23.0", "23.9"), ("23.10", "25.14")]);
+        }
+    }
 
     /// HTCondor 10.0 to 25.12 read `5 ?: (3 + 1)`, and 25.13 and later `(5 ?: 3) + 1` (`docs/reference/versions.md` 2.6).
     #[test]

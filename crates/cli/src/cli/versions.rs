@@ -149,8 +149,7 @@ fn add_ads(
 
 fn expression(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
-    let mut versions = versions(arguments, None);
-    versions.sort_by_key(|version| version.series());
+    let versions = versions(arguments, None);
     let mut notes = Notes::default();
     let mut ad = |path: &PathBuf| input::ad(path, 1, &settings, &mut notes);
     let my = arguments.my.as_ref().map(&mut ad).transpose()?;
