@@ -41,21 +41,87 @@ pub struct VariableChange {
     pub concerns: &'static str,
 }
 
+/// A variable that the files set in another way for the other version, as by `if version`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SettingDifference {
+    /// The variable.
+    pub name: String,
+    /// Its value for the first version; `None` if the files do not set it.
+    pub before: Option<PlacedValue>,
+    /// Its value for the second version; `None` if the files do not set it.
+    pub after: Option<PlacedValue>,
+}
+
+/// A value, and the place that sets it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlacedValue {
+    /// The value with all macros expanded.
+    pub value: String,
+    /// The file.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: Option<u64>,
+}
+
+impl PlacedValue {
+    /// The value of a variable that the files set.
+    fn of(config: &Config, name: &[u8]) -> Option<Self> {
+        let definition = config.definition(name).filter(|found| found.place.is_some())?;
+        let value = expanded(config, &definition);
+        Some(PlacedValue {
+            value: String::from_utf8_lossy(value.trim_ascii()).into_owned(),
+            file: definition.place.map_or_else(String::new, |place| place.file.to_string()),
+            line: definition.place.map(|place| u64::from(place.line)),
+        })
+    }
+}
+
+/// The value of a definition with all macros expanded; as it is written if that fails.
+fn expanded(config: &Config, definition: &Definition<'_>) -> Vec<u8> {
+    let value = config.get(&String::from_utf8_lossy(definition.name)).ok().flatten().map(|found| found.text);
+    value.unwrap_or_else(|| definition.raw.to_vec())
+}
+
+/// Tests whether two versions read the same assignments.
+fn is_alike([before, after]: [&Config; 2]) -> bool {
+    before.assignments().eq(after.assignments())
+}
+
+/// The variables that files set in different ways for two versions, each of which has read them, in the order of the files.
+pub(super) fn settings([before, after]: [&Config; 2]) -> Vec<SettingDifference> {
+    if is_alike([before, after]) {
+        return Vec::new();
+    }
+    let is_new = |definition: &Definition<'_>| PlacedValue::of(before, definition.name).is_none();
+    let names = before.definitions().chain(after.definitions().filter(is_new)).map(|definition| definition.name);
+    let change = |name: &[u8]| {
+        let [one, other] = [before, after].map(|config| PlacedValue::of(config, name));
+        let text = |value: &Option<PlacedValue>| value.as_ref().map(|value| value.value.clone());
+        let name = String::from_utf8_lossy(name).into_owned();
+        (text(&one) != text(&other)).then_some(SettingDifference { name, before: one, after: other })
+    };
+    names.filter_map(change).collect()
+}
+
 /// The expressions of a configuration that mean something else in the other version, and those that make one of the versions
-/// crash or hang.
+/// crash or hang: those that both versions read in the same files.
 pub(super) fn of_config(
-    config: &Config,
+    [before, config]: [&Config; 2],
     versions: [Semantics; 2],
     settings: &EvalOptions,
 ) -> (Vec<PlacedDifference>, Vec<PlacedDefect>) {
     let (mut found, mut crashes) = (Vec::new(), Vec::new());
     let advertised = knobs::advertised(config);
+    let is_alike = is_alike([before, config]);
     for definition in config.definitions() {
         let shown = String::from_utf8_lossy(definition.name).into_owned();
-        let value = config.get(&shown).ok().flatten().map(|found| found.text);
-        let value = value.unwrap_or_else(|| definition.raw.to_vec());
+        let value = expanded(config, &definition);
         let value = value.trim_ascii();
         if value.is_empty() || is_plain(value) {
+            continue;
+        }
+        // What only one of them reads does not mean anything in the other.
+        if !is_alike && PlacedValue::of(before, definition.name).is_none_or(|other| other.value.as_bytes() != value) {
             continue;
         }
         if knob::is_transform(config.bare(definition.name)) || is_routes(config.bare(definition.name)) {
@@ -249,6 +315,8 @@ mod tests {
 
     use super::*;
     use crate::versions::DifferenceSeverity;
+    use classmate_config::Context;
+    use classmate_config::internal::config::Disk;
 
     fn versions(from: &str, to: &str) -> [Semantics; 2] {
         [from, to].map(|series| series.parse().unwrap())
@@ -258,7 +326,7 @@ mod tests {
     fn a_configuration_is_compared_with_its_defaults() {
         let text = b"START = Memory > 2G\nMAX_X_LOG = 10M\nNEGOTIATOR_SCHEDDS_ARE_SUBMITTERS = true\nCURB_MATCHMAKING = false\nSLOT_WEIGHT = versiongt(a, b) ? 1 : 2\nKEEP_DATA_CLAIM_IDLE = 60\n";
         let config = Config::parse("c", text).unwrap();
-        let (found, _) = of_config(&config, versions("10.0", "25.14"), &EvalOptions::default());
+        let (found, _) = of_config([&config; 2], versions("10.0", "25.14"), &EvalOptions::default());
         let shown: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line, one.difference.severity)).collect();
         assert_eq!(
             shown,
@@ -283,7 +351,7 @@ mod tests {
     fn a_size_alone_is_compared_where_a_daemon_reads_an_expression() {
         let found = |text: &str| -> Vec<String> {
             let config = Config::parse("c", text.as_bytes()).unwrap();
-            let (found, _) = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+            let (found, _) = of_config([&config; 2], versions("23.0", "25.14"), &EvalOptions::default());
             found.into_iter().map(|one| format!("{} {}", one.name, one.difference.rule)).collect()
         };
         for text in [
@@ -325,7 +393,7 @@ mod tests {
     fn a_plain_number_is_compared_in_attributes_only() {
         let found = |text: &str| -> Vec<&'static str> {
             let config = Config::parse("c", text.as_bytes()).unwrap();
-            let (found, _) = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+            let (found, _) = of_config([&config; 2], versions("23.0", "25.14"), &EvalOptions::default());
             found.into_iter().map(|one| one.difference.rule).collect()
         };
         assert_eq!(found("CLAIM_WORKLIFE = 9223372036854775808\nUPDATE_INTERVAL = -9223372036854775809"), [""; 0]);
@@ -338,7 +406,7 @@ mod tests {
     fn variables_that_refer_to_themselves_are_compared() {
         let text = b"START = START ?: true\nSTARTD_ATTRS = WithinLimits\nWithinLimits = WithinLimits ?: true\nRANK = KFlops ?: 1\n";
         let config = Config::parse("c", text).unwrap();
-        let (found, _) = of_config(&config, versions("24.0", "25.14"), &EvalOptions::default());
+        let (found, _) = of_config([&config; 2], versions("24.0", "25.14"), &EvalOptions::default());
         let shown: Vec<_> = found
             .iter()
             .map(|one| (one.line, one.difference.rule, one.difference.readings[1].value.as_deref()))
@@ -346,10 +414,10 @@ mod tests {
         assert_eq!(shown, [(Some(1), "cycle", Some("true")), (Some(3), "cycle", Some("true"))]);
         // Three rules: the last version refuses the text.
         let config = Config::parse("c", b"START = START ?: Cpus > 2K\n").unwrap();
-        let (found, _) = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+        let (found, _) = of_config([&config; 2], versions("23.0", "25.14"), &EvalOptions::default());
         let rules: Vec<_> = found.iter().map(|one| one.difference.rule).collect();
         assert_eq!(rules, ["elvis-precedence", "cycle", "size-suffix"]);
-        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).0.is_empty());
+        assert!(of_config([&config; 2], versions("25.13", "25.14"), &EvalOptions::default()).0.is_empty());
     }
 
     /// HTCondor 24.0.20 hangs in an attribute that a conditional leads back to itself.
@@ -359,7 +427,7 @@ mod tests {
             JOB_TRANSFORM_a @=end\n  SET A [ b = true ? b : $(X) ].b\n@end\n";
         let config = Config::parse("c", text).unwrap();
         let met = |from: &str, to: &str| -> Vec<_> {
-            let (_, defects) = of_config(&config, versions(from, to), &EvalOptions::default());
+            let (_, defects) = of_config([&config; 2], versions(from, to), &EvalOptions::default());
             defects
                 .into_iter()
                 .map(|one| (one.name, one.line, one.part, one.text, one.series, one.defect.name))
@@ -413,7 +481,7 @@ mod tests {
             JOB_ROUTER_ENTRIES = [ set_A = 1.5M; name = \"c\"; ] [ Requirements = x ?: 1 < 5; ]\n\
             JOB_ROUTER_TRANSFORM_NAMES = a\n";
         let config = Config::parse("c", text).unwrap();
-        let (found, _) = of_config(&config, versions("23.0", "25.14"), &EvalOptions::default());
+        let (found, _) = of_config([&config; 2], versions("23.0", "25.14"), &EvalOptions::default());
         let shown: Vec<_> = found
             .iter()
             .map(|one| (one.name.as_str(), one.line, one.difference.text.as_str(), one.difference.rule))
@@ -431,7 +499,7 @@ mod tests {
                 ("JOB_ROUTER_ENTRIES", Some(11), "x ?: 1 < 5", "elvis-precedence"),
             ]
         );
-        assert!(of_config(&config, versions("25.13", "25.14"), &EvalOptions::default()).0.is_empty());
+        assert!(of_config([&config; 2], versions("25.13", "25.14"), &EvalOptions::default()).0.is_empty());
     }
 
     /// Late releases of 24.12 and 25.0 have the default of 25.7.2; those of 25.1 to 25.6 do not.
@@ -485,5 +553,34 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_file_is_read_as_each_version_reads_it() {
+        // By `if version`, 23.0 reads lines 4 and 8, and 25.14 reads line 2.
+        let text = b"if version >= 25.0\nSTART = (a ?: 1) + 2 > 3\nelse\nSTART = a ?: 1 + 2 > 3\nendif\n\
+            RANK = a ?: 1 + 2\nif version < 23.9\nPREEMPT = Memory > 2G\nendif\n";
+        let read = |version: &str| {
+            let semantics = version.parse().unwrap();
+            let mut config = Config::new(Context { semantics, ..Context::default() });
+            config.read("c", text, &Disk).unwrap();
+            config
+        };
+        let configs = [read("23.0"), read("25.14")];
+        let configs = [&configs[0], &configs[1]];
+        let (found, _) = of_config(configs, versions("23.0", "25.14"), &EvalOptions::default());
+        let found: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line)).collect();
+        assert_eq!(found, [("RANK", Some(6))]);
+        let placed =
+            |value: &str, line| Some(PlacedValue { value: value.to_owned(), file: "c".to_owned(), line: Some(line) });
+        let change = |name: &str, before, after| SettingDifference { name: name.to_owned(), before, after };
+        assert_eq!(
+            settings(configs),
+            [
+                change("START", placed("a ?: 1 + 2 > 3", 4), placed("(a ?: 1) + 2 > 3", 2)),
+                change("PREEMPT", placed("Memory > 2G", 8), None),
+            ]
+        );
+        assert!(settings([configs[1]; 2]).is_empty());
     }
 }

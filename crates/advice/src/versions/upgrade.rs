@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::configuration::{VariableChange, of_config};
+use super::configuration::{self, SettingDifference, VariableChange, of_config};
 use super::defects::{VersionDefect, defects_of};
 use super::encounter::encounters;
 use super::entries::entries;
@@ -105,6 +105,8 @@ pub struct Upgrade {
     pub expressions: Vec<PlacedDifference>,
     /// Crashes and hangs of the two versions, which are not reproduced.
     pub defects: Vec<PlacedDefect>,
+    /// Variables that the configuration sets in different ways for the two versions.
+    pub settings: Vec<SettingDifference>,
     /// Variables whose default changes, or that come or go. Empty without a configuration.
     pub variables: Vec<VariableChange>,
     /// Changes of the negotiator. Empty without a pool.
@@ -136,9 +138,10 @@ impl Upgrade {
         Ok(())
     }
 
-    /// Adds the expressions of a configuration.
-    pub fn add_config(&mut self, config: &Config, versions: [Semantics; 2], settings: &EvalOptions) {
-        let (found, defects) = of_config(config, versions, settings);
+    /// Adds the expressions of a configuration, as each of the versions reads its files, and what they set in different ways.
+    pub fn add_config(&mut self, configs: [&Config; 2], versions: [Semantics; 2], settings: &EvalOptions) {
+        self.settings = configuration::settings(configs);
+        let (found, defects) = of_config(configs, versions, settings);
         self.expressions.extend(found);
         self.defects.extend(defects);
     }

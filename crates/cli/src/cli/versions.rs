@@ -103,10 +103,11 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
     }
     if kind == FileKind::Config {
         let versions = versions(arguments, None);
-        let config = language::within(versions[1], || of_files(&[path.to_owned()]))?.whole(streams.err)?;
+        let read = |version| language::within(version, || of_files(&[path.to_owned()]))?.whole(streams.err);
+        let (before, after) = (read(versions[0])?, read(versions[1])?);
         let mut found = Upgrade::new(versions);
-        found.add_config(&config, versions, &settings);
-        found.variables = configuration::variables(&config, versions.map(Semantics::series));
+        found.add_config([&before, &after], versions, &settings);
+        found.variables = configuration::variables(&after, versions.map(Semantics::series));
         return show(arguments, &found, streams);
     }
     let text = input::open(path)?.text()?;
@@ -196,7 +197,7 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
     }
     let file = |name: &str| input::own(Some(path), name).unwrap_or_else(|| path.join(name)).display().to_string();
     found.add_encounters([&file("slots.ads"), &file("jobs.ads")], [&before, &after]);
-    found.add_config(&after.config, versions, &settings);
+    found.add_config([&before.config, &after.config], versions, &settings);
     let series = versions.map(|version| version.series().min(LATEST));
     found.variables = configuration::variables(&after.config, series);
     found.behavior = upgrade::behavior(series);

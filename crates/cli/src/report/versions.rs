@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use crate::report::table::{Screen, Table};
-use crate::report::{Color, counted, whatif};
+use crate::report::{Color, counted, printable, whatif};
 use classmate_advice::internal::versions::DifferenceSeverity;
+use classmate_advice::internal::versions::configuration::PlacedValue;
 use classmate_advice::internal::versions::survey::{DefectRange, VersionSurvey};
 use classmate_advice::internal::versions::upgrade::{PlacedDefect, PlacedDifference, Upgrade};
 
@@ -77,6 +78,21 @@ pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result
                 "{} {verb} something else in {to} than in {from} ({errors})",
                 counted(all as u64, "expression")
             )?;
+        }
+    }
+    if !found.settings.is_empty() {
+        writeln!(out, "\nSet in different ways for {from} and {to}:")?;
+        for one in &found.settings {
+            for (version, value) in [(from, &one.before), (to, &one.after)] {
+                match value {
+                    Some(PlacedValue { value, file, line }) => {
+                        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+                        let value = printable(value.as_bytes());
+                        writeln!(out, "  {file}{line}: {version}  {} = {value}", one.name)?;
+                    }
+                    None => writeln!(out, "  {version}  {} is not set", one.name)?,
+                }
+            }
         }
     }
     if !found.defects.is_empty() {
