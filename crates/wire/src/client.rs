@@ -239,6 +239,7 @@ impl Client {
                 Ok((connection, session))
             }
             Err(_) if handshake.is_spared => {
+                drop(connection);
                 let (mut connection, target) = self.connect(address, command)?;
                 let mut handshake = Handshake { anonymous: true, ..self.handshake(false) };
                 let session = handshake.negotiate(&mut connection, &target)?;
