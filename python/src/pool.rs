@@ -196,10 +196,15 @@ impl PoolBase {
         let read = move || {
             let [tokens, authorities, certificate, key] = proofs.each_ref().map(Option::as_deref);
             let own = certificate.map(|path| (path, key.unwrap_or(path)));
-            let hosts =
-                hosts.map_or_else(library::own_collectors, Ok).map_err(|failure| failure.message().to_owned())?;
+            let collectors: Vec<Address> = match hosts {
+                None => library::own_collectors().map_err(|failure| failure.message().to_owned())?,
+                Some(hosts) => {
+                    let parsed: Result<_, WireError> = hosts.iter().map(|host| host.parse()).collect();
+                    parsed.map_err(|error| error.to_string())?
+                }
+            };
             Credentials::in_files(tokens, authorities, own)
-                .and_then(|credentials| live(&hosts, credentials, now, semantics))
+                .and_then(|credentials| live(&collectors, credentials, now, semantics))
                 .map_err(|error| error.to_string())
         };
         let (snapshot, problems) = detached(py, read)?.map_err(SnapshotError::new_err::<String>)?;
@@ -333,14 +338,13 @@ impl PoolBase {
 
 /// Reads a live pool; also returns the sources that cannot be read.
 fn live(
-    hosts: &[String],
+    collectors: &[Address],
     credentials: Credentials,
     now: Option<i64>,
     semantics: Semantics,
 ) -> Result<(Snapshot, Vec<String>), WireError> {
-    let collectors: Vec<Address> = hosts.iter().map(|host| host.parse()).collect::<Result<_, _>>()?;
     let (client, all) = (Client::new(credentials).with_semantics(semantics), Query::all());
-    let mut pool = LivePool::locate(&client, &collectors, &|_, _| ())?;
+    let mut pool = LivePool::locate(&client, collectors, &|_, _| ())?;
     let settings = pool.settings().unwrap_or_default();
     let semantics = library::version_of(pool.negotiator_ads(), semantics);
     let name = pool.negotiator().map_or_else(String::new, |negotiator| negotiator.name.clone());

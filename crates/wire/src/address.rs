@@ -85,7 +85,15 @@ impl Address {
         found.map_err(|error| WireError::new(self.to_string(), Failure::Resolve(error)))
     }
 
-    fn parse(text: &str) -> Result<Self, &'static str> {
+    /// Parses an address that has this port if it does not name one.
+    ///
+    /// # Errors
+    /// The text is not an address.
+    pub fn with_default_port(text: &str, port: u16) -> Result<Self, WireError> {
+        Address::parse(text.trim(), port).map_err(|why| WireError::new(text, Failure::Address(why)))
+    }
+
+    fn parse(text: &str, default_port: u16) -> Result<Self, &'static str> {
         if text.len() > MAX_TEXT {
             return Err("it is too long");
         }
@@ -114,7 +122,7 @@ impl Address {
         }
         let port = match port {
             "" if advertised => return Err("the port is missing"),
-            "" => COLLECTOR_PORT,
+            "" => default_port,
             port => port.parse().ok().filter(|port| *port > 0).ok_or("the port is not a number from 1 to 65535")?,
         };
         let mut address =
@@ -184,7 +192,7 @@ impl FromStr for Address {
     type Err = WireError;
 
     fn from_str(text: &str) -> Result<Self, WireError> {
-        Address::parse(text.trim()).map_err(|why| WireError::new(text, Failure::Address(why)))
+        Address::with_default_port(text, COLLECTOR_PORT)
     }
 }
 

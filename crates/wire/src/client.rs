@@ -225,36 +225,41 @@ impl Client {
         connection.shares(&self.large, self.timeouts.total);
     }
 
+    /// Connects and agrees on a session.
+    fn begin(
+        &self,
+        address: &Address,
+        command: Command,
+        handshake: &mut Handshake<'_>,
+    ) -> Result<(Connection<Transport>, Session), WireError> {
+        let (mut connection, target) = self.connect(address, command)?;
+        let session = handshake.negotiate(&mut connection, &target)?;
+        self.established(&mut connection);
+        Ok((connection, session))
+    }
+
     fn negotiate(
         &self,
         address: &Address,
         command: Command,
         authenticate: bool,
     ) -> Result<(Connection<Transport>, Session), WireError> {
-        let (mut connection, target) = self.connect(address, command)?;
         let mut handshake = self.handshake(authenticate);
-        match handshake.negotiate(&mut connection, &target) {
-            Ok(session) => {
-                self.established(&mut connection);
-                Ok((connection, session))
-            }
+        let error = match self.begin(address, command, &mut handshake) {
             Err(_) if handshake.is_spared => {
-                drop(connection);
-                let (mut connection, target) = self.connect(address, command)?;
-                let mut handshake = Handshake { anonymous: true, ..self.handshake(false) };
-                let session = handshake.negotiate(&mut connection, &target)?;
-                self.established(&mut connection);
-                Ok((connection, session))
+                return self.begin(address, command, &mut Handshake { anonymous: true, ..self.handshake(false) });
             }
-            Err(error) => match error.failure() {
-                Failure::NoMethod { accepted, available, unusable } if accepted.is_empty() => {
-                    let (available, unusable) = (available.clone(), unusable.clone());
-                    let (mut connection, target) = self.connect(address, command)?;
-                    let accepted = self.handshake(true).accepted_methods(&mut connection, &target)?;
-                    Err(connection.fails(Failure::NoMethod { accepted, available, unusable }))
-                }
-                _ => Err(error),
-            },
+            Err(error) => error,
+            begun => return begun,
+        };
+        match error.failure() {
+            Failure::NoMethod { accepted, available, unusable } if accepted.is_empty() => {
+                let (available, unusable) = (available.clone(), unusable.clone());
+                let (mut connection, target) = self.connect(address, command)?;
+                let accepted = self.handshake(true).accepted_methods(&mut connection, &target)?;
+                Err(connection.fails(Failure::NoMethod { accepted, available, unusable }))
+            }
+            _ => Err(error),
         }
     }
 }

@@ -413,7 +413,7 @@ pub fn first_answer<T>(collectors: &[Address], ask: impl Fn(&Address) -> Result<
     })
 }
 
-/// What an answer tells besides its ads: which attributes and which ads were left out.
+/// The attributes and the ads of an answer that were left out.
 type Rest = (Report, Option<WireError>);
 
 fn rest(ads: &Ads) -> Rest {

@@ -42,10 +42,10 @@ impl MissingAttribute {
 /// Slots whose names are looked through for similar ones.
 const MAX_SEARCHED_SLOTS: usize = 1000;
 
-/// Attributes that are told: a condition may name any number.
+/// Missing attributes of an explanation: a condition may name any number.
 const MAX_MISSING: usize = 1000;
 
-/// Characters of the text of a condition that are told.
+/// Characters of the text of a condition.
 const MAX_CLAUSE: usize = 10_000;
 
 /// Tests if a reference is to the clock, which no ad has to define.

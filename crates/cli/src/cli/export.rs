@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::cli::live::{CollectorArguments, LiveReader};
 use crate::cli::metrics_server::MetricsServer;
 use crate::cli::shadow::parse_duration;
-use crate::cli::status::{PoolStatus, pause};
+use crate::cli::status::{PoolStatus, new_of, pause};
 use crate::cli::{Failure, Now, Streams, complain, settings};
 use crate::report::metrics::{ReadingCounts, metrics};
 use classmate_config::internal::config::disk::io_reason;
@@ -56,17 +56,17 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
     let mut reader = arguments.place.reader(&client, config.transpose()?, &nothing)?;
     let mut readings = ReadingCounts::default();
     let started = Instant::now();
-    let first = PoolStatus::read(&mut reader)?;
+    let mut first = PoolStatus::read(&mut reader)?;
     readings.add(true, started.elapsed());
     let server = MetricsServer::start(&*arguments.listen, metrics(Some(&first), readings));
-    let first_failures = first.failures.clone();
+    let (mut failing, mut unread) = (None, Vec::new());
+    let failures = std::mem::take(&mut first.failures);
     drop(first);
     let (server, address) = server
         .map_err(|error| Failure::new(format!("cannot serve at `{}`: {}", arguments.listen, io_reason(&error))))?;
     complain(&format!("note: serving http://{address}/metrics"));
     let mut took = Some(started.elapsed());
-    let (mut failing, mut unread) = (None, Vec::new());
-    warn_of_new(&first_failures, &mut unread);
+    warn_of_new(failures, &mut unread);
     loop {
         std::thread::sleep(pause(arguments.every, took));
         let started = Instant::now();
@@ -83,7 +83,7 @@ fn read_again(
     (failing, unread): (&mut Option<String>, &mut Vec<String>),
     started: Instant,
 ) -> String {
-    let status = PoolStatus::read(reader);
+    let mut status = PoolStatus::read(reader);
     readings.add(status.is_ok(), started.elapsed());
     match &status {
         Ok(_) if failing.take().is_some() => complain("note: the pool is read again"),
@@ -93,18 +93,18 @@ fn read_again(
         }
         _ => {}
     }
-    if let Ok(status) = &status {
-        warn_of_new(&status.failures, unread);
+    let metrics = metrics(status.as_ref().ok(), *readings);
+    if let Ok(status) = &mut status {
+        warn_of_new(std::mem::take(&mut status.failures), unread);
     }
-    metrics(status.as_ref().ok(), *readings)
+    metrics
 }
 
 /// Names the sources that cannot be read and could be read the time before.
-fn warn_of_new(failures: &[String], unread: &mut Vec<String>) {
-    for failure in failures.iter().filter(|failure| !unread.contains(failure)) {
+fn warn_of_new(failures: Vec<String>, unread: &mut Vec<String>) {
+    for failure in new_of(unread, failures) {
         complain(&format!("warning: {failure}"));
     }
-    *unread = failures.to_vec();
 }
 
 impl ReadingCounts {

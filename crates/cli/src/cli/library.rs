@@ -16,6 +16,7 @@ use classmate_advice::internal::advise::{Advice, Goal, GoalError};
 use classmate_pool::Snapshot;
 use classmate_pool::internal::simulate::SimulationRun;
 use classmate_pool::internal::simulate::experiment::Experiment;
+use classmate_wire::Address;
 
 pub use crate::cli::failure::Failure;
 pub use crate::cli::language::newer;
@@ -120,7 +121,7 @@ pub fn advise(
 ///
 /// # Errors
 /// There is no configuration, or it is wrong.
-pub fn own_collectors() -> Result<Vec<String>, Failure> {
+pub fn own_collectors() -> Result<Vec<Address>, Failure> {
     settings::own_collectors()
 }
 

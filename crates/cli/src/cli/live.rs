@@ -114,11 +114,7 @@ impl CollectorArguments {
         for collector in &self.collectors {
             match collector {
                 Collector::At(address) => addresses.push(address.clone()),
-                Collector::OfHost => {
-                    for host in settings::own_collectors()? {
-                        addresses.push(host.parse()?);
-                    }
-                }
+                Collector::OfHost => addresses.extend(settings::own_collectors()?),
             }
         }
         Ok(addresses)

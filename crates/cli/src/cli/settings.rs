@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::net::{Ipv6Addr, UdpSocket};
+use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use crate::report::{self, Color};
 use classmate::internal::builtin::user_map::UserMaps;
 use classmate_config::internal::config::{self, BYTE_ORDER_MARK, Disk};
 use classmate_config::{Config, ConfigError, Context, FileError};
+use classmate_wire::{Address, COLLECTOR_PORT};
 
 /// The files of a configuration, and the daemon that reads them.
 #[derive(clap::Args, Debug)]
@@ -164,7 +165,7 @@ const ONLY_ENVIRONMENT: &str = "ONLY_ENV";
 /// The collectors that the configuration of this host names (`COLLECTOR_HOST`, with `COLLECTOR_PORT` where it names no port), as
 /// HTCondor's tools read it: the file in the environment variable `CONDOR_CONFIG` or in a usual place, its local files, and
 /// `_CONDOR_…` in the environment. It runs no commands.
-pub(super) fn own_collectors() -> Result<Vec<String>, Failure> {
+pub(super) fn own_collectors() -> Result<Vec<Address>, Failure> {
     let named = std::env::var_os("CONDOR_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
     let usual = || OWN_FILES.into_iter().map(PathBuf::from).find(|path| path.exists());
     let Some(path) = named.or_else(usual) else {
@@ -190,22 +191,18 @@ pub(super) fn own_collectors() -> Result<Vec<String>, Failure> {
     if hosts.is_empty() {
         return Err(Failure::input(format!("`{}` does not set COLLECTOR_HOST", path.display())));
     }
-    let port = config.get("COLLECTOR_PORT")?.map(|port| String::from_utf8_lossy(port.text.trim_ascii()).into_owned());
-    let with_port = |host: &[u8]| {
-        let host = String::from_utf8_lossy(host).into_owned();
-        let has_port = match host.rsplit_once(':') {
-            Some((before, _)) => !before.contains(':') || before.ends_with(']'),
-            None => false,
-        };
-        match &port {
-            Some(port) if !has_port && !host.contains('<') => match host.parse::<Ipv6Addr>() {
-                Ok(_) => format!("[{host}]:{port}"),
-                Err(_) => format!("{host}:{port}"),
-            },
-            _ => host,
+    let port = match config.get("COLLECTOR_PORT")? {
+        None => COLLECTOR_PORT,
+        Some(port) => {
+            let text = String::from_utf8_lossy(port.text.trim_ascii()).into_owned();
+            text.parse().ok().filter(|port| *port > 0).ok_or_else(|| {
+                Failure::input(format!("`{}`: COLLECTOR_PORT is `{text}`", path.display()))
+                    .help("expected a number from 1 to 65535")
+            })?
         }
     };
-    Ok(hosts.iter().map(|host| with_port(host)).collect())
+    let address = |host: &Vec<u8>| Ok(Address::with_default_port(&String::from_utf8_lossy(host), port)?);
+    hosts.iter().map(address).collect()
 }
 
 /// The names and the address of this host, which HTCondor defines before it reads a file.

@@ -21,9 +21,16 @@ const PAUSE: u32 = 3;
 /// Pause after a reading that failed, at least: it may fail at once.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// The pause after a reading that took this time; `None`: one that failed, as a daemon that is silent takes time, but no work.
+/// The pause after a reading that took this time; `None`: one that failed or waited, as a silent daemon takes time, but no work.
 pub(super) fn pause(every: Duration, took: Option<Duration>) -> Duration {
     every.max(took.map_or(PAUSE_AFTER_FAILURE, |took| took * PAUSE))
+}
+
+/// The messages about a reading that those about the one before it, which they replace, do not have.
+pub(super) fn new_of(before: &mut Vec<String>, now: Vec<String>) -> Vec<String> {
+    let new = now.iter().filter(|one| !before.contains(one)).cloned().collect();
+    *before = now;
+    new
 }
 
 /// A live pool at one moment.

@@ -12,6 +12,7 @@ use super::load::RecordedLoad;
 use super::log_tail::LogTail;
 use crate::cli::input::Notes;
 use crate::cli::live::{LiveReader, NO_CONFIG};
+use crate::cli::status::{new_of, pause};
 use crate::cli::{Failure, Now, settings};
 use crate::report::Color;
 use classmate_advice::internal::shadow::observed::observed;
@@ -31,9 +32,6 @@ const MAX_BACKOFF: Duration = Duration::from_mins(1);
 
 /// Time after a cycle in which its matches become claims that a collector and an access point show.
 const SETTLE: Duration = Duration::from_secs(5);
-
-/// Pause between two readings, in multiples of the time that a reading takes.
-const PAUSE: u32 = 3;
 
 /// A reading of the pool during which no cycle took place.
 struct PoolReading {
@@ -200,12 +198,8 @@ impl<'r> Watcher<'r> {
         }
         let warnings = if read.has_config { notes.lines(Color::Off) } else { vec![NO_CONFIG.to_owned()] };
         let cycles = self.look()?;
-        // Waiting for a silent access point is no work of the others.
-        let work = if read.has_waited { Duration::ZERO } else { started.elapsed() };
-        self.due = Instant::now() + self.every.max(work * PAUSE);
-        let all: Vec<String> = read.failures.into_iter().chain(warnings).collect();
-        seen.events.extend(all.iter().filter(|one| !self.unread.contains(one)).cloned());
-        self.unread = all;
+        self.due = Instant::now() + pause(self.every, (!read.has_waited).then(|| started.elapsed()));
+        seen.events.extend(new_of(&mut self.unread, read.failures.into_iter().chain(warnings).collect()));
         let snapshot = Snapshot { maps, first_cycle: cycles.is_empty(), ..read.snapshot };
         Ok((PoolReading { snapshot, began, negotiator, unread }, cycles))
     }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::config::name_list::names;
+use crate::config::name_list::{entry, names};
 use crate::config::setting::is_number;
 use crate::config::table;
 use classmate::internal::builtin::near;
@@ -20,10 +20,8 @@ const REMOVED: &str = "removed variables";
 
 /// Finds a variable (upper case) that only earlier versions read: the one that took its place, or an empty name.
 pub(super) fn removed(upper: &[u8]) -> Option<&'static str> {
-    names(REMOVED).find_map(|entry| {
-        let (name, now) = entry.split_once(':').unwrap_or((entry, ""));
-        (name.as_bytes() == upper).then_some(now)
-    })
+    let found = entry(REMOVED, std::str::from_utf8(upper).ok()?)?;
+    Some(found.split_once(':').map_or("", |(_, now)| now))
 }
 
 /// Returns true if a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.

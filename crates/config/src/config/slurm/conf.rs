@@ -242,6 +242,9 @@ impl Default for SlurmConf {
     }
 }
 
+/// The code of a warning about a line that is skipped.
+pub const SKIPPED_LINE: &str = "skipped-line";
+
 /// The problems of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Defects {
@@ -260,6 +263,12 @@ impl Defects {
     /// Adds a warning.
     pub(super) fn warning(&mut self, place: &Location, message: impl Into<String>) {
         self.warnings.push(Diagnostic::warning_at(message, place.clone()));
+    }
+
+    /// A line that is skipped for this reason.
+    pub(super) fn skipped(&mut self, place: &Location, why: &str) {
+        let warning = Diagnostic::warning_at(format!("{why}: skipped the line"), place.clone());
+        self.warnings.push(warning.code(SKIPPED_LINE));
     }
 }
 
@@ -402,7 +411,7 @@ impl ConfReader<'_> {
         if !rest.is_empty() && (of_partition || is_family(first)) {
             self.defects.error(&place, format!("expected `Key=Value`, found `{rest}`"));
         } else if pairs.is_empty() && !rest.is_empty() {
-            self.defects.warning(&place, format!("expected `Key=Value`, found `{rest}`: skipped the line"));
+            self.defects.skipped(&place, &format!("expected `Key=Value`, found `{rest}`"));
         } else if text.bytes().filter(|byte| *byte == b'"').count() % 2 == 1 {
             self.defects.warning(&place, format!("a quote of `{text}` is not closed"));
         }

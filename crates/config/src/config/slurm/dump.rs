@@ -112,10 +112,7 @@ impl SlurmAssociations {
             let line = line.split('#').next().unwrap_or_default().trim_end();
             let Some((kind, rest)) = line.split_once(" - ") else {
                 if !line.trim().is_empty() {
-                    defects.warning(
-                        &place(),
-                        format!("expected `Kind - 'name'`, found `{}`: skipped the line", line.trim()),
-                    );
+                    defects.skipped(&place(), &format!("expected `Kind - 'name'`, found `{}`", line.trim()));
                 }
                 continue;
             };
@@ -173,9 +170,8 @@ impl SlurmAssociations {
                 }
                 _ => {
                     let kind = kind.trim();
-                    defects.warning(&place(), format!(
-                        "unknown kind of entry `{kind}`: expected QOS, Cluster, Parent, Account or User: skipped the line"
-                    ));
+                    let expected = "expected QOS, Cluster, Parent, Account or User";
+                    defects.skipped(&place(), &format!("unknown kind of entry `{kind}`: {expected}"));
                 }
             }
         }

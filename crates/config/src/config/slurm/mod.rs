@@ -15,7 +15,7 @@ mod partition;
 mod release;
 mod weights;
 
-pub use conf::{Defects, PriorityType, ResetPeriod, SlurmConf};
+pub use conf::{Defects, PriorityType, ResetPeriod, SKIPPED_LINE, SlurmConf};
 pub use dump::{AssociationRow, Shares, SlurmAssociations};
 pub use duration::{Duration, INFINITE};
 pub use flags::{BillingSum, FairShare, PriorityFlags};
