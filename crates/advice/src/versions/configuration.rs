@@ -92,7 +92,8 @@ pub(super) fn settings([before, after]: [&Config; 2]) -> Vec<SettingDifference> 
     if is_alike([before, after]) {
         return Vec::new();
     }
-    let is_new = |definition: &Definition<'_>| PlacedValue::of(before, definition.name).is_none();
+    let is_new =
+        |definition: &Definition<'_>| before.definition(definition.name).is_none_or(|found| found.place.is_none());
     let names = before.definitions().chain(after.definitions().filter(is_new)).map(|definition| definition.name);
     let change = |name: &[u8]| {
         let [one, other] = [before, after].map(|config| PlacedValue::of(config, name));
@@ -120,8 +121,9 @@ pub(super) fn of_config(
         if value.is_empty() || is_plain(value) {
             continue;
         }
-        // What only one of them reads does not mean anything in the other.
-        if !is_alike && PlacedValue::of(before, definition.name).is_none_or(|other| other.value.as_bytes() != value) {
+        // What only one of them reads does not mean anything in the other. Macros may have other values in it.
+        let is_same = |other: Definition<'_>| other.raw == definition.raw && other.place == definition.place;
+        if !is_alike && !before.definition(definition.name).is_some_and(is_same) {
             continue;
         }
         if knob::is_transform(config.bare(definition.name)) || is_routes(config.bare(definition.name)) {
@@ -557,9 +559,9 @@ mod tests {
 
     #[test]
     fn a_file_is_read_as_each_version_reads_it() {
-        // By `if version`, 23.0 reads lines 4 and 8, and 25.14 reads line 2.
+        // By `if version`, 23.0 reads lines 4, 8 and 9, and 25.14 reads lines 2 and 11. Both read lines 6 and 13.
         let text = b"if version >= 25.0\nSTART = (a ?: 1) + 2 > 3\nelse\nSTART = a ?: 1 + 2 > 3\nendif\n\
-            RANK = a ?: 1 + 2\nif version < 23.9\nPREEMPT = Memory > 2G\nendif\n";
+            RANK = a ?: 1 + 2\nif version < 23.9\nPREEMPT = Memory > 2G\nN = 1\nelse\nN = 2\nendif\nSUSPEND = Memory > $(N)G\n";
         let read = |version: &str| {
             let semantics = version.parse().unwrap();
             let mut config = Config::new(Context { semantics, ..Context::default() });
@@ -570,7 +572,7 @@ mod tests {
         let configs = [&configs[0], &configs[1]];
         let (found, _) = of_config(configs, versions("23.0", "25.14"), &EvalOptions::default());
         let found: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.line)).collect();
-        assert_eq!(found, [("RANK", Some(6))]);
+        assert_eq!(found, [("RANK", Some(6)), ("SUSPEND", Some(13))]);
         let placed =
             |value: &str, line| Some(PlacedValue { value: value.to_owned(), file: "c".to_owned(), line: Some(line) });
         let change = |name: &str, before, after| SettingDifference { name: name.to_owned(), before, after };
@@ -579,6 +581,8 @@ mod tests {
             [
                 change("START", placed("a ?: 1 + 2 > 3", 4), placed("(a ?: 1) + 2 > 3", 2)),
                 change("PREEMPT", placed("Memory > 2G", 8), None),
+                change("N", placed("1", 9), placed("2", 11)),
+                change("SUSPEND", placed("Memory > 1G", 13), placed("Memory > 2G", 13)),
             ]
         );
         assert!(settings([configs[1]; 2]).is_empty());
