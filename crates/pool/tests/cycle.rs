@@ -342,7 +342,7 @@ fn what_is_left_out_is_said() {
         ..Snapshot::default()
     };
     let outcome = negotiate(&snapshot).unwrap();
-    assert_eq!(outcome.quirks, ["2 idle jobs do not belong to an advertised submitter and were not considered"]);
+    assert_eq!(outcome.quirks, ["did not consider 2 idle jobs of submitters that are not advertised"]);
 }
 
 #[test]

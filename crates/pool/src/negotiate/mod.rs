@@ -45,6 +45,7 @@ use crate::queue::request::{CARRIED, Queue, RESOURCE_COUNT, Request};
 use crate::queue::{Submitter, significant};
 use classmate::internal::ad::{ClassAd, Shapes};
 use classmate::internal::name::{Key, Name};
+use classmate::internal::plural::counted;
 use classmate::internal::threads;
 use classmate_config::internal::config::ConfigError;
 
@@ -270,12 +271,13 @@ fn told(error: &ConfigError) -> String {
 /// an ID and a submitter.
 fn left_out(ignored: IgnoredAds, snapshot: &Snapshot, queue: &Queue<'_>, known: usize) -> Vec<String> {
     let notes = [
-        (ignored.not_slots, "ads in the slot file are not slot ads and were skipped"),
-        (ignored.unnamed, "slots without a name were skipped"),
-        (snapshot.jobs.len() - known, "jobs without a ClusterId or a submitter were skipped"),
-        (single::strangers(queue, known), "idle jobs do not belong to an advertised submitter and were not considered"),
+        (ignored.not_slots, "skipped", "ad", "of another type than slots"),
+        (ignored.unnamed, "skipped", "slot", "without a name"),
+        (snapshot.jobs.len() - known, "skipped", "job", "without a ClusterId or a submitter"),
+        (single::strangers(queue, known), "did not consider", "idle job", "of submitters that are not advertised"),
     ];
-    notes.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect()
+    let found = notes.iter().filter(|(count, ..)| *count > 0);
+    found.map(|(count, done, what, which)| format!("{done} {} {which}", counted(*count as u64, what))).collect()
 }
 
 /// Completes the outcome with its counts, and returns it with the slots.
