@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::cli::input::{self, Notes};
+use crate::cli::input::Notes;
 use crate::cli::policy::PolicyArguments;
 use crate::cli::pool::PoolFiles;
-use crate::cli::submit;
+use crate::cli::submit::SubmitFile;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, complain, leaked, parsed, print_result};
 use crate::report::explain::{self as report, ShownParts};
 use classmate::internal::builtin::near::{allowance, distance};
@@ -19,7 +19,7 @@ use classmate_advice::internal::explain::replay::{self, ExplainedJob};
 use classmate_advice::internal::explain::{find, slot};
 use classmate_pool::internal::negotiate::Purpose;
 use classmate_pool::internal::pool::ad_reader::AdReader;
-use classmate_pool::internal::queue::{Job, Submitter};
+use classmate_pool::internal::queue::Job;
 use classmate_pool::{CycleOptions, Policy, PreparedPool, Snapshot, negotiate};
 
 /// Explain why a job or slot is idle, or derive a share or quota.
@@ -183,21 +183,13 @@ fn survey(snapshot: &Snapshot, owner: Option<&str>) -> Result<CauseSurvey, Failu
 
 /// Adds the jobs of a submit file to a snapshot. Returns the first.
 fn submitted(snapshot: &mut Snapshot, path: &Path) -> Result<ExplainedJob, Failure> {
-    let mut input = input::open(path)?;
-    let text = input.text()?;
-    let jobs = submit::jobs(&input.name, &text, &submit::context(Some(snapshot)))?;
-    let count = jobs.len();
-    let first = jobs.first().cloned();
-    snapshot.jobs.extend(jobs);
+    let count = SubmitFile::read(path)?.add_to(snapshot)?;
     let settings = snapshot.settings();
     let domain = snapshot.config.string("ACCOUNTING_DOMAIN")?;
-    let job = first.as_ref().and_then(|ad| Some((Job::new(ad, domain.as_deref(), &settings)?, ad)));
-    let Some((job, ad)) = job else {
-        return Err(Failure::input(format!("`{}` does not submit any jobs", path.display())));
+    let ad = snapshot.jobs.iter().rev().nth(count - 1);
+    let Some((job, ad)) = ad.and_then(|ad| Some((Job::new(ad, domain.as_deref(), &settings)?, ad))) else {
+        return Err(Failure::input(format!("`{}` does not submit a job of HTCondor", path.display())));
     };
-    if let Some(submitters) = &mut snapshot.submitters {
-        submitters.push(Submitter::of_jobs(std::slice::from_ref(&job), &settings)[0].to_ad());
-    }
     if count > 1 {
         complain(&format!("note: the file submits {count} jobs; this is the first one"));
     }

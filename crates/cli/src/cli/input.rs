@@ -14,7 +14,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::failure::{Message, MessageBody};
 use crate::cli::output::show_message;
-use crate::cli::{Failure, language, submit};
+use crate::cli::submit::SubmitFile;
+use crate::cli::{Failure, language};
 use crate::report::escape;
 use crate::report::{self, Color, counted, shortened};
 use classmate::internal::format::report::Fault;
@@ -211,7 +212,7 @@ pub(crate) fn ad_reader(
     from: Option<Format>,
     settings: &EvalOptions,
 ) -> Result<(OpenReader, String, Room), Failure> {
-    let input = open(path)?;
+    let input = if from.is_some() { open(path)? } else { open_ads(path)? };
     let options = settings.parse_options();
     let reader = match from {
         Some(format) => Reader::new(input.reader, format, &options),
@@ -229,16 +230,18 @@ pub(crate) fn ads(path: &Path, settings: &EvalOptions, notes: &mut Notes) -> Res
 
 /// Opens a file of ads.
 pub(crate) fn ad_input(path: &Path) -> Result<AdInput, Failure> {
-    open(path).map(|Input { reader, name, room, .. }| AdInput { reader, name, room })
+    open_ads(path).map(|Input { reader, name, room, .. }| AdInput { reader, name, room })
 }
 
-/// Reads the Nth ad of a file, counted from 1; of a submit file the Nth job.
+/// Opens a file of ads; a submit file is one of the ads of its jobs.
+fn open_ads(path: &Path) -> Result<Input, Failure> {
+    let Some(file) = SubmitFile::detect(path)? else { return open(path) };
+    let (text, name) = file.into_ads()?;
+    Ok(Input { reader: Box::new(Cursor::new(text)), name, room: Room::default(), marked: false })
+}
+
+/// Reads the Nth ad of a file, counted from 1.
 pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes) -> Result<ClassAd, Failure> {
-    if let Some(jobs) = submit::jobs_of(path)? {
-        let (count, place) = (counted(jobs.len() as u64, "job"), usize::try_from(at).unwrap_or(usize::MAX) - 1);
-        let few = || Failure::input(format!("`{}` submits {count}: expected at least {at}", path.display()));
-        return jobs.into_iter().nth(place).ok_or_else(few);
-    }
     let (mut reader, name, _) = ad_reader(path, None, settings)?;
     let mut seen = 0;
     for ad in reader.by_ref() {

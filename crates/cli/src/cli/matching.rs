@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::cli::input::{self, Notes};
 use crate::cli::live::CollectorArguments;
-use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, World, print_result, submit};
+use crate::cli::{Failure, Form, FormatArguments, Reply, Streams, World, print_result};
 use crate::report::Color;
 use crate::report::counted;
 use crate::report::table::{Screen, Table};
@@ -85,11 +85,7 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
         Some(path) => Ok((input::ads(path, &settings, &mut notes)?, format!("`{}`", path.display()))),
         None => Ok::<_, Failure>((arguments.live.ads(kind, &mut notes)?, "the pool".to_owned())),
     };
-    let submitted = arguments.job.as_deref().map(submit::jobs_of).transpose()?.flatten();
-    let (jobs, of_jobs) = match (submitted, &arguments.job) {
-        (Some(jobs), Some(path)) => (jobs, format!("`{}`", path.display())),
-        _ => read(&arguments.job, None)?,
-    };
+    let (jobs, of_jobs) = read(&arguments.job, None)?;
     let (mut slots, of_slots) = read(&arguments.slots, Some(AdType::Slot))?;
     let all = slots.len();
     slots.retain(is_slot);

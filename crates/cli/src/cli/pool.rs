@@ -6,6 +6,7 @@ use crate::cli::input::{self, Notes};
 use crate::cli::live::LiveArguments;
 use crate::cli::settings::{self, contents};
 use crate::cli::slurm::SLURM_CONF;
+use crate::cli::submit::SubmitFile;
 use crate::cli::{Failure, Now, language, parse_now};
 use crate::report::Color;
 use classmate_pool::internal::accountant::{AccountantLog, LogWarning};
@@ -29,10 +30,10 @@ pub(super) struct PoolFiles {
     /// Slot ads, instead of POOL/slots.ads
     #[arg(long, value_name = "FILE", conflicts_with = "collectors")]
     pub(super) slots: Option<PathBuf>,
-    /// Job ads, instead of POOL/jobs.ads
+    /// Job ads or a submit file, instead of POOL/jobs.ads
     #[arg(long, value_name = "FILE", conflicts_with = "collectors")]
     pub(super) jobs: Option<PathBuf>,
-    /// Submitter ads, instead of POOL/submitters.ads [default: derived from the jobs]
+    /// Submitter ads, instead of POOL/submitters.ads [default: derived from the jobs, also those of a submit file]
     #[arg(long, value_name = "FILE", conflicts_with = "collectors")]
     pub(super) submitters: Option<PathBuf>,
     /// Accountant's log, instead of POOL/Accountantnew.log; without one, all users start at the minimum priority
@@ -156,7 +157,14 @@ impl PoolFiles {
         let slots = slots.filter(|path| self.slots.is_some() || path.exists() || !configured());
         slots.as_deref().map(input::check).transpose()?;
         let of_slurm = jobs.clone().filter(|path| JOBS[1..].iter().any(|name| path.ends_with(name)));
-        let files = AdFiles { slots, jobs, submitters: optional(&self.submitters, "submitters.ads") };
+        let submitted = self.jobs.as_deref().map(SubmitFile::detect).transpose()?.flatten();
+        let jobs = jobs.filter(|_| submitted.is_none());
+        // What the jobs of a submit file refer to is known only when the pool has been read.
+        let kept = if submitted.is_some() { SlotAttributes::All } else { kept };
+        // The submitters of a directory are those of its own jobs.
+        let submitters = optional(&self.submitters, "submitters.ads");
+        let submitters = submitters.filter(|_| submitted.is_none() || self.submitters.is_some());
+        let files = AdFiles { slots, jobs, submitters };
         let PoolAds { slots, unkept, jobs, submitters, reports } = files.read(&config, kept, input::ad_input)?;
         for (name, report) in reports {
             notes.add(&name, report);
@@ -167,6 +175,9 @@ impl PoolFiles {
         let seed = self.seed;
         let mut snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, maps, seed, ..Snapshot::default() };
         snapshot.now = self.now.map_or_else(|| snapshot.newest_time(), Now::seconds);
+        if let Some(file) = submitted {
+            file.add_to(&mut snapshot)?;
+        }
         Ok(snapshot)
     }
 

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use crate::cli::{Failure, input, language};
-use classmate::ClassAd;
-use classmate_advice::internal::submit::{self, SubmitContext};
+use classmate::{ClassAd, Format, Writer};
+use classmate_advice::internal::submit::{SubmitContext, is_submit, jobs};
 use classmate_config::ConfigError;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::queue::{Job, Submitter};
 
 /// Larger files are not submit files.
 const MAX_SIZE: u64 = 1 << 20;
@@ -17,7 +18,9 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let owner = variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(|| "user".to_owned());
     let semantics = language::chosen();
-    let Some(snapshot) = snapshot else { return SubmitContext { owner, semantics, ..SubmitContext::default() } };
+    let Some(snapshot) = snapshot else {
+        return SubmitContext { owner, semantics, cluster: 1, ..SubmitContext::default() };
+    };
     let settings = snapshot.settings();
     let text = |job: &ClassAd, name: &str| {
         AdReader::of(job, &settings).string(name).map(|text| String::from_utf8_lossy(&text).into_owned())
@@ -48,20 +51,61 @@ pub(super) fn context(snapshot: Option<&Snapshot>) -> SubmitContext {
     }
 }
 
-/// The job ads of a submit file; items of `queue` are read from files.
-pub(super) fn jobs(name: &str, text: &[u8], context: &SubmitContext) -> Result<Vec<ClassAd>, ConfigError> {
-    submit::jobs(name, text, context, Path::new(name).parent())
+/// A submit file, and its text.
+pub(super) struct SubmitFile {
+    name: String,
+    text: Vec<u8>,
 }
 
-/// The job ads of a file if it is a submit file.
-pub(super) fn jobs_of(path: &Path) -> Result<Option<Vec<ClassAd>>, Failure> {
-    if !std::fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.len() <= MAX_SIZE) {
-        return Ok(None);
+impl SubmitFile {
+    /// Reads a file.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let mut input = input::open(path)?;
+        Ok(SubmitFile { text: input.text()?, name: input.name })
     }
-    let mut input = input::open(path)?;
-    let text = input.text()?;
-    if !submit::is_submit(&text) {
-        return Ok(None);
+
+    /// Reads a file if it is a submit file. Standard input never is.
+    pub(super) fn detect(path: &Path) -> Result<Option<Self>, Failure> {
+        if !std::fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.len() <= MAX_SIZE) {
+            return Ok(None);
+        }
+        Ok(Some(Self::read(path)?).filter(|file| is_submit(&file.text)))
     }
-    Ok(Some(jobs(&input.name, &text, &context(None))?))
+
+    /// Its job ads; items of `queue` are read from files.
+    fn jobs(&self, context: &SubmitContext) -> Result<Vec<ClassAd>, ConfigError> {
+        jobs(&self.name, &self.text, context, Path::new(&self.name).parent())
+    }
+
+    /// The text of its job ads where nothing is known of a pool, and the name of the file.
+    pub(super) fn into_ads(self) -> Result<(Vec<u8>, String), Failure> {
+        let jobs = self.jobs(&context(None))?;
+        let text = |format| -> std::io::Result<_> {
+            let mut writer = Writer::new(Vec::new(), format);
+            let mut is_whole = true;
+            for job in &jobs {
+                is_whole &= writer.write(job)?.is_empty();
+            }
+            Ok((writer.finish()?, is_whole))
+        };
+        let written =
+            text(Format::Long).and_then(|(long, is_whole)| if is_whole { Ok(long) } else { Ok(text(Format::New)?.0) });
+        Ok((written.map_err(|error| Failure::reading(&self.name, &error))?, self.name))
+    }
+
+    /// Adds its jobs to a pool, and their submitters. Returns the number of jobs.
+    pub(super) fn add_to(&self, snapshot: &mut Snapshot) -> Result<usize, Failure> {
+        let jobs = self.jobs(&context(Some(snapshot)))?;
+        let count = jobs.len();
+        if count == 0 {
+            return Err(Failure::input(format!("`{}` does not submit any jobs", self.name)));
+        }
+        let (settings, domain) = (snapshot.settings(), snapshot.config.string("ACCOUNTING_DOMAIN")?);
+        if let Some(submitters) = &mut snapshot.submitters {
+            let jobs: Vec<Job<'_>> = jobs.iter().filter_map(|ad| Job::new(ad, domain.as_deref(), &settings)).collect();
+            submitters.extend(Submitter::of_jobs(&jobs, &settings).iter().map(Submitter::to_ad));
+        }
+        snapshot.jobs.extend(jobs);
+        Ok(count)
+    }
 }
