@@ -476,6 +476,14 @@ fn what_slots_ask_of_presence_defaults_lists_and_remainders_is_found() {
     assert_eq!(left[..2], ["2 GB", "1 GB"].map(|to| format!("request_memory = {to}{tail}")));
     assert_eq!(left[2], format!("remove `TARGET.RequestMemory % 1024 == 0` from `Requirements` of slots{tail}"));
     assert_eq!(first("A = 1", "TARGET.RequestCpus != 1"), format!("request_cpus = 2{tail}"));
+    // Any other string will do; and without the attribute the other branch counts, which is true.
+    assert_eq!(first("Project = \"\"", "TARGET.Project != \"\""), format!("+Project = \"any\"{tail}"));
+    for policy in [
+        "ifThenElse(TARGET.Length is \"Long\", Cpus > 8, true)",
+        "ifThenElse(TARGET.Length isnt undefined && TARGET.Length == \"Long\", Cpus > 8, Cpus < 8)",
+    ] {
+        assert_eq!(first("Length = \"Long\"", policy), format!("remove +Length{tail}"), "{policy}");
+    }
 }
 
 #[test]
@@ -858,6 +866,33 @@ fn matching_slots_that_the_cycle_does_not_consider_are_a_cause_of_their_own() {
     assert_eq!(causes(2, 5), [format!("5 {busy}"), few]);
     let all = format!("the cycle does not consider any of the 2 matching slots: 2 are {excluded}");
     assert_eq!(causes(2, 0), [all]);
+}
+
+#[test]
+fn suggestions_are_ordered_by_edits_and_then_by_slots() {
+    let slots = || {
+        [1000, 2000, 3000]
+            .map(|memory| ad(&format!("[Name = \"s{memory}\"; Memory = {memory}; Requirements = true]")))
+            .to_vec()
+    };
+    let values = |request: &str| {
+        let job = ad(&format!("[RequestMemory = {request}; Requirements = TARGET.Memory >= RequestMemory]"));
+        let found = explained(&job, slots()).1;
+        let one = |one: &Suggestion| (one.changes[0].after.clone(), one.slots);
+        found.suggestions.iter().filter(|one| one.changes[0].of == Changed::Job).map(one).collect::<Vec<_>>()
+    };
+    let (two, three) = (("2000".to_owned(), 2), ("3000".to_owned(), 1));
+    // A request that is a number is lowered in steps, the smallest first; in place of another value no step is small.
+    assert_eq!(values("4000"), [three.clone(), two.clone()]);
+    assert_eq!(values("\"4 GB\""), [two.clone(), three.clone()]);
+    assert_eq!(values("Undefined1 * 2"), [two, three]);
+    let plain = |at| ad(&format!("[Name = \"p{at}\"; HasSingularity = false; Requirements = true]"));
+    let short = ad("[Name = \"q\"; HasSingularity = true; Requirements = TARGET.IsShort is true]");
+    let slots = (0..4).map(plain).chain([short]).collect();
+    let found = explained(&ad("[Requirements = TARGET.HasSingularty]"), slots).1;
+    let edits: Vec<usize> = found.suggestions.iter().map(|one| one.changes.len()).collect();
+    assert!(edits.is_sorted() && edits.contains(&2), "{edits:?}");
+    assert_eq!(found.suggestions[0].slots, 4);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::JobView;
+use crate::explain::repair::suggestion::Suggestion;
 use crate::explain::{Explanation, PoolFacts, SlotFacts, find};
 use classmate::{ClassAd, Text};
 use classmate_config::ConfigError;
@@ -153,6 +154,15 @@ impl<'j> BeforeCycle<'j> {
             let free = |facts: &SlotFacts| facts.user.is_none() && facts.exclusion.is_none();
             let facts = suggestion.won_slots.iter().map(|at| &pool.of_slots[*at as usize]);
             suggestion.unclaimed = facts.filter(|facts| free(facts) && record.taker(&facts.name).is_none()).count();
+        }
+        // Of equal suggestions those that win unclaimed slots come first.
+        let is_equal = |a: &Suggestion, b: &Suggestion| {
+            let key =
+                |one: &Suggestion| (one.changes.len(), one.changes.iter().map(|change| change.of).max(), one.slots);
+            key(a) == key(b)
+        };
+        for equal in explanation.suggestions.chunk_by_mut(is_equal) {
+            equal.sort_by_key(|one| std::cmp::Reverse(one.unclaimed));
         }
         explanation.cycle = Some(story);
         explanation

@@ -159,6 +159,12 @@ impl Inversion {
     /// no number.
     pub(crate) fn solved(&self, constraint: &Constraint<'_>, present: Option<&Literal>) -> Option<(Bound, Literal)> {
         if !matches!(constraint.other, Value::Int(_) | Value::Real(_)) {
+            // Of all other strings none is nearer than another.
+            if let (BinaryOp::NotEqual | BinaryOp::Isnt, Value::Str(other), true) =
+                (constraint.op, constraint.other, self.is_same())
+            {
+                return (&**other != b"any").then(|| (Bound::Any, Literal::Str("any".into())));
+            }
             let (bound, off) = bound(constraint.op, constraint.is_left)?;
             return constant(constraint.other, off).filter(|_| self.is_same()).map(|literal| (bound, literal));
         }

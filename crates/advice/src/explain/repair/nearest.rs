@@ -17,7 +17,7 @@ use crate::explain::repair::suggestion::{Change, Changed, Suggestion, TestedChan
 use crate::explain::trial::{Effect, Trials};
 use classmate::internal::builtin::near;
 use classmate::internal::program::view::TableView;
-use classmate::{ClassAd, Expr, Name};
+use classmate::{ClassAd, Expr, Name, Scope};
 
 /// Slots that fail by the same conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -95,8 +95,8 @@ pub(crate) fn nearest(view: &JobView<'_>) -> (Vec<NearSlots>, Vec<TestedChange>)
     (near, ranked(tested))
 }
 
-/// Changes by their size; of equal ones those after which most slots match come first, with smaller changes of the same
-/// limits before them.
+/// Changes by their size; of equal ones corrections come first, then those after which most slots match, with smaller changes
+/// of the same limits before them.
 fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
     let places = |one: &TestedChange| -> Vec<(Changed, String)> {
         let all = one.suggestion.changes.iter();
@@ -114,11 +114,12 @@ fn ranked(mut tested: Vec<TestedChange>) -> Vec<TestedChange> {
         let changes = &one.suggestion.changes;
         let of = changes.iter().map(|change| change.of).max();
         let is_of_others = changes.iter().any(|change| is_identity(Name::new(&change.attribute)));
-        let size = (one.weight, of == Some(Changed::Condition), of != Some(Changed::Correction));
+        let (is_correction, is_removal) = (of == Some(Changed::Correction), of == Some(Changed::Condition));
         let (place, most) = most.get_full(&places(one)).map_or((0, 0), |(place, _, most)| (place, *most));
         let slots = one.suggestion.slots;
         let order = if one.is_step { slots } else { usize::MAX - slots };
-        (is_of_others, of == Some(Changed::Slot), size, std::cmp::Reverse(most), place, order)
+        let size = (one.weight, !is_correction, std::cmp::Reverse(most), is_removal);
+        (is_of_others, of == Some(Changed::Slot), size, place, order)
     });
     tested
 }
@@ -215,7 +216,12 @@ fn of_edits(
     let Effect { matching: slots, won: won_slots, lost } = effect;
     let example = view.pool.of_slots[*won_slots.first()? as usize].name.clone();
     let (changes, won, weight) = (changes(&edits), won_slots.len(), weight(&edits));
-    let is_limit = |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast)));
+    // A limit that is not a number now is not moved by a small step.
+    let scope = Scope::new(view.job, &view.pool.settings);
+    let is_number = |edit: &Edit| {
+        edit.of == Changed::Constant || scope.eval_attr(edit.name).is_ok_and(|now| now.as_number().is_some())
+    };
+    let is_limit = |edit: &Edit| matches!(edit.value(), Some((_, Bound::AtMost | Bound::AtLeast))) && is_number(edit);
     let suggestion = Suggestion { changes, slots, won, lost, unclaimed: 0, won_slots, example };
     Some(TestedChange { suggestion, weight, after, is_step: edits.iter().any(is_limit) })
 }

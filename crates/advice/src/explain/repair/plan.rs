@@ -4,6 +4,8 @@
 
 use std::iter;
 
+use indexmap::IndexMap;
+
 use crate::explain::clauses::{AdCondition, others, own, truth_of};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
@@ -471,6 +473,9 @@ pub(crate) fn of_slots(view: &JobView<'_>, block: TableView<'_>, condition: &AdC
         plans.push(vec![repairs]);
         turn += 1;
     }
+    if condition.connective == Connective::Choice {
+        plans.extend(for_other_branch(block, condition).map(|repairs| vec![repairs]));
+    }
     // Each other part of `||` comes first in a plan of its own.
     for first in 1..parts.len() {
         let mut repairs = RepairMap::none(block.ads.len());
@@ -482,6 +487,41 @@ pub(crate) fn of_slots(view: &JobView<'_>, block: TableView<'_>, condition: &AdC
         plans.push(vec![repairs]);
     }
     plans
+}
+
+/// The removal of a job attribute that equals a string, for the slots that take a branch of a choice because of it.
+fn for_other_branch(block: TableView<'_>, condition: &AdCondition) -> impl Iterator<Item = RepairMap> {
+    let (tree, slot) = (condition.expr.tree(), block.sides(Side::Row, block.ads[0]).0);
+    let (mut waiting, mut names) = (vec![condition.expr.root()], IndexMap::new());
+    while let Some(id) = waiting.pop() {
+        let bare = tree.bare(id);
+        if let Some([guard, yes, no]) = tree.choice(bare) {
+            waiting.extend([no, yes]);
+            let leaves = tree.flattened(BinaryOp::And, guard);
+            let equal = leaves.into_iter().filter_map(|leaf| {
+                let (BinaryOp::Equal | BinaryOp::Is, left, right) = comparison(tree, leaf)? else { return None };
+                let is_string = |id: NodeId| matches!(tree.node(tree.bare(id)), Node::Literal(Literal::Str(_)));
+                let [handle, other] = if is_string(left) { [right, left] } else { [left, right] };
+                others(tree, tree.bare(handle), slot).filter(|name| is_string(other) && block.other.contains(*name))
+            });
+            for name in equal {
+                names.entry(name.key()).or_insert((name, guard));
+            }
+        } else if let Node::Binary(BinaryOp::Or, left, right) = *tree.node(bare) {
+            waiting.extend([right, left]);
+        }
+    }
+    names.into_values().map(move |(name, guard)| {
+        let taken = holds(block, Side::Row, &condition.expr.part(guard));
+        let mut repairs = RepairMap::none(block.ads.len());
+        repairs.otherwise(Edit::value_of(name, Bound::Exactly, Literal::Undefined));
+        for (repair, taken) in repairs.of.iter_mut().zip(taken) {
+            if taken != Truth::True {
+                *repair = Repair::Unknown;
+            }
+        }
+        repairs
+    })
 }
 
 /// Adds what a part of a condition of slots wants; of several attributes in one comparison, the one whose turn it is comes
