@@ -514,6 +514,39 @@ fn what_the_job_asks_of_lists_defaults_and_remainders_is_found() {
 }
 
 #[test]
+fn a_limit_of_what_is_counted_is_moved_as_far_as_enough_ads_want() {
+    let tail = ": 1 of 1 slot matches";
+    let all = |job: &str| {
+        let count = "Requirements = countMatches(MY.RequireGPUs, TARGET.AvailableGPUs) >= RequestGPUs";
+        let gpus = "AvailableGPUs = { A, B }; A = [ Capability = 8.6; Free = 20 ]; B = [ Capability = 7.5; Free = 10 ]";
+        suggestions(&format!("{job}; {count}"), &format!("{gpus}; Requirements = true"))
+    };
+    let least = "GPUsMinCapability = 9.0; RequireGPUs = Capability >= GPUsMinCapability";
+    assert_eq!(all(&format!("RequestGPUs = 1; {least}"))[0], format!("gpus_minimum_capability = 8.6{tail}"));
+    assert_eq!(all(&format!("RequestGPUs = 2; {least}"))[0], format!("gpus_minimum_capability = 7.5{tail}"));
+    // An attribute is changed before a part of one.
+    let written = |limit: &str| all(&format!("RequestGPUs = 1; RequireGPUs = Free > 5 && {limit}"))[..2].to_vec();
+    let changes = |from: &str, to: &str| {
+        ["request_gpus = 0".to_owned(), format!("in require_gpus, replace `{from}` with `{to}`")]
+            .map(|change| change + tail)
+    };
+    assert_eq!(written("Free > 25"), changes("Free > 25", "Free > 19"));
+    assert_eq!(written("5 >= Free"), changes("5 >= Free", "10 >= Free"));
+}
+
+#[test]
+fn of_a_long_condition_the_operands_outside_of_calls_are_shown_first() {
+    let slot =
+        ad("[Name = \"s\"; Disk = 5; Requirements = TARGET.Need - ifThenElse(A ?: B ?: C ?: true, 0, 1) <= MY.Disk]");
+    let found = explained(&ad("[Need = 9; Requirements = true]"), vec![slot]).1;
+    assert!(
+        found.causes[0].text.contains("(Need of the job is 9, Disk of slots is 5, A of the job"),
+        "{}",
+        found.causes[0].text
+    );
+}
+
+#[test]
 fn of_a_job_that_matches_a_change_says_what_it_wins_and_loses() {
     let slots = |counts: [usize; 3]| {
         let kinds = [("LINUX", 1000), ("LINUX", 4000), ("WINDOWS", 4000)];

@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 
 use crate::explain::clauses::{AdCondition, AdConditions, Leaf, conditions_of, deciding_leaves, others, truth};
 use crate::explain::job_view::JobView;
+use crate::explain::names::references;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
@@ -54,7 +55,8 @@ pub(super) struct PlacedCondition<'v> {
     pub(super) classes: Vec<usize>,
 }
 
-/// The conditions that decide one that may be in several policies; the most slots first.
+/// The conditions that decide one that may be in several policies; the most slots first, and of equal ones those that compare
+/// a request of the job.
 pub(super) fn deciding(view: &JobView<'_>, of_job: bool, places: &[PlacedCondition<'_>]) -> Vec<DecidingCondition> {
     let mut found: Vec<DecidingCondition> = Vec::new();
     for PlacedCondition { conditions, at, classes } in places {
@@ -91,7 +93,12 @@ pub(super) fn deciding(view: &JobView<'_>, of_job: bool, places: &[PlacedConditi
         }
     }
     let mut deciders: Vec<DecidingCondition> = deciders.into_values().collect();
-    deciders.sort_by_key(|one| std::cmp::Reverse(one.slots.len()));
+    // Of alternatives, the one that compares a request of the job says what to do.
+    let is_of_request = |one: &DecidingCondition| {
+        let found = references(one.condition.expr.tree(), one.condition.expr.root());
+        found.iter().any(|found| found.name.folded().starts_with(b"request") && view.job.contains(found.name))
+    };
+    deciders.sort_by_cached_key(|one| (std::cmp::Reverse(one.slots.len()), !is_of_request(one)));
     deciders
 }
 

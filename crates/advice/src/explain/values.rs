@@ -8,10 +8,11 @@ use hashbrown::HashSet;
 
 use crate::explain::ad_table::AdTable;
 use crate::explain::names::references;
+use classmate::internal::name::Key;
 use classmate::internal::plural::counted;
 use classmate::internal::program::Side;
 use classmate::internal::program::view::RowValues;
-use classmate::internal::syntax::view::{RefScope, Reference};
+use classmate::internal::syntax::view::{RefScope, Reference, View};
 use classmate::{ClassAd, EvalOptions, Expr, Name, Scope, Value};
 
 /// Maximum number of attributes beside a condition.
@@ -21,12 +22,43 @@ const MAX_VALUES: usize = 3;
 /// Maximum number of characters of a value; longer ones are cut.
 const MAX_CHARACTERS: usize = 60;
 
-/// A note on each attribute that a condition refers to, in parentheses after a blank.
+/// A note on each attribute that a condition refers to, in parentheses after a blank: first on those outside of calls.
 pub(super) fn beside(expr: &Expr, note: impl FnMut(Reference) -> String) -> String {
-    let (mut seen, found) = (HashSet::new(), references(expr.tree(), expr.root()).into_iter());
-    let notes: Vec<String> =
-        found.filter(|found| seen.insert(found.name.key())).take(MAX_ATTRIBUTES).map(note).collect();
+    let (mut seen, direct) = (HashSet::new(), operands(expr));
+    let mut found = references(expr.tree(), expr.root());
+    found.retain(|found| seen.insert(found.name.key()));
+    found.sort_by_key(|found| !direct.contains(&found.name.key()));
+    let notes: Vec<String> = found.into_iter().take(MAX_ATTRIBUTES).map(note).collect();
     if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) }
+}
+
+/// The attributes that a condition compares or calculates with, outside of calls and choices.
+fn operands(expr: &Expr) -> HashSet<Key> {
+    let tree = expr.tree();
+    let (mut waiting, mut found) = (vec![expr.root()], HashSet::new());
+    while let Some(id) = waiting.pop() {
+        match tree.view(id) {
+            View::Reference(reference) => drop(found.insert(reference.name.key())),
+            View::Call { .. } | View::Choice { .. } => {}
+            _ => waiting.extend(tree.parts(id)),
+        }
+    }
+    found
+}
+
+/// The attributes that a condition evaluates in each ad of a list: elsewhere they have another value.
+fn in_contexts(expr: &Expr) -> HashSet<Key> {
+    let tree = expr.tree();
+    let (mut waiting, mut found) = (vec![expr.root()], HashSet::new());
+    while let Some(id) = waiting.pop() {
+        if let View::Call { name, arguments: [first, ..] } = tree.view(id)
+            && matches!(name.folded(), b"evalineachcontext" | b"countmatches")
+        {
+            found.extend(tree.reference(tree.bare(*first)).map(|reference| reference.name.key()));
+        }
+        waiting.extend(tree.parts(id));
+    }
+    found
 }
 
 /// The values beside a condition of one ad.
@@ -53,6 +85,7 @@ impl Opposites<'_> {
             (false, 1) => ("the slot", "the job"),
             (false, _) => ("the slot", "jobs"),
         };
+        let counted = in_contexts(expr);
         let is_in_any = |name: Name| some.iter().any(|at| self.many.ads[*at as usize].contains(name));
         beside(expr, |Reference { scope, name }| {
             let is_in_one = match scope {
@@ -66,6 +99,9 @@ impl Opposites<'_> {
                 RefScope::Either => is_job,
             };
             let (whose, values) = match one.get(name).filter(|_| is_in_one) {
+                Some(own) if counted.contains(&name.key()) && own.as_literal().is_none() => {
+                    (one_name, format!("`{own:#}`"))
+                }
                 Some(own) => (one_name, summary(&self.many.values(one, Side::Other, &own, some))),
                 None if is_in_one => (one_name, "undefined".to_owned()),
                 None => (many_name, summary(&self.many.attribute(one, name, some))),

@@ -1,6 +1,7 @@
 //! Explanations of jobs and slots, as text.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use crate::report::fold::Folded;
 use crate::report::outcome::slots_left;
@@ -47,13 +48,46 @@ const MAX_LINK: usize = 60;
 fn brief(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     let cut = |(at, part): (usize, &&str)| match part.char_indices().rev().nth(MAX_LINK - 1) {
-        _ if at % 2 == 1 => shortened(part, MAX_CONDITION),
+        _ if at % 2 == 1 => shortened(&without_arguments(part, MAX_CONDITION), MAX_CONDITION),
         Some((end, _)) if at + 1 < parts.len() && part.chars().count() > MAX_VALUES => {
             format!("{}{}", shortened(part, MAX_VALUES - MAX_LINK), &part[end..])
         }
         _ => shortened(part, MAX_VALUES),
     };
     parts.iter().enumerate().map(cut).collect::<Vec<_>>().join("`")
+}
+
+/// A condition whose longest arguments of calls are cut, one after the other, until it has at most so many characters.
+fn without_arguments(condition: &str, most: usize) -> String {
+    let mut text = condition.to_owned();
+    loop {
+        let excess = text.chars().count().saturating_sub(most);
+        let length = |range: &Range<usize>| text[range.clone()].chars().count();
+        let longest = arguments(&text).into_iter().max_by_key(length);
+        let Some(range) = longest.filter(|range| excess > 0 && length(range) > 1) else { return text };
+        let kept = shortened(&text[range.clone()], length(&range).saturating_sub(excess + 1));
+        text.replace_range(range, &kept);
+    }
+}
+
+/// The places of the arguments of the calls in an expression that are in no other call.
+fn arguments(text: &str) -> Vec<Range<usize>> {
+    let (mut found, mut open, mut is_quoted, mut last) = (Vec::new(), Vec::new(), false, ' ');
+    for (at, one) in text.char_indices() {
+        match one {
+            '"' if last != '\\' => is_quoted = !is_quoted,
+            '(' if !is_quoted => open.push((at + 1, last.is_alphanumeric() || last == '_')),
+            ')' if !is_quoted => {
+                let call = open.pop().filter(|(_, is_call)| *is_call);
+                if let Some((start, _)) = call.filter(|_| !open.iter().any(|(_, is_call)| *is_call)) {
+                    found.push(start..at);
+                }
+            }
+            _ => {}
+        }
+        last = one;
+    }
+    found
 }
 
 /// The number of lines of some texts, folded to a width.
@@ -519,13 +553,17 @@ pub fn suggested(suggestion: &Suggestion, found: &Explanation) -> (String, Strin
 fn command(attribute: &str) -> (String, Option<u64>) {
     let lower = attribute.to_ascii_lowercase();
     let unit = match lower.as_str() {
-        "requestmemory" => Some(1 << 20),
+        "requestmemory" | "gpusminmemory" => Some(1 << 20),
         "requestdisk" => Some(1 << 10),
         _ => None,
     };
     let command = match (lower.strip_prefix("request"), lower.as_str()) {
         (Some(resource), _) if !resource.is_empty() => format!("request_{resource}"),
         (_, "requirements" | "rank") => lower,
+        (_, "gpusmincapability") => "gpus_minimum_capability".to_owned(),
+        (_, "gpusmaxcapability") => "gpus_maximum_capability".to_owned(),
+        (_, "gpusminmemory") => "gpus_minimum_memory".to_owned(),
+        (_, "requiregpus") => "require_gpus".to_owned(),
         (_, "concurrencylimits") => "concurrency_limits".to_owned(),
         (_, "jobprio") => "priority".to_owned(),
         _ => format!("+{attribute}"),
@@ -621,6 +659,18 @@ fn cycle(out: &mut impl Screen, story: &CycleTrace, color: Color) -> io::Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_condition_the_arguments_of_calls_are_left_out() {
+        let short = |text| without_arguments(text, 40);
+        let sum = "(TARGET.Request - ifThenElse(A > 1,f(2),size(\")\"))) < Disk";
+        assert_eq!(short(sum), "(TARGET.Request - ifThenElse(A…)) < Disk");
+        let two = "member(TARGET.Site,{ \"a\" }) && member(TARGET.Job,{ \"bc\" })";
+        assert_eq!(short(two), "member(TARGET.Site,{ \"a\" }) && member(…)");
+        assert_eq!(short("member(TARGET.Site,Sites)"), "member(TARGET.Site,Sites)");
+        let long = "(a + b) < 12345678901234567890123456789012";
+        assert_eq!(short(long), long);
+    }
 
     #[test]
     fn the_words_between_conditions_stay() {

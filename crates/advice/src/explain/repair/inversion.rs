@@ -144,7 +144,7 @@ impl Inversion {
     }
 
     /// Tests if the comparison holds with a value at the end of the way.
-    fn holds(&self, constraint: &Constraint<'_>, literal: &Literal) -> bool {
+    pub(crate) fn holds(&self, constraint: &Constraint<'_>, literal: &Literal) -> bool {
         let side = self.seen(Value::from(literal), constraint.beside, 0);
         let result = if constraint.is_left {
             operate(constraint.op, &side, constraint.other)

@@ -2,9 +2,11 @@
 //!
 //! In: a job analyzed against all slots. Out: [`suggestion::Suggestion`]s, each tested on all slots. From the ground up:
 //! `edit` is one change of a job, `boundary` and `inversion` solve a comparison for a value in it, `membership` a list test,
-//! `plan` maps slots to edits, `policy_edit` changes slots, and `nearest` selects what is worth testing.
+//! `count` a limit of what is counted, `plan` maps slots to edits, `policy_edit` changes slots, and `nearest` selects what is
+//! worth testing.
 
 mod boundary;
+mod count;
 pub(super) mod edit;
 pub(super) mod failure;
 mod inversion;

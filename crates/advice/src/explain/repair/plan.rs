@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use crate::explain::clauses::{AdCondition, others, own, truth_of};
 use crate::explain::correction;
 use crate::explain::job_view::JobView;
+use crate::explain::repair::count::CountedLimit;
 use crate::explain::repair::edit::{Bound, Edit, bound, comparison, unnegated};
 use crate::explain::repair::inversion::{Constraint, Inversion};
 use crate::explain::repair::membership::Membership;
@@ -273,6 +274,12 @@ pub(crate) fn of_job(view: &JobView<'_>, block: TableView<'_>, condition: &AdCon
     }
     let parts = alternatives(block, condition);
     for part in &parts {
+        for limit in CountedLimit::all(part, holder, view.job, block.settings) {
+            let values = Part { slots: block, side: Side::Other, expr: &limit.values };
+            let mut repairs = RepairMap::none(slots);
+            repairs.by_values(&values, &[limit.values.root()], |found| limit.edit(found[0]));
+            plans.push(vec![repairs]);
+        }
         if let Some(pattern) = correction::pattern(part) {
             let root = part.tree().bare(part.root());
             let edit = Edit::part(Changed::Correction, holder, part.part(root), root, pattern);
