@@ -297,6 +297,11 @@ pub fn interned() -> usize {
     INTERNED.get()
 }
 
+/// Tests whether a text was interned before, in exactly this spelling.
+pub fn is_spelled(text: &[u8]) -> bool {
+    INTERNER.read().unwrap_or_else(PoisonError::into_inner).spellings.contains_key(text)
+}
+
 /// All names that were ever seen.
 #[derive(Default)]
 struct Interner {

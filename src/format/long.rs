@@ -4,7 +4,10 @@
 //! One file: what is written is what is read, and the tests compare the two.
 
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Arc;
+
+use logos::Logos as _;
 
 use crate::ad::{Attribute, ClassAd, Shapes};
 use crate::error::{SyntaxError, SyntaxErrorKind};
@@ -15,13 +18,14 @@ use crate::format::selection::{Chooser, Selection};
 use crate::format::source::{LineSource, Source};
 use crate::format::vocabulary::{Expressions, Names, SharedTexts};
 use crate::format::{MAX_AD_BYTES, MAX_ATTRIBUTES, TOO_LONG, TOO_MANY_ATTRIBUTES};
-use crate::name::Name;
+use crate::name::{Name, is_spelled};
 use crate::span::{Position, Span};
 use crate::syntax::expr::Node;
+use crate::syntax::lexer::keyword;
 use crate::syntax::literal::Literal;
 use crate::syntax::parse::{ParseOptions, parse_expr, parse_prefix};
 use crate::syntax::print::{Style, write_expr, write_literal, write_name};
-use crate::syntax::token::{Quoting, is_space};
+use crate::syntax::token::{Quoting, Raw, ScanError, is_space};
 use crate::text::Text;
 
 /// Attributes for which every ad has room beside those of the one before: the negotiator adds some to every slot.
@@ -298,16 +302,18 @@ impl LineReader {
         self.report.add(SyntaxError::new(kind, Span::new(0, 1)), line, source.offset(), source.position());
     }
 
-    /// Reads one line, `Name = expression`. One that cannot be read is reported and left out.
+    /// Reads one line, `Name = expression`. One that cannot be read is reported and left out. If each ad is read in its own version,
+    /// the line waits until that is known.
     pub fn line(&mut self, line: &[u8]) {
         if self.expressions.is_by_ad() {
             self.waiting.push(line.into());
         } else {
-            self.read_line(line);
+            self.waiting_line(line);
         }
     }
 
-    fn read_line(&mut self, line: &[u8]) {
+    /// Reads one of the lines that waited.
+    pub fn waiting_line(&mut self, line: &[u8]) {
         let (before, offset) = self.given;
         let position = Position { line: before + 1, column: 1 };
         match self.attribute(line, line.iter().take_while(|byte| is_space(**byte)).count()) {
@@ -321,14 +327,19 @@ impl LineReader {
         self.given = (before + 1, offset + line.len() as u64);
     }
 
+    /// Chooses the version of the ad, and returns the lines that waited for it.
+    pub fn waiting(&mut self) -> Vec<Box<[u8]>> {
+        let lines = std::mem::take(&mut self.waiting);
+        if !lines.is_empty() {
+            self.expressions.choose(&lines.join(&b'\n'));
+        }
+        lines
+    }
+
     /// The ad of the lines since [`LineReader::begin`].
     pub fn finish(&mut self) -> ClassAd {
-        if !self.waiting.is_empty() {
-            let lines = std::mem::take(&mut self.waiting);
-            self.expressions.choose(&lines.join(&b'\n'));
-            for line in &lines {
-                self.read_line(line);
-            }
+        for line in self.waiting() {
+            self.waiting_line(&line);
         }
         self.report.count(self.expressions.chosen());
         self.ad()
@@ -424,6 +435,20 @@ impl LineReader {
 pub fn is_constant(line: &[u8]) -> bool {
     let value = memchr::memchr(b'=', line).map(|assign| line[assign + 1..].trim_ascii());
     value.is_some_and(|value| old_constant(value).is_some())
+}
+
+/// Tests whether all names of a line were seen before: reading it interns none. May be false for one that is not valid.
+pub fn is_known(line: &[u8]) -> bool {
+    let Some(assign) = memchr::memchr(b'=', line) else { return true };
+    let (name, value) = (line[..assign].trim_ascii_end(), &line[assign + 1..]);
+    let is_spelled = |text: &[u8]| is_spelled(text) || keyword(text).is_some();
+    let is_known = |(token, span): (Result<Raw, ScanError>, Range<usize>)| match token {
+        Ok(Raw::Word) => is_spelled(&value[span]),
+        Ok(Raw::QuotedName) => is_spelled(&value[span.start + 1..span.end - 1]),
+        _ => true,
+    };
+    is_spelled(name.trim_ascii_start())
+        && (is_constant(line) || Raw::lexer_with_extras(value, Quoting::Old).spanned().all(is_known))
 }
 
 /// Tests whether a text begins with `name = `, in exactly these bytes.

@@ -226,22 +226,27 @@ impl<'s> Lexer<'s> {
 }
 
 fn word(text: &[u8]) -> Token {
-    if (2..=9).contains(&text.len()) {
-        let mut folded = [0; 9];
-        for (to, from) in folded.iter_mut().zip(text) {
-            *to = from.to_ascii_lowercase();
-        }
-        match &folded[..text.len()] {
-            b"true" => return Token::Literal(Literal::Bool(true)),
-            b"false" => return Token::Literal(Literal::Bool(false)),
-            b"undefined" => return Token::Literal(Literal::Undefined),
-            b"error" => return Token::Literal(Literal::Error),
-            b"is" => return Token::Binary(BinaryOp::Is),
-            b"isnt" => return Token::Binary(BinaryOp::Isnt),
-            _ => {}
-        }
+    keyword(text).unwrap_or_else(|| Token::Name(Name::new(text)))
+}
+
+/// The meaning of a word that is not a name.
+pub(crate) fn keyword(text: &[u8]) -> Option<Token> {
+    if !(2..=9).contains(&text.len()) {
+        return None;
     }
-    Token::Name(Name::new(text))
+    let mut folded = [0; 9];
+    for (to, from) in folded.iter_mut().zip(text) {
+        *to = from.to_ascii_lowercase();
+    }
+    Some(match &folded[..text.len()] {
+        b"true" => Token::Literal(Literal::Bool(true)),
+        b"false" => Token::Literal(Literal::Bool(false)),
+        b"undefined" => Token::Literal(Literal::Undefined),
+        b"error" => Token::Literal(Literal::Error),
+        b"is" => Token::Binary(BinaryOp::Is),
+        b"isnt" => Token::Binary(BinaryOp::Isnt),
+        _ => return None,
+    })
 }
 
 /// The number of bytes of the first character of a text; 1 if it is not UTF-8.

@@ -4,15 +4,13 @@
 
 use std::fmt;
 use std::io::{Read, Write};
-use std::sync::Arc;
 
 use classmate::internal::format::long::{LineReader, is_constant, is_private_text};
-use classmate::internal::name::interned;
 use classmate::{ClassAd, ParseOptions};
 
 use crate::connection::{Connection, MAX_STRING, SMALL};
 use crate::error::{Failure, WireError};
-use crate::new_names::{NewNames, TOO_MANY};
+use crate::new_names::{NewNames, OF_PROCESS, TOO_MANY};
 
 /// Announces that the next string is a secret expression.
 const SECRET: &[u8] = b"ZKM";
@@ -54,6 +52,7 @@ enum Exceeded {
     Bytes(usize),
     Expression(usize),
     Expressions(usize),
+    Names,
 }
 
 impl fmt::Display for Exceeded {
@@ -62,6 +61,7 @@ impl fmt::Display for Exceeded {
             Exceeded::Bytes(most) => write!(f, "more than {most} bytes"),
             Exceeded::Expression(most) => write!(f, "an expression of more than {most} bytes"),
             Exceeded::Expressions(most) => write!(f, "more than {most} bytes of expressions"),
+            Exceeded::Names => f.write_str(TOO_MANY),
         }
     }
 }
@@ -70,7 +70,7 @@ impl fmt::Display for Exceeded {
 pub(crate) struct AdStream {
     lines: LineReader,
     bounds: Bounds,
-    names: Arc<NewNames>,
+    names: &'static NewNames,
     /// The limit that the first ad exceeds that was skipped.
     exceeded: Option<Exceeded>,
 }
@@ -78,7 +78,7 @@ pub(crate) struct AdStream {
 impl AdStream {
     /// Reads the ads of an answer.
     pub(crate) fn of_answer(lines: LineReader) -> Self {
-        AdStream { lines, bounds: ANSWER, names: Arc::default(), exceeded: None }
+        AdStream { lines, bounds: ANSWER, names: &OF_PROCESS, exceeded: None }
     }
 
     /// Reads the ads of a handshake: few attributes, each a constant.
@@ -91,22 +91,17 @@ impl AdStream {
         AdStream { bounds: JOB, ..AdStream::of_answer(lines) }
     }
 
-    /// Counts new names together with other streams.
-    pub(crate) fn counting(self, names: &Arc<NewNames>) -> Self {
-        AdStream { names: Arc::clone(names), ..self }
-    }
-
     pub(crate) fn lines(&self) -> &LineReader {
         &self.lines
     }
 
-    /// The ads that were skipped so far, since they are too large.
+    /// The ads that were skipped so far, since they exceed a limit.
     pub(crate) fn skipped(&self) -> Option<Failure> {
         let ads = self.lines.report().skipped_ads;
         self.exceeded.map(|limit| Failure::Skipped { ads, limit: limit.to_string() })
     }
 
-    /// The next ad, which must not be too large. Two strings follow the attributes in most answers, its `types`, which mean nothing.
+    /// The next ad, which must not exceed a limit. Two strings follow the attributes in most answers, its `types`, which mean nothing.
     pub(crate) fn read<T: Read + Write>(
         &mut self,
         connection: &mut Connection<T>,
@@ -118,7 +113,7 @@ impl AdStream {
         }
     }
 
-    /// The next ad of an answer. None: it is too large, and was skipped.
+    /// The next ad of an answer. None: it exceeds a limit, and was skipped.
     pub(crate) fn next<T: Read + Write>(
         &mut self,
         connection: &mut Connection<T>,
@@ -136,7 +131,7 @@ impl AdStream {
         Ok(None)
     }
 
-    /// Reads the strings of an ad. If it is too large, returns the limit that it exceeds, and the number of those that were not read.
+    /// Reads the strings of an ad. If it exceeds a limit, returns that, and the number of those that were not read.
     fn strings<T: Read + Write>(
         &mut self,
         connection: &mut Connection<T>,
@@ -180,17 +175,16 @@ impl AdStream {
                     return Ok(Some((limit, rest - 1)));
                 }
             }
-            let before = interned();
-            self.lines.line(line);
-            let new = interned() - before;
-            if new > 0 && !self.names.count(new) {
-                return Err(connection.fails(Failure::Limit(TOO_MANY.to_owned())));
+            if !self.names.read(line, |line| self.lines.line(line)) {
+                return Ok(Some((Exceeded::Names, rest - 1)));
             }
         }
         for _ in 0..types {
             connection.string(MAX_STRING)?;
         }
-        Ok(None)
+        let waiting = self.lines.waiting();
+        let is_read = waiting.iter().all(|line| self.names.read(line, |line| self.lines.waiting_line(line)));
+        Ok((!is_read).then_some((Exceeded::Names, 0)))
     }
 }
 
@@ -204,6 +198,9 @@ fn is_secret(line: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use classmate::Semantics;
+    use classmate::internal::name::interned;
+
     use super::*;
     use crate::entropy::Entropy;
     use crate::key::Key;
@@ -330,16 +327,46 @@ mod tests {
     }
 
     #[test]
-    fn endless_names_and_expressions_are_refused() {
+    fn a_long_expression_is_refused() {
         let long = format!("A = {}1", "1+".repeat(200_000));
-        assert!(answer().read(&mut sending(1, &[long.as_bytes()]), false).is_err());
-        let mut stream = answer();
-        let error = (0..400).find_map(|round| {
-            let lines: Vec<Vec<u8>> =
-                (0..500).map(|at| format!("name_{round}_{at}_of_this_test = 1").into_bytes()).collect();
-            let lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
-            stream.read(&mut sending(500, &lines), false).err()
-        });
-        assert!(matches!(error.unwrap().failure(), Failure::Limit(_)));
+        let error = answer().read(&mut sending(1, &[long.as_bytes()]), false).unwrap_err();
+        assert!(matches!(error.failure(), Failure::Limit(_)));
+    }
+
+    #[test]
+    fn after_endless_names_those_that_are_known_are_read() {
+        // In the version of each ad, lines wait until that is known.
+        for semantics in [Semantics::default(), Semantics::default().advertised()] {
+            let options = ParseOptions { semantics, ..ParseOptions::default() };
+            let names = Box::leak(Box::new(NewNames::none()));
+            let mut stream = AdStream { names, ..AdStream::of_answer(LineReader::new(&options)) };
+            let mut read = |lines: &[String]| {
+                let lines: Vec<&[u8]> = lines.iter().map(String::as_bytes).chain([&b""[..], b""]).collect();
+                let mut connection = sending(lines.len() as i64 - 2, &lines);
+                let ad = stream.next(&mut connection).unwrap();
+                connection.end().unwrap();
+                ad.map(|ad| ad.to_string())
+            };
+            // Each name has 34 bytes and counts 2 * 34 + 128: 16 MiB are 85,598 of them, in 171 ads of 500 and a part of one more.
+            let kind = semantics.is_advertised();
+            let name = |round, at: usize| format!("name_{round:05}_{at:05}_of_test_{kind:_<9}");
+            let ads = (0..300).map(|round| (0..500).map(|at| name(round, at) + " = 1").collect::<Vec<_>>());
+            assert_eq!(ads.map(|lines| usize::from(read(&lines).is_some())).sum::<usize>(), 171);
+            let before = interned();
+            let first = || name(0, 0) + " = \"any text\"";
+            let expression = |of: &str| format!("{} = True isnt {} + {of}", name(0, 1), name(0, 2));
+            for known in [name(0, 3), format!("'{}'", name(0, 4)), "\"another text\"".to_owned()] {
+                assert!(read(&[first(), expression(&known)]).is_some(), "{known}");
+            }
+            let new = name(300, 0);
+            for new in [&new, &format!("'{new}'"), &format!("new_{}(1)", name(0, 3)), &name(0, 3).to_ascii_uppercase()]
+            {
+                assert_eq!(read(&[first(), expression(new)]), None, "{new}");
+                assert_eq!(read(&[first(), format!("{new} = 1")]), None, "{new}");
+            }
+            assert_eq!(interned(), before);
+            assert!(read(&[first()]).is_some());
+            assert!(matches!(stream.exceeded, Some(Exceeded::Names)));
+        }
     }
 }

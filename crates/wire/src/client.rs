@@ -19,7 +19,6 @@ use crate::entropy::Entropy;
 use crate::error::{Failure, WireError};
 use crate::file_system;
 use crate::handshake::{Handshake, Identification, Target, reach, shown};
-use crate::new_names::NewNames;
 use crate::query::{AdType, Query};
 use crate::session::{Session, SessionCache};
 use crate::transport::{Timeouts, Transport};
@@ -59,7 +58,6 @@ pub struct Client {
     semantics: Semantics,
     /// The conversation that reads a large ad.
     large: Large,
-    names: Arc<NewNames>,
 }
 
 impl Client {
@@ -111,9 +109,8 @@ impl Client {
     /// The ads of an answer.
     fn answer(&self, connection: Connection<Transport>, session: Arc<Session>, source: Source) -> Ads {
         let options = ParseOptions { semantics: self.semantics, ..ParseOptions::default() };
-        let stream = source.stream(LineReader::new(&options), &self.names);
-        let names = Arc::clone(&self.names);
-        Ads { connection, session, stream, source, options, names, done: false }
+        let stream = source.stream(LineReader::new(&options));
+        Ads { connection, session, stream, source, options, done: false }
     }
 
     /// Asks a daemon for the value of a configuration variable, with all macros expanded. `None`: it is not defined.
@@ -189,7 +186,6 @@ impl Client {
             anonymous: false,
             is_spared: false,
             entropy: Entropy::System,
-            names: Arc::clone(&self.names),
             create: file_system::create,
         }
     }
@@ -340,12 +336,11 @@ pub(crate) enum Source {
 
 impl Source {
     /// Reads its ads with these lines.
-    fn stream(self, lines: LineReader, names: &Arc<NewNames>) -> AdStream {
+    fn stream(self, lines: LineReader) -> AdStream {
         match self {
             Source::Collector => AdStream::of_answer(lines),
             Source::Queue => AdStream::of_jobs(lines.remembering(REMEMBERED)),
         }
-        .counting(names)
     }
 }
 
@@ -363,7 +358,6 @@ pub struct Ads {
     stream: AdStream,
     source: Source,
     options: ParseOptions,
-    names: Arc<NewNames>,
     done: bool,
 }
 
@@ -384,7 +378,7 @@ impl Ads {
             Some(selection) => lines.selecting(Arc::clone(selection)),
             None => lines,
         };
-        self.stream = self.source.stream(lines, &self.names);
+        self.stream = self.source.stream(lines);
         self
     }
 
@@ -393,7 +387,7 @@ impl Ads {
         self.stream.lines().report()
     }
 
-    /// The ads that were skipped so far, since they are too large.
+    /// The ads that were skipped so far, since they exceed a limit.
     pub fn skipped(&self) -> Option<WireError> {
         self.stream.skipped().map(|failure| self.connection.fails(failure))
     }

@@ -163,8 +163,8 @@ impl Failure {
             Failure::Protocol(what) => format!("`{peer}` does not speak the protocol of HTCondor: {what}"),
             Failure::Limit(what) => format!("the answer of `{peer}` is too large: {what}"),
             Failure::Skipped { ads, limit } => {
-                let are = if *ads == 1 { "is" } else { "are" };
-                format!("skipped {} of `{peer}` that {are} too large: {limit}", counted(*ads, "ad"))
+                let exceed = if *ads == 1 { "exceeds" } else { "exceed" };
+                format!("skipped {} of `{peer}` that {exceed} a limit: {limit}", counted(*ads, "ad"))
             }
             Failure::Denied { command, user } => format!("`{peer}` denies {command} to `{user}`"),
             Failure::NoMethod { accepted, available, .. } => {

@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use base64ct::{Base64, Encoding};
@@ -19,7 +18,6 @@ use crate::entropy::Entropy;
 use crate::error::{Failure, WireError};
 use crate::file_system::{self, MakeDirectory};
 use crate::key::KeyPair;
-use crate::new_names::NewNames;
 use crate::session::Session;
 
 /// The version of HTCondor whose protocol the client speaks.
@@ -79,7 +77,6 @@ pub(crate) struct Handshake<'a> {
     /// The authentication failed, and the daemon would go on without it.
     pub(crate) is_spared: bool,
     pub(crate) entropy: Entropy,
-    pub(crate) names: Arc<NewNames>,
     /// Makes the directories of FS authentication.
     pub(crate) create: MakeDirectory,
 }
@@ -162,7 +159,7 @@ impl Handshake<'_> {
         connection.waits_for(
             "its security policy; it may not run behind this port, demand another policy, or not know the command",
         );
-        let mut ads = AdStream::of_handshake().counting(&self.names);
+        let mut ads = AdStream::of_handshake();
         let reply = ads.read(connection, true)?;
         connection.end()?;
         if text(&reply, "Encryption") == "NO" {
@@ -339,7 +336,7 @@ impl Handshake<'_> {
         ];
         connection.put_int(DC_AUTHENTICATE).put_ad(&policy).send()?;
         connection.waits_for("the resumption of a session");
-        let reply = AdStream::of_handshake().counting(&self.names).read(connection, true)?;
+        let reply = AdStream::of_handshake().read(connection, true)?;
         connection.end()?;
         if text(&reply, "ReturnCode") != "AUTHORIZED" {
             return Ok(false);
@@ -356,7 +353,7 @@ impl Handshake<'_> {
     ) -> Result<Vec<String>, WireError> {
         let pair = KeyPair::new(&mut self.entropy)?;
         connection.put_int(DC_AUTHENTICATE).put_ad(&self.policy(target, ALL_METHODS, &pair.public())).send()?;
-        let reply = AdStream::of_handshake().counting(&self.names).read(connection, true)?;
+        let reply = AdStream::of_handshake().read(connection, true)?;
         let list = text(&reply, "AuthMethodsList");
         Ok(list
             .split(',')

@@ -26,8 +26,8 @@
 //! The client only reads. It asks for no private attributes, and drops those that come anyway. Whatever a peer sends, the client
 //! is made to need at most 64 MiB besides the ads that it hands on, and to end within its [`Timeouts`]. Tests measure that for one
 //! conversation, for eight access points that are read at the same time, taken or not, and for sessions with 1000 of them. Of
-//! that, 8 MiB are for names of attributes that were never seen before; they stay in memory, and a client that lives long accepts
-//! as many again each hour.
+//! that, 16 MiB are for names of attributes that were never seen before, which stay in memory until the process ends. After them, ads
+//! with further names are skipped and reported, and others are read.
 
 mod ad;
 mod address;

@@ -10,6 +10,8 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use classmate::Semantics;
+
 use crate::ad::AdStream;
 use crate::address::Address;
 use crate::client::{Ads, Client};
@@ -24,6 +26,9 @@ use crate::transport::Timeouts;
 /// The variables that tell a process whom it asks, and what.
 const PEER: &str = "CLASSMATE_TEST_PEER";
 const QUESTION: &str = "CLASSMATE_TEST_QUESTION";
+
+/// The variable that tells it to read each ad in its own version: lines wait until that is known.
+const ADVERTISED: &str = "CLASSMATE_TEST_ADVERTISED";
 
 /// The most that the client may use besides the ads that it hands on, in KiB.
 const MOST: u64 = 64 << 10;
@@ -61,10 +66,15 @@ fn many(part: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
     answer
 }
 
+/// The sum of so many bytes of names that are in no other one.
+fn many_names(number: usize, bytes: usize) -> String {
+    (0..bytes / 10).map(|at| format!("n{number:x}_{at:04x}+")).collect()
+}
+
 /// A question, a part of the outcome, and the answer, which is too large.
 type Answer = (&'static str, &'static str, fn() -> Vec<u8>);
 
-const ANSWERS: [Answer; 15] = [
+const ANSWERS: [Answer; 16] = [
     ("ads", "a length of 9223372036854775807", || [int(1), int(1), int(i64::MAX)].concat()),
     ("ads", "a length of 9223372036854775807", || [int(1), int(i64::MAX)].concat()),
     ("ads", "a length of 200000000", || [int(1), int(1), int(200_000_000), vec![b'a'; LARGE]].concat()),
@@ -84,8 +94,11 @@ const ANSWERS: [Answer; 15] = [
     ("ads", "too many different attribute names", || {
         many(|number| ad((0..60_000).map(|at| format!("hostile_name_{number}_{at} = 1"))))
     }),
+    ("ads", "too many different attribute names", || {
+        many(|number| ad((0..4).map(|at| format!("A{at} = {}1", many_names(number * 4 + at, 250_000)))))
+    }),
     ("jobs", "is too slow", || ad(["Owner = \"a\"", "X = Y + 1"]).split_off(8)),
-    ("jobs", " that are too large: more than 4194304 bytes; ", || {
+    ("jobs", " that exceed a limit: more than 4194304 bytes; ", || {
         ad((0..20).map(|at| format!("A{at} = \"{}\"", "a".repeat(1 << 20)))).split_off(8)
     }),
     ("settings", "more than 20000 strings", || many(|_| string(&[b'a'; 500_000]))),
@@ -129,13 +142,15 @@ fn reason(error: &WireError) -> String {
 }
 
 fn ask(peer: &Address, question: &str) -> Result<(), WireError> {
+    let any = Semantics::default();
+    let semantics = if std::env::var_os(ADVERTISED).is_some() { any.advertised() } else { any };
+    let client = |timeouts| Client::default().with_semantics(semantics).with_timeouts(timeouts);
     if question.starts_with("pool") {
         let timeouts = Timeouts { idle: Duration::from_secs(1), ..Timeouts::default() };
-        return ask_pool(&Client::default().with_timeouts(timeouts), peer, question == "pool, blocked");
+        return ask_pool(&client(timeouts), peer, question == "pool, blocked");
     }
     let total = Duration::from_secs(if question == "jobs" { 2 } else { 60 });
-    let timeouts = Timeouts { total, ..Timeouts::default() };
-    let client = Client::default().with_timeouts(timeouts);
+    let client = client(Timeouts { total, ..Timeouts::default() });
     match question {
         "settings" => client.setting_names(peer).map(drop),
         "jobs" => read(client.jobs(peer, &Query::all())?),
@@ -154,13 +169,11 @@ fn asks_and_measures() {
 }
 
 /// The memory that a process takes to ask this, and the outcome.
-fn measured(peer: &Address, question: &str) -> (u64, String) {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "--nocapture", "limits::asks_and_measures"])
-        .env(PEER, peer.to_string())
-        .env(QUESTION, question)
-        .output()
-        .unwrap();
+fn measured(peer: &Address, question: &str, is_advertised: bool) -> (u64, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--ignored", "--exact", "--nocapture", "limits::asks_and_measures"]);
+    command.env(PEER, peer.to_string()).env(QUESTION, question).envs(is_advertised.then_some((ADVERTISED, "1")));
+    let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let outcome = text.lines().find_map(|line| line.strip_prefix("outcome ")).unwrap_or_else(|| panic!("{text}"));
     let (used, outcome) = outcome.split_once(' ').unwrap();
@@ -189,9 +202,11 @@ fn no_answer_takes_much_memory() {
                 }
             }
         });
-        let (used, outcome) = measured(&peer, question);
-        assert!(outcome.contains(expected), "answer {at}: {outcome}");
-        assert!(used <= MOST, "answer {at}: {used} KiB");
+        for is_advertised in [false, true] {
+            let (used, outcome) = measured(&peer, question, is_advertised);
+            assert!(outcome.contains(expected), "answer {at}: {outcome}");
+            assert!(used <= MOST, "answer {at}, {is_advertised}: {used} KiB");
+        }
     }
 }
 
@@ -225,8 +240,11 @@ fn sessions_with_many_daemons_take_little_memory() {
     if memory("VmHWM").is_none() {
         return;
     }
-    let (used, outcome) =
-        measured(&pool(1000, &VALID, |connection| connection.put_ad(&[("Owner", "0".to_owned())]).send()), "pool");
+    let (used, outcome) = measured(
+        &pool(1000, &VALID, |connection| connection.put_ad(&[("Owner", "0".to_owned())]).send()),
+        "pool",
+        false,
+    );
     assert_eq!(outcome, "");
     assert!(used <= MOST, "{used} KiB");
 }
@@ -252,10 +270,12 @@ fn expression(at: usize, length: usize) -> String {
     format!("A{at} = {}1", "1+".repeat(length / 2))
 }
 
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
 /// A question to a pool of eight access points, a part of the outcome, and what each of them sends.
 type PoolAnswer = (&'static str, &'static str, fn(&mut Connection<TcpStream>) -> Result<(), WireError>);
 
-const POOL_ANSWERS: [PoolAnswer; 8] = [
+const POOL_ANSWERS: [PoolAnswer; 9] = [
     ("pool", "nothing received", |connection| unfinished(connection, (0..15).map(|at| expression(at, 260_000)))),
     ("pool", "nothing received", |connection| unfinished(connection, once(expression(0, 250_000)))),
     ("pool", "nothing received", |connection| {
@@ -264,10 +284,17 @@ const POOL_ANSWERS: [PoolAnswer; 8] = [
     ("pool", "nothing received", |connection| {
         unfinished(connection, once(format!("A = \"{}\"", "a".repeat(9_900_000))))
     }),
-    ("pool", "too many different attribute names", |connection| {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    ("pool", "nothing received", |connection| {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         unfinished(connection, (0..50_000).map(|at| format!("hostile_name_{number}_{at}_of_an_access_point = 1")))
+    }),
+    ("pool", "", |connection| {
+        // Also in many small ads, several of which are read at the same time.
+        for _ in 0..40 {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            connection.put_bytes(&ad([format!("A = {}1", many_names(number, 60_000))])[8..]).send()?;
+        }
+        unfinished(connection, once("X = 1".to_owned()))
     }),
     // Eight threads, for each of which the allocator may keep what an ad took.
     ("pool", "", |connection| {
@@ -299,7 +326,7 @@ fn a_job_that_is_too_large_is_left_out_alone() {
         partial[0].starts_with("cannot read all of access point `ap0`: skipped 1 ad of `127.0.0.1:"),
         "{partial:?}"
     );
-    assert!(partial[0].ends_with("that is too large: more than 4194304 bytes"), "{partial:?}");
+    assert!(partial[0].ends_with("that exceeds a limit: more than 4194304 bytes"), "{partial:?}");
 }
 
 #[test]
@@ -308,8 +335,11 @@ fn no_pool_takes_much_memory() {
         return;
     }
     for (at, (question, expected, answer)) in POOL_ANSWERS.into_iter().enumerate() {
-        let (used, outcome) = measured(&pool(8, "", answer), question);
-        assert!(outcome.contains(expected), "answer {at}: {outcome}");
-        assert!(used <= MOST, "answer {at}: {used} KiB");
+        let address = pool(8, "", answer);
+        for is_advertised in [false, true] {
+            let (used, outcome) = measured(&address, question, is_advertised);
+            assert!(outcome.contains(expected), "answer {at}: {outcome}");
+            assert!(used <= MOST, "answer {at}, {is_advertised}: {used} KiB");
+        }
     }
 }

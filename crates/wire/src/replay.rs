@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::Arc;
 
 use classmate::internal::format::long::LineReader;
 
@@ -87,7 +86,6 @@ fn replay(name: &str, credentials: impl FnOnce(&Recording) -> Credentials) {
         anonymous: false,
         is_spared: false,
         entropy: Entropy::Fixed(recording.random),
-        names: Arc::default(),
         create: |_| Ok(()),
     };
     let session = handshake.negotiate(&mut connection, &target).unwrap();

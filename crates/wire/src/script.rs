@@ -1,7 +1,6 @@
 //! A peer that sends given bytes and keeps what it receives, and conversations with it: for tests and for fuzzing.
 
 use std::io::{self, Cursor, Read, Write};
-use std::sync::Arc;
 
 use classmate::ParseOptions;
 use classmate::internal::format::long::LineReader;
@@ -86,7 +85,6 @@ pub(crate) fn handshake_with(bytes: &[u8], piece: usize, authenticate: bool) -> 
         anonymous: false,
         is_spared: false,
         entropy: Entropy::Fixed((1..=32).collect()),
-        names: Arc::default(),
         create: |_| Err(io::ErrorKind::PermissionDenied.into()),
     };
     let target = Target { address: &address, socket, command: QUERY_ANY_ADS };
