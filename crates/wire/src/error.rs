@@ -37,6 +37,8 @@ pub enum Failure {
     Silent(Duration),
     /// The conversation took longer than this.
     Late(Duration),
+    /// The daemon was not asked: this time was over before its turn came.
+    NotAsked(Duration),
     /// The peer sent something else than HTCondor's protocol.
     Protocol(String),
     /// The answer exceeds a limit of the client.
@@ -160,6 +162,9 @@ impl Failure {
             Failure::Closed(waiting) => format!("`{peer}` closed the connection instead of sending {waiting}"),
             Failure::Silent(time) => format!("`{peer}` does not answer: nothing received for {} s", time.as_secs()),
             Failure::Late(time) => format!("`{peer}` is too slow: not finished after {} s", time.as_secs()),
+            Failure::NotAsked(time) => {
+                format!("`{peer}` was not asked: the daemons before it took more than {} s", time.as_secs())
+            }
             Failure::Protocol(what) => format!("`{peer}` does not speak the protocol of HTCondor: {what}"),
             Failure::Limit(what) => format!("the answer of `{peer}` is too large: {what}"),
             Failure::Skipped { ads, limit } => {

@@ -19,8 +19,9 @@ use crate::command::{QUERY_JOB_ADS, QUERY_SCHEDD_ADS};
 use crate::connection::Connection;
 use crate::daemon::{daemon_that, serve};
 use crate::error::{Failure, WireError};
-use crate::pool::LivePool;
+use crate::pool::{LivePool, SourceFailure};
 use crate::query::{AdType, Query};
+use crate::silent::SilentAccessPoints;
 use crate::transport::Timeouts;
 
 /// The variables that tell a process whom it asks, and what.
@@ -327,6 +328,27 @@ fn a_job_that_is_too_large_is_left_out_alone() {
         "{partial:?}"
     );
     assert!(partial[0].ends_with("that exceeds a limit: more than 4194304 bytes"), "{partial:?}");
+}
+
+#[test]
+fn only_an_access_point_that_was_asked_is_silent() {
+    // Those that are asked at the same time take all the time that there is.
+    let address = pool(20, "", |connection| connection.int().map(drop));
+    let (idle, total) = (Duration::from_secs(2), Duration::from_millis(1900));
+    let client = Client::default().with_timeouts(Timeouts { idle, total, ..Timeouts::default() });
+    let mut silent = SilentAccessPoints::default();
+    let mut read = || {
+        let mut pool = LivePool::locate(&client, std::slice::from_ref(&address), &|_, _| ()).unwrap();
+        pool.leave_out(&mut silent);
+        let left = pool.access_points().len();
+        pool.jobs(&Query::all(), |ad, ()| ad);
+        pool.remember_silent(&mut silent);
+        let failures = pool.failures().iter().filter(|failure| failure.source.starts_with("access point"));
+        let is_asked = |failure: &&SourceFailure| !matches!(failure.error.failure(), Failure::NotAsked(_));
+        (left, failures.clone().count(), failures.filter(is_asked).count())
+    };
+    // Eight are asked, and left out the next time; then eight others; then the rest.
+    assert_eq!([read(), read(), read()], [(20, 20, 8), (12, 20, 16), (4, 20, 20)]);
 }
 
 #[test]

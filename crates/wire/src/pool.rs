@@ -316,7 +316,7 @@ impl<'a> LivePool<'a> {
     }
 
     /// Leaves out the access points that were silent not long ago; each is a source that cannot be read.
-    pub fn leave_out(&mut self, silent: &SilentAccessPoints) {
+    pub fn leave_out(&mut self, silent: &mut SilentAccessPoints) {
         self.failures.extend(silent.leave_out(&mut self.access_points, Instant::now()));
     }
 
@@ -386,7 +386,7 @@ impl Deadline {
     /// Fails when the time is over.
     fn check(self, daemon: &Address) -> Result<(), WireError> {
         let is_over = self.began.elapsed() > self.total;
-        if is_over { Err(WireError::new(daemon.to_string(), Failure::Late(self.total))) } else { Ok(()) }
+        if is_over { Err(WireError::new(daemon.to_string(), Failure::NotAsked(self.total))) } else { Ok(()) }
     }
 }
 

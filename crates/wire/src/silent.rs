@@ -3,7 +3,7 @@
 //! In: the failures of a reading. Out: the access points of the next one. Each of its readings would otherwise take as long as
 //! the time limit of an answer, while a negotiation cycle takes place.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 
@@ -31,9 +31,12 @@ struct Silence {
 }
 
 impl SilentAccessPoints {
-    /// Takes out those that are not asked now, and returns a failure for each, the one that it had.
-    pub(crate) fn leave_out(&self, access_points: &mut Vec<Daemon>, now: Instant) -> Vec<SourceFailure> {
+    /// Takes out those that are not asked now, and returns a failure for each, the one that it had. Forgets those that the pool
+    /// no longer has.
+    pub(crate) fn leave_out(&mut self, access_points: &mut Vec<Daemon>, now: Instant) -> Vec<SourceFailure> {
         let mut failures = Vec::new();
+        let names: HashSet<&str> = access_points.iter().map(|access_point| &*access_point.name).collect();
+        self.by_name.retain(|name, _| names.contains(&**name));
         access_points.retain(|access_point| {
             let silence = self.by_name.get(&access_point.name).filter(|silence| now < silence.until);
             failures.extend(silence.and_then(|silence| {
@@ -45,12 +48,15 @@ impl SilentAccessPoints {
         failures
     }
 
-    /// Remembers what became of those that were asked; true if one of them was silent.
-    pub(crate) fn remember(&mut self, asked: &[Daemon], failures: &[SourceFailure], now: Instant) -> bool {
+    /// Remembers what became of those that were to be asked; true if one of them was silent.
+    pub(crate) fn remember(&mut self, access_points: &[Daemon], failures: &[SourceFailure], now: Instant) -> bool {
         let mut is_silent = false;
-        for access_point in asked {
+        for access_point in access_points {
             let source = access_point.source();
             let failed = failures.iter().find(|failure| failure.source == source);
+            if failed.is_some_and(|failed| matches!(failed.error.failure(), Failure::NotAsked(_))) {
+                continue;
+            }
             let Some((peer, failure)) =
                 failed.and_then(|failed| Some((failed.error.peer(), waiting(failed.error.failure())?)))
             else {
@@ -118,5 +124,31 @@ mod tests {
         let late = [failure("b", Failure::Connect(ErrorKind::TimedOut.into()))];
         assert!(silent.remember(&access_points(), &late, now));
         assert_eq!(silent.leave_out(&mut access_points(), now + Duration::from_secs(61)).len(), 0);
+    }
+
+    #[test]
+    fn one_that_was_not_asked_is_not_silent() {
+        let (mut silent, now) = (SilentAccessPoints::default(), Instant::now());
+        let not_asked = || failure("b", Failure::NotAsked(Duration::from_mins(10)));
+        assert!(!silent.remember(&access_points(), &[not_asked()], now));
+        assert!(silent.leave_out(&mut access_points(), now).is_empty());
+        // It says nothing about one that was silent before, either: the next pause is the second one.
+        let late = || failure("b", Failure::Silent(Duration::from_secs(20)));
+        silent.remember(&access_points(), &[late()], now);
+        silent.remember(&access_points(), &[not_asked()], now);
+        silent.remember(&access_points(), &[late()], now);
+        assert_eq!(silent.leave_out(&mut access_points(), now + Duration::from_secs(119)).len(), 1);
+    }
+
+    #[test]
+    fn one_that_the_pool_no_longer_has_is_forgotten() {
+        let (mut silent, now) = (SilentAccessPoints::default(), Instant::now());
+        for number in 0..100 {
+            let name = format!("ap{number}");
+            let mut listed = vec![Daemon { name: name.clone(), address: "h:1".parse().unwrap() }];
+            assert!(silent.leave_out(&mut listed, now).is_empty());
+            assert!(silent.remember(&listed, &[failure(&name, Failure::Silent(Duration::from_secs(20)))], now));
+        }
+        assert_eq!(silent.by_name.len(), 1);
     }
 }

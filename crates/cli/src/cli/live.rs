@@ -290,7 +290,7 @@ impl LiveReader<'_> {
         let has_config = self.known.is_some();
         let config = self.known.clone().unwrap_or_else(|| Config::default().read_as(semantics));
         let accounting = if priorities { Vec::new() } else { pool.accounting(&all) };
-        pool.leave_out(&self.silent);
+        pool.leave_out(&mut self.silent);
         let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));
         let has_waited = pool.remember_silent(&mut self.silent);
         let first = match kept {
