@@ -66,7 +66,7 @@ pub use address::{Address, COLLECTOR_PORT};
 pub use client::{Ads, Client};
 pub use credentials::Credentials;
 pub use error::{Failure, WireError};
-pub use pool::{Daemon, LivePool, Progress, SourceFailure};
+pub use pool::{Daemon, LivePool, PoolSource, Progress, SourceFailure};
 pub use query::{AdType, Query};
 pub use silent::SilentAccessPoints;
 pub use token::Token;

@@ -19,7 +19,7 @@ use crate::command::{QUERY_JOB_ADS, QUERY_SCHEDD_ADS};
 use crate::connection::Connection;
 use crate::daemon::{daemon_that, serve};
 use crate::error::{Failure, WireError};
-use crate::pool::{LivePool, SourceFailure};
+use crate::pool::{LivePool, PoolSource, SourceFailure};
 use crate::query::{AdType, Query};
 use crate::silent::SilentAccessPoints;
 use crate::transport::Timeouts;
@@ -121,7 +121,7 @@ fn ask_pool(client: &Client, collector: &Address, is_blocked: bool) -> Result<()
         }
         if is_blocked { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let failures = pool.failures().iter().filter(|failure| failure.source.starts_with("access point"));
+    let failures = pool.failures().iter().filter(|failure| matches!(failure.source, PoolSource::AccessPoint(_)));
     let failures: Vec<String> = failures.map(ToString::to_string).collect();
     Err(WireError::new("", Failure::Protocol(failures.join("; "))))
 }
@@ -331,6 +331,27 @@ fn a_job_that_is_too_large_is_left_out_alone() {
 }
 
 #[test]
+fn a_negotiator_whose_ad_is_skipped_is_reported_as_such() {
+    let collector = || {
+        daemon_that(|connection| {
+            AdStream::of_handshake().read(connection, true)?;
+            connection.end()?;
+            let large = ad([format!("A = {}1", "1+".repeat(200_000))]);
+            connection.put_bytes(&large).put_int(0).send()
+        })
+    };
+    let client = Client::default();
+    let pool = LivePool::locate(&client, &[collector()], &|_, _| ()).unwrap();
+    assert!(pool.negotiator().is_none());
+    let of_negotiator = pool.failures().iter().filter(|failure| failure.source == PoolSource::Other("the negotiator"));
+    let messages: Vec<String> = of_negotiator.map(ToString::to_string).collect();
+    assert_eq!(messages.len(), 1);
+    assert!(messages[0].starts_with("cannot read all of the negotiator: skipped 1 ad of `127.0.0.1:"), "{messages:?}");
+    assert!(messages[0].ends_with("that exceeds a limit: an expression of more than 262144 bytes"), "{messages:?}");
+    assert!(matches!(pool.into_negotiator().unwrap_err().failure(), Failure::Skipped { ads: 1, .. }));
+}
+
+#[test]
 fn only_an_access_point_that_was_asked_is_silent() {
     // Those that are asked at the same time take all the time that there is.
     let address = pool(20, "", |connection| connection.int().map(drop));
@@ -343,7 +364,7 @@ fn only_an_access_point_that_was_asked_is_silent() {
         let left = pool.access_points().len();
         pool.jobs(&Query::all(), |ad, ()| ad);
         pool.remember_silent(&mut silent);
-        let failures = pool.failures().iter().filter(|failure| failure.source.starts_with("access point"));
+        let failures = pool.failures().iter().filter(|failure| matches!(failure.source, PoolSource::AccessPoint(_)));
         let is_asked = |failure: &&SourceFailure| !matches!(failure.error.failure(), Failure::NotAsked(_));
         (left, failures.clone().count(), failures.filter(is_asked).count())
     };

@@ -27,11 +27,39 @@ const PARALLEL: usize = 8;
 /// Ads between two reports of progress.
 const STEP: u64 = 1000;
 
+/// A source of what a cycle looks at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum PoolSource {
+    /// The jobs of the access point with this name.
+    AccessPoint(String),
+    /// The slots.
+    Slots,
+    /// The submitters.
+    Submitters,
+    /// Another one, in words.
+    Other(&'static str),
+}
+
+impl fmt::Display for PoolSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PoolSource::AccessPoint(name) => write!(f, "access point `{name}`"),
+            PoolSource::Slots => f.write_str("the slots"),
+            PoolSource::Submitters => f.write_str("the submitters"),
+            PoolSource::Other(what) => f.write_str(what),
+        }
+    }
+}
+
+/// The ads of the negotiators.
+const NEGOTIATOR: PoolSource = PoolSource::Other("the negotiator");
+
 /// A source of a pool that could not be read, or not all of it.
 #[derive(Debug)]
 pub struct SourceFailure {
-    /// The source, such as "access point `schedd@example.org`".
-    pub source: String,
+    /// The source.
+    pub source: PoolSource,
     /// The reason.
     pub error: WireError,
 }
@@ -60,18 +88,18 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// The daemon of an ad, with these attributes.
-    fn of(ad: &ClassAd, name: &str, address: &str) -> Result<Self, SourceFailure> {
+    /// The daemon of an ad, with these attributes; its name if the address is not one.
+    fn of(ad: &ClassAd, name: &str, address: &str) -> Result<Self, (String, WireError)> {
         let shown = ad.eval_string(name).unwrap_or_default();
         match ad.eval_string(address).unwrap_or_default().parse() {
             Ok(address) => Ok(Daemon { name: shown, address }),
-            Err(error) => Err(SourceFailure { source: format!("`{shown}`"), error }),
+            Err(error) => Err((shown, error)),
         }
     }
 
-    /// The name of an access point as a source.
-    pub(crate) fn source(&self) -> String {
-        format!("access point `{}`", self.name)
+    /// An access point as a source.
+    pub(crate) fn source(&self) -> PoolSource {
+        PoolSource::AccessPoint(self.name.clone())
     }
 }
 
@@ -117,19 +145,10 @@ impl<'a> LivePool<'a> {
     /// # Errors
     /// No collector answers, or none permits reading.
     pub fn locate(client: &'a Client, collectors: &[Address], progress: Progress<'a>) -> Result<Self, WireError> {
-        let (collector, negotiator_ads) = first_answer(collectors, |collector| {
+        let (collector, (negotiator_ads, rest)) = first_answer(collectors, |collector| {
             let ads = client.query(collector, AdType::Negotiator, &Query::all())?;
-            Ok((collector.clone(), ads.collect::<Result<_, _>>()?))
+            Ok((collector.clone(), collect(ads, "negotiators", progress)?))
         })?;
-        LivePool::of(client, collector, negotiator_ads, progress)
-    }
-
-    fn of(
-        client: &'a Client,
-        collector: Address,
-        negotiator_ads: Vec<ClassAd>,
-        progress: Progress<'a>,
-    ) -> Result<Self, WireError> {
         let mut pool = LivePool {
             client,
             collector,
@@ -141,32 +160,35 @@ impl<'a> LivePool<'a> {
             failures: Vec::new(),
             reports: Vec::new(),
         };
+        pool.add(NEGOTIATOR, format!("negotiators of {}", pool.collector), rest);
+        let unknown = || WireError::new(pool.collector.to_string(), Failure::Unknown("a negotiator"));
         match pool.negotiator_ads.first().map(|ad| Daemon::of(ad, "Name", "MyAddress")) {
             Some(Ok(negotiator)) => pool.negotiator = Some(negotiator),
-            Some(Err(failure)) => pool.failures.push(failure),
-            None => pool.failures.push(SourceFailure {
-                source: "the negotiator".to_owned(),
-                error: WireError::new(pool.collector.to_string(), Failure::Unknown("a negotiator")),
-            }),
+            Some(Err((_, error))) => pool.failures.push(SourceFailure { source: NEGOTIATOR, error }),
+            // Its ad was skipped.
+            None if !pool.failures.is_empty() => {}
+            None => pool.failures.push(SourceFailure { source: NEGOTIATOR, error: unknown() }),
         }
         let ads = pool.client.query(&pool.collector, AdType::Submitter, &Query::all())?;
-        pool.submitters = pool.collect("submitters", ads)?;
+        pool.submitters = pool.collect(PoolSource::Submitters, "submitters", ads)?;
         let query = Query::all().attributes(["Name", "MyAddress"]);
         let ads = pool.client.query(&pool.collector, AdType::AccessPoint, &query)?;
-        let access_points = pool.collect("access points", ads)?;
+        let access_points = pool.collect(PoolSource::Other("the access points"), "access points", ads)?;
         // Submitters of other pools use access points that the collector has no ads of.
         let own = access_points.iter().map(|ad| Daemon::of(ad, "Name", "MyAddress"));
         let others = pool.submitters.iter().map(|ad| Daemon::of(ad, "ScheddName", "ScheddIpAddr"));
-        let (mut seen, mut failures) = (HashSet::new(), Vec::new());
+        let (mut seen, mut failed) = (HashSet::new(), Vec::new());
         for daemon in own.chain(others) {
             match daemon {
                 Ok(daemon) if seen.insert(daemon.name.to_ascii_lowercase()) => pool.access_points.push(daemon),
                 Ok(_) => {}
-                Err(failure) if seen.insert(failure.source.to_ascii_lowercase()) => failures.push(failure),
-                Err(_) => {}
+                Err((name, error)) => failed.push((name, error)),
             }
         }
-        pool.failures.append(&mut failures);
+        // Another ad may have a valid address of it.
+        failed.retain(|(name, _)| seen.insert(name.to_ascii_lowercase()));
+        let failures = failed.into_iter().map(|(name, error)| (PoolSource::AccessPoint(name), error));
+        pool.failures.extend(failures.map(|(source, error)| SourceFailure { source, error }));
         pool.access_points.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(pool)
     }
@@ -184,6 +206,16 @@ impl<'a> LivePool<'a> {
     /// The negotiator.
     pub fn negotiator(&self) -> Option<&Daemon> {
         self.negotiator.as_ref()
+    }
+
+    /// The negotiator, and nothing else.
+    ///
+    /// # Errors
+    /// Its ad was not received, or exceeds a limit.
+    pub fn into_negotiator(self) -> Result<Daemon, WireError> {
+        let failure = self.failures.into_iter().find(|failure| failure.source == NEGOTIATOR);
+        let unknown = || WireError::new(self.collector.to_string(), Failure::Unknown("a negotiator"));
+        self.negotiator.ok_or_else(|| failure.map_or_else(unknown, |failure| failure.error))
     }
 
     /// The submitter ads.
@@ -206,15 +238,15 @@ impl<'a> LivePool<'a> {
         &self.reports
     }
 
-    /// Collects ads and reports the progress.
-    fn collect(&mut self, what: &str, ads: Ads) -> Result<Vec<ClassAd>, WireError> {
+    /// Collects ads of a source and reports the progress.
+    fn collect(&mut self, source: PoolSource, what: &str, ads: Ads) -> Result<Vec<ClassAd>, WireError> {
         let (found, rest) = collect(ads, what, self.progress)?;
-        self.add(format!("the {what}"), format!("{what} of {}", self.collector), rest);
+        self.add(source, format!("{what} of {}", self.collector), rest);
         Ok(found)
     }
 
     /// Remembers what else the answer of a source told; its report has a name.
-    fn add(&mut self, source: String, name: String, (report, skipped): Rest) {
+    fn add(&mut self, source: PoolSource, name: String, (report, skipped): Rest) {
         self.reports.push((name, report));
         self.failures.extend(skipped.map(|error| SourceFailure { source, error }));
     }
@@ -225,22 +257,22 @@ impl<'a> LivePool<'a> {
     /// The collector cannot be asked.
     pub fn slots(&mut self, query: &Query, selection: Option<&Arc<Selection>>) -> Result<Vec<ClassAd>, WireError> {
         let ads = self.client.query(&self.collector, AdType::Slot, query)?.kept(selection);
-        self.collect("slots", ads)
+        self.collect(PoolSource::Slots, "slots", ads)
     }
 
     /// The accounting ads, from the negotiator as they are now, otherwise from the collector as they were after the last
     /// cycle.
     pub fn accounting(&mut self, query: &Query) -> Vec<ClassAd> {
-        if let Some(negotiator) = self.negotiator.clone() {
-            let ads = self.client.query(&negotiator.address, AdType::Accounting, query);
-            let ads = ads.and_then(|ads| self.collect("accounting ads", ads));
-            if let Some(ads) = self.remember("priorities of the negotiator".to_owned(), ads) {
-                return ads;
-            }
-        }
-        let ads = self.client.query(&self.collector, AdType::Accounting, query);
-        let ads = ads.and_then(|ads| self.collect("accounting ads", ads));
-        self.remember("accounting ads of the collector".to_owned(), ads).unwrap_or_default()
+        let (negotiator, collector) = (self.negotiator.clone(), self.collector.clone());
+        let mut ask = |daemon: &Address, source: PoolSource| {
+            let ads = self.client.query(daemon, AdType::Accounting, query);
+            let ads = ads.and_then(|ads| self.collect(source.clone(), "accounting ads", ads));
+            self.remember(source, ads)
+        };
+        negotiator
+            .and_then(|daemon| ask(&daemon.address, PoolSource::Other("priorities of the negotiator")))
+            .or_else(|| ask(&collector, PoolSource::Other("accounting ads of the collector")))
+            .unwrap_or_default()
     }
 
     /// The configuration variables that the files of the negotiator set, with their values, all macros expanded. `None` if
@@ -248,7 +280,7 @@ impl<'a> LivePool<'a> {
     pub fn settings(&mut self) -> Option<Vec<(String, String)>> {
         let negotiator = self.negotiator.clone()?;
         let settings = self.read_settings(&negotiator.address);
-        self.remember("the configuration of the negotiator".to_owned(), settings)
+        self.remember(PoolSource::Other("the configuration of the negotiator"), settings)
     }
 
     fn read_settings(&self, daemon: &Address) -> Result<Vec<(String, String)>, WireError> {
@@ -347,7 +379,7 @@ impl<'a> LivePool<'a> {
 
     /// Remembers the reports and failures of all access points, in order, and returns what was read.
     fn of_access_points<T>(&mut self, read: Vec<Result<(T, Rest), WireError>>) -> Vec<T> {
-        let sources: Vec<(String, String)> =
+        let sources: Vec<(PoolSource, String)> =
             self.access_points.iter().map(|one| (one.source(), format!("jobs of {}", one.name))).collect();
         let mut all = Vec::new();
         for ((source, jobs), result) in sources.into_iter().zip(read) {
@@ -360,7 +392,7 @@ impl<'a> LivePool<'a> {
     }
 
     /// Remembers the failure of a source; otherwise returns what was read.
-    fn remember<T>(&mut self, source: String, result: Result<T, WireError>) -> Option<T> {
+    fn remember<T>(&mut self, source: PoolSource, result: Result<T, WireError>) -> Option<T> {
         match result {
             Ok(found) => Some(found),
             Err(error) => {
@@ -501,7 +533,7 @@ mod tests {
     #[test]
     fn failures_name_the_source() {
         let error = WireError::new("a:1", Failure::Refused("no".to_owned()));
-        let failure = SourceFailure { source: "access point `x`".to_owned(), error };
+        let failure = SourceFailure { source: PoolSource::AccessPoint("x".to_owned()), error };
         assert_eq!(failure.to_string(), "cannot read access point `x`: `a:1` reports an error: no");
     }
 }

@@ -88,13 +88,14 @@ fn waiting(failure: &Failure) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::PoolSource;
 
     fn access_points() -> Vec<Daemon> {
         ["a", "b"].map(|name| Daemon { name: name.to_owned(), address: "h:1".parse().unwrap() }).to_vec()
     }
 
     fn failure(source: &str, failure: Failure) -> SourceFailure {
-        SourceFailure { source: format!("access point `{source}`"), error: WireError::new("h:1", failure) }
+        SourceFailure { source: PoolSource::AccessPoint(source.to_owned()), error: WireError::new("h:1", failure) }
     }
 
     #[test]

@@ -159,15 +159,17 @@ impl CollectorArguments {
         let nothing = |_: &str, _: u64| ();
         if let Some(kind) = kind.filter(|kind| *kind != AdType::Accounting) {
             let mut ads = first_answer(&collectors, |collector| client.query(collector, kind, query))?;
-            for ad in ads.by_ref() {
-                if take(ad?).is_break() {
-                    return Ok(Vec::new());
-                }
-            }
+            // What was left out is reported also if the others end early.
+            let end = ads.by_ref().find_map(|ad| match ad.map(&mut *take) {
+                Ok(ControlFlow::Continue(())) => None,
+                Ok(ControlFlow::Break(())) => Some(Ok(())),
+                Err(error) => Some(Err(error)),
+            });
             notes.add(&format!("the ads of {kind}"), ads.report().clone());
             if let Some(skipped) = ads.skipped() {
                 notes.skip(skipped.to_string());
             }
+            end.unwrap_or(Ok(()))?;
             return Ok(Vec::new());
         }
         let mut pool = LivePool::locate(&client, &collectors, &nothing)?;
@@ -313,16 +315,15 @@ impl LiveReader<'_> {
     pub(super) fn negotiator(&mut self) -> Result<ClassAd, Failure> {
         let daemon = match self.negotiator.take() {
             Some(daemon) => daemon,
-            None => LivePool::locate(self.client, &self.collectors, self.progress)?.negotiator().cloned().ok_or_else(
-                || {
-                    Failure::input("the collector does not have an ad of a negotiator")
-                        .help("check that the negotiator is running")
-                },
-            )?,
+            None => LivePool::locate(self.client, &self.collectors, self.progress)?.into_negotiator()?,
         };
         let mut ads = self.client.query(&daemon.address, AdType::Negotiator, &Query::all())?;
         let ad = ads.next().transpose()?;
-        let ad = ad.ok_or_else(|| Failure::input(format!("the negotiator `{}` does not have an ad", daemon.name)))?;
+        let none = || match ads.skipped() {
+            Some(skipped) => Failure::from(skipped),
+            None => Failure::input(format!("the negotiator `{}` does not have an ad", daemon.name)),
+        };
+        let ad = ad.ok_or_else(none)?;
         // After a failure it may have another address.
         self.negotiator = Some(daemon);
         let times = NegotiatorTimes::of(&ad);

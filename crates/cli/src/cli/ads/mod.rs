@@ -175,6 +175,9 @@ pub(super) fn run(arguments: &AdsArguments, streams: Streams) -> Result<(), Fail
         if done.is_err() {
             return written(done);
         }
+        if read.is_err() {
+            notes.show(streams.err);
+        }
         unread.extend(read?.into_iter().map(Failure::input));
         if sink.meter.exhausted() {
             return Err(too_much_work());
