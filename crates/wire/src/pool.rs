@@ -233,6 +233,11 @@ impl<'a> LivePool<'a> {
         &self.failures
     }
 
+    /// The sources that could not be read, to be kept.
+    pub fn into_failures(self) -> Vec<SourceFailure> {
+        self.failures
+    }
+
     /// The reports on what was read, with attributes that are not expressions.
     pub fn reports(&self) -> &[(String, Report)] {
         &self.reports

@@ -10,6 +10,7 @@ use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::job::Job;
 
+use super::unread::{PoolPart, UnreadPart, unread_jobs};
 use super::{WatchedCycle, partitionable};
 use crate::verify::record::RecordedMatch;
 
@@ -56,16 +57,21 @@ pub fn changes(watched: &WatchedCycle<'_>, after: &Snapshot) -> Vec<PoolChange> 
     let (from, until) = (watched.read - SKEW, watched.published.started + SKEW);
     let reader = ChangeReader { settings: EvalOptions::default(), from, until, made: &watched.record.matches };
     let before = watched.before;
-    let was_read = |snapshot, unread: &[String]| {
+    let was_read = |snapshot, unread: &[UnreadPart]| {
         let mut names = reader.access_points(snapshot);
-        names.retain(|name| !unread.iter().any(|source| is_of(source, name)));
+        names.retain(|name| unread_jobs(unread, name).is_none());
         names
     };
     let (read_before, read_after) = (was_read(before, watched.unread), was_read(after, watched.unread_after));
     let mut changes = reader.of_jobs(before, after, (&read_before, &read_after));
-    changes.extend(reader.of_slots(before, after));
+    // An ad that only one of them has may have been skipped in the other.
+    let is_whole = |part: &PoolPart| {
+        let mut unread = watched.unread.iter().chain(watched.unread_after);
+        !unread.any(|unread| unread.part == *part)
+    };
+    changes.extend(reader.of_slots(before, after, is_whole(&PoolPart::Slots)));
     changes.extend(reader.of_claims(before, after, &read_after));
-    changes.extend(reader.of_submitters(before, after));
+    changes.extend(reader.of_submitters(before, after, is_whole(&PoolPart::Submitters)));
     changes
 }
 
@@ -184,7 +190,7 @@ impl ChangeReader<'_> {
         changes
     }
 
-    fn of_slots(&self, before: &Snapshot, after: &Snapshot) -> Vec<PoolChange> {
+    fn of_slots(&self, before: &Snapshot, after: &Snapshot, is_whole: bool) -> Vec<PoolChange> {
         let (old, new) = (self.named(&before.slots, "Name"), self.named(&after.slots, "Name"));
         let mut changes = Vec::new();
         let mut add = |slot: &str, what: String| {
@@ -199,7 +205,7 @@ impl ChangeReader<'_> {
             // A dynamic slot that another submitter uses was carved for an earlier match.
             let user = self.text(ad, "AccountingGroup").or_else(|| self.text(ad, "RemoteUser"));
             match old.get(&name) {
-                None if !is_taken || user.is_some_and(|user| !self.is_taken(&place, Some(&user))) => {
+                None if is_whole && (!is_taken || user.is_some_and(|user| !self.is_taken(&place, Some(&user)))) => {
                     add(&name, "appeared".to_owned());
                 }
                 Some(earlier) if !is_taken => {
@@ -226,7 +232,7 @@ impl ChangeReader<'_> {
             let Some(name) = self.text(ad, "Name") else { continue };
             // The job of a dynamic slot that the cycle matched may have ended, and that of another may have been preempted.
             let is_made = self.is_displaced(&name) || self.made.iter().any(|made| made.slot == name);
-            if !new.contains_key(&name) && !is_made {
+            if is_whole && !new.contains_key(&name) && !is_made {
                 add(&name, "disappeared".to_owned());
             }
         }
@@ -259,7 +265,7 @@ impl ChangeReader<'_> {
         changes
     }
 
-    fn of_submitters(&self, before: &Snapshot, after: &Snapshot) -> Vec<PoolChange> {
+    fn of_submitters(&self, before: &Snapshot, after: &Snapshot, is_whole: bool) -> Vec<PoolChange> {
         let key = |ad: &ClassAd| Some((self.text(ad, "Name")?, self.text(ad, "ScheddName")));
         let ads = |snapshot: &Snapshot| snapshot.submitters.clone().unwrap_or_default();
         let keyed =
@@ -277,7 +283,7 @@ impl ChangeReader<'_> {
         // Of several new ads the last one is seen.
         let (between, later): (Vec<_>, Vec<_>) = updated.partition(|(_, ad)| self.is_between(ad, "LastHeardFrom"));
         // The access point withdrew it, or the collector was restarted.
-        let gone = old.keys().filter(|key| !new.contains_key(*key));
+        let gone = old.keys().filter(|key| is_whole && !new.contains_key(*key));
         let sent = |ads: Vec<(&(String, Option<String>), &ClassAd)>| {
             let what = |key: &_, ad: &ClassAd| {
                 if is_restarted(key, ad) { "was restarted, and sent a new ad" } else { "sent a new ad" }
@@ -294,12 +300,6 @@ impl ChangeReader<'_> {
         changes.extend(sent(later));
         changes
     }
-}
-
-/// True if a source that could not be read, with the reason, is this access point.
-pub(super) fn is_of(source: &str, name: &str) -> bool {
-    let quoted = source.strip_prefix("access point ").unwrap_or(source);
-    quoted.strip_prefix('`').and_then(|rest| rest.strip_prefix(name)).is_some_and(|rest| rest.starts_with("`:"))
 }
 
 /// The name of the access point in a `GlobalJobId`.

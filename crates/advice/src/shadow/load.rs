@@ -9,7 +9,8 @@ use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::job::{Activity, Job};
 use classmate_pool::internal::workload::job_ads::RUN_TIME;
 
-use super::change::{access_point, is_of};
+use super::change::access_point;
+use super::unread::{UnreadPart, unread_jobs};
 
 /// The attribute with the first start of a job that ended, epoch seconds.
 pub const FIRST_START: &str = "ClassmateFirstStart";
@@ -102,10 +103,10 @@ impl LoadRecorder {
         LoadRecorder { began, jobs: HashMap::new(), readings: 0 }
     }
 
-    /// Takes a reading, with the sources that could not be read; returns the jobs that ended since the last one. Jobs of an access
+    /// Takes a reading, with the parts that could not be read; returns the jobs that ended since the last one. Jobs of an access
     /// point that was not read have not ended before a day, when they count as ended at the reading that had them last; nor have
-    /// all jobs of an access point before ten minutes: it may have been restarted.
-    pub fn observe(&mut self, ads: &[ClassAd], now: i64, unread: &[String]) -> Vec<ClassAd> {
+    /// all jobs of an access point before ten minutes: it may have been restarted. The same holds for one whose ads were partly skipped.
+    pub fn observe(&mut self, ads: &[ClassAd], now: i64, unread: &[UnreadPart]) -> Vec<ClassAd> {
         let settings = EvalOptions::default();
         self.readings += 1;
         let mut ended = Vec::new();
@@ -154,13 +155,14 @@ impl LoadRecorder {
         let gone = self.jobs.extract_if(|id, job| {
             let place = access_point(id);
             if job.reading == reading {
-                false
-            } else if !seen.contains(place) && unread.iter().any(|source| is_of(source, place)) {
-                now - job.seen >= SILENCE
-            } else {
-                let missed = *job.missed.get_or_insert(now);
-                seen.contains(place) || now - missed >= PATIENCE
+                return false;
             }
+            let unread = unread_jobs(unread, place);
+            if unread.is_some_and(|unread| !unread.is_partial) {
+                return now - job.seen >= SILENCE;
+            }
+            let missed = *job.missed.get_or_insert(now);
+            unread.is_none() && seen.contains(place) || now - missed >= PATIENCE
         });
         ended.extend(gone.filter_map(|(_, job)| {
             let end = job.missed.unwrap_or(job.seen);
@@ -180,6 +182,7 @@ impl LoadRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shadow::unread::PoolPart;
 
     fn job(number: i64, status: i64, more: &str) -> ClassAd {
         let text = format!(
@@ -187,6 +190,10 @@ mod tests {
              GlobalJobId = \"s#{number}.0\"; RequestCpus = 1; {more}]"
         );
         ClassAd::parse(text.as_bytes()).unwrap()
+    }
+
+    fn without(access_point: &str) -> UnreadPart {
+        UnreadPart { part: PoolPart::AccessPoint(access_point.to_owned()), is_partial: false }
     }
 
     fn facts(ad: &ClassAd) -> [i64; 5] {
@@ -203,7 +210,7 @@ mod tests {
         assert!(load.observe(&[job(1, 2, "QDate = 50; JobCurrentStartDate = 110"), idle], 115, &[]).is_empty());
         let again = job(2, 2, "QDate = 60; JobCurrentStartDate = 120");
         // A reading without their access point ends nothing.
-        let unread = ["access point `s`: it does not answer".to_owned()];
+        let unread = [without("s")];
         assert!(load.observe(&[], 125, &unread).is_empty());
         let ended = load.observe(&[again, waits(3)], 130, &[]);
         // Job 1 arrived when the record began, and ran from 110 to 130.
@@ -257,11 +264,8 @@ mod tests {
         };
         let all = [runs(1, "s"), runs(2, "s"), runs(3, "dead@s"), runs(4, "s2"), runs(5, "s2")];
         assert!(load.observe(&all, 110, &[]).is_empty());
-        let unread = [
-            "the configuration of the negotiator: it denies reading".to_owned(),
-            "access point `dead@s`: connection refused".to_owned(),
-            "`flocks`: the address is missing".to_owned(),
-        ];
+        let configuration = PoolPart::Other("the configuration of the negotiator".to_owned());
+        let unread = [UnreadPart { part: configuration, is_partial: false }, without("dead@s"), without("flocks")];
         // Job 1 ended.
         let ended = load.observe(&[runs(2, "s"), runs(4, "s2"), runs(5, "s2")], 120, &unread);
         assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 20, 100, 0, 0]]);
@@ -276,6 +280,24 @@ mod tests {
         let ended = load.observe(&[runs(4, "s2"), runs(5, "s2")], 110 + day, &unread);
         assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 10, 100, 0, 0]]);
         assert_eq!(load.running(110 + day).0.len(), 2);
+    }
+
+    #[test]
+    fn a_job_whose_ad_is_skipped_has_not_ended() {
+        let mut load = LoadRecorder::new(100);
+        let runs = |number| job(number, 2, "QDate = 50; JobCurrentStartDate = 100");
+        assert!(load.observe(&[runs(1), runs(2)], 110, &[]).is_empty());
+        let partly = [UnreadPart { is_partial: true, ..without("s") }];
+        assert!(load.observe(&[runs(2)], 120, &partly).is_empty());
+        // It is seen again, and ends: it ran from 100 to 140.
+        assert!(load.observe(&[runs(1), runs(2)], 130, &partly).is_empty());
+        let ended = load.observe(&[runs(2)], 140, &[]);
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 40, 100, 0, 0]]);
+        // Ten minutes after the first reading without it, the other one ended then: it ran from 100 to 150.
+        assert!(load.observe(&[runs(3)], 150, &partly).is_empty());
+        assert!(load.observe(&[runs(3)], 749, &partly).is_empty());
+        let ended = load.observe(&[runs(3)], 750, &partly);
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 50, 100, 0, 0]]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod load;
 pub mod observed;
 pub mod policy;
 pub mod published;
+pub mod unread;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::shadow::change::{PoolChange, access_point, changes};
 use crate::shadow::published::{GivenUp, NegotiatorTimes, PublishedCycle};
+use crate::shadow::unread::{PoolPart, UnreadPart};
 use crate::verify::cause::{Conditions, DifferenceCause};
 use crate::verify::record::{CycleRecord, RecordedMatch};
 use classmate::{ClassAd, EvalOptions};
@@ -44,10 +46,10 @@ pub struct WatchedCycle<'a> {
     pub before: &'a Snapshot,
     /// Time at which it began to be read, epoch seconds.
     pub read: i64,
-    /// The sources that could not be read.
-    pub unread: &'a [String],
-    /// The sources that could not be read after the cycle.
-    pub unread_after: &'a [String],
+    /// The parts that could not be read.
+    pub unread: &'a [UnreadPart],
+    /// The parts that could not be read after the cycle.
+    pub unread_after: &'a [UnreadPart],
     /// The matches that were made.
     pub record: &'a CycleRecord,
     /// Their source.
@@ -255,7 +257,7 @@ struct Rest<'a> {
     /// True if the negotiator made as many matches as predicted.
     as_many: bool,
     /// The part of any pair that was not in the pool before the cycle.
-    missing: Option<String>,
+    missing: Option<DifferenceCause>,
 }
 
 impl<'a> Rest<'a> {
@@ -296,7 +298,7 @@ impl<'a> Rest<'a> {
             return DifferenceCause::OwnClaim;
         }
         if let Some(missing) = self.missing(pair) {
-            return DifferenceCause::NotInSnapshot(missing);
+            return missing;
         }
         let [before, after] = self.watched.negotiator;
         if let Some(change) = before.change(after, self.watched.published.started) {
@@ -305,8 +307,8 @@ impl<'a> Rest<'a> {
         match (self.changes.first(), &self.missing, self.watched.unread.first()) {
             (Some(change), ..) => DifferenceCause::Changed(change.text.clone()),
             // What a new slot or job got, others did not get.
-            (None, Some(missing), _) => DifferenceCause::NotInSnapshot(missing.clone()),
-            (None, None, Some(source)) => DifferenceCause::NotRead(source.clone()),
+            (None, Some(missing), _) => missing.clone(),
+            (None, None, Some(unread)) => DifferenceCause::NotRead(unread.to_string()),
             (None, None, None) => DifferenceCause::Unexplained,
         }
     }
@@ -325,24 +327,37 @@ impl<'a> Rest<'a> {
         })
     }
 
-    /// The part of a pair that was not in the pool before the cycle.
-    fn missing(&self, (submitter, cluster, slot): &Pair) -> Option<String> {
+    /// The part of a pair that was not in the pool before the cycle, or the part of the pool that was not read and may have it.
+    fn missing(&self, (submitter, cluster, slot): &Pair) -> Option<DifferenceCause> {
         let (before, settings) = (self.watched.before, EvalOptions::default());
+        let absent =
+            |what: String, may_have: &dyn Fn(&PoolPart) -> bool| {
+                let unread = self.watched.unread.iter().find(|unread| may_have(&unread.part));
+                Some(unread.map_or(DifferenceCause::NotInSnapshot(what), |unread| {
+                    DifferenceCause::NotRead(unread.to_string())
+                }))
+            };
         let is_slot = |ad: &ClassAd| {
             let name = AdReader::of(ad, &settings).string("Name");
             name.is_some_and(|name| partitionable(&String::from_utf8_lossy(&name)) == *slot)
         };
         if !before.slots.iter().any(is_slot) {
-            return Some(format!("slot {slot}"));
+            return absent(format!("slot {slot}"), &|part| *part == PoolPart::Slots);
         }
         if !has_cluster(before, *cluster) {
-            return Some(format!("cluster {cluster}"));
+            let is_read_elsewhere = self.watched.after.is_some_and(|after| has_cluster(after, *cluster));
+            return absent(format!("cluster {cluster}"), &|part| match part {
+                PoolPart::AccessPoint(name) => !is_read_elsewhere || self.is_queued_at(name, *cluster, submitter),
+                _ => false,
+            });
         }
         let is_submitter = |ad: &ClassAd| {
             AdReader::of(ad, &settings).string("Name").is_some_and(|name| *name == *submitter.as_bytes())
         };
-        let is_known = before.submitters.as_ref().is_none_or(|ads| ads.iter().any(is_submitter));
-        (!is_known).then(|| format!("submitter {submitter}"))
+        if before.submitters.as_ref().is_none_or(|ads| ads.iter().any(is_submitter)) {
+            return None;
+        }
+        absent(format!("submitter {submitter}"), &|part| *part == PoolPart::Submitters)
     }
 }
 

@@ -55,6 +55,11 @@ fn watched<'a>(
     }
 }
 
+/// A part that was read, without ads that were skipped.
+fn unread(part: PoolPart) -> UnreadPart {
+    UnreadPart { part, is_partial: true }
+}
+
 fn causes(before: &Snapshot, after: &Snapshot, record: &CycleRecord, source: ActualSource) -> Vec<DifferenceCause> {
     let published = PublishedCycle { started: 100, ended: 101, matches: Some(2), ..PublishedCycle::default() };
     let cycle = shadow_cycle(&watched(before, after, record, source, &published)).unwrap();
@@ -147,8 +152,8 @@ fn jobs_of_an_access_point_that_was_not_read_are_no_change() {
     let before = Snapshot { submitters: known.clone(), ..pool() };
     let record = made(&[(2, "slot2@m")]);
     let published = PublishedCycle { started: 100, ended: 101, ..PublishedCycle::default() };
-    let failed = ["access point `s`: it does not answer".to_owned()];
-    let other = ["access point `a@s`: `s` does not answer".to_owned()];
+    let (failed, other) =
+        ([unread(PoolPart::AccessPoint("s".to_owned()))], [unread(PoolPart::AccessPoint("a@s".to_owned()))]);
     let found = [(known.clone(), &failed[..]), (known.clone(), &other), (known, &[]), (unknown, &[])].map(
         |(submitters, unread_after)| {
             let after = Snapshot { jobs: Vec::new(), submitters, ..pool() };
@@ -162,6 +167,38 @@ fn jobs_of_an_access_point_that_was_not_read_are_no_change() {
     let gone = [left.clone(), left, changed("the ad of submitter a@x disappeared")];
     assert_eq!(found[0], DifferenceCause::Unexplained);
     assert_eq!(found[1..], gone);
+}
+
+#[test]
+fn ads_that_were_skipped_are_the_cause_for_what_the_reading_lacks() {
+    let published = PublishedCycle { started: 100, ended: 101, ..PublishedCycle::default() };
+    let cause = |record: &CycleRecord, parts: &[UnreadPart], after: &Snapshot| {
+        let before = pool();
+        let watched = WatchedCycle { unread: parts, ..watched(&before, after, record, ActualSource::Log, &published) };
+        let mut different = shadow_cycle(&watched).unwrap().different;
+        different.retain(|one| one.actual == 1);
+        different.remove(0).cause
+    };
+    let skipped = |name: &str| [unread(PoolPart::AccessPoint(name.to_owned()))];
+    let not_read = |what: &str| DifferenceCause::NotRead(what.to_owned());
+    // A job that the reading after the cycle has, at `s`, and one that it does not have.
+    let mut after = pool();
+    let job = b"[ClusterId = 3; ProcId = 0; JobStatus = 2; User = \"a@x\"; GlobalJobId = \"s#3.0#1\"; QDate = 50]";
+    after.jobs.push(ClassAd::parse(job).unwrap());
+    let third = made(&[(3, "slot2@m")]);
+    assert_eq!(cause(&third, &skipped("s"), &after), not_read("a part of access point `s`"));
+    assert_eq!(cause(&third, &skipped("t"), &pool()), not_read("a part of access point `t`"));
+    let missing = |what: &str| DifferenceCause::NotInSnapshot(what.to_owned());
+    assert_eq!(cause(&third, &[unread(PoolPart::Slots)], &pool()), missing("cluster 3"));
+    // A slot that appears after the cycle was not new if ads of slots were skipped before.
+    let mut after = pool();
+    after.slots.push(ClassAd::parse(b"[Name = \"slot3@m\"; State = \"Unclaimed\"]").unwrap());
+    let other = made(&[(1, "slot4@m")]);
+    let found = [&[][..], &[unread(PoolPart::Slots)]].map(|parts| cause(&other, parts, &after));
+    assert_eq!(found, [missing("slot slot4@m"), not_read("a part of the slots")]);
+    let second = made(&[(2, "slot1@m"), (1, "slot2@m")]);
+    let found = [&[][..], &[unread(PoolPart::Slots)]].map(|parts| cause(&second, parts, &after));
+    assert_eq!(found, [DifferenceCause::Changed("slot3@m appeared".to_owned()), not_read("a part of the slots")]);
 }
 
 #[test]

@@ -16,7 +16,8 @@ use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::cluster::Siblings;
 use classmate_wire::internal::first_answer;
 use classmate_wire::{
-    AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query, SilentAccessPoints, WireError,
+    AdType, Address, Client, Credentials, Daemon, LivePool, Progress, Query, SilentAccessPoints, SourceFailure,
+    WireError,
 };
 
 /// The heading of the options. Each names it: a heading for the structure would hold for whatever follows.
@@ -87,7 +88,7 @@ pub(super) struct LiveSnapshot {
     /// True if an access point did not answer in time.
     pub(super) has_waited: bool,
     /// The sources that could not be read.
-    pub(super) failures: Vec<String>,
+    pub(super) failures: Vec<SourceFailure>,
     /// Reports on what was read.
     pub(super) reports: Vec<(String, Report)>,
 }
@@ -234,9 +235,9 @@ impl LiveArguments {
         if self.strict
             && let Some(failure) = failures.next()
         {
-            return Err(Failure::input(failure.clone()).help("without --strict, this is a warning"));
+            return Err(Failure::input(failure.to_string()).help("without --strict, this is a warning"));
         }
-        failures.for_each(|failure| notes.skip(failure.clone()));
+        failures.for_each(|failure| notes.skip(failure.to_string()));
         Ok(read)
     }
 }
@@ -302,9 +303,8 @@ impl LiveReader<'_> {
         let selection = kept.selection(&config, &jobs, &first).map(Arc::new);
         let slots = pool.slots(&all, selection.as_ref())?;
         let log = AccountantLog::of_ads(&accounting).map_err(|error| Failure::input(error.to_string()))?;
-        let failures = pool.failures().iter().map(ToString::to_string).collect();
         let (negotiators, submitters) = (pool.negotiator_ads().to_vec(), Some(pool.submitters().to_vec()));
-        let reports = pool.reports().to_vec();
+        let (reports, failures) = (pool.reports().to_vec(), pool.into_failures());
         let (unkept, log) = (names_of(&first), Some(log));
         let snapshot = Snapshot { config, slots, unkept, jobs, submitters, log, ..Snapshot::default() };
         Ok(LiveSnapshot { snapshot, accounting, negotiators, settings, has_config, has_waited, failures, reports })

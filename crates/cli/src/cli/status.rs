@@ -82,7 +82,7 @@ impl PoolStatus {
         let mut notes = Notes::default();
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
         let snapshot = Snapshot { maps, now: Now::Wall.seconds(), ..read.snapshot };
-        Self::of(snapshot, &read.accounting, negotiator, read.failures)
+        Self::of(snapshot, &read.accounting, negotiator, read.failures.iter().map(ToString::to_string).collect())
     }
 
     /// The state of a pool that was read.

@@ -13,6 +13,7 @@ use classmate::internal::format::room::Room;
 use classmate::{ClassAd, Format, Writer};
 use classmate_advice::internal::shadow::load::LoadRecorder;
 use classmate_advice::internal::shadow::policy::{PolicyComparison, compare_policies};
+use classmate_advice::internal::shadow::unread::UnreadPart;
 use classmate_config::Config;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::negotiate::directory::{AdInput, read_ads};
@@ -76,7 +77,7 @@ impl RecordedLoad {
 
     /// Takes the jobs of a reading, with the sources that could not be read, and appends those that ended to the file. Returns the
     /// reason if that is not possible, when it is a new one; the jobs are written later then.
-    pub(super) fn observe(&mut self, jobs: &[ClassAd], now: i64, unread: &[String]) -> Option<String> {
+    pub(super) fn observe(&mut self, jobs: &[ClassAd], now: i64, unread: &[UnreadPart]) -> Option<String> {
         self.unwritten.extend(self.recorder.observe(jobs, now, unread));
         if self.unwritten.is_empty() {
             return None;

@@ -18,11 +18,13 @@ use crate::report::Color;
 use classmate_advice::internal::shadow::observed::observed;
 use classmate_advice::internal::shadow::policy::PolicyComparison;
 use classmate_advice::internal::shadow::published::{NegotiatorTimes, PublishedCycle, new_cycles, published_cycles};
+use classmate_advice::internal::shadow::unread::{PoolPart, UnreadPart};
 use classmate_advice::internal::shadow::{ActualSource, WatchedCycle, shadow_cycle};
 use classmate_advice::internal::verify::record::CycleRecord;
 use classmate_config::Config;
 use classmate_pool::Snapshot;
 use classmate_pool::internal::negotiate::directory::SlotAttributes;
+use classmate_wire::{PoolSource, SourceFailure};
 
 /// Time between two looks at the negotiator.
 const LOOK: Duration = Duration::from_secs(1);
@@ -40,8 +42,8 @@ struct PoolReading {
     began: i64,
     /// The times of the negotiator at the start.
     negotiator: NegotiatorTimes,
-    /// The sources that could not be read.
-    unread: Vec<String>,
+    /// The parts that could not be read.
+    unread: Vec<UnreadPart>,
 }
 
 /// A cycle that waits for a reading after it.
@@ -191,15 +193,15 @@ impl<'r> Watcher<'r> {
         let read = self.reader.read(SlotAttributes::Cycle, false)?;
         let mut notes = Notes::default();
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
-        let unread: Vec<String> =
-            read.failures.iter().map(|one| one.trim_start_matches("cannot read ").to_owned()).collect();
+        let unread: Vec<UnreadPart> = read.failures.iter().map(unread_part).collect();
         if let Some(load) = &mut self.load {
             seen.events.extend(load.observe(&read.snapshot.jobs, began, &unread));
         }
         let warnings = if read.has_config { notes.lines(Color::Off) } else { vec![NO_CONFIG.to_owned()] };
         let cycles = self.look()?;
         self.due = Instant::now() + pause(self.every, (!read.has_waited).then(|| started.elapsed()));
-        seen.events.extend(new_of(&mut self.unread, read.failures.into_iter().chain(warnings).collect()));
+        seen.events
+            .extend(new_of(&mut self.unread, read.failures.iter().map(ToString::to_string).chain(warnings).collect()));
         let snapshot = Snapshot { maps, first_cycle: cycles.is_empty(), ..read.snapshot };
         Ok((PoolReading { snapshot, began, negotiator, unread }, cycles))
     }
@@ -300,6 +302,17 @@ impl<'r> Watcher<'r> {
         seen.events.push(format!("{wrong}: comparing with the claims instead"));
         (None, published.started)
     }
+}
+
+/// The part of the pool that a source is.
+fn unread_part(failure: &SourceFailure) -> UnreadPart {
+    let part = match &failure.source {
+        PoolSource::AccessPoint(name) => PoolPart::AccessPoint(name.clone()),
+        PoolSource::Slots => PoolPart::Slots,
+        PoolSource::Submitters => PoolPart::Submitters,
+        other => PoolPart::Other(other.to_string()),
+    };
+    UnreadPart { part, is_partial: failure.is_partial() }
 }
 
 /// Compares a cycle with its prediction. `None`: its matches are not known without a reading after it.
