@@ -242,8 +242,9 @@ impl Client {
     ) -> Result<(Connection<Transport>, Session), WireError> {
         let mut handshake = self.handshake(authenticate);
         let error = match self.begin(address, command, &mut handshake) {
-            Err(_) if handshake.is_spared => {
-                return self.begin(address, command, &mut Handshake { anonymous: true, ..self.handshake(false) });
+            Err(first) if handshake.is_spared => {
+                let mut anonymous = Handshake { anonymous: true, ..self.handshake(false) };
+                return self.begin(address, command, &mut anonymous).map_err(|error| error.after(first));
             }
             Err(error) => error,
             begun => return begun,
@@ -414,5 +415,63 @@ impl Iterator for Ads {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.receive().map(|next| next.map(|next| next.ad))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpStream;
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::daemon::{Doubt, doubting_daemon};
+
+    /// Does not believe the client, and waits for its next method.
+    fn refuses(connection: &mut Connection<TcpStream>) -> Result<(), WireError> {
+        connection.int()?;
+        connection.string(100)?;
+        connection.end()?;
+        connection.put_int(0).send()?;
+        connection.int()?;
+        connection.end()?;
+        connection.put_int(0).send()?;
+        Err(connection.invalid("it proves nothing"))
+    }
+
+    fn ends(connection: &mut Connection<TcpStream>) -> Result<(), WireError> {
+        Err(connection.invalid("no more"))
+    }
+
+    fn is_silent(connection: &mut Connection<TcpStream>) -> Result<(), WireError> {
+        std::thread::sleep(Duration::from_secs(2));
+        ends(connection)
+    }
+
+    /// The user that the daemon sees, or the error with the daemon as `D`, and the number of conversations.
+    fn identified(doubt: Doubt, result: &'static str) -> (Result<String, String>, usize) {
+        let (daemon, conversations) = doubting_daemon(doubt, result);
+        let timeouts = Timeouts { idle: Duration::from_secs(1), ..Timeouts::default() };
+        let client = Client::new(Credentials::none().with_claimed_identity("a@b")).with_timeouts(timeouts);
+        let user = client.identify(&daemon).map(|(user, _)| user);
+        let error = |error: WireError| error.to_string().replace(&daemon.to_string(), "D");
+        (user.map_err(error), conversations.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn a_client_whose_proof_fails_goes_on_without_one() {
+        assert_eq!(identified(refuses, "AUTHORIZED"), (Ok("a@b".to_owned()), 2));
+        // The message has both failures.
+        let denied = "`D` denies reading configuration to `a@b`; before that, CLAIMTOBE authentication with `D` fails: \
+                      the daemon does not believe it";
+        assert_eq!(identified(refuses, "DENIED"), (Err(denied.to_owned()), 2));
+    }
+
+    #[test]
+    fn a_conversation_that_breaks_is_not_begun_again() {
+        let closed = "`D` closed the connection instead of sending the result of CLAIMTOBE authentication";
+        assert_eq!(identified(ends, "AUTHORIZED"), (Err(closed.to_owned()), 1));
+        let silent = "`D` does not answer: nothing received for 1 s";
+        assert_eq!(identified(is_silent, "AUTHORIZED"), (Err(silent.to_owned()), 1));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::ad::AdStream;
 use crate::address::Address;
@@ -52,8 +53,38 @@ pub(crate) fn serve(
     });
 }
 
+/// A part of a conversation, in the place of an authentication that succeeds.
+pub(crate) type Doubt = fn(&mut Connection<TcpStream>) -> Result<(), WireError>;
+
+/// Starts a daemon that asks for CLAIMTOBE and, to a client that proves who it is, does this; a client that does not has this result
+/// of the handshake. Also returns the number of conversations so far.
+pub(crate) fn doubting_daemon(doubt: Doubt, result: &'static str) -> (Address, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string().parse().unwrap();
+    let conversations = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&conversations);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            count.fetch_add(1, Ordering::Relaxed);
+            // The client closes the connection.
+            let _ = agree(stream.unwrap(), "", result, Some(doubt));
+        }
+    });
+    (address, conversations)
+}
+
 /// Holds the handshake; returns the number of the command.
 fn converse(stream: TcpStream, valid: &str) -> Result<(Connection<TcpStream>, i64), WireError> {
+    agree(stream, valid, "AUTHORIZED", None)
+}
+
+/// Holds the handshake with this result. A client that wants to prove who it is may meet a doubt.
+fn agree(
+    stream: TcpStream,
+    valid: &str,
+    result: &str,
+    doubt: Option<Doubt>,
+) -> Result<(Connection<TcpStream>, i64), WireError> {
     let quoted = |text: &str| format!("\"{text}\"");
     let mut connection = Connection::new(stream, "client".into());
     connection.int()?;
@@ -61,11 +92,22 @@ fn converse(stream: TcpStream, valid: &str) -> Result<(Connection<TcpStream>, i6
     connection.end()?;
     let mut entropy = Entropy::System;
     let pair = KeyPair::new(&mut entropy)?;
-    let policy = [("Authentication", "NO"), ("Encryption", "YES"), ("ECDHPublicKey", &pair.public())];
-    connection.put_ad(&policy.map(|(name, text)| (name, quoted(text)))).send()?;
+    let policy = [("Encryption", "YES"), ("ECDHPublicKey", &pair.public()), ("AuthMethodsList", "CLAIMTOBE")];
+    let mut policy = policy.map(|(name, text)| (name, quoted(text))).to_vec();
+    policy.push(("Authentication", quoted(if doubt.is_some() { "YES" } else { "NO" })));
+    policy.push(("AuthRequired", "false".to_owned()));
+    connection.put_ad(&policy).send()?;
+    if let Some(doubt) = doubt {
+        let methods = connection.int()?;
+        connection.end()?;
+        connection.put_int(methods).send()?;
+        if methods != 0 {
+            doubt(&mut connection)?;
+        }
+    }
     let key = pair.agree(request.eval_string("ECDHPublicKey").unwrap_or_default().as_bytes()).unwrap();
     connection.encrypt(&key, &mut entropy)?;
-    let after = [("ReturnCode", "AUTHORIZED"), ("User", "a@b"), ("Sid", "cm:1:2"), ("ValidCommands", valid)];
+    let after = [("ReturnCode", result), ("User", "a@b"), ("Sid", "cm:1:2"), ("ValidCommands", valid)];
     connection.put_ad(&after.map(|(name, text)| (name, quoted(text)))).send()?;
     Ok((connection, request.eval_int("Command").unwrap_or_default()))
 }

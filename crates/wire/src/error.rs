@@ -12,11 +12,13 @@ use thiserror::Error;
 
 /// A failed conversation with a daemon.
 #[derive(Debug, Error)]
-#[error("{}", .failure.message(.peer))]
+#[error("{}{}", .failure.message(.peer), .before.as_ref().map(|error| format!("; before that, {error}")).unwrap_or_default())]
 pub struct WireError {
     /// The address, for messages.
-    peer: String,
+    peer: Box<str>,
     failure: Failure,
+    /// The failure of an attempt before.
+    before: Option<Box<WireError>>,
 }
 
 /// Reasons of a [`WireError`].
@@ -86,8 +88,13 @@ pub enum Failure {
 }
 
 impl WireError {
-    pub(crate) fn new(peer: impl Into<String>, failure: Failure) -> Self {
-        WireError { peer: peer.into(), failure }
+    pub(crate) fn new(peer: impl Into<Box<str>>, failure: Failure) -> Self {
+        WireError { peer: peer.into(), failure, before: None }
+    }
+
+    /// The same failure, of a second attempt.
+    pub(crate) fn after(self, before: WireError) -> Self {
+        WireError { before: Some(Box::new(before)), ..self }
     }
 
     /// The address of the daemon, or the name of the file of a credential.
@@ -131,8 +138,17 @@ impl WireError {
         }))
     }
 
+    /// True if the command is denied, and no authentication was tried before.
     pub(crate) fn is_denied(&self) -> bool {
-        matches!(self.failure, Failure::Denied { .. })
+        matches!(self.failure, Failure::Denied { .. }) && self.before.is_none()
+    }
+
+    /// True if an authentication failed, and not the conversation itself.
+    pub(crate) fn is_unproved(&self) -> bool {
+        matches!(
+            self.failure,
+            Failure::Authentication { .. } | Failure::NoMethod { .. } | Failure::Untrusted(_) | Failure::Credential(_)
+        )
     }
 }
 

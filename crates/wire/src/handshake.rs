@@ -168,7 +168,7 @@ impl Handshake<'_> {
         if text(&reply, "Authentication") == "YES" {
             let is_optional = !self.authenticate && matches!(reply.constant("AuthRequired"), Some(Value::Bool(false)));
             let result = self.authenticate(connection, target, &reply, &methods, is_optional);
-            self.is_spared = is_optional && result.is_err();
+            self.is_spared = is_optional && result.as_ref().is_err_and(WireError::is_unproved);
             result?;
         } else if self.authenticate {
             return Err(connection.invalid("it skips the authentication that is required"));
