@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use classmate::Zone;
 use classmate_advice::internal::shadow::published::PublishedCycle;
@@ -24,8 +25,11 @@ pub(super) struct LogTail {
     identity: u64,
     /// Bytes of the file that were read.
     offset: u64,
-    /// True if a part of the log was not found after a rotation.
-    has_gap: bool,
+    /// The time of the last line of the log when a part of it could not be read, epoch seconds: cycles that started until then may
+    /// lack matches.
+    gap: Option<i64>,
+    /// Most bytes that are read between two cycles.
+    most: u64,
     /// The text after the last cycle that has ended.
     unfinished: Vec<u8>,
     /// Cycles with a start and an end, which were not taken yet.
@@ -42,7 +46,7 @@ impl LogTail {
         let (identity, offset) = facts(&File::open(path)?)?;
         let (unfinished, cycles) = (Vec::new(), VecDeque::new());
         let (path, loose, passed) = (path.to_owned(), CycleRecord::default(), Vec::new());
-        Ok(LogTail { path, identity, offset, has_gap: false, unfinished, cycles, loose, passed })
+        Ok(LogTail { path, identity, offset, gap: None, most: MAX_APPENDED, unfinished, cycles, loose, passed })
     }
 
     /// The path.
@@ -77,8 +81,9 @@ impl LogTail {
             Some(_) => return Ok(None),
             None => self.of_time(cycle),
         };
-        let least = if std::mem::take(&mut self.has_gap) { i64::MAX } else { 1 };
-        let is_without = cycle.matches.is_some_and(|matches| (record.matches.len() as i64) < matches.min(least));
+        let has_gap = self.gap.is_some_and(|gap| cycle.started <= gap);
+        let least = if has_gap { i64::MAX } else { 1 };
+        let is_without = cycle.matches.map_or(has_gap, |made| (record.matches.len() as i64) < made.min(least));
         Ok((!is_without).then_some((record, clock.unwrap_or(cycle.started))))
     }
 
@@ -131,8 +136,11 @@ impl LogTail {
         let mut file = File::open(&self.path)?;
         let (identity, length) = facts(&file)?;
         if identity != self.identity || length < self.offset {
-            let rotated = self.rotated(identity)?;
-            self.has_gap |= rotated.is_empty();
+            // A folder that cannot be listed has none.
+            let rotated = self.rotated(identity).unwrap_or_default();
+            if rotated.is_empty() {
+                self.lose(&file)?;
+            }
             for mut old in rotated {
                 self.take(&mut old)?;
                 self.offset = 0;
@@ -171,17 +179,28 @@ impl LogTail {
     }
 
     fn take(&mut self, file: &mut File) -> io::Result<()> {
-        let length = file.metadata()?.len();
-        self.offset = self.offset.max(length.saturating_sub(MAX_APPENDED));
+        let first = file.metadata()?.len().saturating_sub(self.most);
+        if self.offset < first {
+            self.lose(file)?;
+            self.offset = first;
+        }
         file.seek(SeekFrom::Start(self.offset))?;
         let mut text = Vec::new();
-        file.take(MAX_APPENDED).read_to_end(&mut text)?;
+        (&mut *file).take(self.most).read_to_end(&mut text)?;
         text.truncate(memchr::memrchr(b'\n', &text).map_or(0, |at| at + 1));
         self.offset += text.len() as u64;
-        if self.unfinished.len() as u64 + text.len() as u64 > MAX_APPENDED {
-            self.unfinished.clear();
+        if self.unfinished.len() as u64 + text.len() as u64 > self.most {
+            self.lose(file)?;
         }
         self.unfinished.append(&mut text);
+        Ok(())
+    }
+
+    /// A part of the log up to this file is lost: what was read before it does not belong to what comes after it.
+    fn lose(&mut self, file: &File) -> io::Result<()> {
+        let written = file.metadata()?.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.gap = Some(written.as_secs() as i64);
+        self.unfinished.clear();
         Ok(())
     }
 }
@@ -199,6 +218,7 @@ fn facts(file: &File) -> io::Result<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
+    use std::time::Duration;
 
     use super::*;
 
@@ -265,7 +285,7 @@ mod tests {
         append(&path, &lines[0]);
         // Twice between two looks.
         rotate("20261122T130200");
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
         append(&path, &lines[1]);
         rotate("20261122T130201");
         append(&path, &lines[2]);
@@ -278,6 +298,78 @@ mod tests {
         assert_eq!(tail.record(&cycle(3, 2), None).unwrap(), None);
         append(&path, &written(4, "s4@m"));
         assert_eq!(slots(tail.record(&cycle(4, 1), None).unwrap()), ["s4@m"]);
+    }
+
+    /// Sets the time at which the log was last written, to a minute and three seconds.
+    fn written_at(path: &Path, minute: u64) {
+        let time = UNIX_EPOCH + Duration::from_secs(START as u64 + 60 * minute + 3);
+        File::options().append(true).open(path).unwrap().set_modified(time).unwrap();
+    }
+
+    #[test]
+    fn what_is_too_long_is_a_gap_for_all_cycles_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("MatchLog");
+        append(&path, "");
+        let mut tail = LogTail::at_end(&path).unwrap();
+        let made = |minute: u32, number: u32| {
+            format!("11/22/26 13:0{minute}:01 Matched 1.{number} a@x <1> preempting none <2> s{minute}{number}@m\n")
+        };
+        let line = made(1, 0).len() as u64;
+        // Three lines are too long by one: the first match of cycle 1 is lost.
+        append(&path, &(made(1, 0) + &made(1, 1) + &made(2, 0)));
+        written_at(&path, 2);
+        tail.most = 2 * line;
+        assert_eq!(tail.record(&cycle(1, 2), None).unwrap(), None);
+        // The cycle after it is in the same part: it is complete if it has as many matches as the negotiator shows.
+        let unknown = PublishedCycle { matches: None, ..cycle(2, 0) };
+        let [mut complete, mut lacking, mut unsure] = [0; 3].map(|_| {
+            let mut tail = LogTail::at_end(&path).unwrap();
+            (tail.most, tail.offset) = (2 * line, 0);
+            assert_eq!(tail.record(&cycle(1, 2), None).unwrap(), None);
+            tail
+        });
+        assert_eq!(slots(complete.record(&cycle(2, 1), None).unwrap()), ["s20@m"]);
+        assert_eq!(lacking.record(&cycle(2, 2), None).unwrap(), None);
+        assert_eq!(unsure.record(&unknown, None).unwrap(), None);
+        // A later one is not affected: as ever, a match that the log does not have is no reason to doubt it.
+        append(&path, &made(3, 0));
+        assert_eq!(slots(tail.record(&cycle(3, 2), None).unwrap()), ["s30@m"]);
+    }
+
+    #[test]
+    fn text_before_a_gap_is_not_part_of_a_cycle_after_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("NegotiatorLog");
+        append(&path, "");
+        let mut tail = LogTail::at_end(&path).unwrap();
+        let lines =
+            [1, 2].map(|minute| written(minute, "s@m").split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>());
+        append(&path, &lines[0][..2].concat());
+        assert_eq!(slots(tail.record(&cycle(0, 0), None).unwrap()), [""; 0]);
+        // The end of the first cycle and the start of the next are lost.
+        std::fs::rename(&path, folder.path().join("elsewhere")).unwrap();
+        append(&path, &lines[1][1..].concat());
+        written_at(&path, 2);
+        assert_eq!(tail.record(&cycle(1, 1), None).unwrap(), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_cannot_be_listed_is_a_gap() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("NegotiatorLog");
+        append(&path, "");
+        let mut tail = LogTail::at_end(&path).unwrap();
+        std::fs::rename(&path, folder.path().join("NegotiatorLog.old")).unwrap();
+        append(&path, &written(1, "s1@m"));
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o100)).unwrap();
+        // Root may list it.
+        let is_listed = std::fs::read_dir(folder.path()).is_ok();
+        let found = tail.record(&cycle(1, 2), None);
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o700)).unwrap();
+        assert_eq!(slots(found.unwrap()).len(), usize::from(is_listed));
     }
 
     #[test]
