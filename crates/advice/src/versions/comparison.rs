@@ -3,18 +3,16 @@
 //! In: a text, the ads of its evaluation, and two versions. Out: the rules that make a difference, both readings with their
 //! values, and a text that means the same in all versions.
 
-use std::collections::BTreeSet;
-
+use super::dependence::{dependent, may_differ};
+use super::examples::{ExampleValues, VariantAds, examples};
 use super::stage::{Stage, steps};
 use super::writing;
 use super::{DifferenceSeverity, VersionAds, VersionDifference, VersionReading, VersionText};
 use classmate::internal::builtin;
-use classmate::internal::semantics::{DOCUMENTED, VersionRule};
+use classmate::internal::semantics::{DOCUMENTED, LATEST, VersionRule};
 use classmate::internal::syntax::expr::Node;
-use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
-use classmate::internal::syntax::view::RefScope;
-use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, ParseOptions, Scope, Semantics, SyntaxError, Value};
+use classmate::{ClassAd, EvalError, EvalOptions, Expr, ParseOptions, Scope, Semantics, SyntaxError, Value};
 
 /// Rules that are visible in the order of attributes only, or to programs that compare expressions.
 const UNSEEN: [VersionRule; 3] =
@@ -29,9 +27,11 @@ pub(super) struct TextDifference {
     pub(super) rules: Vec<VersionRule>,
     pub(super) severity: DifferenceSeverity,
     pub(super) example: Vec<String>,
+    /// The ads of the example.
+    pub(super) ads: Option<VariantAds>,
+    /// A part of the expression that differs for some values, if no example is known.
+    pub(super) part: Option<Expr>,
     readings: [VersionReading; 2],
-    /// A text that means the same in all versions, and the series whose meaning it has.
-    pub(super) write: Option<(String, String)>,
 }
 
 /// The comparison of one text in two versions.
@@ -42,45 +42,6 @@ pub(super) struct TextComparison<'a> {
     pub(super) read: Option<&'a dyn Fn(Semantics) -> Result<Expr, SyntaxError>>,
     pub(super) settings: &'a EvalOptions,
     pub(super) ads: VersionAds<'a>,
-}
-
-/// Attributes that an example sets, and values for each.
-const MAX_NAMES: usize = 2;
-
-/// A text that some versions read as a number of bytes.
-const SIZE: &str = "10K";
-
-/// Variants of an ad, with some values for the attributes of MY that expressions look at, and these values.
-pub(super) fn examples(exprs: [&Expr; 2], more: &[Value], ad: &ClassAd, own: Option<Name>) -> Vec<ClassAd> {
-    let mut names = BTreeSet::new();
-    let mut values = vec![Value::from(1), Value::from(true), Value::Undefined, Value::from(4096)];
-    values.extend(more.iter().cloned());
-    for expr in exprs {
-        let references = expr.tree().references(expr.root());
-        let own = references.filter(|reference| reference.scope != RefScope::Target && Some(reference.name) != own);
-        names.extend(own.map(|reference| reference.name.to_string()));
-        values.extend(expr.nodes().iter().filter_map(|node| match node {
-            Node::Literal(literal @ (Literal::Str(_) | Literal::Int(_))) => Some(Value::from(literal)),
-            _ => None,
-        }));
-    }
-    // Beside strings, first a string.
-    let has_text = values.iter().any(|value| matches!(value, Value::Str(_)));
-    values.insert(usize::from(!has_text), Value::from("x"));
-    let mut ads = vec![ad.clone()];
-    for name in names.iter().take(MAX_NAMES) {
-        ads = ads
-            .iter()
-            .flat_map(|ad| {
-                values.iter().map(|value| {
-                    let mut ad = ad.clone();
-                    ad.insert(Name::new(name), value.clone());
-                    ad
-                })
-            })
-            .collect();
-    }
-    ads
 }
 
 impl TextComparison<'_> {
@@ -107,7 +68,7 @@ impl TextComparison<'_> {
     }
 
     /// The value in the ads of one of the versions.
-    fn value(&self, expr: &Expr, semantics: Semantics, ads: usize) -> String {
+    pub(super) fn value(&self, expr: &Expr, semantics: Semantics, ads: usize) -> String {
         self.in_scope(semantics, ads, |scope| scope.eval(expr))
     }
 
@@ -154,32 +115,53 @@ impl TextComparison<'_> {
         if rules.is_empty() {
             return None; // only what it refers to differs
         }
-        let write = self.rewritten(&parsed, versions, &rules);
         let readings = [self.reading(versions[0], 0), self.reading(versions[1], 1)];
-        Some(TextDifference { rules, severity, example: Vec::new(), readings, write })
+        Some(TextDifference { rules, severity, example: Vec::new(), ads: None, part: None, readings })
     }
 
     /// As [`Self::difference`], in an example for which the values differ, if one is found.
     pub(super) fn in_example(&self, versions: [Semantics; 2]) -> Option<TextDifference> {
+        self.in_example_of(versions, ExampleValues::Plain)
+    }
+
+    /// As [`Self::in_example`]; also if versions only use some values in different ways.
+    pub(super) fn in_any_example(&self, versions: [Semantics; 2]) -> Option<TextDifference> {
+        self.in_example_of(versions, ExampleValues::All).or_else(|| {
+            let (expr, _) = self.parse(versions[0]).ok()?;
+            let part = dependent(&expr, &versions, self.settings)?;
+            let differ = |pair: [Semantics; 2]| self.value(&part, pair[0], 0) != self.value(&part, pair[1], 0);
+            let is_cause = |rule: VersionRule| {
+                let [first, second] = versions;
+                differ([first, first.with(rule, second)]) || differ([second, second.with(rule, first)])
+            };
+            let rules = versions[0].differences(versions[1]).map(|change| change.rule);
+            let rules: Vec<VersionRule> = rules.filter(|rule| !UNSEEN.contains(rule) && is_cause(*rule)).collect();
+            let readings = [self.reading(versions[0], 0), self.reading(versions[1], 1)];
+            let severity = DifferenceSeverity::Warning;
+            let found = TextDifference { rules, severity, example: Vec::new(), ads: None, part: Some(part), readings };
+            (!found.rules.is_empty()).then_some(found)
+        })
+    }
+
+    fn in_example_of(&self, versions: [Semantics; 2], of: ExampleValues) -> Option<TextDifference> {
         let found = self.difference(versions);
         let exprs = versions.map(|version| self.parse(version).ok().map(|(expr, _)| expr));
         let [Some(first), Some(second)] = exprs else { return found };
         // A difference of the trees, or of a function, may show in some ads only.
-        if found.as_ref().is_some_and(|found| found.readings[0].value != found.readings[1].value) {
+        if found.as_ref().is_some_and(|found| found.readings[0].value != found.readings[1].value)
+            || found.is_none() && !may_differ(&first, versions, self.settings)
+        {
             return found;
         }
-        let example = examples([&first, &second], &[], &ClassAd::new(), None).into_iter().find_map(|ad| {
-            let ads = VersionAds { my: [&ad; 2], target: [None; 2], name: None };
-            let here = TextComparison { ads, ..*self };
-            if here.value(&first, versions[0], 0) == here.value(&second, versions[1], 1) {
-                return None;
-            }
-            let found = here.difference(versions)?;
-            Some({
-                let value = |name| ad.get(name).unwrap_or_else(|| Expr::literal(Literal::Undefined));
-                let shown = ad.listed().map(|(name, _)| format!("{name} = {:#}", value(name)));
-                TextDifference { example: shown.collect(), ..found }
-            })
+        let differs = |ads: &VariantAds| {
+            let here = self.with_ads(ads);
+            here.value(&first, versions[0], 0) != here.value(&second, versions[1], 1)
+        };
+        let base = VariantAds { my: ClassAd::new(), target: None };
+        let example = examples([&first, &second], of, &base, None).find(differs).and_then(|ads| {
+            let ads = ads.reduced(differs);
+            let found = self.with_ads(&ads).difference(versions)?;
+            Some(TextDifference { example: ads.shown(), ads: Some(ads), ..found })
         });
         example.or_else(|| {
             let bare = |mut found: TextDifference| {
@@ -192,6 +174,16 @@ impl TextComparison<'_> {
         })
     }
 
+    /// The comparison in the ads of an example.
+    pub(super) fn with_ads<'b>(&self, ads: &'b VariantAds) -> TextComparison<'b>
+    where
+        Self: 'b,
+    {
+        let VersionAds { name, .. } = self.ads;
+        let ads = VersionAds { my: [&ads.my; 2], target: [ads.target.as_ref(); 2], name };
+        TextComparison { ads, ..*self }
+    }
+
     /// One difference for each rule: if there are several, between two stages from one version to the other.
     pub(super) fn by_rule(
         &self,
@@ -200,7 +192,7 @@ impl TextComparison<'_> {
     ) -> Vec<VersionDifference> {
         let Some(whole) = find(self, versions) else { return Vec::new() };
         let text = String::from_utf8_lossy(self.text.text).trim().to_owned();
-        let (write, write_keeps) = whole.write.clone().unzip();
+        let (write, write_keeps) = self.replacement(versions, &whole.rules).unzip();
         let of_rule = |rule: VersionRule, found: TextDifference| VersionDifference {
             rule: rule.change().name,
             severity: found.severity,
@@ -258,7 +250,12 @@ impl TextComparison<'_> {
             [Ok((first, first_end)), Ok((second, second_end))] => {
                 let is_cut = first_end != second_end;
                 let same_value = || self.value(first, versions[0], 0) == self.value(second, versions[1], 1);
-                let only_printed = || first.nodes().len() == 1 && same_value();
+                // A size suffix that only one of them prints.
+                let is_same_printed = || {
+                    let printed = versions[0].with(VersionRule::SuffixPrinting, versions[1]);
+                    self.parse(printed).is_ok_and(|(expr, _)| expr.same_as(second))
+                };
+                let only_printed = || (first.nodes().len() == 1 || is_same_printed()) && same_value();
                 match (is_cut, first.same_as(second)) {
                     (true, _) => Some(DifferenceSeverity::Error),
                     (_, false) if only_printed() => Some(DifferenceSeverity::Note),
@@ -273,10 +270,8 @@ impl TextComparison<'_> {
 
     /// Tests whether one rule alone makes a difference, in either version.
     fn is_cause(&self, rule: VersionRule, parsed: &[Parsed; 2], versions: [Semantics; 2]) -> bool {
-        if rule == VersionRule::VersionCase
-            && let Ok((expr, _)) = &parsed[0]
-        {
-            return calls_misspelled(expr, versions);
+        if rule == VersionRule::VersionCase {
+            return parsed.iter().flatten().any(|(expr, _)| calls_misspelled(expr, versions));
         }
         [(0, 1), (1, 0)].into_iter().any(|(at, other)| {
             let flipped = versions[at].with(rule, versions[other]);
@@ -285,20 +280,19 @@ impl TextComparison<'_> {
     }
 
     /// A text that means in all versions what the second one reads, or the first if the second refuses it; and that version.
-    /// Of an attribute that refers to itself, it is what the newer one reads.
-    fn rewritten(
-        &self,
-        parsed: &[Parsed; 2],
-        versions: [Semantics; 2],
-        rules: &[VersionRule],
-    ) -> Option<(String, String)> {
+    /// Of an attribute that refers to itself, it is what the newer one reads. A text that has another meaning for some values is none.
+    pub(super) fn replacement(&self, versions: [Semantics; 2], rules: &[VersionRule]) -> Option<(String, String)> {
         let text = self.text.text.trim_ascii_end();
+        let parsed = versions.map(|version| self.parse(version));
         let is_whole = |at: usize| parsed[at].as_ref().is_ok_and(|(_, end)| *end == text.len());
         let own = self.ads.name.filter(|_| rules.contains(&VersionRule::Cycle));
         let meant = match own {
             Some(_) => usize::from(versions[0].series() < versions[1].series()),
             None => usize::from(is_whole(1)),
         };
+        if own.is_some() && !is_whole(meant) {
+            return None;
+        }
         // Size suffixes are seen only where they are printed.
         let seen = versions[meant].with(VersionRule::SuffixPrinting, Semantics::of(DOCUMENTED[0]));
         let (expr, _) = self.parse(seen).ok()?;
@@ -311,32 +305,41 @@ impl TextComparison<'_> {
         }
         let written = writing::portable(&expr, own);
         let written = if own.is_some() { folded(written) } else { written };
-        if !self.always_means(&written, &meaning, meant) {
+        if written.as_bytes() == text.trim_ascii() {
             return None;
         }
-        let shows = |ad: &ClassAd| {
-            let ads = VersionAds { my: [ad; 2], ..self.ads };
-            let here = TextComparison { ads, ..*self };
-            here.always_means(&written, &here.value(read, versions[meant], meant), meant)
+        let read_alike = self.read_alike(&written)?;
+        let of_all = DOCUMENTED.map(Semantics::of);
+        let means = |here: &TextComparison<'_>, semantics| {
+            here.value(&read_alike, semantics, meant) == here.value(read, versions[meant], meant)
         };
-        if !examples([read, &expr], &[Value::from(SIZE)], self.ads.my[meant], own).iter().all(shows) {
+        if !of_all.iter().all(|semantics| means(self, *semantics))
+            || dependent(&read_alike, &of_all, self.settings).is_some()
+        {
             return None;
         }
-        (written.as_bytes() != text.trim_ascii()).then(|| (written, versions[meant].to_string()))
+        let base = VariantAds { my: self.ads.my[meant].clone(), target: self.ads.target[meant].cloned() };
+        let shows = |ads: VariantAds| {
+            let here = self.with_ads(&ads);
+            [of_all[0], versions[1 - meant], versions[meant]].into_iter().all(|semantics| means(&here, semantics))
+        };
+        let is_shown = examples([read, &read_alike], ExampleValues::All, &base, own).all(shows);
+        is_shown.then(|| (written, versions[meant].to_string()))
     }
 
-    /// Tests whether a text has the same tree and a certain value in all series.
-    fn always_means(&self, write: &str, meaning: &str, ads: usize) -> bool {
+    /// A text that has the same tree in all series.
+    fn read_alike(&self, write: &str) -> Option<Expr> {
         let text = VersionText { text: write.as_bytes(), ..self.text };
         let comparison = TextComparison { text, read: None, ..*self };
         let mut first: Option<Expr> = None;
-        DOCUMENTED.into_iter().map(Semantics::of).all(|semantics| {
-            let Ok((expr, end)) = comparison.parse(semantics) else { return false };
-            let is_alike = first.as_ref().is_none_or(|first| first.same_as(&expr));
-            let means = end == write.len() && comparison.value(&expr, semantics, ads) == meaning;
+        for semantics in DOCUMENTED.into_iter().map(Semantics::of) {
+            let (expr, end) = comparison.parse(semantics).ok()?;
+            if end != write.len() || first.as_ref().is_some_and(|first| !first.same_as(&expr)) {
+                return None;
+            }
             first.get_or_insert(expr);
-            is_alike && means
-        })
+        }
+        first.filter(|expr| !calls_misspelled(expr, [DOCUMENTED[0], LATEST].map(Semantics::of)))
     }
 }
 

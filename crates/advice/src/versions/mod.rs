@@ -6,8 +6,10 @@
 mod comparison;
 pub mod configuration;
 pub mod defects;
+mod dependence;
 pub mod encounter;
 mod entries;
+mod examples;
 mod source_ad;
 mod stage;
 pub mod survey;
@@ -209,6 +211,9 @@ mod tests {
             // With a = "10K", the conversion has another value before 23.9.
             ("interval(a ?: 1.5K)", "10.0", "25.14", "size-suffix", None),
             ("interval(b) ?: 1.5K", "10.0", "25.14", "size-suffix", None),
+            ("real(TARGET.s) > 10K", "23.0", "25.14", "size-suffix", None),
+            ("A && B && real(C) > 10K", "23.0", "25.14", "size-suffix", None),
+            ("real(a + 1) > 10K", "23.0", "25.14", "size-suffix", Some("real(a + 1) > 10 * 1024")),
             ("formatTime(4294967297)", "24.0", "24.12", "time-32bit", None),
             ("splitTime(undefined)", "10.0", "10.9", "splittime-undefined", None),
         ] {
@@ -273,6 +278,35 @@ mod tests {
         let text = VersionText { text: b"10K ?: 1 + 2", quoting: Quoting::Old, prefix: true };
         let versions = ["23.9", "25.14"].map(|series| series.parse().unwrap());
         assert_eq!(compare_alone(text, versions, &EvalOptions::default()), []);
+    }
+
+    /// 23.0.28 knows only `versionGT`: its condition is an error, and in 25.14.1 it would be true or false.
+    #[test]
+    fn a_function_that_the_meant_version_does_not_know_has_no_replacement() {
+        let found = all("ifThenElse(versiongt(TARGET.v, \"1.0\"), 10G, 1)", "23.0", "25.14");
+        assert!(!found.is_empty() && found.iter().all(|one| one.write.is_none()), "{found:?}");
+    }
+
+    /// The value is the same in both, and 23.5 prints 10240.0 (`docs/reference/versions.md` 2.1).
+    #[test]
+    fn a_difference_in_print_alone_is_a_note() {
+        for (text, from, to, severity) in [
+            ("Memory > 10K", "23.0", "23.5", DifferenceSeverity::Note),
+            ("10K", "23.0", "23.5", DifferenceSeverity::Note),
+            ("Memory > 10K", "23.0", "25.14", DifferenceSeverity::Error),
+        ] {
+            let found = found(text, from, to).map(|found| found.severity);
+            assert_eq!(found, Some(severity), "{text} in {to}");
+        }
+    }
+
+    /// 25.14 refuses the suffix, and only it knows the function.
+    #[test]
+    fn a_misspelled_function_is_a_cause_in_both_directions() {
+        for (from, to) in [("23.0", "25.14"), ("25.14", "23.0")] {
+            let rules: Vec<_> = all("10K > versiongt(a, b)", from, to).iter().map(|one| one.rule).collect();
+            assert!(rules.contains(&"version-case") && rules.contains(&"size-suffix"), "{rules:?}");
+        }
     }
 
     /// The values are those of 25.14.1; all evaluations fail in 24.0.20. A reference to `X ?: 1 + 2` is 3, and the expression alone

@@ -96,15 +96,16 @@ pub fn survey(
     let comparison = TextComparison { text, read: None, settings, ads: ads.unwrap_or(alone) };
     let pair = |versions| match ads {
         Some(_) => comparison.difference(versions),
-        None => comparison.in_example(versions),
+        None => comparison.in_any_example(versions),
     };
     // The ends may agree while a version between them does not.
     let differences: Vec<TextDifference> = versions.windows(2).filter_map(|next| pair([next[0], next[1]])).collect();
     let whole = pair(ends).or_else(|| differences.first().cloned());
     let example = whole.as_ref().map(|found| found.example.clone()).unwrap_or_default();
-    let ad = ClassAd::parse(format!("[{}]", example.join("; "))).unwrap_or_default();
-    let ads = ads.unwrap_or(VersionAds { my: [&ad; 2], ..alone });
-    let comparison = TextComparison { ads, ..comparison };
+    let written = whole.as_ref().and_then(|found| comparison.replacement(ends, &found.rules));
+    let of_example = whole.as_ref().and_then(|found| found.ads.clone());
+    let comparison = of_example.as_ref().map_or(comparison, |ads| comparison.with_ads(ads));
+    let ads = comparison.ads;
     let mut ranges: Vec<SeriesRange> = Vec::new();
     let mut met: Vec<DefectRange> = Vec::new();
     for version in versions {
@@ -118,6 +119,10 @@ pub fn survey(
             }
         }
         let VersionReading { series, expression, problem, value, .. } = comparison.reading(version, 1);
+        let value = match whole.as_ref().and_then(|found| found.part.as_ref()) {
+            Some(part) => Some(format!("`{part:#}` is {}", comparison.value(part, version, 1))),
+            None => value,
+        };
         match ranges.last_mut() {
             Some(last) if (&last.expression, &last.problem, &last.value) == (&expression, &problem, &value) => {
                 last.to = series;
@@ -141,7 +146,7 @@ pub fn survey(
         old: change.old,
         now: change.now,
     });
-    let (write, write_keeps) = whole.as_ref().and_then(|found| found.write.clone()).unzip();
+    let (write, write_keeps) = written.unzip();
     VersionSurvey {
         text: String::from_utf8_lossy(text.text).trim().to_owned(),
         severity: whole.as_ref().map(|found| found.severity),

@@ -317,10 +317,21 @@ impl AdComparison<'_> {
                 [&printed, b" ".as_slice(), &second.to_text(Style::New)].concat()
             };
             let (versions, settings) = (self.versions, self.settings);
+            // An expression of XML ends where a version does not read on.
+            let options = [self.options(0, Quoting::New), self.options(1, Quoting::New)];
+            let is_written = |text: &Vec<u8>| {
+                let mut all = options.iter().zip([&first, &second]);
+                all.all(|(options, read)| parse_prefix(text, options).is_ok_and(|(expr, _)| expr.same_as(read)))
+            };
             self.attribute(name, &key, source.line, || {
+                let written = || source.written(name);
+                if let Some(text) = (!is_same).then(written).flatten().filter(is_written).as_deref() {
+                    let text = VersionText { text, quoting: Quoting::New, prefix: true };
+                    return compare(text, versions, settings, ads);
+                }
                 let read = |semantics| source.part(Some(name), semantics);
                 let mut found = compare_part(&printed, &read, versions, settings, ads);
-                if let Some(written) = source.written(name).filter(|_| !found.is_empty()) {
+                if let Some(written) = (!found.is_empty()).then(written).flatten() {
                     let written = String::from_utf8_lossy(&written);
                     for one in &mut found {
                         one.text = written.clone().into_owned();
@@ -513,6 +524,31 @@ mod tests {
     fn ads_of_other_formats_are_compared() {
         let found = ads("[ a = x ?: \"\" != \"Copy\"; x = \"y\"; b = 1 ]\n", "23.0", "25.14");
         assert_eq!((found.len(), found[0].0.as_str(), found[0].3), (1, "a", "elvis-precedence"));
+    }
+
+    /// 25.14.1 reads `b + 10` of the XML, and refuses the JSON (`docs/reference/versions.md` 2.1).
+    #[test]
+    fn an_expression_of_xml_that_is_cut_is_an_error() {
+        let xml =
+            "<classads>\n<c>\n<a n=\"A\"><e>b + 10K</e></a>\n<a n=\"C\"><e>b ?: 1 + 2</e></a>\n</c>\n</classads>\n";
+        let json = r#"[{"A": "\/Expr(b + 10K)\/"}]"#;
+        let severities = |text: &str| -> Vec<_> {
+            let versions = versions("23.0", "25.14");
+            let (found, _) = of_ads("x", text.as_bytes(), versions, &EvalOptions::default()).unwrap();
+            let shown = found.into_iter().map(|one| (one.name, one.difference.severity, one.difference.write));
+            shown.collect()
+        };
+        let cut = ("A".to_owned(), DifferenceSeverity::Error, Some("b + 10 * 1024.0".to_owned()));
+        let other = ("C".to_owned(), DifferenceSeverity::Warning, Some("(b ?: 1) + 2".to_owned()));
+        assert_eq!(severities(json), std::slice::from_ref(&cut));
+        assert_eq!(severities(xml), [cut, other]);
+    }
+
+    /// 25.14 reads `A + 10`, and the evaluation fails in 23.0: neither is what was meant.
+    #[test]
+    fn a_circular_reference_in_a_text_that_is_cut_has_no_replacement() {
+        let found = ads("A = A + 10K\n", "23.0", "25.14");
+        assert!(!found.is_empty() && found.iter().all(|one| one.4.is_none()), "{found:?}");
     }
 
     /// A version refuses only the attribute.

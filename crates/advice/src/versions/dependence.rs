@@ -1,0 +1,322 @@
+//! Parts of an expression that have another value in another version, although all versions read the same tree.
+//!
+//! In: an expression and versions. Out: a call or condition whose value differs for some values of what it refers to, with these values.
+//! An operand that is no constant may have any value that its kind allows, so that nothing else in the expression matters.
+
+use classmate::internal::builtin;
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
+use classmate::{ClassAd, EvalOptions, Expr, Mode, Scope, Semantics, Value};
+
+/// Functions that use a value in another way in another version.
+const FUNCTIONS: [&str; 13] = [
+    "eval",
+    "int",
+    "real",
+    "floor",
+    "ceil",
+    "ceiling",
+    "round",
+    "pow",
+    "quantize",
+    "interval",
+    "formatTime",
+    "splitTime",
+    "stringList_regexpMember",
+];
+
+/// Functions whose value is no string, whatever their arguments are.
+const NUMERIC: [&str; 51] = [
+    "int",
+    "real",
+    "bool",
+    "floor",
+    "ceil",
+    "ceiling",
+    "round",
+    "pow",
+    "random",
+    "size",
+    "time",
+    "currentTime",
+    "timeZoneOffset",
+    "dayTime",
+    "sum",
+    "avg",
+    "strcmp",
+    "stricmp",
+    "versioncmp",
+    "versionLT",
+    "versionLE",
+    "versionEQ",
+    "versionGE",
+    "versionGT",
+    "version_in_range",
+    "isUndefined",
+    "isError",
+    "isString",
+    "isInteger",
+    "isReal",
+    "isBoolean",
+    "isList",
+    "isClassAd",
+    "isAbsTime",
+    "isRelTime",
+    "member",
+    "identicalMember",
+    "anyCompare",
+    "allCompare",
+    "regexp",
+    "regexpMember",
+    "stringListSize",
+    "stringListSum",
+    "stringListAvg",
+    "stringListMember",
+    "stringListIMember",
+    "stringListSubsetMatch",
+    "stringListISubsetMatch",
+    "stringList_regexpMember",
+    "stringListsIntersect",
+    "countMatches",
+];
+
+/// Texts whose value differs between the versions on both sides of a boundary, if `eval` reads them.
+const TEXTS: [&str; 12] = [
+    "10K",
+    "9223372036854775808",
+    "010",
+    "1 ?: 2 + 3",
+    "1 ? : 2 + 3",
+    "relTime(\"1:30\")",
+    "{absTime(\"bad\")}",
+    "versiongt(\"2\", \"1\")",
+    "formatTime(4294967297)",
+    "splitTime(undefined)",
+    "1 && true",
+    "stringList_regexpMember(\"[\", \"\")",
+];
+
+/// Values that functions use in another way in another version, beside plain ones.
+pub(super) fn telling() -> Vec<Value> {
+    let numbers = [Value::from(1), Value::from(4_294_967_297_i64), Value::from(true), Value::Undefined];
+    let texts = ["10K", "[", "", "x"].iter().chain(&TEXTS[1..]).map(|text| Value::from(*text));
+    numbers.into_iter().chain(texts).collect()
+}
+
+/// Nodes of an expression beyond which a limit of its depth may matter.
+const MAX_NODES: usize = 390;
+
+/// Tests whether the value of an expression that two versions read alike may differ between them.
+pub(super) fn may_differ(expr: &Expr, versions: [Semantics; 2], settings: &EvalOptions) -> bool {
+    expr.nodes().len() >= MAX_NODES || dependent(expr, &versions, settings).is_some()
+}
+
+/// A call or condition of the expression, with values in place of its operands, whose value is not the same in all versions.
+pub(super) fn dependent(expr: &Expr, versions: &[Semantics], settings: &EvalOptions) -> Option<Expr> {
+    let tree = expr.tree();
+    let is_strict = settings.mode == Mode::Strict;
+    (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
+        let operands = match *tree.node(id) {
+            Node::Call(call) => {
+                let site = tree.calls[call as usize];
+                let is_one = |name: &&str| builtin::find(site.name).is_some_and(|function| function.name == *name);
+                FUNCTIONS.iter().any(is_one).then(|| tree.run(site.arguments).to_vec())
+            }
+            Node::Unary(UnaryOp::Not, operand) if is_strict => Some(vec![operand]),
+            Node::Binary(op, left, right) if is_strict && op.is_logic() => Some(vec![left, right]),
+            Node::Conditional { condition, yes, no } if is_strict => Some(vec![condition, yes, no]),
+            _ => None,
+        }?;
+        differing(&expr.part(id), &operands, versions, settings)
+    })
+}
+
+/// A part with values in place of its operands that are no constants, so that it is not the same in all versions.
+fn differing(part: &Expr, operands: &[NodeId], versions: &[Semantics], settings: &EvalOptions) -> Option<Expr> {
+    let tree = part.tree();
+    let open: Vec<NodeId> = operands.iter().copied().filter(|id| !is_constant(tree, *id)).collect();
+    let telling = telling();
+    let values = |at: usize| -> Vec<Value> {
+        let Some(id) = open.get(at) else { return vec![Value::Undefined] };
+        let is_numeric = is_numeric(tree, *id);
+        telling.iter().filter(|value| !is_numeric || !matches!(value, Value::Str(_))).cloned().collect()
+    };
+    let [first, second] = [values(0), values(1)];
+    let others = if open.len() > 2 { vec![Value::from(1), Value::from("x")] } else { vec![Value::from(1)] };
+    let ad = ClassAd::new();
+    let shown = |expr: &Expr, semantics: Semantics| {
+        let settings = EvalOptions { semantics, ..settings.clone() };
+        Scope::new(&ad, &settings).eval(expr).map_or_else(|failed| failed.to_string(), |value| format!("{value:#}"))
+    };
+    // Alone, with its places counted from its own first one.
+    let start = tree.first_of(part.root());
+    let own = Expr::whole(part.to_tree());
+    let pairs = first.iter().flat_map(|one| second.iter().map(move |two| [one, two]));
+    pairs.flat_map(|pair| others.iter().map(move |other| (pair, other))).find_map(|(pair, other)| {
+        // From the last one, so that the places of the others stay.
+        let placed = open.iter().enumerate().rev().fold(own.clone(), |expr, (at, id)| {
+            let value = pair.get(at).copied().unwrap_or(other);
+            expr.with_part(*id - start, &value.to_expr())
+        });
+        let mut values = versions.iter().map(|version| shown(&placed, *version));
+        let first = values.next()?;
+        values.any(|value| value != first).then_some(placed)
+    })
+}
+
+/// Tests whether a part has the same value in every ad. The clock of an evaluation does not change.
+fn is_constant(tree: &Tree, id: NodeId) -> bool {
+    (tree.first_of(id)..=id).all(|part| match tree.node(part) {
+        Node::Attr(_) | Node::Absolute(_) | Node::Select(_) => false,
+        Node::Call(call) => builtin::find(tree.calls[*call as usize].name)
+            .is_none_or(|function| function.pure && function.name != "eval" || function.name == "time"),
+        _ => true,
+    })
+}
+
+/// Tests whether the value of a part is never a string.
+fn is_numeric(tree: &Tree, id: NodeId) -> bool {
+    match *tree.node(id) {
+        Node::Paren(inner) => is_numeric(tree, inner),
+        Node::Unary(UnaryOp::Plus, operand) => is_numeric(tree, operand),
+        Node::Unary(..) => true,
+        Node::Binary(BinaryOp::Default, left, right) => is_numeric(tree, left) && is_numeric(tree, right),
+        Node::Binary(..) => true,
+        Node::Conditional { yes, no, .. } => is_numeric(tree, yes) && is_numeric(tree, no),
+        Node::Call(call) => {
+            let site = tree.calls[call as usize];
+            match *tree.run(site.arguments) {
+                [_, yes, no] if site.name.folded() == b"ifthenelse" => is_numeric(tree, yes) && is_numeric(tree, no),
+                _ => builtin::find(site.name).is_some_and(|function| NUMERIC.contains(&function.name)),
+            }
+        }
+        Node::Literal(ref literal) => !matches!(literal, Literal::Str(_)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::versions::VersionText;
+    use crate::versions::survey::{VersionSurvey, survey};
+    use classmate::internal::semantics::{RULES, VersionRule};
+    use classmate::internal::syntax::token::Quoting;
+    use classmate::{Series, parse_expr};
+
+    fn surveyed(text: &str, ends: [Semantics; 2], settings: &EvalOptions) -> VersionSurvey {
+        survey(VersionText { text: text.as_bytes(), quoting: Quoting::New, prefix: false }, ends, settings, None)
+    }
+
+    /// Every rule of the table changes the value of an expression for some value of an attribute, except those about the
+    /// expressions of other attributes, and those that are not seen in values.
+    #[test]
+    fn every_rule_that_depends_on_a_value_is_reported() {
+        for change in &RULES {
+            let (texts, mode): (&[&str], _) = match change.rule {
+                VersionRule::SuffixConversion => (
+                    &[
+                        "int(a)",
+                        "real(a)",
+                        "floor(a)",
+                        "ceiling(a)",
+                        "round(a)",
+                        "pow(a, 2)",
+                        "quantize(a, 3)",
+                        "interval(a)",
+                    ],
+                    Mode::HTCondor,
+                ),
+                VersionRule::SizeSuffix
+                | VersionRule::IntegerRange
+                | VersionRule::ElvisPrecedence
+                | VersionRule::EmptyMiddle
+                | VersionRule::ReltimeLiteral
+                | VersionRule::TimeLiteralBad => (&["eval(a)"], Mode::HTCondor),
+                VersionRule::IntegerBase => (&["eval(a)"], Mode::Strict),
+                VersionRule::VersionCase => (&["versiongt(a, b)", "eval(a)"], Mode::HTCondor),
+                VersionRule::Time32bit => (&["formatTime(a)", "splitTime(a)"], Mode::HTCondor),
+                VersionRule::SplittimeUndefined => (&["splitTime(a)"], Mode::HTCondor),
+                VersionRule::RegexpmemberEmpty => (&["stringList_regexpMember(a, b)"], Mode::HTCondor),
+                VersionRule::StrictBoolean => (&["a && b", "a || b", "!a", "a ? b : c"], Mode::Strict),
+                VersionRule::SuffixPrinting
+                | VersionRule::Cycle
+                | VersionRule::DepthReference
+                | VersionRule::DepthOperators
+                | VersionRule::DepthParser
+                | VersionRule::RealSameness
+                | VersionRule::AttributeOrder
+                | VersionRule::EnvironmentOrder => continue,
+            };
+            let before = Series::new(change.since.major, change.since.minor.saturating_sub(1));
+            for text in texts {
+                let settings = EvalOptions { mode, ..EvalOptions::default() };
+                for scope in ["", "MY.", "TARGET."] {
+                    let text = text.replace("(a", &format!("({scope}a"));
+                    let text = text.strip_prefix('a').map_or(text.clone(), |rest| format!("{scope}a{rest}"));
+                    let found = surveyed(&text, [before, change.since].map(Semantics::of), &settings);
+                    assert!(!found.rules.is_empty(), "{text}: {} in {before} and {}", change.name, change.since);
+                }
+            }
+        }
+    }
+
+    /// The values are those of HTCondor 23.0.28, 24.0.20 and 25.14.1.
+    #[test]
+    fn the_value_that_makes_a_difference_is_shown() {
+        for (text, ends, example, values) in [
+            ("real(s)", ["23.0", "25.14"], "s = \"10K\"", ["10240.0", "10.0"]),
+            ("real(TARGET.s) > 5000", ["23.0", "25.14"], "TARGET.s = \"10K\"", ["true", "false"]),
+            ("interval(a)", ["23.0", "25.14"], "a = \"10K\"", ["\"2:50:40\"", "\"10\""]),
+            (
+                "formatTime(a ?: 1)",
+                ["24.0", "25.14"],
+                "a = 4294967297",
+                ["\"Thu Jan  1 00:00:01 1970\"", "\"Sun Feb  7 06:28:17 2106\""],
+            ),
+        ] {
+            let found = surveyed(text, ends.map(|series| series.parse().unwrap()), &EvalOptions::default());
+            let shown: Vec<_> = found.ranges.iter().map(|range| range.value.clone().unwrap_or_default()).collect();
+            assert_eq!((found.example, found.write), (vec![example.to_owned()], None), "{text}");
+            assert_eq!(shown, values, "{text}");
+        }
+    }
+
+    /// 23.0.28 converts "10K" to 10240.0, and 25.14.1 to 10.0, and every condition around it may be true.
+    #[test]
+    fn a_part_is_shown_if_the_whole_has_too_many_attributes_for_an_example() {
+        let text =
+            "a == \"p\" ? (b == \"q\" ? (c == \"r\" ? (d == \"s\" ? (e == \"t\" ? real(f) : 1) : 1) : 1) : 1) : 1";
+        let found = surveyed(text, ["23.0", "25.14"].map(|series| series.parse().unwrap()), &EvalOptions::default());
+        let shown: Vec<_> = found.ranges.iter().map(|range| range.value.as_deref().unwrap_or_default()).collect();
+        assert_eq!(found.rules.iter().map(|rule| rule.name).collect::<Vec<_>>(), ["suffix-conversion"]);
+        assert_eq!(shown, ["`real(\"10K\")` is 10240.0", "`real(\"10K\")` is 10.0"]);
+    }
+
+    /// The operands are numbers, or constants that all versions use alike.
+    #[test]
+    fn operands_that_make_no_difference_are_told_apart() {
+        let versions = ["10.0", "25.14"].map(|series| series.parse().unwrap());
+        for (text, is_dependent) in [
+            ("int(a)", true),
+            ("int(+a)", true),
+            ("int(a * 2)", false),
+            ("int(a ?: 2)", true),
+            ("int(size(a)) + floor(a > 2)", false),
+            ("int(\"10\")", false),
+            ("int(\"10K\")", true),
+            ("int(b ? a : 1)", true),
+            ("formatTime(time())", false),
+            ("formatTime(a + 1)", true),
+            ("splitTime(a).Year", true),
+            ("stringList_regexpMember(\"x\", a)", false),
+            ("a && int(b.c)", true),
+            ("a + b", false),
+        ] {
+            let expr = parse_expr(text.as_bytes()).unwrap();
+            let found = dependent(&expr, &versions, &EvalOptions::default());
+            assert_eq!(found.is_some(), is_dependent, "{text}: {found:?}");
+        }
+    }
+}
