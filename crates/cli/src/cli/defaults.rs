@@ -66,6 +66,10 @@ impl Defaults {
                 .help("use the version of classmate that follows it, or change `reference`"));
         }
         let semantics = text("semantics")?;
+        if let Some(Err(problem)) = semantics.as_deref().map(language::parse_semantics) {
+            let (message, help) = problem.split_once('\n').unwrap_or((&problem, ""));
+            return Err(wrong(format!("`semantics`: {message}")).help(help));
+        }
         let options = match table.remove("options") {
             None => Table::new(),
             Some(Value::Table(options)) => options,
@@ -224,6 +228,10 @@ mod tests {
         for (file, message) in [
             ("pool = 1", "`pool` is integer: expected a string"),
             ("reference = '9.0.0'", "`reference` is HTCondor 9.0.0, but this program follows"),
+            (
+                "semantics = '9.0'",
+                "`/etc/classmate.toml`: `semantics`: the semantics of HTCondor 9.0 were not measured",
+            ),
             ("[explain]\njobs = 1", "`classmate explain` does not have the option `--jobs`"),
             ("[options]\nallow-commands = true", "`options.allow-commands` can only be given on the command line"),
             ("[explain", "`/etc/classmate.toml`: "),

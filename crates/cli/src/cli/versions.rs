@@ -11,7 +11,7 @@ use crate::report::versions as report;
 use classmate::internal::format::advertised;
 use classmate::internal::semantics::{LATEST, OLDEST};
 use classmate::internal::syntax::token::Quoting;
-use classmate::{EvalOptions, Semantics};
+use classmate::{EvalOptions, Semantics, Series};
 use classmate_advice::internal::versions::configuration;
 use classmate_advice::internal::versions::survey::survey;
 use classmate_advice::internal::versions::upgrade::{self, Upgrade};
@@ -77,8 +77,8 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
     named.into_iter().chain([arguments.to]).for_each(language::note_newer);
     let path = Path::new(&arguments.subject);
     if !path.is_dir() && !path.is_file() {
-        if is_file_name(&arguments.subject) {
-            return Err(Failure::reading(path.display(), &std::io::Error::from(std::io::ErrorKind::NotFound)));
+        if let (true, Err(error)) = (is_file_name(&arguments.subject), path.metadata()) {
+            return Err(Failure::reading(path.display(), &error));
         }
         return expression(arguments, streams);
     }
@@ -107,7 +107,7 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
         let (before, after) = (read(versions[0])?, read(versions[1])?);
         let mut found = Upgrade::new(versions);
         found.add_config([&before, &after], versions, &settings);
-        found.variables = configuration::variables(&after, versions.map(Semantics::series));
+        found.variables = configuration::variables(&after, versions.map(known));
         return show(arguments, &found, streams);
     }
     let text = input::open(path)?.text()?;
@@ -130,6 +130,11 @@ fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> [Se
     }
     let from = arguments.from.or(advertised.map(Semantics::measured));
     [from.unwrap_or(Semantics::of(OLDEST)), arguments.to]
+}
+
+/// The series whose variables a version has: the newest one for those after it.
+fn known(version: Semantics) -> Series {
+    version.series().min(LATEST)
 }
 
 /// The oldest version that ads advertise.
@@ -198,7 +203,7 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
     let file = |name: &str| input::own(Some(path), name).unwrap_or_else(|| path.join(name)).display().to_string();
     found.add_encounters([&file("slots.ads"), &file("jobs.ads")], [&before, &after]);
     found.add_config([&before.config, &after.config], versions, &settings);
-    let series = versions.map(|version| version.series().min(LATEST));
+    let series = versions.map(known);
     found.variables = configuration::variables(&after.config, series);
     found.behavior = upgrade::behavior(series);
     found.matches = Some(upgrade::matches(&before, &after)?);
