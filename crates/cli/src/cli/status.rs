@@ -26,11 +26,24 @@ pub(super) fn pause(every: Duration, took: Option<Duration>) -> Duration {
     every.max(took.map_or(PAUSE_AFTER_FAILURE, |took| took * PAUSE))
 }
 
-/// The messages about a reading that those about the one before it, which they replace, do not have.
+/// The messages about a reading of which those about the one before it, which they replace, have none of the same kind.
 pub(super) fn new_of(before: &mut Vec<String>, now: Vec<String>) -> Vec<String> {
-    let new = now.iter().filter(|one| !before.contains(one)).cloned().collect();
+    let known: Vec<String> = before.iter().map(|one| kind(one)).collect();
+    let new = now.iter().filter(|one| !known.contains(&kind(one))).cloned().collect();
     *before = now;
     new
+}
+
+/// A message without numbers and plurals, except in what it quotes.
+fn kind(message: &str) -> String {
+    let word = |word: &str| {
+        let letters: String = word.chars().filter(|letter| !letter.is_ascii_digit()).collect();
+        if letters == "are" { "i".to_owned() } else { letters.trim_end_matches('s').to_owned() }
+    };
+    let part = |(at, part): (usize, &str)| {
+        if at % 2 == 1 { part.to_owned() } else { part.split(' ').map(word).collect::<Vec<_>>().join(" ") }
+    };
+    message.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
 }
 
 /// A live pool at one moment.
@@ -136,6 +149,23 @@ impl PoolStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_is_new_once_for_each_kind_and_source() {
+        let mut before = Vec::new();
+        let skipped = |ads: &str, name: &str| {
+            format!("cannot read all of access point `{name}`: skipped {ads} a limit: more than 4 bytes")
+        };
+        let mut new = |ads: &str, name: &str| new_of(&mut before, vec![skipped(ads, name)]).len();
+        assert_eq!([new("1 ad of `h:1` that exceeds", "ap1"), new("12 ads of `h:1` that exceed", "ap1")], [1, 0]);
+        // Another source, one that is read again, and another kind.
+        assert_eq!([new("12 ads of `h:1` that exceed", "ap2"), new("12 ads of `h:1` that exceed", "ap1")], [1, 1]);
+        assert_eq!(
+            new_of(&mut before, vec!["cannot read access point `ap1`: `h:1` does not answer".to_owned()]).len(),
+            1
+        );
+        assert!(new_of(&mut before, Vec::new()).is_empty());
+    }
 
     #[test]
     fn a_reading_that_fails_at_once_is_not_repeated_at_once() {
