@@ -181,6 +181,11 @@ pub(super) fn of_config(
     (found, crashes)
 }
 
+/// The crashes and hangs that the expressions of a configuration meet in the version of the settings.
+pub fn defects_in(config: &Config, settings: &EvalOptions) -> Vec<PlacedDefect> {
+    of_config([config; 2], [settings.semantics.alone().measured(); 2], settings).1
+}
+
 /// The ad with an expression alone, as one version reads it; empty if it does not.
 fn own(name: Name, text: VersionText<'_>, semantics: Semantics, settings: &EvalOptions) -> ClassAd {
     let mut ad = ClassAd::new();
@@ -420,6 +425,21 @@ mod tests {
         let rules: Vec<_> = found.iter().map(|one| one.difference.rule).collect();
         assert_eq!(rules, ["elvis-precedence", "cycle", "size-suffix"]);
         assert!(of_config([&config; 2], versions("25.13", "25.14"), &EvalOptions::default()).0.is_empty());
+    }
+
+    /// HTCondor 24.0.20 hangs in `START`, and 25.14.1 evaluates it.
+    #[test]
+    fn defects_of_one_version_are_those_of_its_expressions() {
+        let config = Config::parse("c", b"RANK = 1\nSTART = true ? START : 1\n").unwrap();
+        let met = |series: &str| -> Vec<_> {
+            let settings = EvalOptions { semantics: series.parse().unwrap(), ..EvalOptions::default() };
+            let found = defects_in(&config, &settings).into_iter();
+            found.map(|one| (one.name, one.line, one.defect.name)).collect()
+        };
+        let hang = ("START".to_owned(), Some(2), "endless-conditional");
+        assert_eq!(met("24.0"), std::slice::from_ref(&hang));
+        assert_eq!(met("advertised:24.0"), [hang]);
+        assert_eq!(met("25.14"), []);
     }
 
     /// HTCondor 24.0.20 hangs in an attribute that a conditional leads back to itself.

@@ -9,8 +9,10 @@ use crate::cli::input::Notes;
 use classmate::internal::format::advertised;
 use classmate::internal::semantics::{LATEST, OLDEST};
 use classmate::{EvalOptions, Semantics, Series};
+use classmate_advice::internal::versions::configuration::defects_in;
 use classmate_advice::internal::versions::defects::VersionDefect;
 use classmate_advice::internal::versions::encounter::{DefectEncounter, encounters};
+use classmate_advice::internal::versions::upgrade::PlacedDefect;
 use classmate_pool::Snapshot;
 
 static CHOSEN: Mutex<Option<Semantics>> = Mutex::new(None);
@@ -99,7 +101,7 @@ pub(super) fn note_newer(semantics: Semantics) {
     }
 }
 
-/// Notes the crashes and hangs of the version that the conditions of slots and jobs meet.
+/// Notes the crashes and hangs of the version that the conditions of slots and jobs, and expressions of the configuration, meet.
 pub(super) fn note_defects(snapshot: &Snapshot, notes: &mut Notes) {
     let settings = snapshot.settings();
     if settings.semantics.is_present() {
@@ -111,6 +113,11 @@ pub(super) fn note_defects(snapshot: &Snapshot, notes: &mut Notes) {
         let kind = if of_job { "job" } else { "slot" };
         let VersionDefect { does, here, .. } = defect;
         notes.warn(format!("`{attribute}` of {kind} {ad}: HTCondor {version} {does}; here {here}"));
+    }
+    for PlacedDefect { name, file, line, defect, .. } in defects_in(&snapshot.config, &settings) {
+        let (version, VersionDefect { does, here, .. }) = (settings.semantics.alone().measured(), defect);
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        notes.warn(format!("`{name}` of {file}{line}: HTCondor {version} {does}; here {here}"));
     }
 }
 
