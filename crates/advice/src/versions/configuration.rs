@@ -104,6 +104,41 @@ pub(super) fn settings([before, after]: [&Config; 2]) -> Vec<SettingDifference> 
     names.filter_map(change).collect()
 }
 
+/// Variables that a startd puts into the ads of slots under their own names (`ResMgr::init_config_classad`).
+const SLOT_ATTRIBUTES: [&str; 31] = [
+    "START",
+    "SUSPEND",
+    "CONTINUE",
+    "PREEMPT",
+    "KILL",
+    "WANT_SUSPEND",
+    "WANT_VACATE",
+    "WANT_HOLD",
+    "WANT_HOLD_REASON",
+    "WANT_HOLD_SUBCODE",
+    "CLAIM_WORKLIFE",
+    "MaxJobRetirementTime",
+    "MachineMaxVacateTime",
+    "PERIODIC_CHECKPOINT",
+    "RunBenchmarks",
+    "RANK",
+    "SUSPEND_VANILLA",
+    "CONTINUE_VANILLA",
+    "PREEMPT_VANILLA",
+    "KILL_VANILLA",
+    "WANT_SUSPEND_VANILLA",
+    "WANT_VACATE_VANILLA",
+    "START_BACKFILL",
+    "EVICT_BACKFILL",
+    "FetchWorkDelay",
+    "HIBERNATE",
+    "Unhibernate",
+    "SlotWeight",
+    "IsOwner",
+    "CpuBusy",
+    "Requirements",
+];
+
 /// The expressions of a configuration that mean something else in the other version, and those that make one of the versions
 /// crash or hang: those that both versions read in the same files.
 pub(super) fn of_config(
@@ -150,8 +185,10 @@ pub(super) fn of_config(
             continue;
         }
         let text = VersionText { text: value, quoting: Quoting::Old, prefix: false };
-        // An attribute that a daemon advertises, or the condition of a slot, may refer to itself.
-        let name = Name::new(config.bare(definition.name));
+        // An attribute may refer to itself; other expressions have no name by which anything could refer to them.
+        let is_attribute =
+            is_advertised || SLOT_ATTRIBUTES.iter().any(|known| bare.eq_ignore_ascii_case(known.as_bytes()));
+        let name = if is_attribute { Name::new(bare) } else { Name::new("") };
         let own = versions.map(|semantics| own(name, text, semantics, settings));
         let ads = VersionAds { my: [&own[0], &own[1]], target: [None; 2], name: Some(name) };
         let file = definition.place.map_or_else(String::new, |place| place.file.to_string());
@@ -440,6 +477,10 @@ mod tests {
         assert_eq!(met("24.0"), std::slice::from_ref(&hang));
         assert_eq!(met("advertised:24.0"), [hang]);
         assert_eq!(met("25.14"), []);
+        // The negotiator evaluates an expression that is in no ad.
+        let config = Config::parse("c", b"PREEMPTION_REQUIREMENTS = true ? PREEMPTION_REQUIREMENTS : 1\n").unwrap();
+        let settings = EvalOptions { semantics: "24.0".parse().unwrap(), ..EvalOptions::default() };
+        assert!(defects_in(&config, &settings).is_empty());
     }
 
     /// HTCondor 24.0.20 hangs in an attribute that a conditional leads back to itself.
