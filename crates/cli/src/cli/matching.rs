@@ -15,6 +15,7 @@ use crate::report::table::{Screen, Table};
 use classmate::internal::eval::matching::{is_true, requirements};
 use classmate::internal::threads;
 use classmate::{ClassAd, EvalError, EvalOptions, Value, rank};
+use classmate_pool::Snapshot;
 use classmate_pool::internal::pool::slot::is_slot;
 use classmate_wire::AdType;
 
@@ -79,7 +80,7 @@ impl Pair {
 }
 
 pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Failure> {
-    let settings = arguments.world.settings();
+    let mut settings = arguments.world.settings();
     let mut notes = Notes::default();
     let mut read = |file: &Option<PathBuf>, kind| match file {
         Some(path) => Ok((input::ads(path, &settings, &mut notes)?, format!("`{}`", path.display()))),
@@ -98,6 +99,12 @@ pub(super) fn run(arguments: &MatchArguments, streams: Streams) -> Result<(), Fa
         if ads.is_empty() {
             return Err(Failure::input(format!("{place} holds no ads: expected at least one {what}")));
         }
+    }
+    // A recorded pool is evaluated at the time of its recording, as by the commands that read a pool.
+    if arguments.world.now.is_none() && arguments.slots.is_some() {
+        let recorded = Snapshot { slots, ..Snapshot::default() };
+        settings.now = Some(recorded.newest_time()).filter(|newest| *newest > 0).unwrap_or(settings.now);
+        slots = recorded.slots;
     }
     let found = Matching::of(&jobs, &slots, arguments.pairs, &settings);
     let form = arguments.output.format;

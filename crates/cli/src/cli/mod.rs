@@ -203,9 +203,10 @@ pub(crate) struct World {
     /// Evaluate as with STRICT_CLASSAD_EVALUATION
     #[arg(long)]
     strict: bool,
-    /// Result of `time()`: seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall`
-    #[arg(long, value_name = "TIME", default_value = "wall", value_parser = parse_now, allow_negative_numbers = true)]
-    now: Now,
+    /// Result of `time()`: seconds since 1970, a date such as 2026-07-05T12:00:00Z, or `wall` [default: wall; `match` with
+    /// slots from a file: the newest time in them]
+    #[arg(long, value_name = "TIME", value_parser = parse_now, allow_negative_numbers = true)]
+    now: Option<Now>,
     /// Seed of `random()`
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
@@ -276,7 +277,7 @@ impl World {
         }
         EvalOptions {
             mode: if self.strict { Mode::Strict } else { Mode::HTCondor },
-            now: self.now.seconds(),
+            now: self.now.unwrap_or(Now::Wall).seconds(),
             zone: Zone::local(),
             seed: self.seed,
             maps: Arc::new(maps),

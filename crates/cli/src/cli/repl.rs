@@ -108,8 +108,8 @@ fn loaded<T>(
 pub(super) fn run(arguments: &ReplArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let now = match arguments.world.now {
-        Now::Wall => None,
-        Now::At(seconds) => Some(seconds),
+        None | Some(Now::Wall) => None,
+        Some(Now::At(seconds)) => Some(seconds),
     };
     let start = Start { options: settings.clone(), now, color: streams.out };
     let mut session = Session::new(Box::new(Process { begin: Instant::now() }), start);
