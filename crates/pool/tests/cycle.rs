@@ -331,7 +331,7 @@ fn what_is_left_out_is_said() {
     let outcome = run("", vec![slot("a", ""), daemon, nameless], &[jobs("u", 1, 1, "")]);
     assert_eq!(outcome.statistics.total_slots, 1);
     let said = outcome.quirks.join("\n");
-    for part in ["1 ads in the slot file are not slot ads", "1 slots without a name"] {
+    for part in ["skipped 1 ad of another type than slots", "skipped 1 slot without a name"] {
         assert!(said.contains(part), "{said}");
     }
     // A queue whose submitters are not advertised.

@@ -64,12 +64,13 @@ impl SubmitFile {
         Ok(SubmitFile { text: input.text()?, name: input.name })
     }
 
-    /// Reads a file if it is a submit file. Standard input never is.
+    /// Reads a file if it is a submit file. Standard input never is, nor a compressed file.
     pub(super) fn detect(path: &Path) -> Result<Option<Self>, Failure> {
         if !std::fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.len() <= MAX_SIZE) {
             return Ok(None);
         }
-        Ok(Some(Self::read(path)?).filter(|file| is_submit(&file.text)))
+        let text = std::fs::read(path).map_err(|error| Failure::reading(path.display(), &error))?;
+        is_submit(&text).then(|| Self::read(path)).transpose()
     }
 
     /// Its job ads; items of `queue` are read from files.

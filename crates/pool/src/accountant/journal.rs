@@ -113,8 +113,8 @@ impl Transaction {
 pub struct Journal {
     path: PathBuf,
     file: File,
-    /// Held as long as the journal is; the lock ends with the file.
-    _lock: File,
+    /// Held as long as the journal is.
+    _lock: LogLock,
     log: AccountantLog,
     /// Length of the file, all of it whole transactions.
     length: u64,
@@ -303,8 +303,19 @@ fn recover(file: &mut File, path: &Path) -> Result<(AccountantLog, u64), Journal
     })
 }
 
+/// The lock of a log.
+#[derive(Debug)]
+struct LogLock(File);
+
+impl Drop for LogLock {
+    /// Unlocks: a program that is started at this moment may still have a copy of the open file, which would keep the lock.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 /// Takes the lock of a log: a file of its own, because compacting replaces the log.
-fn lock(path: &Path) -> Result<File, JournalError> {
+fn lock(path: &Path) -> Result<LogLock, JournalError> {
     let name = with_suffix(path, ".lock");
     let failed = |what| {
         let path = name.clone();
@@ -312,7 +323,7 @@ fn lock(path: &Path) -> Result<File, JournalError> {
     };
     let file = open_private(&name, false).map_err(failed("open"))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(LogLock(file)),
         Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
         Err(TryLockError::Error(source)) => Err(failed("lock")(source)),
     }
