@@ -56,7 +56,9 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
     let mut reader = arguments.place.reader(&client, config.transpose()?, &nothing)?;
     let mut readings = ReadingCounts::default();
     let started = Instant::now();
-    let mut first = PoolStatus::read(&mut reader)?;
+    let first = PoolStatus::read(&mut reader);
+    let mut took = PoolStatus::worked(&first, started.elapsed());
+    let mut first = first?;
     readings.add(true, started.elapsed());
     let server = MetricsServer::start(&*arguments.listen, metrics(Some(&first), readings));
     let (mut failing, mut unread) = (None, Vec::new());
@@ -65,24 +67,22 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
     let (server, address) = server
         .map_err(|error| Failure::new(format!("cannot serve at `{}`: {}", arguments.listen, io_reason(&error))))?;
     complain(&format!("note: serving http://{address}/metrics"));
-    let mut took = Some(started.elapsed());
     warn_of_new(failures, &mut unread);
     loop {
         std::thread::sleep(pause(arguments.every, took));
-        let started = Instant::now();
-        let new = read_again(&mut reader, &mut readings, (&mut failing, &mut unread), started);
-        took = failing.is_none().then(|| started.elapsed());
+        let new;
+        (new, took) = read_again(&mut reader, &mut readings, (&mut failing, &mut unread));
         server.set(new);
     }
 }
 
-/// Reads the pool once more; reports a failure when it is new.
+/// Reads the pool once more; reports a failure when it is new. Returns the metrics, and the time for which it worked.
 fn read_again(
     reader: &mut LiveReader<'_>,
     readings: &mut ReadingCounts,
     (failing, unread): (&mut Option<String>, &mut Vec<String>),
-    started: Instant,
-) -> String {
+) -> (String, Option<Duration>) {
+    let started = Instant::now();
     let mut status = PoolStatus::read(reader);
     readings.add(status.is_ok(), started.elapsed());
     match &status {
@@ -97,7 +97,7 @@ fn read_again(
     if let Ok(status) = &mut status {
         warn_of_new(std::mem::take(&mut status.failures), unread);
     }
-    metrics
+    (metrics, PoolStatus::worked(&status, started.elapsed()))
 }
 
 /// Names the sources that cannot be read and could be read the time before.

@@ -65,6 +65,8 @@ pub(crate) struct PoolStatus {
     pub(crate) names: JobNames,
     /// The sources that could not be read.
     pub(crate) failures: Vec<String>,
+    /// True if the reading waited for an access point that did not answer in time.
+    has_waited: bool,
 }
 
 /// The accounting record of a submitter.
@@ -95,7 +97,14 @@ impl PoolStatus {
         let mut notes = Notes::default();
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
         let snapshot = Snapshot { maps, now: Now::Wall.seconds(), ..read.snapshot };
-        Self::of(snapshot, &read.accounting, negotiator, read.failures.iter().map(ToString::to_string).collect())
+        let failures = read.failures.iter().map(ToString::to_string).collect();
+        let status = Self::of(snapshot, &read.accounting, negotiator, failures)?;
+        Ok(PoolStatus { has_waited: read.has_waited, ..status })
+    }
+
+    /// The time for which a reading worked, as [`pause`] takes it.
+    pub(super) fn worked(reading: &Result<Self, Failure>, took: Duration) -> Option<Duration> {
+        reading.as_ref().is_ok_and(|status| !status.has_waited).then_some(took)
     }
 
     /// The state of a pool that was read.
@@ -137,7 +146,7 @@ impl PoolStatus {
         let jobs = Job::all(&snapshot.jobs, None, &settings);
         let names = JobNames::of(jobs.iter().map(|job| (job.id, job.schedd.as_deref())));
         drop(jobs);
-        Ok(PoolStatus { snapshot, outcome, idle, accounts, submitters, negotiator, names, failures })
+        Ok(PoolStatus { snapshot, outcome, idle, accounts, submitters, negotiator, names, failures, has_waited: false })
     }
 
     /// A number in the ad of the negotiator about its last cycle, such as `Matches`.
@@ -165,6 +174,19 @@ mod tests {
             1
         );
         assert!(new_of(&mut before, Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn a_reading_that_waited_is_not_followed_by_a_long_pause() {
+        let status = PoolStatus::of(Snapshot::default(), &[], ClassAd::default(), Vec::new()).unwrap();
+        let (every, took) = (Duration::from_secs(30), Duration::from_secs(20));
+        let after = |reading: &_| pause(every, PoolStatus::worked(reading, took)).as_secs();
+        let mut reading = Ok(status);
+        assert_eq!(after(&reading), 60);
+        if let Ok(status) = &mut reading {
+            status.has_waited = true;
+        }
+        assert_eq!((after(&reading), after(&Err(Failure::new("failed")))), (30, 30));
     }
 
     #[test]

@@ -56,12 +56,14 @@ pub(super) fn run(arguments: &TopArguments, streams: Streams) -> Result<(), Fail
     let mut reader = arguments.place.reader(client, config.transpose()?, nothing)?;
     let name = reader.name();
     let started = Instant::now();
-    let first = PoolStatus::read(&mut reader)?;
+    let first = PoolStatus::read(&mut reader);
+    let took = PoolStatus::worked(&first, started.elapsed());
+    let first = first?;
     if !std::io::stdout().is_terminal() {
         return Err(Failure::new("standard output is not a terminal")
             .help("`classmate export` and `classmate report` write what other programs read"));
     }
-    let receiver = readings(arguments.every, started.elapsed(), move || PoolStatus::read(&mut reader));
+    let receiver = readings(arguments.every, took, PoolStatus::worked, move || PoolStatus::read(&mut reader));
     let cannot = |error: std::io::Error| Failure::new(format!("cannot use the terminal: {}", io_reason(&error)));
     let interruption = Interruption::expected().map_err(cannot)?;
     let mut terminal = ratatui::try_init().map_err(cannot)?;
@@ -71,20 +73,20 @@ pub(super) fn run(arguments: &TopArguments, streams: Streams) -> Result<(), Fail
 }
 
 /// Reads in a thread of its own, until the receiver is dropped. A reading waits until it is taken, and the next one with it: a
-/// terminal may take no output for hours. `took`: the time of the reading before.
+/// terminal may take no output for hours. `took`: the time for which the reading before worked, as `worked` says of the next ones.
 fn readings<T: Send + 'static>(
     every: Duration,
-    took: Duration,
+    mut took: Option<Duration>,
+    worked: fn(&Result<T, Failure>, Duration) -> Option<Duration>,
     mut read: impl FnMut() -> Result<T, Failure> + Send + 'static,
 ) -> mpsc::Receiver<Result<T, Failure>> {
     let (sender, receiver) = mpsc::sync_channel(0);
-    let mut took = Some(took);
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(pause(every, took));
             let started = Instant::now();
             let result = read();
-            took = result.is_ok().then(|| started.elapsed());
+            took = worked(&result, started.elapsed());
             if sender.send(result).is_err() {
                 return;
             }
@@ -132,10 +134,15 @@ mod tests {
     fn readings_that_are_not_taken_do_not_pile_up() {
         let count = Arc::new(AtomicU32::new(0));
         let (counter, (alive, ends)) = (Arc::clone(&count), mpsc::channel::<()>());
-        let receiver = readings(Duration::ZERO, Duration::ZERO, move || {
-            let _alive = &alive;
-            Ok(counter.fetch_add(1, Ordering::SeqCst))
-        });
+        let receiver = readings(
+            Duration::ZERO,
+            Some(Duration::ZERO),
+            |_, took| Some(took),
+            move || {
+                let _alive = &alive;
+                Ok(counter.fetch_add(1, Ordering::SeqCst))
+            },
+        );
         std::thread::sleep(Duration::from_millis(100));
         assert!(count.load(Ordering::SeqCst) <= 1);
         for number in 0..3 {
