@@ -21,6 +21,9 @@ pub struct WireError {
     before: Option<Box<WireError>>,
 }
 
+/// A suggestion if there are no credentials.
+const AUTHENTICATE: &str = "authenticate with an IDTOKEN, or run on the host of the daemon as a user that it knows";
+
 /// Reasons of a [`WireError`].
 #[derive(Debug)]
 #[non_exhaustive]
@@ -119,11 +122,12 @@ impl WireError {
             Failure::Address(_) => "expected HOST, HOST:PORT, [IPv6]:PORT or `<HOST:PORT?…>`",
             Failure::Connect(_) => "check the address and that the daemon is running; the usual port is 9618",
             Failure::Protocol(_) => "check that the port is that of an HTCondor daemon",
-            Failure::NoMethod { unusable, .. } if !unusable.is_empty() => {
-                return Some(Cow::Owned(format!("a file of tokens is not used: {}", unusable.join("; "))));
-            }
-            Failure::NoMethod { available, .. } if available.is_empty() => {
-                "authenticate with an IDTOKEN, or run on the host of the daemon as a user that it knows"
+            Failure::NoMethod { available, unusable, .. } => {
+                let general = available.is_empty().then(|| AUTHENTICATE.to_owned());
+                let unused =
+                    (!unusable.is_empty()).then(|| format!("a file of tokens is not used: {}", unusable.join("; ")));
+                let parts: Vec<String> = general.into_iter().chain(unused).collect();
+                return (!parts.is_empty()).then(|| Cow::Owned(parts.join("; ")));
             }
             Failure::Denied { .. } => "ask the administrator of the pool for a token with READ permission",
             Failure::Authentication { method: "IDTOKENS", .. } => {
@@ -243,5 +247,19 @@ mod tests {
             WireError::new("cm:1", Failure::NoMethod { accepted, available: vec![], unusable: vec![] }).to_string(),
             "`cm:1` requires authentication by FS, IDTOKENS, but no credentials are available"
         );
+    }
+
+    #[test]
+    fn a_client_without_credentials_is_told_what_to_do_and_which_files_are_not_used() {
+        let help = |available: &[&'static str], unusable: &[&str]| {
+            let unusable = unusable.iter().map(|&reason| reason.to_owned()).collect();
+            let failure = Failure::NoMethod { accepted: Vec::new(), available: available.to_vec(), unusable };
+            WireError::new("cm:1", failure).help().map(Cow::into_owned)
+        };
+        let (general, unused) = (AUTHENTICATE, "a file of tokens is not used: `a` is empty");
+        assert_eq!(help(&[], &[]).as_deref(), Some(general));
+        assert_eq!(help(&[], &["`a` is empty"]), Some(format!("{general}; {unused}")));
+        assert_eq!(help(&["FS"], &["`a` is empty"]).as_deref(), Some(unused));
+        assert_eq!(help(&["FS"], &[]), None);
     }
 }
