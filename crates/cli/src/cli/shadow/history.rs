@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::Failure;
-use crate::cli::output::JsonText;
+use crate::cli::output::{JsonText, complain};
 use crate::report::shadow::page;
 use crate::report::verify::sentence;
 use classmate_advice::internal::shadow::ShadowCycle;
 use classmate_advice::internal::shadow::policy::PolicyComparison;
 use classmate_advice::internal::shadow::published::PublishedCycle;
+use classmate_config::internal::config::disk::io_reason;
 
 /// Cycles and events that are shown on the page.
 const SHOWN_CYCLES: usize = 200;
@@ -217,7 +218,7 @@ pub(super) struct StateDirectory {
     /// The size at which the file of cycles is rotated.
     most: u64,
     /// Locked while it is open.
-    _lock: File,
+    _lock: Option<File>,
 }
 
 impl StateDirectory {
@@ -283,13 +284,21 @@ impl StateDirectory {
 }
 
 /// Locks a directory for this process, until the file is closed: two that write the same state would each lose what the other
-/// writes.
-fn lock(path: &Path) -> Result<File, Failure> {
+/// writes. A file system without locks is a warning, and `None`.
+fn lock(path: &Path) -> Result<Option<File>, Failure> {
     let name = path.join("lock");
     let writing = |error: &io::Error| Failure::writing(name.display(), error);
     let file = OpenOptions::new().create(true).append(true).open(&name).map_err(|error| writing(&error))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::Error(error)) if has_no_locks(&error) => {
+            complain(&format!(
+                "warning: `{}` cannot be locked: {}; two that use it at a time lose what they write",
+                path.display(),
+                io_reason(&error)
+            ));
+            Ok(None)
+        }
         Err(TryLockError::WouldBlock) => {
             Err(Failure::input(format!("`{}` is in use by another `classmate shadow`", path.display()))
                 .help("use a directory for each, or wait until the other one has ended"))
@@ -298,9 +307,24 @@ fn lock(path: &Path) -> Result<File, Failure> {
     }
 }
 
+/// True if a file system, such as a network's, does not support locks, or has no service for them.
+fn has_no_locks(error: &io::Error) -> bool {
+    // `ENOLCK` has no kind of its own.
+    const NO_LOCKS: i32 = if cfg!(target_os = "linux") { 37 } else { 77 };
+    error.kind() == io::ErrorKind::Unsupported || (cfg!(unix) && error.raw_os_error() == Some(NO_LOCKS))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_file_system_without_locks_is_told_from_one_that_fails() {
+        // ENOLCK, ENOSYS and EOPNOTSUPP of Linux; EACCES, EIO and EINTR.
+        let is = |number: i32| has_no_locks(&io::Error::from_raw_os_error(number));
+        assert_eq!([37, 38, 95, 13, 5, 4].map(is), [true, true, true, false, false, false]);
+    }
 
     #[test]
     fn the_next_run_goes_on_and_files_stay_small() {
