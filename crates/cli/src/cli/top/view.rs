@@ -47,7 +47,7 @@ const TABLES: [(&str, &[(&str, u16)]); 4] = [
 /// The least width of a column of texts.
 const LEAST_TEXT: u16 = 16;
 
-/// The widths of the columns that fit, the last ones being left out first. Where there is little room, texts share what numbers leave.
+/// The widths of the columns that fit, at least one, the last ones being left out first. Where there is little room, texts share what numbers leave.
 fn widths(columns: &[(&str, u16)], room: u16) -> Vec<Constraint> {
     let is_text = |width: u16| width > 2 * LEAST_TEXT - 4;
     let needs = |count: usize, least: bool| {
@@ -227,8 +227,9 @@ impl TopView {
             KeyCode::Char(digit @ '1'..='4') => self.turn(digit as usize - '1' as usize),
             KeyCode::Char('/') => self.is_typing = true,
             KeyCode::Char('s') => {
+                let visible = widths(TABLES[self.at].1, u16::try_from(self.width).unwrap_or(u16::MAX)).len();
                 let table = &mut self.tables[self.at];
-                table.column = (table.column + 1) % TABLES[self.at].1.len();
+                table.column = if table.column + 1 < visible { table.column + 1 } else { 0 };
             }
             KeyCode::Char('r') => self.tables[self.at].reversed ^= true,
             _ => {}
@@ -560,6 +561,25 @@ mod tests {
         assert!(opened[5].starts_with("1.0@b "), "{opened:#?}");
         let opened = screen(&mut view, &[KeyCode::Enter, KeyCode::Enter]);
         assert!(opened[4].starts_with("Job 1.0 of bob@x "), "{opened:#?}");
+    }
+
+    #[test]
+    fn tables_are_sorted_by_columns_that_are_visible() {
+        let mut view = view();
+        // Of 80 columns the first nine of submitters fit: the ninth press is back at the first.
+        let mut terminal = Terminal::new(TestBackend::new(80, 12)).unwrap();
+        terminal.draw(|frame| view.draw(frame)).unwrap();
+        let mut after = |presses| {
+            (0..presses).for_each(|_| assert_eq!(view.press(KeyEvent::from(KeyCode::Char('s'))), AfterKey::Continue));
+            view.tables[0].column
+        };
+        assert_eq!([after(8), after(1), after(1)], [8, 0, 1]);
+        // A column that was visible before is left for the first.
+        assert_eq!(after(7), 8);
+        terminal.backend_mut().resize(40, 12);
+        terminal.draw(|frame| view.draw(frame)).unwrap();
+        view.press(KeyEvent::from(KeyCode::Char('s')));
+        assert_eq!(view.tables[0].column, 0);
     }
 
     #[test]
