@@ -10,7 +10,7 @@ pub mod policy;
 pub mod published;
 pub mod unread;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use crate::shadow::change::{PoolChange, access_point, changes};
 use crate::shadow::published::{GivenUp, NegotiatorTimes, PublishedCycle};
 use crate::shadow::unread::{PoolPart, UnreadPart};
 use crate::verify::cause::{Conditions, DifferenceCause};
-use crate::verify::record::{CycleRecord, RecordedMatch};
+use crate::verify::record::{CycleRecord, RecordedMatch, RecordedVisit};
 use classmate::{ClassAd, EvalOptions};
 use classmate_config::ConfigError;
 use classmate_pool::internal::pool::ad_reader::AdReader;
@@ -158,7 +158,7 @@ pub fn shadow_cycle(watched: &WatchedCycle<'_>) -> Result<ShadowCycle, ConfigErr
             conditions.keep(changed);
         }
     }
-    let mut rest = Rest::new(watched, outcome.matches.len(), counts.len() > causes.len());
+    let mut rest = Rest::new(watched, &outcome, counts.len() > causes.len());
     rest.missing = counts.keys().find_map(|pair| rest.missing(pair));
     let different = counts.into_iter().map(|(pair, (predicted, actual))| {
         let cause = causes.remove(&pair).unwrap_or_else(|| rest.cause(&pair, predicted, actual));
@@ -258,17 +258,51 @@ struct Rest<'a> {
     as_many: bool,
     /// The part of any pair that was not in the pool before the cycle.
     missing: Option<DifferenceCause>,
+    /// An access point that requested nothing in the cycle, although jobs of it were predicted to match.
+    without_requests: Option<String>,
 }
 
 impl<'a> Rest<'a> {
-    fn new(watched: &'a WatchedCycle<'a>, predicted: usize, is_needed: bool) -> Self {
+    fn new(watched: &'a WatchedCycle<'a>, outcome: &Outcome, is_needed: bool) -> Self {
         let after = watched.after.filter(|_| is_needed);
-        Rest {
+        let mut rest = Rest {
             watched,
             changes: after.map(|after| changes(watched, after)).unwrap_or_default(),
-            as_many: watched.published.matches == Some(predicted as i64),
+            as_many: watched.published.matches == Some(outcome.matches.len() as i64),
             missing: None,
+            without_requests: None,
+        };
+        if is_needed {
+            rest.without_requests = rest.without_requests(outcome);
         }
+        rest
+    }
+
+    /// The name of an access point whose submitters were all visited without a request, although jobs of it were predicted to match:
+    /// one that is shutting down still advertises them.
+    fn without_requests(&self, outcome: &Outcome) -> Option<String> {
+        let record = self.watched.record;
+        let lines = record.matches.iter().map(|made| made.line).chain(record.rejections.iter().map(|one| one.line));
+        let (mut requests, mut visits): (Vec<u64>, Vec<&RecordedVisit>) =
+            (lines.collect(), record.visits.iter().collect());
+        requests.sort_unstable();
+        visits.sort_unstable_by_key(|visit| visit.line);
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for (at, visit) in visits.iter().enumerate() {
+            let until = visits.get(at + 1).map_or(u64::MAX, |next| next.line);
+            let before = |line: u64| requests.partition_point(|request| *request < line);
+            *counts.entry(&visit.access_point).or_default() += before(until) - before(visit.line);
+        }
+        let settings = EvalOptions::default();
+        let text = |ad: &ClassAd, name: &str| {
+            AdReader::of(ad, &settings).string(name).map(|text| String::from_utf8_lossy(&text).into_owned())
+        };
+        let ads = self.watched.before.submitters.iter().flatten();
+        let silent = ads.filter(|ad| text(ad, "ScheddIpAddr").is_some_and(|address| counts.get(&*address) == Some(&0)));
+        let names: BTreeSet<String> = silent.filter_map(|ad| text(ad, "ScheddName")).collect();
+        let is_predicted =
+            |name: &String| outcome.matches.iter().any(|made| self.is_queued_at(name, made.cluster, &made.submitter));
+        names.into_iter().find(is_predicted)
     }
 
     fn cause(&self, pair: &Pair, predicted: usize, actual: usize) -> DifferenceCause {
@@ -303,6 +337,9 @@ impl<'a> Rest<'a> {
         let [before, after] = self.watched.negotiator;
         if let Some(change) = before.change(after, self.watched.published.started) {
             return DifferenceCause::Changed(change.to_owned());
+        }
+        if let Some(name) = &self.without_requests {
+            return DifferenceCause::AccessPoint(format!("access point {name}: it sent no requests"));
         }
         match (self.changes.first(), &self.missing, self.watched.unread.first()) {
             (Some(change), ..) => DifferenceCause::Changed(change.text.clone()),

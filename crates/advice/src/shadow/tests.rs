@@ -429,6 +429,46 @@ fn an_access_point_that_was_restarted_is_the_cause() {
     assert_eq!(found, [DifferenceCause::Changed(restarted.to_owned())]);
 }
 
+/// The negotiator visited both submitters, and the access point of one of them, which was shutting down, requested nothing.
+#[test]
+fn an_access_point_without_requests_is_the_cause() {
+    let mut pool = pool();
+    pool.slots.truncate(1);
+    pool.jobs[1] = ClassAd::parse(
+        b"[ClusterId = 2; ProcId = 0; JobStatus = 1; User = \"b@x\"; Owner = \"b\"; GlobalJobId = \"t#2.0#1\"; RequestCpus = 1; \
+          JobUniverse = 5; QDate = 50; Requirements = true]",
+    )
+    .unwrap();
+    let submitter = |name: &str, schedd: &str| {
+        let text = format!(
+            "[Name = \"{name}\"; ScheddName = \"{schedd}\"; ScheddIpAddr = \"<{schedd}>\"; IdleJobs = 1; RunningJobs = 0]"
+        );
+        ClassAd::parse(text.as_bytes()).unwrap()
+    };
+    pool.submitters = Some(vec![submitter("a@x", "s"), submitter("b@x", "t")]);
+    let visit = |line: u64, submitter: &str, access_point: &str| RecordedVisit {
+        line,
+        submitter: submitter.to_owned(),
+        access_point: access_point.to_owned(),
+        ..RecordedVisit::default()
+    };
+    let [first, second] = [("a@x", "<s>"), ("b@x", "<t>")];
+    let predicted = predict(&pool).unwrap().matches[0].submitter.clone();
+    let [silent, other] = if predicted == "a@x" { [first, second] } else { [second, first] };
+    let mut record = made(&[(if other.0 == "a@x" { 1 } else { 2 }, "slot1@m")]);
+    record.matches[0].submitter = other.0.to_owned();
+    let found = [11, 21].map(|line| {
+        let mut record = record.clone();
+        record.visits = vec![visit(10, silent.0, silent.1), visit(20, other.0, other.1)];
+        record.matches[0].line = line;
+        causes(&pool, &pool, &record, ActualSource::Log)
+    });
+    let name = silent.1.trim_matches(['<', '>']);
+    let none = DifferenceCause::AccessPoint(format!("access point {name}: it sent no requests"));
+    // A request in the first visit is one of its access point.
+    assert_eq!(found, [vec![DifferenceCause::Unexplained; 2], vec![none; 2]]);
+}
+
 #[test]
 fn access_points_of_a_submitter_are_visited_in_any_order() {
     let mut pool = pool();
