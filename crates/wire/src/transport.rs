@@ -10,7 +10,7 @@ use crate::error::Failure;
 /// Time limits of a conversation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timeouts {
-    /// For finding the address of a name, and again for connecting.
+    /// For finding the address of a name, and again for connecting: each of its addresses gets an equal part of what is left.
     pub connect: Duration,
     /// For each answer to begin and to continue.
     pub idle: Duration,
@@ -64,11 +64,12 @@ impl Transport {
     pub(crate) fn connect(addresses: &[SocketAddr], timeouts: Timeouts) -> io::Result<(Self, SocketAddr)> {
         let started = Instant::now();
         let mut failed = io::Error::from(ErrorKind::AddrNotAvailable);
-        for address in addresses {
-            let Some(left) = timeouts.connect.checked_sub(started.elapsed()).filter(|left| !left.is_zero()) else {
+        for (address, remaining) in addresses.iter().zip((1..=addresses.len() as u32).rev()) {
+            let share = timeouts.connect.saturating_sub(started.elapsed()) / remaining;
+            if share.is_zero() {
                 return Err(ErrorKind::TimedOut.into());
-            };
-            match TcpStream::connect_timeout(address, left) {
+            }
+            match TcpStream::connect_timeout(address, share) {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
                     stream.set_read_timeout(Some(timeouts.idle))?;
@@ -115,5 +116,27 @@ impl Write for Transport {
 
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn an_address_that_does_not_answer_leaves_time_for_the_others() {
+        let [full, open] = [0; 2].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [silent, answers] = [&full, &open].map(|listener| listener.local_addr().unwrap());
+        // Connections that nobody accepts, until there is room for no more: from then on the system does not answer.
+        let connect = |_| TcpStream::connect_timeout(&silent, Duration::from_millis(300)).ok();
+        let waiting: Vec<TcpStream> = (0..10_000).map_while(connect).collect();
+        assert!((1..10_000).contains(&waiting.len()), "{} connections", waiting.len());
+        let timeouts = Timeouts { connect: Duration::from_secs(3), ..Timeouts::default() };
+        let found = Transport::connect(&[silent, silent, answers], timeouts).map(|(_, address)| address);
+        assert_eq!(found.unwrap(), answers);
+        let failed = Transport::connect(&[answers, silent][1..], timeouts).map(|(_, address)| address);
+        assert_eq!(failed.unwrap_err().kind(), ErrorKind::TimedOut);
     }
 }
