@@ -448,6 +448,15 @@ mod tests {
         ends(connection)
     }
 
+    /// Believes the client, and says nothing more.
+    fn hangs(connection: &mut Connection<TcpStream>) -> Result<(), WireError> {
+        connection.int()?;
+        connection.string(100)?;
+        connection.end()?;
+        connection.put_int(1).send()?;
+        is_silent(connection)
+    }
+
     /// The user that the daemon sees, or the error with the daemon as `D`, and the number of conversations.
     fn identified(doubt: Doubt, result: &'static str) -> (Result<String, String>, usize) {
         let (daemon, conversations) = doubting_daemon(doubt, result);
@@ -472,6 +481,8 @@ mod tests {
         let closed = "`D` closed the connection instead of sending the result of CLAIMTOBE authentication";
         assert_eq!(identified(ends, "AUTHORIZED"), (Err(closed.to_owned()), 1));
         let silent = "`D` does not answer: nothing received for 1 s";
-        assert_eq!(identified(is_silent, "AUTHORIZED"), (Err(silent.to_owned()), 1));
+        for doubt in [is_silent, hangs] {
+            assert_eq!(identified(doubt, "AUTHORIZED"), (Err(silent.to_owned()), 1));
+        }
     }
 }

@@ -78,6 +78,13 @@ pub enum Failure {
         /// The reason.
         reason: String,
     },
+    /// The daemon did not send anything for this time after a proof that it may refuse in silence: it refuses it, or hangs.
+    Unanswered {
+        /// The method.
+        method: &'static str,
+        /// The time.
+        time: Duration,
+    },
     /// The certificate of the daemon does not prove that it is the daemon.
     Untrusted(String),
     /// A token or key of the client cannot be used.
@@ -130,7 +137,7 @@ impl WireError {
                 return (!parts.is_empty()).then(|| Cow::Owned(parts.join("; ")));
             }
             Failure::Denied { .. } => "ask the administrator of the pool for a token with READ permission",
-            Failure::Authentication { method: "IDTOKENS", .. } => {
+            Failure::Authentication { method: "IDTOKENS", .. } | Failure::Unanswered { .. } => {
                 "check that the token was issued by this pool, and that it is neither expired nor revoked"
             }
             Failure::Authentication { method: "FS", .. } => {
@@ -151,7 +158,11 @@ impl WireError {
     pub(crate) fn is_unproved(&self) -> bool {
         matches!(
             self.failure,
-            Failure::Authentication { .. } | Failure::NoMethod { .. } | Failure::Untrusted(_) | Failure::Credential(_)
+            Failure::Authentication { .. }
+                | Failure::Unanswered { .. }
+                | Failure::NoMethod { .. }
+                | Failure::Untrusted(_)
+                | Failure::Credential(_)
         )
     }
 }
@@ -203,6 +214,12 @@ impl Failure {
             }
             Failure::Authentication { method, reason } => {
                 format!("{method} authentication with `{peer}` fails: {reason}")
+            }
+            Failure::Unanswered { method, time } => {
+                let time = time.as_secs();
+                format!(
+                    "{method} authentication with `{peer}` fails: the daemon refuses it in silence or hangs, nothing received for {time} s"
+                )
             }
             Failure::Untrusted(what) => format!("cannot trust `{peer}`: {what}"),
             Failure::Credential(what) => format!("cannot use `{peer}`: {what}"),

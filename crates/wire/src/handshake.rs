@@ -373,10 +373,13 @@ fn choice<T: Read + Write>(connection: &mut Connection<T>, methods: &[Method]) -
     Ok(chosen)
 }
 
-/// An error behind a proof: a server that dislikes a token just stops talking.
+/// An error behind a proof. A server that dislikes a token just stops talking; by the other methods it has accepted the proof before.
 fn after_proof<T: Read + Write>(connection: &Connection<T>, method: Method, error: WireError) -> WireError {
     match error.failure() {
-        Failure::Closed(_) | Failure::Silent(_) => {
+        Failure::Silent(time) if method == Method::Token => {
+            connection.fails(Failure::Unanswered { method: method.name(), time: *time })
+        }
+        Failure::Closed(_) => {
             let reason = "the daemon gave no reason".to_owned();
             connection.fails(Failure::Authentication { method: method.name(), reason })
         }
@@ -388,6 +391,21 @@ fn after_proof<T: Read + Write>(connection: &Connection<T>, method: Method, erro
 mod tests {
     use super::*;
     use crate::script::{Script, handshake_with};
+
+    #[test]
+    fn only_silence_after_a_token_may_be_a_refusal() {
+        let connection = Connection::new(Script::new(Vec::new(), 4096), "cm:1".into());
+        let silent = |method| {
+            after_proof(&connection, method, connection.fails(Failure::Silent(Duration::from_secs(20)))).to_string()
+        };
+        assert_eq!(
+            silent(Method::Token),
+            "IDTOKENS authentication with `cm:1` fails: the daemon refuses it in silence or hangs, nothing received for 20 s"
+        );
+        for other in [Method::Fs, Method::Ssl, Method::ClaimToBe] {
+            assert_eq!(silent(other), "`cm:1` does not answer: nothing received for 20 s");
+        }
+    }
 
     #[test]
     fn a_server_cannot_skip_authentication() {

@@ -78,6 +78,7 @@ fn waiting(failure: &Failure) -> Option<Failure> {
     let is_late = |error: &io::Error| error.kind() == ErrorKind::TimedOut;
     Some(match failure {
         Failure::Silent(time) => Failure::Silent(*time),
+        Failure::Unanswered { method, time } => Failure::Unanswered { method, time: *time },
         Failure::Late(time) => Failure::Late(*time),
         Failure::Connect(error) if is_late(error) => Failure::Connect(ErrorKind::TimedOut.into()),
         Failure::Resolve(error) if is_late(error) => Failure::Resolve(ErrorKind::TimedOut.into()),
@@ -122,9 +123,15 @@ mod tests {
             assert!(!silent.remember(&access_points(), failures, now));
             assert!(silent.leave_out(&mut access_points(), now).is_empty());
         }
-        let late = [failure("b", Failure::Connect(ErrorKind::TimedOut.into()))];
-        assert!(silent.remember(&access_points(), &late, now));
-        assert_eq!(silent.leave_out(&mut access_points(), now + Duration::from_secs(61)).len(), 0);
+        let unanswered = Failure::Unanswered { method: "IDTOKENS", time: twenty };
+        for late in [Failure::Connect(ErrorKind::TimedOut.into()), unanswered] {
+            let late = [failure("b", late)];
+            let mut silent = SilentAccessPoints::default();
+            assert!(silent.remember(&access_points(), &late, now));
+            let failures = silent.leave_out(&mut access_points(), now + Duration::from_secs(59));
+            assert_eq!(failures.iter().map(ToString::to_string).collect::<Vec<_>>(), [late[0].to_string()]);
+            assert_eq!(silent.leave_out(&mut access_points(), now + Duration::from_secs(61)).len(), 0);
+        }
     }
 
     #[test]
