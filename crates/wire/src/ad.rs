@@ -12,6 +12,9 @@ use crate::connection::{Connection, MAX_STRING, SMALL};
 use crate::error::{Failure, WireError};
 use crate::new_names::{NewNames, OF_PROCESS, TOO_MANY};
 
+/// Attributes of a summary that say whether all is well.
+const OF_SUMMARY: [&[u8]; 3] = [b"Owner", b"ErrorCode", b"ErrorString"];
+
 /// Announces that the next string is a secret expression.
 const SECRET: &[u8] = b"ZKM";
 
@@ -28,10 +31,13 @@ struct Bounds {
     expressions: usize,
     /// These first bytes.
     first: usize,
+    /// The last ad is a summary, which is not skipped because of its names.
+    has_summary: bool,
 }
 
 /// Of an ad of the handshake.
-const HANDSHAKE: Bounds = Bounds { attributes: 100, bytes: 64 << 10, expression: 0, expressions: 0, first: 0 };
+const HANDSHAKE: Bounds =
+    Bounds { attributes: 100, bytes: 64 << 10, expression: 0, expressions: 0, first: 0, has_summary: false };
 
 /// Of an ad of an answer.
 const ANSWER: Bounds = Bounds {
@@ -40,11 +46,12 @@ const ANSWER: Bounds = Bounds {
     expression: 256 << 10,
     expressions: 1 << 20,
     first: SMALL,
+    has_summary: false,
 };
 
 /// Of an ad of a job: several access points are read at the same time, and the allocator may keep for each thread what its largest
 /// ad took.
-const JOB: Bounds = Bounds { bytes: 4 << 20, expressions: 256 << 10, ..ANSWER };
+const JOB: Bounds = Bounds { bytes: 4 << 20, expressions: 256 << 10, has_summary: true, ..ANSWER };
 
 /// A limit that an ad exceeds.
 #[derive(Clone, Copy)]
@@ -137,10 +144,11 @@ impl AdStream {
         connection: &mut Connection<T>,
         types: bool,
     ) -> Result<Option<(Exceeded, usize)>, WireError> {
-        let Bounds { attributes, bytes, expression, expressions, first } = self.bounds;
+        let Bounds { attributes, bytes, expression, expressions, first, has_summary } = self.bounds;
         let count = connection.length(attributes)?;
         let types = if types { 2 } else { 0 };
         let (mut left, mut code) = (bytes, 0);
+        let (mut is_read, mut is_summary) = (true, false);
         self.lines.begin();
         for number in 0..count {
             let (most, rest) = (left.min(MAX_STRING), count - number + types);
@@ -175,17 +183,40 @@ impl AdStream {
                     return Ok(Some((limit, rest - 1)));
                 }
             }
-            if !self.names.read(line, |line| self.lines.line(line)) {
+            is_summary |= has_summary && line.starts_with(b"Owner") && assigned(line) == Some((b"Owner", b"0"));
+            is_read &= self.line(line, LineReader::line);
+            if !is_read && !has_summary {
                 return Ok(Some((Exceeded::Names, rest - 1)));
             }
         }
         for _ in 0..types {
             connection.string(MAX_STRING)?;
         }
-        let waiting = self.lines.waiting();
-        let is_read = waiting.iter().all(|line| self.names.read(line, |line| self.lines.waiting_line(line)));
-        Ok((!is_read).then_some((Exceeded::Names, 0)))
+        for line in self.lines.waiting() {
+            is_read &= self.line(&line, LineReader::waiting_line);
+        }
+        Ok((!is_read && !is_summary).then_some((Exceeded::Names, 0)))
     }
+
+    /// Reads a line like this; false if its new names would be too many, and none is that of a summary.
+    fn line(&mut self, line: &[u8], read: fn(&mut LineReader, &[u8])) -> bool {
+        if self.names.read(line, |line| read(&mut self.lines, line)) {
+            return true;
+        }
+        let is_of_summary = self.bounds.has_summary
+            && is_constant(line)
+            && assigned(line).is_some_and(|(name, _)| OF_SUMMARY.contains(&name));
+        if is_of_summary {
+            read(&mut self.lines, line);
+        }
+        is_of_summary
+    }
+}
+
+/// The name and the value of a line.
+fn assigned(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let assign = memchr::memchr(b'=', line)?;
+    Some((line[..assign].trim_ascii(), line[assign + 1..].trim_ascii()))
 }
 
 /// Tests whether a line assigns a private attribute.
@@ -202,6 +233,7 @@ mod tests {
     use classmate::internal::name::interned;
 
     use super::*;
+    use crate::client::{Source, next_ad};
     use crate::entropy::Entropy;
     use crate::key::Key;
     use crate::script::Script;
@@ -324,6 +356,39 @@ mod tests {
         let mut connection = sending_messages(&[(2, vec![text(5_000_000), text(10_000_001)])]);
         let mut stream = AdStream::of_jobs(LineReader::new(&ParseOptions::default()));
         assert!(matches!(stream.next(&mut connection).unwrap_err().failure(), Failure::Limit(_)));
+    }
+
+    #[test]
+    fn a_summary_is_read_after_endless_names() {
+        for semantics in [Semantics::default(), Semantics::default().advertised()] {
+            let options = ParseOptions { semantics, ..ParseOptions::default() };
+            let read = |code: &str| {
+                let new = format!("name_of_{code}_{}", semantics.is_advertised());
+                let ad = |lines: &[String]| (lines.len() as i64, [lines, &[String::new(), String::new()]].concat());
+                let messages = [
+                    ad(&["Owner = \"eve\"".to_owned()]),
+                    ad(&[format!("{new}_of_job = 0"), "Owner = \"eve\"".to_owned()]),
+                    ad(&[
+                        format!("{new}_jobs = 2"),
+                        format!("ErrorCode = {code}"),
+                        "ErrorString = \"too busy\"".to_owned(),
+                        "Owner = 0".to_owned(),
+                        format!("{new}_more = 2"),
+                    ]),
+                ];
+                let names = Box::leak(Box::new(NewNames::full()));
+                let mut stream = AdStream { names, ..AdStream::of_jobs(LineReader::new(&options)) };
+                let mut connection = sending_messages(&messages);
+                let mut next = || next_ad(&mut connection, &mut stream, Source::Queue);
+                let first = next().unwrap().map(|ad| ad.to_string());
+                assert_eq!(first.as_deref(), Some("[ Owner = \"eve\" ]"));
+                let end = next().map(|ad| ad.map(|ad| ad.to_string())).map_err(|error| error.to_string());
+                assert!(matches!(stream.skipped(), Some(Failure::Skipped { ads: 1, .. })));
+                end
+            };
+            assert_eq!(read("0"), Ok(None));
+            assert_eq!(read("5"), Err("`peer` reports an error: too busy".to_owned()));
+        }
     }
 
     #[test]

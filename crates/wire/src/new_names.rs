@@ -24,6 +24,12 @@ impl NewNames {
         NewNames(AtomicUsize::new(0))
     }
 
+    /// As after so many names that there is room for none.
+    #[cfg(test)]
+    pub(crate) const fn full() -> Self {
+        NewNames(AtomicUsize::new(MAX))
+    }
+
     /// Reads a line, and counts its new names; false if they would be too many.
     pub(crate) fn read(&self, line: &[u8], read: impl FnOnce(&[u8])) -> bool {
         if self.0.load(Ordering::Relaxed) >= MAX && !is_known(line) {
