@@ -96,22 +96,35 @@ impl CycleLog {
     /// seconds, in another zone. Returns the seconds by which the times were wrong.
     pub fn align(&mut self, latest: i64) -> i64 {
         let last = self.cycles.iter().rev().find(|cycle| cycle.finished).and_then(|cycle| cycle.started);
-        let wrong = last.map_or(0, |last| last - latest);
-        let hours = (wrong as f64 / ZONE_STEP as f64).round() as i64 * ZONE_STEP;
-        if hours == 0 || (wrong - hours).abs() > 1 || hours.abs() > MAX_ZONE {
-            return 0;
-        }
+        let wrong = last.and_then(|last| zone_difference(last, latest)).unwrap_or(0);
+        self.shift(wrong);
+        wrong
+    }
+
+    /// Shifts all times by the difference between two time zones if a cycle that has ended started at `started`, epoch seconds, in
+    /// another zone. If several may be that cycle, this is no reason to doubt `known`, the difference so far, nor that there is
+    /// none. Returns the seconds by which the times were wrong.
+    pub fn align_any(&mut self, started: i64, known: i64) -> i64 {
+        let ended = self.cycles.iter().rev().filter(|cycle| cycle.finished);
+        let mut found: Vec<i64> = ended.filter_map(|cycle| zone_difference(cycle.started?, started)).collect();
+        found.sort_by_key(|wrong| (*wrong != known, *wrong != 0));
+        let wrong = found.first().copied().unwrap_or(known);
+        self.shift(wrong);
+        wrong
+    }
+
+    /// Shifts all times back.
+    fn shift(&mut self, seconds: i64) {
         for cycle in &mut self.cycles {
             let made = cycle.matches.iter_mut().map(|made| &mut made.time);
             let rejected = cycle.rejections.iter_mut().map(|rejected| &mut rejected.time);
             for time in made.chain(rejected).chain([&mut cycle.started]).flatten() {
-                *time -= hours;
+                *time -= seconds;
             }
         }
         for (time, ..) in &mut self.updates {
-            *time -= hours;
+            *time -= seconds;
         }
-        hours
     }
 
     /// The position of the first cycle that started at or after a time, epoch seconds, and has ended.
@@ -134,6 +147,13 @@ impl CycleLog {
         let updated = last_update.and_then(since).filter(|at| started.is_none_or(|started| (at - started).abs() <= 2));
         updated.or(started)
     }
+}
+
+/// The difference between two time zones, in which one time is another; none if there is no such difference.
+fn zone_difference(time: i64, other: i64) -> Option<i64> {
+    let wrong = time - other;
+    let hours = (wrong as f64 / ZONE_STEP as f64).round() as i64 * ZONE_STEP;
+    ((wrong - hours).abs() <= 1 && hours.abs() <= MAX_ZONE).then_some(hours)
 }
 
 /// A log that is being read.
@@ -395,6 +415,33 @@ mod tests {
             let cycle = &log.cycles[0];
             assert_eq!((cycle.started, cycle.matches[0].time), (Some(started - wrong), Some(started + 1 - wrong)));
         }
+    }
+
+    #[test]
+    fn any_cycle_that_fits_aligns_a_log() {
+        let cycle = |time: &str| {
+            format!(
+                "11/22/26 {time}:00 ---------- Started Negotiation Cycle ----------\n11/22/26 {time}:02 ---------- Finished Negotiation Cycle ----------\n"
+            )
+        };
+        let (quarter, hours, started) = (900, 6 * 3600, 1_795_352_400);
+        // Started at 13:00 and 13:15: the second one would do for the first, in another zone.
+        let both = cycle("13:00") + &cycle("13:15");
+        for (latest, known, wrong) in [
+            (started, 0, 0),
+            (started + quarter, 0, 0),
+            (started + hours, -hours, -hours),
+            (started + quarter + hours, -hours, -hours),
+            // A cycle that the log does not have.
+            (started + 77, 0, 0),
+            (started + 77 + hours, -hours, -hours),
+        ] {
+            let mut log = read(&both);
+            assert_eq!(log.align_any(latest, known), wrong);
+            let starts = [started - wrong, started + quarter - wrong].map(Some);
+            assert_eq!(log.cycles.iter().map(|cycle| cycle.started).collect::<Vec<_>>(), starts);
+        }
+        assert_eq!(read(&(cycle("13:00") + &cycle("13:01"))).align_any(started + hours, 0), -hours);
     }
 
     #[test]

@@ -32,8 +32,10 @@ pub(super) struct LogTail {
     most: u64,
     /// The text after the last cycle that has ended.
     unfinished: Vec<u8>,
-    /// Cycles with a start and an end, which were not taken yet.
-    cycles: VecDeque<CycleRecord>,
+    /// Cycles with a start and an end, which were not taken yet, each with its clock.
+    cycles: VecDeque<(CycleRecord, Option<i64>)>,
+    /// Seconds by which the times were wrong that were read last, as the log is of another time zone.
+    wrong: i64,
     /// Decisions of a log that does not mark cycles.
     loose: CycleRecord,
     /// Cycles that were passed over.
@@ -46,7 +48,8 @@ impl LogTail {
         let (identity, offset) = facts(&File::open(path)?)?;
         let (unfinished, cycles) = (Vec::new(), VecDeque::new());
         let (path, loose, passed) = (path.to_owned(), CycleRecord::default(), Vec::new());
-        Ok(LogTail { path, identity, offset, gap: None, most: MAX_APPENDED, unfinished, cycles, loose, passed })
+        let (gap, most, wrong) = (None, MAX_APPENDED, 0);
+        Ok(LogTail { path, identity, offset, gap, most, unfinished, cycles, wrong, loose, passed })
     }
 
     /// The path.
@@ -60,15 +63,16 @@ impl LogTail {
         std::mem::take(&mut self.passed)
     }
 
-    /// The record of a cycle that has ended, and its clock; `None` if the log does not have its matches. `updated`: the time
-    /// of the update of priorities before it.
+    /// The record of a cycle that has ended, and its clock; `None` if the log does not have its matches. `next`: the start of the
+    /// cycle after it, if that has ended too; `updated`: the time of the update of priorities before it.
     pub(super) fn record(
         &mut self,
         cycle: &PublishedCycle,
+        next: Option<i64>,
         updated: Option<i64>,
     ) -> io::Result<Option<(CycleRecord, i64)>> {
-        let clock = self.read(cycle, updated)?;
-        while let Some(one) = self.cycles.front()
+        self.read(cycle, updated)?;
+        while let Some((one, _)) = self.cycles.front()
             && let Some(started) = one.started.filter(|start| *start < cycle.started - 1)
         {
             let ended = one.last_decision().unwrap_or(started);
@@ -76,10 +80,13 @@ impl LogTail {
             self.cycles.pop_front();
         }
         let is_it = |one: &CycleRecord| one.started.is_none_or(|start| (start - cycle.started).abs() <= 1);
-        let record = match self.cycles.front() {
-            Some(first) if is_it(first) => self.cycles.pop_front().unwrap_or_default(),
+        let (record, clock) = match self.cycles.front() {
+            Some((first, _)) if is_it(first) => self.cycles.pop_front().unwrap_or_default(),
             Some(_) => return Ok(None),
-            None => self.of_time(cycle),
+            None => match self.of_time(cycle, next) {
+                Some(record) => (record, None),
+                None => return Ok(None),
+            },
         };
         let has_gap = self.gap.is_some_and(|gap| cycle.started <= gap);
         let least = if has_gap { i64::MAX } else { 1 };
@@ -87,27 +94,36 @@ impl LogTail {
         Ok((!is_without).then_some((record, clock.unwrap_or(cycle.started))))
     }
 
-    /// Takes the decisions of a time out of those that belong to no marked cycle, and drops earlier ones.
-    fn of_time(&mut self, cycle: &PublishedCycle) -> CycleRecord {
-        let (from, until) = (cycle.started - 1, cycle.ended + 1);
+    /// Takes the decisions of a time out of those that belong to no marked cycle, and drops earlier ones. `None` if there are more
+    /// matches than the negotiator published.
+    fn of_time(&mut self, cycle: &PublishedCycle, next: Option<i64>) -> Option<CycleRecord> {
+        let last = cycle.ended + 1;
+        let (from, until) = (cycle.started - 1, next.map_or(last, |next| last.min(cycle.ended.max(next - 1))));
         let CycleRecord { matches, rejections, .. } = std::mem::take(&mut self.loose);
         let is_later = |time: Option<i64>| time.is_some_and(|time| time > until);
         let is_within = |time: Option<i64>| time.is_none_or(|time| (from..=until).contains(&time));
         let (later, matches): (Vec<_>, Vec<_>) = matches.into_iter().partition(|made| is_later(made.time));
-        self.loose.matches = later;
+        let mut matches: Vec<_> = matches.into_iter().filter(|made| is_within(made.time)).collect();
+        let published = cycle.matches.map_or(usize::MAX, |made| usize::try_from(made).unwrap_or(0));
+        // Those from its end on may be of the next cycle.
+        let sure = matches.iter().take_while(|made| made.time.is_none_or(|time| time < cycle.ended)).count();
+        let extra = matches.split_off(published.max(sure).min(matches.len()));
+        self.loose.matches = extra.into_iter().chain(later).collect();
         let (later, rejections): (Vec<_>, Vec<_>) = rejections.into_iter().partition(|one| is_later(one.time));
         self.loose.rejections = later;
-        CycleRecord {
-            started: Some(cycle.started),
+        let rejections = rejections.into_iter().filter(|one| is_within(one.time)).collect();
+        let started = Some(cycle.started);
+        (matches.len() <= published).then(|| CycleRecord {
+            started,
             finished: true,
-            matches: matches.into_iter().filter(|made| is_within(made.time)).collect(),
-            rejections: rejections.into_iter().filter(|one| is_within(one.time)).collect(),
+            matches,
+            rejections,
             ..CycleRecord::default()
-        }
+        })
     }
 
-    /// Reads what was appended; returns the clock of the last cycle that has ended.
-    fn read(&mut self, latest: &PublishedCycle, updated: Option<i64>) -> io::Result<Option<i64>> {
+    /// Reads what was appended, of which a cycle that the negotiator published is a part.
+    fn read(&mut self, published: &PublishedCycle, updated: Option<i64>) -> io::Result<()> {
         self.append()?;
         let end = memchr::memmem::rfind(&self.unfinished, END).map(|at| {
             at + self.unfinished[at..].iter().position(|byte| *byte == b'\n').map_or(END.len(), |line| line + 1)
@@ -117,18 +133,17 @@ impl LogTail {
         let rest = self.unfinished.split_off(end);
         let text = std::mem::replace(&mut self.unfinished, rest);
         let mut log = CycleLog::read(&*text, &Zone::local())?;
-        log.align(latest.started);
-        let last = log.cycles.iter().rposition(|cycle| cycle.finished);
-        let clock = last.and_then(|at| log.clock(at, updated));
-        for cycle in log.cycles {
+        self.wrong = log.align_any(published.started, self.wrong);
+        let clocks: Vec<Option<i64>> = (0..log.cycles.len()).map(|at| log.clock(at, updated)).collect();
+        for (cycle, clock) in log.cycles.into_iter().zip(clocks) {
             if cycle.line > 0 {
-                self.cycles.extend(cycle.finished.then_some(cycle));
+                self.cycles.extend(cycle.finished.then_some((cycle, clock)));
             } else {
                 self.loose.matches.extend(cycle.matches);
                 self.loose.rejections.extend(cycle.rejections);
             }
         }
-        Ok(clock)
+        Ok(())
     }
 
     /// Reads whole lines that were appended, also before a rotation.
@@ -254,21 +269,50 @@ mod tests {
         let mut tail = LogTail::at_end(&path).unwrap();
         append(&path, &written(1, "s1@m"));
         append(&path, "11/22/26 13:02:00 ---------- Started Negotiation Cycle ----------\n11/22/26 13:0");
-        assert_eq!(slots(tail.record(&cycle(1, 1), None).unwrap()), ["s1@m"]);
+        assert_eq!(slots(tail.record(&cycle(1, 1), None, None).unwrap()), ["s1@m"]);
         append(&path, "2:01 Matched 1.0 a@x <1> preempting none <2> s2@m\n");
         std::fs::rename(&path, folder.path().join("NegotiatorLog.old")).unwrap();
         append(&path, "11/22/26 13:02:02 ---------- Finished Negotiation Cycle ----------\n");
-        assert_eq!(slots(tail.record(&cycle(2, 1), None).unwrap()), ["s2@m"]);
+        assert_eq!(slots(tail.record(&cycle(2, 1), None, None).unwrap()), ["s2@m"]);
         // A cycle that the negotiator has published and the log does not have.
-        assert_eq!(tail.record(&cycle(3, 2), None).unwrap(), None);
+        assert_eq!(tail.record(&cycle(3, 2), None, None).unwrap(), None);
         assert!(tail.passed().is_empty());
         // Two that it did not publish, because it was restarted.
         for minute in 4..7 {
             append(&path, &written(minute, "s3@m"));
         }
-        assert_eq!(slots(tail.record(&cycle(6, 1), None).unwrap()), ["s3@m"]);
+        assert_eq!(slots(tail.record(&cycle(6, 1), None, None).unwrap()), ["s3@m"]);
         let passed = tail.passed().into_iter().map(|one| (one.started, one.ended)).collect::<Vec<_>>();
         assert_eq!(passed, [4, 5].map(|minute| (cycle(minute, 1).started, cycle(minute, 1).started + 1)));
+    }
+
+    /// A cycle with a match and an update of priorities this time after the one before.
+    fn updated(minute: u32, passed: i64) -> String {
+        let update = format!(
+            "11/22/26 13:{minute:02}:01 (ACCOUNTANT) Updating priorities - AgingFactor=   0.9 , TimePassed={passed}\n"
+        );
+        let text = written(minute, &format!("s{minute}@m"));
+        text.replacen('\n', &format!("\n{update}"), 1)
+    }
+
+    #[test]
+    fn each_of_several_cycles_that_ended_before_the_log_is_read_has_its_own_clock() {
+        // Also if the log is of another time zone.
+        for zone in [0, 6 * 3600] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("NegotiatorLog");
+            append(&path, "");
+            let mut tail = LogTail::at_end(&path).unwrap();
+            append(&path, &(updated(1, 60) + &updated(2, 61)));
+            // Updates at 13:00:01, 13:01:01 and 13:02:02.
+            let time = |seconds| START + zone + seconds;
+            for (minute, before, clock) in [(1, time(1), time(61)), (2, time(61), time(122))] {
+                let one = cycle(minute, 1);
+                let one = PublishedCycle { started: one.started + zone, ended: one.ended + zone, ..one };
+                let (record, found) = tail.record(&one, None, Some(before)).unwrap().unwrap();
+                assert_eq!((record.matches[0].slot.as_str(), found), (&*format!("s{minute}@m"), clock));
+            }
+        }
     }
 
     #[test]
@@ -289,15 +333,15 @@ mod tests {
         append(&path, &lines[1]);
         rotate("20261122T130201");
         append(&path, &lines[2]);
-        assert_eq!(slots(tail.record(&cycle(1, 1), None).unwrap()), ["s1@m"]);
-        assert_eq!(slots(tail.record(&cycle(2, 1), None).unwrap()), ["s2@m"]);
+        assert_eq!(slots(tail.record(&cycle(1, 1), None, None).unwrap()), ["s1@m"]);
+        assert_eq!(slots(tail.record(&cycle(2, 1), None, None).unwrap()), ["s2@m"]);
         // What is gone is noticed, as the negotiator says how many matches it made.
         append(&path, &lines[0].replace(":02:", ":03:"));
         std::fs::rename(&path, folder.path().join("elsewhere")).unwrap();
         append(&path, &lines[1..].concat().replace(":02:", ":03:"));
-        assert_eq!(tail.record(&cycle(3, 2), None).unwrap(), None);
+        assert_eq!(tail.record(&cycle(3, 2), None, None).unwrap(), None);
         append(&path, &written(4, "s4@m"));
-        assert_eq!(slots(tail.record(&cycle(4, 1), None).unwrap()), ["s4@m"]);
+        assert_eq!(slots(tail.record(&cycle(4, 1), None, None).unwrap()), ["s4@m"]);
     }
 
     /// Sets the time at which the log was last written, to a minute and three seconds.
@@ -320,21 +364,21 @@ mod tests {
         append(&path, &(made(1, 0) + &made(1, 1) + &made(2, 0)));
         written_at(&path, 2);
         tail.most = 2 * line;
-        assert_eq!(tail.record(&cycle(1, 2), None).unwrap(), None);
+        assert_eq!(tail.record(&cycle(1, 2), None, None).unwrap(), None);
         // The cycle after it is in the same part: it is complete if it has as many matches as the negotiator shows.
         let unknown = PublishedCycle { matches: None, ..cycle(2, 0) };
         let [mut complete, mut lacking, mut unsure] = [0; 3].map(|_| {
             let mut tail = LogTail::at_end(&path).unwrap();
             (tail.most, tail.offset) = (2 * line, 0);
-            assert_eq!(tail.record(&cycle(1, 2), None).unwrap(), None);
+            assert_eq!(tail.record(&cycle(1, 2), None, None).unwrap(), None);
             tail
         });
-        assert_eq!(slots(complete.record(&cycle(2, 1), None).unwrap()), ["s20@m"]);
-        assert_eq!(lacking.record(&cycle(2, 2), None).unwrap(), None);
-        assert_eq!(unsure.record(&unknown, None).unwrap(), None);
+        assert_eq!(slots(complete.record(&cycle(2, 1), None, None).unwrap()), ["s20@m"]);
+        assert_eq!(lacking.record(&cycle(2, 2), None, None).unwrap(), None);
+        assert_eq!(unsure.record(&unknown, None, None).unwrap(), None);
         // A later one is not affected: as ever, a match that the log does not have is no reason to doubt it.
         append(&path, &made(3, 0));
-        assert_eq!(slots(tail.record(&cycle(3, 2), None).unwrap()), ["s30@m"]);
+        assert_eq!(slots(tail.record(&cycle(3, 2), None, None).unwrap()), ["s30@m"]);
     }
 
     #[test]
@@ -346,12 +390,12 @@ mod tests {
         let lines =
             [1, 2].map(|minute| written(minute, "s@m").split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>());
         append(&path, &lines[0][..2].concat());
-        assert_eq!(slots(tail.record(&cycle(0, 0), None).unwrap()), [""; 0]);
+        assert_eq!(slots(tail.record(&cycle(0, 0), None, None).unwrap()), [""; 0]);
         // The end of the first cycle and the start of the next are lost.
         std::fs::rename(&path, folder.path().join("elsewhere")).unwrap();
         append(&path, &lines[1][1..].concat());
         written_at(&path, 2);
-        assert_eq!(tail.record(&cycle(1, 1), None).unwrap(), None);
+        assert_eq!(tail.record(&cycle(1, 1), None, None).unwrap(), None);
     }
 
     #[cfg(unix)]
@@ -367,7 +411,7 @@ mod tests {
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o100)).unwrap();
         // Root may list it.
         let is_listed = std::fs::read_dir(folder.path()).is_ok();
-        let found = tail.record(&cycle(1, 2), None);
+        let found = tail.record(&cycle(1, 2), None, None);
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o700)).unwrap();
         assert_eq!(slots(found.unwrap()).len(), usize::from(is_listed));
     }
@@ -384,7 +428,44 @@ mod tests {
                 &format!("11/22/26 13:0{minute}:01 Matched {minute}.0 a@x <1> preempting none <2> s{minute}@m\n"),
             );
         }
-        assert_eq!(slots(tail.record(&cycle(1, 1), None).unwrap()), ["s1@m"]);
-        assert_eq!(slots(tail.record(&cycle(2, 1), None).unwrap()), ["s2@m"]);
+        assert_eq!(slots(tail.record(&cycle(1, 1), None, None).unwrap()), ["s1@m"]);
+        assert_eq!(slots(tail.record(&cycle(2, 1), None, None).unwrap()), ["s2@m"]);
+    }
+
+    #[test]
+    fn a_cycle_of_a_match_log_does_not_take_the_matches_of_the_next_one() {
+        let made = |second: u32, slot: &str| {
+            format!("11/22/26 13:00:0{second} Matched 1.0 a@x <1> preempting none <2> {slot}@m\n")
+        };
+        let lasting = |started, ended, matches| PublishedCycle {
+            started: START + started,
+            ended: START + ended,
+            matches,
+            ..PublishedCycle::default()
+        };
+        // The next cycle starts in the second in which the first one ends, or in the one after that; it has ended too, or not.
+        for (next, is_known) in [(2, false), (2, true), (3, false), (3, true)] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("MatchLog");
+            append(&path, "");
+            let mut tail = LogTail::at_end(&path).unwrap();
+            append(&path, &[made(1, "s1"), made(2, "s2"), made(next, "s3"), made(4, "s4")].concat());
+            let known = is_known.then_some(START + next as i64);
+            let first = tail.record(&lasting(0, 2, Some(2)), known, None).unwrap();
+            assert_eq!(slots(first), ["s1@m", "s2@m"]);
+            let second = tail.record(&lasting(next as i64, 4, Some(2)), None, None).unwrap();
+            assert_eq!(slots(second), ["s3@m", "s4@m"]);
+        }
+        // The number of matches is not published: the start of the next cycle tells them apart.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("MatchLog");
+        append(&path, "");
+        let mut tail = LogTail::at_end(&path).unwrap();
+        append(&path, &[made(1, "s1"), made(3, "s3")].concat());
+        let first = tail.record(&lasting(0, 2, None), Some(START + 3), None).unwrap();
+        assert_eq!(slots(first), ["s1@m"]);
+        // More matches before the end than the negotiator published: something is wrong.
+        append(&path, &[made(5, "s5"), made(5, "s6")].concat());
+        assert_eq!(tail.record(&lasting(3, 7, Some(2)), None, None).unwrap(), None);
     }
 }

@@ -242,7 +242,9 @@ impl<'r> Watcher<'r> {
         if is_cut {
             seen.events.push("the negotiator was restarted, or cycles went by between two looks at it".to_owned());
         }
+        let starts: Vec<i64> = new.iter().map(|cycle| cycle.started).collect();
         for (at, published) in new.into_iter().enumerate() {
+            let next = starts.get(at + 1).copied();
             let Some(mut before) = self.before.take() else {
                 let reason = if at == 0 || failed {
                     "the pool could not be read between this cycle and the one before it"
@@ -250,7 +252,7 @@ impl<'r> Watcher<'r> {
                     "it followed the one before it too fast"
                 };
                 // Its lines are not those of the next cycle.
-                let _ = self.log.as_mut().map(|log| log.record(&published, None));
+                let _ = self.log.as_mut().map(|log| log.record(&published, next, None));
                 self.pass(history, seen);
                 match &mut self.pending {
                     Some(pending) => pending.followers.push((published, reason)),
@@ -258,7 +260,7 @@ impl<'r> Watcher<'r> {
                 }
                 continue;
             };
-            let (record, clock) = self.record(&published, &before, seen);
+            let (record, clock) = self.record(&published, next, &before, seen);
             self.pass(history, seen);
             before.snapshot.now = clock;
             let pending =
@@ -285,16 +287,17 @@ impl<'r> Watcher<'r> {
         }
     }
 
-    /// The matches of a cycle in the log, and the clock of the cycle.
+    /// The matches of a cycle in the log, and the clock of the cycle; `next` is the start of the one after it.
     fn record(
         &mut self,
         published: &PublishedCycle,
+        next: Option<i64>,
         before: &PoolReading,
         seen: &mut WatchStep,
     ) -> (Option<CycleRecord>, i64) {
         let Some(log) = &mut self.log else { return (None, published.started) };
         let updated = before.snapshot.log.as_ref().and_then(|log| log.get(b"Accountant.")?.integer("LastUpdateTime"));
-        let wrong = match log.record(published, updated) {
+        let wrong = match log.record(published, next, updated) {
             Ok(Some((record, clock))) => return (Some(record), clock),
             Ok(None) => format!("`{}` does not have the matches of the cycle", log.path().display()),
             Err(error) => Failure::reading(log.path().display(), &error).message().to_owned(),
