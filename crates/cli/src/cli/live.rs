@@ -231,15 +231,19 @@ impl LiveArguments {
         if !read.has_config {
             notes.warn(NO_CONFIG.to_owned());
         }
-        let mut failures = read.failures.iter();
-        if self.strict
-            && let Some(failure) = failures.next()
-        {
-            return Err(Failure::input(failure.to_string()).help("without --strict, this is a warning"));
+        if self.strict {
+            all_read(&read.failures)?;
         }
-        failures.for_each(|failure| notes.skip(failure.to_string()));
+        read.failures.iter().for_each(|failure| notes.skip(failure.to_string()));
         Ok(read)
     }
+}
+
+/// Fails if a source cannot be read, and names each of them.
+fn all_read(failures: &[SourceFailure]) -> Result<(), Failure> {
+    let mut failures = failures.iter().map(|failure| Failure::input(failure.to_string()));
+    let Some(first) = failures.next() else { return Ok(()) };
+    Err(first.help("without --strict, this is a warning").and(failures))
 }
 
 /// A warning if the configuration cannot be read.
@@ -337,5 +341,26 @@ impl LiveReader<'_> {
     /// The times at which the negotiator read its configuration, as its last ad shows them.
     pub(super) fn times(&self) -> NegotiatorTimes {
         self.times
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate_wire::PoolSource;
+
+    #[test]
+    fn each_source_that_cannot_be_read_is_named_where_all_must_be_read() {
+        let failure = |name: &str| {
+            let error = "".parse::<Address>().unwrap_err();
+            SourceFailure { source: PoolSource::AccessPoint(name.to_owned()), error }
+        };
+        let failures = ["ap1", "ap2", "ap3"].map(failure);
+        let shown = all_read(&failures).unwrap_err().shown();
+        let found: Vec<&str> = shown.lines().filter(|line| line.contains("access point")).collect();
+        assert_eq!(found.len(), 3, "{shown}");
+        assert!(found.iter().zip(&failures).all(|(line, failure)| line.contains(&failure.to_string())), "{shown}");
+        assert_eq!(shown.matches("without --strict").count(), 1, "{shown}");
+        assert!(all_read(&[]).is_ok());
     }
 }
