@@ -358,6 +358,47 @@ fn the_check_of_a_pool_names_what_only_a_pair_of_ads_meets() {
     assert_eq!(big.matches("HTCondor hangs").count(), 2, "{big}");
 }
 
+/// 25.14 does not know the suffix `K`, and 23.0 does: `docs/reference/versions.md` 2.1.
+#[test]
+fn a_pool_that_one_version_refuses_is_reported() {
+    let folder = folder();
+    for setting in ["SLOT_WEIGHT = Memory / 2K", "PREEMPTION_REQUIREMENTS = Memory > 2G", "PRIORITY_HALFLIFE = 100K"] {
+        std::fs::write(folder.path().join("config"), format!("{setting}\n")).unwrap();
+        for direction in [["--from", "23.0", "--to", "25.14"], ["--from", "25.14", "--to", "23.0"]] {
+            let output = classmate(folder.path(), &[&["versions", "."], &direction[..]].concat());
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(output.status.code(), Some(0), "{setting}: {said}");
+            let name = setting.split(' ').next().unwrap();
+            assert!(said.contains(&format!("    {setting}\n")), "{said}");
+            let refusal = format!("\n  the language of 25.14 refuses the configuration: `{name}` is");
+            assert!(said.contains(&refusal) && !said.contains("language of 23.0 refuses"), "{said}");
+        }
+        let output = classmate(folder.path(), &["versions", ".", "--from", "23.0", "--format", "json"]);
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json.pointer("/refusals/0/version"), Some(&"25.14".into()), "{json}");
+        assert_eq!(json.pointer("/matches"), Some(&serde_json::Value::Null));
+    }
+}
+
+/// `config.d` is read after `condor_config`, as by `config dump`.
+#[test]
+fn a_directory_with_a_configuration_alone_is_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("config.d")).unwrap();
+    std::fs::write(folder.path().join("condor_config"), "START = Memory > $(SIZE)\n").unwrap();
+    std::fs::write(folder.path().join("config.d/10-size"), "SIZE = 2G\n").unwrap();
+    let checked = said(folder.path(), &["versions", ".", "--from", "23.0"]);
+    assert!(checked.contains("START = Memory > 2G") && !checked.contains("error: cannot"), "{checked}");
+    // Slots alone do not make a pool: their expressions are compared, and no matches.
+    std::fs::write(folder.path().join("slots.ads"), "Name = \"a\"\nA = 10K\n").unwrap();
+    let checked = said(folder.path(), &["versions", ".", "--from", "23.0"]);
+    assert!(checked.contains("\n2 expressions mean something else"), "{checked}");
+    assert!(checked.contains("note: no matches are compared") && !checked.contains("One cycle"), "{checked}");
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    let empty = said(folder.path(), &["versions", "empty"]);
+    assert!(empty.contains("contains neither a configuration nor a pool"), "{empty}");
+}
+
 /// A name of a file is no expression, and ads are only for expressions.
 #[test]
 fn what_versions_cannot_use_is_refused() {

@@ -13,7 +13,7 @@ use super::encounter::encounters;
 use super::entries::entries;
 use super::source_ad::{SourceAd, each_ad};
 use super::{DifferenceSeverity, VersionAds, VersionDifference, VersionText, compare, compare_part};
-use crate::whatif::{Difference, what_if};
+use crate::whatif::{Difference, run};
 use classmate::internal::format::detect::detect_ads;
 use classmate::internal::records::records;
 use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
@@ -21,7 +21,6 @@ use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalOptions, Format, Name, ParseOptions, Semantics, Series};
 use classmate_config::Config;
-use classmate_config::internal::config::ConfigError;
 use classmate_config::internal::config::series::ChangedReleases;
 use classmate_pool::Snapshot;
 
@@ -94,6 +93,15 @@ pub struct BehaviorChange {
     pub change: String,
 }
 
+/// The reason that a cycle does not run in the language of a version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CycleRefusal {
+    /// The series.
+    pub version: String,
+    /// The error.
+    pub problem: String,
+}
+
 /// The effects of an upgrade.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Upgrade {
@@ -111,8 +119,10 @@ pub struct Upgrade {
     pub variables: Vec<VariableChange>,
     /// Changes of the negotiator. Empty without a pool.
     pub behavior: Vec<BehaviorChange>,
-    /// Matches of a cycle by the language of each version. `None` without a pool.
+    /// Matches of a cycle by the language of each version. `None` without a pool, or if a version refuses the cycle.
     pub matches: Option<Difference>,
+    /// The versions that refuse a cycle.
+    pub refusals: Vec<CycleRefusal>,
 }
 
 impl Upgrade {
@@ -176,6 +186,20 @@ impl Upgrade {
             }
         }
         self.defects.extend(found);
+    }
+
+    /// Adds the matches of one cycle over a pool as each version reads it, or why a version refuses the cycle.
+    pub fn add_matches(&mut self, snapshots: [&Snapshot; 2]) {
+        let runs = snapshots.map(run);
+        if let [Ok(before), Ok(after)] = &runs {
+            self.matches = Some(Difference::between(before, after));
+        }
+        let versions = [&self.from, &self.to].map(Clone::clone);
+        let refused = versions.into_iter().zip(runs).filter_map(|(version, run)| {
+            let problem = run.err()?.to_string();
+            Some(CycleRefusal { version, problem })
+        });
+        self.refusals = refused.collect();
     }
 }
 
@@ -462,14 +486,6 @@ pub fn behavior([from, to]: [Series; 2]) -> Vec<BehaviorChange> {
         Some(BehaviorChange { since, undone: !releases.is_in(to), change: record.about })
     });
     changes.collect()
-}
-
-/// The matches of one cycle, over a pool as each version reads it.
-///
-/// # Errors
-/// A setting that is wrong for a cycle.
-pub fn matches(before: &Snapshot, after: &Snapshot) -> Result<Difference, ConfigError> {
-    what_if(before, after)
 }
 
 #[cfg(test)]

@@ -51,11 +51,16 @@ impl PoolRun {
 /// assert!(what_if(&Snapshot::default(), &Snapshot::default()).is_ok_and(|difference| difference.is_none()));
 /// ```
 pub fn what_if(before: &Snapshot, after: &Snapshot) -> Result<Difference, ConfigError> {
-    let run = |snapshot: &Snapshot| {
-        let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
-        PreparedPool::new(snapshot).and_then(|mut pool| PoolRun::of(&mut pool, &kinds))
-    };
     Ok(Difference::between(&run(before)?, &run(after)?))
+}
+
+/// Runs one cycle over a snapshot.
+///
+/// # Errors
+/// A setting that is wrong for a cycle.
+pub(crate) fn run(snapshot: &Snapshot) -> Result<PoolRun, ConfigError> {
+    let kinds = SlotKinds::of(&snapshot.slots, &snapshot.settings());
+    PreparedPool::new(snapshot).and_then(|mut pool| PoolRun::of(&mut pool, &kinds))
 }
 
 /// An attribute to set in the ads for which a condition holds.

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::input::{self, Notes};
 use crate::cli::lint::{FileKind, detect};
-use crate::cli::pool::PoolFiles;
-use crate::cli::settings::of_files;
+use crate::cli::pool::{JOBS, PoolFiles, SLOTS};
+use crate::cli::settings::{of_files, of_pool};
+use crate::cli::slurm::SLURM_CONF;
 use crate::cli::{Failure, FormatArguments, Reply, Streams, World, complain, language, print_result};
 use crate::report::versions as report;
 use classmate::internal::format::advertised;
@@ -22,7 +23,7 @@ use classmate_pool::Snapshot;
 ///
 /// An expression is read and evaluated as each series does. A file of ads, a configuration or a pool is compared in two
 /// versions: expressions with another meaning, and for a configuration changed defaults and variables. For a pool, the
-/// matches of one cycle in the language of each version are compared too. Every expression that is shown as a replacement
+/// matches of one cycle in the language of each version are compared too, if both accept its configuration. Every expression that is shown as a replacement
 /// was evaluated in all series.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
@@ -31,10 +32,11 @@ Examples:
   classmate versions 'Memory > 2G' --from 23.0 --to 24.0
   classmate versions examples/pool --from 23.0
   classmate versions examples/pool/config --from 24.0 --to 25.14
+  classmate versions examples/simulate --from 24.0
 
-Exit status: 0 on success, 1 if a file cannot be read, 2 if a file or an option is invalid.")]
+Exit status: 0 on success (also if a version refuses the configuration), 1 if a file cannot be read, 2 if a file or an option is invalid.")]
 pub(super) struct VersionsArguments {
-    /// An expression, a file of ads, a configuration file, or the directory of a pool
+    /// An expression, a file of ads, a configuration file, or the directory of a pool or of a configuration
     #[arg(value_name = "EXPR|FILE|POOL", allow_hyphen_values = true)]
     subject: String,
     /// First version [default: the oldest that the ads advertise, otherwise 10.0]
@@ -103,11 +105,8 @@ pub(super) fn run(arguments: &VersionsArguments, streams: Streams) -> Result<(),
     }
     if kind == FileKind::Config {
         let versions = versions(arguments, None);
-        let read = |version| language::within(version, || of_files(&[path.to_owned()]))?.whole(streams.err);
-        let (before, after) = (read(versions[0])?, read(versions[1])?);
         let mut found = Upgrade::new(versions);
-        found.add_config([&before, &after], versions, &settings);
-        found.variables = configuration::variables(&after, versions.map(known));
+        add_config(&mut found, path, versions, &settings, streams)?;
         return show(arguments, &found, streams);
     }
     let text = input::open(path)?.text()?;
@@ -153,6 +152,21 @@ fn add_ads(
     found.add_ads(&name, text, versions, settings).map_err(|error| Failure::reading(path.display(), &error))
 }
 
+/// Adds a configuration file, or the files of a directory.
+fn add_config(
+    found: &mut Upgrade,
+    path: &Path,
+    versions: [Semantics; 2],
+    settings: &EvalOptions,
+    streams: Streams,
+) -> Result<(), Failure> {
+    let read = |version| language::within(version, || of_files(&[path.to_owned()]))?.whole(streams.err);
+    let (before, after) = (read(versions[0])?, read(versions[1])?);
+    found.add_config([&before, &after], versions, settings);
+    found.variables = configuration::variables(&after, versions.map(known));
+    Ok(())
+}
+
 fn expression(arguments: &VersionsArguments, streams: Streams) -> Result<(), Failure> {
     let settings = arguments.world.settings();
     let versions = versions(arguments, None);
@@ -191,6 +205,10 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
     }
     let oldest = texts.iter().filter_map(|(_, text)| oldest_advertised(text)).min_by_key(|version| version.series());
     let versions = versions(arguments, oldest);
+    let has = |names: &[&str]| names.iter().any(|name| path.join(name).exists());
+    if !has(&[SLOTS.as_slice(), &[SLURM_CONF]].concat()) || !has(&JOBS) {
+        return without_pool(arguments, path, &texts, versions, streams);
+    }
     let mut notes = Notes::default();
     let before = read(path, versions[0], &mut Notes::default(), streams)?;
     let after = read(path, versions[1], &mut notes, streams)?;
@@ -206,6 +224,35 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
     let series = versions.map(known);
     found.variables = configuration::variables(&after.config, series);
     found.behavior = upgrade::behavior(series);
-    found.matches = Some(upgrade::matches(&before, &after)?);
+    found.add_matches([&before, &after]);
+    show(arguments, &found, streams)
+}
+
+/// A directory without slots or jobs: its configuration, and the ads that it has.
+fn without_pool(
+    arguments: &VersionsArguments,
+    path: &Path,
+    texts: &[(PathBuf, Vec<u8>)],
+    versions: [Semantics; 2],
+    streams: Streams,
+) -> Result<(), Failure> {
+    let has_config = !of_pool(path)?.is_empty();
+    if texts.is_empty() && !has_config {
+        let expected = "expected `condor_config`, `config.d` or `config` in it, or slots.ads and jobs.ads";
+        return Err(
+            Failure::new(format!("`{}` contains neither a configuration nor a pool", path.display())).help(expected)
+        );
+    }
+    if !texts.is_empty() {
+        complain("note: no matches are compared: the directory does not have both slots and jobs");
+    }
+    let settings = arguments.world.settings();
+    let mut found = Upgrade::new(versions);
+    for (file, text) in texts {
+        add_ads(&mut found, file, text, versions, &settings)?;
+    }
+    if has_config {
+        add_config(&mut found, path, versions, &settings, streams)?;
+    }
     show(arguments, &found, streams)
 }

@@ -124,6 +124,12 @@ pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result
         writeln!(out, "\nOne cycle in the language of {from} and of {to}:")?;
         whatif::write(out, difference, color)?;
     }
+    if !found.refusals.is_empty() {
+        writeln!(out, "\nThe matches of {from} and of {to} cannot be compared:")?;
+        for one in &found.refusals {
+            writeln!(out, "  the language of {} refuses the configuration: {}", one.version, one.problem)?;
+        }
+    }
     Ok(())
 }
 
