@@ -116,7 +116,7 @@ const DEFECTS: [VersionDefect; 8] = [
         (Series::new(10, 3), Some(Series::new(25, 11))),
         "releases before 24.0.22, 24.12.22, 25.0.12 and 25.11 read freed memory in tools that print this list or ad; daemons do not",
         AS_LATER,
-        |part| part.is_whole() && part.is_made(),
+        |part| part.is_whole() && part.is_made(part.id),
     ),
     defect(
         "counted-value",
@@ -235,9 +235,11 @@ impl PartInScope<'_> {
         if is_decided { vec![left] } else { tree.parts(self.id).to_vec() }
     }
 
-    /// The parts that a conditional around them evaluates again when the limit of the depth is reached: none behind the left side
-    /// of an operator that fails. Since 10.3, a failure in `strcat` or `join` leaves nothing of the limit.
+    /// The parts that a conditional around them evaluates again when the limit of the depth is reached: none behind a failure on the
+    /// left side of an operator, in a condition, or in an argument. Since 10.3, a failure in `strcat` or `join` leaves nothing of
+    /// the limit.
     fn repeated(&self, expr: &Expr, id: NodeId) -> Vec<NodeId> {
+        let tree = expr.tree();
         let fails =
             |id: NodeId| matches!(self.scope.eval(&expr.part(id)), Err(EvalError::Circular | EvalError::Depth(_)));
         let has_failure = fails(id);
@@ -248,10 +250,19 @@ impl PartInScope<'_> {
             if is_call(expr, id, &["strcat", "join"]) && !self.semantics.is_old(VersionRule::DepthReference) {
                 continue;
             }
-            match *expr.tree().node(id) {
-                Node::Binary(_, left, _) if has_failure && fails(left) => parts.push(left),
-                _ => parts.extend(expr.tree().parts(id)),
+            let (mut children, is_in_order) = match (tree.choice(id), tree.node(id)) {
+                (Some([condition, ..]), _) => (tree.parts(id).to_vec(), has_failure && fails(condition)),
+                (_, Node::Binary(..)) => (tree.parts(id).to_vec(), has_failure),
+                (_, Node::Call(_)) => {
+                    let is_in_order = has_failure && !is_call(expr, id, &IN_CONTEXTS) && fails(id);
+                    (operands(expr, id), is_in_order)
+                }
+                _ => (tree.parts(id).to_vec(), false),
+            };
+            if is_in_order && let Some(last) = children.iter().position(|child| fails(*child)) {
+                children.truncate(last + 1);
             }
+            parts.extend(children);
         }
         parts
     }
@@ -321,17 +332,41 @@ impl PartInScope<'_> {
         Some((name, ads))
     }
 
-    /// Tests whether the value is a list or ad that was made in the evaluation.
-    fn is_made(&self) -> bool {
+    /// Tests whether the value of a part is a list or ad that was made in the evaluation.
+    fn is_made(&self, id: NodeId) -> bool {
         let tree = self.expr.tree();
-        let id = tree.bare(self.id);
+        let id = tree.bare(id);
+        if let Some([condition, yes, no]) = tree.choice(id) {
+            return self.truth(condition).is_some_and(|is_true| self.is_made(if is_true { yes } else { no }));
+        }
         let is_of_list = || matches!(self.value(base_of(id)), Ok(Value::List(_)));
-        match tree.node(id) {
+        match *tree.node(id) {
             Node::Call(_) => self.makes(id),
             Node::Select(_) => self.makes(id) && is_of_list(),
+            Node::Binary(BinaryOp::Default, left, right) => match self.value(left) {
+                Ok(Value::Undefined) => self.is_made(right),
+                _ => self.is_made(left),
+            },
+            Node::Subscript { base, index } => {
+                let (base, index) = (tree.bare(base), self.value(index));
+                let (Node::List(_), Ok(Value::Int(index))) = (tree.node(base), index) else { return false };
+                let element = usize::try_from(index).ok().and_then(|at| tree.parts(base).get(at).copied());
+                element.is_some_and(|element| self.is_made(element))
+            }
             _ => false,
         }
     }
+}
+
+/// The arguments of a call, with the elements of a list in place of it if the function evaluates them in this order.
+fn operands(expr: &Expr, id: NodeId) -> Vec<NodeId> {
+    let tree = expr.tree();
+    let is_by_element = is_call(expr, id, &BY_ELEMENT);
+    let elements = |id: NodeId| match tree.node(tree.bare(id)) {
+        Node::List(run) if is_by_element => tree.run(*run).to_vec(),
+        _ => vec![id],
+    };
+    tree.parts(id).iter().flat_map(|id| elements(*id)).collect()
 }
 
 fn is_call(expr: &Expr, id: NodeId, names: &[&str]) -> bool {
@@ -340,6 +375,10 @@ fn is_call(expr: &Expr, id: NodeId, names: &[&str]) -> bool {
     names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(tree.calls[call as usize].name.folded()))
 }
 
+/// Functions that evaluate the elements of a list one after the other, behind the arguments before it.
+const BY_ELEMENT: [&str; 6] = ["min", "max", "sum", "avg", "member", "identicalMember"];
+/// Functions that evaluate their first argument in other ads.
+const IN_CONTEXTS: [&str; 2] = ["countMatches", "evalInEachContext"];
 /// Conditionals inside one another after which 2 to the power of their number takes long.
 const MANY: usize = 30;
 /// Expressions of attributes that are looked at beside the one that was asked for.
@@ -441,6 +480,12 @@ mod tests {
             ("lost-value", "size(eval(\"{1,2}\"))", "[]", "10.0", "10.9", ["2"; 2]),
             ("lost-value", "l.a.b", "[ l = {[a = [b = 1]]} ]", "10.0", "10.9", ["{ 1 }"; 2]),
             ("kept-value", "l.a", "[ l = {[a = 1]} ]", "24.0", "25.11", ["{ 1 }"; 2]),
+            // 10.9.0, 23.0.28 and 24.0.20 die.
+            ("kept-value", "l.a ?: 3", "[ l = {[a = 1]} ]", "23.0", "25.11", ["{ 1 }"; 2]),
+            ("kept-value", "y ?: l.a", "[ l = {[a = 1]} ]", "10.9", "25.11", ["{ 1 }"; 2]),
+            ("kept-value", "true ? (l.a) : 3", "[ l = {[a = 1]} ]", "24.0", "25.11", ["{ 1 }"; 2]),
+            ("kept-value", "ifThenElse(l is 1, 3, l.a)", "[ l = {[a = 1]} ]", "24.0", "25.11", ["{ 1 }"; 2]),
+            ("kept-value", "{l.a, 2}[0]", "[ l = {[a = 1]} ]", "23.0", "25.11", ["{ 1 }"; 2]),
             ("counted-value", "countMatches(x, split(\"a b\"))", "[ x = 1 ]", "25.14", "", ["0"; 2]),
         ] {
             is_met(row);
@@ -471,6 +516,24 @@ mod tests {
                 "a",
                 "[ a = true ? strcat(\"x\") + a : 1 ]",
                 "25.12",
+                "25.13",
+                ["failed", "undefined"],
+            ),
+            (
+                "endless-conditional",
+                "a",
+                "[ a = ifThenElse(false, a, true ? a : 1) ]",
+                "10.0",
+                "25.13",
+                ["failed", "undefined"],
+            ),
+            ("endless-conditional", "a", "[ a = member(true ? a : 1, {a}) ]", "10.9", "25.13", ["failed", "undefined"]),
+            ("endless-conditional", "a", "[ a = max({1, true ? a : 1}) ]", "24.0", "25.13", ["failed", "1"]),
+            (
+                "endless-conditional",
+                "a",
+                "[ a = isUndefined({a}) ? 1 : (true ? a : 1) ]",
+                "24.0",
                 "25.13",
                 ["failed", "undefined"],
             ),
@@ -541,6 +604,8 @@ mod tests {
             ("x", "[ x = loop ? 1 : 2; loop = loop + 1 ]"),
             ("{1, 2}[0] + size(split(\"a b\"))", "[]"),
             ("formatTime(0)", "[]"),
+            ("{5, l.a}[0]", "[ l = {[a = 1]} ]"),
+            ("ifThenElse(true, l, l.a)", "[ l = {[a = 1]} ]"),
             ("countMatches(x, l)", "[ l = {[x = true]} ]"),
             // What is not evaluated.
             ("false && -9223372036854775808 / -1", "[]"),
@@ -561,6 +626,14 @@ mod tests {
             ("a", "[ a = strcat(a) + (true ? a : 1) ]"),
             ("a", "[ a = undefined ? a : 1 ]"),
             ("a", "[ a = \"x\" ? a : 1 ]"),
+            // 10.0.9, 10.9.0 and 24.0.20 fail at once.
+            ("a", "[ a = a ? 1 : (true ? a : 1) ]"),
+            ("a", "[ a = isUndefined(a) ? 1 : (true ? a : 2) ]"),
+            ("a", "[ a = ifThenElse(a, true ? a : 1, 2) ]"),
+            ("a", "[ a = member(a, {true ? a : 1}) ]"),
+            ("a", "[ a = min({a, true ? a : 1}) ]"),
+            ("a", "[ a = strcat(a, true ? a : 1) ]"),
+            ("a", "[ n = 4; a = a =?= undefined ? true : (n > 3 ? a : false) ]"),
         ] {
             for series in ["10.0", "10.9", "23.0", "24.0", "25.12", "25.14"] {
                 assert_eq!(met(text, my, series).0, [""; 0], "{text} in {series}");
