@@ -74,6 +74,11 @@ impl ObservedJob {
         Some(ad)
     }
 
+    /// Its end, if it was not seen from a time on.
+    fn end(&self, missed: i64) -> i64 {
+        if missed - self.seen >= SILENCE { self.seen } else { missed }
+    }
+
     fn cut(&mut self, now: i64) {
         if let Some(run) = self.run.take() {
             self.cut_runs += 1;
@@ -85,7 +90,8 @@ impl ObservedJob {
 /// Seconds after which the jobs of an access point without any have ended.
 const PATIENCE: i64 = 600;
 
-/// Seconds after which the jobs of an access point that cannot be read have ended.
+/// Seconds after which the jobs of an access point that cannot be read count as ended at the reading that had them last, unless it has
+/// them when it is read again.
 const SILENCE: i64 = 86_400;
 
 /// The jobs in the queue, with what became of them so far.
@@ -104,8 +110,8 @@ impl LoadRecorder {
     }
 
     /// Takes a reading, with the parts that could not be read; returns the jobs that ended since the last one. Jobs of an access
-    /// point that was not read have not ended before a day, when they count as ended at the reading that had them last; nor have
-    /// all jobs of an access point before ten minutes: it may have been restarted. The same holds for one whose ads were partly skipped.
+    /// point that was not read have not ended, as it may have them when it is read again; nor have all jobs of an access point before
+    /// ten minutes: it may have been restarted. A job that was not seen for a day ended at the reading that had it last. The same holds for one whose ads were partly skipped.
     pub fn observe(&mut self, ads: &[ClassAd], now: i64, unread: &[UnreadPart]) -> Vec<ClassAd> {
         let settings = EvalOptions::default();
         self.readings += 1;
@@ -159,21 +165,22 @@ impl LoadRecorder {
             }
             let unread = unread_jobs(unread, place);
             if unread.is_some_and(|unread| !unread.is_partial) {
-                return now - job.seen >= SILENCE;
+                return false;
             }
             let missed = *job.missed.get_or_insert(now);
             unread.is_none() && seen.contains(place) || now - missed >= PATIENCE
         });
         ended.extend(gone.filter_map(|(_, job)| {
-            let end = job.missed.unwrap_or(job.seen);
+            let end = job.end(job.missed.unwrap_or(job.seen));
             job.ended(end)
         }));
         ended
     }
 
-    /// The jobs that run, as if they ended now, and the number of those in the queue that do not.
+    /// The jobs that run, as if they ended now, and the number of those in the queue that do not. Those that were not seen for a day
+    /// ended at the reading that had them last.
     pub fn running(&self, now: i64) -> (Vec<ClassAd>, u64) {
-        let running: Vec<ClassAd> = self.jobs.values().filter_map(|job| job.clone().ended(now)).collect();
+        let running: Vec<ClassAd> = self.jobs.values().filter_map(|job| job.clone().ended(job.end(now))).collect();
         let left = self.jobs.len() - running.len();
         (running, left as u64)
     }
@@ -274,12 +281,25 @@ mod tests {
         assert!(load.observe(&[runs(4, "s2"), runs(5, "s2")], 130, &unread).is_empty());
         let ended = load.observe(&[runs(4, "s2"), runs(5, "s2")], 730, &unread);
         assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 30, 100, 0, 0]]);
-        // A day after the reading that had it last, job 3 ended at that reading: it ran from 100 to 110.
+        // A day after the reading that had it last, job 3 counts as ended at that reading: it ran from 100 to 110.
         let day = 24 * 60 * 60;
-        assert!(load.observe(&[runs(4, "s2"), runs(5, "s2")], 110 + day - 1, &unread).is_empty());
-        let ended = load.observe(&[runs(4, "s2"), runs(5, "s2")], 110 + day, &unread);
-        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 10, 100, 0, 0]]);
-        assert_eq!(load.running(110 + day).0.len(), 2);
+        let job_3 = |load: &LoadRecorder, now| {
+            load.running(now).0.iter().find(|ad| ad.eval_int("ClusterId") == Some(3)).map(facts)
+        };
+        let others = [runs(4, "s2"), runs(5, "s2")];
+        assert!(load.observe(&others, 110 + day, &unread).is_empty());
+        assert_eq!(job_3(&load, 110 + day - 1), Some([100, day + 9, 100, 0, 0]));
+        assert_eq!(job_3(&load, 110 + day), Some([100, 10, 100, 0, 0]));
+        // It has outlived the silence: it is recorded once, when it ends, two days after its start.
+        let back = [runs(3, "dead@s"), runs(6, "dead@s"), runs(4, "s2"), runs(5, "s2")];
+        assert!(load.observe(&back, 200 + day, &[]).is_empty());
+        let ended = load.observe(&back[1..], 100 + 2 * day, &[]);
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 2 * day, 100, 0, 0]]);
+        // Job 6 has not: it is gone when the access point is read again after two days.
+        assert!(load.observe(&others, 200 + 4 * day, &unread).is_empty());
+        let last = [runs(7, "dead@s"), runs(4, "s2"), runs(5, "s2")];
+        let ended = load.observe(&last, 300 + 4 * day, &[]);
+        assert_eq!(ended.iter().map(facts).collect::<Vec<_>>(), [[100, 2 * day, 100, 0, 0]]);
     }
 
     #[test]
