@@ -370,7 +370,7 @@ fn a_pool_that_one_version_refuses_is_reported() {
             assert_eq!(output.status.code(), Some(0), "{setting}: {said}");
             let name = setting.split(' ').next().unwrap();
             assert!(said.contains(&format!("    {setting}\n")), "{said}");
-            let refusal = format!("\n  the language of 25.14 refuses the configuration: `{name}` is");
+            let refusal = format!("\n  the language of 25.14 refuses the configuration: ./config:1:1: `{name}` is");
             assert!(said.contains(&refusal) && !said.contains("language of 23.0 refuses"), "{said}");
         }
         let output = classmate(folder.path(), &["versions", ".", "--from", "23.0", "--format", "json"]);

@@ -196,7 +196,7 @@ impl Upgrade {
         }
         let versions = [&self.from, &self.to].map(Clone::clone);
         let refused = versions.into_iter().zip(runs).filter_map(|(version, run)| {
-            let problem = run.err()?.to_string();
+            let problem = run.err()?.to_line();
             Some(CycleRefusal { version, problem })
         });
         self.refusals = refused.collect();
