@@ -82,6 +82,11 @@ const STANDARD_NAMES: &[&[u8]] = &[
     b"user",
 ];
 
+/// Tests if a function evaluates its first argument in each ad of a list.
+pub(super) fn is_in_contexts(function: Name) -> bool {
+    matches!(function.folded(), b"evalineachcontext" | b"countmatches")
+}
+
 /// The references that a condition needs, in the order of the text: without those that have a default there (`?:`), are
 /// tested for being defined, or are evaluated in each element of a list.
 fn relied_on(tree: &Tree, root: NodeId) -> Vec<Reference> {
@@ -91,11 +96,7 @@ fn relied_on(tree: &Tree, root: NodeId) -> Vec<Reference> {
             View::Reference(reference) => found.push(reference),
             View::Ad(_) => {}
             View::Binary { op: BinaryOp::Default, right, .. } => waiting.push(right),
-            View::Call { name, arguments: [_, rest @ ..] }
-                if matches!(name.folded(), b"evalineachcontext" | b"countmatches") =>
-            {
-                waiting.extend(rest);
-            }
+            View::Call { name, arguments: [_, rest @ ..] } if is_in_contexts(name) => waiting.extend(rest),
             view => {
                 if let View::Choice { condition, .. } = view {
                     guards.extend(tested(tree, condition));

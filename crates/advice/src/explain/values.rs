@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashSet;
 
 use crate::explain::ad_table::AdTable;
-use crate::explain::names::references;
+use crate::explain::names::{is_in_contexts, references};
 use classmate::internal::name::Key;
 use classmate::internal::plural::counted;
 use classmate::internal::program::Side;
@@ -52,7 +52,7 @@ fn in_contexts(expr: &Expr) -> HashSet<Key> {
     let (mut waiting, mut found) = (vec![expr.root()], HashSet::new());
     while let Some(id) = waiting.pop() {
         if let View::Call { name, arguments: [first, ..] } = tree.view(id)
-            && matches!(name.folded(), b"evalineachcontext" | b"countmatches")
+            && is_in_contexts(name)
         {
             found.extend(tree.reference(tree.bare(*first)).map(|reference| reference.name.key()));
         }

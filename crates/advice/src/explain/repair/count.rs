@@ -5,9 +5,10 @@
 use crate::explain::clauses::own;
 use crate::explain::repair::edit::{Bound, Edit, comparison, number};
 use crate::explain::repair::inversion::{Constraint, Inversion};
-use classmate::internal::syntax::expr::{Node, NodeId, Tree};
+use classmate::internal::syntax::expr::{Node, NodeId};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::view::View;
 use classmate::{ClassAd, EvalOptions, Expr, Name, Scope, Value};
 
 /// Limits that are tried.
@@ -44,7 +45,10 @@ impl CountedLimit {
             BinaryOp::LessEqual | BinaryOp::Less => (right, left),
             _ => return Vec::new(),
         };
-        let Some([subject, list]) = arguments(tree, count) else { return Vec::new() };
+        let View::Call { name, arguments: &[subject, list] } = tree.view(count) else { return Vec::new() };
+        if name.folded() != b"countmatches" {
+            return Vec::new();
+        }
         let Ok(Value::Int(least)) = Scope::new(job, settings).eval(&condition.part(least)) else { return Vec::new() };
         let is_strict = matches!(op, BinaryOp::Greater | BinaryOp::Less);
         let Ok(wanted) = usize::try_from(least.saturating_add(i64::from(is_strict))) else { return Vec::new() };
@@ -97,15 +101,5 @@ impl CountedLimit {
             NumberPlace::Attribute(name) => Edit::value_of(*name, bound, literal),
             NumberPlace::Constant(holder, part, id) => Edit::constant(*holder, part.clone(), *id, (bound, literal)),
         })
-    }
-}
-
-/// The arguments of a count.
-fn arguments(tree: &Tree, id: NodeId) -> Option<[NodeId; 2]> {
-    let Node::Call(call) = *tree.node(tree.bare(id)) else { return None };
-    let site = &tree.calls[call as usize];
-    match *tree.run(site.arguments) {
-        [subject, list] if site.name.folded() == b"countmatches" => Some([subject, list]),
-        _ => None,
     }
 }

@@ -519,15 +519,12 @@ fn for_other_branch(block: TableView<'_>, condition: &AdCondition) -> impl Itera
         }
     }
     names.into_values().map(move |(name, guard)| {
-        let taken = holds(block, Side::Row, &condition.expr.part(guard));
-        let mut repairs = RepairMap::none(block.ads.len());
-        repairs.otherwise(Edit::value_of(name, Bound::Exactly, Literal::Undefined));
-        for (repair, taken) in repairs.of.iter_mut().zip(taken) {
-            if taken != Truth::True {
-                *repair = Repair::Unknown;
-            }
+        let taken = holds(block, Side::Row, &condition.expr.part(guard)).into_iter();
+        let repair = |truth| if truth == Truth::True { Repair::Edit(0) } else { Repair::Unknown };
+        RepairMap {
+            of: taken.map(repair).collect(),
+            edits: vec![Edit::value_of(name, Bound::Exactly, Literal::Undefined)],
         }
-        repairs
     })
 }
 
