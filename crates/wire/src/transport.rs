@@ -129,7 +129,7 @@ mod tests {
     fn an_address_that_does_not_answer_leaves_time_for_the_others() {
         let [full, open] = [0; 2].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
         let [silent, answers] = [&full, &open].map(|listener| listener.local_addr().unwrap());
-        // Connections that nobody accepts, until there is room for no more: from then on the system does not answer.
+        // Connections that are not accepted, until there is no room for more: from then on the system does not answer.
         let connect = |_| TcpStream::connect_timeout(&silent, Duration::from_millis(300)).ok();
         let waiting: Vec<TcpStream> = (0..10_000).map_while(connect).collect();
         assert!((1..10_000).contains(&waiting.len()), "{} connections", waiting.len());

@@ -110,8 +110,9 @@ impl LoadRecorder {
     }
 
     /// Takes a reading, with the parts that could not be read; returns the jobs that ended since the last one. Jobs of an access
-    /// point that was not read have not ended, as it may have them when it is read again; nor have all jobs of an access point before
-    /// ten minutes: it may have been restarted. A job that was not seen for a day ended at the reading that had it last. The same holds for one whose ads were partly skipped.
+    /// point that was not read have not ended, as it may have them when it is read again. All jobs of one that was read without any,
+    /// which may have been restarted, and jobs of one of which ads were skipped end after ten minutes. A job that was not seen for a
+    /// day ended at the reading that had it last.
     pub fn observe(&mut self, ads: &[ClassAd], now: i64, unread: &[UnreadPart]) -> Vec<ClassAd> {
         let settings = EvalOptions::default();
         self.readings += 1;
