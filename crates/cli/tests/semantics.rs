@@ -317,6 +317,15 @@ fn ads_of_unknown_versions_are_read_as_those_of_the_nearest() {
         assert_eq!(own.matches(note).count(), 1, "{command:?}: {own}");
         assert!(!said(folder.path(), command).contains("9.0 are read"), "{command:?}");
     }
+    // Several versions share a message, also those of several files.
+    for (file, versions) in [("one.ads", ["8.8", "9.0", "9.1", "26.0"]), ("two.ads", ["9.1", "9.8", "9.12", "26.1"])] {
+        let ads = versions.map(|version| format!("CondorVersion = \"$CondorVersion: {version}.3 2022-01-01 $\"\n"));
+        std::fs::write(folder.path().join(file), ads.join("\n")).unwrap();
+    }
+    let several = said(folder.path(), &["ads", "one.ads", "two.ads", "--count", "--semantics", "advertised"]);
+    let older = "warning: ads of HTCondor 8.8, 9.0, 9.1 and 2 more are read as those of 10.0, the oldest version that is known\n";
+    let newer = "warning: HTCondor 26.0, 26.1 are newer than 25.14, whose semantics are used\n";
+    assert!(several.contains(&format!("{older}{newer}")) && several.matches("warning").count() == 2, "{several}");
 }
 
 /// Each way to name a version says that a newer one is read as the newest.

@@ -1,6 +1,7 @@
 //! Files for the commands: ordinary, compressed, or standard input, with progress on a terminal.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::report::escape;
 use crate::report::{self, Color, counted, shortened};
 use classmate::internal::format::report::Fault;
 use classmate::internal::format::room::{Counted, Expanded, RATIO, Room};
-use classmate::{ClassAd, EvalOptions, Format, Reader, Report};
+use classmate::{ClassAd, EvalOptions, Format, Reader, Report, Series};
 use classmate_config::internal::config::BYTE_ORDER_MARK;
 use classmate_pool::internal::negotiate::directory::{AdInput, read_ads};
 
@@ -267,6 +268,8 @@ pub(crate) fn ad(path: &Path, at: u64, settings: &EvalOptions, notes: &mut Notes
 pub(crate) struct Notes {
     files: Vec<(String, Report)>,
     warnings: IndexSet<String>,
+    /// Versions that ads advertise.
+    unmeasured: BTreeSet<Series>,
     /// The reason why the result is not that of all input, if it is not.
     flaw: Option<&'static str>,
 }
@@ -293,7 +296,7 @@ const QUOTED: usize = 160;
 impl Notes {
     /// Remembers the report of the reader of a file.
     pub(crate) fn add(&mut self, name: &str, report: Report) {
-        self.warnings.extend(language::unmeasured(&report.unmeasured));
+        self.advertise(report.unmeasured.iter().copied());
         self.files.push((name.to_owned(), report));
     }
 
@@ -301,7 +304,13 @@ impl Notes {
     pub(crate) fn extend(&mut self, other: Notes) {
         self.files.extend(other.files);
         self.warnings.extend(other.warnings);
+        self.unmeasured.extend(other.unmeasured);
         self.flaw = self.flaw.or(other.flaw);
+    }
+
+    /// Remembers versions that ads advertise, of which some may be read as another one.
+    pub(super) fn advertise(&mut self, versions: impl IntoIterator<Item = Series>) {
+        self.unmeasured.extend(versions);
     }
 
     /// Remembers a warning; repeated ones are shown once.
@@ -381,6 +390,7 @@ impl Notes {
         };
         let mut lines: Vec<(Message, String)> =
             self.warnings.iter().map(|warning| plain(format!("warning: {warning}"))).collect();
+        lines.extend(language::unmeasured(&self.unmeasured).map(|note| plain(format!("warning: {note}"))));
         for (name, report) in &self.files {
             for ignored in report.ignored.iter().take(SHOWN_IGNORED) {
                 lines.push(fault(ignored, name, true));

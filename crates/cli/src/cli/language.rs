@@ -70,27 +70,43 @@ pub(super) fn choose(semantics: Semantics) {
 
 /// The note about a version that is newer than all that are known, or nothing.
 pub fn newer(semantics: Semantics) -> Option<String> {
-    let is_newer = semantics.series() > LATEST;
-    is_newer.then(|| format!("HTCondor {} is newer than {LATEST}, whose semantics are used", semantics.alone()))
+    (semantics.series() > LATEST).then(|| format!("HTCondor {} {}", semantics.alone(), are_newer("is")))
 }
 
-/// The note about ads of a version that is older than all that are known, or nothing.
-pub(super) fn older(series: Series) -> Option<String> {
-    let is_older = series < OLDEST;
-    is_older
-        .then(|| format!("ads of HTCondor {series} are read as those of {OLDEST}, the oldest version that is known"))
+fn are_newer(verb: &str) -> String {
+    format!("{verb} newer than {LATEST}, whose semantics are used")
+}
+
+/// The note about ads of versions that are older than all that are known, or nothing.
+pub(super) fn older(versions: &[Series]) -> Option<String> {
+    let old: Vec<Series> = versions.iter().copied().filter(|version| *version < OLDEST).collect();
+    let are = format!("are read as those of {OLDEST}, the oldest version that is known");
+    (!old.is_empty()).then(|| format!("ads of HTCondor {} {are}", first(&old)))
 }
 
 /// The notes about versions of ads that are read as another one.
 pub(super) fn unmeasured(versions: &BTreeSet<Series>) -> impl Iterator<Item = String> {
-    versions.iter().filter_map(|series| older(*series).or_else(|| newer(Semantics::of(*series))))
+    let versions: Vec<Series> = versions.iter().copied().collect();
+    let new: Vec<Series> = versions.iter().copied().filter(|version| *version > LATEST).collect();
+    let are = are_newer(if new.len() == 1 { "is" } else { "are" });
+    let newer = (!new.is_empty()).then(|| format!("HTCondor {} {are}", first(&new)));
+    older(&versions).into_iter().chain(newer)
+}
+
+/// The first versions and the number of the others: "9.0, 9.1, 9.2 and 4 more".
+fn first(versions: &[Series]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = versions.iter().take(SHOWN).map(Series::to_string).collect();
+    match versions.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        hidden => format!("{} and {hidden} more", shown.join(", ")),
+    }
 }
 
 /// Notes the versions that the text of ads advertises and that are read as another one, if each ad is read in its own.
 pub(super) fn note_advertised(text: &[u8], notes: &mut Notes) {
     if chosen().is_advertised() {
-        let versions = advertised(text).map(Semantics::series).collect();
-        unmeasured(&versions).for_each(|note| notes.warn(note));
+        notes.advertise(advertised(text).map(Semantics::series));
     }
 }
 

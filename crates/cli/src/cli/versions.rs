@@ -124,7 +124,7 @@ fn show(arguments: &VersionsArguments, found: &Upgrade, streams: Streams) -> Res
 /// The versions to compare.
 fn versions(arguments: &VersionsArguments, advertised: Option<Semantics>) -> [Semantics; 2] {
     let oldest = advertised.filter(|_| arguments.from.is_none());
-    if let Some(note) = oldest.and_then(|version| language::older(version.series())) {
+    if let Some(note) = oldest.and_then(|version| language::older(&[version.series()])) {
         complain(&format!("note: {note}"));
     }
     let from = arguments.from.or(advertised.map(Semantics::measured));
