@@ -1,9 +1,11 @@
 //! Any bytes as what a daemon sends: every decoder of the wire protocol ends, with a result or an error.
 //!
-//! The first byte chooses the decoder, the second the size of the pieces in which the bytes come. `WIRE_DECODER=0` to `5` in the
+//! The first byte chooses the decoder, the second the size of the pieces in which the bytes come, and with its highest bit that each
+//! ad is read in the version that it advertises. `WIRE_DECODER=0` to `5` in the
 //! environment chooses one decoder for all inputs.
 #![no_main]
 
+use classmate::{ParseOptions, Semantics};
 use classmate_wire::internal::{AnswerKind, answer, handshake};
 use classmate_wire::{Address, Token};
 use libfuzzer_sys::fuzz_target;
@@ -17,7 +19,9 @@ static DECODER: LazyLock<Option<u8>> = LazyLock::new(|| {
 
 fuzz_target!(|data: &[u8]| {
     let [kind, piece, bytes @ ..] = data else { return };
-    let piece = usize::from(*piece) + 1;
+    let semantics = if *piece < 128 { Semantics::default() } else { Semantics::default().advertised() };
+    let options = ParseOptions { semantics, ..ParseOptions::default() };
+    let piece = usize::from(*piece % 128) + 1;
     match DECODER.unwrap_or(*kind) % 6 {
         0 => {
             let text = String::from_utf8_lossy(bytes);
@@ -37,13 +41,13 @@ fuzz_target!(|data: &[u8]| {
             let _ = handshake(bytes, piece);
         }
         3 => {
-            let _ = answer(AnswerKind::Ads, bytes, piece);
+            let _ = answer(AnswerKind::Ads, &options, bytes, piece);
         }
         4 => {
-            let _ = answer(AnswerKind::Jobs, bytes, piece);
+            let _ = answer(AnswerKind::Jobs, &options, bytes, piece);
         }
         _ => {
-            let _ = answer(AnswerKind::Strings, bytes, piece);
+            let _ = answer(AnswerKind::Strings, &options, bytes, piece);
         }
     }
 });

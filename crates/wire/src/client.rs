@@ -195,12 +195,18 @@ impl Client {
         let peer = address.sinful();
         if let Some(session) = self.sessions.find(&peer, command.number) {
             let (mut connection, target) = self.connect(address, command)?;
-            // A daemon that was restarted may also just close the connection.
-            if let Ok(true) = self.handshake(false).resume(&mut connection, &target, &session) {
+            let resumed = self.handshake(false).resume(&mut connection, &target, &session);
+            if let Ok(true) = resumed {
                 self.established(&mut connection);
                 return Ok((connection, session));
             }
             self.sessions.forget(&peer, &session.id);
+            // A daemon that was restarted does not know the session, or just closes the connection; one that hangs would do so again.
+            if let Err(error) = resumed
+                && matches!(error.failure(), Failure::Silent(_) | Failure::Late(_))
+            {
+                return Err(error);
+            }
         }
         let required = self.credentials.is_required();
         let mut result = self.negotiate(address, command, required);
@@ -337,7 +343,7 @@ pub(crate) enum Source {
 
 impl Source {
     /// Reads its ads with these lines.
-    fn stream(self, lines: LineReader) -> AdStream {
+    pub(crate) fn stream(self, lines: LineReader) -> AdStream {
         match self {
             Source::Collector => AdStream::of_answer(lines),
             Source::Queue => AdStream::of_jobs(lines.remembering(REMEMBERED)),
@@ -425,7 +431,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::daemon::{Doubt, doubting_daemon};
+    use crate::daemon::{Doubt, daemon_with_a_second_client, doubting_daemon};
 
     /// Does not believe the client, and waits for its next method.
     fn refuses(connection: &mut Connection<TcpStream>) -> Result<(), WireError> {
@@ -474,6 +480,25 @@ mod tests {
         let denied = "`D` denies reading configuration to `a@b`; before that, CLAIMTOBE authentication with `D` fails: \
                       the daemon does not believe it";
         assert_eq!(identified(refuses, "DENIED"), (Err(denied.to_owned()), 2));
+    }
+
+    #[test]
+    fn a_daemon_that_hangs_in_a_session_is_not_asked_again() {
+        let hangs = |stream: TcpStream| {
+            std::thread::sleep(Duration::from_secs(2));
+            drop(stream);
+        };
+        let silent = Err("`D` does not answer: nothing received for 1 s".to_owned());
+        // One that closes the connection was restarted: a handshake follows.
+        for (second, result, count) in [(hangs as fn(TcpStream), silent, 2), (drop, Ok("a@b".to_owned()), 3)] {
+            let (daemon, conversations) = daemon_with_a_second_client(second);
+            let timeouts = Timeouts { idle: Duration::from_secs(1), ..Timeouts::default() };
+            let client = Client::new(Credentials::none()).with_timeouts(timeouts);
+            client.identify(&daemon).unwrap();
+            let again = client.identify(&daemon).map(|(user, _)| user);
+            assert_eq!(again.map_err(|error| error.to_string().replace(&daemon.to_string(), "D")), result);
+            assert_eq!(conversations.load(Ordering::Relaxed), count);
+        }
     }
 
     #[test]

@@ -73,6 +73,24 @@ pub(crate) fn doubting_daemon(doubt: Doubt, result: &'static str) -> (Address, A
     (address, conversations)
 }
 
+/// Starts a daemon that takes sessions of commands about configuration again, but does this with the second client. Also returns the
+/// number of conversations so far.
+pub(crate) fn daemon_with_a_second_client(second: fn(TcpStream)) -> (Address, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string().parse().unwrap();
+    let conversations = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&conversations);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map(Result::unwrap) {
+            match count.fetch_add(1, Ordering::Relaxed) {
+                1 => second(stream),
+                _ => drop(converse(stream, "60007")),
+            }
+        }
+    });
+    (address, conversations)
+}
+
 /// Holds the handshake; returns the number of the command.
 fn converse(stream: TcpStream, valid: &str) -> Result<(Connection<TcpStream>, i64), WireError> {
     agree(stream, valid, "AUTHORIZED", None)

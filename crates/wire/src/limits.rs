@@ -150,7 +150,7 @@ fn ask(peer: &Address, question: &str) -> Result<(), WireError> {
         let timeouts = Timeouts { idle: Duration::from_secs(1), ..Timeouts::default() };
         return ask_pool(&client(timeouts), peer, question == "pool, blocked");
     }
-    let total = Duration::from_secs(if question == "jobs" { 2 } else { 60 });
+    let total = Duration::from_secs(if question == "jobs" { 5 } else { 60 });
     let client = client(Timeouts { total, ..Timeouts::default() });
     match question {
         "settings" => client.setting_names(peer).map(drop),

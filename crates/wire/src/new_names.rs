@@ -30,6 +30,11 @@ impl NewNames {
         NewNames(AtomicUsize::new(MAX))
     }
 
+    /// Begins to count again: each input of a fuzzer is as one of a new process.
+    pub(crate) fn restart(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     /// Reads a line, and counts its new names; false if they would be too many.
     pub(crate) fn read(&self, line: &[u8], read: impl FnOnce(&[u8])) -> bool {
         if self.0.load(Ordering::Relaxed) >= MAX && !is_known(line) {

@@ -5,7 +5,6 @@ use std::io::{self, Cursor, Read, Write};
 use classmate::ParseOptions;
 use classmate::internal::format::long::LineReader;
 
-use crate::ad::AdStream;
 use crate::address::Address;
 use crate::client::{MAX_CONFIGURATION, Source, next_ad, strings};
 use crate::command::QUERY_ANY_ADS;
@@ -15,6 +14,7 @@ use crate::entropy::Entropy;
 use crate::error::WireError;
 use crate::handshake::{Handshake, Identification, Target};
 use crate::key::Key;
+use crate::new_names::OF_PROCESS;
 use crate::token::Token;
 
 /// A peer that sends given bytes.
@@ -72,10 +72,12 @@ pub fn handshake(bytes: &[u8], piece: usize) -> Result<(), WireError> {
 
 /// As [`handshake`], where authentication is required or not.
 pub(crate) fn handshake_with(bytes: &[u8], piece: usize, authenticate: bool) -> Result<(), WireError> {
+    OF_PROCESS.restart();
     let address: Address = "<127.0.0.1:9618?sock=collector>".parse()?;
     let socket = ([127, 0, 0, 1], 9618).into();
     let tokens = Token::parse("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhQGIifQ.c2VjcmV0", "fuzzing");
     let credentials = Credentials::none().with_tokens(tokens).with_claimed_identity("a@b").with_distrust()?;
+    let credentials = credentials.with_file_system();
     let mut connection = Connection::new(Script::new(bytes.to_vec(), piece), "peer".into());
     let identification = Identification::default();
     let mut handshake = Handshake {
@@ -93,11 +95,13 @@ pub(crate) fn handshake_with(bytes: &[u8], piece: usize, authenticate: bool) -> 
     handshake.resume(&mut again, &target, &session).map(drop)
 }
 
-/// Reads an answer with this content, sent over an encrypted channel; returns how many ads or strings it has.
+/// Reads an answer with this content, sent over an encrypted channel, with its ads read like this; returns how many ads or strings it
+/// has.
 ///
 /// # Errors
 /// The bytes are not such an answer.
-pub fn answer(kind: AnswerKind, bytes: &[u8], piece: usize) -> Result<usize, WireError> {
+pub fn answer(kind: AnswerKind, options: &ParseOptions, bytes: &[u8], piece: usize) -> Result<usize, WireError> {
+    OF_PROCESS.restart();
     let key = Key::of_session(b"fuzzing");
     let fixed = || Entropy::Fixed((0..16).collect());
     let mut sender = Connection::new(Script::new(Vec::new(), piece), "peer".into());
@@ -106,13 +110,12 @@ pub fn answer(kind: AnswerKind, bytes: &[u8], piece: usize) -> Result<usize, Wir
     let sent = std::mem::take(&mut sender.transport().outgoing);
     let mut connection = Connection::new(Script::new(sent, piece), "peer".into());
     connection.encrypt(&key, &mut fixed())?;
-    let mut stream = AdStream::of_answer(LineReader::new(&ParseOptions::default()));
     let source = match kind {
         AnswerKind::Ads => Source::Collector,
         AnswerKind::Jobs => Source::Queue,
         AnswerKind::Strings => return strings(&mut connection, 1000, MAX_CONFIGURATION).map(|strings| strings.len()),
     };
-    let mut count = 0;
+    let (mut stream, mut count) = (source.stream(LineReader::new(options)), 0);
     while next_ad(&mut connection, &mut stream, source)?.is_some() {
         count += 1;
     }
@@ -123,6 +126,10 @@ pub fn answer(kind: AnswerKind, bytes: &[u8], piece: usize) -> Result<usize, Wir
 mod tests {
     use super::*;
     use crate::error::Failure;
+
+    fn read(kind: AnswerKind, bytes: &[u8], piece: usize) -> Result<usize, WireError> {
+        answer(kind, &ParseOptions::default(), bytes, piece)
+    }
 
     fn string(text: &[u8]) -> Vec<u8> {
         [&(text.len() as i64 + 1).to_be_bytes()[..], text, &[0]].concat()
@@ -136,19 +143,19 @@ mod tests {
     fn answers_are_read_to_their_end() {
         let ad = |line: &[u8]| [int(1), string(line), string(b""), string(b"")].concat();
         let two = [int(1), ad(b"A = 1"), int(1), ad(b"B = \"\n\""), int(0)].concat();
-        assert_eq!(answer(AnswerKind::Ads, &two, 3).unwrap(), 2);
-        assert!(answer(AnswerKind::Ads, &two[..two.len() - 8], 1000).is_err());
-        assert_eq!(answer(AnswerKind::Jobs, &ad(b"Owner = 0"), 1000).unwrap(), 0);
+        assert_eq!(read(AnswerKind::Ads, &two, 3).unwrap(), 2);
+        assert!(read(AnswerKind::Ads, &two[..two.len() - 8], 1000).is_err());
+        assert_eq!(read(AnswerKind::Jobs, &ad(b"Owner = 0"), 1000).unwrap(), 0);
         let failed = [int(2), string(b"Owner = 0"), string(b"ErrorCode = 3"), string(b""), string(b"")].concat();
-        assert!(matches!(answer(AnswerKind::Jobs, &failed, 1000).unwrap_err().failure(), Failure::Refused(_)));
-        assert_eq!(answer(AnswerKind::Strings, &[string(b"a"), string(b"")].concat(), 1000).unwrap(), 2);
-        assert!(answer(AnswerKind::Strings, &string(b"!error:unsup:1: no"), 1000).is_err());
+        assert!(matches!(read(AnswerKind::Jobs, &failed, 1000).unwrap_err().failure(), Failure::Refused(_)));
+        assert_eq!(read(AnswerKind::Strings, &[string(b"a"), string(b"")].concat(), 1000).unwrap(), 2);
+        assert!(read(AnswerKind::Strings, &string(b"!error:unsup:1: no"), 1000).is_err());
         // 17 MB, more than 16 MiB.
-        let long = answer(AnswerKind::Strings, &string(&vec![b'a'; 1_000_000]).repeat(17), usize::MAX);
+        let long = read(AnswerKind::Strings, &string(&vec![b'a'; 1_000_000]).repeat(17), usize::MAX);
         assert!(matches!(long.unwrap_err().failure(), Failure::Limit(_)));
         let text = [&b"ErrorString = \""[..], &vec![b'a'; 1000], b"\""].concat();
         let failed = [int(3), string(b"Owner = 0"), string(b"ErrorCode = 3"), string(&text), string(b""), string(b"")];
-        assert!(answer(AnswerKind::Jobs, &failed.concat(), 1000).unwrap_err().to_string().len() < 300);
+        assert!(read(AnswerKind::Jobs, &failed.concat(), 1000).unwrap_err().to_string().len() < 300);
     }
 
     #[test]
@@ -166,7 +173,7 @@ mod tests {
                 .collect();
             assert!(handshake(&bytes, 1 + round % 7).is_err());
             for kind in [AnswerKind::Ads, AnswerKind::Jobs, AnswerKind::Strings] {
-                let _ = answer(kind, &bytes, 1 + round % 7);
+                let _ = read(kind, &bytes, 1 + round % 7);
             }
         }
     }
