@@ -48,7 +48,7 @@ pub struct PublishedCycle {
 ///
 /// ```
 /// use classmate::ClassAd;
-/// use classmate_advice::internal::shadow::published::{new_cycles, published_cycles};
+/// use classmate_advice::internal::shadow::published::{PublishedCycle, new_cycles, published_cycles};
 /// let earlier = ClassAd::parse(b"[LastNegotiationCycleTime0 = 60; LastNegotiationCycleEnd0 = 61]").unwrap();
 /// let ad = ClassAd::parse(
 ///     b"[LastNegotiationCycleTime0 = 120; LastNegotiationCycleEnd0 = 122; LastNegotiationCycleMatches0 = 7;
@@ -57,6 +57,9 @@ pub struct PublishedCycle {
 /// let (cycles, earlier) = (published_cycles(&ad), published_cycles(&earlier));
 /// assert_eq!((cycles.len(), cycles[0].matches, cycles[0].given_up[1].name.as_str()), (2, Some(7), "b@x"));
 /// assert_eq!(new_cycles(&earlier, &cycles).0, [cycles[0].clone()]);
+/// // The clock of the negotiator was set back before the last one.
+/// let back = [PublishedCycle { started: 50, ended: 52, ..cycles[0].clone() }, cycles[1].clone()];
+/// assert_eq!(new_cycles(&earlier, &back), (vec![back[0].clone()], false));
 /// ```
 pub fn published_cycles(ad: &ClassAd) -> Vec<PublishedCycle> {
     let settings = EvalOptions::default();
@@ -129,7 +132,9 @@ impl NegotiatorTimes {
 /// The cycles that were not in an earlier ad, the earliest first, and true if there may be more that the ad does not have.
 pub fn new_cycles(earlier: &[PublishedCycle], now: &[PublishedCycle]) -> (Vec<PublishedCycle>, bool) {
     let known = earlier.first().and_then(|last| now.iter().position(|cycle| cycle == last));
-    let is_later = |cycle: &&PublishedCycle| earlier.first().is_none_or(|last| cycle.started >= last.ended);
+    // Before one that is known all are new, also if the clock was set back.
+    let is_later =
+        |cycle: &&PublishedCycle| known.is_some() || earlier.first().is_none_or(|last| cycle.started >= last.ended);
     let new = now[..known.unwrap_or(now.len())].iter().filter(is_later);
     let new: Vec<PublishedCycle> = new.rev().cloned().collect();
     let is_cut = known.is_none() && !earlier.is_empty() && !new.is_empty();

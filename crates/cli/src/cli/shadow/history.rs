@@ -293,7 +293,7 @@ fn lock(path: &Path) -> Result<Option<File>, Failure> {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::Error(error)) if has_no_locks(&error) => {
             complain(&format!(
-                "warning: `{}` cannot be locked: {}; two that use it at a time lose what they write",
+                "warning: `{}` cannot be locked: {}; two shadows that use it at the same time overwrite what the other writes",
                 path.display(),
                 io_reason(&error)
             ));

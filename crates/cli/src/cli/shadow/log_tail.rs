@@ -14,6 +14,9 @@ use classmate_advice::internal::verify::record::CycleRecord;
 /// Most bytes that are read between two cycles; what is beyond is skipped.
 const MAX_APPENDED: u64 = 256 << 20;
 
+/// Most cycles that are known to have been asked for while the log could not be read.
+const MAX_UNREAD: usize = 1000;
+
 /// The line that ends a cycle.
 const END: &[u8] = b"Finished Negotiation Cycle";
 
@@ -40,6 +43,8 @@ pub(super) struct LogTail {
     loose: CycleRecord,
     /// Cycles that were passed over.
     passed: Vec<PublishedCycle>,
+    /// The starts of cycles that were asked for while the log could not be read: they may come later.
+    unread: VecDeque<i64>,
 }
 
 impl LogTail {
@@ -47,9 +52,9 @@ impl LogTail {
     pub(super) fn at_end(path: &Path) -> io::Result<Self> {
         let (identity, offset) = facts(&File::open(path)?)?;
         let (unfinished, cycles) = (Vec::new(), VecDeque::new());
-        let (path, loose, passed) = (path.to_owned(), CycleRecord::default(), Vec::new());
+        let (path, loose, passed, unread) = (path.to_owned(), CycleRecord::default(), Vec::new(), VecDeque::new());
         let (gap, most, wrong) = (None, MAX_APPENDED, 0);
-        Ok(LogTail { path, identity, offset, gap, most, unfinished, cycles, wrong, loose, passed })
+        Ok(LogTail { path, identity, offset, gap, most, unfinished, cycles, wrong, loose, passed, unread })
     }
 
     /// The path.
@@ -71,12 +76,18 @@ impl LogTail {
         next: Option<i64>,
         updated: Option<i64>,
     ) -> io::Result<Option<(CycleRecord, i64)>> {
-        self.read(cycle, updated)?;
+        if let Err(error) = self.read(cycle, updated) {
+            self.unread.truncate(MAX_UNREAD - 1);
+            self.unread.push_front(cycle.started);
+            return Err(error);
+        }
         while let Some((one, _)) = self.cycles.front()
             && let Some(started) = one.started.filter(|start| *start < cycle.started - 1)
         {
             let ended = one.last_decision().unwrap_or(started);
-            self.passed.push(PublishedCycle { started, ended, ..PublishedCycle::default() });
+            if !self.unread.iter().any(|unread| (unread - started).abs() <= 1) {
+                self.passed.push(PublishedCycle { started, ended, ..PublishedCycle::default() });
+            }
             self.cycles.pop_front();
         }
         let is_it = |one: &CycleRecord| one.started.is_none_or(|start| (start - cycle.started).abs() <= 1);
@@ -157,8 +168,12 @@ impl LogTail {
                 self.lose(&file)?;
             }
             for mut old in rotated {
+                // What was taken of several is not taken again after a failure.
+                let (known, _) = facts(&old)?;
+                if known != self.identity {
+                    (self.identity, self.offset) = (known, 0);
+                }
                 self.take(&mut old)?;
-                self.offset = 0;
             }
             (self.identity, self.offset) = (identity, 0);
         }
@@ -284,6 +299,24 @@ mod tests {
         assert_eq!(slots(tail.record(&cycle(6, 1), None, None).unwrap()), ["s3@m"]);
         let passed = tail.passed().into_iter().map(|one| (one.started, one.ended)).collect::<Vec<_>>();
         assert_eq!(passed, [4, 5].map(|minute| (cycle(minute, 1).started, cycle(minute, 1).started + 1)));
+    }
+
+    #[test]
+    fn cycles_of_a_time_without_the_log_are_not_passed_when_it_is_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, away) = (folder.path().join("NegotiatorLog"), folder.path().join("away"));
+        append(&path, "");
+        let mut tail = LogTail::at_end(&path).unwrap();
+        std::fs::rename(&path, &away).unwrap();
+        for minute in 1..3 {
+            append(&away, &written(minute, "s1@m"));
+            assert!(tail.record(&cycle(minute.into(), 1), None, None).is_err());
+        }
+        // The third was not asked for.
+        append(&away, &(written(3, "s3@m") + &written(4, "s4@m")));
+        std::fs::rename(&away, &path).unwrap();
+        assert_eq!(slots(tail.record(&cycle(4, 1), None, None).unwrap()), ["s4@m"]);
+        assert_eq!(tail.passed().iter().map(|one| one.started).collect::<Vec<_>>(), [cycle(3, 1).started]);
     }
 
     /// A cycle with a match and an update of priorities this time after the one before.

@@ -32,6 +32,12 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Longest pause after a failure.
 const MAX_BACKOFF: Duration = Duration::from_mins(1);
 
+/// Time of a question from which on it waited for an answer.
+const WAITED: Duration = Duration::from_secs(5);
+
+/// Cycles without a prediction after which one before them no longer waits for a reading.
+const MAX_FOLLOWERS: usize = 20;
+
 /// Time after a cycle in which its matches become claims that a collector and an access point show.
 const SETTLE: Duration = Duration::from_secs(5);
 
@@ -56,7 +62,7 @@ struct Pending {
     record: Option<CycleRecord>,
     since: Instant,
     /// Cycles after it that could not be predicted, with the reason.
-    followers: Vec<(PublishedCycle, &'static str)>,
+    followers: Vec<(PublishedCycle, String)>,
 }
 
 /// The result of a step.
@@ -128,8 +134,8 @@ impl<'r> Watcher<'r> {
 
     /// Looks at the pool once.
     pub(super) fn step(&mut self, history: &mut ShadowHistory) -> WatchStep {
-        let mut seen = WatchStep::default();
-        let result = if Instant::now() >= self.due {
+        let (mut seen, began) = (WatchStep::default(), Instant::now());
+        let result = if began >= self.due {
             self.read(&mut seen).map(|(reading, cycles)| (Some(reading), cycles))
         } else {
             self.look().map(|cycles| (None, cycles))
@@ -140,10 +146,15 @@ impl<'r> Watcher<'r> {
                 if let Some((_, since, _)) = &failed {
                     seen.events.push(format!("the pool is read again after {} s", since.elapsed().as_secs()));
                 }
-                self.take(reading, cycles, failed.is_some(), history, &mut seen);
+                let took = reading.is_some().then(|| began.elapsed().as_secs());
+                self.take(reading, cycles, (failed.is_some(), took), history, &mut seen);
                 seen.pause = LOOK.min(self.due.saturating_duration_since(Instant::now()));
             }
-            Err(failure) => seen.pause = self.fail(&failure, &mut seen),
+            Err(failure) => {
+                let pause = self.fail(&failure, &mut seen);
+                // Who waited, as for a negotiator in a long cycle, does not ask all the time.
+                seen.pause = if began.elapsed() >= WAITED { LOOK } else { pause };
+            }
         }
         seen
     }
@@ -206,12 +217,12 @@ impl<'r> Watcher<'r> {
         Ok((PoolReading { snapshot, began, negotiator, unread }, cycles))
     }
 
-    /// Takes what was seen into account; `failed`: the look before it failed.
+    /// Takes what was seen into account; `failed`: the look before it failed; `took`: the seconds that the reading took.
     fn take(
         &mut self,
         reading: Option<PoolReading>,
         cycles: Vec<PublishedCycle>,
-        failed: bool,
+        (failed, took): (bool, Option<u64>),
         history: &mut ShadowHistory,
         seen: &mut WatchStep,
     ) {
@@ -235,22 +246,24 @@ impl<'r> Watcher<'r> {
         if new.is_empty() {
             return;
         }
-        // The last reading before this cycle shows what became of the one before it. If there is none, what a log says waits for the next.
-        if let Some(pending) = self.pending.take_if(|pending| self.before.is_some() || pending.record.is_none()) {
+        // The last reading before this cycle shows what became of the one before it. If there is none, what a log says waits for the next,
+        // but not for ever.
+        let is_over = |pending: &mut Pending| {
+            self.before.is_some() || pending.record.is_none() || pending.followers.len() >= MAX_FOLLOWERS
+        };
+        if let Some(pending) = self.pending.take_if(is_over) {
             finish(pending, self.before.as_ref(), history, &mut seen.cycles);
         }
         if is_cut {
             seen.events.push("the negotiator was restarted, or cycles went by between two looks at it".to_owned());
         }
         let starts: Vec<i64> = new.iter().map(|cycle| cycle.started).collect();
+        let mut ended = None;
         for (at, published) in new.into_iter().enumerate() {
             let next = starts.get(at + 1).copied();
+            let gap = ended.replace(published.ended).map(|ended| published.started - ended);
             let Some(mut before) = self.before.take() else {
-                let reason = if at == 0 || failed {
-                    "the pool could not be read between this cycle and the one before it"
-                } else {
-                    "it followed the one before it too fast"
-                };
+                let reason = reason_without_reading(gap.filter(|_| !failed), took);
                 // Its lines are not those of the next cycle.
                 let _ = self.log.as_mut().map(|log| log.record(&published, next, None));
                 self.pass(history, seen);
@@ -278,11 +291,12 @@ impl<'r> Watcher<'r> {
 
     /// Lists the cycles that the negotiator did not show before it ended, or that others followed too fast.
     fn pass(&mut self, history: &mut ShadowHistory, seen: &mut WatchStep) {
-        let reason = "only the log shows it: the negotiator was restarted, or ran more cycles than it publishes";
+        let reason =
+            || "only the log shows it: the negotiator was restarted, or ran more cycles than it publishes".to_owned();
         for published in self.log.as_mut().map(LogTail::passed).unwrap_or_default() {
             match &mut self.pending {
-                Some(pending) => pending.followers.push((published, reason)),
-                None => seen.cycles.push(history.add(&published, None, ShadowResult::missed(reason))),
+                Some(pending) => pending.followers.push((published, reason())),
+                None => seen.cycles.push(history.add(&published, None, ShadowResult::missed(reason()))),
             }
         }
     }
@@ -304,6 +318,16 @@ impl<'r> Watcher<'r> {
         };
         seen.events.push(format!("{wrong}: comparing with the claims instead"));
         (None, published.started)
+    }
+}
+
+/// The reason for which a cycle has no prediction: `gap`, seconds since the end of the one before it, if both were seen at once;
+/// `took`, those of the reading in which they were seen.
+fn reason_without_reading(gap: Option<i64>, took: Option<u64>) -> String {
+    match (gap, took) {
+        (None, _) => "the pool could not be read between this cycle and the one before it".to_owned(),
+        (Some(2..), Some(took)) => format!("the pool was still being read when it began, which took {took} s"),
+        _ => "it followed the one before it too fast".to_owned(),
     }
 }
 
@@ -349,5 +373,27 @@ fn finish(pending: Pending, after: Option<&PoolReading>, history: &mut ShadowHis
     lines.push(history.add(&pending.published, Some(pending.before.began), result));
     for (published, reason) in pending.followers {
         lines.push(history.add(&published, None, ShadowResult::missed(reason)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cycle_without_a_reading_before_it_has_its_reason() {
+        let not_read = "the pool could not be read between this cycle and the one before it";
+        let (fast, slow) =
+            ("it followed the one before it too fast", "the pool was still being read when it began, which took 40 s");
+        for (gap, took, reason) in [
+            (None, None, not_read),
+            (None, Some(40), not_read),
+            (Some(0), None, fast),
+            (Some(20), None, fast),
+            (Some(1), Some(40), fast),
+            (Some(20), Some(40), slow),
+        ] {
+            assert_eq!(reason_without_reading(gap, took), reason);
+        }
     }
 }
