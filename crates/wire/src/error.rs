@@ -218,7 +218,7 @@ impl Failure {
             Failure::Unanswered { method, time } => {
                 let time = time.as_secs();
                 format!(
-                    "{method} authentication with `{peer}` fails: the daemon refuses it in silence or hangs, nothing received for {time} s"
+                    "{method} authentication with `{peer}` fails: the daemon rejects it silently or hangs, nothing received for {time} s"
                 )
             }
             Failure::Untrusted(what) => format!("cannot trust `{peer}`: {what}"),

@@ -400,7 +400,7 @@ mod tests {
         };
         assert_eq!(
             silent(Method::Token),
-            "IDTOKENS authentication with `cm:1` fails: the daemon refuses it in silence or hangs, nothing received for 20 s"
+            "IDTOKENS authentication with `cm:1` fails: the daemon rejects it silently or hangs, nothing received for 20 s"
         );
         for other in [Method::Fs, Method::Ssl, Method::ClaimToBe] {
             assert_eq!(silent(other), "`cm:1` does not answer: nothing received for 20 s");

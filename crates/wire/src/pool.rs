@@ -97,6 +97,17 @@ impl Daemon {
         }
     }
 
+    /// The ad that the daemon itself has, which is newer than that of a collector.
+    ///
+    /// # Errors
+    /// It does not answer, does not permit reading, or does not have such an ad.
+    pub fn own_ad(&self, client: &Client, kind: AdType) -> Result<ClassAd, WireError> {
+        let mut ads = client.query(&self.address, kind, &Query::all())?;
+        let ad = ads.next().transpose()?;
+        let unknown = || WireError::new(self.address.to_string(), Failure::Unknown("itself"));
+        ad.ok_or_else(|| ads.skipped().unwrap_or_else(unknown))
+    }
+
     /// An access point as a source.
     pub(crate) fn source(&self) -> PoolSource {
         PoolSource::AccessPoint(self.name.clone())
@@ -297,7 +308,9 @@ impl<'a> LivePool<'a> {
             if has_failed.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let value = until.check(daemon).and_then(|()| self.client.setting(daemon, name)).and_then(|value| {
+            let late = || WireError::new(daemon.to_string(), Failure::Late(until.total));
+            let value = if until.is_over() { Err(late()) } else { self.client.setting(daemon, name) };
+            let value = value.and_then(|value| {
                 let bytes = value.as_ref().map_or(0, String::len);
                 let is_room = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes));
                 let what = || Failure::Limit(format!("more than {MAX_CONFIGURATION} bytes of configuration"));
@@ -350,6 +363,14 @@ impl<'a> LivePool<'a> {
             reader.join().unwrap_or_default()
         });
         self.of_access_points(read);
+    }
+
+    /// Leaves out the negotiator, which failed to answer, such as one in a long cycle: its settings are not known, and priorities are
+    /// those of the collector.
+    pub fn leave_out_negotiator(&mut self, error: WireError) {
+        if self.negotiator.take().is_some() {
+            self.failures.push(SourceFailure { source: NEGOTIATOR, error });
+        }
     }
 
     /// Leaves out the access points that were silent not long ago; each is a source that cannot be read.
@@ -420,10 +441,13 @@ impl Deadline {
         Deadline { began: Instant::now(), total: client.timeouts().total }
     }
 
-    /// Fails when the time is over.
+    fn is_over(self) -> bool {
+        self.began.elapsed() > self.total
+    }
+
+    /// Fails when the time is over, and the daemon was not asked.
     fn check(self, daemon: &Address) -> Result<(), WireError> {
-        let is_over = self.began.elapsed() > self.total;
-        if is_over { Err(WireError::new(daemon.to_string(), Failure::NotAsked(self.total))) } else { Ok(()) }
+        if self.is_over() { Err(WireError::new(daemon.to_string(), Failure::NotAsked(self.total))) } else { Ok(()) }
     }
 }
 
@@ -492,8 +516,11 @@ fn in_parallel<T: Sync, R: Send>(items: &[T], function: impl Fn(&T) -> R + Sync)
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
-    use crate::daemon::daemon;
+    use crate::ad::AdStream;
+    use crate::daemon::{daemon, serve};
 
     #[test]
     fn results_come_in_the_order_of_the_items() {
@@ -540,5 +567,31 @@ mod tests {
         let error = WireError::new("a:1", Failure::Refused("no".to_owned()));
         let failure = SourceFailure { source: PoolSource::AccessPoint("x".to_owned()), error };
         assert_eq!(failure.to_string(), "cannot read access point `x`: `a:1` reports an error: no");
+    }
+
+    #[test]
+    fn a_pool_is_read_without_a_negotiator_that_does_not_answer() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let collector: Address = listener.local_addr().unwrap().to_string().parse().unwrap();
+        // The address of the negotiator is one of a port where nothing listens.
+        serve(listener, "", |connection, command| {
+            AdStream::of_handshake().read(connection, true)?;
+            connection.end()?;
+            let line = match command {
+                50 => "MyAddress = \"<127.0.0.1:1>\"",
+                78 => "Priority = 7",
+                _ => return connection.put_int(0).send(),
+            };
+            connection.put_int(1).put_int(1).put_string(line).put_string("").put_string("").put_int(0).send()
+        });
+        let client = Client::default();
+        let mut pool = LivePool::locate(&client, &[collector], &|_, _| ()).unwrap();
+        let error = pool.negotiator().unwrap().own_ad(&client, AdType::Negotiator).unwrap_err();
+        pool.leave_out_negotiator(error);
+        assert_eq!(pool.settings(), None);
+        let accounting: Vec<String> = pool.accounting(&Query::all()).iter().map(ToString::to_string).collect();
+        assert_eq!(accounting, ["[ Priority = 7 ]"]);
+        let failures: Vec<String> = pool.failures().iter().map(ToString::to_string).collect();
+        assert_eq!(failures, ["cannot read the negotiator: cannot connect to `127.0.0.1:1`: connection refused"]);
     }
 }

@@ -144,6 +144,7 @@ impl CollectorArguments {
             negotiator: None,
             times: NegotiatorTimes::default(),
             silent: SilentAccessPoints::default(),
+            busy: None,
         })
     }
 
@@ -262,6 +263,8 @@ pub(super) struct LiveReader<'r> {
     times: NegotiatorTimes,
     /// The access points that let it wait.
     silent: SilentAccessPoints,
+    /// The failure of the negotiator to answer, without which the pool is read next.
+    busy: Option<WireError>,
     progress: Progress<'r>,
 }
 
@@ -285,6 +288,7 @@ impl LiveReader<'_> {
     pub(super) fn read(&mut self, kept: SlotAttributes, priorities: bool) -> Result<LiveSnapshot, Failure> {
         let all = Query::all();
         let mut pool = LivePool::locate(self.client, &self.collectors, self.progress)?;
+        let is_busy = self.busy.take().map(|error| pool.leave_out_negotiator(error)).is_some();
         let settings = if self.known.is_none() { pool.settings() } else { None };
         let semantics = version_of(pool.negotiator_ads(), language::chosen());
         let from_negotiator = || {
@@ -299,7 +303,7 @@ impl LiveReader<'_> {
         let accounting = if priorities { Vec::new() } else { pool.accounting(&all) };
         pool.leave_out(&mut self.silent);
         let jobs = pool.jobs(&all, |ad, siblings: &mut Siblings| siblings.chain(ad));
-        let has_waited = pool.remember_silent(&mut self.silent);
+        let has_waited = pool.remember_silent(&mut self.silent) || is_busy;
         let first = match kept {
             SlotAttributes::Explanation => pool.slots(&all.clone().limit(NAMED_SLOTS as u64), None)?,
             _ => Vec::new(),
@@ -321,13 +325,22 @@ impl LiveReader<'_> {
             Some(daemon) => daemon,
             None => LivePool::locate(self.client, &self.collectors, self.progress)?.into_negotiator()?,
         };
-        let mut ads = self.client.query(&daemon.address, AdType::Negotiator, &Query::all())?;
-        let ad = ads.next().transpose()?;
-        let none = || match ads.skipped() {
-            Some(skipped) => Failure::from(skipped),
-            None => Failure::input(format!("the negotiator `{}` does not have an ad", daemon.name)),
+        Ok(self.ask(daemon)?)
+    }
+
+    /// As [`Self::negotiator`]; `None` if it does not answer, or the collector does not have it. The next reading is one without it then.
+    pub(super) fn negotiator_if_free(&mut self) -> Result<Option<ClassAd>, Failure> {
+        let known = match self.negotiator.take() {
+            Some(daemon) => Some(daemon),
+            None => LivePool::locate(self.client, &self.collectors, self.progress)?.into_negotiator().ok(),
         };
-        let ad = ad.ok_or_else(none)?;
+        let Some(daemon) = known else { return Ok(None) };
+        let answer = self.ask(daemon);
+        Ok(answer.map_err(|error| self.busy = Some(error)).ok())
+    }
+
+    fn ask(&mut self, daemon: Daemon) -> Result<ClassAd, WireError> {
+        let ad = daemon.own_ad(self.client, AdType::Negotiator)?;
         // After a failure it may have another address.
         self.negotiator = Some(daemon);
         let times = NegotiatorTimes::of(&ad);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::cli::input::Notes;
-use crate::cli::live::LiveReader;
+use crate::cli::live::{LiveReader, NO_CONFIG};
 use crate::cli::{Failure, Now, language, settings};
 use classmate::ClassAd;
 use classmate_advice::internal::explain::cycle::reasons::{CauseSurvey, ran, survey};
@@ -65,7 +65,7 @@ pub(crate) struct PoolStatus {
     pub(crate) names: JobNames,
     /// The sources that could not be read.
     pub(crate) failures: Vec<String>,
-    /// True if the reading waited for an access point that did not answer in time.
+    /// True if the reading waited for a daemon that did not answer in time.
     has_waited: bool,
 }
 
@@ -92,12 +92,17 @@ pub(crate) struct JobCounts {
 impl PoolStatus {
     /// Reads the pool and runs a cycle over it.
     pub(super) fn read(reader: &mut LiveReader<'_>) -> Result<Self, Failure> {
-        let negotiator = reader.negotiator()?;
+        let negotiator = reader.negotiator_if_free()?;
         let read = reader.read(SlotAttributes::All, false)?;
         let mut notes = Notes::default();
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
         let snapshot = Snapshot { maps, now: Now::Wall.seconds(), ..read.snapshot };
-        let failures = read.failures.iter().map(ToString::to_string).collect();
+        let mut failures: Vec<String> = read.failures.iter().map(ToString::to_string).collect();
+        if negotiator.is_none() && !read.has_config {
+            failures.push(NO_CONFIG.to_owned());
+        }
+        // That of the collector is as of the last cycle.
+        let negotiator = negotiator.or_else(|| read.negotiators.into_iter().next()).unwrap_or_default();
         let status = Self::of(snapshot, &read.accounting, negotiator, failures)?;
         Ok(PoolStatus { has_waited: read.has_waited, ..status })
     }
