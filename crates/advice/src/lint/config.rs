@@ -14,10 +14,11 @@ use super::placing::SourceMap;
 use super::rules::published;
 use super::schema::AdSchema;
 use super::scope::Seen;
-use super::submit::lint_with_macros;
+use super::submit::{lint_with_macros, without_macros};
 use super::transforms::{self, TransformPart};
-use super::versions::LintVersions;
+use super::versions::{LintVersions, changed_text, read_elsewhere};
 use super::{LineIndex, beside_comment, is_slip, lists, placed, shifted_fix, unknowns};
+use crate::versions::configuration::{attributes, compared_as, is_divided};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::values::kind;
 use classmate::internal::builtin::near;
@@ -283,7 +284,9 @@ impl<'c> Linter<'c> {
                 return;
             }
             self.judge(definition, (&text, &map, 0), role);
-        } else if knob::is_transform(bare) {
+            return;
+        }
+        if knob::is_transform(bare) {
             let map = SourceMap::new(self.config, source, definition, definition.raw);
             for part in transforms::parts(definition.raw) {
                 match part {
@@ -295,6 +298,47 @@ impl<'c> Linter<'c> {
                         }
                     }
                 }
+            }
+        }
+        self.in_versions(definition);
+    }
+
+    /// Compares the versions in a value that is an expression only where others refer to it, or has its expressions in ads.
+    fn in_versions(&mut self, definition: &Definition<'_>) {
+        let name = definition.name;
+        let Ok(text) = self.config.expansion(name, definition.raw) else { return };
+        let quoting;
+        let places: Vec<Range<usize>> = if is_divided(self.config, name) {
+            quoting = Quoting::New;
+            attributes(&text).into_iter().flatten().map(|(_, place)| place).collect()
+        } else {
+            quoting = Quoting::Old;
+            compared_as(self.config, &self.advertised, name, &text).map(|_| 0..text.len()).into_iter().collect()
+        };
+        if places.is_empty() {
+            return;
+        }
+        let source = definition.place.and_then(|place| self.sources.get(&*place.file));
+        let map = SourceMap::new(self.config, source, definition, &text);
+        for place in places {
+            let value = &text[place.clone()];
+            let Some(open) = without_macros(value) else { continue };
+            let marked = unknowns::marked(&open.text);
+            let read = marked.as_deref().unwrap_or(&open.text);
+            let context = LintContext { versions: &self.versions, ..LintContext::of(read, quoting, Role::default()) };
+            // What cannot be read in this version may be known already.
+            let is_it = |alarm: &&mut Diagnostic| {
+                (alarm.file(), alarm.line(), alarm.code) == (&*map.file, map.line, "bad-value")
+            };
+            if let Some(known) = self.alarms.iter_mut().find(is_it)
+                && parse_expr(read, &context.options()).is_err()
+            {
+                *known = read_elsewhere(known.clone(), context.written(), &self.versions);
+                continue;
+            }
+            for mut found in changed_text(&context) {
+                open.restore(&mut found);
+                self.found(name, &map, (value, place.start), found);
             }
         }
     }
@@ -335,11 +379,12 @@ impl<'c> Linter<'c> {
             versions: &self.versions,
             ..LintContext::of(text, Quoting::Old, role)
         };
+        let own = compared_as(self.config, &self.advertised, name, text).filter(|own| !own.folded().is_empty());
         let mut ad = ClassAd::new();
-        if let Ok(expr) = parse_expr(text, &self.options()) {
-            ad.insert_expr(Name::new(bare(name)), &expr);
+        if let (Some(own), Ok(expr)) = (own, parse_expr(text, &self.options())) {
+            ad.insert_expr(own, &expr);
         }
-        let context = LintContext { own: Some((Name::new(bare(name)), &ad)), ..context };
+        let context = LintContext { own: own.map(|own| (own, &ad)), ..context };
         let mut found = lint_expression(&context);
         if let Ok(expr) = parse_expr(text, &self.options())
             && matches!(expr.node(), Node::Literal(Literal::Str(_)))
@@ -959,6 +1004,34 @@ mod tests {
         // Bits may be meant.
         let config = Config::parse("c", b"SUSPEND = (TARGET.flags ^ 2) == 0").unwrap();
         assert!(lint(&config).iter().all(|alarm| alarm.code == "bitwise-operator" && alarm.fix.is_none()));
+    }
+
+    /// The linter reports what `classmate versions` does, and no more. Expected: the text of `docs/reference/versions.md` 2.1, 2.5, 2.9.
+    #[test]
+    fn versions_differ_where_the_comparison_of_a_configuration_says_so() {
+        let dependent = |text: &str| -> Vec<String> {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            let alarms = lint(&config).into_iter().filter(|alarm| alarm.code == "version-dependent");
+            alarms.map(|alarm| format!("{} {}", alarm.subject().unwrap_or_default(), alarm.line())).collect()
+        };
+        for (text, expected) in [
+            ("CATALOG_SPACE = ifthenelse(MappingMethod ?: \"\" != \"Copy\", 1, 0)", vec!["CATALOG_SPACE 1"]),
+            ("MY_LIMIT = 10 * 2G", vec!["MY_LIMIT 1"]),
+            ("A = a ?: 1 + 2\nMY_SUM = $(A) * $ENV(N)", vec!["A 1", "MY_SUM 2"]),
+            ("JOB_ROUTER_ENTRIES = [ set_A = 1; Requirements = x ?: 1 < $$(n); ]", vec!["JOB_ROUTER_ENTRIES 1"]),
+            ("START = START ?: true", vec!["START 1"]),
+            // It is in no ad.
+            ("PREEMPTION_REQUIREMENTS = PREEMPTION_REQUIREMENTS ?: true", vec![]),
+            ("MY_SIZE = 10K\nMAX_X_LOG = 10M\nX = /usr/2g/x -m 2G\nY = a:b ?: c", vec![]),
+            ("EXTRA_ARGS = \"-m 2G\" ?: 3K", vec!["EXTRA_ARGS 1"]),
+        ] {
+            assert_eq!(dependent(text), expected, "{text}");
+        }
+        // What is reported already is not reported again.
+        let alarms = lint(&Config::parse("c", b"UPDATE_INTERVAL = 1K").unwrap());
+        let help = alarms[0].help.as_deref().unwrap_or_default();
+        assert_eq!((alarms.len(), alarms[0].code), (1, "bad-value"));
+        assert!(help.ends_with("23.0: `1K`; 25.14: refused (size-suffix)"), "{help}");
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl<'a> LintContext<'a> {
     }
 
     /// The reading of the text, with places.
-    fn options(&self) -> ParseOptions {
+    pub(super) fn options(&self) -> ParseOptions {
         let (quoting, semantics) = (self.quoting, self.versions.read);
         ParseOptions { quoting, semantics, places: true, ..ParseOptions::default() }
     }

@@ -365,7 +365,7 @@ pub(crate) struct WithoutMacros {
 
 impl WithoutMacros {
     /// Writes macros for their words in what was found.
-    fn restore(&self, finding: &mut Diagnostic) {
+    pub(super) fn restore(&self, finding: &mut Diagnostic) {
         finding.message = self.restored(&finding.message);
         finding.help = finding.help.as_deref().map(|help| self.restored(help).into());
         if finding.fix.as_ref().is_some_and(|fix| self.restored(&fix.text) != fix.text) {

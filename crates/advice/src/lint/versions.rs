@@ -12,6 +12,7 @@ use classmate::internal::semantics::RULES;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::{ClassAd, Diagnostic, EvalOptions, Expr, Name, Semantics, Series, Span};
 
 /// The version in which expressions are read, and those in which they must mean the same.
@@ -109,6 +110,21 @@ pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic>
     if found.of_rules.iter().flat_map(|one| &one.readings).any(is_refused) {
         return Vec::new();
     }
+    found.of_rules.iter().map(|one| different(one, found.pair, span)).collect()
+}
+
+/// As [`changed`], of a text that nothing else is said of, so that it may also be refused.
+pub(super) fn changed_text(context: &LintContext<'_>) -> Vec<Diagnostic> {
+    if let Ok(expr) = parse_expr(context.text, &context.options()) {
+        return changed(context, &expr);
+    }
+    let text = context.text.trim_ascii();
+    if text.len() > MAX_REFUSED {
+        return Vec::new();
+    }
+    let found = differences(context.written(), context.versions, context.own);
+    let start = context.text.len() - context.text.trim_ascii_start().len();
+    let span = Span::new(start, start + text.len());
     found.of_rules.iter().map(|one| different(one, found.pair, span)).collect()
 }
 

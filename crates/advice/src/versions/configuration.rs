@@ -3,6 +3,7 @@
 //! In: a configuration as one version reads it. Out: expressions that change their meaning, and defaults and variables that
 //! change.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ use super::entries::entries;
 use super::upgrade::{PlacedDefect, PlacedDifference, in_both, is_plain};
 use super::{VersionAds, VersionText, compare_alone, compare_own};
 use crate::lint::LineIndex;
+use crate::lint::expression::Role;
 use crate::lint::knobs;
 use crate::lint::placing::SourceMap;
 use crate::lint::submit::without_macros;
@@ -161,34 +163,14 @@ pub(super) fn of_config(
         if !is_alike && !before.definition(definition.name).is_some_and(is_same) {
             continue;
         }
-        if knob::is_transform(config.bare(definition.name)) || is_routes(config.bare(definition.name)) {
+        if is_divided(config, definition.name) {
             let (differences, defects) = of_transform(config, &definition, value, versions, settings);
             found.extend(differences);
             crashes.extend(defects);
             continue;
         }
-        // What no daemon reads as an expression may be a size or a path.
-        let bare = knobs::bare(config.bare(definition.name));
-        let kind = knob::find(bare).map(|knob| knob.kind);
-        let is_advertised = advertised.contains_key(&bare.to_ascii_uppercase());
-        let is_typed = matches!(kind, Some(KnobKind::Expression | KnobKind::Boolean))
-            || is_number(bare)
-            || knobs::is_expression(bare) && !is_of_jobs(bare)
-            || is_advertised;
-        let is_word = || value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
-        if !is_typed && (kind.is_some() || is_word()) {
-            continue;
-        }
-        // Only what is no plain number is an expression then.
-        if is_number(bare) && !is_advertised && value.strip_prefix(b"-").unwrap_or(value).iter().all(u8::is_ascii_digit)
-        {
-            continue;
-        }
+        let Some(name) = compared_as(config, &advertised, definition.name, value) else { continue };
         let text = VersionText { text: value, quoting: Quoting::Old, prefix: false };
-        // An attribute may refer to itself; other expressions have no name by which anything could refer to them.
-        let is_attribute =
-            is_advertised || SLOT_ATTRIBUTES.iter().any(|known| bare.eq_ignore_ascii_case(known.as_bytes()));
-        let name = if is_attribute { Name::new(bare) } else { Name::new("") };
         let own = versions.map(|semantics| own(name, text, semantics, settings));
         let ads = VersionAds { my: [&own[0], &own[1]], target: [None; 2], name: Some(name) };
         let file = definition.place.map_or_else(String::new, |place| place.file.to_string());
@@ -233,6 +215,50 @@ fn own(name: Name, text: VersionText<'_>, semantics: Semantics, settings: &EvalO
     ad
 }
 
+/// The name by which the value of a variable can refer to itself, if daemons, or expressions that refer to the variable, read the
+/// value as an expression: the name of an attribute, or none for expressions that are not in an ad. `advertised` has the names of
+/// [`knobs::advertised`]; the value has its macros expanded.
+pub(crate) fn compared_as(
+    config: &Config,
+    advertised: &BTreeMap<Vec<u8>, Role>,
+    name: &[u8],
+    value: &[u8],
+) -> Option<Name> {
+    let value = value.trim_ascii();
+    if value.is_empty() || is_plain(value) {
+        return None;
+    }
+    // What no daemon reads as an expression may be a size or a path.
+    let bare = knobs::bare(config.bare(name));
+    let kind = knob::find(bare).map(|knob| knob.kind);
+    let is_advertised = advertised.contains_key(&bare.to_ascii_uppercase());
+    let is_typed = matches!(kind, Some(KnobKind::Expression | KnobKind::Boolean))
+        || is_number(bare)
+        || knobs::is_expression(bare) && !is_of_jobs(bare)
+        || is_advertised;
+    let is_word = || value.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
+    if !is_typed && (kind.is_some() || is_word()) {
+        return None;
+    }
+    // Only what is no plain number is an expression then.
+    if is_number(bare) && !is_advertised && value.strip_prefix(b"-").unwrap_or(value).iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let is_attribute = is_advertised || SLOT_ATTRIBUTES.iter().any(|known| bare.eq_ignore_ascii_case(known.as_bytes()));
+    Some(if is_attribute { Name::new(bare) } else { Name::new("") })
+}
+
+/// Tests whether the value of a variable has expressions as its parts: transforms and routes of jobs.
+pub(crate) fn is_divided(config: &Config, name: &[u8]) -> bool {
+    let bare = knobs::bare(config.bare(name));
+    knob::is_transform(bare) || is_routes(bare)
+}
+
+/// The attributes of transforms or routes in the form of ads, and the places of their values; `None` for any other form.
+pub(crate) fn attributes(expanded: &[u8]) -> Option<impl Iterator<Item = (Name, Range<usize>)>> {
+    expanded.trim_ascii_start().starts_with(b"[").then(|| entries(expanded).into_iter().flatten())
+}
+
 /// Tests whether a variable is the default of a submit command, which may have units of its own.
 fn is_of_jobs(name: &[u8]) -> bool {
     name.to_ascii_uppercase().starts_with(b"JOB_DEFAULT_")
@@ -252,10 +278,11 @@ fn of_transform(
     versions: [Semantics; 2],
     settings: &EvalOptions,
 ) -> (Vec<PlacedDifference>, Vec<PlacedDefect>) {
-    let is_ad = expanded.starts_with(b"[");
+    let attributes = attributes(expanded);
+    let is_ad = attributes.is_some();
     let text = if is_ad { expanded } else { definition.raw };
-    let places: Vec<(String, Range<usize>)> = if is_ad {
-        entries(text).into_iter().flatten().map(|(name, place)| (format!("{} =", name.display()), place)).collect()
+    let places: Vec<(String, Range<usize>)> = if let Some(attributes) = attributes {
+        attributes.map(|(name, place)| (format!("{} =", name.display()), place)).collect()
     } else {
         let in_front = |place: &Range<usize>| {
             let start = memchr::memrchr(b'\n', &text[..place.start]).map_or(0, |newline| newline + 1);
