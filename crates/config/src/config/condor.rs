@@ -11,6 +11,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::expand::{ExpandError, Expanded, Surroundings, expand, expand_self, own_path};
+use super::expansions::Expansions;
 use super::line::Logical;
 use super::{ConfigError, Diagnostic, Location, series, shown, table};
 use classmate::internal::diagnostic::Severity;
@@ -182,6 +183,8 @@ pub struct Config {
     pub(crate) files: usize,
     /// True if what hangs on a machine, on its environment or on chance is left open.
     pub(super) unknowing: bool,
+    /// What is known of the expansion of the values.
+    expansions: Expansions,
 }
 
 /// A value found: its expanded text and where it was set (nowhere for a built-in default).
@@ -250,6 +253,7 @@ impl Config {
             references: 0,
             files: 0,
             unknowing: false,
+            expansions: Expansions::default(),
         }
     }
 
@@ -291,6 +295,7 @@ impl Config {
     /// Sets a name that is known without a file, such as the folder of the root file.
     pub(crate) fn detect(&mut self, name: &str, value: &str) {
         self.detected.insert(name.as_bytes().to_vec(), value.as_bytes().to_vec());
+        self.expansions.clear();
     }
 
     /// The version of the language of expressions.
@@ -343,16 +348,25 @@ impl Config {
 
     /// A text of this configuration with its references replaced; `owner` is the name whose value it is.
     pub(crate) fn expanded(&self, owner: &[u8], text: &[u8]) -> Result<Expanded, ExpandError> {
-        let lookup = |name: &[u8]| self.raw(name);
-        let around = Surroundings {
-            lookup: &lookup,
+        expand(owner, text, self.surroundings(&|name| self.raw(name)))
+    }
+
+    fn surroundings<'a>(&'a self, lookup: &'a dyn Fn(&[u8]) -> Option<&'a [u8]>) -> Surroundings<'a> {
+        Surroundings {
+            lookup,
             environment: &self.context.environment,
             now: self.context.now,
             seed: self.context.seed,
             semantics: self.context.semantics,
             unknowing: self.unknowing,
-        };
-        expand(owner, text, around)
+            known: Some(&self.expansions),
+        }
+    }
+
+    /// As [`Self::expanded`], with each value expanded where it is referred to.
+    #[cfg(test)]
+    pub(crate) fn expanded_anew(&self, owner: &[u8], text: &[u8]) -> Result<Expanded, ExpandError> {
+        expand(owner, text, Surroundings { known: None, ..self.surroundings(&|name| self.raw(name)) })
     }
 
     /// The names the files set (not the built-in ones), in the order of their first assignment.
@@ -395,6 +409,7 @@ impl Config {
     pub fn read_as(mut self, semantics: Semantics) -> Self {
         Arc::make_mut(&mut self.context).semantics = semantics;
         self.detected.insert(b"CONDOR_VERSION".to_vec(), version_text(semantics));
+        self.expansions.clear();
         self
     }
 
@@ -493,6 +508,7 @@ impl Config {
     pub(crate) fn append(&mut self, name: &[u8], between: &[u8], value: &[u8], site: Site) -> Result<(), ConfigError> {
         let set = self.index.get(&*name.to_ascii_uppercase()).copied();
         if let Some(at) = set.filter(|&at| !self.entries[at].raw.is_empty()) {
+            self.expansions.clear();
             let entry = &mut self.entries[at];
             entry.raw.extend_from_slice(between);
             entry.raw.extend_from_slice(value);
@@ -522,6 +538,7 @@ impl Config {
 
     fn insert(&mut self, name: &[u8], raw: Vec<u8>, site: Site) -> usize {
         self.stored += raw.len();
+        self.expansions.clear();
         let upper = name.to_ascii_uppercase();
         if let Some(&at) = self.index.get(&*upper) {
             self.stored -= self.entries[at].raw.len();

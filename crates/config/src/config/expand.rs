@@ -7,7 +7,9 @@
 use classmate::Semantics;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::expansions::Expansions;
 use super::function::{self, Call, Function};
 use super::reference::{self, Reference, Text};
 use super::shown;
@@ -70,6 +72,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) semantics: Semantics,
     /// True if what hangs on a machine, on its environment or on chance is left open.
     pub(crate) unknowing: bool,
+    /// What is known of the values that `lookup` finds.
+    pub(crate) known: Option<&'a Expansions>,
 }
 
 /// An expanded text, and how many references it took.
@@ -261,11 +265,39 @@ impl Expansion<'_, '_> {
             self.put(value);
             return Ok(());
         }
+        let upper = name.to_ascii_uppercase();
+        if let Some(text) = self.known(&upper)? {
+            self.put(&text);
+            return Ok(());
+        }
         let upper = self.scope.entered(name)?;
         self.scope.open.push(upper);
         self.floors.push(self.pending.len());
         self.put(value);
         Ok(())
+    }
+
+    /// The expansion of a name (upper case), if it is known to be within all limits; the error if it is known to be too deep.
+    fn known(&mut self, upper: &[u8]) -> Result<Option<Arc<[u8]>>, ExpandError> {
+        let Scope { around, open, budget, .. } = &mut self.scope;
+        let Some(known) = around.known else { return Ok(None) };
+        let Some(size) = known.size(upper, open.first().map(Vec::as_slice), around.lookup) else { return Ok(None) };
+        let is_short = (self.out.len() + self.pending.len()).saturating_add(size.peak) <= MAX_LENGTH;
+        if !is_short || budget.references.saturating_add(size.references) > MAX_STEPS {
+            return Ok(None);
+        }
+        if open.len().saturating_add(size.depth) > MAX_DEPTH {
+            return Err(ExpandError::Depth(shown(open.first().map_or(upper, Vec::as_slice))));
+        }
+        let text = known.text(upper, size, || {
+            let value = (around.lookup)(upper).unwrap_or_default();
+            let mut budget = Budget { references: 0, drawn: 0 };
+            Scope { around: *around, budget: &mut budget, open: vec![upper.to_vec()], depth: 0 }.run(value)
+        })?;
+        if text.is_some() {
+            budget.references += size.references;
+        }
+        Ok(text)
     }
 
     fn call(&mut self, call: &Call) -> Result<(), ExpandError> {
@@ -371,6 +403,7 @@ mod tests {
             seed: 0,
             semantics: Semantics::default(),
             unknowing: false,
+            known: None,
         };
         expand(b"", text, around).map(|expanded| expanded.text)
     }

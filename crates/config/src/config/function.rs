@@ -399,6 +399,7 @@ mod tests {
             seed: 7,
             semantics: classmate::Semantics::default(),
             unknowing: false,
+            known: None,
         };
         match expand(b"", text.as_bytes(), around) {
             Ok(expanded) => Ok(String::from_utf8(expanded.text).unwrap()),

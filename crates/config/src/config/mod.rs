@@ -10,6 +10,7 @@ pub mod condor;
 pub mod dirac;
 pub mod disk;
 pub mod expand;
+mod expansions;
 pub mod facts;
 pub mod files;
 mod format;
