@@ -102,13 +102,11 @@ impl TextComparison<'_> {
 
     /// The difference in the ads of the comparison; `None` if the text means the same.
     pub(super) fn difference(&self, versions: [Semantics; 2]) -> Option<TextDifference> {
+        seen(versions).next()?;
         let parsed = versions.map(|version| self.parse(version));
         let severity = self.severity(&parsed, versions)?;
-        let mut rules: Vec<VersionRule> = versions[0]
-            .differences(versions[1])
-            .map(|change| change.rule)
-            .filter(|rule| !UNSEEN.contains(rule) && self.is_cause(*rule, &parsed, versions))
-            .collect();
+        let mut rules: Vec<VersionRule> =
+            seen(versions).filter(|rule| self.is_cause(*rule, &parsed, versions)).collect();
         if rules.contains(&VersionRule::SizeSuffix) {
             rules.retain(|rule| *rule != VersionRule::SuffixPrinting);
         }
@@ -126,6 +124,7 @@ impl TextComparison<'_> {
 
     /// As [`Self::in_example`]; also if versions only use some values in different ways.
     pub(super) fn in_any_example(&self, versions: [Semantics; 2]) -> Option<TextDifference> {
+        seen(versions).next()?;
         self.in_example_of(versions, ExampleValues::All).or_else(|| {
             let (expr, _) = self.parse(versions[0]).ok()?;
             let part = dependent(&expr, &versions, self.settings)?;
@@ -134,10 +133,10 @@ impl TextComparison<'_> {
                 let [first, second] = versions;
                 differ([first, first.with(rule, second)]) || differ([second, second.with(rule, first)])
             };
-            let rules = versions[0].differences(versions[1]).map(|change| change.rule);
-            let rules: Vec<VersionRule> = rules.filter(|rule| !UNSEEN.contains(rule) && is_cause(*rule)).collect();
+            let rules: Vec<VersionRule> = seen(versions).filter(|rule| is_cause(*rule)).collect();
             let readings = [self.reading(versions[0], 0), self.reading(versions[1], 1)];
-            let severity = DifferenceSeverity::Warning;
+            // Nothing is proven of the whole.
+            let severity = DifferenceSeverity::Note;
             let found = TextDifference { rules, severity, example: Vec::new(), ads: None, part: Some(part), readings };
             (!found.rules.is_empty()).then_some(found)
         })
@@ -158,7 +157,7 @@ impl TextComparison<'_> {
             here.value(&first, versions[0], 0) != here.value(&second, versions[1], 1)
         };
         let base = VariantAds { my: ClassAd::new(), target: None };
-        let example = examples([&first, &second], of, &base, None).find(differs).and_then(|ads| {
+        let example = examples([&first, &second], of, &base, None).0.find(differs).and_then(|ads| {
             let ads = ads.reduced(differs);
             let found = self.with_ads(&ads).difference(versions)?;
             Some(TextDifference { example: ads.shown(), ads: Some(ads), ..found })
@@ -323,7 +322,10 @@ impl TextComparison<'_> {
             let here = self.with_ads(&ads);
             [of_all[0], versions[1 - meant], versions[meant]].into_iter().all(|semantics| means(&here, semantics))
         };
-        let is_shown = examples([read, &read_alike], ExampleValues::All, &base, own).all(shows);
+        let (mut variants, is_complete) = examples([read, &read_alike], ExampleValues::All, &base, own);
+        // Some examples are not enough where a reference is left out. Otherwise both are the same but for parentheses, products of
+        // suffixes, seconds and spellings.
+        let is_shown = (is_complete || own.is_none()) && variants.all(shows);
         is_shown.then(|| (written, versions[meant].to_string()))
     }
 
@@ -341,6 +343,12 @@ impl TextComparison<'_> {
         }
         first.filter(|expr| !calls_misspelled(expr, [DOCUMENTED[0], LATEST].map(Semantics::of)))
     }
+}
+
+/// The rules that two versions do not share, as far as they are seen in values.
+fn seen(versions: [Semantics; 2]) -> impl Iterator<Item = VersionRule> {
+    let rules = versions[0].differences(versions[1]).map(|change| change.rule);
+    rules.filter(|rule| !UNSEEN.contains(rule))
 }
 
 /// The value of a text without references and calls; any other text as it is.

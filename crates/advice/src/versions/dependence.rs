@@ -4,10 +4,11 @@
 //! An operand that is no constant may have any value that its kind allows, so that nothing else in the expression matters.
 
 use classmate::internal::builtin;
+use classmate::internal::semantics::VersionRule;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree};
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::operator::{BinaryOp, UnaryOp};
-use classmate::{ClassAd, EvalOptions, Expr, Mode, Scope, Semantics, Value};
+use classmate::{ClassAd, EvalOptions, Expr, Mode, Scope, Semantics, Value, parse_expr};
 
 /// Functions that use a value in another way in another version.
 const FUNCTIONS: [&str; 13] = [
@@ -26,24 +27,30 @@ const FUNCTIONS: [&str; 13] = [
     "stringList_regexpMember",
 ];
 
-/// Functions whose value is no string, whatever their arguments are.
-const NUMERIC: [&str; 51] = [
+/// Functions whose value is a number or a boolean, if not undefined.
+const NUMERIC: [&str; 15] = [
     "int",
     "real",
-    "bool",
     "floor",
     "ceil",
     "ceiling",
     "round",
     "pow",
     "random",
-    "size",
     "time",
     "currentTime",
-    "timeZoneOffset",
-    "dayTime",
     "sum",
     "avg",
+    "dayTime",
+    "stringListSum",
+    "stringListAvg",
+];
+
+/// Functions whose value is a boolean or a small number, if not undefined.
+const SMALL: [&str; 26] = [
+    "bool",
+    "size",
+    "timeZoneOffset",
     "strcmp",
     "stricmp",
     "versioncmp",
@@ -53,16 +60,6 @@ const NUMERIC: [&str; 51] = [
     "versionGE",
     "versionGT",
     "version_in_range",
-    "isUndefined",
-    "isError",
-    "isString",
-    "isInteger",
-    "isReal",
-    "isBoolean",
-    "isList",
-    "isClassAd",
-    "isAbsTime",
-    "isRelTime",
     "member",
     "identicalMember",
     "anyCompare",
@@ -70,8 +67,6 @@ const NUMERIC: [&str; 51] = [
     "regexp",
     "regexpMember",
     "stringListSize",
-    "stringListSum",
-    "stringListAvg",
     "stringListMember",
     "stringListIMember",
     "stringListSubsetMatch",
@@ -80,6 +75,58 @@ const NUMERIC: [&str; 51] = [
     "stringListsIntersect",
     "countMatches",
 ];
+
+/// Functions whose value is always a boolean.
+const TESTS: [&str; 9] =
+    ["isUndefined", "isError", "isString", "isInteger", "isReal", "isBoolean", "isList", "isClassAd", "isAbsTime"];
+
+/// Functions whose value is a string, if not undefined.
+const TEXTUAL: [&str; 11] = [
+    "string",
+    "strcat",
+    "join",
+    "substr",
+    "toUpper",
+    "toLower",
+    "unparse",
+    "formatTime",
+    "interval",
+    "replace",
+    "replaceAll",
+];
+
+/// The values that a part can have beside booleans, small numbers and errors.
+#[derive(Clone, Copy)]
+struct ValueKinds {
+    texts: bool,
+    large_numbers: bool,
+    undefined: bool,
+}
+
+impl ValueKinds {
+    const ALL: Self = ValueKinds { texts: true, large_numbers: true, undefined: true };
+    const NONE: Self = ValueKinds { texts: false, large_numbers: false, undefined: false };
+    const SMALL: Self = ValueKinds { undefined: true, ..Self::NONE };
+    const NUMBERS: Self = ValueKinds { large_numbers: true, ..Self::SMALL };
+    const TEXTS: Self = ValueKinds { texts: true, ..Self::SMALL };
+
+    fn or(self, other: Self) -> Self {
+        ValueKinds {
+            texts: self.texts || other.texts,
+            large_numbers: self.large_numbers || other.large_numbers,
+            undefined: self.undefined || other.undefined,
+        }
+    }
+
+    fn allow(self, value: &Value) -> bool {
+        match value {
+            Value::Str(_) => self.texts,
+            Value::Int(number) => self.large_numbers || i32::try_from(*number).is_ok(),
+            Value::Undefined => self.undefined,
+            _ => true,
+        }
+    }
+}
 
 /// Texts whose value differs between the versions on both sides of a boundary, if `eval` reads them.
 const TEXTS: [&str; 12] = [
@@ -99,17 +146,34 @@ const TEXTS: [&str; 12] = [
 
 /// Values that functions use in another way in another version, beside plain ones.
 pub(super) fn telling() -> Vec<Value> {
-    let numbers = [Value::from(1), Value::from(4_294_967_297_i64), Value::from(true), Value::Undefined];
+    // The last one is the real that versions make of `relTime("1:30")`.
+    let numbers = [1.into(), 4_294_967_297_i64.into(), true.into(), Value::Undefined, 90.0.into()];
     let texts = ["10K", "[", "", "x"].iter().chain(&TEXTS[1..]).map(|text| Value::from(*text));
     numbers.into_iter().chain(texts).collect()
 }
 
-/// Nodes of an expression beyond which a limit of its depth may matter.
-const MAX_NODES: usize = 390;
+/// Levels of an expression beyond which a limit of its depth may matter: 400 steps, of which a level takes two at most.
+const MAX_LEVELS: usize = 190;
 
 /// Tests whether the value of an expression that two versions read alike may differ between them.
 pub(super) fn may_differ(expr: &Expr, versions: [Semantics; 2], settings: &EvalOptions) -> bool {
-    expr.nodes().len() >= MAX_NODES || dependent(expr, &versions, settings).is_some()
+    may_reach_limit(expr, versions) || dependent(expr, &versions, settings).is_some()
+}
+
+/// Tests whether an expression may be too deep for one of two versions alone.
+pub(super) fn may_reach_limit(expr: &Expr, versions: [Semantics; 2]) -> bool {
+    let is_limit = |rule: VersionRule| matches!(rule, VersionRule::DepthReference | VersionRule::DepthOperators);
+    versions[0].differences(versions[1]).any(|change| is_limit(change.rule)) && levels(expr.tree()) > MAX_LEVELS
+}
+
+/// The levels of parts inside one another.
+fn levels(tree: &Tree) -> usize {
+    let mut levels: Vec<usize> = Vec::with_capacity(tree.nodes.len());
+    for id in 0..=tree.root() {
+        let inside = tree.parts(id).iter().filter_map(|part| levels.get(*part as usize).copied()).max();
+        levels.push(inside.unwrap_or_default() + 1);
+    }
+    levels.into_iter().max().unwrap_or_default()
 }
 
 /// A call or condition of the expression, with values in place of its operands, whose value is not the same in all versions.
@@ -128,19 +192,26 @@ pub(super) fn dependent(expr: &Expr, versions: &[Semantics], settings: &EvalOpti
             Node::Conditional { condition, yes, no } if is_strict => Some(vec![condition, yes, no]),
             _ => None,
         }?;
-        differing(&expr.part(id), &operands, versions, settings)
+        differing(expr, id, &operands, versions, settings)
     })
 }
 
 /// A part with values in place of its operands that are no constants, so that it is not the same in all versions.
-fn differing(part: &Expr, operands: &[NodeId], versions: &[Semantics], settings: &EvalOptions) -> Option<Expr> {
-    let tree = part.tree();
+fn differing(
+    expr: &Expr,
+    part: NodeId,
+    operands: &[NodeId],
+    versions: &[Semantics],
+    settings: &EvalOptions,
+) -> Option<Expr> {
+    let tree = expr.tree();
+    let observer = observer(expr, part);
     let open: Vec<NodeId> = operands.iter().copied().filter(|id| !is_constant(tree, *id)).collect();
     let telling = telling();
     let values = |at: usize| -> Vec<Value> {
         let Some(id) = open.get(at) else { return vec![Value::Undefined] };
-        let is_numeric = is_numeric(tree, *id);
-        telling.iter().filter(|value| !is_numeric || !matches!(value, Value::Str(_))).cloned().collect()
+        let kinds = kinds(tree, *id);
+        telling.iter().filter(|value| kinds.allow(value)).cloned().collect()
     };
     let [first, second] = [values(0), values(1)];
     let others = if open.len() > 2 { vec![Value::from(1), Value::from("x")] } else { vec![Value::from(1)] };
@@ -150,8 +221,8 @@ fn differing(part: &Expr, operands: &[NodeId], versions: &[Semantics], settings:
         Scope::new(&ad, &settings).eval(expr).map_or_else(|failed| failed.to_string(), |value| format!("{value:#}"))
     };
     // Alone, with its places counted from its own first one.
-    let start = tree.first_of(part.root());
-    let own = Expr::whole(part.to_tree());
+    let start = tree.first_of(part);
+    let own = Expr::whole(expr.part(part).to_tree());
     let pairs = first.iter().flat_map(|one| second.iter().map(move |two| [one, two]));
     pairs.flat_map(|pair| others.iter().map(move |other| (pair, other))).find_map(|(pair, other)| {
         // From the last one, so that the places of the others stay.
@@ -159,7 +230,8 @@ fn differing(part: &Expr, operands: &[NodeId], versions: &[Semantics], settings:
             let value = pair.get(at).copied().unwrap_or(other);
             expr.with_part(*id - start, &value.to_expr())
         });
-        let mut values = versions.iter().map(|version| shown(&placed, *version));
+        let seen = observer.as_ref().map(|(around, hole)| around.with_part(*hole, &placed));
+        let mut values = versions.iter().map(|version| shown(seen.as_ref().unwrap_or(&placed), *version));
         let first = values.next()?;
         values.any(|value| value != first).then_some(placed)
     })
@@ -169,38 +241,90 @@ fn differing(part: &Expr, operands: &[NodeId], versions: &[Semantics], settings:
 fn is_constant(tree: &Tree, id: NodeId) -> bool {
     (tree.first_of(id)..=id).all(|part| match tree.node(part) {
         Node::Attr(_) | Node::Absolute(_) | Node::Select(_) => false,
-        Node::Call(call) => builtin::find(tree.calls[*call as usize].name)
-            .is_none_or(|function| function.pure && function.name != "eval" || function.name == "time"),
+        Node::Call(call) => {
+            let site = tree.calls[*call as usize];
+            // With an offset, `absTime` does not depend on the time zone.
+            let has_offset = tree.run(site.arguments).len() == 2;
+            builtin::find(site.name).is_none_or(|function| match function.name {
+                "absTime" => has_offset,
+                name => function.pure && name != "eval" || name == "time",
+            })
+        }
         _ => true,
     })
 }
 
-/// Tests whether the value of a part is never a string.
-fn is_numeric(tree: &Tree, id: NodeId) -> bool {
+/// The values that a part can have.
+fn kinds(tree: &Tree, id: NodeId) -> ValueKinds {
+    let of_any = |ids: &[NodeId]| ids.iter().fold(ValueKinds::NONE, |all, id| all.or(kinds(tree, *id)));
     match *tree.node(id) {
-        Node::Paren(inner) => is_numeric(tree, inner),
-        Node::Unary(UnaryOp::Plus, operand) => is_numeric(tree, operand),
-        Node::Unary(..) => true,
-        Node::Binary(BinaryOp::Default, left, right) => is_numeric(tree, left) && is_numeric(tree, right),
-        Node::Binary(..) => true,
-        Node::Conditional { yes, no, .. } => is_numeric(tree, yes) && is_numeric(tree, no),
+        Node::Paren(inner) | Node::Unary(UnaryOp::Plus, inner) => kinds(tree, inner),
+        Node::Unary(UnaryOp::Not, _) => ValueKinds::SMALL,
+        Node::Unary(..) => ValueKinds::NUMBERS,
+        Node::Binary(BinaryOp::Default, left, right) => of_any(&[left, right]),
+        Node::Binary(BinaryOp::Is | BinaryOp::Isnt, ..) => ValueKinds::NONE,
+        Node::Binary(op, ..) if op.is_comparison() || op.is_logic() => ValueKinds::SMALL,
+        Node::Binary(..) => ValueKinds::NUMBERS,
         Node::Call(call) => {
             let site = tree.calls[call as usize];
+            let name = builtin::find(site.name).map_or("", |function| function.name);
             match *tree.run(site.arguments) {
-                [_, yes, no] if site.name.folded() == b"ifthenelse" => is_numeric(tree, yes) && is_numeric(tree, no),
-                _ => builtin::find(site.name).is_some_and(|function| NUMERIC.contains(&function.name)),
+                [_, yes, no] if name == "ifThenElse" => of_any(&[yes, no]).or(ValueKinds::SMALL),
+                _ if TESTS.contains(&name) => ValueKinds::NONE,
+                _ if SMALL.contains(&name) => ValueKinds::SMALL,
+                _ if NUMERIC.contains(&name) => ValueKinds::NUMBERS,
+                _ if TEXTUAL.contains(&name) => ValueKinds::TEXTS,
+                _ => ValueKinds::ALL,
             }
         }
-        Node::Literal(ref literal) => !matches!(literal, Literal::Str(_)),
-        _ => false,
+        Node::Conditional { yes, no, .. } => of_any(&[yes, no]).or(ValueKinds::SMALL),
+        Node::Literal(Literal::Str(_)) => ValueKinds::TEXTS,
+        Node::Literal(_) => ValueKinds::NUMBERS,
+        _ => ValueKinds::ALL,
     }
+}
+
+/// An expression around a part that uses only its truth or its type, and the place of the part in it: what it makes of the part is all
+/// that the whole can depend on.
+fn observer(expr: &Expr, part: NodeId) -> Option<(Expr, NodeId)> {
+    let tree = expr.tree();
+    let (mut hole, mut around) = (part, None);
+    for id in part + 1..=expr.root() {
+        if tree.parts(id).contains(&hole) {
+            if !matches!(tree.node(id), Node::Paren(_)) {
+                around = Some(id);
+                break;
+            }
+            hole = id;
+        }
+    }
+    let around = around?;
+    let is_absent = |id: NodeId| matches!(tree.node(id), Node::Literal(Literal::Undefined | Literal::Error));
+    let (is_of_truth, is_of_type) = match *tree.node(around) {
+        Node::Binary(op, ..) if op.is_logic() => (true, false),
+        Node::Binary(BinaryOp::Is | BinaryOp::Isnt, left, right) => (false, is_absent(left) || is_absent(right)),
+        Node::Conditional { condition, .. } => (condition == hole, false),
+        Node::Unary(UnaryOp::Not, _) => (false, true),
+        Node::Call(call) => {
+            let site = tree.calls[call as usize];
+            let name = builtin::find(site.name).map_or("", |function| function.name);
+            let is_condition = name == "ifThenElse" && tree.run(site.arguments).first() == Some(&hole);
+            (is_condition, name == "bool" || TESTS.contains(&name) || name == "isRelTime")
+        }
+        _ => (false, false),
+    };
+    if is_of_truth {
+        return Some((parse_expr(b"!x").ok()?, 0));
+    }
+    let start = tree.first_of(around);
+    is_of_type.then(|| (Expr::whole(expr.part(around).to_tree()), hole - start))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::versions::VersionText;
     use crate::versions::survey::{VersionSurvey, survey};
+    use crate::versions::{DifferenceSeverity, VersionText};
     use classmate::internal::semantics::{RULES, VersionRule};
     use classmate::internal::syntax::token::Quoting;
     use classmate::{Series, parse_expr};
@@ -291,7 +415,8 @@ mod tests {
         let found = surveyed(text, ["23.0", "25.14"].map(|series| series.parse().unwrap()), &EvalOptions::default());
         let shown: Vec<_> = found.ranges.iter().map(|range| range.value.as_deref().unwrap_or_default()).collect();
         assert_eq!(found.rules.iter().map(|rule| rule.name).collect::<Vec<_>>(), ["suffix-conversion"]);
-        assert_eq!(shown, ["`real(\"10K\")` is 10240.0", "`real(\"10K\")` is 10.0"]);
+        assert_eq!(found.severity, Some(DifferenceSeverity::Note));
+        assert_eq!(shown, ["a part differs: `real(\"10K\")` is 10240.0", "a part differs: `real(\"10K\")` is 10.0"]);
     }
 
     /// The operands are numbers, or constants that all versions use alike.
@@ -309,10 +434,31 @@ mod tests {
             ("int(b ? a : 1)", true),
             ("formatTime(time())", false),
             ("formatTime(a + 1)", true),
+            // Constant: "1901" in 10.0.9 to 25.14.1.
+            ("formatTime(absTime(2147483648, 0), \"%Y\")", false),
             ("splitTime(a).Year", true),
             ("stringList_regexpMember(\"x\", a)", false),
-            ("a && int(b.c)", true),
+            ("a && b + int(b.c) > 1", true),
             ("a + b", false),
+            // No argument of these is a text with a suffix, a large number, or undefined.
+            ("formatTime(bool(a))", false),
+            ("formatTime(size(a))", false),
+            ("formatTime(strcat(a))", false),
+            ("formatTime(b ? a > 1 : size(a))", false),
+            ("formatTime(real(a))", true),
+            ("splitTime(isUndefined(a))", false),
+            ("splitTime(bool(a))", true),
+            // A suffix changes neither the type nor the truth of a number.
+            ("isUndefined(int(a))", false),
+            ("isString((real(a)))", false),
+            ("int(a) =?= undefined", false),
+            ("a && int(b.c)", false),
+            ("real(a) ? b : c", false),
+            ("ifThenElse(!int(a), b, c)", false),
+            ("b ? int(a) : 1", true),
+            // `1 + relTime("1:30")` is an error below 23.7.
+            ("isError(eval(a))", true),
+            ("eval(a) || b", true),
         ] {
             let expr = parse_expr(text.as_bytes()).unwrap();
             let found = dependent(&expr, &versions, &EvalOptions::default());

@@ -2,7 +2,7 @@
 //!
 //! In: expressions, and the ads of their evaluation. Out: variants of both ads, with values for the attributes that the expressions
 //! look at: all combinations of one or two attributes; of more, each alone beside some values of all others, and a fixed choice of
-//! combinations.
+//! combinations. Of a large expression, some of these.
 
 use std::collections::BTreeSet;
 
@@ -35,6 +35,8 @@ type AttributePlace = (bool, Name);
 const BACKGROUNDS: usize = 6;
 /// Combinations of more than two attributes.
 const COMBINATIONS: usize = 800;
+/// Nodes that are evaluated in all examples together.
+const MAX_WORK: usize = 1_000_000;
 
 /// The attributes that expressions look at, in MY and TARGET.
 fn places(exprs: [&Expr; 2], own: Option<Name>) -> Vec<AttributePlace> {
@@ -63,6 +65,14 @@ fn values(exprs: [&Expr; 2], of: ExampleValues) -> Vec<Value> {
     values.insert(usize::from(!has_text), Value::from("x"));
     if of == ExampleValues::All {
         values.extend(dependence::telling());
+        // Versions convert these to a number of the expression, or to 1024 times as much.
+        let suffixed = |node: &Node| match node {
+            Node::Literal(literal @ (Literal::Int(_) | Literal::Real(_))) => {
+                Some(Value::from(format!("{:#}K", Value::from(literal)).as_str()))
+            }
+            _ => None,
+        };
+        values.extend(exprs.iter().flat_map(|expr| expr.nodes()).filter_map(suffixed));
         let numbers = [0, -1, 9_007_199_254_740_993].map(Value::from);
         let reals = [0.0, -2.5, 1e300].map(Value::from);
         let texts = ["1.5M", "2", "-7 g", "10.1.2", "true"].map(Value::from);
@@ -81,44 +91,60 @@ fn next(state: &mut u64, limit: usize) -> usize {
     usize::try_from(*state >> 33).unwrap_or_default() % limit.max(1)
 }
 
-/// Values of all places, for each example; `None` for an attribute that stays as it is.
-fn rows(places: usize, values: usize) -> Vec<Vec<Option<usize>>> {
+/// Values of all places, for each example; `None` for an attribute that stays as it is. Of many, only every one of a number.
+fn rows(places: usize, values: usize, every: usize) -> Vec<Vec<Option<usize>>> {
     let each = 0..values;
     match places {
         0 => Vec::new(),
-        1 => each.map(|one| vec![Some(one)]).collect(),
-        2 => each.clone().flat_map(|one| each.clone().map(move |two| vec![Some(one), Some(two)])).collect(),
+        1 => each.step_by(every).map(|one| vec![Some(one)]).collect(),
+        2 => {
+            let pairs = each.clone().flat_map(|one| each.clone().map(move |two| vec![Some(one), Some(two)]));
+            pairs.step_by(every).collect()
+        }
         _ => {
             let backgrounds = std::iter::once(None).chain((0..values.min(BACKGROUNDS)).map(Some));
-            let mut rows: Vec<Vec<Option<usize>>> = Vec::new();
-            for background in backgrounds {
-                for place in 0..places {
-                    rows.extend(each.clone().map(|value| {
-                        let mut row = vec![background; places];
-                        row[place] = Some(value);
-                        row
-                    }));
-                }
-            }
+            let alone = backgrounds.flat_map(|background| {
+                let each = each.clone();
+                (0..places).flat_map(move |place| each.clone().map(move |value| (background, place, value)))
+            });
+            let alone = alone.step_by(every).map(|(background, place, value)| {
+                let mut row = vec![background; places];
+                row[place] = Some(value);
+                row
+            });
+            let mut rows: Vec<Vec<Option<usize>>> = alone.collect();
             let mut state = 1;
             let combination = |_: usize| (0..places).map(|_| Some(next(&mut state, values))).collect();
-            rows.extend((0..COMBINATIONS).map(combination));
+            rows.extend((0..COMBINATIONS.div_ceil(every)).map(combination));
             rows
         }
     }
 }
 
-/// Variants of two ads, with values for the attributes that the expressions look at. Most expressions look at few.
+/// The number of [`rows`] if none is left out.
+fn count(places: usize, values: usize) -> usize {
+    match places {
+        0 => 0,
+        1 => values,
+        2 => values * values,
+        _ => (values.min(BACKGROUNDS) + 1) * places * values + COMBINATIONS,
+    }
+}
+
+/// Variants of two ads, with values for the attributes that the expressions look at, and true if none is left out. Most expressions
+/// look at few.
 pub(super) fn examples(
     exprs: [&Expr; 2],
     of: ExampleValues,
     base: &VariantAds,
     own: Option<Name>,
-) -> impl Iterator<Item = VariantAds> {
+) -> (impl Iterator<Item = VariantAds>, bool) {
     let (places, values) = (places(exprs, own), values(exprs, of));
     let base = base.clone();
-    let rows = rows(places.len(), values.len());
-    rows.into_iter().map(move |row| {
+    let nodes: usize = exprs.iter().map(|expr| expr.nodes().len()).sum();
+    let every = (count(places.len(), values.len()) * nodes).div_ceil(MAX_WORK).max(1);
+    let rows = rows(places.len(), values.len(), every);
+    let variants = rows.into_iter().map(move |row| {
         let mut ads = base.clone();
         for ((of_target, name), value) in places.iter().zip(row) {
             let Some(value) = value.and_then(|at| values.get(at)) else { continue };
@@ -126,7 +152,8 @@ pub(super) fn examples(
             ad.insert(*name, value.clone());
         }
         ads
-    })
+    });
+    (variants, every == 1)
 }
 
 impl VariantAds {
@@ -155,5 +182,26 @@ impl VariantAds {
             }
         }
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use classmate::parse_expr;
+
+    #[test]
+    fn the_examples_of_a_large_expression_are_limited() {
+        let of = |clauses: usize| {
+            let clauses: Vec<String> = (0..clauses).map(|at| format!("(int(A{at}) == {at})")).collect();
+            let expr = parse_expr(clauses.join(" && ").as_bytes()).unwrap();
+            let base = VariantAds { my: ClassAd::new(), target: None };
+            let (variants, is_complete) = examples([&expr; 2], ExampleValues::All, &base, None);
+            (variants.count() * expr.nodes().len() * 2, is_complete)
+        };
+        assert!(of(3).1);
+        let (work, is_complete) = of(150);
+        // Each of the two kinds of rows is rounded up.
+        assert!(!is_complete && work <= MAX_WORK + 4 * 150 * 6, "{work}");
     }
 }

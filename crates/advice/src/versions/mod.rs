@@ -32,7 +32,7 @@ pub enum DifferenceSeverity {
     Error,
     /// The value differs.
     Warning,
-    /// Only the printed form differs.
+    /// Only the printed form differs, or a part that may not matter for the whole.
     Note,
 }
 

@@ -21,7 +21,7 @@ fn with(example: &[String], value: &str) -> String {
 pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, color: Color) -> io::Result<()> {
     if let ([only], true) = (found.ranges.as_slice(), found.rules.is_empty()) {
         writeln!(out, "`{}` means the same in HTCondor {} to {}", found.text, only.from, only.to)?;
-        return write_defects(out, found);
+        return write_remarks(out, found);
     }
     let mut table = Table::new(["HTCONDOR", "MEANS", "VALUE"], &[]);
     for range in &found.ranges {
@@ -34,6 +34,9 @@ pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, color: Color) 
         };
         let value = range.value.as_ref().map_or_else(|| "-".to_owned(), |value| with(&found.example, value));
         table.row(vec![series, means, value]);
+        for other in &range.others {
+            table.row(vec![String::new(), String::new(), with(&other.example, &other.value)]);
+        }
     }
     table.write(out, color)?;
     writeln!(out)?;
@@ -45,10 +48,13 @@ pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, color: Color) 
     if let (Some(write), Some(keeps)) = (&found.write, &found.write_keeps) {
         writeln!(out, "write `{write}` for the meaning of {keeps} in all versions")?;
     }
-    write_defects(out, found)
+    write_remarks(out, found)
 }
 
-fn write_defects(out: &mut impl Screen, found: &VersionSurvey) -> io::Result<()> {
+fn write_remarks(out: &mut impl Screen, found: &VersionSurvey) -> io::Result<()> {
+    for unproven in &found.unproven {
+        writeln!(out, "note: {unproven}")?;
+    }
     for DefectRange { from, to, defect } in &found.defects {
         let series = if from == to { from.clone() } else { format!("{from} to {to}") };
         writeln!(out, "not reproduced: HTCondor {series} {}; here {}", defect.does, defect.here)?;
