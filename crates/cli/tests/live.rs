@@ -272,16 +272,19 @@ fn get(address: &str, path: &str) -> String {
 
 /// The metrics of a pool with eight slots, seven of which were claimed just now.
 fn metrics(pool: &Pool) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_classmate"))
-        .args(["export", "--pool", &pool.address(), "--listen", "127.0.0.1:0", "--every", "1s"])
-        .env("HOME", env!("CARGO_TARGET_TMPDIR"))
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stderr.take().unwrap()), &mut line).unwrap();
-    let address =
-        line.trim().strip_prefix("note: serving http://").unwrap().strip_suffix("/metrics").unwrap().to_owned();
+    let start = || {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_classmate"))
+            .args(["export", "--pool", &pool.address(), "--listen", "127.0.0.1:0", "--every", "1s"])
+            .env("HOME", env!("CARGO_TARGET_TMPDIR"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stderr.take().unwrap()), &mut line).unwrap();
+        let address = line.trim().strip_prefix("note: serving http://").unwrap().strip_suffix("/metrics").unwrap();
+        (child, address.to_owned())
+    };
+    let (mut child, address) = start();
     let answer = get(&address, "/metrics");
     assert!(
         answer.starts_with("HTTP/1.1 200") && answer.contains("Content-Type: text/plain; version=0.0.4"),
@@ -294,6 +297,15 @@ fn metrics(pool: &Pool) {
     assert!(answer.contains("\nhtcondor_unmatched_jobs{cause=\"never_true\"} 1\n"), "{answer}");
     assert!(get(&address, "/other").starts_with("HTTP/1.1 404"));
     fails_with(&["export", "--pool", &pool.address(), "--listen", &address], "cannot serve at", 1);
+    // A negotiator does not answer in a cycle.
+    pool.run(&["kill", "STOP", "negotiator"]);
+    let (mut other, of_other) = start();
+    let answer = get(&of_other, "/metrics");
+    pool.run(&["kill", "CONT", "negotiator"]);
+    assert!(answer.contains("\nhtcondor_up 1\n") && answer.contains("\nhtcondor_unreadable_sources 1\n"), "{answer}");
+    assert!(answer.contains("\nhtcondor_negotiation_cycle_matches 7\n"), "{answer}");
+    other.kill().unwrap();
+    other.wait().unwrap();
     // A pool that cannot be read has no metrics.
     pool.run(&["kill", "STOP", "collector"]);
     pool.run(&["kill", "KILL", "negotiator"]);

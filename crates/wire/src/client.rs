@@ -485,7 +485,7 @@ mod tests {
     #[test]
     fn a_daemon_that_hangs_in_a_session_is_not_asked_again() {
         let hangs = |stream: TcpStream| {
-            std::thread::sleep(Duration::from_secs(2));
+            std::thread::sleep(Duration::from_millis(1500));
             drop(stream);
         };
         let silent = Err("`D` does not answer: nothing received for 1 s".to_owned());

@@ -19,7 +19,7 @@ use crate::budget::Budget;
 use crate::client::{Ads, Client, MAX_CONFIGURATION, Received};
 use crate::error::{Failure, WireError};
 use crate::query::{AdType, Query};
-use crate::silent::SilentAccessPoints;
+use crate::silent::{SilentAccessPoints, waiting};
 
 /// Daemons that are asked at the same time.
 const PARALLEL: usize = 8;
@@ -104,7 +104,7 @@ impl Daemon {
     pub fn own_ad(&self, client: &Client, kind: AdType) -> Result<ClassAd, WireError> {
         let mut ads = client.query(&self.address, kind, &Query::all())?;
         let ad = ads.next().transpose()?;
-        let unknown = || WireError::new(self.address.to_string(), Failure::Unknown("itself"));
+        let unknown = || WireError::new(self.address.to_string(), Failure::Unknown("its own"));
         ad.ok_or_else(|| ads.skipped().unwrap_or_else(unknown))
     }
 
@@ -366,11 +366,13 @@ impl<'a> LivePool<'a> {
     }
 
     /// Leaves out the negotiator, which failed to answer, such as one in a long cycle: its settings are not known, and priorities are
-    /// those of the collector.
-    pub fn leave_out_negotiator(&mut self, error: WireError) {
+    /// those of the collector. Returns true if it was waited for.
+    pub fn leave_out_negotiator(&mut self, error: WireError) -> bool {
+        let has_waited = waiting(error.failure()).is_some();
         if self.negotiator.take().is_some() {
             self.failures.push(SourceFailure { source: NEGOTIATOR, error });
         }
+        has_waited
     }
 
     /// Leaves out the access points that were silent not long ago; each is a source that cannot be read.
@@ -587,7 +589,7 @@ mod tests {
         let client = Client::default();
         let mut pool = LivePool::locate(&client, &[collector], &|_, _| ()).unwrap();
         let error = pool.negotiator().unwrap().own_ad(&client, AdType::Negotiator).unwrap_err();
-        pool.leave_out_negotiator(error);
+        assert!(!pool.leave_out_negotiator(error), "it is refused at once");
         assert_eq!(pool.settings(), None);
         let accounting: Vec<String> = pool.accounting(&Query::all()).iter().map(ToString::to_string).collect();
         assert_eq!(accounting, ["[ Priority = 7 ]"]);

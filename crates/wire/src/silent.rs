@@ -74,7 +74,7 @@ impl SilentAccessPoints {
 }
 
 /// The same failure, if it is one that takes time.
-fn waiting(failure: &Failure) -> Option<Failure> {
+pub(crate) fn waiting(failure: &Failure) -> Option<Failure> {
     let is_late = |error: &io::Error| error.kind() == ErrorKind::TimedOut;
     Some(match failure {
         Failure::Silent(time) => Failure::Silent(*time),

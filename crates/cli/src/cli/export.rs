@@ -62,12 +62,12 @@ pub(super) fn run(arguments: &ExportArguments, streams: Streams) -> Result<(), F
     readings.add(true, started.elapsed());
     let server = MetricsServer::start(&*arguments.listen, metrics(Some(&first), readings));
     let (mut failing, mut unread) = (None, Vec::new());
-    let failures = std::mem::take(&mut first.failures);
+    let messages = first.take_messages();
     drop(first);
     let (server, address) = server
         .map_err(|error| Failure::new(format!("cannot serve at `{}`: {}", arguments.listen, io_reason(&error))))?;
     complain(&format!("note: serving http://{address}/metrics"));
-    warn_of_new(failures, &mut unread);
+    warn_of_new(messages, &mut unread);
     loop {
         std::thread::sleep(pause(arguments.every, took));
         let new;
@@ -95,15 +95,15 @@ fn read_again(
     }
     let metrics = metrics(status.as_ref().ok(), *readings);
     if let Ok(status) = &mut status {
-        warn_of_new(std::mem::take(&mut status.failures), unread);
+        warn_of_new(status.take_messages(), unread);
     }
     (metrics, PoolStatus::worked(&status, started.elapsed()))
 }
 
-/// Names the sources that cannot be read and could be read the time before.
-fn warn_of_new(failures: Vec<String>, unread: &mut Vec<String>) {
-    for failure in new_of(unread, failures) {
-        complain(&format!("warning: {failure}"));
+/// Names the sources that cannot be read and could be read the time before, and other news.
+fn warn_of_new(messages: Vec<String>, unread: &mut Vec<String>) {
+    for message in new_of(unread, messages) {
+        complain(&format!("warning: {message}"));
     }
 }
 

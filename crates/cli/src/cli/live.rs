@@ -144,7 +144,6 @@ impl CollectorArguments {
             negotiator: None,
             times: NegotiatorTimes::default(),
             silent: SilentAccessPoints::default(),
-            busy: None,
         })
     }
 
@@ -263,8 +262,6 @@ pub(super) struct LiveReader<'r> {
     times: NegotiatorTimes,
     /// The access points that let it wait.
     silent: SilentAccessPoints,
-    /// The failure of the negotiator to answer, without which the pool is read next.
-    busy: Option<WireError>,
     progress: Progress<'r>,
 }
 
@@ -286,9 +283,19 @@ impl LiveReader<'_> {
 
     /// Reads the pool, jobs first: they and the configuration decide which attributes of slots are needed.
     pub(super) fn read(&mut self, kept: SlotAttributes, priorities: bool) -> Result<LiveSnapshot, Failure> {
+        self.read_without(None, kept, priorities)
+    }
+
+    /// As [`Self::read`], without a negotiator that failed to answer.
+    pub(super) fn read_without(
+        &mut self,
+        negotiator: Option<WireError>,
+        kept: SlotAttributes,
+        priorities: bool,
+    ) -> Result<LiveSnapshot, Failure> {
         let all = Query::all();
         let mut pool = LivePool::locate(self.client, &self.collectors, self.progress)?;
-        let is_busy = self.busy.take().map(|error| pool.leave_out_negotiator(error)).is_some();
+        let is_busy = negotiator.is_some_and(|error| pool.leave_out_negotiator(error));
         let settings = if self.known.is_none() { pool.settings() } else { None };
         let semantics = version_of(pool.negotiator_ads(), language::chosen());
         let from_negotiator = || {
@@ -321,22 +328,16 @@ impl LiveReader<'_> {
     /// The ad that the negotiator itself has, which is newer than that of the collector. A negotiator answers between
     /// cycles. After a restart or a reconfiguration of it, its configuration is read again.
     pub(super) fn negotiator(&mut self) -> Result<ClassAd, Failure> {
-        let daemon = match self.negotiator.take() {
-            Some(daemon) => daemon,
-            None => LivePool::locate(self.client, &self.collectors, self.progress)?.into_negotiator()?,
-        };
-        Ok(self.ask(daemon)?)
+        Ok(self.ask_negotiator()??)
     }
 
-    /// As [`Self::negotiator`]; `None` if it does not answer, or the collector does not have it. The next reading is one without it then.
-    pub(super) fn negotiator_if_free(&mut self) -> Result<Option<ClassAd>, Failure> {
+    /// As [`Self::negotiator`]; the inner error is one of the negotiator, or the reason for which it is not known.
+    pub(super) fn ask_negotiator(&mut self) -> Result<Result<ClassAd, WireError>, Failure> {
         let known = match self.negotiator.take() {
-            Some(daemon) => Some(daemon),
-            None => LivePool::locate(self.client, &self.collectors, self.progress)?.into_negotiator().ok(),
+            Some(daemon) => Ok(daemon),
+            None => LivePool::locate(self.client, &self.collectors, self.progress)?.into_negotiator(),
         };
-        let Some(daemon) = known else { return Ok(None) };
-        let answer = self.ask(daemon);
-        Ok(answer.map_err(|error| self.busy = Some(error)).ok())
+        Ok(known.and_then(|daemon| self.ask(daemon)))
     }
 
     fn ask(&mut self, daemon: Daemon) -> Result<ClassAd, WireError> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::cli::input::Notes;
 use crate::cli::live::{LiveReader, NO_CONFIG};
 use crate::cli::{Failure, Now, language, settings};
+use crate::report::Color;
 use classmate::ClassAd;
 use classmate_advice::internal::explain::cycle::reasons::{CauseSurvey, ran, survey};
 use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
@@ -65,6 +66,8 @@ pub(crate) struct PoolStatus {
     pub(crate) names: JobNames,
     /// The sources that could not be read.
     pub(crate) failures: Vec<String>,
+    /// Messages about the configuration.
+    pub(crate) warnings: Vec<String>,
     /// True if the reading waited for a daemon that did not answer in time.
     has_waited: bool,
 }
@@ -92,19 +95,27 @@ pub(crate) struct JobCounts {
 impl PoolStatus {
     /// Reads the pool and runs a cycle over it.
     pub(super) fn read(reader: &mut LiveReader<'_>) -> Result<Self, Failure> {
-        let negotiator = reader.negotiator_if_free()?;
-        let read = reader.read(SlotAttributes::All, false)?;
+        let (negotiator, error) = match reader.ask_negotiator()? {
+            Ok(ad) => (Some(ad), None),
+            Err(error) => (None, Some(error)),
+        };
+        let read = reader.read_without(error, SlotAttributes::All, false)?;
         let mut notes = Notes::default();
         let maps = settings::user_maps(&read.snapshot.config, &mut notes)?;
         let snapshot = Snapshot { maps, now: Now::Wall.seconds(), ..read.snapshot };
-        let mut failures: Vec<String> = read.failures.iter().map(ToString::to_string).collect();
-        if negotiator.is_none() && !read.has_config {
-            failures.push(NO_CONFIG.to_owned());
-        }
+        let failures = read.failures.iter().map(ToString::to_string).collect();
+        let warnings = if read.has_config { notes.lines(Color::Off) } else { vec![NO_CONFIG.to_owned()] };
         // That of the collector is as of the last cycle.
         let negotiator = negotiator.or_else(|| read.negotiators.into_iter().next()).unwrap_or_default();
         let status = Self::of(snapshot, &read.accounting, negotiator, failures)?;
-        Ok(PoolStatus { has_waited: read.has_waited, ..status })
+        Ok(PoolStatus { warnings, has_waited: read.has_waited, ..status })
+    }
+
+    /// The failures, and then the warnings.
+    pub(super) fn take_messages(&mut self) -> Vec<String> {
+        let mut messages = std::mem::take(&mut self.failures);
+        messages.append(&mut self.warnings);
+        messages
     }
 
     /// The time for which a reading worked, as [`pause`] takes it.
@@ -151,7 +162,18 @@ impl PoolStatus {
         let jobs = Job::all(&snapshot.jobs, None, &settings);
         let names = JobNames::of(jobs.iter().map(|job| (job.id, job.schedd.as_deref())));
         drop(jobs);
-        Ok(PoolStatus { snapshot, outcome, idle, accounts, submitters, negotiator, names, failures, has_waited: false })
+        Ok(PoolStatus {
+            snapshot,
+            outcome,
+            idle,
+            accounts,
+            submitters,
+            negotiator,
+            names,
+            failures,
+            warnings: Vec::new(),
+            has_waited: false,
+        })
     }
 
     /// A number in the ad of the negotiator about its last cycle, such as `Matches`.

@@ -258,9 +258,8 @@ fn round(outcome: &Outcome, of: &GroupSummary, text: &str) -> Checked {
     }
     if let Some(parts) = fit("negotiates as number {} of {}, sort key {}", text) {
         same("groups", parts[1], outcome.groups.len() as f64)?;
-        is_any(&|round| match parts[2] {
-            "<last>" => check(round.sort_key >= 3.4e38, "sort key"),
-            shown => check((round.sort_key - number(shown)).abs() <= 1e-9 * round.sort_key.abs().max(1.0), "sort key"),
+        is_any(&|round| {
+            check((round.sort_key - number(parts[2])).abs() <= 1e-9 * round.sort_key.abs().max(1.0), "sort key")
         })?;
         return check(number(parts[0]) >= 1.0 && number(parts[0]) <= outcome.groups.len() as f64, "place");
     }

@@ -27,12 +27,8 @@ pub fn slots(number: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A sort key for people: all its digits, huge ones with an exponent. `<last>` stands for a key that is undefined, and for the one that
-/// HTCondor gives to jobs without a group, from 3.4e38 on.
+/// A sort key for people: all its digits, huge ones with an exponent.
 fn key(number: f64) -> String {
-    if number >= 3.4e38 {
-        return "<last>".to_owned();
-    }
     if number.abs() >= 1e15 { format!("{number:e}") } else { number.to_string() }
 }
 
@@ -303,13 +299,6 @@ mod tests {
             ),
             "{lines:?}"
         );
-    }
-
-    #[test]
-    fn a_sort_key_that_stands_for_the_last_place_is_no_number() {
-        // That of `<none>` in the default of GROUP_SORT_EXPR, the largest number with 32 bits, and that of a group without quota.
-        assert_eq!([3.4e38, f64::from(f32::MAX), 3.3e38, 0.75].map(key), ["<last>", "<last>", "3.3e38", "0.75"]);
-        assert_eq!(derived(LOCAL, &[], "<none>").1.last().unwrap(), "negotiates as number 5 of 5, sort key <last>");
     }
 
     #[test]

@@ -14,8 +14,8 @@ use classmate_advice::internal::verify::record::CycleRecord;
 /// Most bytes that are read between two cycles; what is beyond is skipped.
 const MAX_APPENDED: u64 = 256 << 20;
 
-/// Most cycles that are known to have been asked for while the log could not be read.
-const MAX_UNREAD: usize = 1000;
+/// Most cycles that may come late.
+const MAX_AWAITED: usize = 1000;
 
 /// The line that ends a cycle.
 const END: &[u8] = b"Finished Negotiation Cycle";
@@ -43,8 +43,8 @@ pub(super) struct LogTail {
     loose: CycleRecord,
     /// Cycles that were passed over.
     passed: Vec<PublishedCycle>,
-    /// The starts of cycles that were asked for while the log could not be read: they may come later.
-    unread: VecDeque<i64>,
+    /// The starts of cycles that were asked for and not there, as the log is late or could not be read: they may come.
+    awaited: VecDeque<i64>,
 }
 
 impl LogTail {
@@ -52,9 +52,9 @@ impl LogTail {
     pub(super) fn at_end(path: &Path) -> io::Result<Self> {
         let (identity, offset) = facts(&File::open(path)?)?;
         let (unfinished, cycles) = (Vec::new(), VecDeque::new());
-        let (path, loose, passed, unread) = (path.to_owned(), CycleRecord::default(), Vec::new(), VecDeque::new());
+        let (path, loose, passed, awaited) = (path.to_owned(), CycleRecord::default(), Vec::new(), VecDeque::new());
         let (gap, most, wrong) = (None, MAX_APPENDED, 0);
-        Ok(LogTail { path, identity, offset, gap, most, unfinished, cycles, wrong, loose, passed, unread })
+        Ok(LogTail { path, identity, offset, gap, most, unfinished, cycles, wrong, loose, passed, awaited })
     }
 
     /// The path.
@@ -77,16 +77,16 @@ impl LogTail {
         updated: Option<i64>,
     ) -> io::Result<Option<(CycleRecord, i64)>> {
         if let Err(error) = self.read(cycle, updated) {
-            self.unread.truncate(MAX_UNREAD - 1);
-            self.unread.push_front(cycle.started);
+            self.await_one(cycle.started);
             return Err(error);
         }
         while let Some((one, _)) = self.cycles.front()
             && let Some(started) = one.started.filter(|start| *start < cycle.started - 1)
         {
             let ended = one.last_decision().unwrap_or(started);
-            if !self.unread.iter().any(|unread| (unread - started).abs() <= 1) {
-                self.passed.push(PublishedCycle { started, ended, ..PublishedCycle::default() });
+            match self.awaited.iter().position(|awaited| (awaited - started).abs() <= 1) {
+                Some(at) => drop(self.awaited.remove(at)),
+                None => self.passed.push(PublishedCycle { started, ended, ..PublishedCycle::default() }),
             }
             self.cycles.pop_front();
         }
@@ -94,15 +94,23 @@ impl LogTail {
         let (record, clock) = match self.cycles.front() {
             Some((first, _)) if is_it(first) => self.cycles.pop_front().unwrap_or_default(),
             Some(_) => return Ok(None),
-            None => match self.of_time(cycle, next) {
-                Some(record) => (record, None),
-                None => return Ok(None),
-            },
+            None => {
+                self.await_one(cycle.started);
+                match self.of_time(cycle, next) {
+                    Some(record) => (record, None),
+                    None => return Ok(None),
+                }
+            }
         };
         let has_gap = self.gap.is_some_and(|gap| cycle.started <= gap);
         let least = if has_gap { i64::MAX } else { 1 };
         let is_without = cycle.matches.map_or(has_gap, |made| (record.matches.len() as i64) < made.min(least));
         Ok((!is_without).then_some((record, clock.unwrap_or(cycle.started))))
+    }
+
+    fn await_one(&mut self, started: i64) {
+        self.awaited.truncate(MAX_AWAITED - 1);
+        self.awaited.push_front(started);
     }
 
     /// Takes the decisions of a time out of those that belong to no marked cycle, and drops earlier ones. `None` if there are more
@@ -302,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_of_a_time_without_the_log_are_not_passed_when_it_is_back() {
+    fn cycles_that_the_log_shows_late_are_not_passed() {
         let folder = tempfile::tempdir().unwrap();
         let (path, away) = (folder.path().join("NegotiatorLog"), folder.path().join("away"));
         append(&path, "");
@@ -312,11 +320,14 @@ mod tests {
             append(&away, &written(minute, "s1@m"));
             assert!(tail.record(&cycle(minute.into(), 1), None, None).is_err());
         }
-        // The third was not asked for.
-        append(&away, &(written(3, "s3@m") + &written(4, "s4@m")));
+        // One that the log does not have yet, and one that was not asked for.
         std::fs::rename(&away, &path).unwrap();
-        assert_eq!(slots(tail.record(&cycle(4, 1), None, None).unwrap()), ["s4@m"]);
-        assert_eq!(tail.passed().iter().map(|one| one.started).collect::<Vec<_>>(), [cycle(3, 1).started]);
+        append(&path, &written(3, "s3@m"));
+        assert_eq!(slots(tail.record(&cycle(3, 1), None, None).unwrap()), ["s3@m"]);
+        assert_eq!(tail.record(&cycle(4, 1), None, None).unwrap(), None);
+        append(&path, &(written(4, "s4@m") + &written(5, "s5@m") + &written(6, "s6@m")));
+        assert_eq!(slots(tail.record(&cycle(6, 1), None, None).unwrap()), ["s6@m"]);
+        assert_eq!(tail.passed().iter().map(|one| one.started).collect::<Vec<_>>(), [cycle(5, 1).started]);
     }
 
     /// A cycle with a match and an update of priorities this time after the one before.

@@ -35,8 +35,8 @@ const MAX_BACKOFF: Duration = Duration::from_mins(1);
 /// Time of a question from which on it waited for an answer.
 const WAITED: Duration = Duration::from_secs(5);
 
-/// Cycles without a prediction after which one before them no longer waits for a reading.
-const MAX_FOLLOWERS: usize = 20;
+/// Longest time for which a cycle with a record waits for a reading after it.
+const MAX_WAIT: Duration = Duration::from_mins(10);
 
 /// Time after a cycle in which its matches become claims that a collector and an access point show.
 const SETTLE: Duration = Duration::from_secs(5);
@@ -91,6 +91,8 @@ pub(super) struct Watcher<'r> {
     due: Instant,
     /// The failure that lasts, with its start and the pause after it.
     failing: Option<(String, Instant, Duration)>,
+    /// True if the last question to the negotiator failed after a time.
+    has_waited: bool,
     /// The sources that could not be read last time, and warnings.
     unread: Vec<String>,
 }
@@ -109,6 +111,7 @@ impl<'r> Watcher<'r> {
             load: None,
             due: Instant::now(),
             failing: None,
+            has_waited: false,
             unread: Vec::new(),
         };
         watcher.known = watcher.look()?;
@@ -135,11 +138,16 @@ impl<'r> Watcher<'r> {
     /// Looks at the pool once.
     pub(super) fn step(&mut self, history: &mut ShadowHistory) -> WatchStep {
         let (mut seen, began) = (WatchStep::default(), Instant::now());
-        let result = if began >= self.due {
-            self.read(&mut seen).map(|(reading, cycles)| (Some(reading), cycles))
-        } else {
-            self.look().map(|cycles| (None, cycles))
-        };
+        self.has_waited = false;
+        // After a failure, the pool is not read before the negotiator answers.
+        let asked = if self.failing.is_some() { self.look().map(drop) } else { Ok(()) };
+        let result = asked.and_then(|()| {
+            if began >= self.due {
+                self.read(&mut seen).map(|(reading, cycles)| (Some(reading), cycles))
+            } else {
+                self.look().map(|cycles| (None, cycles))
+            }
+        });
         match result {
             Ok((reading, cycles)) => {
                 let failed = self.failing.take();
@@ -152,8 +160,8 @@ impl<'r> Watcher<'r> {
             }
             Err(failure) => {
                 let pause = self.fail(&failure, &mut seen);
-                // Who waited, as for a negotiator in a long cycle, does not ask all the time.
-                seen.pause = if began.elapsed() >= WAITED { LOOK } else { pause };
+                // Who waits for a negotiator in a long cycle does not ask all the time.
+                seen.pause = if self.has_waited { LOOK } else { pause };
             }
         }
         seen
@@ -195,7 +203,10 @@ impl<'r> Watcher<'r> {
 
     /// The cycles that the negotiator has now.
     fn look(&mut self) -> Result<Vec<PublishedCycle>, Failure> {
-        Ok(published_cycles(&self.reader.negotiator()?))
+        let began = Instant::now();
+        let ad = self.reader.negotiator();
+        self.has_waited = ad.is_err() && began.elapsed() >= WAITED;
+        Ok(published_cycles(&ad?))
     }
 
     /// Reads the pool, and looks at the negotiator after that.
@@ -227,6 +238,7 @@ impl<'r> Watcher<'r> {
         seen: &mut WatchStep,
     ) {
         let (new, is_cut) = new_cycles(&self.known, &cycles);
+        let mut ended = self.known.first().map(|last| last.ended);
         let negotiator = self.reader.times();
         let is_same = cycles == self.known && negotiator == self.negotiator;
         (self.known, self.negotiator) = (cycles, negotiator);
@@ -249,7 +261,7 @@ impl<'r> Watcher<'r> {
         // The last reading before this cycle shows what became of the one before it. If there is none, what a log says waits for the next,
         // but not for ever.
         let is_over = |pending: &mut Pending| {
-            self.before.is_some() || pending.record.is_none() || pending.followers.len() >= MAX_FOLLOWERS
+            self.before.is_some() || pending.record.is_none() || pending.since.elapsed() >= MAX_WAIT
         };
         if let Some(pending) = self.pending.take_if(is_over) {
             finish(pending, self.before.as_ref(), history, &mut seen.cycles);
@@ -258,12 +270,11 @@ impl<'r> Watcher<'r> {
             seen.events.push("the negotiator was restarted, or cycles went by between two looks at it".to_owned());
         }
         let starts: Vec<i64> = new.iter().map(|cycle| cycle.started).collect();
-        let mut ended = None;
         for (at, published) in new.into_iter().enumerate() {
             let next = starts.get(at + 1).copied();
             let gap = ended.replace(published.ended).map(|ended| published.started - ended);
             let Some(mut before) = self.before.take() else {
-                let reason = reason_without_reading(gap.filter(|_| !failed), took);
+                let reason = reason_without_reading(failed, gap, took);
                 // Its lines are not those of the next cycle.
                 let _ = self.log.as_mut().map(|log| log.record(&published, next, None));
                 self.pass(history, seen);
@@ -321,13 +332,14 @@ impl<'r> Watcher<'r> {
     }
 }
 
-/// The reason for which a cycle has no prediction: `gap`, seconds since the end of the one before it, if both were seen at once;
-/// `took`, those of the reading in which they were seen.
-fn reason_without_reading(gap: Option<i64>, took: Option<u64>) -> String {
-    match (gap, took) {
-        (None, _) => "the pool could not be read between this cycle and the one before it".to_owned(),
-        (Some(2..), Some(took)) => format!("the pool was still being read when it began, which took {took} s"),
-        _ => "it followed the one before it too fast".to_owned(),
+/// The reason for which a cycle has no prediction: the look at the negotiator before it failed, or it followed the one before it after a
+/// `gap` of seconds, or it began during a reading that `took` some seconds.
+fn reason_without_reading(failed: bool, gap: Option<i64>, took: Option<u64>) -> String {
+    match (failed, gap, took) {
+        (true, ..) => "the pool could not be read between this cycle and the one before it".to_owned(),
+        (_, Some(0..2), _) => "it followed the one before it too fast".to_owned(),
+        (_, _, Some(took)) => format!("it began while the pool was being read, for {took} s"),
+        _ => "the pool was not read between this cycle and the one before it".to_owned(),
     }
 }
 
@@ -382,18 +394,22 @@ mod tests {
 
     #[test]
     fn a_cycle_without_a_reading_before_it_has_its_reason() {
-        let not_read = "the pool could not be read between this cycle and the one before it";
-        let (fast, slow) =
-            ("it followed the one before it too fast", "the pool was still being read when it began, which took 40 s");
-        for (gap, took, reason) in [
-            (None, None, not_read),
-            (None, Some(40), not_read),
-            (Some(0), None, fast),
-            (Some(20), None, fast),
-            (Some(1), Some(40), fast),
-            (Some(20), Some(40), slow),
+        let (failed, not_read) = ["could not be", "was not"]
+            .map(|verb| format!("the pool {verb} read between this cycle and the one before it"))
+            .into();
+        let fast = "it followed the one before it too fast".to_owned();
+        let slow = "it began while the pool was being read, for 40 s".to_owned();
+        for (has_failed, gap, took, reason) in [
+            (true, Some(0), Some(40), &failed),
+            (false, Some(1), Some(40), &fast),
+            (false, Some(0), None, &fast),
+            (false, Some(20), Some(40), &slow),
+            (false, None, Some(40), &slow),
+            // The computer slept, or the clock of the negotiator was set back.
+            (false, Some(20), None, &not_read),
+            (false, Some(-5), None, &not_read),
         ] {
-            assert_eq!(reason_without_reading(gap, took), reason);
+            assert_eq!(reason_without_reading(has_failed, gap, took), *reason);
         }
     }
 }

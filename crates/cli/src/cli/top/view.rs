@@ -370,7 +370,7 @@ impl TopView {
             ),
             None => "the negotiator has not published a cycle".to_owned(),
         };
-        let note = match (&self.failure, status.failures.first()) {
+        let note = match (&self.failure, status.failures.iter().chain(&status.warnings).next()) {
             (Some(failure), _) => format!("not up to date: {failure}"),
             (None, Some(failure)) => failure.clone(),
             (None, None) => String::new(),
