@@ -2,17 +2,19 @@
 //!
 //! In: an expression and its ads. Out: the defects that it meets in one version, with what is answered instead.
 
+mod old_evaluation;
 mod search;
 
 use serde::Serialize;
 
+use old_evaluation::OldEvaluation;
 pub use search::{defects, defects_of};
 
 use classmate::internal::semantics::VersionRule;
 use classmate::internal::syntax::expr::{Node, NodeId, base_of};
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::parse_expr;
-use classmate::{ClassAd, EvalError, Expr, Name, ParseOptions, Scope, Semantics, Series, Value};
+use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, ParseOptions, Scope, Semantics, Series, Value};
 
 /// A defect of some versions.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -35,6 +37,13 @@ pub struct VersionDefect {
 impl PartialEq for VersionDefect {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
+    }
+}
+
+impl VersionDefect {
+    /// Tests whether all releases of these versions crash or hang.
+    pub(super) fn is_fatal(&self) -> bool {
+        !["kept-value", "time-out-of-range"].contains(&self.name)
     }
 }
 
@@ -64,26 +73,7 @@ const DEFECTS: [VersionDefect; 8] = [
         BEFORE_25_13,
         "hangs in a circular reference or a chain of references through a conditional: it needs 2^400 evaluations",
         "the evaluation fails at once",
-        |part| {
-            let Node::Conditional { condition, .. } = *part.node() else { return false };
-            let branches = || part.evaluated().into_iter().filter(|branch| *branch != condition);
-            // Another condition fails once, without being evaluated again.
-            part.truth(condition).is_some()
-                && part.repeated(part.expr, part.expr.root()).contains(&part.id)
-                && match part.value(part.id) {
-                    Err(EvalError::Circular) => {
-                        part.reached(branches()).iter().any(|(name, _)| Some(*name) == part.name)
-                    }
-                    Err(EvalError::Depth(_)) => {
-                        let is_choice = |expr: &Expr| {
-                            let mut parts = part.repeated(expr, expr.root()).into_iter();
-                            parts.any(|id| matches!(expr.tree().node(id), Node::Conditional { .. }))
-                        };
-                        part.reached(branches()).iter().filter(|(_, expr)| is_choice(expr)).count() >= MANY
-                    }
-                    _ => false,
-                }
-        },
+        |part| part.is_whole() && (part.name.is_none() || part.refers_to_itself()) && OldEvaluation::is_endless(part),
     ),
     defect(
         "endless-work",
@@ -116,7 +106,7 @@ const DEFECTS: [VersionDefect; 8] = [
         (Series::new(10, 3), Some(Series::new(25, 11))),
         "releases before 24.0.22, 24.12.22, 25.0.12 and 25.11 read freed memory in tools that print this list or ad; daemons do not",
         AS_LATER,
-        |part| part.is_whole() && part.is_made(part.id),
+        |part| part.is_whole() && part.is_made(part.expr, part.id, MAX_MAKING_LEVELS),
     ),
     defect(
         "counted-value",
@@ -159,6 +149,7 @@ const DEFECTS: [VersionDefect; 8] = [
 struct PartInScope<'a> {
     /// With a small limit on the work.
     scope: Scope<'a>,
+    settings: &'a EvalOptions,
     /// With the usual limits.
     unlimited: Scope<'a>,
     /// The ad of the expression, and the other one.
@@ -235,44 +226,38 @@ impl PartInScope<'_> {
         if is_decided { vec![left] } else { tree.parts(self.id).to_vec() }
     }
 
-    /// The parts that a conditional around them evaluates again when the limit of the depth is reached: none behind a failure on the
-    /// left side of an operator, in a condition, or in an argument. Since 10.3, a failure in `strcat` or `join` leaves nothing of
-    /// the limit.
-    fn repeated(&self, expr: &Expr, id: NodeId) -> Vec<NodeId> {
-        let tree = expr.tree();
-        let fails =
-            |id: NodeId| matches!(self.scope.eval(&expr.part(id)), Err(EvalError::Circular | EvalError::Depth(_)));
-        let has_failure = fails(id);
-        let mut parts = vec![id];
-        let mut next = 0;
-        while let Some(id) = parts.get(next).copied() {
-            next += 1;
-            if is_call(expr, id, &["strcat", "join"]) && !self.semantics.is_old(VersionRule::DepthReference) {
-                continue;
-            }
-            let (mut children, is_in_order) = match (tree.choice(id), tree.node(id)) {
-                (Some([condition, ..]), _) => (tree.parts(id).to_vec(), has_failure && fails(condition)),
-                (_, Node::Binary(..)) => (tree.parts(id).to_vec(), has_failure),
-                (_, Node::Call(_)) => {
-                    let is_in_order = has_failure && !is_call(expr, id, &IN_CONTEXTS) && fails(id);
-                    (operands(expr, id), is_in_order)
-                }
-                _ => (tree.parts(id).to_vec(), false),
-            };
-            if is_in_order && let Some(last) = children.iter().position(|child| fails(*child)) {
-                children.truncate(last + 1);
-            }
-            parts.extend(children);
-        }
-        parts
+    /// Tests whether the expression of an attribute has a conditional, and leads to itself, to an ad inside, or to more levels than
+    /// a version allows.
+    fn refers_to_itself(&self) -> bool {
+        let has = |is_such: fn(&Node) -> bool| self.expr.nodes().iter().any(is_such);
+        has(|node| matches!(node, Node::Conditional { .. }))
+            && (has(|node| matches!(node, Node::Ad(_)))
+                || matches!(self.value(self.expr.root()), Err(EvalError::Depth(_)))
+                || self.reached().iter().any(|(name, _)| Some(*name) == self.name))
     }
 
-    /// The names in the repeated parts, and in the texts that these evaluate.
-    fn names(&self, expr: &Expr, id: NodeId) -> Vec<Name> {
+    /// The attributes with expressions that the expression leads to.
+    fn reached(&self) -> Vec<(Name, Expr)> {
+        let mut next = self.names(self.expr);
+        let mut found: Vec<(Name, Expr)> = Vec::new();
+        while let Some(name) = next.pop() {
+            let expr = self.ads.into_iter().flatten().find_map(|ad| ad.get(name));
+            if let Some(expr) = expr.filter(|_| !found.iter().any(|(known, _)| *known == name))
+                && found.len() < MAX_ATTRIBUTES
+            {
+                next.extend(self.names(&expr));
+                found.push((name, expr));
+            }
+        }
+        found
+    }
+
+    /// The names in an expression, and in the texts that it evaluates.
+    fn names(&self, expr: &Expr) -> Vec<Name> {
         let mut names = Vec::new();
-        let (mut waiting, mut texts) = (vec![(expr.clone(), id)], 0);
-        while let Some((expr, id)) = waiting.pop() {
-            for id in self.repeated(&expr, id) {
+        let (mut waiting, mut texts) = (vec![expr.clone()], 0);
+        while let Some(expr) = waiting.pop() {
+            for id in expr.tree().first_of(expr.root())..=expr.root() {
                 if let Node::Attr(name) | Node::Absolute(name) | Node::Select(name) = *expr.tree().node(id) {
                     names.push(name);
                 }
@@ -280,8 +265,7 @@ impl PartInScope<'_> {
                     && let Some(text) = self.evaluated_text(&expr, id)
                 {
                     texts += 1;
-                    let root = text.root();
-                    waiting.push((text, root));
+                    waiting.push(text);
                 }
             }
         }
@@ -290,31 +274,7 @@ impl PartInScope<'_> {
 
     /// The expression in the text that a call of `eval` evaluates.
     fn evaluated_text(&self, expr: &Expr, id: NodeId) -> Option<Expr> {
-        let tree = expr.tree();
-        let Node::Call(call) = *tree.node(id) else { return None };
-        let [text] = *tree.run(tree.calls[call as usize].arguments) else { return None };
-        if !is_call(expr, id, &["eval"]) {
-            return None;
-        }
-        let Ok(Value::Str(text)) = self.scope.eval(&expr.part(text)) else { return None };
-        let options = ParseOptions { semantics: self.semantics, ..ParseOptions::default() };
-        parse_expr(&text, &options).ok()
-    }
-
-    /// The attributes with expressions that some parts lead to, by name.
-    fn reached(&self, parts: impl Iterator<Item = NodeId>) -> Vec<(Name, Expr)> {
-        let mut next: Vec<Name> = parts.flat_map(|id| self.names(self.expr, id)).collect();
-        let mut found: Vec<(Name, Expr)> = Vec::new();
-        while let Some(name) = next.pop() {
-            let expr = self.ads.into_iter().flatten().find_map(|ad| ad.get(name));
-            if let Some(expr) = expr.filter(|_| !found.iter().any(|(known, _)| *known == name))
-                && found.len() < MAX_ATTRIBUTES
-            {
-                next.extend(self.names(&expr, expr.root()));
-                found.push((name, expr));
-            }
-        }
-        found
+        evaluated_text(expr, id, &self.scope, self.semantics)
     }
 
     /// The ads in which the part selects an attribute, and the attribute.
@@ -332,41 +292,54 @@ impl PartInScope<'_> {
         Some((name, ads))
     }
 
-    /// Tests whether the value of a part is a list or ad that was made in the evaluation.
-    fn is_made(&self, id: NodeId) -> bool {
-        let tree = self.expr.tree();
+    /// Tests whether the value of a part of an expression is a list or ad that was made in the evaluation.
+    fn is_made(&self, expr: &Expr, id: NodeId, levels: usize) -> bool {
+        let (tree, value) = (expr.tree(), |id: NodeId| self.scope.eval(&expr.part(id)));
         let id = tree.bare(id);
-        if let Some([condition, yes, no]) = tree.choice(id) {
-            return self.truth(condition).is_some_and(|is_true| self.is_made(if is_true { yes } else { no }));
+        let is_made = |id| levels > 0 && self.is_made(expr, id, levels - 1);
+        let is_made_there = |expr: Option<Expr>| expr.is_some_and(|expr| self.is_made(&expr, expr.root(), levels - 1));
+        if levels == 0 || !matches!(value(id), Ok(Value::List(_) | Value::Ad(_))) {
+            return false;
         }
-        let is_of_list = || matches!(self.value(base_of(id)), Ok(Value::List(_)));
+        if let Some([condition, yes, no]) = tree.choice(id) {
+            let is_true = value(condition).ok().and_then(|value| value.as_condition());
+            return is_true.is_some_and(|is_true| is_made(if is_true { yes } else { no }));
+        }
+        if let Some(reference) = tree.reference(id) {
+            return is_made_there(self.ads.into_iter().flatten().find_map(|ad| ad.get(reference.name)));
+        }
         match *tree.node(id) {
-            Node::Call(_) => self.makes(id),
-            Node::Select(_) => self.makes(id) && is_of_list(),
-            Node::Binary(BinaryOp::Default, left, right) => match self.value(left) {
-                Ok(Value::Undefined) => self.is_made(right),
-                _ => self.is_made(left),
+            Node::Call(_) => true,
+            Node::Select(name) => match value(base_of(id)) {
+                Ok(Value::Ad(ad)) => is_made_there(ad.to_ad().get(name)),
+                Ok(Value::List(_)) => true,
+                _ => false,
+            },
+            Node::Binary(BinaryOp::Default, left, right) => match value(left) {
+                Ok(Value::Undefined) => is_made(right),
+                _ => is_made(left),
             },
             Node::Subscript { base, index } => {
-                let (base, index) = (tree.bare(base), self.value(index));
+                let (base, index) = (tree.bare(base), value(index));
                 let (Node::List(_), Ok(Value::Int(index))) = (tree.node(base), index) else { return false };
                 let element = usize::try_from(index).ok().and_then(|at| tree.parts(base).get(at).copied());
-                element.is_some_and(|element| self.is_made(element))
+                element.is_some_and(is_made)
             }
             _ => false,
         }
     }
 }
 
-/// The arguments of a call, with the elements of a list in place of it if the function evaluates them in this order.
-fn operands(expr: &Expr, id: NodeId) -> Vec<NodeId> {
+/// The expression in the text that a call of `eval` evaluates.
+fn evaluated_text(expr: &Expr, id: NodeId, scope: &Scope<'_>, semantics: Semantics) -> Option<Expr> {
     let tree = expr.tree();
-    let is_by_element = is_call(expr, id, &BY_ELEMENT);
-    let elements = |id: NodeId| match tree.node(tree.bare(id)) {
-        Node::List(run) if is_by_element => tree.run(*run).to_vec(),
-        _ => vec![id],
-    };
-    tree.parts(id).iter().flat_map(|id| elements(*id)).collect()
+    let Node::Call(call) = *tree.node(id) else { return None };
+    let [text] = *tree.run(tree.calls[call as usize].arguments) else { return None };
+    if !is_call(expr, id, &["eval"]) {
+        return None;
+    }
+    let Ok(Value::Str(text)) = scope.eval(&expr.part(text)) else { return None };
+    parse_expr(&text, &ParseOptions { semantics, ..ParseOptions::default() }).ok()
 }
 
 fn is_call(expr: &Expr, id: NodeId, names: &[&str]) -> bool {
@@ -375,23 +348,18 @@ fn is_call(expr: &Expr, id: NodeId, names: &[&str]) -> bool {
     names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(tree.calls[call as usize].name.folded()))
 }
 
-/// Functions that evaluate the elements of a list one after the other, behind the arguments before it.
-const BY_ELEMENT: [&str; 6] = ["min", "max", "sum", "avg", "member", "identicalMember"];
-/// Functions that evaluate their first argument in other ads.
-const IN_CONTEXTS: [&str; 2] = ["countMatches", "evalInEachContext"];
-/// Conditionals inside one another after which 2 to the power of their number takes long.
-const MANY: usize = 30;
 /// Expressions of attributes that are looked at beside the one that was asked for.
 const MAX_ATTRIBUTES: usize = 1000;
 /// Ads inside expressions in which attributes are selected.
 const MAX_HOMES: usize = 20;
+/// Parts and attributes inside one another in which the making of a value is looked for.
+const MAX_MAKING_LEVELS: usize = 50;
 /// Texts that one expression evaluates: a text can evaluate itself.
 const MAX_TEXTS: usize = 100;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use classmate::EvalOptions;
 
     /// The names of the defects, and the value.
     fn met(text: &str, my: &str, series: &str) -> (Vec<&'static str>, String) {
@@ -472,6 +440,23 @@ mod tests {
                 "25.13",
                 ["failed", "undefined"],
             ),
+            // Through other attributes: 10.0.9, 10.9.0, 24.0.20 and 25.12.2 hang.
+            (
+                "endless-conditional",
+                "a",
+                "[ a = false ? 1 : b; b = 1 + c; c = true ? a : 1 ]",
+                "10.0",
+                "25.13",
+                ["failed", "undefined"],
+            ),
+            (
+                "endless-conditional",
+                "a",
+                "[ a = [ b = [ c = true ? d : 1; d = b ].c ].b ]",
+                "24.0",
+                "25.13",
+                ["failed", "undefined"],
+            ),
             ("endless-work", "b0", &doubling, "24.0", "25.13", ["failed", "failed"]),
             ("smallest-integer", "m / -1", "[ m = -9223372036854775808 ]", "10.0", "10.9", ["9223372036854775807"; 2]),
             ("smallest-integer", "m % -1", "[ m = -9223372036854775808 ]", "10.2", "23.0", ["0"; 2]),
@@ -480,6 +465,9 @@ mod tests {
             ("lost-value", "size(eval(\"{1,2}\"))", "[]", "10.0", "10.9", ["2"; 2]),
             ("lost-value", "l.a.b", "[ l = {[a = [b = 1]]} ]", "10.0", "10.9", ["{ 1 }"; 2]),
             ("kept-value", "l.a", "[ l = {[a = 1]} ]", "24.0", "25.11", ["{ 1 }"; 2]),
+            // 10.9.0 and 24.0.20 die, also of an attribute or of an ad inside.
+            ("kept-value", "a", "[ l = {[b = 1]}; a = l.b ]", "10.9", "10.2", ["{ 1 }"; 2]),
+            ("kept-value", "[q = l.b].q", "[ l = {[b = 1]} ]", "24.0", "25.11", ["{ 1 }"; 2]),
             // 10.9.0, 23.0.28 and 24.0.20 die.
             ("kept-value", "l.a ?: 3", "[ l = {[a = 1]} ]", "23.0", "25.11", ["{ 1 }"; 2]),
             ("kept-value", "y ?: l.a", "[ l = {[a = 1]} ]", "10.9", "25.11", ["{ 1 }"; 2]),
@@ -505,6 +493,10 @@ mod tests {
             ("endless-conditional", "a", "[ a = true ? b : 1; b = strcat(\"x\", a) ]", "10.0", "24.0", ["failed"; 2]),
             ("endless-conditional", "a", "[ a = true ? strcat(eval(\"a\")) : 1 ]", "10.0", "24.0", ["failed"; 2]),
             ("endless-conditional", "a", "[ a = strcat(true ? a : 1) ]", "10.0", "25.12", ["failed"; 2]),
+            ("endless-conditional", "a", "[ a = true ? max({strcat(a), a}) : 1 ]", "10.0", "25.12", ["failed"; 2]),
+            ("endless-conditional", "a", "[ a = true ? member(1, {strcat(a), a}) : 1 ]", "10.0", "24.0", ["failed"; 2]),
+            // If the condition is false, the other branch is evaluated before the same is again.
+            ("endless-conditional", "a", "[ a = false ? strcat(a) : max({a, 0}) ]", "10.2", "24.0", ["failed"; 2]),
             // What is behind a failure on the left is not evaluated: as before.
             ("endless-conditional", "a", "[ a = true ? strcat(a) + a : 1 ]", "10.0", "10.9", ["failed"; 2]),
             ("endless-conditional", "a", "[ a = true ? -strcat(a) < a : 1 ]", "10.2", "25.12", ["failed"; 2]),
@@ -633,6 +625,7 @@ mod tests {
             ("a", "[ a = member(a, {true ? a : 1}) ]"),
             ("a", "[ a = min({a, true ? a : 1}) ]"),
             ("a", "[ a = strcat(a, true ? a : 1) ]"),
+            ("a", "[ a = max({strcat(a), a}) ]"),
             ("a", "[ n = 4; a = a =?= undefined ? true : (n > 3 ? a : false) ]"),
         ] {
             for series in ["10.0", "10.9", "23.0", "24.0", "25.12", "25.14"] {

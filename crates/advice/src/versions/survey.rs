@@ -121,6 +121,11 @@ pub fn survey(
     let readings: Vec<VersionReading> = versions.iter().map(|version| comparison.reading(*version, 1)).collect();
     let shown = ShownExamples::of(comparison, &versions, &readings, first, &steps);
     let of_example = shown.examples[0].comparison.ads;
+    // A text with which a version crashes has no meaning in all versions.
+    let written = written.filter(|(write, _)| {
+        let text = VersionText { text: write.as_bytes(), ..text };
+        [comparison.ads, of_example].into_iter().all(|ads| !is_fatal(&TextComparison { text, ads, ..comparison }))
+    });
     let mut met: Vec<DefectRange> = Vec::new();
     for version in &versions {
         let Ok((expr, _)) = comparison.parse(*version) else { continue };
@@ -171,6 +176,17 @@ pub fn survey(
         unproven,
         defects: met,
     }
+}
+
+/// Tests whether a version crashes or hangs in the evaluation of a text.
+fn is_fatal(comparison: &TextComparison<'_>) -> bool {
+    let ads = comparison.ads;
+    DOCUMENTED.map(Semantics::of).into_iter().any(|semantics| {
+        let settings = EvalOptions { semantics, ..comparison.settings.clone() };
+        comparison.parse(semantics).is_ok_and(|(expr, _)| {
+            defects(&expr, ads.my[1], ads.target[1], &settings).iter().any(VersionDefect::is_fatal)
+        })
+    })
 }
 
 /// An example, with a value for each version.
@@ -316,6 +332,18 @@ mod tests {
             ]
         );
         assert_eq!(of("int(a) == 5120"), ["10.0 23.8; a = \"5120K\": false", "23.9 25.14; a = \"5120K\": true"]);
+    }
+
+    /// HTCondor 10.0.9 crashes with the present meaning, `(x ?: -9223372036854775808) / -1`, if `x` is not defined, and not with the
+    /// other.
+    #[test]
+    fn a_text_with_which_a_version_crashes_is_no_replacement() {
+        let of = |text: &str| {
+            let text = VersionText { text: text.as_bytes(), quoting: Quoting::New, prefix: false };
+            survey(text, ["10.0", "25.14"].map(|series| series.parse().unwrap()), &EvalOptions::default(), None).write
+        };
+        assert_eq!(of("x ?: -9223372036854775808 / -1"), None);
+        assert_eq!(of("x ?: -9223372036854775808 / -2").as_deref(), Some("(x ?: -9223372036854775808) / -2"));
     }
 
     #[test]

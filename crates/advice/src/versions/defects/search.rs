@@ -95,7 +95,8 @@ impl<'a> DefectSearch<'a> {
         };
         let (scope, unlimited) = (in_ads(&self.limited), in_ads(self.settings));
         let (ads, semantics) = ([Some(own), other], self.settings.semantics);
-        let part = |id| PartInScope { scope, unlimited, ads, expr, id, name, is_asked, semantics };
+        let settings = &self.limited;
+        let part = |id| PartInScope { scope, settings, unlimited, ads, expr, id, name, is_asked, semantics };
         // Of a large expression, or one that takes more work, only the whole is looked at.
         let is_long = expr.nodes().len() > MAX_NODES || matches!(scope.eval(expr), Err(EvalError::Work(_)));
         let mut parts = vec![expr.root()];
@@ -117,13 +118,10 @@ impl<'a> DefectSearch<'a> {
             let references = expr.tree().references(expr.root()).collect();
             return Followed { references, selections: Vec::new(), texts: Vec::new() };
         }
-        let repeated = part(expr.root()).repeated(expr, expr.root());
         Followed {
             references: parts.iter().filter_map(|id| expr.tree().reference(*id)).collect(),
             selections: parts.iter().filter_map(|id| part(*id).selected()).collect(),
-            texts: (parts.iter().filter(|id| repeated.contains(id)))
-                .filter_map(|id| part(*id).evaluated_text(expr, *id))
-                .collect(),
+            texts: parts.iter().filter_map(|id| part(*id).evaluated_text(expr, *id)).collect(),
         }
     }
 
