@@ -16,12 +16,13 @@ use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::{ClassAd, EvalError, EvalOptions, Expr, Name, Scope, Value};
 
-/// Evaluations of a part for each level of references, after which there are more than anyone waits for.
-const MAX_STEPS_OF_LEVEL: u32 = 250;
+/// Evaluations of a part for each level of references, after which there are more than anyone waits for: more than the square of the
+/// levels.
+const MAX_STEPS_OF_LEVEL: u32 = 1500;
 /// Parts inside one another.
 const MAX_LEVELS: u32 = 2500;
 /// The limit of references, where a smaller one tells the same.
-const FEW_REFERENCES: u32 = 200;
+const FEW_REFERENCES: u32 = 100;
 
 /// Functions that evaluate the elements of a list one after the other, behind the arguments before it.
 const BY_ELEMENT: [&str; 8] = ["min", "max", "sum", "avg", "member", "identicalMember", "anyCompare", "allCompare"];
@@ -54,7 +55,6 @@ pub(super) struct OldEvaluation<'a> {
     steps: u32,
     max_steps: u32,
     failures: u32,
-    is_cut: bool,
 }
 
 impl<'a> OldEvaluation<'a> {
@@ -87,10 +87,9 @@ impl<'a> OldEvaluation<'a> {
             steps: 0,
             max_steps: remaining * MAX_STEPS_OF_LEVEL,
             failures: 0,
-            is_cut: false,
         };
         evaluation.succeeds(0, part.expr.root());
-        evaluation.steps > evaluation.max_steps && (fails || !evaluation.is_cut)
+        evaluation.steps > evaluation.max_steps
     }
 
     fn is_old(&self, rule: VersionRule) -> bool {
@@ -125,7 +124,6 @@ impl<'a> OldEvaluation<'a> {
     fn succeeds(&mut self, at: usize, id: NodeId) -> bool {
         self.steps = self.steps.saturating_add(1);
         if self.steps > self.max_steps || self.levels >= MAX_LEVELS {
-            self.is_cut |= self.steps <= self.max_steps;
             self.failures += 1;
             return false;
         }
@@ -230,7 +228,7 @@ impl<'a> OldEvaluation<'a> {
             return arguments.iter().all(|argument| self.succeeds(at, *argument))
                 && self.text(at, id).is_none_or(|text| self.expression(text));
         }
-        if is(&["strcat", "join"]) && !self.is_old(VersionRule::DepthReference) {
+        if is(&["strcat", "join"]) {
             return self.joined(at, &arguments, is(&["join"]));
         }
         let operands: Vec<NodeId> = match arguments.as_slice() {
@@ -251,13 +249,16 @@ impl<'a> OldEvaluation<'a> {
 
     /// Evaluates the arguments of `strcat` or `join`.
     fn joined(&mut self, at: usize, arguments: &[NodeId], is_join: bool) -> bool {
-        let last = arguments.last().filter(|_| is_join && arguments.len() <= 2);
+        let has_limit = !self.is_old(VersionRule::DepthReference);
+        let last = arguments.last().filter(|_| is_join && has_limit && arguments.len() <= 2);
         if let Some(last) = last {
             self.deeper(|all| all.succeeds(at, *last));
         }
         for argument in arguments {
-            if !self.deeper(|all| all.succeeds(at, *argument)) {
-                self.remaining = self.remaining.saturating_sub(1);
+            let evaluate = |all: &mut Self| all.succeeds(at, *argument);
+            let succeeds = if has_limit { self.deeper(evaluate) } else { evaluate(self) };
+            if !succeeds {
+                self.remaining -= u32::from(has_limit && self.remaining > 0);
                 return false;
             }
             if !is_join && matches!(self.value(at, *argument), Some(Value::Undefined | Value::Error)) {
