@@ -406,6 +406,31 @@ fn a_directory_with_a_configuration_alone_is_compared() {
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     let empty = said(folder.path(), &["versions", "empty"]);
     assert!(empty.contains("contains neither a configuration nor a pool"), "{empty}");
+    // Two policies are not one configuration.
+    for name in ["old.config", "new.config"] {
+        std::fs::write(folder.path().join("empty").join(name), "START = true\n").unwrap();
+    }
+    let two = said(folder.path(), &["versions", "empty"]);
+    assert!(two.contains("name a file of it: `classmate versions empty/new.config`"), "{two}");
+}
+
+/// 100 ads are evaluated, and the other 50 are counted. A number has the same value in all ads. What has no suffix means the same for all ads.
+#[test]
+fn what_holds_for_some_ads_only_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let ad = |at: usize| format!("Name = \"s{at}\"\nSize = \"{at}\"\nLoad = 0.5\nBig = int(Size) > 100\n\n");
+    std::fs::write(folder.path().join("a.ads"), (0..150).map(ad).collect::<String>()).unwrap();
+    let said = |arguments: &[&str]| said(folder.path(), arguments);
+    let shown = said(&["versions", "a.ads", "--from", "23.0"]);
+    assert!(shown.starts_with("no expression means something else in 25.14 than in 23.0 for these ads\n"), "{shown}");
+    assert!(
+        shown.contains("\na.ads: not evaluated in all ads with the same text: Big (line 4, 100 of 150 ads)\n["),
+        "{shown}"
+    );
+    let shown = said(&["versions", "int(Size) > 100", "--my", "a.ads"]);
+    assert_eq!(shown, "`int(Size) > 100` means the same in HTCondor 10.0 to 25.14 for the given ads\n[status Some(0)]");
+    let shown = said(&["versions", "Cpus > 100", "--my", "a.ads"]);
+    assert_eq!(shown, "`Cpus > 100` means the same in HTCondor 10.0 to 25.14\n[status Some(0)]");
 }
 
 /// A name of a file is no expression, and ads are only for expressions.

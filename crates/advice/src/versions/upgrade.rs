@@ -16,6 +16,7 @@ use super::{DifferenceSeverity, VersionAds, VersionDifference, VersionText, comp
 use crate::whatif::{Difference, run};
 use classmate::internal::format::detect::detect_ads;
 use classmate::internal::records::records;
+use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
 use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
@@ -82,6 +83,21 @@ pub(super) fn in_both(
     found
 }
 
+/// A text that was evaluated in some of the ads that have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PartialComparison {
+    /// The file.
+    pub file: String,
+    /// The line of the first of the ads, if it is known.
+    pub line: Option<u64>,
+    /// The attribute, in the first of the ads.
+    pub name: String,
+    /// Number of ads in which it was evaluated, always with the same value in both versions, or without a defect.
+    pub evaluated: usize,
+    /// Number of ads with the text.
+    pub ads: usize,
+}
+
 /// A change of the negotiator without a variable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BehaviorChange {
@@ -113,6 +129,11 @@ pub struct Upgrade {
     pub expressions: Vec<PlacedDifference>,
     /// Crashes and hangs of the two versions, which are not reproduced.
     pub defects: Vec<PlacedDefect>,
+    /// Texts that were evaluated in some of their ads only.
+    pub partial: Vec<PartialComparison>,
+    /// True if ads were compared, for whose values alone the result holds.
+    #[serde(skip)]
+    pub has_ads: bool,
     /// Variables that the configuration sets in different ways for the two versions.
     pub settings: Vec<SettingDifference>,
     /// Variables whose default changes, or that come or go. Empty without a configuration.
@@ -142,9 +163,11 @@ impl Upgrade {
         versions: [Semantics; 2],
         settings: &EvalOptions,
     ) -> std::io::Result<()> {
-        let (found, defects) = of_ads(file, text, versions, settings)?;
-        self.expressions.extend(found);
-        self.defects.extend(defects);
+        let found = of_ads(file, text, versions, settings)?;
+        self.expressions.extend(found.expressions);
+        self.defects.extend(found.defects);
+        self.partial.extend(found.partial);
+        self.has_ads = true;
         Ok(())
     }
 
@@ -215,13 +238,42 @@ struct AdComparison<'a> {
     found: Vec<Vec<PlacedDifference>>,
     /// The place of each text in `found`.
     places: HashMap<(Name, Vec<u8>), usize>,
-    /// Number of ads for which each text was compared without a difference.
-    alike: HashMap<Vec<u8>, usize>,
+    /// The ads for which each text was compared without a difference.
+    alike: HashMap<Vec<u8>, Tried>,
     defects: Vec<PlacedDefect>,
     /// The place in `defects` of the first defect of each text, and their number.
     met: HashMap<(Name, Vec<u8>), (usize, usize)>,
-    /// Number of ads for which each text was evaluated without a defect.
-    sound: HashMap<Vec<u8>, usize>,
+    /// The ads for which each text was evaluated without a defect.
+    sound: HashMap<Vec<u8>, Tried>,
+}
+
+/// Evaluations of a text in different ads.
+struct Tried {
+    name: Name,
+    line: Option<u64>,
+    evaluated: usize,
+    ads: usize,
+}
+
+impl Tried {
+    /// Counts an ad; returns false if the text was evaluated often enough.
+    fn next(all: &mut HashMap<Vec<u8>, Self>, text: &[u8], name: Name, line: Option<u64>) -> bool {
+        let tried = all.entry(text.to_vec()).or_insert(Tried { name, line, evaluated: 0, ads: 0 });
+        tried.ads += 1;
+        tried.evaluated < MAX_VARIANTS
+    }
+
+    /// Counts an evaluation without a difference or a defect.
+    fn evaluated(all: &mut HashMap<Vec<u8>, Self>, text: &[u8]) {
+        all.entry(text.to_vec()).and_modify(|tried| tried.evaluated += 1);
+    }
+}
+
+/// The findings in the ads of one file.
+struct FileComparison {
+    expressions: Vec<PlacedDifference>,
+    defects: Vec<PlacedDefect>,
+    partial: Vec<PartialComparison>,
 }
 
 /// One attribute of an ad: its name, text, and line.
@@ -234,7 +286,7 @@ fn of_ads(
     text: &[u8],
     versions: [Semantics; 2],
     settings: &EvalOptions,
-) -> std::io::Result<(Vec<PlacedDifference>, Vec<PlacedDefect>)> {
+) -> std::io::Result<FileComparison> {
     let mut comparison = AdComparison {
         file,
         versions,
@@ -251,11 +303,30 @@ fn of_ads(
         Format::New => comparison.new_syntax(text),
         format => comparison.others(text, format)?,
     }
-    let (mut found, mut defects) = (comparison.found, comparison.defects);
+    let AdComparison { mut found, mut defects, alike, mut sound, .. } = comparison;
     let severity = |found: &[PlacedDifference]| found.iter().map(|one| one.difference.severity).min();
     found.sort_by_key(|found| (severity(found), found.first().and_then(|one| one.line)));
     defects.sort_by_key(|one| one.line);
-    Ok((found.into_iter().flatten().collect(), defects))
+    sound.retain(|text, _| alike.get(text).is_none_or(|alike| alike.evaluated < MAX_VARIANTS));
+    // The value of a literal depends on no ad.
+    let is_literal = |text: &[u8]| {
+        let literal = parse_expr(text, &ParseOptions::default());
+        literal.is_ok_and(|expr| matches!(expr.nodes(), [Node::Literal(_)]))
+    };
+    let partial = alike
+        .into_iter()
+        .chain(sound)
+        .filter(|(text, tried)| tried.evaluated == MAX_VARIANTS && tried.ads > tried.evaluated && !is_literal(text));
+    let partial = partial.map(|(_, tried)| PartialComparison {
+        file: file.to_owned(),
+        line: tried.line,
+        name: tried.name.to_string(),
+        evaluated: tried.evaluated,
+        ads: tried.ads,
+    });
+    let mut partial: Vec<PartialComparison> = partial.collect();
+    partial.sort_by(|one, other| (one.line, &one.name, one.ads).cmp(&(other.line, &other.name, other.ads)));
+    Ok(FileComparison { expressions: found.into_iter().flatten().collect(), defects, partial })
 }
 
 impl AdComparison<'_> {
@@ -416,13 +487,12 @@ impl AdComparison<'_> {
             self.found[*place].iter_mut().for_each(|one| one.ads += 1);
             return;
         }
-        let alike = self.alike.entry(key.to_vec()).or_default();
-        if *alike >= MAX_VARIANTS {
+        if !Tried::next(&mut self.alike, key, name, line) {
             return;
         }
         let found = compared();
         if found.is_empty() {
-            *alike += 1;
+            Tried::evaluated(&mut self.alike, key);
             return;
         }
         self.places.insert((name, key.to_vec()), self.found.len());
@@ -440,15 +510,14 @@ impl AdComparison<'_> {
             }
             return;
         }
-        let sound = self.sound.entry(value.to_vec()).or_default();
-        if *sound >= MAX_VARIANTS {
+        if !Tried::next(&mut self.sound, value, name, line) {
             return;
         }
         let in_version =
             |at: usize, semantics| defects_of(name, my[at], &EvalOptions { semantics, ..self.settings.clone() });
         let met = in_both(self.versions, in_version);
         if met.is_empty() {
-            *sound += 1;
+            Tried::evaluated(&mut self.sound, value);
             return;
         }
         self.met.insert((name, value.to_vec()), (self.defects.len(), met.len()));
@@ -500,8 +569,12 @@ mod tests {
     type Shown = (String, Option<u64>, usize, &'static str, Option<String>);
 
     fn ads(text: &str, from: &str, to: &str) -> Vec<Shown> {
-        let (found, _) = of_ads("x.ads", text.as_bytes(), versions(from, to), &EvalOptions::default()).unwrap();
-        found.into_iter().map(|one| (one.name, one.line, one.ads, one.difference.rule, one.difference.write)).collect()
+        let found = of_ads("x.ads", text.as_bytes(), versions(from, to), &EvalOptions::default()).unwrap();
+        found
+            .expressions
+            .into_iter()
+            .map(|one| (one.name, one.line, one.ads, one.difference.rule, one.difference.write))
+            .collect()
     }
 
     /// The values are those of the reference: 10240.0 and 10; the evaluation fails, and true.
@@ -522,9 +595,11 @@ mod tests {
         let text = "Name = \"a\"\nLoop = true ? Loop : 1\nM = -9223372036854775808 / -1\nN = x ? Loop : 1\n\n\
             Name = \"b\"\nLoop = true ? Loop : 1\n";
         let met = |text: &str, from: &str, to: &str| -> Vec<_> {
-            let (_, defects) = of_ads("x.ads", text.as_bytes(), versions(from, to), &EvalOptions::default()).unwrap();
-            let shown =
-                defects.into_iter().map(|one| (one.name, one.line, one.ads, one.series.join(" "), one.defect.name));
+            let found = of_ads("x.ads", text.as_bytes(), versions(from, to), &EvalOptions::default()).unwrap();
+            let shown = found
+                .defects
+                .into_iter()
+                .map(|one| (one.name, one.line, one.ads, one.series.join(" "), one.defect.name));
             shown.collect()
         };
         let is = |name: &str, line, ads, series: &str, defect| (name.to_owned(), line, ads, series.to_owned(), defect);
@@ -550,8 +625,9 @@ mod tests {
         let json = r#"[{"A": "\/Expr(b + 10K)\/"}]"#;
         let severities = |text: &str| -> Vec<_> {
             let versions = versions("23.0", "25.14");
-            let (found, _) = of_ads("x", text.as_bytes(), versions, &EvalOptions::default()).unwrap();
-            let shown = found.into_iter().map(|one| (one.name, one.difference.severity, one.difference.write));
+            let found = of_ads("x", text.as_bytes(), versions, &EvalOptions::default()).unwrap();
+            let shown =
+                found.expressions.into_iter().map(|one| (one.name, one.difference.severity, one.difference.write));
             shown.collect()
         };
         let cut = ("A".to_owned(), DifferenceSeverity::Error, Some("b + 10 * 1024.0".to_owned()));

@@ -186,8 +186,10 @@ fn expression(arguments: &VersionsArguments, streams: Streams) -> Result<(), Fai
     if found.ranges.iter().all(|range| range.expression.is_none()) {
         super::parsed(&arguments.subject, "expression", streams)?;
     }
+    // What means the same without ads does so for all.
+    let of_ads = ads.is_some() && !survey(text, versions, &settings, None).rules.is_empty();
     let reply = Reply { schema: "versions-expression/1", result: &found, rows: &found.ranges };
-    print_result(arguments.output.format, &reply, |out| report::write_survey(out, &found, streams.out))
+    print_result(arguments.output.format, &reply, |out| report::write_survey(out, &found, of_ads, streams.out))
 }
 
 /// A pool as one version reads it.
@@ -228,6 +230,13 @@ fn pool(arguments: &VersionsArguments, path: &Path, streams: Streams) -> Result<
     show(arguments, &found, streams)
 }
 
+/// The first configuration file of a directory whose names do not say that they are one configuration.
+fn first_configuration(path: &Path) -> Option<PathBuf> {
+    let mut files: Vec<PathBuf> = path.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.sort();
+    files.into_iter().find(|file| file.is_file() && matches!(detect(file), Ok(FileKind::Config)))
+}
+
 /// A directory without slots or jobs: its configuration, and the ads that it has.
 fn without_pool(
     arguments: &VersionsArguments,
@@ -238,9 +247,12 @@ fn without_pool(
 ) -> Result<(), Failure> {
     let has_config = !of_pool(path)?.is_empty();
     if texts.is_empty() && !has_config {
-        let expected = "expected `condor_config`, `config.d` or `config` in it, or slots.ads and jobs.ads";
+        let mut help = "expected `condor_config`, `config.d` or `config` in it, or slots.ads and jobs.ads".to_owned();
+        if let Some(file) = first_configuration(path) {
+            help.push_str(&format!("; name a file of it: `classmate versions {}`", file.display()));
+        }
         return Err(
-            Failure::new(format!("`{}` contains neither a configuration nor a pool", path.display())).help(expected)
+            Failure::new(format!("`{}` contains neither a configuration nor a pool", path.display())).help(&help)
         );
     }
     if !texts.is_empty() {

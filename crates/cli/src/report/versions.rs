@@ -7,20 +7,22 @@ use crate::report::{Color, counted, printable, whatif};
 use classmate_advice::internal::versions::DifferenceSeverity;
 use classmate_advice::internal::versions::configuration::PlacedValue;
 use classmate_advice::internal::versions::survey::{DefectRange, VersionSurvey};
-use classmate_advice::internal::versions::upgrade::{PlacedDefect, PlacedDifference, Upgrade};
+use classmate_advice::internal::versions::upgrade::{PartialComparison, PlacedDefect, PlacedDifference, Upgrade};
 
 /// A value beside its example: `with A = 1: true`.
 fn with(example: &[String], value: &str) -> String {
     if example.is_empty() { value.to_owned() } else { format!("with {}: {value}", example.join(", ")) }
 }
 
-/// Writes the meanings of an expression in the series, the rules, and what to write.
+/// Writes the meanings of an expression in the series, the rules, and what to write. `of_ads` is true if they may be others in other
+/// ads than the given ones.
 ///
 /// # Errors
 /// The output cannot be written.
-pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, color: Color) -> io::Result<()> {
+pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, of_ads: bool, color: Color) -> io::Result<()> {
     if let ([only], true) = (found.ranges.as_slice(), found.rules.is_empty()) {
-        writeln!(out, "`{}` means the same in HTCondor {} to {}", found.text, only.from, only.to)?;
+        let which = if of_ads { " for the given ads" } else { "" };
+        writeln!(out, "`{}` means the same in HTCondor {} to {}{which}", found.text, only.from, only.to)?;
         return write_remarks(out, found);
     }
     let mut table = Table::new(["HTCONDOR", "MEANS", "VALUE"], &[]);
@@ -62,6 +64,28 @@ fn write_remarks(out: &mut impl Screen, found: &VersionSurvey) -> io::Result<()>
     Ok(())
 }
 
+/// Names of attributes in the line about texts that were evaluated in some of their ads.
+const SHOWN_NAMES: usize = 3;
+
+/// Writes the texts that were evaluated in some of their ads only.
+fn write_partial(out: &mut impl Screen, found: &Upgrade) -> io::Result<()> {
+    for of_file in found.partial.chunk_by(|one, other| one.file == other.file) {
+        let mut of_file: Vec<&PartialComparison> = of_file.iter().collect();
+        of_file.sort_by_key(|one| std::cmp::Reverse(one.ads));
+        let names = of_file.iter().take(SHOWN_NAMES).map(|one| {
+            let line = one.line.map(|line| format!("line {line}, ")).unwrap_or_default();
+            format!("{} ({line}{} of {} ads)", one.name, one.evaluated, one.ads)
+        });
+        let mut names = names.collect::<Vec<_>>().join(", ");
+        if of_file.len() > SHOWN_NAMES {
+            names.push_str(&format!(" and {} more", of_file.len() - SHOWN_NAMES));
+        }
+        let file = of_file.first().map_or("", |one| one.file.as_str());
+        writeln!(out, "{file}: not evaluated in all ads with the same text: {names}")?;
+    }
+    Ok(())
+}
+
 /// Writes the effects of an upgrade.
 ///
 /// # Errors
@@ -73,7 +97,10 @@ pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result
         write_differences(out, found, [from, to])?;
     }
     match of_expressions.len() {
-        0 => writeln!(out, "no expression means something else in {to} than in {from}")?,
+        0 => {
+            let which = if found.has_ads { " for these ads" } else { "" };
+            writeln!(out, "no expression means something else in {to} than in {from}{which}")?;
+        }
         all => {
             let is_error = |one: &PlacedDifference| one.difference.severity == DifferenceSeverity::Error;
             let errors = of_expressions.iter().filter(|found| found.iter().any(is_error));
@@ -86,6 +113,7 @@ pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result
             )?;
         }
     }
+    write_partial(out, found)?;
     if !found.settings.is_empty() {
         writeln!(out, "\nSet in different ways for {from} and {to}:")?;
         for one in &found.settings {
