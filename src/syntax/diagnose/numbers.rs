@@ -75,7 +75,9 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Diagnostic> {
     if number.kind != Kind::Number || found.kind != Kind::Word {
         return None;
     }
-    let (digits, word) = (number.shown(), found.shown().to_ascii_lowercase());
+    // Older versions read the first letter of a unit with the number.
+    let (digits, letter) = without_suffix(number.shown());
+    let word = letter + &found.shown().to_ascii_lowercase();
     let span = number.span.to(found.span);
     let finding = Diagnostic::error(format!("numbers do not have units: found `{}`", place.text(span)), span);
     let size = SIZES.iter().find(|(letter, _)| {
@@ -107,6 +109,13 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Diagnostic> {
     let value = base.and_then(|(letter, radix)| i64::from_str_radix(word.strip_prefix(letter)?, *radix).ok())?;
     let message = format!("numbers are decimal: found `{}`", place.text(span));
     Some(Diagnostic::error(message, span).write(span, value.to_string()))
+}
+
+/// A number without its size suffix, and the suffix in lower case.
+fn without_suffix(mut number: String) -> (String, String) {
+    let is_suffixed = number.ends_with(|last: char| "KMGTkmgt".contains(last));
+    let suffix = if is_suffixed { number.split_off(number.len() - 1) } else { String::new() };
+    (number, suffix.to_ascii_lowercase())
 }
 
 /// A size in the units of `Memory` and `Disk`, if it is a whole number of them.
@@ -183,4 +192,30 @@ pub(super) fn digit_first(place: &Place<'_>) -> Option<Diagnostic> {
     let text_meant = place.before(1).is_some_and(Lexeme::compares);
     let (written, what) = if text_meant { (format!("\"{text}\""), "text") } else { (format!("'{text}'"), "a name") };
     Some(finding.help(format!("write `{written}` for {what} that starts with a digit")).fix(span, written))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ParseOptions;
+    use crate::syntax::diagnose::diagnose;
+    use crate::syntax::parse::parse_expr;
+
+    /// A number of 23.0 may have a suffix, and none of a version has two units.
+    #[test]
+    fn a_unit_is_replaced_with_the_letter_that_an_old_version_reads() {
+        let suggested = |text: &str, semantics: &str| {
+            let options = ParseOptions { semantics: semantics.parse().unwrap(), ..ParseOptions::default() };
+            let error = parse_expr(text.as_bytes(), &options).unwrap_err();
+            diagnose(text.as_bytes(), &error, &options).fix.map(|fix| fix.text)
+        };
+        for text in ["x > 2KB", "x > 2 KB", "x > 2 K"] {
+            for semantics in ["23.0", "25.14"] {
+                assert_eq!(suggested(text, semantics).as_deref(), Some("(2 * 1024)"), "{text} in {semantics}");
+            }
+        }
+        for text in ["x > 2KK", "x > 2K K", "x > 1.5M MB"] {
+            let fix = suggested(text, "23.0");
+            assert!(fix.as_deref().is_none_or(|fix| !fix.contains("1024")), "{text}: {fix:?}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Configurations: what [`classmate_config::internal::config::check`] finds, the expressions of policies, and knobs
 //! that do not go together. One file: all rules report through one linter, and half of the lines are tests.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use super::submit::{lint_with_macros, without_macros};
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
 use super::{LineIndex, beside_comment, is_slip, lists, placed, shifted_fix, unknowns};
-use crate::versions::configuration::{attributes, compared_as, is_divided};
+use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::values::kind;
 use classmate::internal::builtin::near;
@@ -184,6 +185,8 @@ struct Linter<'c> {
     alarms: Vec<Diagnostic>,
     schema: Option<&'c AdSchema>,
     versions: LintVersions,
+    /// The macros, upper case, that values refer to, once they are asked for.
+    macros: OnceCell<BTreeSet<String>>,
     /// Names, upper case, that lists put into ads.
     advertised: BTreeMap<Vec<u8>, Role>,
     /// Attributes of jobs, upper case, that slots get.
@@ -199,10 +202,21 @@ impl<'c> Linter<'c> {
         let sources = config.sources().iter().map(|source| (&*source.name, (source, LineIndex::of(&source.text))));
         let (sources, advertised) = (sources.collect(), advertised(config));
         let (copied, transforms) = (copied(config), of_transforms(config));
-        let undefined = BTreeMap::new();
+        let (undefined, macros) = (BTreeMap::new(), OnceCell::new());
         let alike = schema.map_or_else(LintVersions::default, |schema| schema.versions.clone()).alike;
         let versions = LintVersions { read: config.semantics(), alike };
-        Linter { config, sources, alarms: Vec::new(), schema, versions, advertised, copied, transforms, undefined }
+        Linter {
+            config,
+            sources,
+            alarms: Vec::new(),
+            schema,
+            versions,
+            macros,
+            advertised,
+            copied,
+            transforms,
+            undefined,
+        }
     }
 
     /// The reading of values, with places.
@@ -325,7 +339,8 @@ impl<'c> Linter<'c> {
             let Some(open) = without_macros(value) else { continue };
             let marked = unknowns::marked(&open.text);
             let read = marked.as_deref().unwrap_or(&open.text);
-            let context = LintContext { versions: &self.versions, ..LintContext::of(read, quoting, Role::default()) };
+            let of_value = LintContext::of(read, quoting, Role::default());
+            let context = LintContext { versions: &self.versions, is_macro: self.is_macro(name), ..of_value };
             // What cannot be read in this version may be known already.
             let is_it = |alarm: &&mut Diagnostic| {
                 (alarm.file(), alarm.line(), alarm.code) == (&*map.file, map.line, "bad-value")
@@ -341,6 +356,12 @@ impl<'c> Linter<'c> {
                 self.found(name, &map, (value, place.start), found);
             }
         }
+    }
+
+    /// Tests whether values refer to a variable.
+    fn is_macro(&self, name: &[u8]) -> bool {
+        let upper = String::from_utf8_lossy(name).to_ascii_uppercase();
+        self.macros.get_or_init(|| referred_to(self.config)).contains(&upper)
     }
 
     /// Looks at an expression of a transform of jobs, whose macros are known when a job is transformed.
@@ -376,6 +397,7 @@ impl<'c> Linter<'c> {
             schema: self.schema,
             unknown_word: Some(&unknown_word),
             made: &made,
+            is_macro: self.is_macro(name),
             versions: &self.versions,
             ..LintContext::of(text, Quoting::Old, role)
         };

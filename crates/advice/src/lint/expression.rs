@@ -58,6 +58,8 @@ pub struct LintContext<'a> {
     pub made: &'a [Range<usize>],
     /// The attribute that has this value, and its ad.
     pub own: Option<(Name, &'a ClassAd)>,
+    /// True if it is put into other texts, as a macro is.
+    pub is_macro: bool,
     /// The version in which the text is read, and those in which it must mean the same.
     pub versions: &'a LintVersions,
 }
@@ -66,8 +68,8 @@ impl<'a> LintContext<'a> {
     /// An expression of whose surroundings nothing is known.
     pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
         let (schema, unknown_word, own, versions) = (None, None, None, LintVersions::unknown());
-        let (prefix, made, defined) = (false, &[][..], &|_| false);
-        LintContext { text, quoting, prefix, role, defined, schema, unknown_word, made, own, versions }
+        let (prefix, made, defined, is_macro) = (false, &[][..], &|_| false, false);
+        LintContext { text, quoting, prefix, role, defined, schema, unknown_word, made, own, is_macro, versions }
     }
 
     /// The text, to be compared in several versions.

@@ -5,9 +5,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::expression::LintContext;
+use super::expression::{LintContext, Role};
 use crate::versions::{DifferenceSeverity, VersionAds, VersionDifference, VersionReading, VersionText};
-use crate::versions::{compare_alone, compare_own, upgrade};
+use crate::versions::{compare_alone, compare_own, suggest_for_macro, upgrade};
 use classmate::internal::semantics::RULES;
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
@@ -103,7 +103,7 @@ pub(super) fn changed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic>
     {
         return Vec::new();
     }
-    let found = differences(context.written(), versions, context.own);
+    let found = differences(context);
     // A text that is refused, or of which a part is ignored, is reported as such.
     let is_refused = |one: &VersionReading| one.series == versions.read.to_string() && one.problem.is_some();
     let Some(span) = tree.span(expr.root()) else { return Vec::new() };
@@ -122,7 +122,7 @@ pub(super) fn changed_text(context: &LintContext<'_>) -> Vec<Diagnostic> {
     if text.len() > MAX_REFUSED {
         return Vec::new();
     }
-    let found = differences(context.written(), context.versions, context.own);
+    let found = differences(context);
     let start = context.text.len() - context.text.trim_ascii_start().len();
     let span = Span::new(start, start + text.len());
     found.of_rules.iter().map(|one| different(one, found.pair, span)).collect()
@@ -135,17 +135,23 @@ struct PairDifferences {
 }
 
 /// The first differences between the versions that must read a text alike: in an example, or in its ad.
-fn differences(text: VersionText<'_>, versions: &LintVersions, own: Option<(Name, &ClassAd)>) -> PairDifferences {
+fn differences(context: &LintContext<'_>) -> PairDifferences {
+    let LintContext { versions, own, .. } = *context;
     let mut alike = versions.alike.clone();
     alike.sort_by_key(|version| version.series());
     let settings = EvalOptions::default();
+    let compared = |text: VersionText<'_>, pair: [Semantics; 2]| match own {
+        Some((name, ad)) => {
+            compare_own(text, pair, &settings, VersionAds { my: [ad; 2], target: [None; 2], name: Some(name) })
+        }
+        None => compare_alone(text, pair, &settings),
+    };
     let differing = |pair: [Semantics; 2]| {
-        let of_rules = match own {
-            Some((name, ad)) => {
-                compare_own(text, pair, &settings, VersionAds { my: [ad; 2], target: [None; 2], name: Some(name) })
-            }
-            None => compare_alone(text, pair, &settings),
-        };
+        let text = context.written();
+        let mut of_rules = compared(text, pair);
+        if context.is_macro {
+            suggest_for_macro(&mut of_rules, text, |text| compared(text, pair));
+        }
         let of_rules: Vec<_> = of_rules.into_iter().filter(|one| one.severity != DifferenceSeverity::Note).collect();
         PairDifferences { pair, of_rules }
     };
@@ -162,10 +168,12 @@ const MAX_SHOWN: usize = 80;
 
 /// A finding about a text that is refused, or of which a part is ignored, with the versions that read it in another way.
 pub(super) fn read_elsewhere(finding: Diagnostic, text: VersionText<'_>, versions: &LintVersions) -> Diagnostic {
-    if text.text.len() > MAX_REFUSED {
+    let VersionText { text, quoting, prefix } = text;
+    if text.len() > MAX_REFUSED {
         return finding;
     }
-    let found = differences(text, versions, None).of_rules;
+    let found =
+        differences(&LintContext { prefix, versions, ..LintContext::of(text, quoting, Role::default()) }).of_rules;
     let is_error = found.iter().any(|one| one.severity == DifferenceSeverity::Error);
     let (Some(first), Some(last), true) = (found.first(), found.last(), is_error) else { return finding };
     let shown = |one: &VersionReading| {
@@ -245,7 +253,7 @@ mod tests {
 
     use super::*;
     use crate::lint::ads::AdLinter;
-    use crate::lint::expression::{Role, lint};
+    use crate::lint::expression::lint;
     use crate::lint::schema::AdSchema;
     use classmate::internal::syntax::token::Quoting;
 

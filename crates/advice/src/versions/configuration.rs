@@ -3,7 +3,8 @@
 //! In: a configuration as one version reads it. Out: expressions that change their meaning, and defaults and variables that
 //! change.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde::Serialize;
@@ -11,7 +12,7 @@ use serde::Serialize;
 use super::defects::defects_of;
 use super::entries::entries;
 use super::upgrade::{PlacedDefect, PlacedDifference, in_both, is_plain};
-use super::{VersionAds, VersionText, compare_alone, compare_own};
+use super::{VersionAds, VersionText, compare_alone, compare_own, suggest_for_macro};
 use crate::lint::LineIndex;
 use crate::lint::expression::Role;
 use crate::lint::knobs;
@@ -22,6 +23,7 @@ use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalOptions, Name, ParseOptions, Semantics, Series};
 use classmate_config::internal::config::check::is_number;
+use classmate_config::internal::config::is_name_byte;
 use classmate_config::internal::config::knob::{self, KnobKind};
 use classmate_config::internal::config::series::{self, VariableHistory};
 use classmate_config::{Config, Definition};
@@ -151,6 +153,7 @@ pub(super) fn of_config(
     let (mut found, mut crashes) = (Vec::new(), Vec::new());
     let advertised = knobs::advertised(config);
     let is_alike = is_alike([before, config]);
+    let macros = OnceCell::new();
     for definition in config.definitions() {
         let shown = String::from_utf8_lossy(definition.name).into_owned();
         let value = expanded(config, &definition);
@@ -195,7 +198,11 @@ pub(super) fn of_config(
             ads: 0,
             difference,
         };
-        found.extend(compare_own(text, versions, settings, ads).into_iter().map(of_rule));
+        let mut differences = compare_own(text, versions, settings, ads);
+        if !differences.is_empty() && macros.get_or_init(|| referred_to(config)).contains(&shown.to_ascii_uppercase()) {
+            suggest_for_macro(&mut differences, text, |text| compare_own(text, versions, settings, ads));
+        }
+        found.extend(differences.into_iter().map(of_rule));
     }
     (found, crashes)
 }
@@ -246,6 +253,19 @@ pub(crate) fn compared_as(
     }
     let is_attribute = is_advertised || SLOT_ATTRIBUTES.iter().any(|known| bare.eq_ignore_ascii_case(known.as_bytes()));
     Some(if is_attribute { Name::new(bare) } else { Name::new("") })
+}
+
+/// The macros, upper case, to which values of the configuration and defaults refer.
+pub(crate) fn referred_to(config: &Config) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for definition in config.all() {
+        for at in memchr::memmem::find_iter(definition.raw, b"$(") {
+            let name = &definition.raw[at + 2..];
+            let end = name.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(name.len());
+            names.insert(String::from_utf8_lossy(&name[..end]).to_ascii_uppercase());
+        }
+    }
+    names
 }
 
 /// Tests whether the value of a variable has expressions as its parts: transforms and routes of jobs.
@@ -416,7 +436,7 @@ mod tests {
         assert!(variables(&config, [Series::new(25, 13), Series::new(25, 14)]).is_empty());
     }
 
-    /// HTCondor 23.0.28 reads 1024 for the numbers, and advertises `A = 10K`; 25.14.1 reads the defaults, and refuses the attribute.
+    /// HTCondor 23.0.28 reads 1024 for the numbers (`condor_adstash` by `htcondor.param`), and advertises `A = 10K`; 25.14.1 reads the defaults, and refuses the attribute.
     /// Factors are read like `atof`, memory and logs have units of their own in both, and a macro is not read alone.
     #[test]
     fn a_size_alone_is_compared_where_a_daemon_reads_an_expression() {
@@ -434,6 +454,8 @@ mod tests {
             "MASTER_BACKOFF_FACTOR = 1.5K",
             "NEGOTIATOR_INTERVAL = 1K",
             "RANK = 1K",
+            "STARTER_RLIMIT_AS = 1K",
+            "ADSTASH_SE_TIMEOUT = 1K",
         ] {
             let name = text.split(' ').next().unwrap();
             assert_eq!(found(text), [format!("{name} size-suffix")], "{text}");
@@ -451,11 +473,34 @@ mod tests {
             "BENCHMARKS_MAX_JOB_LOAD = 1K",
             "JOB_DEFAULT_REQUESTMEMORY = 2.5G",
             "HOUR = 1K",
+            "ADSTASH_SE_INDEX_NAME = 1K",
             "MY_SIZE = 10K\nLVM_VOLUME_GROUP_NAME = 1K",
             "UPDATE_INTERVAL = 300",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }
+    }
+
+    /// HTCondor puts the text of a macro into another one. In 23.0.28, `10 / 3K + 1` and `10 / (3 * 1024.0) + 1` are 1.003…, and
+    /// `10 / 3 * 1024.0 + 1` is 3073.0; `10.0 / 2 * 3K` is 15360.0, as what is suggested.
+    #[test]
+    fn what_is_suggested_for_a_macro_holds_in_other_texts() {
+        let suggested = |text: &str| -> Vec<String> {
+            let config = Config::parse("c", text.as_bytes()).unwrap();
+            let (found, _) = of_config([&config; 2], versions("23.0", "25.14"), &EvalOptions::default());
+            found
+                .into_iter()
+                .map(|one| format!("{} = {}", one.name, one.difference.write.unwrap_or_default()))
+                .collect()
+        };
+        assert_eq!(
+            suggested("A = 3K + 1\nB = 10 / $(A)\nC = 3K + 1"),
+            ["A = (3 * 1024.0) + 1", "B = 10 / (3 * 1024.0) + 1", "C = 3 * 1024.0 + 1"]
+        );
+        assert_eq!(suggested("A = 2 * 3K\nB = 10.0 / $(a:1)"), ["A = 2 * (3 * 1024.0)", "B = 10.0 / 2 * (3 * 1024.0)"]);
+        assert_eq!(suggested("STARTD_ATTRS = A\nA = 3K\nB = 10 / $(A)")[0], "A = (3 * 1024.0)");
+        // A default refers to it.
+        assert_eq!(suggested("CATALOG_SPACE = 3K - x"), ["CATALOG_SPACE = (3 * 1024.0) - x"]);
     }
 
     /// No version reads a plain number as an expression: HTCondor 23.0.28 and 24.0.20 refuse `CLAIM_WORKLIFE`, and 25.14.1 takes the

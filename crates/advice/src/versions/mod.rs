@@ -16,13 +16,18 @@ pub mod survey;
 pub mod upgrade;
 mod writing;
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use comparison::TextComparison;
 
-use classmate::internal::semantics::VersionRule;
+use classmate::internal::semantics::{OLDEST, VersionRule};
+use classmate::internal::syntax::expr::{Node, NodeId};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
-use classmate::{ClassAd, EvalOptions, Expr, Name, Semantics, SyntaxError};
+use classmate::{ClassAd, EvalOptions, Expr, Name, ParseOptions, Semantics, SyntaxError};
 
 /// The importance of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -150,6 +155,49 @@ pub fn compare_own(
     }
     let alone = compare_alone(text, versions, settings);
     if alone.is_empty() { beside } else { alone }
+}
+
+/// Suggests, in place of the texts that were suggested, one that has their meaning inside of other texts, too, which are put around it as
+/// around a macro: numbers with size suffixes become products in parentheses.
+pub(crate) fn suggest_for_macro(
+    found: &mut [VersionDifference],
+    text: VersionText<'_>,
+    compared: impl FnOnce(VersionText<'_>) -> Vec<VersionDifference>,
+) {
+    if found.iter().all(|one| one.write.is_none()) {
+        return;
+    }
+    let Some(enclosed) = with_enclosed_suffixes(text) else { return };
+    let suggested = compared(VersionText { text: &enclosed, ..text }).into_iter().next();
+    let (write, keeps) = suggested.map_or((None, None), |one| (one.write, one.write_keeps));
+    for one in found {
+        (one.write, one.write_keeps) = (write.clone(), keeps.clone());
+    }
+}
+
+/// A text with each of its numbers that have a size suffix in parentheses; `None` if they all are, or if there is none.
+fn with_enclosed_suffixes(text: VersionText<'_>) -> Option<Vec<u8>> {
+    let (quoting, semantics) = (text.quoting, Semantics::of(OLDEST));
+    let options = ParseOptions { quoting, semantics, places: true, ..ParseOptions::default() };
+    let expr = parse_expr(text.text, &options).ok()?;
+    let tree = expr.tree();
+    let is_suffixed = |id: &NodeId| matches!(tree.node(*id), Node::Literal(Literal::Suffixed(..)));
+    let mut places: Vec<Range<usize>> =
+        (0..=expr.root()).filter(is_suffixed).filter_map(|id| Some(tree.span(id)?.range())).collect();
+    places.sort_by_key(|place| place.start);
+    let mut enclosed = Vec::with_capacity(text.text.len() + 2 * places.len());
+    let mut at = 0;
+    for place in places {
+        let (before, after) = (text.text[..place.start].trim_ascii_end(), text.text[place.end..].trim_ascii_start());
+        if before.ends_with(b"(") && after.starts_with(b")") {
+            continue;
+        }
+        let parts: [&[u8]; 4] = [&text.text[at..place.start], b"(", &text.text[place.clone()], b")"];
+        enclosed.extend(parts.concat());
+        at = place.end;
+    }
+    enclosed.extend_from_slice(&text.text[at..]);
+    (at > 0).then_some(enclosed)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::super::facts::is_open;
 use super::super::knob::{self, KnobKind};
 use super::super::name_list::{entry, names};
-use super::super::{Definition, shown};
+use super::super::{Definition, setting, shown, table};
 use super::Checker;
 use super::names::{DAEMONS, LEVELS};
 use super::words;
@@ -84,9 +84,12 @@ fn kind(upper: &str) -> Option<KnobKind> {
 }
 
 /// Tests whether daemons read a variable, with or without the prefix of one, as a number: a constant expression. The size of a log has
-/// units of its own, and the load of a cron job is a plain number.
+/// units of its own, and the load of a cron job is a plain number. `condor_adstash` reads what has a number as its default.
 pub fn is_number(name: &[u8]) -> bool {
     let upper = String::from_utf8_lossy(own_name(name)).to_ascii_uppercase();
+    if upper.starts_with("ADSTASH_") {
+        return table::default_text(upper.as_bytes()).is_some_and(|text| setting::is_number(text.as_bytes()));
+    }
     let kind = match knob::find(upper.as_bytes()) {
         Some(knob) => Some(knob.kind),
         None => kind(&upper).filter(|_| !words::is_log_size(&upper) && !words::is_of_cron(&upper)),
