@@ -43,7 +43,7 @@ impl PartialEq for VersionDefect {
 impl VersionDefect {
     /// Tests whether all releases of these versions crash or hang.
     pub(super) fn is_fatal(&self) -> bool {
-        !["kept-value", "time-out-of-range"].contains(&self.name)
+        !["kept-value", "time-out-of-range", "year-out-of-range"].contains(&self.name)
     }
 }
 
@@ -67,7 +67,7 @@ const ALL: (Series, Option<Series>) = (Series::new(0, 0), None);
 const AS_LATER: &str = "the value is that of later versions";
 
 /// All defects that an expression can meet.
-const DEFECTS: [VersionDefect; 8] = [
+const DEFECTS: [VersionDefect; 9] = [
     defect(
         "endless-conditional",
         BEFORE_25_13,
@@ -134,13 +134,24 @@ const DEFECTS: [VersionDefect; 8] = [
     defect(
         "time-out-of-range",
         ALL,
-        "prints unpredictable text for a time that is out of range",
+        "prints unpredictable text for a relative time of more than 2^31 seconds",
         "the text is what HTCondor 25.14.1 printed when it was recorded",
         |part| {
-            let far = |id: NodeId| matches!(part.value(id), Ok(Value::Int(value)) if value.unsigned_abs() > 1 << 62);
             let is_long = |value: &Value| matches!(value, Value::RelTime(seconds) if seconds.abs() > 2_147_483_648.0);
-            part.calls(&["formatTime", "splitTime"]) && part.argument(0).is_some_and(far)
-                || part.is_whole() && part.value(part.id).is_ok_and(|value| is_long(&value))
+            part.is_whole() && part.value(part.id).is_ok_and(|value| is_long(&value))
+        },
+    ),
+    defect(
+        "year-out-of-range",
+        (Series::new(24, 2), None),
+        "gives an unpredictable date for a time whose year has more than 32 bits",
+        "the value is an error",
+        |part| {
+            // The first second of the year 2147483648.
+            let far = |value: i64| value.unsigned_abs() >= 67_767_976_233_532_800;
+            part.calls(&["formatTime", "splitTime"])
+                && part.argument(0).is_some_and(|id| matches!(part.value(id), Ok(Value::Int(value)) if far(value)))
+                && matches!(part.value(part.id), Ok(Value::Error))
         },
     ),
 ];
@@ -342,7 +353,7 @@ fn evaluated_text(expr: &Expr, id: NodeId, scope: &Scope<'_>, semantics: Semanti
     parse_expr(&text, &ParseOptions { semantics, ..ParseOptions::default() }).ok()
 }
 
-fn is_call(expr: &Expr, id: NodeId, names: &[&str]) -> bool {
+pub(super) fn is_call(expr: &Expr, id: NodeId, names: &[&str]) -> bool {
     let tree = expr.tree();
     let Node::Call(call) = *tree.node(tree.bare(id)) else { return false };
     names.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(tree.calls[call as usize].name.folded()))
@@ -480,7 +491,17 @@ mod tests {
         }
         assert_eq!(met("split(\"a,b\").a", "[]", "23.9").0, ["kept-value", "attribute-of-scalars"]);
         assert_eq!(met("split(\"a,b\").a", "[]", "23.0").0, ["kept-value"]);
-        assert_eq!(met("formatTime(9223372036854775807)", "[]", "25.14").0, ["time-out-of-range"]);
+        // 24.0.20 prints the lower 32 bits; 24.12.20 and 25.14.1 print other nonsense.
+        for (text, series, defects) in [
+            ("formatTime(100000000000000000)", "24.0", &[][..]),
+            ("formatTime(100000000000000000)", "24.12", &["year-out-of-range"]),
+            ("splitTime(9223372036854775807).Year", "25.14", &["year-out-of-range"]),
+            ("formatTime(10000000000000000)", "25.14", &[]),
+            // 400 years: `--24855+-3:-14:-8` in 10.0.9 and 24.0.20.
+            ("absTime(\"2300-01-01T00:00:00Z\") - absTime(\"1900-01-01T00:00:00Z\")", "24.0", &["time-out-of-range"]),
+        ] {
+            assert_eq!(met(text, "[]", series).0, defects, "{text} in {series}");
+        }
     }
 
     /// The limit of the depth is reached again only in what is evaluated before a failure, except one of `strcat` or `join`.

@@ -46,9 +46,6 @@ pub fn encounters(slots: &[ClassAd], jobs: &[ClassAd], settings: &EvalOptions) -
             for attribute in CONDITIONS {
                 let Some(expr) = my.get(attribute) else { continue };
                 let version = settings.semantics.of_one(|| Some(expr.tree().semantics));
-                if version.is_present() {
-                    continue;
-                }
                 let version = version.measured();
                 let settings = EvalOptions { semantics: version, ..settings.clone() };
                 let alone = others.is_empty().then_some(None);

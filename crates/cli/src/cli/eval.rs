@@ -80,10 +80,8 @@ pub(super) fn run(arguments: &EvalArguments, streams: Streams) -> Result<(), Fai
     let scope = Scope::new(&my, &settings);
     let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
     let value = scope.eval(&expr);
-    if !settings.semantics.alone().is_present() {
-        for defect in defects(&expr, &my, target.as_ref(), &settings) {
-            complain(&format!("note: HTCondor {} {}; here {}", settings.semantics.alone(), defect.does, defect.here));
-        }
+    for defect in defects(&expr, &my, target.as_ref(), &settings) {
+        complain(&format!("note: HTCondor {} {}; here {}", settings.semantics.alone(), defect.does, defect.here));
     }
     if arguments.explain {
         for cause in explain(scope, &expr) {

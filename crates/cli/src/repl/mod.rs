@@ -342,17 +342,14 @@ impl Session {
             outputs.extend(command::meant(source).map(|command| Output::Text(format!("  help: or `:{command}`?"))));
         }
         outputs.extend(warnings);
-        if !settings.semantics.alone().is_present() {
-            let [my, target] = [AdSide::My, AdSide::Target].map(|side| self.ad(side));
-            let empty = ClassAd::new();
-            let met = defects(&expr, my.unwrap_or(&empty), target, &settings);
-            let note = |defect: VersionDefect| {
-                let text =
-                    format!("note: HTCondor {} {}; here {}", settings.semantics.alone(), defect.does, defect.here);
-                Output::Text(text)
-            };
-            outputs.extend(met.into_iter().map(note));
-        }
+        let [my, target] = [AdSide::My, AdSide::Target].map(|side| self.ad(side));
+        let empty = ClassAd::new();
+        let met = defects(&expr, my.unwrap_or(&empty), target, &settings);
+        let note = |defect: VersionDefect| {
+            let text = format!("note: HTCondor {} {}; here {}", settings.semantics.alone(), defect.does, defect.here);
+            Output::Text(text)
+        };
+        outputs.extend(met.into_iter().map(note));
         if let Ok(value) = value {
             self.last = Some((expr, value));
         }

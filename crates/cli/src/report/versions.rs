@@ -98,7 +98,11 @@ pub fn write(out: &mut impl Screen, found: &Upgrade, color: Color) -> io::Result
     }
     match of_expressions.len() {
         0 => {
-            let which = if found.has_ads { " for these ads" } else { "" };
+            let which = match (found.has_ads, found.partial.is_empty()) {
+                (false, _) => "",
+                (true, true) => " for these ads",
+                (true, false) => " in the ads that were evaluated",
+            };
             writeln!(out, "no expression means something else in {to} than in {from}{which}")?;
         }
         all => {

@@ -244,7 +244,16 @@ impl<'a> OldEvaluation<'a> {
             }
             all => all.to_vec(),
         };
-        operands.into_iter().all(|operand| self.succeeds(at, operand))
+        let ends_at_error = is(&["min", "max", "sum", "avg"]);
+        for operand in operands {
+            if !self.succeeds(at, operand) {
+                return false;
+            }
+            if ends_at_error && matches!(self.value(at, operand), Some(Value::Error)) {
+                break;
+            }
+        }
+        true
     }
 
     /// Evaluates the arguments of `strcat` or `join`.
