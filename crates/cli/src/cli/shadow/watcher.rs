@@ -338,7 +338,7 @@ fn reason_without_reading(failed: bool, gap: Option<i64>, took: Option<u64>) -> 
     match (failed, gap, took) {
         (true, ..) => "the pool could not be read between this cycle and the one before it".to_owned(),
         (_, Some(0..2), _) => "it followed the one before it too fast".to_owned(),
-        (_, _, Some(took)) => format!("it began while the pool was being read, for {took} s"),
+        (_, _, Some(took)) => format!("it began while the pool was being read, which took {} s", took.max(1)),
         _ => "the pool was not read between this cycle and the one before it".to_owned(),
     }
 }
@@ -398,7 +398,7 @@ mod tests {
             .map(|verb| format!("the pool {verb} read between this cycle and the one before it"))
             .into();
         let fast = "it followed the one before it too fast".to_owned();
-        let slow = "it began while the pool was being read, for 40 s".to_owned();
+        let slow = "it began while the pool was being read, which took 40 s".to_owned();
         for (has_failed, gap, took, reason) in [
             (true, Some(0), Some(40), &failed),
             (false, Some(1), Some(40), &fast),
