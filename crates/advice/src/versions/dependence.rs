@@ -302,8 +302,9 @@ fn observer(expr: &Expr, part: NodeId) -> Option<(Expr, NodeId)> {
         }
     }
     let around = around?;
-    // A suffix can change the type of what these give, and whether it is 0.
-    if is_call(expr, part, &["ceil", "ceiling", "pow", "quantize"]) {
+    // A suffix can change whether these are 0, and the type of what `quantize` gives.
+    let is_open = is_call(expr, part, &["ceil", "ceiling", "pow"]);
+    if is_call(expr, part, &["quantize"]) {
         return None;
     }
     let is_absent = |id: NodeId| matches!(tree.node(id), Node::Literal(Literal::Undefined | Literal::Error));
@@ -320,6 +321,9 @@ fn observer(expr: &Expr, part: NodeId) -> Option<(Expr, NodeId)> {
         }
         _ => (false, false),
     };
+    if is_of_truth && is_open {
+        return None;
+    }
     if is_of_truth {
         return Some((parse_expr(b"!x").ok()?, 0));
     }
@@ -469,7 +473,10 @@ mod tests {
             // `ceiling("-0.5K")` is -512 in 23.0.28, and 0 in 23.10.29; `quantize(4096, {1, "7true"})` is "7true" there and a number later.
             ("ceiling(a) ? 1 : 2", true),
             ("isString(quantize(a, {1, b}))", true),
-            ("!pow(a, 2)", true),
+            ("pow(a, 2) ? b : c", true),
+            // Only the type is seen.
+            ("isUndefined(ceiling(a))", false),
+            ("isError(pow(a, 2))", false),
             // `1 + relTime("1:30")` is an error below 23.7.
             ("isError(eval(a))", true),
             ("eval(a) || b", true),

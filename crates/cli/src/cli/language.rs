@@ -120,7 +120,7 @@ pub(super) fn note_newer(semantics: Semantics) {
 /// Notes the crashes and hangs of the version that the conditions of slots and jobs, and expressions of the configuration, meet.
 pub(super) fn note_defects(snapshot: &Snapshot, notes: &mut Notes) {
     let settings = snapshot.settings();
-    if !is_chosen() {
+    if settings.semantics.is_present() {
         return;
     }
     for DefectEncounter { of_job, ad, attribute, version, defect, .. } in
@@ -141,11 +141,6 @@ pub(super) fn note_defects(snapshot: &Snapshot, notes: &mut Notes) {
 pub(crate) fn chosen() -> Semantics {
     let of_process = || *CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
     OF_THREAD.get().or_else(of_process).unwrap_or_default()
-}
-
-/// Tests whether a version was chosen, by an option or by the settings file.
-fn is_chosen() -> bool {
-    OF_THREAD.get().is_some() || CHOSEN.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
 /// Tests whether the arguments of a command name a version.
