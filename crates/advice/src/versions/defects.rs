@@ -497,7 +497,11 @@ mod tests {
         }
         assert_eq!(met("split(\"a,b\").a", "[]", "23.9").0, ["kept-value", "attribute-of-scalars"]);
         assert_eq!(met("split(\"a,b\").a", "[]", "23.0").0, ["kept-value"]);
-        // 25.14.1 does not die where no list is made, and dies of the others.
+    }
+
+    /// 25.14.1 does not die where no list is made, and dies of the others.
+    #[test]
+    fn a_made_list_is_counted() {
         for (text, ad, dies) in [
             ("countMatches(x, split(zz))", "[]", false),
             ("countMatches(x, split())", "[]", false),
@@ -515,7 +519,11 @@ mod tests {
         ] {
             assert_eq!(met(text, ad, "25.14").0.contains(&"counted-value"), dies, "{text}");
         }
-        // 24.0.20 prints the lower 32 bits; 24.12.20 and 25.14.1 print other nonsense.
+    }
+
+    /// 24.0.20 prints the lower 32 bits; 24.12.20 and 25.14.1 print other nonsense.
+    #[test]
+    fn times_out_of_range_are_named() {
         for (text, series, defects) in [
             ("formatTime(100000000000000000)", "24.0", &[][..]),
             ("formatTime(100000000000000000)", "24.12", &["year-out-of-range"]),
