@@ -59,33 +59,28 @@ pub(crate) type Doubt = fn(&mut Connection<TcpStream>) -> Result<(), WireError>;
 /// Starts a daemon that asks for CLAIMTOBE and, to a client that proves who it is, does this; a client that does not has this result
 /// of the handshake. Also returns the number of conversations so far.
 pub(crate) fn doubting_daemon(doubt: Doubt, result: &'static str) -> (Address, Arc<AtomicUsize>) {
+    // The client closes the connection.
+    counting(move |_, stream| drop(agree(stream, "", result, Some(doubt))))
+}
+
+/// Starts a daemon that takes sessions of commands about configuration again, but does this with the second client. Also returns the
+/// number of conversations so far.
+pub(crate) fn daemon_with_a_second_client(second: fn(TcpStream)) -> (Address, Arc<AtomicUsize>) {
+    counting(move |at, stream| match at {
+        1 => second(stream),
+        _ => drop(converse(stream, "60007")),
+    })
+}
+
+/// Starts a daemon that does this with one client after the other, each with its number. Also returns the number of conversations so far.
+fn counting(converses: impl Fn(usize, TcpStream) + Send + 'static) -> (Address, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string().parse().unwrap();
     let conversations = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&conversations);
     std::thread::spawn(move || {
         for stream in listener.incoming() {
-            count.fetch_add(1, Ordering::Relaxed);
-            // The client closes the connection.
-            let _ = agree(stream.unwrap(), "", result, Some(doubt));
-        }
-    });
-    (address, conversations)
-}
-
-/// Starts a daemon that takes sessions of commands about configuration again, but does this with the second client. Also returns the
-/// number of conversations so far.
-pub(crate) fn daemon_with_a_second_client(second: fn(TcpStream)) -> (Address, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string().parse().unwrap();
-    let conversations = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&conversations);
-    std::thread::spawn(move || {
-        for stream in listener.incoming().map(Result::unwrap) {
-            match count.fetch_add(1, Ordering::Relaxed) {
-                1 => second(stream),
-                _ => drop(converse(stream, "60007")),
-            }
+            converses(count.fetch_add(1, Ordering::Relaxed), stream.unwrap());
         }
     });
     (address, conversations)

@@ -13,6 +13,7 @@ use crate::cli::{
     Failure, Form, FormatArguments, Reply, Streams, World, complain, line_output, parsed_with, print, print_result,
 };
 use crate::report::escape::own;
+use crate::report::versions::not_reproduced;
 use crate::report::{self, Color, Origin};
 use classmate::internal::builtin::check::check;
 use classmate::internal::builtin::near::closest;
@@ -81,7 +82,7 @@ pub(super) fn run(arguments: &EvalArguments, streams: Streams) -> Result<(), Fai
     let scope = target.as_ref().map_or(scope, |target| scope.with_target(target));
     let value = scope.eval(&expr);
     for defect in defects(&expr, &my, target.as_ref(), &settings) {
-        complain(&format!("note: HTCondor {} {}; here {}", settings.semantics.alone(), defect.does, defect.here));
+        complain(&format!("note: {}", not_reproduced(&defect, settings.semantics.alone())));
     }
     if arguments.explain {
         for cause in explain(scope, &expr) {

@@ -6,11 +6,11 @@ use std::ffi::OsString;
 use std::sync::{Mutex, PoisonError};
 
 use crate::cli::input::Notes;
+use crate::report::versions::not_reproduced;
 use classmate::internal::format::advertised;
 use classmate::internal::semantics::{LATEST, OLDEST};
 use classmate::{EvalOptions, Semantics, Series};
 use classmate_advice::internal::versions::configuration::defects_in;
-use classmate_advice::internal::versions::defects::VersionDefect;
 use classmate_advice::internal::versions::encounter::{DefectEncounter, encounters};
 use classmate_advice::internal::versions::upgrade::PlacedDefect;
 use classmate_pool::Snapshot;
@@ -70,11 +70,13 @@ pub(super) fn choose(semantics: Semantics) {
 
 /// The note about a version that is newer than all that are known, or nothing.
 pub fn newer(semantics: Semantics) -> Option<String> {
-    (semantics.series() > LATEST).then(|| format!("HTCondor {} {}", semantics.alone(), are_newer("is")))
+    all_newer(&[semantics.series()])
 }
 
-fn are_newer(verb: &str) -> String {
-    format!("{verb} newer than {LATEST}, whose semantics are used")
+fn all_newer(versions: &[Series]) -> Option<String> {
+    let new: Vec<Series> = versions.iter().copied().filter(|version| *version > LATEST).collect();
+    let are = if new.len() == 1 { "is" } else { "are" };
+    (!new.is_empty()).then(|| format!("HTCondor {} {are} newer than {LATEST}, whose semantics are used", first(&new)))
 }
 
 /// The note about ads of versions that are older than all that are known, or nothing.
@@ -87,10 +89,7 @@ pub(super) fn older(versions: &[Series]) -> Option<String> {
 /// The notes about versions of ads that are read as another one.
 pub(super) fn unmeasured(versions: &BTreeSet<Series>) -> impl Iterator<Item = String> {
     let versions: Vec<Series> = versions.iter().copied().collect();
-    let new: Vec<Series> = versions.iter().copied().filter(|version| *version > LATEST).collect();
-    let are = are_newer(if new.len() == 1 { "is" } else { "are" });
-    let newer = (!new.is_empty()).then(|| format!("HTCondor {} {are}", first(&new)));
-    older(&versions).into_iter().chain(newer)
+    older(&versions).into_iter().chain(all_newer(&versions))
 }
 
 /// The first versions and the number of the others: "9.0, 9.1, 9.2 and 4 more".
@@ -127,13 +126,12 @@ pub(super) fn note_defects(snapshot: &Snapshot, notes: &mut Notes) {
         encounters(&snapshot.slots, &snapshot.jobs, &settings)
     {
         let kind = if of_job { "job" } else { "slot" };
-        let VersionDefect { does, here, .. } = defect;
-        notes.warn(format!("`{attribute}` of {kind} {ad}: HTCondor {version} {does}; here {here}"));
+        notes.warn(format!("`{attribute}` of {kind} {ad}: {}", not_reproduced(&defect, version)));
     }
     for PlacedDefect { name, file, line, defect, .. } in defects_in(&snapshot.config, &settings) {
-        let (version, VersionDefect { does, here, .. }) = (settings.semantics.alone().measured(), defect);
+        let version = settings.semantics.alone().measured();
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-        notes.warn(format!("`{name}` of {file}{line}: HTCondor {version} {does}; here {here}"));
+        notes.warn(format!("`{name}` of {file}{line}: {}", not_reproduced(&defect, version)));
     }
 }
 

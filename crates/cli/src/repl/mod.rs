@@ -13,6 +13,7 @@ mod slots;
 
 use std::time::Duration;
 
+use crate::report::versions::not_reproduced;
 use crate::report::{Color, Origin, counted, printable, render_diagnostic};
 use classmate::internal::builtin::check::check;
 use classmate::internal::eval::explain::{Cause, Reason, explain};
@@ -346,8 +347,7 @@ impl Session {
         let empty = ClassAd::new();
         let met = defects(&expr, my.unwrap_or(&empty), target, &settings);
         let note = |defect: VersionDefect| {
-            let text = format!("note: HTCondor {} {}; here {}", settings.semantics.alone(), defect.does, defect.here);
-            Output::Text(text)
+            Output::Text(format!("note: {}", not_reproduced(&defect, settings.semantics.alone())))
         };
         outputs.extend(met.into_iter().map(note));
         if let Ok(value) = value {

@@ -1,17 +1,29 @@
 //! Expressions and pools in two versions, for people.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use crate::report::table::{Screen, Table};
 use crate::report::{Color, counted, printable, whatif};
 use classmate_advice::internal::versions::DifferenceSeverity;
 use classmate_advice::internal::versions::configuration::PlacedValue;
+use classmate_advice::internal::versions::defects::VersionDefect;
 use classmate_advice::internal::versions::survey::{DefectRange, VersionSurvey};
 use classmate_advice::internal::versions::upgrade::{PartialComparison, PlacedDefect, PlacedDifference, Upgrade};
 
 /// A value beside its example: `with A = 1: true`.
 fn with(example: &[String], value: &str) -> String {
     if example.is_empty() { value.to_owned() } else { format!("with {}: {value}", example.join(", ")) }
+}
+
+/// A range of series.
+fn span(from: &str, to: &str) -> String {
+    if from == to { from.to_owned() } else { format!("{from} to {to}") }
+}
+
+/// The sentence about a crash or hang of versions, and about the value here.
+pub(crate) fn not_reproduced(defect: &VersionDefect, versions: impl Display) -> String {
+    format!("HTCondor {versions} {}; here {}", defect.does, defect.here)
 }
 
 /// Writes the meanings of an expression in the series, the rules, and what to write. `of_ads` is true if they may be others in other
@@ -27,8 +39,7 @@ pub fn write_survey(out: &mut impl Screen, found: &VersionSurvey, of_ads: bool, 
     }
     let mut table = Table::new(["HTCONDOR", "MEANS", "VALUE"], &[]);
     for range in &found.ranges {
-        let series =
-            if range.from == range.to { range.from.clone() } else { format!("{} to {}", range.from, range.to) };
+        let series = span(&range.from, &range.to);
         let means = match (&range.expression, &range.problem) {
             (Some(expression), Some(problem)) => format!("{expression} ({problem})"),
             (Some(expression), None) => expression.clone(),
@@ -58,8 +69,7 @@ fn write_remarks(out: &mut impl Screen, found: &VersionSurvey) -> io::Result<()>
         writeln!(out, "note: {unproven}")?;
     }
     for DefectRange { from, to, defect } in &found.defects {
-        let series = if from == to { from.clone() } else { format!("{from} to {to}") };
-        writeln!(out, "not reproduced: HTCondor {series} {}; here {}", defect.does, defect.here)?;
+        writeln!(out, "not reproduced: {}", not_reproduced(defect, span(from, to)))?;
     }
     Ok(())
 }
