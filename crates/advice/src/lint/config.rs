@@ -345,8 +345,8 @@ impl<'c> Linter<'c> {
             let is_it = |alarm: &&mut Diagnostic| {
                 (alarm.file(), alarm.line(), alarm.code) == (&*map.file, map.line, "bad-value")
             };
-            if let Some(known) = self.alarms.iter_mut().find(is_it)
-                && parse_expr(read, &context.options()).is_err()
+            if parse_expr(read, &context.options()).is_err()
+                && let Some(known) = self.alarms.iter_mut().find(is_it)
             {
                 *known = read_elsewhere(known.clone(), context.written(), &self.versions);
                 continue;

@@ -313,7 +313,7 @@ impl PartInScope<'_> {
     fn is_made(&self, expr: &Expr, id: NodeId, levels: usize) -> bool {
         let (tree, value) = (expr.tree(), |id: NodeId| self.scope.eval(&expr.part(id)));
         let id = tree.bare(id);
-        let is_made = |id| levels > 0 && self.is_made(expr, id, levels - 1);
+        let is_made = |id| self.is_made(expr, id, levels - 1);
         let is_made_there = |expr: Option<Expr>| expr.is_some_and(|expr| self.is_made(&expr, expr.root(), levels - 1));
         if levels == 0 || !matches!(value(id), Ok(Value::List(_) | Value::Ad(_))) {
             return false;

@@ -302,8 +302,7 @@ fn observer(expr: &Expr, part: NodeId) -> Option<(Expr, NodeId)> {
         }
     }
     let around = around?;
-    // A suffix can change whether these are 0, and the type of what `quantize` gives.
-    let is_open = is_call(expr, part, &["ceil", "ceiling", "pow"]);
+    // A suffix can change the type of what it gives.
     if is_call(expr, part, &["quantize"]) {
         return None;
     }
@@ -321,11 +320,10 @@ fn observer(expr: &Expr, part: NodeId) -> Option<(Expr, NodeId)> {
         }
         _ => (false, false),
     };
-    if is_of_truth && is_open {
-        return None;
-    }
     if is_of_truth {
-        return Some((parse_expr(b"!x").ok()?, 0));
+        // A suffix can change whether these are 0.
+        let is_open = is_call(expr, part, &["ceil", "ceiling", "pow"]);
+        return if is_open { None } else { Some((parse_expr(b"!x").ok()?, 0)) };
     }
     let start = tree.first_of(around);
     is_of_type.then(|| (Expr::whole(expr.part(around).to_tree()), hole - start))

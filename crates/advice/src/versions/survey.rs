@@ -69,7 +69,7 @@ pub struct VersionSurvey {
     pub write: Option<String>,
     /// The series whose meaning that text has.
     pub write_keeps: Option<String>,
-    /// What is shown, but not proven.
+    /// Notes on conclusions that are shown, but not proven.
     pub unproven: Vec<String>,
     /// Crashes and hangs of versions.
     pub defects: Vec<DefectRange>,

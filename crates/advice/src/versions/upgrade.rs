@@ -265,7 +265,9 @@ impl Tried {
 
     /// Counts an evaluation without a difference or a defect.
     fn evaluated(all: &mut HashMap<Vec<u8>, Self>, text: &[u8]) {
-        all.entry(text.to_vec()).and_modify(|tried| tried.evaluated += 1);
+        if let Some(tried) = all.get_mut(text) {
+            tried.evaluated += 1;
+        }
     }
 }
 

@@ -183,7 +183,7 @@ pub struct Config {
     pub(crate) files: usize,
     /// True if what hangs on a machine, on its environment or on chance is left open.
     pub(super) unknowing: bool,
-    /// What is known of the expansion of the values.
+    /// Known expansions of the values.
     expansions: Expansions,
 }
 

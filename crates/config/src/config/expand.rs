@@ -72,7 +72,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) semantics: Semantics,
     /// True if what hangs on a machine, on its environment or on chance is left open.
     pub(crate) unknowing: bool,
-    /// What is known of the values that `lookup` finds.
+    /// Known expansions of the values that `lookup` finds.
     pub(crate) known: Option<&'a Expansions>,
 }
 

@@ -140,14 +140,12 @@ impl<'r> Watcher<'r> {
         let (mut seen, began) = (WatchStep::default(), Instant::now());
         self.has_waited = false;
         // After a failure, the pool is not read before the negotiator answers.
-        let asked = if self.failing.is_some() { self.look().map(drop) } else { Ok(()) };
-        let result = asked.and_then(|()| {
-            if began >= self.due {
-                self.read(&mut seen).map(|(reading, cycles)| (Some(reading), cycles))
-            } else {
-                self.look().map(|cycles| (None, cycles))
-            }
-        });
+        let is_due = began >= self.due;
+        let looked = if is_due && self.failing.is_none() { Ok(Vec::new()) } else { self.look() };
+        let result = match looked {
+            Ok(_) if is_due => self.read(&mut seen).map(|(reading, cycles)| (Some(reading), cycles)),
+            looked => looked.map(|cycles| (None, cycles)),
+        };
         match result {
             Ok((reading, cycles)) => {
                 let failed = self.failing.take();
