@@ -10,7 +10,7 @@ use crate::name::Name;
 use crate::syntax::expr::{Expr, Node, NodeId, Tree, base_of};
 use crate::syntax::literal::Literal;
 use crate::syntax::number::{write_real, write_real_plain, write_real_short};
-use crate::syntax::quote::{write_quoted, write_quoted_old};
+use crate::syntax::quote::{write_quoted, write_quoted_old, write_quoted_plain};
 use crate::syntax::time::{write_abs, write_rel};
 
 /// The form in which expressions are written.
@@ -23,9 +23,18 @@ pub enum Style {
     Old,
     /// New syntax with lists and ads over several lines (`docs/reference/classad-language.md` 8.6).
     Pretty,
-    /// New syntax inside sentences, written by `{:#}`: reals with as few digits as tell them apart, and no second blank
-    /// before an operator with one operand. It reads back as the same expression.
+    /// Syntax inside sentences, written by `{:#}`: reals with as few digits as tell them apart, no second blank before an
+    /// operator with one operand, and strings as configurations, submit files and ads in long format have them: a
+    /// backslash is one. There it reads back as the same expression, unless a string has control characters.
     Plain,
+    /// As [`Style::Plain`], with strings of new syntax. It reads back as the same expression in new syntax.
+    PlainNew,
+}
+
+impl Style {
+    fn is_plain(self) -> bool {
+        matches!(self, Style::Plain | Style::PlainNew)
+    }
 }
 
 enum Step {
@@ -97,7 +106,7 @@ fn node(out: &mut Vec<u8>, tree: &Tree, id: NodeId, style: Style, indent: &mut u
         }
         Node::Paren(inner) => later(&mut [Step::Text("("), Step::Node(inner), Step::Text(")")].into_iter()),
         Node::Unary(op, operand) => {
-            let is_apart = style == Style::Plain && matches!(out.last(), None | Some(b' ' | b'('));
+            let is_apart = style.is_plain() && matches!(out.last(), None | Some(b' ' | b'('));
             let blank = Step::Text(if is_apart { "" } else { " " });
             later(&mut [blank, Step::Text(op.as_str()), Step::Node(operand)].into_iter());
         }
@@ -184,9 +193,10 @@ pub fn write_literal(out: &mut Vec<u8>, literal: &Literal, style: Style) {
         Literal::Bool(false) => out.extend_from_slice(b"false"),
         Literal::Int(value) => write_integer(out, *value),
         Literal::Real(value) if style == Style::Old => write_real_short(out, *value),
-        Literal::Real(value) if style == Style::Plain => write_real_plain(out, *value),
+        Literal::Real(value) if style.is_plain() => write_real_plain(out, *value),
         Literal::Real(value) => write_real(out, *value),
         Literal::Str(text) if style == Style::Old => write_quoted_old(out, text, b'"'),
+        Literal::Str(text) if style == Style::Plain => write_quoted_plain(out, text, b'"'),
         Literal::Str(text) => write_quoted(out, text, b'"'),
         Literal::AbsTime(time) => {
             out.extend_from_slice(b"absTime(\"");
@@ -230,6 +240,8 @@ pub fn write_name(out: &mut Vec<u8>, name: Name, style: Style) {
         out.extend_from_slice(name.as_bytes());
     } else if style == Style::Old {
         write_quoted_old(out, name.as_bytes(), b'\'');
+    } else if style == Style::Plain {
+        write_quoted_plain(out, name.as_bytes(), b'\'');
     } else {
         write_quoted(out, name.as_bytes(), b'\'');
     }

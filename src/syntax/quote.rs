@@ -187,6 +187,18 @@ pub fn write_quoted_old(out: &mut Vec<u8>, bytes: &[u8], quote: u8) {
     out.push(quote);
 }
 
+/// Writes a string or quoted name inside a sentence: as [`write_quoted`], but a backslash is one, as in old syntax.
+pub fn write_quoted_plain(out: &mut Vec<u8>, bytes: &[u8], quote: u8) {
+    out.push(quote);
+    for (at, part) in bytes.split(|&byte| byte == b'\\').enumerate() {
+        if at > 0 {
+            out.push(b'\\');
+        }
+        write_escaped(out, part, Some(quote));
+    }
+    out.push(quote);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

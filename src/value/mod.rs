@@ -294,6 +294,14 @@ impl Value {
         }
     }
 
+    /// Tests whether the value is true, or a number or a duration other than zero, as Python tests a number.
+    pub fn is_nonzero(&self) -> bool {
+        match self {
+            Value::RelTime(seconds) => *seconds != 0.0,
+            other => other.as_condition() == Some(true),
+        }
+    }
+
     /// The value as a number: booleans are 0 and 1 (`docs/reference/classad-language.md` 10.5).
     pub fn as_number(&self) -> Option<f64> {
         match self {
@@ -420,10 +428,10 @@ impl From<&str> for Value {
     }
 }
 
-/// The canonical text; with `{:#}`, that of [`Style::Plain`].
+/// The canonical text; with `{:#}`, that of [`Style::PlainNew`], by which values can be told apart.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let style = if f.alternate() { Style::Plain } else { Style::New };
+        let style = if f.alternate() { Style::PlainNew } else { Style::New };
         f.write_str(&String::from_utf8_lossy(&self.to_text(style)))
     }
 }

@@ -64,7 +64,7 @@ fn in_contexts(expr: &Expr) -> HashSet<Key> {
 /// The values beside a condition of one ad.
 pub(super) fn of_ad(expr: &Expr, ad: &ClassAd, settings: &EvalOptions) -> String {
     let value = |name: Name| Scope::new(ad, settings).eval_attr(name).unwrap_or(Value::Error);
-    beside(expr, |Reference { name, .. }| format!("{name} is {:#}", value(name)))
+    beside(expr, |Reference { name, .. }| format!("{name} is {:#}", value(name).to_expr()))
 }
 
 /// One ad and the many opposite to it.
@@ -131,7 +131,7 @@ pub(super) fn summary(found: &RowValues) -> String {
         parts.push((text, numbers().map(|(.., count)| count).sum()));
     }
     let others = present().filter(|(value, _)| number(value).is_none());
-    parts.extend(tally(others.map(|(value, count)| (format!("{value:#}"), *count))));
+    parts.extend(tally(others.map(|(value, count)| (format!("{:#}", value.to_expr()), *count))));
     if parts.is_empty() {
         return "unknown".to_owned();
     }

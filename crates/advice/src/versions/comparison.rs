@@ -12,6 +12,8 @@ use classmate::internal::builtin;
 use classmate::internal::semantics::{DOCUMENTED, LATEST, VersionRule};
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::parse::{parse_expr, parse_prefix};
+use classmate::internal::syntax::print::Style;
+use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, EvalError, EvalOptions, Expr, ParseOptions, Scope, Semantics, SyntaxError, Value};
 
 /// Rules that are visible in the order of attributes only, or to programs that compare expressions.
@@ -47,6 +49,11 @@ pub(super) struct TextComparison<'a> {
 impl TextComparison<'_> {
     fn options(&self, semantics: Semantics) -> ParseOptions {
         ParseOptions { quoting: self.text.quoting, semantics, mode: self.settings.mode, ..ParseOptions::default() }
+    }
+
+    /// The style of expressions that are read as the text is.
+    pub(super) fn style(&self) -> Style {
+        if self.text.quoting == Quoting::New { Style::PlainNew } else { Style::Plain }
     }
 
     pub(super) fn parse(&self, semantics: Semantics) -> Parsed {
@@ -236,7 +243,7 @@ impl TextComparison<'_> {
             Ok((expr, end)) => {
                 let rest = String::from_utf8_lossy(self.text.text.trim_ascii_end().get(end..).unwrap_or_default());
                 let problem = (!rest.is_empty()).then(|| format!("`{}` is ignored", rest.trim()));
-                (Some(writing::parenthesized(&expr)), problem, Some(self.value(&expr, semantics, ads)))
+                (Some(writing::parenthesized(&expr, self.style())), problem, Some(self.value(&expr, semantics, ads)))
             }
         };
         VersionReading { series: semantics.to_string(), without: Vec::new(), expression, problem, value }
@@ -302,8 +309,8 @@ impl TextComparison<'_> {
         if own.is_some_and(|name| referred(name) != meaning) {
             return None;
         }
-        let written = writing::portable(&expr, own);
-        let written = if own.is_some() { folded(written) } else { written };
+        let written = writing::portable(&expr, own, self.style());
+        let written = if own.is_some() { self.folded(written) } else { written };
         if written.as_bytes() == text.trim_ascii() {
             return None;
         }
@@ -329,6 +336,21 @@ impl TextComparison<'_> {
         is_shown.then(|| (written, versions[meant].to_string()))
     }
 
+    /// The value of a text without references and calls; any other text as it is.
+    fn folded(&self, text: String) -> String {
+        let Ok(expr) = parse_expr(text.as_bytes(), &self.options(Semantics::default())) else { return text };
+        let is_constant = |node: &Node| {
+            matches!(
+                node,
+                Node::Literal(_) | Node::Paren(_) | Node::Unary(..) | Node::Binary(..) | Node::Conditional { .. }
+            )
+        };
+        match Scope::new(&ClassAd::new(), &EvalOptions::default()).eval(&expr) {
+            Ok(value) if expr.nodes().iter().all(is_constant) => writing::shown(&value.to_expr(), self.style()),
+            _ => text,
+        }
+    }
+
     /// A text that has the same tree in all series.
     fn read_alike(&self, write: &str) -> Option<Expr> {
         let text = VersionText { text: write.as_bytes(), ..self.text };
@@ -349,21 +371,6 @@ impl TextComparison<'_> {
 fn seen(versions: [Semantics; 2]) -> impl Iterator<Item = VersionRule> {
     let rules = versions[0].differences(versions[1]).map(|change| change.rule);
     rules.filter(|rule| !UNSEEN.contains(rule))
-}
-
-/// The value of a text without references and calls; any other text as it is.
-fn folded(text: String) -> String {
-    let Ok(expr) = parse_expr(text.as_bytes(), &ParseOptions::default()) else { return text };
-    let is_constant = |node: &Node| {
-        matches!(
-            node,
-            Node::Literal(_) | Node::Paren(_) | Node::Unary(..) | Node::Binary(..) | Node::Conditional { .. }
-        )
-    };
-    match Scope::new(&ClassAd::new(), &EvalOptions::default()).eval(&expr) {
-        Ok(value) if expr.nodes().iter().all(is_constant) => format!("{value:#}"),
-        _ => text,
-    }
 }
 
 /// Tests whether an expression calls a function by a name that only one of the versions knows.

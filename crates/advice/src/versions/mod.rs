@@ -385,6 +385,19 @@ mod tests {
         }
     }
 
+    /// A configuration has one backslash where new syntax has two.
+    #[test]
+    fn a_replacement_is_written_as_its_text_is_read() {
+        for (quoting, pattern) in [(Quoting::Old, r"a\.b\d"), (Quoting::New, r"a\\.b\\d")] {
+            let text = format!("regexp(\"{pattern}\", s) && versiongt(v, \"1.0\")");
+            let text = VersionText { text: text.as_bytes(), quoting, prefix: false };
+            let versions = ["24.0", "25.14"].map(|series| series.parse().unwrap());
+            let found = compare_alone(text, versions, &EvalOptions::default());
+            let write = format!("regexp(\"{pattern}\", s) && versionGT(v, \"1.0\")");
+            assert_eq!(found.first().and_then(|one| one.write.as_deref()), Some(&*write));
+        }
+    }
+
     #[test]
     fn texts_that_mean_the_same_are_not_reported() {
         for text in [

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::comparison::{TextComparison, TextDifference};
 use super::defects::{VersionDefect, defects};
 use super::dependence::may_reach_limit;
-use super::{DifferenceSeverity, VersionAds, VersionReading, VersionText};
+use super::{DifferenceSeverity, VersionAds, VersionReading, VersionText, writing};
 use classmate::internal::semantics::{DOCUMENTED, RULES, VersionRule};
 use classmate::{ClassAd, EvalOptions, Semantics, Series};
 
@@ -222,7 +222,8 @@ impl<'a> ShownExamples<'a> {
                 reading.expression.as_ref()?;
                 match part {
                     Some(part) => {
-                        Some(format!("a part differs: `{part:#}` is {}", comparison.value(part, *version, 1)))
+                        let shown = writing::shown(part, comparison.style());
+                        Some(format!("a part differs: `{shown}` is {}", comparison.value(part, *version, 1)))
                     }
                     None => comparison.parse(*version).ok().map(|(expr, _)| comparison.value(&expr, *version, 1)),
                 }

@@ -19,6 +19,8 @@ struct Writing<'t> {
     whole: &'t Expr,
     /// `None` if every operation inside another one has parentheses.
     portable: Option<PortableForm>,
+    /// The style of parts without operations.
+    style: Style,
 }
 
 /// The form of an expression that means the same in all versions.
@@ -35,24 +37,29 @@ const COMPARED_FACTOR: &str = "1024";
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The expression with parentheses around every operation that is part of another one.
-pub(super) fn parenthesized(expr: &Expr) -> String {
-    written(expr, None)
+pub(super) fn parenthesized(expr: &Expr, style: Style) -> String {
+    written(expr, None, style)
 }
 
 /// The expression in a form that has its present meaning in all versions: operands of `?:` in parentheses, products of a factor for size
 /// suffixes, seconds for relative times, and functions of versions in their original spelling. An attribute of MY may be undefined.
-pub(super) fn portable(expr: &Expr, undefined: Option<Name>) -> String {
-    written(expr, Some(PortableForm { undefined }))
+pub(super) fn portable(expr: &Expr, undefined: Option<Name>, style: Style) -> String {
+    written(expr, Some(PortableForm { undefined }), style)
 }
 
 /// Nodes of an expression beyond which it is written as it is: a part is written inside another one.
 const MAX_NODES: usize = 1000;
 
-fn written(expr: &Expr, portable: Option<PortableForm>) -> String {
+fn written(expr: &Expr, portable: Option<PortableForm>, style: Style) -> String {
     if expr.nodes().len() > MAX_NODES {
-        return format!("{expr:#}");
+        return shown(expr, style);
     }
-    Writing { tree: expr.tree(), whole: expr, portable }.text(expr.root(), None)
+    Writing { tree: expr.tree(), whole: expr, portable, style }.text(expr.root(), None)
+}
+
+/// The text of an expression in a style.
+pub(super) fn shown(expr: &Expr, style: Style) -> String {
+    String::from_utf8_lossy(&expr.to_text(style)).into_owned()
 }
 
 impl Writing<'_> {
@@ -115,9 +122,9 @@ impl Writing<'_> {
                     format!("{:#}", Expr::literal(Literal::Real(*seconds)))
                 }
                 Literal::OldRelTime(seconds) if self.portable.is_some() => format!("relTime({seconds})"),
-                _ => format!("{:#}", self.whole.part(id)),
+                _ => shown(&self.whole.part(id), self.style),
             },
-            Node::Attr(_) | Node::Absolute(_) => format!("{:#}", self.whole.part(id)),
+            Node::Attr(_) | Node::Absolute(_) => shown(&self.whole.part(id), self.style),
             Node::Select(name) => format!("{}.{name}", self.text(base_of(id), None)),
             Node::Subscript { base, index } => format!("{}[{}]", self.text(base, None), self.text(index, None)),
             Node::Paren(inner) => format!("({})", self.text(inner, None)),
@@ -150,7 +157,7 @@ impl Writing<'_> {
             Node::Ad(run) => {
                 let attribute = |(name, value): &(Name, NodeId)| {
                     let mut text = Vec::new();
-                    write_name(&mut text, *name, Style::New);
+                    write_name(&mut text, *name, self.style);
                     format!("{} = {}", String::from_utf8_lossy(&text), self.text(*value, None))
                 };
                 format!("[{}]", self.tree.ad(run).iter().map(attribute).collect::<Vec<_>>().join("; "))

@@ -74,7 +74,7 @@ impl CountedLimit {
             };
             // A reference alone is looked up outside of the ads, and the list from where it is found.
             let (value, list) = (counted.part(other), condition.part(list));
-            let values = format!("evalInEachContext(({value:#}) ?: undefined,{list:#})");
+            let values = format!("evalInEachContext(({value}) ?: undefined,{list})");
             Some(CountedLimit { op, is_left, number, place, values: values.parse().ok()?, wanted })
         };
         let parts = tree.flattened(BinaryOp::And, counted.root()).into_iter();
