@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use classmate::internal::eval::matching::symmetric_by_expression;
 use classmate::internal::eval::references::{self, Naming};
 use classmate::internal::format::json::JsonWriter;
 use classmate::internal::format::long::write_old;
 use classmate::internal::format::new::{write_ad, write_pretty};
-use classmate::{ClassAd, Flattened, Inlining, Name, Text, Value, flatten};
+use classmate::{ClassAd, Flattened, Inlining, Name, Text, flatten};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +15,7 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 
 use crate::classes::{ClassAdException, classes, new_expr};
 use crate::convert;
-use crate::expr::{ExprBase, evaluate};
+use crate::expr::{ExprBase, evaluate, failed};
 use crate::{key, read, world};
 
 /// The compiled part of `ClassAd`. The lock is never held while Python code may run, nor while waiting for another ad:
@@ -76,12 +77,7 @@ fn requirements(ad: &Bound<'_, AdBase>, target: &Bound<'_, AdBase>) -> PyResult<
         let target = (!ad.is(target)).then(|| target.get().ad());
         let my = ad.get().read();
         let Some(expr) = my.get(*REQUIREMENTS) else { return Ok(false) };
-        return Ok(match evaluate(&expr, &my, target.as_deref())? {
-            Value::Bool(value) => value,
-            Value::Int(value) => value != 0,
-            Value::Real(value) | Value::RelTime(value) => value != 0.0,
-            _ => false,
-        });
+        return Ok(evaluate(&expr, &my, target.as_deref())?.is_nonzero());
     }
     let expr = match ad.call_method1(pyo3::intern!(py, "lookup"), ("requirements",)) {
         Ok(expr) => expr,
@@ -314,7 +310,13 @@ impl AdBase {
         if is_plain(slf)? {
             let ad = ad_argument(ad)?;
             if is_plain(ad)? {
-                return Ok(requirements(ad, slf)? && requirements(slf, ad)?);
+                if ad.is(slf) {
+                    return requirements(slf, slf);
+                }
+                let other = ad.get().ad();
+                let my = slf.get().read();
+                return world::with_options(|options| symmetric_by_expression(&my, &other, options))
+                    .map_err(|_| failed());
             }
         }
         let matches = pyo3::intern!(slf.py(), "matches");

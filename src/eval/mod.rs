@@ -24,6 +24,7 @@ use std::sync::{Arc, LazyLock};
 use smallvec::SmallVec;
 use thiserror::Error;
 
+use crate::ad::Attribute;
 use crate::builtin::{self, Call, Exit};
 use crate::eval::context::RelocatedExpr;
 use crate::eval::depth::CountedLevel;
@@ -256,11 +257,44 @@ impl<'a> Evaluator<'a> {
     pub(crate) fn both_accept(mut self) -> bool {
         let requirements = *REQUIREMENTS;
         [RIGHT, LEFT].into_iter().all(|side| {
-            (self.depth, self.references) = (0, 0);
-            (self.steps_left, self.bytes) = (self.settings.limits.work, 0);
-            self.active.clear();
+            self.begin_again();
             self.truth_outward(requirements, side) == Ok(Truth::True)
         })
+    }
+
+    /// Tests whether the Requirements of both ads of a match, as expressions rather than as attributes, have values
+    /// other than zero: that of the ad of the scope, then that of the target, as if each were the ad of the scope.
+    pub(crate) fn both_nonzero(mut self) -> Result<bool, EvalError> {
+        Ok(self.requirements_are_nonzero()? && {
+            self.begin_again();
+            self.frames.truncate(RIGHT.0 as usize + 1);
+            let (left, right) = self.frames.split_at_mut(RIGHT.0 as usize);
+            std::mem::swap(&mut left[LEFT.0 as usize].holder, &mut right[0].holder);
+            self.requirements_are_nonzero()?
+        })
+    }
+
+    fn requirements_are_nonzero(&mut self) -> Result<bool, EvalError> {
+        let Holder::Ad(ad) = self.frame(self.start).holder else { return Ok(false) };
+        match ad.lookup(*REQUIREMENTS) {
+            None => Ok(false),
+            Some(Attribute::Literal(literal)) => Ok(Value::from(literal).is_nonzero()),
+            Some(Attribute::Tree(tree)) => match self.condition(tree, tree.root(), self.start)? {
+                // A duration is no condition, but a number.
+                Truth::NotBoolean => {
+                    self.begin_again();
+                    Ok(self.eval(tree, tree.root(), self.start)?.is_nonzero())
+                }
+                truth => Ok(truth == Truth::True),
+            },
+        }
+    }
+
+    /// Forgets what the evaluation before has taken of its limits.
+    fn begin_again(&mut self) {
+        (self.depth, self.references) = (0, 0);
+        (self.steps_left, self.bytes) = (self.settings.limits.work, 0);
+        self.active.clear();
     }
 
     /// Evaluates an attribute of the ad of the scope as a condition.
