@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::submit::QueueItems;
+use crate::submit::pending::PendingLines;
 use crate::submit::queue::{ItemList, QueueStatement};
 use crate::submit::statements::{block_end, fault, folded, lines_after, queue_arguments, statements};
-use crate::submit::{QueueItems, add_statement};
 use classmate::Semantics;
 use classmate_config::{Config, ConfigError, Context, Diagnostic, Location};
 
@@ -60,7 +61,7 @@ impl SubmitDescription {
     ) -> Result<Self, ConfigError> {
         let context = Context { subsystem: "SUBMIT".to_owned(), environment, semantics, ..Context::default() };
         let mut found = Self { config: Config::new(context), queue: None, list: String::new() };
-        let mut pending = Vec::new();
+        let mut pending = PendingLines::default();
         let all = statements(text).0;
         // The number of conditions that are open, and the line that ends a value of several lines.
         let (mut open, mut end) = (0_usize, None::<String>);
@@ -69,7 +70,7 @@ impl SubmitDescription {
             let one = String::from_utf8_lossy(&one_line);
             if end.is_some() {
                 end = end.filter(|end| *end != one);
-                pending.extend([line, b"\n".as_slice()].concat());
+                pending.push(line);
                 continue;
             }
             let one = one.strip_prefix(':').filter(|_| open > 0).unwrap_or(&one);
@@ -82,21 +83,21 @@ impl SubmitDescription {
             end = block_end(one);
             let arguments = queue_arguments(one.as_bytes());
             let fault = if arguments.is_none() { fault(one) } else { None };
-            if (arguments.is_some() || fault.is_some()) && found.reads(file, &pending, open)? {
+            if (arguments.is_some() || fault.is_some()) && found.reads(file, pending.text(), open)? {
                 if let Some(fault) = fault {
                     let place = Location { file: file.into(), line: *number as u32, column: 1 };
                     return Err(Diagnostic::error_at(fault, Some(place)));
                 }
                 found.queue = arguments.map(|arguments| String::from_utf8_lossy(arguments.trim_ascii()).into_owned());
                 found.list = lines_after(text, &all, at).into_owned();
-                pending.extend(b"endif\n".repeat(open));
+                (0..open).for_each(|_| pending.push(b"endif"));
                 break;
             }
             if arguments.is_none() {
-                add_statement(&mut pending, *number, line);
+                pending.add(*number, line);
             }
         }
-        found.config.add(file, &pending)?;
+        found.config.add(file, pending.text())?;
         Ok(found)
     }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
+use classmate::internal::syntax::token::Quoting;
 use classmate_advice::internal::submit::{SubmitContext, jobs};
 use serde::Deserialize;
 
@@ -19,7 +20,7 @@ fn submit_files_make_the_ads_that_condor_submit_makes() {
     let context = SubmitContext { owner: "root".to_owned(), domain: "x".to_owned(), cluster: 1, ..Default::default() };
     let records: Vec<Recorded> =
         include_str!("data/submit.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(records.len() >= 29);
+    assert!(records.len() >= 30);
     for Recorded { name, submit, jobs: recorded } in records {
         let made = jobs(&name, submit.as_bytes(), &context, None).unwrap();
         assert!(!made.is_empty(), "{name}");
@@ -27,7 +28,8 @@ fn submit_files_make_the_ads_that_condor_submit_makes() {
             let process = job.eval_int("ProcId").unwrap().to_string();
             let recorded = recorded.iter().find(|one| one["ProcId"] == process).unwrap();
             for (attribute, text) in recorded {
-                let expected = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap();
+                let options = ParseOptions { quoting: Quoting::Old, ..ParseOptions::default() };
+                let expected = parse_expr(text.as_bytes(), &options).unwrap();
                 let found = job.get(attribute.as_str()).map(|expr| expr.to_string()).unwrap_or_default();
                 assert_eq!(found, expected.to_string(), "{name} {process}: {attribute}");
             }

@@ -4,17 +4,21 @@
 //! access point or when the job runs are ignored.
 
 mod items;
+pub(crate) mod pending;
 pub(crate) mod queue;
 pub(crate) mod statements;
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use pending::PendingLines;
 use queue::{ItemKind, PathKind, QueueStatement};
 use statements::{block_end, joined, lines_after, queue_arguments, statements};
 
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::span::Location;
 use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::print::Style;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{ClassAd, Diagnostic, Expr, ParseOptions, Semantics};
 use classmate_config::{Config, ConfigError, Context};
@@ -68,8 +72,7 @@ pub fn jobs(
     let of_submit = Context { subsystem: "SUBMIT".to_owned(), ..Context::default() };
     let mut config = Config::new(of_submit).read_as(context.semantics);
     let (mut found, mut process): (Vec<ClassAd>, i64) = (Vec::new(), 0);
-    // Lines that were not read yet; they keep their numbers.
-    let mut pending: Vec<u8> = Vec::new();
+    let mut pending = PendingLines::default();
     let all = statements(text).0;
     let varies = varies(text);
     // The line that ends a value of several lines.
@@ -79,22 +82,28 @@ pub fn jobs(
         let one = String::from_utf8_lossy(one_line.trim_ascii());
         if end.is_some() {
             end = end.filter(|end| *end != one);
-            pending.extend([line, b"\n".as_slice()].concat());
+            pending.push(line);
             continue;
         }
         end = block_end(&one);
         let Some(arguments) = queue_arguments(one_line.trim_ascii()) else {
-            add_statement(&mut pending, *number, line);
+            pending.add(*number, line);
             continue;
         };
-        config.add(file, &std::mem::take(&mut pending))?;
-        pending.extend(std::iter::repeat_n(b'\n', usize::try_from(*number).unwrap_or(0)));
+        if pending.has_statements() {
+            config.add(file, pending.text())?;
+            pending = PendingLines::behind(*number);
+        }
         let wrong = |message: String| {
             Diagnostic::error_at(message, Some(Location { file: file.into(), line: *number as u32, column: 1 }))
         };
-        let mut expanding = config.clone();
-        expanding.add(file, &[b"queue = ", arguments].concat())?;
-        let arguments = expanding.get("queue")?.map(|found| found.text).unwrap_or_default();
+        let arguments = if arguments.contains(&b'$') {
+            let mut expanding = config.clone();
+            expanding.add(file, &[b"queue = ", arguments].concat())?;
+            Cow::Owned(expanding.get("queue")?.map(|found| found.text).unwrap_or_default())
+        } else {
+            Cow::Borrowed(arguments.trim_ascii())
+        };
         let arguments = String::from_utf8_lossy(&arguments);
         let mut queue = QueueStatement::parse(&arguments).map_err(|fault| wrong(fault.message()))?;
         if queue.kind == ItemKind::Paths(PathKind::Unstated) {
@@ -145,21 +154,6 @@ pub fn jobs(
         }
     }
     Ok(found)
-}
-
-/// Adds a statement to the lines of a configuration, where it keeps its number.
-pub(crate) fn add_statement(lines: &mut Vec<u8>, number: u64, statement: &[u8]) {
-    let before = memchr::memchr_iter(b'\n', lines).count() as u64 + 1;
-    lines.extend(std::iter::repeat_n(b'\n', usize::try_from(number.saturating_sub(before)).unwrap_or(0)));
-    match statement.trim_ascii_start() {
-        [b'+', attribute @ ..] => lines.extend([b"MY.".as_slice(), attribute, b"\n"].concat()),
-        // The attribute has no value.
-        [b'-', rest @ ..] if memchr::memchr(b'=', rest).is_some() => {
-            let name = rest[..memchr::memchr(b'=', rest).unwrap_or(0)].trim_ascii();
-            lines.extend([b"MY.".as_slice(), name, b" =\n"].concat());
-        }
-        _ => lines.extend([statement, b"\n".as_slice()].concat()),
-    }
 }
 
 /// Returns true if the jobs of one item may differ in more than their number.
@@ -331,7 +325,8 @@ impl SubmitFile<'_> {
             let all = own.as_ref().map(|own| own.tree().names(own.root()).collect::<Vec<_>>()).unwrap_or_default();
             all.iter().any(|name| names.iter().any(|known| name.folded() == known.to_ascii_lowercase().as_bytes()))
         };
-        let mut all: Vec<String> = own.iter().map(|own| format!("({own:#})")).collect();
+        let old = |own: &Expr| String::from_utf8_lossy(&own.to_text(Style::Old)).into_owned();
+        let mut all: Vec<String> = own.iter().map(|own| format!("({})", old(own))).collect();
         let (image, docker) = (self.value("container_image")?, self.value("docker_image")?);
         if universe != "java" && !mentions(&["Arch"]) {
             all.push("(TARGET.Arch == \"X86_64\")".to_owned());
