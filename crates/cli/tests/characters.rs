@@ -37,6 +37,8 @@ fn pool() -> tempfile::TempDir {
         ),
     );
     write("bad.ads", format!("Name = \"{HOSTILE}\"\n{HOSTILE} = (\nodd{HOSTILE}\n"));
+    write("bad.sub", format!("executable = a\n+A{HOSTILE}X = 1\nqueue\n"));
+    write("bad.config", format!("GROUP_NAMES = group\nGROUP_QUOTA_group = {HOSTILE}\n"));
     write("policy.toml", "[[test]]\nname = \"a\\u001b[2J\"\nexpr = '1 == 2'\nvalue = 'true'\n".to_owned());
     folder
 }
@@ -54,6 +56,9 @@ const COMMANDS: &[&[&str]] = &[
     &["explain", ".", "--group", "group"],
     &["whatif", ".", "--set", "GROUP_QUOTA_group = 1"],
     &["whatif", ".", "--set-job", "true", "RequestCpus = 1"],
+    &["whatif", ".", "--set", "A\u{1b}[31mX = 1"],
+    &["explain", ".", "--submit", "bad.sub"],
+    &["negotiate", ".", "--config", "bad.config"],
     &["quotas", "."],
     &["taskqueues", "."],
     &["sprio", "."],

@@ -12,7 +12,7 @@ use crate::cli::settings::{Sources, rendered};
 use crate::cli::{
     Failure, Form, FormatArguments, Reply, Streams, complain, line_output, print, print_result, source_output,
 };
-use crate::report::config::{ConfigLayout, diagnostic_json, json, origin, render, write};
+use crate::report::config::{ConfigLayout, SourceLines, diagnostic_json, json, origin, render, write};
 use crate::report::counted;
 use crate::report::escape::own;
 use crate::report::lint::counts;
@@ -219,9 +219,10 @@ fn checked(arguments: &Check, streams: Streams) -> Result<ExitCode, Failure> {
     let (errors, warnings) = counts(&found);
     let listed: Vec<_> = found.iter().map(diagnostic_json).collect();
     let whole = json!({ "errors": errors, "warnings": warnings, "diagnostics": listed });
+    let sources = SourceLines::of(reading.config.sources());
     let write = |out: &mut Out| {
         for diagnostic in &found {
-            writeln!(out, "{}\n", own(&render(diagnostic, reading.config.sources(), streams.out)))?;
+            writeln!(out, "{}\n", own(&render(diagnostic, &sources, streams.out)))?;
         }
         writeln!(out, "{}, {}", counted(errors, "error"), counted(warnings, "warning"))
     };

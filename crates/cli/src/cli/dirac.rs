@@ -7,6 +7,7 @@ use crate::cli::input::{Notes, own};
 use crate::cli::policy::first_given;
 use crate::cli::settings::contents;
 use crate::cli::{Failure, words};
+use crate::report::config::SourceLines;
 use crate::report::{self, Color};
 use classmate::internal::builtin::near;
 use classmate_config::internal::config::dirac::{DiracTree, Lottery, Order, PolicyOptions, Profile, Weighting};
@@ -156,5 +157,5 @@ fn sections(path: &str, value: &str) -> Vec<u8> {
 fn refused(error: &ConfigError, files: Vec<(String, Vec<u8>)>) -> Failure {
     let sources: Vec<Source> =
         files.into_iter().map(|(name, text)| Source { name: name.into(), text: text.into() }).collect();
-    Failure::drawn(MessageBody::of(error), &report::config::render(error, &sources, Color::Off))
+    Failure::drawn(MessageBody::of(error), &report::config::render(error, &SourceLines::of(&sources), Color::Off))
 }

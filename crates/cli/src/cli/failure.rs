@@ -6,7 +6,7 @@ use std::io;
 use serde::Serialize;
 
 use crate::cli::output::show_message;
-use crate::report::escape::own;
+use crate::report::escape::{escaped, own};
 use classmate::Diagnostic;
 use classmate_advice::internal::anonymize::AnonymizeError;
 use classmate_config::ConfigError;
@@ -115,7 +115,7 @@ impl Failure {
         Failure { status: 2, ..Failure::new(message) }
     }
 
-    /// A drawn report about wrong text.
+    /// A drawn report about wrong text, whose control characters are escaped already.
     pub(crate) fn drawn(body: MessageBody, drawn: &str) -> Self {
         Failure { body: Box::new(body), drawn: Some(own(drawn)), ..Failure::input("") }
     }
@@ -193,9 +193,8 @@ impl From<LoadError> for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        let text = error.to_line();
-        let help = error.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
-        Failure::drawn(MessageBody::of(&error), &format!("error: {text}{help}"))
+        let help = error.help.as_ref().map(|help| format!("\n  = help: {}", escaped(help))).unwrap_or_default();
+        Failure::drawn(MessageBody::of(&error), &format!("error: {}{help}", escaped(&error.to_line())))
     }
 }
 

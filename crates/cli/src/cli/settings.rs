@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::cli::failure::MessageBody;
 use crate::cli::input::{self, Notes};
 use crate::cli::{Failure, Now, language, parse_now};
+use crate::report::config::SourceLines;
 use crate::report::{self, Color};
 use classmate::internal::builtin::user_map::UserMaps;
 use classmate_config::internal::config::{self, BYTE_ORDER_MARK, Disk};
@@ -66,7 +67,8 @@ impl Reading {
 
 /// An error of a configuration with the line it is about.
 pub(super) fn rendered(error: &ConfigError, config: &Config, color: Color) -> Failure {
-    Failure::drawn(MessageBody::of(error), &report::config::render(error, config.sources(), color))
+    let sources = SourceLines::of(config.sources());
+    Failure::drawn(MessageBody::of(error), &report::config::render(error, &sources, color))
 }
 
 impl Sources {

@@ -1,32 +1,41 @@
 //! Configurations for people: what is wrong with one, and what its names are worth.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde_json::{Value as Json, json};
 
+use super::escape::escaped;
 use super::{Color, Origin, render_diagnostic};
 use classmate::Diagnostic;
 use classmate_config::internal::config::knob;
 use classmate_config::{Config, Definition, Location, Source};
 
 /// Renders a diagnostic of a configuration, with its line.
-pub fn render(diagnostic: &Diagnostic, sources: &[Source], color: Color) -> String {
+pub fn render(diagnostic: &Diagnostic, sources: &SourceLines<'_>, color: Color) -> String {
     let place = diagnostic.place.as_ref().filter(|place| place.line > 0);
-    let line = place.and_then(|place| {
-        let source = sources.iter().find(|source| source.name == place.file)?;
-        Some((place, line_of(&source.text, place.line)?))
-    });
+    let line = place.and_then(|place| Some((place, sources.line(place)?)));
     let Some((place, line)) = line else {
-        let help = diagnostic.help.as_ref().map(|help| format!("\n  = help: {help}")).unwrap_or_default();
-        return format!("{}: {}{help}", diagnostic.severity.as_str(), diagnostic.to_line());
+        let help = diagnostic.help.as_ref().map(|help| format!("\n  = help: {}", escaped(help))).unwrap_or_default();
+        return format!("{}: {}{help}", diagnostic.severity.as_str(), escaped(&diagnostic.to_line()));
     };
     let origin = Origin { name: &place.file, line: u64::from(place.line), column: 1 };
     render_diagnostic(&diagnostic.clone().in_line(line), line, &origin, color)
 }
 
-/// The bytes of a line, counted from 1.
-fn line_of(text: &[u8], line: u32) -> Option<&[u8]> {
-    text.split(|byte| *byte == b'\n').nth(line as usize - 1)
+/// The lines of sources.
+pub struct SourceLines<'s>(HashMap<&'s str, Vec<&'s [u8]>>);
+
+impl<'s> SourceLines<'s> {
+    /// The lines of all sources; of several with one name, those of the first.
+    pub fn of(sources: &'s [Source]) -> Self {
+        let lines = |source: &'s Source| source.text.split(|byte| *byte == b'\n').collect();
+        SourceLines(sources.iter().rev().map(|source| (&*source.name, lines(source))).collect())
+    }
+
+    fn line(&self, place: &Location) -> Option<&'s [u8]> {
+        self.0.get(&*place.file)?.get(place.line as usize - 1).copied()
+    }
 }
 
 /// The form in which values are listed.
