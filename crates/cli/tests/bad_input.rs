@@ -453,3 +453,22 @@ fn a_number_of_a_job_is_taken_in_each_of_its_forms_and_nothing_else_is() {
     says(&classmate(&["sprio", &path, "-j", "abc"]), 2, &["`abc` is not a job ID", "expected a job ID such as `7`"]);
     says(&classmate(&["sprio", &path, "-j", "5.x"]), 2, &["`5.x` is not a job ID"]);
 }
+
+/// The first bytes of files by `xz`, `bzip2` and `zstd`.
+#[test]
+fn files_that_are_compressed_by_other_programs_are_refused_with_the_command_that_expands_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("slots.ads");
+    for (start, program) in [
+        (&b"\xfd7zXZ\0\0\x04\xe6\xd6\xb4\x46"[..], "xz"),
+        (b"BZh91AY&SY\x94\x5b", "bzip2"),
+        (b"\x28\xb5\x2f\xfd\x24\x0d", "zstd"),
+    ] {
+        std::fs::write(&path, start).unwrap();
+        let found = classmate(&["ads", path.to_str().unwrap()]);
+        let message = format!("it is compressed by {program}, expected text or gzip");
+        says(&found, 1, &[&message, &format!("expand it first: {program} -d")]);
+    }
+    std::fs::write(&path, "BZh = 1\n").unwrap();
+    says(&classmate(&["ads", path.to_str().unwrap()]), 0, &["BZh = 1"]);
+}

@@ -90,6 +90,16 @@ pub(super) fn take_opened() -> Vec<PathBuf> {
     OPENED.take()
 }
 
+/// The program that expands a file with these first bytes, if it is not done here.
+fn expander(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some("xz"),
+        [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', b'&', b'S', b'Y', ..] => Some("bzip2"),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some("zstd"),
+        _ => None,
+    }
+}
+
 /// Opens a file, or standard input for `-`; gzip is recognised by its first bytes.
 pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     let (raw, name, size): (Box<dyn Read + Send>, String, Option<u64>) = if path.as_os_str() == "-" {
@@ -132,7 +142,13 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
             let utf16 = format!("cannot read `{name}`: it is UTF-16, expected UTF-8 or plain ASCII");
             return Err(Failure::new(utf16).help("convert it first: iconv -f UTF-16 -t UTF-8"));
         }
-        _ => {}
+        Ok(start) => {
+            if let Some(program) = expander(start) {
+                let message = format!("cannot read `{name}`: it is compressed by {program}, expected text or gzip");
+                return Err(Failure::new(message).help(&format!("expand it first: {program} -d")));
+            }
+        }
+        Err(_) => {}
     }
     Ok(Input { reader, name, room, marked })
 }

@@ -155,13 +155,23 @@ struct Matching {
     jobs: Vec<JobRow>,
 }
 
+/// Pairs that are evaluated before they are counted.
+const PAIRS_AT_ONCE: usize = 1 << 16;
+
 impl Matching {
     fn of(jobs: &[ClassAd], slots: &[ClassAd], listed: Pairs, settings: &EvalOptions) -> Self {
         let names: Vec<Rc<str>> = slots.iter().enumerate().map(|(at, ad)| slot_name(ad, at).into()).collect();
         let mut found = Matching { pairs: Vec::new(), jobs: Vec::with_capacity(jobs.len()) };
-        for (at, job) in jobs.iter().enumerate() {
+        // Some jobs at once, so that threads have work even if there are few slots.
+        let at_once = PAIRS_AT_ONCE.div_ceil(slots.len().max(1));
+        let parts = jobs.chunks(at_once).flat_map(|jobs| {
+            let pair = |at: usize| Pair::of(&jobs[at / slots.len()], &slots[at % slots.len()], settings);
+            let mut pairs = threads::map_range(jobs.len() * slots.len(), pair).into_iter();
+            let of_job = move |_| pairs.by_ref().take(slots.len()).collect::<Vec<_>>();
+            (0..jobs.len()).map(of_job).collect::<Vec<_>>()
+        });
+        for (at, (job, pairs)) in jobs.iter().zip(parts).enumerate() {
             let name: Rc<str> = job_name(job, at).into();
-            let pairs = threads::map_all(slots, |slot| Pair::of(job, slot, settings));
             let count = |holds: &dyn Fn(&Pair) -> bool| pairs.iter().filter(|pair| holds(pair)).count();
             found.jobs.push(JobRow {
                 job: Rc::clone(&name),
