@@ -458,9 +458,20 @@ fn cycles(pool: &Pool, state: &str, is_enough: impl Fn(&[serde_json::Value]) -> 
     }
 }
 
+/// Tests whether an ad that was renewed after the reading, as happens on a busy machine, is what a cycle differs by.
+fn is_disturbed(cycle: &serde_json::Value) -> bool {
+    let different = cycle["different"].as_array().unwrap();
+    !different.is_empty() && different.iter().all(|difference| difference["cause"] == "renewed_ads")
+}
+
 #[test]
 fn a_shadow_predicts_cycles_and_survives_its_pool() {
-    let Some(pool) = Pool::up(2, "NEGOTIATOR_PRE_JOB_RANK = -SlotID\n", &[("SCHEDDS", "2")]) else { return };
+    assert!((0..3).any(|_| is_predicted_without_disturbance()), "ads were renewed before the cycles of three pools");
+}
+
+/// Compares the cycles of a new pool with their predictions; false if an ad was renewed before one of them.
+fn is_predicted_without_disturbance() -> bool {
+    let Some(pool) = Pool::up(2, "NEGOTIATOR_PRE_JOB_RANK = -SlotID\n", &[("SCHEDDS", "2")]) else { return true };
     let log = pool.run(&["log", "negotiator"]);
     let by_log = Shadow::start(&pool, "log", &["--match-log", log.trim()]);
     let mut by_claims = Shadow::start(&pool, "claims", &["--cycles", "1"]);
@@ -472,6 +483,9 @@ fn a_shadow_predicts_cycles_and_survives_its_pool() {
     let real = counted(real.lines().filter_map(|line| line.split_once('\t')));
     for (state, source) in [("log", "log"), ("claims", "claims")] {
         let cycle = &cycles(&pool, state, |cycles| !cycles.is_empty())[0];
+        if is_disturbed(cycle) {
+            return false;
+        }
         assert_eq!((&cycle["identical"], &cycle["source"]), (&true.into(), &source.into()), "{cycle}");
         for kind in ["predicted", "actual"] {
             let matches = cycle[kind].as_array().unwrap();
@@ -497,12 +511,16 @@ fn a_shadow_predicts_cycles_and_survives_its_pool() {
     pool.run(&["cycle"]);
     let last = cycles(&pool, "log", |cycles| cycles.len() > known);
     let last = last.last().unwrap();
+    if is_disturbed(last) {
+        return false;
+    }
     assert_eq!((&last["identical"], &last["matches"]), (&true.into(), &1.into()), "{last}");
     drop(by_log);
     let page = std::fs::read_to_string(pool.folder.path().join("log/index.html")).unwrap();
     assert!(page.contains("the pool is read again after"), "{page}");
     let errors = std::fs::read_to_string(pool.folder.path().join("log.err")).unwrap();
     assert!(errors.lines().all(|line| line.starts_with("{\"warning\"")), "{errors}");
+    true
 }
 
 /// Runs a shadow with a policy until it is ready, and sends it a signal; returns its output and the exit status.
