@@ -6,6 +6,7 @@
 use crate::builtin::find;
 use crate::builtin::near::{foreign, nearest};
 use crate::diagnostic::Diagnostic;
+use crate::name::Name;
 use crate::plural::counted;
 use crate::span::Span;
 use crate::syntax::expr::{CallSite, Expr, Node, NodeId, Tree, base_of};
@@ -32,11 +33,16 @@ const MAX_FIX_LENGTH: usize = 400;
 /// assert_eq!(findings[0].fix.as_ref().unwrap().apply(source), b"isUndefined(Cpus)");
 /// ```
 pub fn check(expr: &Expr, source: &[u8]) -> Vec<Diagnostic> {
+    check_with(expr, source, &|_| false)
+}
+
+/// As [`check`], for ads in which the attributes that `is_text` accepts are strings.
+pub fn check_with(expr: &Expr, source: &[u8], is_text: &dyn Fn(Name) -> bool) -> Vec<Diagnostic> {
     let tree = &**expr.tree();
     if tree.spans.len() != tree.nodes.len() {
         return Vec::new();
     }
-    let checker = Checker { tree, source };
+    let checker = Checker { tree, source, is_text };
     let inner = expr.root();
     let mut findings: Vec<Diagnostic> = Vec::new();
     for id in tree.first_of(inner)..=inner {
@@ -74,8 +80,12 @@ const RULES: &[(&str, CheckRule)] = &[
     ("compared-with-undefined", compared_with_unset),
     ("unquoted-word", foreign_null),
     ("single-quotes", quoted_text),
+    ("precedence", summed_comparisons),
     ("comparison-chain", comparison_chain),
     ("precedence", negated_operand),
+    ("precedence", scaled_test),
+    ("always-error", negative_subscript),
+    ("impossible-value", other_case),
     ("type-clash", compared_list),
     ("type-clash", compared_types),
     ("type-clash", number_as_text),
@@ -88,6 +98,7 @@ const RULES: &[(&str, CheckRule)] = &[
 struct Checker<'t> {
     tree: &'t Tree,
     source: &'t [u8],
+    is_text: &'t dyn Fn(Name) -> bool,
 }
 
 impl Checker<'_> {
@@ -152,10 +163,43 @@ impl Checker<'_> {
         }
     }
 
+    /// Tests whether the value of a node is a string, if it has one: an attribute that is, a call that returns one, or an
+    /// element of a list that a string is split into.
+    fn is_text(&self, id: NodeId) -> bool {
+        let id = self.tree.bare(id);
+        let calls = |id: NodeId, names: &[&[u8]]| match *self.tree.node(self.tree.bare(id)) {
+            Node::Call(call) => names.contains(&self.tree.calls[call as usize].name.folded()),
+            _ => false,
+        };
+        self.certain_type(id) == Some(Type::Str)
+            || calls(id, &TEXTS)
+            || matches!(*self.tree.node(id), Node::Subscript { base, .. } if calls(base, &SPLITS))
+            || self.tree.reference(id).is_some_and(|reference| (self.is_text)(reference.name))
+    }
+
     fn fits(&self, id: NodeId) -> bool {
         self.bytes(self.span(id)).len() <= MAX_FIX_LENGTH
     }
 }
+
+/// Functions, lower case, whose values are strings.
+const TEXTS: [&[u8]; 12] = [
+    b"strcat",
+    b"join",
+    b"toupper",
+    b"tolower",
+    b"substr",
+    b"regexps",
+    b"replace",
+    b"replaceall",
+    b"formattime",
+    b"interval",
+    b"unparse",
+    b"string",
+];
+
+/// Functions, lower case, whose values are lists of strings.
+const SPLITS: [&[u8]; 3] = [b"split", b"splitusername", b"splitslotname"];
 
 fn compares(op: BinaryOp) -> bool {
     matches!(op.precedence(), 6 | 7) && !matches!(op, BinaryOp::Is | BinaryOp::Isnt)
@@ -239,6 +283,12 @@ fn added_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     operands.push(first);
     operands.reverse();
     if !operands.iter().any(|id| checker.certain_type(*id) == Some(Type::Str)) {
+        return None;
+    }
+    // `a == "x" + b == "y"` is a sum of comparisons.
+    let is_between = |inner: NodeId| checker.binary(inner).is_some_and(|(op, _, right)| compares(op) && right == id);
+    let is_chain = |node: &Node| matches!(*node, Node::Binary(op, left, _) if compares(op) && is_between(left));
+    if operands.len() == 2 && checker.tree.nodes.iter().any(is_chain) {
         return None;
     }
     let finding = Diagnostic::warning("`+` does not join strings: the result is ERROR", checker.span(id));
@@ -382,6 +432,22 @@ fn quoted_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     )
 }
 
+/// `a == "x" + b == "y"`
+fn summed_comparisons(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
+    let (inner, first, middle) = checker.binary(left).filter(|(inner, ..)| compares(*inner))?;
+    let (_, end, start) = checker.binary(middle).filter(|(op, ..)| *op == BinaryOp::Add)?;
+    if checker.certain_type(end) != Some(Type::Str) {
+        return None;
+    }
+    let finding = Diagnostic::warning(format!("`+` binds more tightly than `{}`", inner.symbol()), checker.span(id));
+    if ![first, end, start, right].iter().all(|id| checker.fits(*id)) {
+        return Some(finding.help("write `(a == b) + (c == d)`"));
+    }
+    let of = |one, op: BinaryOp, two| format!("({} {} {})", checker.text(one), op.symbol(), checker.text(two));
+    Some(finding.write(checker.span(id), format!("{} + {}", of(first, inner, end), of(start, op, right))))
+}
+
 /// `1 < x < 4`
 fn comparison_chain(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
@@ -404,10 +470,17 @@ fn comparison_chain(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
 
 /// `!x == 2`
 fn negated_operand(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
-    let (op, left, right) = checker.binary(id).filter(|(op, ..)| compares(*op))?;
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| matches!(op.precedence(), 6 | 7))?;
     let Node::Unary(UnaryOp::Not, operand) = *checker.tree.node(left) else { return None };
     let whole = matches!(checker.tree.node(operand), Node::Attr(_) | Node::Select(_) | Node::Call(_));
-    if !whole || !matches!(checker.certain_type(right), Some(Type::Int | Type::Real | Type::Str)) {
+    // `!x =?= true` is false where `x` is missing, and `x =!= true` is true.
+    if whole && op == BinaryOp::Is && matches!(checker.literal(right), Some(Literal::Bool(true))) {
+        let finding = Diagnostic::warning("`!` applies only to the left side of `=?=`", checker.span(left));
+        return Some(
+            finding.help(format!("write `{} =!= true`, which accepts a missing value", checker.text(operand))),
+        );
+    }
+    if !whole || !compares(op) || !matches!(checker.certain_type(right), Some(Type::Int | Type::Real | Type::Str)) {
         return None;
     }
     let finding = Diagnostic::warning("`!` applies only to the left side of the comparison", checker.span(left));
@@ -416,6 +489,59 @@ fn negated_operand(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     }
     let written = format!("!({} {} {})", checker.text(operand), op.symbol(), checker.text(right));
     Some(finding.write(checker.span(id), written))
+}
+
+/// `x =?= undefined * 1000`
+fn scaled_test(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| op.precedence() == 6)?;
+    let (inner, value, factor) = checker.binary(right).filter(|(op, ..)| matches!(op.precedence(), 9 | 10))?;
+    let constant = matches!(checker.literal(value), Some(Literal::Undefined | Literal::Bool(_) | Literal::Str(_)));
+    if !constant || !matches!(checker.certain_type(factor), Some(Type::Int | Type::Real)) {
+        return None;
+    }
+    let message = format!("`{}` binds more tightly than `{}`", inner.symbol(), op.symbol());
+    let finding = Diagnostic::warning(message, checker.span(right));
+    if ![left, value, factor].iter().all(|id| checker.fits(*id)) {
+        return Some(finding.help("put parentheses around the comparison"));
+    }
+    let (left, value, factor) = (checker.text(left), checker.text(value), checker.text(factor));
+    let written = format!("({left} {} {value}) {} {factor}", op.symbol(), inner.symbol());
+    Some(finding.write(checker.span(id), written))
+}
+
+/// `toLower(x) =?= "X86"`
+fn other_case(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
+    let (op, left, right) = checker.binary(id).filter(|(op, ..)| matches!(op, BinaryOp::Is | BinaryOp::Isnt))?;
+    let cased = |one: NodeId, other: NodeId| {
+        let function = call(checker, checker.tree.bare(one))?.name;
+        let Literal::Str(text) = checker.literal(checker.tree.bare(other))? else { return None };
+        let (is_other, meant): (fn(&u8) -> bool, Vec<u8>) = match function.folded() {
+            b"tolower" => (u8::is_ascii_uppercase, text.to_ascii_lowercase()),
+            b"toupper" => (u8::is_ascii_lowercase, text.to_ascii_uppercase()),
+            _ => return None,
+        };
+        text.iter().any(is_other).then(|| (other, function, Literal::Str(meant.into())))
+    };
+    let (at, function, meant) = cased(left, right).or_else(|| cased(right, left))?;
+    let always = if op == BinaryOp::Is { "never" } else { "always" };
+    let message = format!("the value of `{function}` has no such letters: this is {always} true");
+    Some(Diagnostic::warning(message, checker.span(id)).write(checker.span(at), Expr::literal(meant).to_string()))
+}
+
+/// `split(x)[-1]`
+fn negative_subscript(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
+    let Node::Subscript { index, .. } = *checker.tree.node(id) else { return None };
+    let negative = match checker.tree.node(checker.tree.bare(index)) {
+        Node::Literal(Literal::Int(number)) => *number < 0,
+        Node::Unary(UnaryOp::Minus, operand) => {
+            matches!(checker.literal(*operand), Some(Literal::Int(number)) if *number > 0)
+        }
+        _ => false,
+    };
+    negative.then(|| {
+        let finding = Diagnostic::warning("a negative subscript is always ERROR", checker.span(id));
+        finding.help("subscripts count from 0; `list[size(list) - 1]` is the last element")
+    })
 }
 
 /// `{1, 2} == x`
@@ -451,7 +577,10 @@ fn number_as_text(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
         Some(Literal::Str(text)) if !text.is_empty() && text.iter().all(u8::is_ascii_digit) => Some(id),
         _ => None,
     };
-    let id = number(right).or_else(|| number(left))?;
+    let (id, other) = number(right).map(|id| (id, left)).or_else(|| Some((number(left)?, right)))?;
+    if checker.is_text(other) {
+        return None;
+    }
     let written = checker.text(id).trim_matches('"').to_owned();
     let finding =
         Diagnostic::warning("a number in quotes is a string: comparing it with a number is ERROR", checker.span(id));
@@ -503,6 +632,13 @@ fn backslash_path(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
 /// `time - QDate`
 fn unwritten_call(checker: &Checker<'_>, id: NodeId) -> Option<Diagnostic> {
     let Node::Attr(name) = checker.tree.node(id) else { return None };
+    // Attributes do not have these names.
+    const QUESTIONS: [&[u8]; 5] = [b"isundefined", b"iserror", b"ifthenelse", b"regexp", b"stringlistmember"];
+    if QUESTIONS.contains(&name.folded()) {
+        let span = checker.span(id);
+        let finding = Diagnostic::warning(format!("`{name}` is an attribute reference here"), span);
+        return Some(finding.help(format!("write `{name}(…)` for the function")));
+    }
     let function = find(*name).filter(|function| function.most == Some(0) && name.folded() != b"currenttime")?;
     let span = checker.span(id);
     let finding = Diagnostic::warning(format!("`{name}` is an attribute reference here"), span);
@@ -531,6 +667,8 @@ mod tests {
             "(a == b) == true",
             "x ?: 0 > 5",
             "!Busy == true",
+            "formatTime(time(), \"%H\") >= \"08\" && split(Name, \"-\")[1] < \"5\"",
+            "toUpper(Code) >= \"5\" && \"3\" < substr(Code, 1, 1)",
             "OpSysMajorVer == \"7\"",
             "CurrentTime - QDate > 60",
             "'a b' + 1",
@@ -540,6 +678,44 @@ mod tests {
         ] {
             assert_eq!(messages(source), Vec::<String>::new(), "{source}");
         }
+    }
+
+    #[test]
+    fn a_number_in_quotes_is_a_string_among_strings() {
+        let quoted = ["a number in quotes is a string: comparing it with a number is ERROR"];
+        assert_eq!(messages("Memory > \"1024\""), quoted);
+        assert_eq!(messages("size(Name) > \"5\""), quoted);
+        let options = ParseOptions { places: true, ..ParseOptions::default() };
+        let source = b"TARGET.Owner < \"5\"";
+        let expr = parse_expr(source, &options).unwrap();
+        assert!(check_with(&expr, source, &|name| name.folded() == b"owner").is_empty());
+    }
+
+    #[test]
+    fn tests_that_are_scaled_or_negated_need_parentheses() {
+        // classad2: 1, not 1000; false where `x` is missing; ERROR.
+        assert_eq!(messages("a =?= undefined * 1000"), ["`*` binds more tightly than `=?=`"]);
+        assert_eq!(
+            messages("toLower(a) =?= \"X86\""),
+            ["the value of `toLower` has no such letters: this is never true"]
+        );
+        assert_eq!(messages("isUndefined && a"), ["`isUndefined` is an attribute reference here"]);
+        assert_eq!(messages("!x =?= true"), ["`!` applies only to the left side of `=?=`"]);
+        assert_eq!(messages("split(a, \".\")[-1] == \"org\""), ["a negative subscript is always ERROR"]);
+        for source in ["(a =?= undefined) * 1000", "a == 2 * b", "!(x =?= true)", "x =!= true", "list[1 - 1]"] {
+            assert_eq!(messages(source), Vec::<String>::new(), "{source}");
+        }
+    }
+
+    #[test]
+    fn a_sum_of_comparisons_needs_parentheses() {
+        // classad2: ERROR, as `"a" + Owner` is.
+        let source = "Owner == \"a\" + Owner == \"b\"";
+        assert_eq!(messages(source), ["`+` binds more tightly than `==`"]);
+        let options = ParseOptions { places: true, ..ParseOptions::default() };
+        let found = check(&parse_expr(source.as_bytes(), &options).unwrap(), source.as_bytes());
+        let fix = found[0].fix.as_ref().unwrap();
+        assert_eq!(fix.apply(source.as_bytes()), b"(Owner == \"a\") + (Owner == \"b\")");
     }
 
     #[test]

@@ -18,6 +18,12 @@ fn leading_zero(place: &Place<'_>) -> Option<Diagnostic> {
         other => other,
     };
     let written = format!("{sign}{plain}");
+    let before = place.source[..place.error.span.range().start].trim_ascii_end();
+    let is_date = before.len() == place.error.span.range().start && before.ends_with(b"-") || text.starts_with('-');
+    if is_date && before.trim_ascii_end().last().is_some_and(|last| last.is_ascii_digit() || *last == b'-') {
+        let help = "a time is a number of seconds since 1970; `absTime(\"2026-12-01T00:00:00Z\")` is a time";
+        return Some(place.plain().help(help));
+    }
     let help = format!("write `{written}`; there are no octal numbers");
     Some(place.plain().help(help).fix(place.error.span, written))
 }
@@ -84,16 +90,20 @@ pub(super) fn unit(place: &Place<'_>) -> Option<Diagnostic> {
         word.strip_prefix(letter).is_some_and(|rest| matches!(rest, "" | "b" | "ib" | "i" | "bytes"))
     });
     if let Some((_, factor)) = size {
-        let written = format!("({digits} * {factor})");
+        // Only the attribute beside it says in which unit it counts.
         let help = format!(
-            "write `{written}` for a number of bytes; `Memory` is in MiB, `Disk` in KiB{}",
+            "write the number in the unit of the attribute: `Memory` is in MiB, `Disk` in KiB{}; `{digits} * {factor}` is \
+            a number of bytes",
             counted(&digits, factor)
         );
-        return Some(finding.help(help).fix(span, written));
+        return Some(finding.help(help));
     }
     if let Some((_, factor)) = TIMES.iter().find(|(names, _)| names.contains(&word.as_str())) {
         let written = if *factor == "1" { digits } else { format!("({digits} * {factor})") };
-        return Some(finding.help(format!("write `{written}`; times are in seconds")).fix(span, written));
+        let finding = finding.help(format!("write `{written}`; times are in seconds"));
+        // A number alone is not yet compared with anything.
+        let is_alone = place.before(1).is_none() && place.after(1).is_none();
+        return Some(if is_alone { finding } else { finding.fix(span, written) });
     }
     if !touch(number, found) {
         return None;
@@ -202,20 +212,32 @@ mod tests {
 
     /// A number of 23.0 may have a suffix, and none of a version has two units.
     #[test]
-    fn a_unit_is_replaced_with_the_letter_that_an_old_version_reads() {
-        let suggested = |text: &str, semantics: &str| {
+    fn a_unit_is_read_with_the_letter_that_an_old_version_reads() {
+        let help = |text: &str, semantics: &str| {
             let options = ParseOptions { semantics: semantics.parse().unwrap(), ..ParseOptions::default() };
             let error = parse_expr(text.as_bytes(), &options).unwrap_err();
-            diagnose(text.as_bytes(), &error, &options).fix.map(|fix| fix.text)
+            diagnose(text.as_bytes(), &error, &options).help.unwrap_or_default().into_string()
         };
         for text in ["x > 2KB", "x > 2 KB", "x > 2 K"] {
             for semantics in ["23.0", "25.14"] {
-                assert_eq!(suggested(text, semantics).as_deref(), Some("(2 * 1024)"), "{text} in {semantics}");
+                let help = help(text, semantics);
+                assert!(help.ends_with(": 2 KiB; `2 * 1024` is a number of bytes"), "{text} in {semantics}: {help}");
             }
         }
         for text in ["x > 2KK", "x > 2K K", "x > 1.5M MB"] {
-            let fix = suggested(text, "23.0");
-            assert!(fix.as_deref().is_none_or(|fix| !fix.contains("1024")), "{text}: {fix:?}");
+            assert!(!help(text, "23.0").contains("1024"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_date_and_a_time_alone_are_not_mended() {
+        let fix = |text: &str| {
+            let error = parse_expr(text.as_bytes(), &ParseOptions::default()).unwrap_err();
+            diagnose(text.as_bytes(), &error, &ParseOptions::default()).fix.map(|fix| fix.text)
+        };
+        assert_eq!(fix("2026-12-01"), None);
+        assert_eq!(fix("1 day"), None);
+        assert_eq!(fix("x > 1 day").as_deref(), Some("(1 * 86400)"));
+        assert_eq!(fix("x > 010").as_deref(), Some("10"));
     }
 }

@@ -94,7 +94,13 @@ pub(super) fn leading_word(place: &Place<'_>) -> Option<Diagnostic> {
     if word.is_word(&["not"]) {
         let span = Span { start: word.span.start, end: found.span.start };
         let help = "write `!`, with parentheses around a comparison: `!(a == b)`";
-        return Some(Diagnostic::error("`not` is not an operator", word.span).help(help).fix(span, "!"));
+        let finding = Diagnostic::error("`not` is not an operator", word.span).help(help);
+        let (whole, compares) = negated(place);
+        if !compares {
+            return Some(finding.fix(span, "!"));
+        }
+        let operand = place.text(whole);
+        return Some(finding.fix(word.span.to(whole), format!("!({operand})")));
     }
     let help = if word.is_word(&["if", "when", "case"]) {
         "write `condition ? value : other`"
@@ -105,6 +111,35 @@ pub(super) fn leading_word(place: &Place<'_>) -> Option<Diagnostic> {
     };
     let word_shown = word.shown();
     Some(Diagnostic::error(format!("`{word_shown}` is not part of the language"), word.span).help(help))
+}
+
+/// The text after `not` up to the next `&&`, `||` or closing bracket, and true if it compares.
+fn negated(place: &Place<'_>) -> (Span, bool) {
+    let rest = place.rest();
+    let (mut depth, mut at, mut compares, mut quoted) = (0usize, 0, false, false);
+    while let Some(byte) = rest.get(at) {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\\' if quoted => at += 1,
+            _ if quoted => {}
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' if depth > 0 => depth -= 1,
+            _ if depth > 0 => {}
+            b')' | b']' | b'}' | b',' | b';' | b'?' => break,
+            b'&' | b'|' if rest.get(at + 1) == Some(byte) => break,
+            b'<' | b'>' | b'=' => compares = true,
+            byte if byte.is_ascii_whitespace() => {
+                let word = rest[at + 1..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+                if [&b"and"[..], b"or"].iter().any(|known| rest[at + 1..at + 1 + word].eq_ignore_ascii_case(known)) {
+                    break;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    let length = rest[..at.min(rest.len())].trim_ascii_end().len();
+    (place.ahead(length), compares)
 }
 
 /// `a = b`

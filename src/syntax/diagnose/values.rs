@@ -36,12 +36,27 @@ pub(super) fn constant_call(place: &Place<'_>) -> Option<Diagnostic> {
         let end = Span::new(place.start(), place.start());
         let finding = Diagnostic::error("expected an operator, found `(`", found.span);
         let compares = |part: &[u8]| part.iter().any(|byte| b"<>=!&|".contains(byte));
-        if value.is(")") && compares(&place.source[..place.start()]) && compares(place.rest()) {
+        let inner = match value.kind {
+            Kind::Number => parenthesized(place.rest()),
+            _ => place.rest(),
+        };
+        if compares(&place.source[..place.start()]) && compares(inner) {
             return Some(finding.help("write `&&` or `||` between two conditions"));
         }
         return Some(finding.help("write `*` to multiply").fix(end, "* "));
     }
     None
+}
+
+/// The text in the parentheses at the beginning of a text; all of it if they are not closed.
+fn parenthesized(text: &[u8]) -> &[u8] {
+    let mut depth = 0usize;
+    let end = text.iter().position(|byte| {
+        depth += usize::from(*byte == b'(');
+        depth = depth.saturating_sub(usize::from(*byte == b')'));
+        depth == 0
+    });
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// `TARGET,x`
@@ -94,8 +109,20 @@ pub(super) fn selector(place: &Place<'_>) -> Option<Diagnostic> {
 pub(super) fn unquoted_words(place: &Place<'_>) -> Option<Diagnostic> {
     let found = place.after(0)?;
     if place.wants_value() && found.is("/") && place.after(1).is_some_and(|next| touch(found, next)) {
-        let end =
-            place.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte)).count();
+        let rest = place.rest();
+        let path = |at: usize| {
+            let is_of_path = |byte: &&u8| byte.is_ascii_alphanumeric() || b"/._-+:".contains(byte);
+            at + rest[at..].iter().take_while(is_of_path).count()
+        };
+        // Paths in a row are one list: `/cvmfs, /data`.
+        let mut end = path(0);
+        while place.open.is_empty() && rest[end..].starts_with(b",") {
+            let next = end + 1 + rest[end + 1..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            if rest.get(next) != Some(&b'/') {
+                break;
+            }
+            end = path(next);
+        }
         return Some(text_needs_quotes(place, place.ahead(end)));
     }
     let before = place.before(0)?;
