@@ -23,7 +23,7 @@ use super::series;
 use super::setting::{leading_number, list_items};
 use super::statement::{self, Statement};
 use super::table;
-use super::{Config, ConfigError, Definition, Diagnostic, FoundValue, shown};
+use super::{Config, ConfigError, Definition, Diagnostic, FoundValue, Source, shown};
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
 use classmate::internal::pcre::{self, Options};
@@ -55,7 +55,10 @@ pub fn check(config: &Config) -> Vec<Diagnostic> {
     found.extend(not_elif);
     let referenced = referenced(config);
     let groups = config.list("GROUP_NAMES").unwrap_or_default();
-    let groups_known = !groups.iter().any(|name| is_open(name));
+    // A part of a configuration may leave the list to the others.
+    let is_root = |source: &Source| matches!(source.name.rsplit('/').next(), Some("condor_config" | "config"));
+    let is_listed = config.definition(b"GROUP_NAMES").is_some_and(|list| list.place.is_some());
+    let groups_known = !groups.iter().any(|name| is_open(name)) && (is_listed || config.sources().iter().any(is_root));
     let groups: BTreeSet<Vec<u8>> = groups.iter().map(|name| name.to_ascii_uppercase()).collect();
     let mut checker = Checker {
         config,
@@ -337,7 +340,19 @@ impl Checker<'_> {
         // The knobs of HTCondor's own daemons are known.
         let is_own = |daemon: &[u8]| names(DAEMONS).any(|known| known.as_bytes() == daemon);
         let of_daemon = starts.any(|end| self.daemons.contains(&upper[..end]) && !is_own(&upper[..end]));
-        if is_of_every_daemon(&upper) || of_daemon || self.match_exprs.contains(&upper) {
+        if of_daemon || self.match_exprs.contains(&upper) {
+            return;
+        }
+        if self.other_words(name, definition) {
+            return;
+        }
+        if is_of_every_daemon(&upper) {
+            // `COLLECTOR_HOST_FOR_NEGOTIATR` begins like one of them.
+            let meant = names::of_table(name).filter(|meant| meant.len() >= 20 && meant.contains('_'));
+            let is_own = meant.as_ref().is_none_or(|meant| is_of_every_daemon(meant.as_bytes()) && meant.len() < 24);
+            if let Some(meant) = meant.filter(|_| !is_own && !self.mentioned().contains(&upper)) {
+                self.misspelled_name(name, "", Some(meant), definition);
+            }
             return;
         }
         if let Some(meant) = self.of_declared_group(name) {
@@ -351,13 +366,40 @@ impl Checker<'_> {
             return;
         }
         let whose = if family { " of the negotiator" } else { "" };
+        self.misspelled_name(name, whose, nearest, definition);
+    }
+
+    /// Reports a name with the variable that was probably meant.
+    fn misspelled_name(&mut self, name: &[u8], whose: &str, meant: Option<String>, definition: &Definition<'_>) {
         let message = format!("`{}` is not a knob{whose}", shown(name));
-        let warning = definition.name_warning(message).code("unknown-knob").did_you_mean(nearest.as_deref());
+        let warning = definition.name_warning(message).code("unknown-knob").did_you_mean(meant.as_deref());
         let span = warning.span;
-        self.found.push(match nearest.filter(|_| span.end > 0) {
-            Some(nearest) => warning.fix(span, nearest),
+        self.found.push(match meant.filter(|meant| span.end > 0 && !meant.contains('`')) {
+            Some(meant) => warning.fix(span, meant),
             None => warning,
         });
+    }
+
+    /// Reports a name of known words that is not the name of a variable; returns true if it is one.
+    fn other_words(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
+        let is_meant = self.mentioned().contains(&name.to_ascii_uppercase());
+        if let Some(meant) = names::of_words(name).filter(|_| !is_meant) {
+            self.misspelled_name(name, "", Some(meant), definition);
+            return true;
+        }
+        let level = names::unknown_level(name).filter(|_| !is_meant && names::of_pattern(name).is_none());
+        let Some(level) = level else { return false };
+        let message = format!("`{}` is not read: `{level}` is not an access level", shown(name));
+        let levels = names(names::LEVELS).chain(["DEFAULT"]);
+        let meant = near::closest(level.as_bytes(), levels);
+        let help =
+            "levels are `DEFAULT`, `READ`, `WRITE`, `DAEMON`, `NEGOTIATOR`, `ADMINISTRATOR`, `CLIENT` and others";
+        let warning = definition.name_warning(message).code("unknown-knob");
+        self.found.push(match meant {
+            Some(meant) => warning.did_you_mean(Some(meant)),
+            None => warning.help(help),
+        });
+        true
     }
 
     /// The knob that a name may have meant.
@@ -423,8 +465,15 @@ impl Checker<'_> {
                 // The same code that reads the knob says whether it can.
                 let Err(error) = self.typed(knob.kind, &shown_name, text, definition) else { return };
                 // Other files may define a macro that these do not; some numbers are computed in an ad.
-                if types::is_expression(value, self.config.semantics()) || !self.config.undefined(definition).is_empty()
-                {
+                if !self.config.undefined(definition).is_empty() {
+                    return;
+                }
+                if types::is_expression(value, self.config.semantics()) {
+                    let (upper, text) = (shown_name.to_ascii_uppercase(), shown(value));
+                    let fault = self.calculated(&upper, &text).filter(|_| knob.name != knob::LIMIT);
+                    self.found.extend(fault.map(|(severity, message, help)| {
+                        definition.value_problem(severity, message).code("bad-value").help(help)
+                    }));
                     return;
                 }
                 self.found.push(if knob.name != knob::LIMIT {
@@ -471,6 +520,10 @@ impl Checker<'_> {
 /// Returns true if a value that is not a number may be meant as a concurrency limit: a word in lower case, or a number
 /// and something other than a unit or a calculation. Variables of other programs have such names too: `MEMORY_LIMIT = 5 GB`.
 fn may_be_limit(value: &[u8]) -> bool {
+    let inner = value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+    if inner.is_some_and(|inner| !inner.is_empty() && inner.iter().all(u8::is_ascii_digit)) {
+        return true;
+    }
     const UNITS: [&str; 14] = ["k", "kb", "kib", "m", "mb", "mib", "g", "gb", "gib", "t", "tb", "tib", "%", "b"];
     let digits = value.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
     let rest = value[digits..].trim_ascii();

@@ -276,7 +276,9 @@ impl Reader<'_> {
     ) -> Result<(), ConfigError> {
         let name = self.expand(line, &written)?;
         checked_name(&name).map_err(|message| {
-            let help = if name.contains(&b'$') {
+            let help = if name.starts_with(b"|") || name.starts_with(b"&") {
+                "an operator at the beginning of a line: the line before it does not end with `\\`"
+            } else if name.contains(&b'$') {
                 "a reference in a name cannot have a default"
             } else {
                 "names consist of letters, digits, `_`, `.` and `/`; operators require a space before them"
@@ -286,8 +288,14 @@ impl Reader<'_> {
         let site = Site::of(line, value.start, text.title());
         let mut value = Cow::Borrowed(&line.text[value]);
         if *operator == Operator::ObsoleteSet {
-            let message = format!("`{} : value` is the obsolete form of `{0} = value`", shown(&name));
-            self.config.warn(line.warning(&written, message));
+            let (message, help) = match value.strip_prefix(b"=") {
+                Some(rest) => {
+                    let help = format!("write `{} = {}`", shown(&name), shown(rest.trim_ascii()));
+                    ("`:=` is not an operator: the `=` is a part of the value".to_owned(), Some(help))
+                }
+                None => (format!("`{} : value` is the obsolete form of `{0} = value`", shown(&name)), None),
+            };
+            self.config.warn(line.warning(&written, message).help_if(help));
         }
         if *operator == Operator::Block {
             value = Cow::Owned(self.block(line, &name, value.trim_ascii(), text)?);
@@ -432,10 +440,13 @@ impl Reader<'_> {
                 Err(error) => {
                     let refused =
                         Diagnostic::error_at(format!("cannot include `{path}`: {error}"), Some(place)).width(width);
-                    return Err(match error {
-                        FileError::Missing => refused.help("`include ifexist : FILE` allows a missing file"),
-                        FileError::Other(_) => refused,
-                    });
+                    if error != FileError::Missing {
+                        return Err(refused);
+                    }
+                    // What follows can be read without it.
+                    let help = "`include ifexist : FILE` allows a missing file";
+                    self.config.refuse(refused.help(help).code("odd-line"));
+                    return Ok(());
                 }
             }
         };

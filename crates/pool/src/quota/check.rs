@@ -88,7 +88,7 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnost
             let fate = if settings.rules.oversubscription { "they are kept" } else { "they are scaled down" };
             found.push(warning(format!("static quotas {whose} sum to {fixed}, more than its {own}: {fate}"), place()));
         }
-        if dynamic > 1.0 {
+        if dynamic > 1.0 + ROUNDING {
             // The last of them is where the sum is seen.
             let last = group.children.clone().rev().find_map(|child| {
                 let child = tree.groups().get(child)?;
@@ -101,6 +101,9 @@ pub(super) fn quotas(tree: &GroupTree, settings: &QuotaSettings) -> Vec<Diagnost
     }
     found
 }
+
+/// The excess of a sum of shares that are rounded: three of 0.33334 are 1.00002.
+const ROUNDING: f64 = 0.001;
 
 /// The groups without a quota, as one warning.
 fn without_quotas(groups: &[&GroupSetting]) -> Option<Diagnostic> {
@@ -230,6 +233,11 @@ mod tests {
         );
         let found = warnings("GROUP_NAMES = a, b\nGROUP_QUOTA_DYNAMIC_a = 0.75\nGROUP_QUOTA_DYNAMIC_b = 0.5");
         assert_eq!(found, ["c:3:1: dynamic quotas at the top level sum to 1.25: they are scaled down to 1"]);
+        let rounded = warnings(
+            "GROUP_NAMES = a, b, c\nGROUP_QUOTA_DYNAMIC_a = 0.33334\nGROUP_QUOTA_DYNAMIC_b = 0.33334\n\
+             GROUP_QUOTA_DYNAMIC_c = 0.33334",
+        );
+        assert_eq!(rounded, [""; 0]);
     }
 
     #[test]

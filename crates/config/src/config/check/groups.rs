@@ -22,6 +22,13 @@ impl Checker<'_> {
     /// Reports a knob of a group that does not exist.
     pub(super) fn member(&mut self, knob: &Knob, name: &[u8], definition: &Definition<'_>) {
         let Some(member) = knob.name.ends_with("<group>").then(|| knob::member(knob, name)).flatten() else { return };
+        let is_declared = self.groups.contains(&member.to_ascii_uppercase());
+        let plain = knob::all().filter(|knob| !knob.is_family() && knob.name.starts_with("GROUP_QUOTA_"));
+        if let Some(meant) = near::closest_within(1, name, plain.map(|knob| knob.name)).filter(|_| !is_declared) {
+            let message = format!("`{}` is not a negotiator configuration variable", shown(name));
+            self.found.push(definition.name_warning(message).code("unknown-knob").did_you_mean(Some(meant)));
+            return;
+        }
         if !self.groups_known || self.groups.contains(&member.to_ascii_uppercase()) {
             return;
         }
@@ -32,9 +39,11 @@ impl Checker<'_> {
         }
         let message = format!("`{}` has no effect: group `{}` is not in GROUP_NAMES", shown(name), shown(member));
         let nearest = near::closest(member, &self.groups).and_then(|near| self.spelt(near));
-        let help = format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member));
-        let warning = definition.name_warning(message).code("undeclared-group").help(help);
-        self.found.push(warning.did_you_mean(nearest));
+        let warning = definition.name_warning(message).code("undeclared-group");
+        self.found.push(match nearest {
+            Some(nearest) => warning.did_you_mean(Some(nearest)),
+            None => warning.help(format!("declare it: `GROUP_NAMES = $(GROUP_NAMES), {}`", shown(member))),
+        });
     }
 
     /// A group as it is declared.
@@ -84,7 +93,11 @@ impl Checker<'_> {
     /// Group names that cannot have knobs of their own.
     pub(super) fn group_names(&mut self, text: &[u8], definition: &Definition<'_>) {
         for name in list_items(text) {
-            if !name.iter().copied().all(is_name_byte) {
+            if name.contains(&b';') {
+                let message = format!("`{}` is one name: `;` does not separate", shown(&name));
+                let warning = definition.value_problem(Severity::Warning, message).code("bad-value");
+                self.found.push(warning.help("separate groups with commas"));
+            } else if !name.iter().copied().all(is_name_byte) {
                 let message = format!("the group `{}` cannot have a quota", shown(&name));
                 let warning = definition.value_problem(Severity::Warning, message).code("bad-value");
                 self.found.push(

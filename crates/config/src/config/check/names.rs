@@ -17,11 +17,60 @@ const OF_SLOT_TYPE: &str = "variables of a slot type";
 pub(super) const LEVELS: &str = "access levels";
 const OF_LEVEL: &str = "variables of an access level";
 const REMOVED: &str = "removed variables";
+const WRONG: &str = "wrong names";
 
 /// Finds a variable (upper case) that only earlier versions read: the one that took its place, or an empty name.
 pub(super) fn removed(upper: &[u8]) -> Option<&'static str> {
     let found = entry(REMOVED, std::str::from_utf8(upper).ok()?)?;
     Some(found.split_once(':').map_or("", |(_, now)| now))
+}
+
+/// The variable that a name means that is made of the words of one, with another word or in another order: `ALLOW_ADMIN`,
+/// `MAX_RUNNING_JOBS`, `SCHEDD_ALLOW_WRITE`, `SEC_ENCRYPTION`, `SLOT_1_START`.
+pub(super) fn of_words(name: &[u8]) -> Option<String> {
+    let upper = String::from_utf8(name.to_ascii_uppercase()).ok()?;
+    if let Some((_, meant)) = entry(WRONG, &upper).and_then(|found| found.split_once(':')) {
+        return Some(meant.to_owned());
+    }
+    if let Some(what) = upper.strip_prefix("SEC_")
+        && names(OF_LEVEL).any(|known| known == what)
+    {
+        return Some(format!("SEC_DEFAULT_{what}"));
+    }
+    for daemon in names(DAEMONS) {
+        let Some(rest) = upper.strip_prefix(daemon).and_then(|rest| rest.strip_prefix('_')) else { continue };
+        let is_access = |level: &str| names(LEVELS).any(|known| known == level);
+        if rest.strip_prefix("ALLOW_").or_else(|| rest.strip_prefix("DENY_")).is_some_and(is_access) {
+            return Some(format!("{rest}_{daemon}"));
+        }
+    }
+    if let Some((number, what)) = upper.strip_prefix("SLOT_").and_then(|rest| rest.split_once('_'))
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && names(OF_SLOT_TYPE).any(|known| known == what)
+    {
+        return Some(format!("SLOT{number}_{what}` or `SLOT_TYPE_{number}_{what}"));
+    }
+    let words = |name: &str| {
+        let mut words: Vec<String> = name.split('_').map(str::to_owned).collect();
+        words.sort_unstable();
+        words
+    };
+    let own = words(&upper);
+    let mut alike = TABLE.iter().filter(|known| known.len() == upper.len() && own.len() >= 3 && words(known) == own);
+    let first = alike.next()?;
+    alike.next().is_none().then(|| (*first).to_owned())
+}
+
+/// The level in the name of a variable for the security of one, `SEC_<level>_ENCRYPTION`, that there is not.
+pub(super) fn unknown_level(name: &[u8]) -> Option<String> {
+    let upper = String::from_utf8(name.to_ascii_uppercase()).ok()?;
+    let rest = upper.strip_prefix("SEC_")?;
+    let level = names(OF_LEVEL).find_map(|what| rest.strip_suffix(what)?.strip_suffix('_'))?;
+    let is_of_method = ["TOKEN", "PASSWORD", "CREDENTIAL", "ISSUED", "TCP", "SCITOKENS"];
+    let known = |level: &str| level == "DEFAULT" || names(LEVELS).any(|known| known == level);
+    let is_known = known(level) || is_of_method.iter().any(|word| level.starts_with(word));
+    (!is_known && level.bytes().all(|byte| byte.is_ascii_alphabetic())).then(|| level.to_owned())
 }
 
 /// Returns true if a name (upper case) is of those that every daemon has: `NEGOTIATOR_ARGS`, `MAX_NEGOTIATOR_LOG`.
@@ -143,8 +192,11 @@ pub(super) fn of_hook(name: &[u8]) -> Option<String> {
     Some(format!("{front}_HOOK_{meant}"))
 }
 
-/// The names of the table.
-static TABLE: LazyLock<Vec<&str>> = LazyLock::new(|| table::entries().map(|(name, _)| name).collect());
+/// The names of the table, and of variables without a default.
+static TABLE: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let without = names("variables without a default").filter(|name| name.len() >= 8);
+    table::entries().map(|(name, _)| name).chain(without).collect()
+});
 
 /// The knob with a default, of any daemon, that a name is but for one letter. Names that differ in a digit are meant.
 pub(super) fn of_table(name: &[u8]) -> Option<String> {

@@ -7,11 +7,14 @@ use super::super::{Definition, setting, shown, table};
 use super::Checker;
 use super::names::{DAEMONS, LEVELS};
 use super::words;
-use classmate::Semantics;
 use classmate::internal::builtin::near;
 use classmate::internal::diagnostic::Severity;
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
 use classmate::internal::syntax::token::Quoting;
+use classmate::{Name, Semantics};
 
 /// The words of `SEC_<level>_AUTHENTICATION` and the like; HTCondor reads the first letter.
 const WISHES: [&str; 10] = ["REQUIRED", "PREFERRED", "OPTIONAL", "NEVER", "YES", "NO", "TRUE", "FALSE", "T", "F"];
@@ -36,7 +39,16 @@ const METHODS: [&str; 14] = [
 const CIPHERS: [&str; 5] = ["AES", "BLOWFISH", "3DES", "TRIPLEDES", "AESGCM"];
 
 /// Variables whose quotes would be a part of the value: names of hosts, domains and folders.
-const UNQUOTED: [&str; 14] = [
+const UNQUOTED: [&str; 23] = [
+    "SCHEDD_NAME",
+    "STARTD_NAME",
+    "MASTER_NAME",
+    "DEFAULT_DOMAIN_NAME",
+    "SEC_PASSWORD_FILE",
+    "SEC_PASSWORD_DIRECTORY",
+    "SEC_TOKEN_DIRECTORY",
+    "CERTIFICATE_MAPFILE",
+    "CLASSAD_USER_MAPFILE",
     "CONDOR_HOST",
     "COLLECTOR_HOST",
     "NEGOTIATOR_HOST",
@@ -67,6 +79,9 @@ fn kind(upper: &str) -> Option<KnobKind> {
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     if upper == "NUM_SLOTS" || upper.strip_prefix("NUM_SLOTS_TYPE_").is_some_and(digits) {
         return Some(whole(Some("0..")));
+    }
+    if upper.starts_with("MAX_NUM_") && upper.ends_with("_LOG") {
+        return Some(whole(None));
     }
     if words::is_of_cron(upper) && upper.ends_with("_JOB_LOAD") {
         // As `cron_job_mgr.cpp` and `cron_job_params.cpp` of HTCondor read the load of all jobs, and of one.
@@ -102,7 +117,8 @@ impl Checker<'_> {
     pub(super) fn other_value(&mut self, definition: &Definition<'_>) {
         let name = definition.name;
         let upper = String::from_utf8_lossy(own_name(name)).to_ascii_uppercase();
-        let unquoted = UNQUOTED.contains(&upper.as_str());
+        let unquoted =
+            UNQUOTED.contains(&upper.as_str()) || words::is_of_cron(&upper) && upper.ends_with("_EXECUTABLE");
         if knob::find(upper.as_bytes()).is_some() && !unquoted {
             return;
         }
@@ -127,15 +143,24 @@ impl Checker<'_> {
         }
         let problem = match kind {
             // Some are evaluated in an ad.
-            Some(_) if is_expression(value.as_bytes(), self.config.semantics()) => None,
+            Some(_) if is_expression(value.as_bytes(), self.config.semantics()) => self.calculated(&upper, &value),
             Some(kind) => match self.typed(kind, &shown(name), expanded.text.trim_ascii(), definition) {
-                Ok(()) => word.and_then(|rule| rule(&upper, &value)),
+                Ok(()) => {
+                    if let Some(found) = self.truncated(kind, &upper, &value) {
+                        self.found
+                            .push(definition.value_problem(Severity::Warning, found.0).code(found.2).help(found.1));
+                    }
+                    word.and_then(|rule| rule(&upper, &value))
+                }
                 Err(error) => {
                     let help = "a daemon that reads it ends with an error".to_owned();
                     Some((Severity::Error, error.message, help))
                 }
             },
-            None if word.is_some() => word.and_then(|rule| rule(&upper, &value)),
+            None if word.is_some() => {
+                let found = word.and_then(|rule| rule(&upper, &value));
+                found.or_else(|| quoted(&upper, &value).filter(|_| unquoted))
+            }
             None if upper.starts_with("SEC_") => of_security(&upper, &value),
             None if upper.starts_with("SLOT_TYPE_") => {
                 let names = self.config.list("MACHINE_RESOURCE_NAMES").unwrap_or_default();
@@ -149,6 +174,46 @@ impl Checker<'_> {
         };
         if let Some((severity, message, help)) = problem {
             self.found.push(definition.value_problem(severity, message).code("bad-value").help(help));
+        }
+    }
+
+    /// The fault of a number that refers to macros without `$( )`: numbers are computed without an ad.
+    pub(super) fn calculated(&self, upper: &str, value: &str) -> Option<Problem> {
+        let options =
+            ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
+        let expr = parse_expr(value.as_bytes(), &options).ok()?;
+        let tree = expr.tree();
+        let is_macro = |name: &Name| self.config.definition(name.folded()).is_some();
+        let name = tree.references(expr.root()).map(|reference| reference.name).find(is_macro)?;
+        let message = format!("`{upper}` is `{value}`: `{name}` has no value here");
+        Some((Severity::Error, message, format!("write `$({name})`: a daemon that reads it ends with an error")))
+    }
+
+    /// The loss of a number that counts as 0, with the help and the code: a fraction of an integer, or a quotient of integers.
+    pub(super) fn truncated(
+        &self,
+        kind: KnobKind,
+        upper: &str,
+        value: &str,
+    ) -> Option<(String, &'static str, &'static str)> {
+        let options =
+            ParseOptions { quoting: Quoting::Old, semantics: self.config.semantics(), ..ParseOptions::default() };
+        let expr = parse_expr(value.as_bytes(), &options).ok()?;
+        match (kind, expr.node()) {
+            (KnobKind::Integer(..), Node::Literal(Literal::Real(number))) if *number != 0.0 && number.abs() < 1.0 => {
+                Some((format!("`{upper}` is an integer: `{value}` counts as 0"), "write a whole number", "bad-value"))
+            }
+            (KnobKind::Integer(..) | KnobKind::Real(..), &Node::Binary(BinaryOp::Divide, left, right)) => {
+                let integer = |id| match expr.tree().node(expr.tree().bare(id)) {
+                    Node::Literal(Literal::Int(number)) => Some(*number),
+                    _ => None,
+                };
+                let (one, two) = (integer(left)?, integer(right)?);
+                let lost = one != 0 && one.unsigned_abs() < two.unsigned_abs();
+                let message = format!("`{upper}` is `{value}`, which is 0: a quotient of integers has no fraction");
+                lost.then_some((message, "write a real, as in `0.5`", "integer-division"))
+            }
+            _ => None,
         }
     }
 
@@ -216,7 +281,11 @@ fn of_security(upper: &str, value: &str) -> Option<Problem> {
         items().find(|item| !known.iter().any(|one| one.eq_ignore_ascii_case(item))).map(str::to_owned)
     };
     if end == "_AUTHENTICATION_METHODS" {
-        let known = [METHODS.as_slice(), &["ANONYMOUS", "GSI"]].concat();
+        if items().any(|item| item.eq_ignore_ascii_case("GSI")) {
+            let message = "`GSI` was removed as an authentication method, and is ignored".to_owned();
+            return Some((Severity::Warning, message, "write `SSL`, `IDTOKENS` or `SCITOKENS`".into()));
+        }
+        let known = [METHODS.as_slice(), &["ANONYMOUS"]].concat();
         let word = unknown(&known)?;
         let message = format!("`{word}` is not an authentication method, and is ignored");
         return Some((
@@ -304,6 +373,10 @@ fn bad_share(share: &str, name: &str) -> Option<&'static str> {
     let digits = share.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     if digits == 0 {
         return Some("is not a share");
+    }
+    // HTCondor's `slot_builder.cpp` reads it with `strtod`.
+    if share[digits..].contains(['+', '*', '-']) {
+        return Some("counts as the number at its beginning: nothing is calculated");
     }
     name.is_empty().then_some("has no resource: a share of all resources is a percentage or a fraction")
 }

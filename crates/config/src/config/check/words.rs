@@ -27,7 +27,7 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(network)
     } else if PORTS.contains(&upper) {
         Some(port)
-    } else if upper.ends_with("_REGEX") || upper.ends_with("_REGEXP") {
+    } else if upper.ends_with("_REGEX") || upper.ends_with("_REGEXP") || upper == "QUEUE_SUPER_USER_MAY_IMPERSONATE" {
         Some(pattern)
     } else if upper.ends_with("_DEBUG") {
         Some(debug)
@@ -35,11 +35,79 @@ pub(super) fn rule(upper: &str) -> Option<Rule> {
         Some(log_size)
     } else if upper == "DEFRAG_SCHEDULE" {
         Some(schedule)
+    } else if let Some((_, rule)) = NAMED.iter().find(|(names, _)| names.contains(&upper)) {
+        Some(*rule)
     } else if matches!(upper, "ENABLE_IPV4" | "ENABLE_IPV6") {
         Some(truth_or_auto)
     } else {
         None
     }
+}
+
+/// Variables with a check of their own.
+const NAMED: [(&[&str], Rule); 6] = [
+    (&["MASTER_NEW_BINARY_RESTART"], |upper, value| {
+        let known = ["GRACEFUL", "PEACEFUL", "FAST", "KILL", "NEVER", "NONE", "NO"];
+        one_of(upper, value, &known, "write `GRACEFUL`, `PEACEFUL`, `FAST` or `NEVER`")
+    }),
+    (&["CGROUP_MEMORY_LIMIT_POLICY"], |upper, value| {
+        one_of(upper, value, &["hard", "soft", "custom", "none"], "write `hard`, `soft`, `custom` or `none`")
+    }),
+    (&["CONDOR_IDS"], user_and_group),
+    (&["NETWORK_INTERFACE", "PRIVATE_NETWORK_INTERFACE"], interface),
+    (&["CONDOR_HOST", "COLLECTOR_HOST", "SCHEDD_HOST", "FLOCK_TO", "FLOCK_COLLECTOR_HOSTS"], host),
+    (&["HAD_LIST", "REPLICATION_LIST"], with_ports),
+];
+
+/// The user and the group of the daemons, as HTCondor's `uids.cpp` reads them.
+fn user_and_group(upper: &str, value: &str) -> Option<Problem> {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let known = value.split_once('.').is_some_and(|(user, group)| digits(user) && digits(group));
+    let help = "write the numbers of a user and of a group, as in `1000.1000`: daemons end with an error otherwise";
+    (!known).then(|| (Severity::Error, format!("`{upper}` is `{value}`"), help.to_owned()))
+}
+
+/// A network interface: a name or an address, perhaps with `*`.
+fn interface(upper: &str, value: &str) -> Option<Problem> {
+    let (address, _) = value.split_once('/')?;
+    let message = format!("`{upper}` is `{value}`: an interface has no network mask");
+    Some((Severity::Error, message, format!("write the address, or a pattern such as `{}*`", stem(address))))
+}
+
+/// An address without its last number.
+fn stem(address: &str) -> &str {
+    address.rfind('.').map_or(address, |dot| &address[..=dot])
+}
+
+/// Hosts, perhaps with ports: not addresses of web pages.
+fn host(upper: &str, value: &str) -> Option<Problem> {
+    let items = || value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
+    if let Some((scheme, rest)) = items().find_map(|item| item.split_once("://")) {
+        let message = format!("`{scheme}://{rest}` in `{upper}` is not the name of a host");
+        return Some((Severity::Error, message, format!("write `{}`", rest.trim_end_matches('/'))));
+    }
+    if let Some(item) = items().find(|item| item.ends_with(';') || item.contains(';') && !item.contains('"')) {
+        let message = format!("`{item}` in `{upper}` is not the name of a host");
+        return Some((Severity::Error, message, "separate hosts with commas".to_owned()));
+    }
+    // A name of a port, or a word in its place.
+    let port =
+        |item: &str| item.split_once(':').map(|(_, port)| port.split(['?', '/']).next().unwrap_or_default().to_owned());
+    let is_odd = |item: &&str| {
+        let plain = !item.starts_with('[') && !item.starts_with('<') && item.matches(':').count() == 1;
+        plain && port(item).is_some_and(|port| port.parse::<u16>().is_err())
+    };
+    let item = items().find(is_odd)?;
+    let message = format!("`{item}` in `{upper}` has a port that is not a number");
+    Some((Severity::Error, message, "write `host:9618`, or the name of the host alone".to_owned()))
+}
+
+/// Hosts with ports, which the programs for high availability need.
+fn with_ports(upper: &str, value: &str) -> Option<Problem> {
+    let items = value.split([',', ' ', '\t']).filter(|item| !item.is_empty());
+    let item = items.into_iter().find(|item| !item.contains(':'))?;
+    let message = format!("`{item}` in `{upper}` has no port, and the daemon ends with an error");
+    Some((Severity::Error, message, format!("write `{item}:PORT`")))
 }
 
 /// Tests whether a variable (upper case) is the size of a log, which has units.
@@ -115,6 +183,11 @@ fn debug(upper: &str, value: &str) -> Option<Problem> {
     let words = value.split([' ', ',', '|', '\t', '\n']).map(|word| word.trim_start_matches(['-', '+']));
     let names = words.map(|word| word.split(':').next().unwrap_or_default().to_ascii_uppercase());
     let all = || KNOWN.iter().chain(&OTHERS).copied();
+    let bare = names.clone().find(|name| all().any(|known| known.strip_prefix("D_") == Some(name)));
+    if let Some(bare) = bare {
+        let message = format!("`{bare}` in `{upper}` is not a debug level, and is ignored");
+        return Some((Severity::Warning, message, format!("write `D_{bare}`")));
+    }
     let wrong = names.filter(|name| name.starts_with("D_")).find(|name| !all().any(|known| known == name))?;
     // Versions have words of their own: what is close to none may be one.
     let meant = near::closest_within(2, wrong.as_bytes(), all().filter(|known| known.len() > 5))?;
@@ -182,8 +255,11 @@ fn port(upper: &str, value: &str) -> Option<Problem> {
     (low < high).then_some((Severity::Error, message, help))
 }
 
-/// Hosts that may do something: networks in them.
+/// Hosts that may do something: networks in them, and entries that no host matches.
 fn network(upper: &str, value: &str) -> Option<Problem> {
+    if let Some(found) = value.split([',', ' ', '\t', '\n']).find_map(|item| odd_entry(upper, item)) {
+        return Some(found);
+    }
     let items = value.split([',', ' ', '\t', '\n']);
     let wrong = items.filter(|item| !item.is_empty()).find(|item| {
         let mut parts = item.rsplit('/');
@@ -196,6 +272,31 @@ fn network(upper: &str, value: &str) -> Option<Problem> {
     })?;
     let message = format!("`{wrong}` in `{upper}` is not a network");
     Some((Severity::Warning, message, "write a network as `10.0.0.0/8`: up to 32 bits, numbers up to 255".to_owned()))
+}
+
+/// An entry of a list of hosts that means something else than it looks like (HTCondor's `condor_ipverify.cpp`).
+fn odd_entry(upper: &str, item: &str) -> Option<Problem> {
+    let problem = |message: String, help: &str| Some((Severity::Warning, message, help.to_owned()));
+    if item.contains(';') {
+        let message = format!("`{item}` in `{upper}` matches no host: `;` does not separate entries");
+        return problem(message, "separate entries with commas");
+    }
+    if let Some(host) = item.strip_prefix('!') {
+        let (front, level) = upper.split_once('_')?;
+        let other = if front == "ALLOW" { "DENY" } else { "ALLOW" };
+        let message = format!("`{item}` in `{upper}` matches no host: there is no negation");
+        return problem(message, &format!("write `{other}_{level} = {host}`"));
+    }
+    if item == "/" {
+        let message =
+            format!("`/` is an entry of its own in `{upper}`, so the user and the host beside it are two entries");
+        return problem(message, "write `user@domain/host` without blanks");
+    }
+    let host = item.rsplit('/').next().unwrap_or_default();
+    let (name, port) = host.split_once(':').filter(|(_, port)| !port.contains(':'))?;
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty();
+    let message = || format!("`{item}` in `{upper}` matches no host: an entry has no port");
+    is_port.then(|| problem(message(), &format!("write `{}`", item.trim_end_matches(port).trim_end_matches(':'))))?
 }
 
 /// A regular expression.
