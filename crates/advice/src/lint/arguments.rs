@@ -42,6 +42,7 @@ const OPTIONS: &[u8] = b"ifmsxgFIMSXG";
 /// The finding about a call, or a comparison of a version.
 pub(super) fn misused(context: &LintContext<'_>, tree: &Tree, id: NodeId) -> Option<Diagnostic> {
     let found = match tree.view(id) {
+        View::Subscript { base, index } => banner_part(context, tree, base, index)?,
         View::Call { name, arguments } => Call { context, tree, name: name.folded(), arguments }.finding()?,
         View::Compare { op, left, right } => version(tree, op, left, right)?,
         _ => return None,
@@ -96,6 +97,9 @@ impl Call<'_> {
         if self.is(&[b"member", b"identicalmember"]) {
             return self.member();
         }
+        if self.is(&[b"anycompare", b"allcompare"]) {
+            return self.operator();
+        }
         if self.name == b"substr" && self.arguments.len() > 1 {
             let number = matches!(self.tree.node(self.tree.bare(self.arguments[0])), Node::Literal(Literal::Int(_)));
             let message = "the first argument of `substr` is the string".to_owned();
@@ -124,6 +128,14 @@ impl Call<'_> {
             let message = format!("the pattern is the first argument, and `{other}` is the second");
             return Some((self.arguments[1], message, format!("write `({}, {})`", self.shown(1), self.shown(0))));
         };
+        let is_options = pattern.len() <= 3 && pattern.bytes().all(|byte| OPTIONS.contains(&byte.to_ascii_lowercase()));
+        if let Some(other) = self.text(1).filter(|other| is_options && looks_like_pattern(other))
+            && self.attribute(2).is_some()
+        {
+            let message = format!("`{pattern}` is the pattern here, and `{other}` the string that it is looked for in");
+            let help = format!("write `({}, {}, {})`", self.shown(1), self.shown(2), self.shown(0));
+            return Some((first, message, help));
+        }
         if let Err(error) = pcre::compile(&pattern, Options::from_letters(letters.as_bytes()), false) {
             let help = if pattern.starts_with(['*', '?']) {
                 "`*` repeats what is before it: write `.*`, or `\\.` for a dot".to_owned()
@@ -138,6 +150,17 @@ impl Call<'_> {
         let wildcard = wildcard(&pattern)?;
         let message = format!("`{wildcard}` repeats the letter `{}`: a pattern is not a wildcard", &wildcard[..1]);
         Some((first, message, format!("write `{}.*`", &wildcard[..1])))
+    }
+
+    /// The operator that `anyCompare` and `allCompare` take as a string.
+    fn operator(&self) -> Option<Finding> {
+        const OPERATORS: [&str; 10] = ["<", "<=", "==", "!=", ">=", ">", "=?=", "=!=", "is", "isnt"];
+        let operator = self.text(0)?;
+        let known = OPERATORS.iter().any(|known| known.eq_ignore_ascii_case(operator.trim()));
+        let message = format!("`{operator}` is not an operator, so the call is ERROR");
+        let help =
+            if operator.trim() == "=" { "write `\"==\"`" } else { "write an operator such as `\"==\"` or `\"<\"`" };
+        (!known).then(|| (self.arguments[0], message, help.to_owned()))
     }
 
     fn string_list(&self) -> Option<Finding> {
@@ -173,6 +196,24 @@ impl Call<'_> {
             let help = format!("the item comes first: `member({}, {})`", self.shown(1), self.shown(0));
             return Some((first, "the first argument of `member` is an item, not a list".to_owned(), help));
         }
+        if let (Some(of), Node::List(run)) = (self.attribute(0).and_then(|name| fact(name.folded())), node(second)) {
+            let items = self.tree.run(*run);
+            let is = |id: &NodeId, text: bool| match node(*id) {
+                Node::Literal(Literal::Str(_)) => text,
+                Node::Literal(Literal::Int(_) | Literal::Real(_)) => !text,
+                _ => false,
+            };
+            let never = match of.kind {
+                Some(Kind::Integer | Kind::Number) => items.iter().all(|id| is(id, true)),
+                Some(Kind::String) => items.iter().all(|id| is(id, false)),
+                _ => false,
+            };
+            let what = of.kind.map_or("", Kind::with_article);
+            let message = format!("`{}` is {what}, which is never one of these", of.name);
+            if never && !items.is_empty() {
+                return Some((second, message, "write the elements as values of the same type".to_owned()));
+            }
+        }
         let string = self.attribute(1).and_then(|name| fact(name.folded()));
         let is_string = string.is_some_and(|fact| fact.kind == Some(Kind::String)) && self.text(0).is_some();
         (matches!(node(second), Node::Literal(Literal::Str(_))) || is_string).then(|| {
@@ -180,6 +221,16 @@ impl Call<'_> {
             (second, format!("`member` takes a list, and `{}` is a string", self.shown(1)), help)
         })
     }
+}
+
+/// `split(CondorVersion)[0]`, which is `$CondorVersion:`.
+fn banner_part(context: &LintContext<'_>, tree: &Tree, base: NodeId, index: NodeId) -> Option<Finding> {
+    let View::Call { name, arguments } = tree.view(tree.bare(base)) else { return None };
+    let of = tree.reference(tree.bare(*arguments.first()?)).filter(|of| is_banner(of.name))?;
+    let first = matches!(tree.node(tree.bare(index)), Node::Literal(Literal::Int(0)));
+    let shown = written(context.text, tree.span(base)?);
+    let message = format!("the first word of `{}` is `${}:`, not the version", of.name, of.name);
+    (first && name.folded() == b"split").then(|| (index, message, format!("write `{shown}[1]`")))
 }
 
 /// A constant string in which nothing is open.

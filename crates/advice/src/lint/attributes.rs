@@ -44,6 +44,10 @@ pub(super) struct Fact {
     pub(super) values: Vec<&'static str>,
     /// It is none but these strings.
     pub(super) closed: bool,
+    /// It is a time that is over.
+    pub(super) past: bool,
+    /// Strings of it contain an `@`, or never do.
+    pub(super) sign: Option<bool>,
     /// Meanings of values.
     codes: Vec<(&'static str, &'static str)>,
 }
@@ -70,6 +74,8 @@ impl Fact {
             range,
             values: record.get("values").map(|values| values.split(' ').collect()).unwrap_or_default(),
             closed: record.get("closed").is_some(),
+            past: record.get("past").is_some(),
+            sign: record.get("sign").map(|sign| sign == "always"),
             codes: codes.collect(),
         }
     }

@@ -30,6 +30,12 @@ pub(super) fn kind(name: &str) -> Option<CommandKind> {
     }
 }
 
+/// The universes and commands of which one makes `condor_submit` read a command (lower case); none if it always does.
+pub(super) fn needs(name: &str) -> Option<Vec<&'static str>> {
+    let needs = RECORDS.iter().find(|command| command.name == name)?.get("needs")?;
+    Some(needs.split(' ').collect())
+}
+
 /// Returns true for the name of a command, lower case, and for requests of the resources that all slots know.
 pub(super) fn is_listed(name: &str) -> bool {
     COMMANDS.contains(&name) || matches!(name, "request_cpus" | "request_memory" | "request_disk" | "request_gpus")

@@ -23,14 +23,16 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
     let (tree, start) = (expr.tree(), found.len());
     let analysis = Analysis::new(tree, &unknown);
     for id in tree.first_of(expr.root())..=expr.root() {
-        let finder = Finder { context, tree, analysis: &analysis };
+        let finder = Finder { context, root: expr.root(), tree, analysis: &analysis };
         let one = match tree.view(id) {
             View::Compare { op, left, right } => finder.comparison(id, op, left, right),
             View::Logic { left, right, .. } => {
                 [left, right].into_iter().find_map(|part| finder.condition(part).or_else(|| finder.order(part)))
             }
             View::Not(operand) => finder.condition(operand),
-            View::Binary { op: BinaryOp::Divide, left, right } => finder.quotient(id, left, right),
+            View::Binary { op: BinaryOp::Divide, left, right } => {
+                finder.quotient(id, left, right).or_else(|| finder.share(id, left, right))
+            }
             _ => None,
         };
         // A part that has a finding of its type is explained.
@@ -44,13 +46,15 @@ pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagn
         }
     }
     if context.role.condition {
-        let finder = Finder { context, tree, analysis: &analysis };
+        let finder = Finder { context, root: expr.root(), tree, analysis: &analysis };
         found.extend(finder.condition(expr.root()).or_else(|| finder.order(expr.root())));
     }
 }
 
 struct Finder<'a> {
     context: &'a LintContext<'a>,
+    /// The whole expression.
+    root: NodeId,
     tree: &'a Tree,
     analysis: &'a Analysis<'a>,
 }
@@ -82,14 +86,7 @@ impl Finder<'_> {
         }
         let View::Binary { op: BinaryOp::Subtract, left, right } = self.tree.view(id) else { return None };
         let fact = self.known(self.tree.reference(self.tree.bare(right))?)?;
-        let is_now = |id: NodeId| match self.tree.view(self.tree.bare(id)) {
-            View::Call { name, .. } => name.folded() == b"time",
-            View::Reference(reference) => {
-                matches!(reference.name.folded(), b"currenttime" | b"mycurrenttime" | b"servertime")
-            }
-            _ => false,
-        };
-        (fact.unit == Some("time") && is_now(left)).then_some(Measured { shown, fact, age: true })
+        (fact.unit == Some("time") && self.is_now(left)).then_some(Measured { shown, fact, age: true })
     }
 
     /// The value of a part that is a constant.
@@ -109,7 +106,10 @@ impl Finder<'_> {
 
     fn comparison(&self, id: NodeId, op: BinaryOp, left: NodeId, right: NodeId) -> Option<Diagnostic> {
         let span = self.span(id)?;
-        if let Some(found) = self.fraction(left, right, span).or_else(|| self.fraction(right, left, span)) {
+        let found = self.fraction(left, right, span).or_else(|| self.fraction(right, left, span));
+        if let Some(found) =
+            found.or_else(|| self.units(left, right, span)).or_else(|| self.reversed(op, left, right, span))
+        {
             return Some(found);
         }
         let pair = |of: NodeId, other: NodeId| Some((self.measured(of)?, self.constant(other)?, other));
@@ -126,9 +126,71 @@ impl Finder<'_> {
             return of_unit(&measured, op, &value, "seconds", span).filter(|_| !made);
         }
         of_type(&measured, op, &value, &text, span)
+            .or_else(|| of_sign(&measured, op, &value, span))
+            .or_else(|| of_fraction(&measured, op, &value, span))
             .or_else(|| of_values(&measured, op, &value, span))
             .or_else(|| of_range(&measured, op, &value, span))
             .or_else(|| of_unit(&measured, op, &value, measured.fact.unit.filter(|_| !made)?, span))
+    }
+
+    /// An attribute that counts bytes, alone or times a small constant.
+    fn sized(&self, id: NodeId) -> Option<&'static Fact> {
+        let id = self.tree.bare(id);
+        let of = |id: NodeId| self.known(self.tree.reference(self.tree.bare(id))?);
+        let is_small = |id: NodeId| match self.constant(id) {
+            Some(Value::Int(number)) => (1..=64).contains(&number),
+            Some(Value::Real(number)) => (0.05..=64.0).contains(&number),
+            _ => false,
+        };
+        let fact = match self.tree.view(id) {
+            View::Binary { op: BinaryOp::Multiply, left, right } if is_small(right) => of(left),
+            View::Binary { op: BinaryOp::Multiply, left, right } if is_small(left) => of(right),
+            View::Reference(_) => of(id),
+            _ => None,
+        };
+        fact.filter(|fact| matches!(fact.unit, Some("MiB" | "KiB")))
+    }
+
+    /// `ResidentSetSize > RequestMemory`: two attributes that count in different units.
+    fn units(&self, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
+        let (one, two) = (self.sized(left)?, self.sized(right)?);
+        let (one_unit, two_unit) = (one.unit?, two.unit.filter(|unit| Some(*unit) != one.unit)?);
+        let message = format!("`{}` is in {one_unit}, and `{}` is in {two_unit}", one.name, two.name);
+        let small = if one_unit == "KiB" { left } else { right };
+        let help = format!("write `{} / 1024`", written(self.context.text, self.span(small)?));
+        Some(Diagnostic::warning(message, span).help(help).code("odd-unit"))
+    }
+
+    /// `EnteredCurrentStatus - time() > 3600`: a time that is over is before now.
+    fn reversed(&self, op: BinaryOp, left: NodeId, right: NodeId, span: Span) -> Option<Diagnostic> {
+        let (op, difference, limit) = match self.constant(right) {
+            Some(limit) => (op, left, limit),
+            None => (op.turned(), right, self.constant(left)?),
+        };
+        let View::Binary { op: BinaryOp::Subtract, left: time, right: now } =
+            self.tree.view(self.tree.bare(difference))
+        else {
+            return None;
+        };
+        let fact = self.known(self.tree.reference(self.tree.bare(time))?).filter(|fact| fact.past)?;
+        let is_positive =
+            matches!(limit, Value::Int(number) if number > 0) || matches!(limit, Value::Real(number) if number > 0.0);
+        let exceeds = matches!(op, BinaryOp::Greater | BinaryOp::GreaterEqual) && is_positive && self.is_now(now);
+        let (time, now) = (written(self.context.text, self.span(time)?), written(self.context.text, self.span(now)?));
+        let message = format!("`{}` is in the past, so `{time} - {now}` is negative: this is never true", fact.name);
+        let help = format!("write `{now} - {time}`");
+        exceeds.then(|| Diagnostic::warning(message, span).help(help).code("impossible-value"))
+    }
+
+    /// Tests whether a part is the current time.
+    fn is_now(&self, id: NodeId) -> bool {
+        match self.tree.view(self.tree.bare(id)) {
+            View::Call { name, .. } => name.folded() == b"time",
+            View::Reference(reference) => {
+                matches!(reference.name.folded(), b"currenttime" | b"mycurrenttime" | b"servertime")
+            }
+            _ => false,
+        }
     }
 
     /// The order of two texts as a condition: `strcmp(…) && …`.
@@ -175,6 +237,20 @@ impl Finder<'_> {
         Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
     }
 
+    /// `RequestCpus / Cpus` as the value of a whole expression: 0 for all jobs that are smaller than the slot.
+    fn share(&self, id: NodeId, left: NodeId, right: NodeId) -> Option<Diagnostic> {
+        let name = |id: NodeId| Some(self.tree.reference(self.tree.bare(id))?.name);
+        let (one, two) = (name(left)?, name(right)?);
+        let is_whole = id == self.tree.bare(self.root);
+        if !is_whole || requested(one.folded()) != Some(two.folded()) {
+            return None;
+        }
+        let span = self.span(id)?;
+        let message = format!("`{}` is 0 for every smaller job: it has no fraction", written(self.context.text, span));
+        let help = format!("write `real({}) / …`", written(self.context.text, self.span(left)?));
+        Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
+    }
+
     /// `1 / 2`
     fn quotient(&self, id: NodeId, left: NodeId, right: NodeId) -> Option<Diagnostic> {
         let (Some(Value::Int(one)), Some(Value::Int(two))) = (self.constant(left), self.constant(right)) else {
@@ -185,6 +261,11 @@ impl Finder<'_> {
         let help = format!("write `{one}.0 / {two}`");
         Some(Diagnostic::warning(message, span).help(help).code("integer-division"))
     }
+}
+
+/// The attribute of a slot that a request, lower case, is at most.
+fn requested(name: &[u8]) -> Option<&[u8]> {
+    name.strip_prefix(b"request").filter(|resource| [&b"cpus"[..], b"memory", b"disk"].contains(resource))
 }
 
 /// The effect of a comparison between two types.
@@ -253,6 +334,38 @@ fn meant(fact: &Fact, word: &str) -> Option<String> {
     Some(format!("{number}{}", " * 1024".repeat(steps)))
 }
 
+/// A name with a domain, or without one, that the attribute never is: `Owner == "alice@example.org"`.
+fn of_sign(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Option<Diagnostic> {
+    let (Value::Str(text), Some(always)) = (value, measured.fact.sign) else { return None };
+    let effect = match op {
+        BinaryOp::Equal | BinaryOp::Is => "never true",
+        BinaryOp::NotEqual | BinaryOp::Isnt => "always true",
+        _ => return None,
+    };
+    let text = text.to_string();
+    let is_pattern = text.is_empty() || text.contains(['*', ',', ' ']);
+    if text.contains('@') == always || is_pattern {
+        return None;
+    }
+    let (has, help) = if always {
+        ("always has a domain, `name@domain`", format!("compare `Owner`, or write `\"{text}@domain\"`"))
+    } else {
+        ("has no domain", format!("compare `User`, or write `\"{}\"`", text.split('@').next().unwrap_or_default()))
+    };
+    let message = format!("`{}` {has}: this is {effect}", measured.fact.name);
+    Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
+}
+
+/// A fraction that an integer is compared with for equality.
+fn of_fraction(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Option<Diagnostic> {
+    let is_fraction = matches!(value, Value::Real(number) if number.fract() != 0.0);
+    if !is_fraction || measured.fact.kind != Some(Kind::Integer) || op != BinaryOp::Equal {
+        return None;
+    }
+    let message = format!("`{}` is an integer: this is never true", measured.fact.name);
+    Some(Diagnostic::warning(message, span).help("compare it with an integer").code("impossible-value"))
+}
+
 /// A string that the attribute never is.
 fn of_values(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Option<Diagnostic> {
     let (fact, Value::Str(text)) = (measured.fact, value) else { return None };
@@ -293,7 +406,10 @@ pub(super) fn list(names: &[&str]) -> String {
 
 /// A number that no value of the attribute satisfies.
 fn of_range(measured: &Measured, op: BinaryOp, value: &Value, span: Span) -> Option<Diagnostic> {
-    let (low, high) = measured.fact.range.filter(|_| matches!(value, Value::Int(_) | Value::Real(_)))?;
+    let is_number = matches!(value, Value::Int(_) | Value::Real(_));
+    // A boolean is 0 or 1 beside a number.
+    let truths = (measured.fact.kind == Some(Kind::Boolean)).then_some((0, 1));
+    let (low, high) = measured.fact.range.or(truths).filter(|_| is_number)?;
     let op = if op == BinaryOp::Is { BinaryOp::Equal } else { op };
     if matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt) {
         return None;
@@ -321,6 +437,7 @@ fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: S
         "seconds" if least && OTHER_TIMES.contains(&value) => ("is in seconds".into(), "minutes, hours or days"),
         "seconds" if measured.age && ordered && value >= 86_400_000.0 => ("is in seconds".into(), "milliseconds"),
         "minutes" if ordered && (2.0..=24.0).contains(&value) => ("counts minutes since midnight".into(), "hours"),
+        "hundredths" if (1.0..100.0).contains(&value) => ("is 100 times a release".into(), "the release"),
         "time" if ordered && value >= 1e11 => ("is in seconds since 1970".into(), "milliseconds"),
         "time" if ordered && (2.0..1e8).contains(&value) => ("is in seconds since 1970".into(), "an age"),
         _ => return None,
@@ -328,6 +445,10 @@ fn of_unit(measured: &Measured, op: BinaryOp, value: &Value, unit: &str, span: S
     let message = format!("`{}` {is}, and the number is probably {looks}", measured.shown);
     let help = match (unit, looks) {
         ("MiB", "GiB") => format!("write `{value} * 1024`"),
+        ("hundredths", _) => {
+            let major = measured.shown.replace("OpSysVer", "OpSysMajorVer");
+            format!("write `{}`, or compare `{major}`", value * 100.0)
+        }
         ("KiB", _) if value < 1e6 => format!("write `{value} * 1024` for MiB, `{value} * 1024 * 1024` for GiB"),
         ("seconds", "milliseconds") => format!("write {}", value / 1000.0),
         ("seconds", _) => format!("write `{value} * 60` for minutes, `{value} * 3600` for hours"),

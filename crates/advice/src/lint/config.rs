@@ -1,5 +1,9 @@
 //! Configurations: what [`classmate_config::internal::config::check`] finds, the expressions of policies, and knobs
-//! that do not go together. One file: all rules report through one linter, and half of the lines are tests.
+//! that one file sets twice. One file: these rules report through one linter, and half of the lines are tests.
+
+mod macros;
+mod members;
+mod policies;
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,48 +12,36 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use self::members::LISTS;
+use self::policies::sleep_states;
 use super::attributes::{OF_GROUP, is_known, is_of_jobs};
+use super::comparison::assigned as assigned_value;
 use super::expression::{LintContext, Role, lint as lint_expression, quoted, written};
 use super::knobs::{SLOT_WEIGHT, advertised, bare, copied, of_transforms, role, sees_one_ad};
 use super::placing::SourceMap;
-use super::rules::published;
+use super::rules::{published, unquoted_text};
 use super::schema::AdSchema;
 use super::scope::Seen;
 use super::submit::{lint_with_macros, without_macros};
 use super::transforms::{self, TransformPart};
 use super::versions::{LintVersions, changed_text, read_elsewhere};
-use super::{LineIndex, beside_comment, is_slip, lists, placed, shifted_fix, unknowns};
+use super::{LineIndex, beside_comment, is_slip, lists, pairs, placed, shifted_fix, unknowns};
 use crate::versions::configuration::{attributes, compared_as, is_divided, referred_to};
 use classmate::internal::analysis::evaluate::{Analysis, unknown};
 use classmate::internal::analysis::values::kind;
-use classmate::internal::builtin::near;
-use classmate::internal::diagnostic::{Excerpt, Fix, Severity};
+use classmate::internal::diagnostic::{Excerpt, Fix};
 use classmate::internal::syntax::expr::Node;
 use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::internal::syntax::view::RefScope;
 use classmate::{ClassAd, Diagnostic, Name, ParseOptions, Span};
-use classmate_config::internal::config::check::{check, referenced};
+use classmate_config::internal::config::check::check;
 use classmate_config::internal::config::history::{Assigned, assigned};
 use classmate_config::internal::config::knob;
 use classmate_config::internal::config::origin;
-use classmate_config::internal::config::setting::list_items;
 use classmate_config::{Config, ConfigError, Definition, Location, Source};
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
-
-/// Lists of names: the prefix of the variables that define them, the list, and the ends of those that complete them.
-const LISTS: [(&str, &str, &[&str]); 9] = [
-    ("JOB_TRANSFORM_", "JOB_TRANSFORM_NAMES", &[]),
-    ("JOB_ROUTER_ROUTE_", "JOB_ROUTER_ROUTE_NAMES", &[]),
-    ("SUBMIT_REQUIREMENT_", "SUBMIT_REQUIREMENT_NAMES", &["REASON", "IS_WARNING"]),
-    ("SYSTEM_PERIODIC_HOLD_", "SYSTEM_PERIODIC_HOLD_NAMES", &["REASON", "SUBCODE"]),
-    ("SYSTEM_PERIODIC_RELEASE_", "SYSTEM_PERIODIC_RELEASE_NAMES", &["REASON", "SUBCODE"]),
-    ("SYSTEM_PERIODIC_REMOVE_", "SYSTEM_PERIODIC_REMOVE_NAMES", &["REASON", "SUBCODE"]),
-    ("SYSTEM_PERIODIC_VACATE_", "SYSTEM_PERIODIC_VACATE_NAMES", &["REASON", "SUBCODE"]),
-    ("CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAP_NAMES", &[]),
-    ("DOCKER_VOLUME_DIR_", "DOCKER_VOLUMES", &["MOUNT_IF"]),
-];
 
 /// Checks a configuration.
 pub fn lint(config: &Config) -> Vec<Diagnostic> {
@@ -75,12 +67,12 @@ pub fn lint_beside(config: &Config, schema: Option<&AdSchema>) -> Vec<Diagnostic
     linter.no_macros();
     linter.quotas();
     linter.redefined();
-    linter.conflicts();
     linter.old_transforms();
     for list in LISTS {
         linter.listed(list);
     }
-    for (found, name) in lists::check(config, &linter.advertised) {
+    let of_lists = lists::check(config, &linter.advertised);
+    for (found, name) in pairs::check(config).into_iter().chain(of_lists) {
         linter.report(found, Some(name));
     }
     let mut alarms = linter.alarms;
@@ -104,78 +96,15 @@ fn is_text(upper: &str) -> bool {
     matches!(upper, "HIBERNATE" | "WANT_HOLD_REASON" | "SINGULARITY_IMAGE_EXPR") || upper.ends_with("_REASON")
 }
 
-/// Words that are values, not names of macros.
-const TRUTHS: [&str; 4] = ["TRUE", "FALSE", "YES", "NO"];
-
-/// The references `$(name)` in a text: the place and the length of each, and the name.
-fn plain_references(text: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
-    memchr::memmem::find_iter(text, b"$(").filter_map(|at| {
-        let rest = &text[at + 2..];
-        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-        let plain = length > 0 && rest.get(length) == Some(&b')') && !text[..at].ends_with(b"$");
-        plain.then(|| (at, length + 3, &rest[..length]))
-    })
-}
-
 fn shown_name(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-/// The name that a name (upper case) misspells by one letter, or two swapped ones: of a built-in default, or of the files.
-fn defined_like(upper: &[u8], own: &[&str]) -> Option<String> {
-    if upper.len() < 3 || upper.starts_with(b"LOCAL") {
-        return None;
-    }
-    let stem = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_alphabetic).collect::<Vec<u8>>();
-    // Other digits, or a plural, may be meant.
-    let singular = |name: &[u8]| {
-        let mut letters = stem(name);
-        letters.truncate(letters.len() - usize::from(letters.ends_with(b"S")));
-        letters
-    };
-    let is_other = |known: &&str| singular(&known.to_ascii_uppercase().into_bytes()) != singular(upper);
-    let built_in = BUILT_IN_MACROS.iter().copied().filter(|known| known.len() >= upper.len().min(4));
-    let all = own.iter().copied().filter(|_| upper.len() >= 5).chain(built_in).filter(is_other);
-    near::closest_within(1, upper, all).map(str::to_owned)
-}
-
-/// The macros that configurations mostly refer to.
-const BUILT_IN_MACROS: [&str; 29] = [
-    "BIN",
-    "CONDOR_HOST",
-    "COLLECTOR_HOST",
-    "DETECTED_CORES",
-    "DETECTED_CPUS",
-    "DETECTED_MEMORY",
-    "ETC",
-    "EXECUTE",
-    "FILESYSTEM_DOMAIN",
-    "FULL_HOSTNAME",
-    "HOSTNAME",
-    "HOUR",
-    "IP_ADDRESS",
-    "LIB",
-    "LIBEXEC",
-    "LOCAL_DIR",
-    "LOCK",
-    "LOG",
-    "MINUTE",
-    "OPSYS",
-    "RELEASE_DIR",
-    "RUN",
-    "SBIN",
-    "SPOOL",
-    "SUBSYSTEM",
-    "TILDE",
-    "UID_DOMAIN",
-    "USERNAME",
-    "DAEMON_LIST",
-];
-
-/// The fault that stopped the reading of a configuration.
+/// The fault that stopped the reading of a configuration, or without which it would be refused.
 pub fn refusal(config: &Config, error: &ConfigError) -> Diagnostic {
     let mut linter = Linter::new(config, None);
-    linter.report(error.clone().code("bad-value"), None);
+    let code = if error.code.is_empty() { "bad-value" } else { error.code };
+    linter.report(error.clone().code(code), None);
     linter.alarms.remove(0)
 }
 
@@ -285,6 +214,9 @@ impl<'c> Linter<'c> {
     fn expression(&mut self, definition: &Definition<'_>) {
         let name = definition.name;
         let bare = bare(name);
+        if knob::is_transform(bare) {
+            self.job_macros(definition);
+        }
         let of_list = || self.advertised.get(&bare.to_ascii_uppercase()).copied();
         let source = definition.place.and_then(|place| self.sources.get(&*place.file));
         if let Some(role) = role(bare).or_else(of_list) {
@@ -305,9 +237,10 @@ impl<'c> Linter<'c> {
             for part in transforms::parts(definition.raw) {
                 match part {
                     TransformPart::Invalid(found) => self.found(name, &map, (definition.raw, 0), found),
-                    TransformPart::Expression { place, role, alone } => {
+                    TransformPart::Expression { place, role, alone, attribute } => {
                         let text = &definition.raw[place.clone()];
-                        for found in self.of_transform(bare, text, role, alone) {
+                        let attribute = attribute.map(|place| Name::new(&definition.raw[place]));
+                        for found in self.of_transform(bare, text, (role, alone), attribute) {
                             self.found(name, &map, (text, place.start), found);
                         }
                     }
@@ -365,14 +298,31 @@ impl<'c> Linter<'c> {
     }
 
     /// Looks at an expression of a transform of jobs, whose macros are known when a job is transformed.
-    fn of_transform(&self, name: &[u8], text: &[u8], role: Role, alone: bool) -> Vec<Diagnostic> {
+    fn of_transform(
+        &self,
+        name: &[u8],
+        text: &[u8],
+        (role, alone): (Role, bool),
+        attribute: Option<Name>,
+    ) -> Vec<Diagnostic> {
         let unknown_word = |word: Name| self.is_unknown_word(word);
         let (schema, unknown_word): (_, Option<&dyn Fn(Name) -> bool>) = (self.schema, Some(&unknown_word));
         let context = LintContext::of(text, Quoting::Old, role);
-        let context = LintContext { schema, unknown_word, versions: &self.versions, ..context };
+        let context = LintContext { schema, unknown_word, attribute, versions: &self.versions, ..context };
         lint_with_macros(&context, |open| {
             let name = String::from_utf8_lossy(name);
-            if alone { unseen(&name, open, &self.options(), &|_| false) } else { Vec::new() }
+            if alone {
+                return unseen(&name, open, &self.options(), &|_| false);
+            }
+            // What a macro gives is not known.
+            let attribute = attribute.filter(|_| memchr::memchr(b'$', text).is_none());
+            let (Some(attribute), Ok(expr)) = (attribute, parse_expr(open, &self.options())) else { return Vec::new() };
+            let constant = || {
+                let Node::Literal(literal) = expr.node() else { return None };
+                let span = Span::new(0, open.trim_ascii_end().len());
+                assigned_value(attribute, literal, &written(open, span), span)
+            };
+            unquoted_text(attribute, open, &expr, &|_| false).or_else(constant).into_iter().collect()
         })
     }
 
@@ -399,6 +349,7 @@ impl<'c> Linter<'c> {
             made: &made,
             is_macro: self.is_macro(name),
             versions: &self.versions,
+            attribute: bare(name).strip_prefix(b"JOB_DEFAULT_").map(Name::new),
             ..LintContext::of(text, Quoting::Old, role)
         };
         let own = compared_as(self.config, &self.advertised, name, text).filter(|own| !own.folded().is_empty());
@@ -408,6 +359,13 @@ impl<'c> Linter<'c> {
         }
         let context = LintContext { own: own.map(|own| (own, &ad)), ..context };
         let mut found = lint_expression(&context);
+        if let Ok(expr) = parse_expr(text, &self.options()) {
+            found.extend(self.unpublished(&expr, role, text));
+            found.extend(self.group_alone(&expr, text));
+        }
+        if bare(name).eq_ignore_ascii_case(b"HIBERNATE") {
+            sleep_states(text, &self.options(), &mut found);
+        }
         if let Ok(expr) = parse_expr(text, &self.options())
             && matches!(expr.node(), Node::Literal(Literal::Str(_)))
             && is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase())
@@ -415,6 +373,9 @@ impl<'c> Linter<'c> {
             let message = "a string is not a number, so it counts as 0";
             let span = Span::new(0, text.trim_ascii_end().len());
             found.push(Diagnostic::warning(message, span).help("remove the quotes").code("type-clash"));
+        }
+        if found.is_empty() && is_number(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase()) {
+            found.extend(self.no_number(text));
         }
         // A condition that is a word of which nothing is known: `KILL = never`.
         let may_exist = |word: Name| !self.is_unknown_word(word) || self.may_exist(word);
@@ -424,6 +385,9 @@ impl<'c> Linter<'c> {
                 one.help("write `true`, `false` or a comparison")
             };
             found.extend(published(text, &self.options(), &may_exist).into_iter().map(condition));
+        }
+        if found.is_empty() && is_text(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase()) {
+            found.extend(published(text, &self.options(), &|word| self.may_exist(word)));
         }
         if let Ok(expr) = parse_expr(text, &self.options())
             && is_text(&String::from_utf8_lossy(bare(name)).to_ascii_uppercase())
@@ -441,10 +405,11 @@ impl<'c> Linter<'c> {
             let range = span.range();
             foreign.iter().any(|part| part.start <= range.start && range.end <= part.end)
         };
-        // Who wrote neither of two clauses can leave out neither.
+        // Who wrote neither of two clauses can leave out neither. A template uses its arguments as it likes.
         found.retain(|found| {
             let other = found.related.as_ref().map(|label| label.span);
-            found.code != "duplicate-clause" || !(is_foreign(found.span) && other.is_some_and(is_foreign))
+            let both = is_foreign(found.span) && other.is_some_and(is_foreign);
+            found.code != "duplicate-clause" || !(both || definition.template.is_some())
         });
         let upper = String::from_utf8_lossy(bare(name)).to_ascii_uppercase();
         if sees_one_ad(&upper) {
@@ -471,138 +436,6 @@ impl<'c> Linter<'c> {
         let end = rest.iter().position(|byte| matches!(byte, b':' | b')')).unwrap_or(rest.len());
         let definition = self.config.definition(rest[..end].trim_ascii());
         definition.is_some_and(|definition| definition.place.is_none() || definition.template.is_some())
-    }
-
-    /// Notes undefined macros without which a text is not an expression; returns true if there is one.
-    fn undefined(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
-        let undefined = self.config.undefined(definition);
-        for one in &undefined {
-            let place = match one.within.value_place().filter(|_| one.within.verbatim) {
-                Some(place) => (Some(Location { column: place.column + one.at.0 as u32, ..place }), one.at.1),
-                None => (one.within.place.cloned(), 0),
-            };
-            let knob = String::from_utf8_lossy(name).into_owned();
-            let known = self.undefined.entry(one.name.to_ascii_uppercase()).or_insert_with(|| {
-                let macro_name = String::from_utf8_lossy(&one.name);
-                let message = format!("`$({macro_name})` is not defined and expands to nothing");
-                let define = format!("define it, or write `$({macro_name}:value)`");
-                let found = Diagnostic::error_at(message, place.0).width(place.1).help(define);
-                (found.code("undefined-macro"), Vec::new())
-            });
-            known.1.push(knob);
-        }
-        !undefined.is_empty()
-    }
-
-    /// Reports each undefined macro once. Files that are only a part of a configuration may leave it to the others.
-    fn undefined_macros(&mut self) {
-        let is_root = |source: &Source| {
-            let name = source.name.rsplit('/').next().unwrap_or_default();
-            name == "condor_config" || name == "config"
-        };
-        let whole = self.config.sources().iter().any(is_root);
-        for (found, knobs) in std::mem::take(&mut self.undefined).into_values() {
-            let define = found.help.clone().unwrap_or_default();
-            let others = knobs[1..].iter().filter(|knob| **knob != knobs[0]).collect::<BTreeSet<_>>().len();
-            let effect = match others {
-                0 => format!("without it, `{}` is not a valid expression", knobs[0]),
-                1 => format!("without it, `{}` and 1 other variable are not valid expressions", knobs[0]),
-                _ => format!("without it, `{}` and {others} other variables are not valid expressions", knobs[0]),
-            };
-            self.report(found.help(format!("{effect}; {define}")), Some(knobs[0].clone()));
-            if let Some(alarm) = self.alarms.last_mut().filter(|_| !whole) {
-                alarm.severity = Severity::Warning;
-            }
-        }
-    }
-
-    /// Reports references to macros that nothing defines and that are named almost like one that is defined, or like a
-    /// value.
-    fn misspelled_macros(&mut self) {
-        let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
-        let config = self.config;
-        let mut own: Option<Vec<&str>> = None;
-        for definition in config.definitions().filter(|found| found.template.is_none()) {
-            if memchr::memmem::find(definition.raw, b"$(").is_none() || knob::is_transform(bare(definition.name)) {
-                continue;
-            }
-            for (at, length, one) in plain_references(definition.raw) {
-                let upper = one.to_ascii_uppercase();
-                if seen.contains(&upper) || config.definition(&upper).is_some() {
-                    continue;
-                }
-                seen.insert(upper.clone());
-                let Some(place) = definition.value_place().filter(|_| definition.verbatim) else { continue };
-                let name = String::from_utf8_lossy(one).into_owned();
-                let own = own.get_or_insert_with(|| {
-                    let defined = config.definitions().filter_map(|known| std::str::from_utf8(known.name).ok());
-                    defined.filter(|name| name.len() >= 4).collect()
-                });
-                let help = if TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(&name)) {
-                    format!("write `{name}`")
-                } else if let Some(meant) = defined_like(&upper, own) {
-                    format!("did you mean `$({meant})`?")
-                } else {
-                    continue;
-                };
-                let place = Location { column: place.column + at as u32, ..place };
-                let known = |alarm: &Diagnostic| {
-                    alarm.code == "undefined-macro" && alarm.message.contains(&format!("`$({name})`"))
-                };
-                if self.alarms.iter().any(known) {
-                    continue;
-                }
-                let message = format!("`$({name})` is not defined and expands to nothing");
-                let found = Diagnostic::warning_at(message, Some(place)).width(length).help(help);
-                self.report(found.code("undefined-macro"), Some(shown_name(definition.name)));
-                if let Some(alarm) = self.alarms.last_mut() {
-                    alarm.severity = Severity::Warning;
-                }
-            }
-        }
-    }
-
-    /// Text that looks like a reference to a macro and is none: `$(LOG/x` without `)`, and `${LOG}`.
-    fn no_macros(&mut self) {
-        let config = self.config;
-        for definition in config.definitions().filter(|found| found.template.is_none() && found.verbatim) {
-            let raw = definition.raw;
-            let upper = definition.name.to_ascii_uppercase();
-            // Programs and shells have variables of their own.
-            let is_of_program =
-                [&b"ARGS"[..], b"ARGUMENTS", b"ENV", b"ENVIRONMENT"].iter().any(|end| upper.ends_with(end));
-            if knob::is_transform(bare(definition.name)) || is_of_program {
-                continue;
-            }
-            let Some(place) = definition.value_place() else { continue };
-            let last_end = memchr::memrchr(b')', raw).unwrap_or_default();
-            for at in memchr::memchr_iter(b'$', raw) {
-                let word =
-                    |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-                // `$(name)`, `$FUNCTION(name)` and `${name}`.
-                let open = at + 1 + word(&raw[at + 1..]);
-                let Some(inner) = raw.get(open + 1..) else { continue };
-                let end = open + 1 + word(inner);
-                let shown = String::from_utf8_lossy(&raw[at..end]).into_owned();
-                let (message, help) = match raw[open] {
-                    b'(' if end > open + 1 && last_end < open => {
-                        (format!("`{shown}` has no `)`, so it is not a macro"), "add the `)`".to_owned())
-                    }
-                    // Other names are for a shell.
-                    b'{' if open == at + 1
-                        && raw.get(end) == Some(&b'}')
-                        && config.definition(&raw[open + 1..end]).is_some() =>
-                    {
-                        let name = String::from_utf8_lossy(&raw[open + 1..end]);
-                        (format!("`{shown}}}` is not a macro, and is not expanded"), format!("write `$({name})`"))
-                    }
-                    _ => continue,
-                };
-                let place = Location { column: place.column + at as u32, ..place.clone() };
-                let found = Diagnostic::warning_at(message, Some(place)).width(shown.len()).help(help);
-                self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
-            }
-        }
     }
 
     /// Adds a diagnostic of an expression, at the place in the file that the expression comes from: for a part that
@@ -637,10 +470,11 @@ impl<'c> Linter<'c> {
         if let Some(line) = comment.filter(|_| is_slip(found.code)) {
             found = beside_comment(found, u64::from(map.line) + line);
         }
-        // Several parts of one macro have one place.
+        // Several parts of one macro have one place, as have the variables that one template sets.
         let same = |other: &Diagnostic| {
             (other.code, other.file(), other.line(), other.span) == (found.code, &*map.file, map.line, span)
-                && (other.subject() == excerpt.subject.as_deref() && other.message == found.message)
+                && (other.subject() == excerpt.subject.as_deref() || !map.is_written())
+                && other.message == found.message
         };
         if !self.alarms.iter().any(same) {
             self.alarms.push(placed(found, &map.file, map.line.into(), excerpt, fix));
@@ -654,8 +488,22 @@ impl<'c> Linter<'c> {
         lines.any(|line| line.trim_ascii_start().starts_with(b"#"))
     }
 
+    /// Tests whether the files are a whole configuration: its root is among them.
+    fn is_whole(&self) -> bool {
+        let is_root = |source: &Source| {
+            let name = source.name.rsplit('/').next().unwrap_or_default();
+            name == "condor_config" || name == "config"
+        };
+        self.config.sources().iter().any(is_root)
+    }
+
     /// Adds the warnings of the quota division.
     fn quotas(&mut self) {
+        // A part of a configuration may leave the list of groups to the others.
+        let is_listed = self.config.definition(b"GROUP_NAMES").is_some_and(|list| list.place.is_some());
+        if !is_listed && !self.is_whole() {
+            return;
+        }
         let tree = GroupTree::new(&QuotaSettings::readable(self.config));
         for warning in tree.warnings() {
             // What names are wrong was said already.
@@ -699,7 +547,8 @@ impl<'c> Linter<'c> {
 
     /// Transforms and routes in the form of an ad, and other settings of routes that are no longer read.
     fn old_transforms(&mut self) {
-        const ROUTES: [&str; 3] = ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD"];
+        const ROUTES: [&str; 4] =
+            ["JOB_ROUTER_ENTRIES", "JOB_ROUTER_ENTRIES_FILE", "JOB_ROUTER_ENTRIES_CMD", "JOB_ROUTER_DEFAULTS"];
         const HELP: &str = "write one command per line, `SET Attribute expression`, between `@=end` and `@end`";
         let config = self.config;
         for definition in config.definitions() {
@@ -717,136 +566,6 @@ impl<'c> Linter<'c> {
             };
             let warning = definition.name_warning(message).help(help);
             self.report(warning.code("obsolete-knob"), Some(shown));
-        }
-    }
-
-    /// Members of a list that are not defined, or defined and not listed.
-    fn listed(&mut self, (prefix, list, parts): (&str, &str, &[&str])) {
-        let config = self.config;
-        let upper = |name: &[u8]| bare(name).to_ascii_uppercase();
-        let defined: BTreeSet<Vec<u8>> = config.names().map(upper).collect();
-        // Without the list itself, and the variables that complete a member.
-        let is_member = |name: &[u8]| {
-            let member = name.strip_prefix(prefix.as_bytes()).unwrap_or_default();
-            let completes = |part: &&str| {
-                let front = member.strip_suffix(part.as_bytes());
-                front.is_some_and(|front| front.is_empty() || front.ends_with(b"_"))
-            };
-            !member.is_empty() && member != b"NAMES" && !parts.iter().any(completes)
-        };
-        let (mut listed, mut lists, mut missing) = (BTreeSet::new(), false, Vec::new());
-        // Daemons may have lists of their own: `SCHEDD_CLASSAD_USER_MAP_NAMES`.
-        let is_list = |name: &[u8]| {
-            upper(name).strip_suffix(list.as_bytes()).is_some_and(|front| front.is_empty() || front.ends_with(b"_"))
-        };
-        for definition in config.definitions().filter(|one| is_list(one.name)) {
-            let name = definition.name;
-            let Ok(text) = config.expansion(name, definition.raw) else { return };
-            // What only a machine knows may be any name.
-            if unknowns::marked(&text).is_some() {
-                return;
-            }
-            lists = true;
-            for item in list_items(&text) {
-                let member = [prefix.as_bytes(), &item].concat().to_ascii_uppercase();
-                if !defined.contains(&member) {
-                    missing.push((item, definition.place.cloned(), String::from_utf8_lossy(name).into_owned()));
-                }
-                listed.insert(member);
-            }
-        }
-        // A list may name what other files define; one that is like a member that is not listed is a slip.
-        let unlisted: Vec<String> = defined
-            .iter()
-            .filter(|member| is_member(member.as_slice()) && !listed.contains(*member))
-            .filter_map(|member| Some(String::from_utf8_lossy(member.strip_prefix(prefix.as_bytes())?).into_owned()))
-            .collect();
-        for (item, place, shown) in missing {
-            let near = near::closest(&item.to_ascii_uppercase(), unlisted.iter().map(String::as_str));
-            let Some(near) = near else { continue };
-            let item = String::from_utf8_lossy(&item).into_owned();
-            let message = format!("`{prefix}{item}` is listed but not defined, so it has no effect");
-            let warning = Diagnostic::warning_at(message, place).did_you_mean(Some(near));
-            self.report(warning.code("conflicting-knobs"), Some(shown));
-        }
-        let used = if lists { referenced(config) } else { return };
-        for definition in config.definitions().filter(|found| found.template.is_none() && !found.raw.is_empty()) {
-            let name = definition.name;
-            let member = upper(name);
-            if !is_member(member.as_slice()) || listed.contains(&member) || used.contains(&name.to_ascii_uppercase()) {
-                continue;
-            }
-            let shown = String::from_utf8_lossy(name).into_owned();
-            let message = format!("`{shown}` is not listed in `{list}`, so it has no effect");
-            let item = String::from_utf8_lossy(&bare(name)[prefix.len()..]).into_owned();
-            let help = format!("add it: `{list} = $({list}) {item}`");
-            let warning = definition.name_warning(message).help(help);
-            self.report(warning.code("conflicting-knobs"), Some(shown));
-        }
-    }
-
-    /// The place of a name's value, if a file sets it.
-    fn set(&self, name: &str) -> Option<Location> {
-        let definition = self.config.definition(name.as_bytes())?;
-        definition.place.cloned().filter(|_| !definition.raw.is_empty())
-    }
-
-    fn conflict(&mut self, name: &str, message: impl Into<String>, help: &str) {
-        let Some(place) = self.set(name) else { return };
-        let warning = Diagnostic::warning_at(message, Some(place)).help(help);
-        self.report(warning.code("conflicting-knobs"), Some(name.to_owned()));
-    }
-
-    fn conflicts(&mut self) {
-        let config = self.config;
-        let boolean = |name: &str, default: bool| config.boolean(name, default).unwrap_or(default);
-        let text = |name: &str| config.get(name).ok().flatten().map(|found| found.text).unwrap_or_default();
-        let integer = |name: &str| String::from_utf8_lossy(&text(name)).trim().parse::<i64>().ok();
-        if !boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true) {
-            let off = "`NEGOTIATOR_CONSIDER_PREEMPTION` is false, so only idle slots are matched";
-            let requirements = text("PREEMPTION_REQUIREMENTS");
-            if !requirements.trim_ascii().eq_ignore_ascii_case(b"false") {
-                self.conflict("PREEMPTION_REQUIREMENTS", "`PREEMPTION_REQUIREMENTS` is never evaluated", off);
-            }
-            for name in ["NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", "ALLOW_PSLOT_PREEMPTION"] {
-                if boolean(name, false) {
-                    self.conflict(name, format!("`{name}` has no effect"), off);
-                }
-            }
-        }
-        if !text("SIGNIFICANT_ATTRIBUTES").trim_ascii().is_empty() {
-            for name in ["ADD_SIGNIFICANT_ATTRIBUTES", "REMOVE_SIGNIFICANT_ATTRIBUTES"] {
-                let help = "`SIGNIFICANT_ATTRIBUTES` replaces the whole list, so additions and removals are ignored";
-                self.conflict(name, format!("`{name}` has no effect"), help);
-            }
-        }
-        if let (Some(least), Some(interval)) = (integer("NEGOTIATOR_MIN_INTERVAL"), integer("NEGOTIATOR_INTERVAL"))
-            && least > interval
-        {
-            let message = format!("`NEGOTIATOR_MIN_INTERVAL` {least} is more than `NEGOTIATOR_INTERVAL` {interval}");
-            let help = "cycles cannot start more often than the minimum, so the interval has no effect";
-            self.conflict("NEGOTIATOR_MIN_INTERVAL", message, help);
-        }
-        if let (Some(low), Some(high)) = (integer("LOWPORT"), integer("HIGHPORT"))
-            && low > high
-        {
-            let message = format!("`LOWPORT` {low} is more than `HIGHPORT` {high}");
-            self.conflict("LOWPORT", message, "daemons ignore such a range, and take any port");
-        }
-        if !boolean("USE_RESOURCE_REQUEST_COUNTS", true)
-            && integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE").is_some_and(|size| size > 1)
-        {
-            let message = "`NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE` is treated as 1";
-            let help = "`USE_RESOURCE_REQUEST_COUNTS` is false, so each request is for one job";
-            self.conflict("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", message, help);
-        }
-        if !boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true) {
-            let help = "`NEGOTIATOR_USE_SLOT_WEIGHTS` is false, so each slot has weight 1";
-            self.conflict("SLOT_WEIGHT", "`SLOT_WEIGHT` has no effect in the negotiator", help);
-        }
-        if boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false) && self.set("SLOT_WEIGHT").is_none() {
-            let message = "`FORCE_NEGOTIATOR_SLOT_WEIGHT` forces the default `SLOT_WEIGHT`";
-            self.conflict("FORCE_NEGOTIATOR_SLOT_WEIGHT", message, "set `SLOT_WEIGHT` too");
         }
     }
 }
@@ -899,6 +618,7 @@ fn unseen(knob: &str, text: &[u8], options: &ParseOptions, slots_have: &dyn Fn(N
 #[cfg(test)]
 mod tests {
     use super::*;
+    use classmate::internal::diagnostic::Severity;
 
     /// Code, line and column of what is found.
     fn found(text: &str) -> Vec<String> {

@@ -3,15 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::attributes::is_string;
+use super::policy_state::{self, JobState};
 use super::schema::AdSchema;
 use super::scope::Seen;
+use super::units::in_unit;
 use super::versions::{LintVersions, changed, read_elsewhere};
 use super::{alternatives, comparison, missing, rules, samples};
 use crate::versions::VersionText;
 use classmate::internal::analysis::clauses::{Certainty, Claim, claims, is_value};
 use classmate::internal::analysis::evaluate::unknown;
 use classmate::internal::analysis::values::Truths;
-use classmate::internal::builtin::check::check;
+use classmate::internal::builtin::check::check_with;
 use classmate::internal::error::SyntaxErrorKind;
 use classmate::internal::syntax::diagnose::diagnose;
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, copy_into};
@@ -35,6 +38,8 @@ pub struct Role {
     pub mine: Seen,
     /// The ad that is TARGET.
     pub other: Seen,
+    /// The jobs for which it is evaluated.
+    pub state: JobState,
 }
 
 /// An expression and what is known of its surroundings.
@@ -56,6 +61,8 @@ pub struct LintContext<'a> {
     pub unknown_word: Option<&'a dyn Fn(Name) -> bool>,
     /// The parts of the text that come from macros: what is a constant there now may be another one.
     pub made: &'a [Range<usize>],
+    /// The attribute of a job or a slot that gets this value, if there is one.
+    pub attribute: Option<Name>,
     /// The attribute that has this value, and its ad.
     pub own: Option<(Name, &'a ClassAd)>,
     /// True if it is put into other texts, as a macro is.
@@ -68,8 +75,21 @@ impl<'a> LintContext<'a> {
     /// An expression of whose surroundings nothing is known.
     pub fn of(text: &'a [u8], quoting: Quoting, role: Role) -> Self {
         let (schema, unknown_word, own, versions) = (None, None, None, LintVersions::unknown());
-        let (prefix, made, defined, is_macro) = (false, &[][..], &|_| false, false);
-        LintContext { text, quoting, prefix, role, defined, schema, unknown_word, made, own, is_macro, versions }
+        let (prefix, made, defined, is_macro, attribute) = (false, &[][..], &|_| false, false, None);
+        LintContext {
+            text,
+            quoting,
+            prefix,
+            role,
+            defined,
+            schema,
+            unknown_word,
+            made,
+            attribute,
+            own,
+            is_macro,
+            versions,
+        }
     }
 
     /// The text, to be compared in several versions.
@@ -93,7 +113,8 @@ pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
     match parse_expr(context.text, &options) {
         Ok(expr) => parsed(context, &expr),
         Err(error) => {
-            let finding = unparsed(context.text, &error, &options);
+            let attribute = context.attribute.as_ref().map(|name| name.folded());
+            let finding = in_unit(unparsed(context.text, &error, &options), context.text, attribute);
             vec![read_elsewhere(finding, context.written(), context.versions)]
         }
     }
@@ -101,7 +122,7 @@ pub fn lint(context: &LintContext<'_>) -> Vec<Diagnostic> {
 
 /// Checks an expression that was parsed with places.
 pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
-    let mut found = check(expr, context.text);
+    let mut found = check_with(expr, context.text, &|name| is_string(name.folded()));
     rules::find(context, expr, &mut found);
     comparison::find(context, expr, &mut found);
     let certain: Vec<Diagnostic> =
@@ -125,6 +146,7 @@ pub fn parsed(context: &LintContext<'_>, expr: &Expr) -> Vec<Diagnostic> {
     found.retain(|found| found.code != "never-true" || !explained(found.span));
     if context.role.condition {
         found.extend(no_condition(context, expr));
+        found.extend(policy_state::find(context, expr));
         missing::find(context, expr, &mut found);
         alternatives::find(context, expr, &mut found);
     }
@@ -219,7 +241,7 @@ pub(super) fn unparsed(text: &[u8], error: &SyntaxError, options: &ParseOptions)
         return finding.code("assignment");
     }
     if is_unit(text, at) {
-        return finding.code("size-suffix");
+        return in_unit(finding.code("size-suffix"), text, None);
     }
     finding.code("syntax")
 }

@@ -3,13 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::expression::Role;
+use super::policy_state::JobState;
 use super::scope::Seen;
 use classmate_config::Config;
 use classmate_config::internal::config::knob::{self, KnobKind};
 use classmate_config::internal::config::setting::list_items;
 
-const VALUE: Role =
-    Role { condition: false, looks_at_jobs: false, there: &[], mine: Seen::Anything, other: Seen::Anything };
+const VALUE: Role = Role {
+    condition: false,
+    looks_at_jobs: false,
+    there: &[],
+    mine: Seen::Anything,
+    other: Seen::Anything,
+    state: JobState::Any,
+};
 pub(super) const CONDITION: Role = Role { condition: true, ..VALUE };
 /// Of a slot, with a job as TARGET.
 pub(super) const SLOT_VALUE: Role = Role { looks_at_jobs: true, mine: Seen::Slot, other: Seen::Job, ..VALUE };
@@ -28,7 +35,10 @@ pub(super) const LONE_JOB: Role = Role { condition: true, mine: Seen::Job, other
 /// Of an access point, with a job as TARGET.
 const ACCESS_POINT: Role = Role { condition: true, mine: Seen::Scheduler, other: Seen::Job, ..VALUE };
 /// Asked of jobs that are held.
-pub(super) const RELEASE: Role = Role { there: &["holdreason", "holdreasoncode", "holdreasonsubcode"], ..LONE_JOB };
+pub(super) const RELEASE: Role =
+    Role { there: &["holdreason", "holdreasoncode", "holdreasonsubcode"], state: JobState::Held, ..LONE_JOB };
+/// Asked of jobs that are not held.
+pub(super) const HOLD: Role = Role { state: JobState::NotHeld, ..LONE_JOB };
 
 /// Attributes of jobs that are conditions, lower case, beside `PeriodicRelease`.
 const JOB_CONDITIONS: [&str; 6] =
@@ -38,6 +48,7 @@ const JOB_CONDITIONS: [&str; 6] =
 pub(super) fn job_role(name: &[u8]) -> Role {
     match name {
         b"periodicrelease" => RELEASE,
+        b"periodichold" => HOLD,
         b"requirements" => MATCH,
         b"rank" => MATCH_VALUE,
         name if JOB_CONDITIONS.iter().any(|known| known.as_bytes() == name) => LONE_JOB,
@@ -77,13 +88,14 @@ const POLICIES: &[(&str, Role)] = &[
     ("APPEND_REQ_VANILLA", MATCH),
     ("APPEND_RANK", MATCH_VALUE),
     ("APPEND_RANK_VANILLA", MATCH_VALUE),
+    ("JOB_ROUTER_SOURCE_JOB_CONSTRAINT", CONDITION),
     ("DAEMON_SHUTDOWN", CONDITION),
     ("DAEMON_SHUTDOWN_FAST", CONDITION),
 ];
 
 /// Policies of the access point: each has a reason and a subcode, and a list of names of more of the same.
 const PERIODIC: &[(&str, Role)] = &[
-    ("SYSTEM_PERIODIC_HOLD", LONE_JOB),
+    ("SYSTEM_PERIODIC_HOLD", HOLD),
     ("SYSTEM_PERIODIC_REMOVE", LONE_JOB),
     ("SYSTEM_PERIODIC_RELEASE", RELEASE),
     ("SYSTEM_PERIODIC_VACATE", LONE_JOB),
@@ -160,6 +172,10 @@ fn of_family(upper: &str) -> Option<Role> {
             member if member.ends_with("REASON") || member.ends_with("SUBCODE") => Some(VALUE),
             _ => Some(*role),
         };
+    }
+    let is_cron = ["STARTD_CRON_", "SCHEDD_CRON_"].iter().any(|start| upper.starts_with(start));
+    if is_cron && upper.ends_with("_CONDITION") {
+        return Some(CONDITION);
     }
     let of = |prefix: &str| upper.strip_prefix(prefix).is_some_and(|member| !member.is_empty());
     // A word, not an expression.

@@ -45,6 +45,7 @@ pub(super) fn check(config: &Config, advertised: &BTreeMap<Vec<u8>, Role>) -> Fo
         lists.cron(daemon, &mut found);
     }
     lists.slot_types(&mut found);
+    lists.resources(&mut found);
     lists.significant(&mut found);
     found
 }
@@ -88,6 +89,13 @@ impl<'c> Lists<'c> {
     /// Items of `STARTD_ATTRS` and the like: there are no wildcards, and each is a variable.
     fn attributes(&self, found: &mut Found) {
         for definition in self.written(is_list) {
+            if let Some(inner) = definition.raw.trim_ascii().strip_prefix(b"\"").and_then(|raw| raw.strip_suffix(b"\""))
+            {
+                let message = format!("the quotes are a part of the names in `{}`", shown(definition.name));
+                let help = format!("write `{} = {}`", shown(definition.name), shown(inner));
+                found.push((problem(&definition, message).help(help), shown(definition.name)));
+                continue;
+            }
             for item in self.items(&definition) {
                 let upper = item.to_ascii_uppercase();
                 if item.contains(&b'*') {
@@ -222,6 +230,31 @@ impl<'c> Lists<'c> {
         }
         for resource in ["cpus", "memory"] {
             found.extend(self.too_much(resource, &types, &numbers));
+        }
+    }
+
+    /// A resource that a variable defines under another name than `MACHINE_RESOURCE_NAMES`.
+    fn resources(&self, found: &mut Found) {
+        const PREFIX: &str = "MACHINE_RESOURCE_";
+        let own = |name: &str| {
+            let resource = name.strip_prefix(PREFIX)?;
+            (!resource.starts_with("INVENTORY_") && resource != "NAMES").then(|| resource.to_owned())
+        };
+        for list in self.written(|name| name == "MACHINE_RESOURCE_NAMES") {
+            let listed: Vec<String> = self.items(&list).iter().map(|item| shown(item).to_ascii_uppercase()).collect();
+            for definition in self.written(|name| own(name).is_some()) {
+                let Some(name) = own(&shown(bare(definition.name)).to_ascii_uppercase()) else { continue };
+                let is_open = |item: &&String| self.config.definition(format!("{PREFIX}{item}").as_bytes()).is_none();
+                let Some(meant) = near::closest_within(1, name.as_bytes(), listed.iter().filter(is_open)) else {
+                    continue;
+                };
+                if listed.contains(&name) {
+                    continue;
+                }
+                let message = format!("`{name}` is not in `MACHINE_RESOURCE_NAMES`, which has `{meant}`");
+                let warning = definition.name_warning(message).code("conflicting-knobs");
+                found.push((warning.help("write the same name in both"), shown(definition.name)));
+            }
         }
     }
 

@@ -35,7 +35,7 @@ const TABLE: &[Entry] = &[
     ),
     (
         b"stringlistmax",
-        |_, _, arguments| arguments.first().copied(),
+        may_be_negative,
         "the maximum of negative numbers is wrong: it starts with 1.1754944e-38",
         "write `max({ a, b })` or `max(split(text))` if all values can be negative",
     ),
@@ -107,6 +107,16 @@ fn negative_result(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Op
         return None;
     };
     (base_value < 0 && power_value > 0 && power_value % 2 == 1).then_some(base)
+}
+
+/// A list of numbers that may all be negative, or zero.
+fn may_be_negative(_: &LintContext<'_>, tree: &Tree, arguments: &[NodeId]) -> Option<NodeId> {
+    let separators = written(tree, arguments, 1).unwrap_or(b", ");
+    let items = written(tree, arguments, 0).map(String::from_utf8_lossy);
+    let is_positive = |item: &str| item.trim().parse::<f64>().is_ok_and(|number| number > 1e-30);
+    let has_positive =
+        items.is_some_and(|items| items.split(|sign| separators.contains(&(sign as u8))).any(is_positive));
+    arguments.first().copied().filter(|_| !has_positive)
 }
 
 /// The text of an argument that is written, or nothing.
@@ -236,6 +246,7 @@ mod tests {
             "pow(-2.0, 3)",
             "pow(x, y)",
             "stringListMin(Scores)",
+            "stringListMax(\"1,2,3\") == 3",
             "absTime(\"2020-01-01T00:00:00Z\")",
             "absTime(QDate)",
             "regexps(\"a*\", x, \"b\")",

@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::commands::is_command;
+use super::commands::{is_command, needs};
 use super::submit_macros::Macros;
-use super::submit_values::{bad_value, grid_fault, odd_value};
+use super::submit_odd::odd_value;
+use super::submit_values::{bad_value, grid_fault};
 use crate::submit::queue::{ItemList, QueueStatement};
 use crate::submit::statements::{appended, is_name, queue_arguments};
 use classmate::internal::diagnostic::Severity;
@@ -145,6 +146,14 @@ impl Reading {
             let fault = queue_fault(&arguments);
             let goes_on = fault.is_none();
             self.found.extend(fault.map(|(message, help)| (at, error(message, text, help))));
+            if let Ok(queue) = QueueStatement::parse(&arguments)
+                && let ItemList::File(file) = queue.list
+                && file.contains(", ")
+            {
+                let message = format!("`from` takes the name of a file, here `{file}`");
+                let help = format!("write `in ({file})` for items");
+                self.found.push((at, warning(message, text, help).code("odd-command")));
+            }
             // A table with a heading has names of its own.
             let names = QueueStatement::parse(&arguments).map(|queue| {
                 queue.names.iter().filter(|_| !queue.format.has_header()).map(ToString::to_string).collect()
@@ -408,6 +417,7 @@ impl Reading {
             self.found.push((at, error(message, &statements[at], help)));
         }
         self.transfers(statements);
+        self.unread_commands(&name, statements);
         for (one, other) in EXCLUSIVE {
             if let (Some((_, a)), Some((_, b))) = (self.value(&[one]), self.value(&[other])) {
                 let at = *a.max(b);
@@ -421,6 +431,34 @@ impl Reading {
             let help = "write `$(requirements)` for the earlier value";
             self.found.push((at, error("`requirements` refers to itself", &statements[at], help)));
         }
+    }
+
+    /// Commands that `condor_submit` does not read without another one, or in another universe.
+    fn unread_commands(&mut self, universe: &str, statements: &[String]) {
+        const UNIVERSES: [&str; 7] = ["grid", "vm", "parallel", "mpi", "container", "docker", "java"];
+        if universe.contains('$') || universe.bytes().any(|byte| byte.is_ascii_digit()) {
+            return;
+        }
+        let mut found = Vec::new();
+        for (name, all) in &self.values {
+            let Some(needs) = needs(name) else { continue };
+            let is_there = |need: &&str| *need == universe || self.values.contains_key(*need);
+            let attribute = |need: &str| format!("my.{}", need.replace('_', ""));
+            let is_met = needs.iter().any(|need| {
+                let plain = need.replace('_', "");
+                is_there(need) || self.values.contains_key(&attribute(need)) || self.values.contains_key(&plain)
+            });
+            let is_used = self.values.values().flatten().chain(&self.expanded).any(|(text, _)| refers_to(text, name));
+            let Some((_, at)) = all.last().filter(|_| !is_met && !is_used) else { continue };
+            let (first, is_universe) = (needs[0], UNIVERSES.contains(&needs[0]));
+            let (message, help) = if is_universe {
+                (format!("`{name}` is not read in this universe"), format!("it is a command of `universe = {first}`"))
+            } else {
+                (format!("`{name}` is not read without `{first}`"), format!("set `{first}` too, or remove it"))
+            };
+            found.push((*at, warning(message, &statements[*at], help).code("odd-command")));
+        }
+        self.found.extend(found);
     }
 
     /// `should_transfer_files = NO` with files to transfer.

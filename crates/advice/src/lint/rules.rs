@@ -4,6 +4,7 @@ use super::arguments::misused;
 use super::attributes::{Variety, fact, is_known, is_string, is_value_of, misspelled_attribute, variety};
 use super::expression::{LintContext, written};
 use super::odd_calls::odd_call;
+use super::pool_types::unlike_pool;
 use super::schema::AdSchema;
 use super::scope::{Seen, unseen};
 use classmate::internal::syntax::expr::{Node, NodeId, Tree, base_of};
@@ -34,6 +35,7 @@ const RULES: &[Rule] = &[
     code_word,
     nowhere,
     slip,
+    unlike_pool,
 ];
 
 pub(super) fn find(context: &LintContext<'_>, expr: &Expr, found: &mut Vec<Diagnostic>) {
@@ -110,7 +112,7 @@ pub(super) fn unquoted_text(
     let Node::Attr(word) = *tree.node(tree.bare(expr.root())) else { return None };
     let meant = is_string(attribute.folded()) && !is_known(word.folded()) && !defined(word);
     let span = tree.span(tree.bare(expr.root())).filter(|_| meant)?;
-    Some(unquoted(&written(text, span), span))
+    Some(unquoted(written(text, span).trim_matches('\''), span))
 }
 
 /// `Site = Madison`: a value of an ad that is a word, or a name with dots, of which nothing is known.

@@ -8,6 +8,8 @@ use super::attributes::is_known;
 use super::versions::LintVersions;
 use classmate::internal::builtin::near;
 use classmate::internal::name::Key;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::value::Type;
 use classmate::{ClassAd, Name, Semantics, Series, Value};
 
 /// The attributes of all ads in use. With slots and jobs among the ads, a name that none of them has does not exist.
@@ -22,6 +24,9 @@ pub struct AdSchema {
     pub versions: LintVersions,
 }
 
+/// Texts of an attribute that are kept.
+const MAX_TEXTS: usize = 200;
+
 /// An attribute of the ads.
 #[derive(Debug, Default)]
 struct SchemaName {
@@ -29,6 +34,11 @@ struct SchemaName {
     name: String,
     /// True if some value is not a text.
     other: bool,
+    /// The type of its values, as long as all are constants of one type.
+    kind: Option<Type>,
+    mixed: bool,
+    /// Its values that are texts, as long as they are few.
+    texts: BTreeSet<String>,
     /// Number of slots that have it.
     slots: u64,
     /// Number of jobs that have it.
@@ -58,12 +68,26 @@ impl AdSchema {
         self.slots += slot;
         self.jobs += job;
         for (name, expr) in ad.iter() {
-            let text = matches!(expr.as_literal(), Some(classmate::internal::syntax::literal::Literal::Str(_)));
+            let text = matches!(expr.as_literal(), Some(Literal::Str(_)));
             let known = self.names.entry(name.key()).or_default();
             if known.name.is_empty() {
                 known.name = name.display().into_owned();
             }
             known.other |= !text;
+            let kind = match expr.as_literal() {
+                Some(Literal::Str(_)) => Some(Type::Str),
+                Some(Literal::Int(_)) => Some(Type::Int),
+                Some(Literal::Real(_)) => Some(Type::Real),
+                Some(Literal::Bool(_)) => Some(Type::Bool),
+                _ => None,
+            };
+            known.mixed |= kind.is_none() || known.kind.is_some_and(|earlier| Some(earlier) != kind);
+            known.kind = kind;
+            if let Some(Literal::Str(text)) = expr.as_literal()
+                && known.texts.len() <= MAX_TEXTS
+            {
+                known.texts.insert(String::from_utf8_lossy(text).into_owned());
+            }
             known.slots += slot;
             known.jobs += job;
         }
@@ -77,6 +101,17 @@ impl AdSchema {
     /// Returns true if some ad has an attribute.
     pub fn has(&self, name: Name) -> bool {
         self.names.contains_key(&name.key())
+    }
+
+    /// The type that an attribute has in all ads that have it; none if it differs, or is computed.
+    pub(super) fn type_of(&self, name: Name) -> Option<Type> {
+        self.names.get(&name.key()).filter(|known| !known.mixed)?.kind
+    }
+
+    /// The values of an attribute that is a text in all ads that have it; none if there are many.
+    pub(super) fn texts(&self, name: Name) -> Option<&BTreeSet<String>> {
+        let known = self.names.get(&name.key()).filter(|known| !known.other)?;
+        (known.texts.len() <= MAX_TEXTS).then_some(&known.texts)
     }
 
     /// Returns true if all slots or all jobs have an attribute.

@@ -1,21 +1,23 @@
 //! Submit files: the commands whose values are expressions.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::attributes::is_known;
 use super::commands::{self, CommandKind};
 use super::comparison::wrong_size;
 use super::expression::{LintContext, Role, lint as lint_expression, unparsed};
-use super::knobs::{LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
+use super::knobs::{HOLD, LONE_JOB, MATCH, MATCH_VALUE, RELEASE};
 use super::rules::{published, unquoted_text};
 use super::submit_values::is_size_unit;
+use super::units::in_unit;
 use super::versions::LintVersions;
 use super::{beside_comment, is_slip, placed, refusals, shifted_fix, unknowns};
 use crate::submit::statements::{joined, queue_arguments, statements};
 use classmate::internal::analysis::evaluate::OPEN;
 use classmate::internal::diagnostic::{Excerpt, Severity};
 use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
 use classmate::internal::syntax::parse::parse_expr;
 use classmate::internal::syntax::token::Quoting;
 use classmate::{Diagnostic, Name, ParseOptions, Span};
@@ -96,6 +98,8 @@ struct Own {
     attributes: BTreeSet<Vec<u8>>,
     /// Macros that something refers to, or that `queue` sets.
     macros: BTreeSet<Vec<u8>>,
+    /// The one value, with a unit, of each macro that has such: names in lower case.
+    sizes: BTreeMap<String, String>,
     /// The versions in which expressions are read and compared.
     versions: LintVersions,
 }
@@ -105,8 +109,17 @@ impl Own {
         let mut own = Own::default();
         for line in statements(text).0.into_iter().map(|(.., line)| line.trim_ascii()) {
             let name = line[..memchr::memchr(b'=', line).unwrap_or(0)].trim_ascii().to_ascii_uppercase();
-            if let Some(name) = name.strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
+            if let Some(name) = name.as_slice().strip_prefix(b"+").or_else(|| name.strip_prefix(b"MY.")) {
                 own.attributes.insert(name.to_vec());
+            }
+            let value = line[(memchr::memchr(b'=', line).map_or(0, |at| at + 1))..].trim_ascii();
+            let value = String::from_utf8_lossy(value).into_owned();
+            let lower = String::from_utf8_lossy(&name).to_ascii_lowercase();
+            let has_unit = is_amount(&value) && !value.ends_with(|sign: char| sign.is_ascii_digit() || sign == '.');
+            // Of a name with several values, none is known.
+            let known = if has_unit && !own.sizes.contains_key(&lower) { value } else { String::new() };
+            if has_unit || own.sizes.contains_key(&lower) {
+                own.sizes.insert(lower, known);
             }
             let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
             for at in memchr::memchr_iter(b'(', line) {
@@ -183,7 +196,7 @@ fn request(
     let text = String::from_utf8_lossy(line[value.min(line.len())..].trim_ascii_end()).into_owned();
     let span = Span::new(value, value + text.len());
     let unit = match name {
-        "request_memory" => Some("MiB"),
+        "request_memory" | "gpus_minimum_memory" => Some("MiB"),
         "request_disk" => Some("KiB"),
         _ => None,
     };
@@ -195,8 +208,15 @@ fn request(
     let finding = if is_number && text.len() > 1 && text.starts_with('"') && text.ends_with('"') {
         let message = format!("`{name}` is a string, which slots compare with a number: the result is ERROR");
         Diagnostic::warning(message, span).help("write the number without quotes").code("type-clash")
+    } else if let Some(list) = grouped_digits(name, &text) {
+        list.shifted(value)
     } else if let Some(fault) = not_an_amount(&text, is_size, &own.options()) {
-        fault.shifted(value)
+        let attribute = match name {
+            "request_memory" => Some(&b"RequestMemory"[..]),
+            "request_disk" => Some(&b"RequestDisk"[..]),
+            _ => None,
+        };
+        in_unit(fault, text.as_bytes(), attribute).shifted(value)
     } else if let Some(word) = own.unknown_value(text.as_bytes()) {
         word.shifted(value)
     } else {
@@ -208,6 +228,19 @@ fn request(
     let excerpt = Excerpt { text: line.to_vec(), subject: Some(name.to_owned()) };
     let fix = shifted_fix(&finding, start);
     Some(placed(finding, file, number, excerpt, fix))
+}
+
+/// `request_memory = 4,096`: a list of sizes to try one after the other.
+fn grouped_digits(name: &str, text: &str) -> Option<Diagnostic> {
+    let (first, rest) = text.split_once(',')?;
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let grouped =
+        (1..=3).contains(&first.len()) && digits(first) && rest.split(',').all(|part| part.len() == 3 && digits(part));
+    let message = format!("`{name}` is {first} at first, and `{rest}` for the next tries: `,` separates amounts");
+    let span = Span::new(0, text.len());
+    grouped.then(|| {
+        Diagnostic::warning(message, span).help(format!("write `{}`", text.replace(',', ""))).code("odd-command")
+    })
 }
 
 /// The error of a requested amount that is neither an expression nor, if it is a size, a number with a unit.
@@ -238,7 +271,8 @@ fn is_amount(text: &str) -> bool {
 
 /// The finding about `+request_gpus`: it sets an attribute that nothing reads.
 fn command_as_attribute(attribute: &str, line: &[u8]) -> Option<Diagnostic> {
-    let is_command = attribute.contains('_') && commands::is_listed(attribute);
+    // What begins with `remote_` is for the job of a remote access point.
+    let is_command = attribute.contains('_') && !attribute.starts_with("remote_") && commands::is_listed(attribute);
     if !is_command || is_known(attribute.as_bytes()) {
         return None;
     }
@@ -268,6 +302,8 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     let kind = commands::kind(&lower);
     let role = if lower == "periodic_release" {
         RELEASE
+    } else if lower == "periodic_hold" {
+        HOLD
     } else if lower == "requirements" {
         MATCH
     } else if matches!(lower.as_str(), "rank" | "preferences") {
@@ -298,7 +334,11 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
     let own_attribute = |word: Name| own.attributes.contains(&word.folded().to_ascii_uppercase());
     let (defined, versions): (&dyn Fn(Name) -> bool, _) = (&own_attribute, &own.versions);
     let context = LintContext { defined, unknown_word, versions, ..LintContext::of(text, Quoting::Old, role) };
-    let found = lint_with_macros(&context, |_| {
+    let of_macro = expanded_size(own, text);
+    let mut found = lint_with_macros(&context, |_| {
+        if lower == "require_gpus" {
+            return of_gpus(text, &own.options());
+        }
         if role == MATCH_VALUE && text.len() > 1 && text.starts_with(b"\"") && is_literal(text, &own.options()) {
             let warning = Diagnostic::warning("a string is not a number, so it counts as 0", Span::new(0, text.len()));
             return vec![warning.help("remove the quotes").code("type-clash")];
@@ -313,6 +353,7 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         let known = |word: Name| is_known(word.folded()) || own_attribute(word);
         text_attribute.or_else(|| published(text, &options, &known)).into_iter().collect()
     });
+    found.extend(of_macro);
     // Text after a comment between the lines may not belong to the value.
     let comment = origin::comment_within(statement);
     let place = |found: Diagnostic| {
@@ -326,6 +367,63 @@ fn command((file, own): (&Arc<str>, &Own), statement: &[u8], (number, start): (u
         placed(found.shifted(value), file, number, excerpt, fix)
     };
     found.into_iter().map(place).collect()
+}
+
+/// The findings about the properties of a GPU, which have no prefix: `Capability`, not `CUDACapability`.
+fn of_gpus(text: &[u8], options: &ParseOptions) -> Vec<Diagnostic> {
+    let Ok(expr) = parse_expr(text, options) else { return Vec::new() };
+    let tree = expr.tree();
+    let finding = |id| {
+        if let Some(reference) = tree.reference(id) {
+            let name = reference.name.display().into_owned();
+            let lower = name.to_ascii_lowercase();
+            let property = ["cuda", "gpus_"]
+                .iter()
+                .find_map(|prefix| Some(&name[lower.strip_prefix(prefix).map(|_| prefix.len())?..]))?;
+            let message = format!("`{name}` is not a property of a GPU: the properties have no prefix");
+            return Some(
+                Diagnostic::warning(message, tree.span(id)?)
+                    .help(format!("write `{property}`"))
+                    .code("unseen-attribute"),
+            );
+        }
+        let Node::Binary(op, left, right) = *tree.node(id) else { return None };
+        let name = tree.reference(tree.bare(left)).filter(|_| matches!(op.precedence(), 6 | 7))?.name;
+        let span = tree.span(id)?;
+        match (name.folded(), tree.node(tree.bare(right))) {
+            (b"capability" | b"globalmemorymb", Node::Literal(Literal::Str(text))) => {
+                let message = format!("`{name}` is a number: its comparison with a string is ERROR");
+                let help = format!("write `{name} {} {}`", op.symbol(), String::from_utf8_lossy(text));
+                Some(Diagnostic::warning(message, span).help(help).code("type-clash"))
+            }
+            (b"globalmemorymb", Node::Literal(Literal::Int(number))) => {
+                let looks = wrong_size("MiB", *number as f64)?;
+                let message = format!("`{name}` is in MiB, and the number is probably {looks}");
+                Some(Diagnostic::warning(message, span).help(format!("write `{number} * 1024`")).code("odd-unit"))
+            }
+            _ => None,
+        }
+    };
+    (tree.first_of(expr.root())..=expr.root()).filter_map(finding).collect()
+}
+
+/// The error of an expression with a macro whose value has a unit: `TARGET.Memory >= $(request_memory)`.
+fn expanded_size(own: &Own, text: &[u8]) -> Option<Diagnostic> {
+    let text = String::from_utf8_lossy(text).into_owned();
+    let references = text.match_indices("$(").filter(|(at, _)| !text[..*at].ends_with('$'));
+    references.into_iter().find_map(|(at, _)| {
+        let end = at + text[at..].find(')')? + 1;
+        let size = own.sizes.get(&text[at + 2..end - 1].to_ascii_lowercase()).filter(|size| !size.is_empty())?;
+        let (before, after) = (text[..at].trim_end(), text[end..].trim_start());
+        let is_alone = before.ends_with(['<', '>', '=']) && (after.is_empty() || after.starts_with(['&', '|', ')']));
+        let message = format!("`{}` is `{size}`, and numbers do not have units", &text[at..end]);
+        let finding = Diagnostic::error(message, Span::new(at, end));
+        is_alone.then(|| {
+            finding
+                .help("write `RequestMemory` or a plain number: `condor_submit` rejects the file")
+                .code("size-suffix")
+        })
+    })
 }
 
 /// Returns true for a constant.

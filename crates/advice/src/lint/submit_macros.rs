@@ -67,6 +67,8 @@ pub(super) struct Macros<'r> {
     reading: &'r Reading,
     /// Names that are expanded, lower case.
     reached: BTreeSet<String>,
+    /// A name is made of other macros, `$($(which))`: any may be expanded.
+    computed: bool,
 }
 
 impl<'r> Macros<'r> {
@@ -83,7 +85,9 @@ impl<'r> Macros<'r> {
         for name in &reached {
             open.extend(reading.values.get(name).into_iter().flatten().map(|(text, _)| text.as_str()));
         }
+        let mut computed = false;
         while let Some(text) = open.pop() {
+            computed |= has_computed_name(text);
             for name in references(text) {
                 if let Some(all) = reading.values.get(&name).filter(|_| !reached.contains(&name)) {
                     open.extend(all.iter().map(|(text, _)| text.as_str()));
@@ -91,7 +95,7 @@ impl<'r> Macros<'r> {
                 reached.insert(name);
             }
         }
-        Macros { reading, reached }
+        Macros { reading, reached, computed }
     }
 
     /// Adds what is wrong with the macros.
@@ -128,7 +132,7 @@ impl<'r> Macros<'r> {
     }
 
     fn expands(&self, name: &str) -> bool {
-        is_command(name) || name.contains('.') || self.reached.contains(name) || self.is_port(name)
+        self.computed || is_command(name) || name.contains('.') || self.reached.contains(name) || self.is_port(name)
     }
 
     /// Returns true for the port of a service in a container: `container_service_names = web` has `web_container_port`.
@@ -239,6 +243,14 @@ impl<'r> Macros<'r> {
     }
 }
 
+/// Tests whether the name in a reference of a text is made of another macro: `$($(which))`, `$(file_$(n))`.
+fn has_computed_name(text: &str) -> bool {
+    text.match_indices("$(").any(|(at, _)| {
+        let rest = text[at + 2..].trim_start_matches(|sign: char| sign.is_ascii_alphanumeric() || "_.".contains(sign));
+        rest.starts_with("$(")
+    })
+}
+
 /// The names that a text refers to, lower case: `$(name)`, `$(name:default)`, and words in the arguments of functions.
 fn references(text: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -267,6 +279,12 @@ fn references(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_may_be_made_of_macros() {
+        assert!(has_computed_name("$($(which))") && has_computed_name("a $(file_$(n)) b"));
+        assert!(!has_computed_name("$(a:$(b)) $(c)"));
+    }
 
     #[test]
     fn references_are_macros_and_arguments() {

@@ -1,4 +1,4 @@
-//! Values of submit commands: those that `condor_submit` rejects, and those that it reads in an unexpected way.
+//! Values of submit commands that `condor_submit` rejects.
 
 use super::commands::{CommandKind, kind};
 use crate::submit::queue::number;
@@ -184,76 +184,4 @@ fn may_be_count(value: &str) -> bool {
 /// Returns true for the units of sizes, also for none.
 pub(super) fn is_size_unit(text: &str) -> bool {
     matches!(text.trim().to_ascii_lowercase().as_str(), "" | "b" | "k" | "kb" | "m" | "mb" | "g" | "gb" | "t" | "tb")
-}
-
-/// The value of a command that is read in an unexpected way, and its help.
-pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
-    if let Some(start) = value.find("$(").filter(|_| !matches!(name, "requirements" | "rank")) {
-        let rest = &value[start..];
-        if !rest.contains(')') {
-            let end =
-                rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || "$(_".contains(sign))).unwrap_or(rest.len());
-            let help = format!("write `{})`", &rest[..end]);
-            return Some((format!("`{rest}` has no `)`, so it is not a macro"), help));
-        }
-    }
-    if value.contains('$') {
-        return None;
-    }
-    match name {
-        "environment" | "env" if !value.starts_with('"') => {
-            let is_setting = |word: &str| {
-                let name = word.split_once('=').map_or("", |(name, _)| name);
-                let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-                first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            };
-            let mut entries = value.split(';').map(|entry| entry.split_whitespace().collect::<Vec<_>>());
-            let words = entries.find(|words| words.len() > 1 && words.iter().all(|word| is_setting(word)))?;
-            let (first, rest) = (words[0].split_once('=')?, words[1..].join(" "));
-            let message =
-                format!("the value of `{}` is `{} {rest}`: without quotes, only `;` separates", first.0, first.1);
-            Some((message, format!("write `environment = \"{value}\"`")))
-        }
-        "environment" | "env" => {
-            // What single quotes enclose is one value.
-            let mut is_quoted = false;
-            let joined = value.match_indices([';', '\'']).find_map(|(at, sign)| {
-                if sign == "'" || is_quoted {
-                    is_quoted ^= sign == "'";
-                    return None;
-                }
-                let rest = &value[at + 1..];
-                let is_name = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_';
-                let word = &rest[..rest.find(|sign| !is_name(sign))?];
-                (rest[word.len()..].starts_with('=') && !word.is_empty()).then_some(word)
-            })?;
-            let message = format!("`{joined}` is a part of the value before it: in quotes, only blanks separate");
-            Some((message, "write blanks in place of `;`".to_owned()))
-        }
-        "notify_user" if matches!(value.to_ascii_lowercase().as_str(), "never" | "false") => {
-            let message = format!("`notify_user` is the address of the mail, so it is sent to `{value}`");
-            Some((message, "write `notification = Never`".to_owned()))
-        }
-        "cron_minute" | "cron_hour" | "cron_day_of_month" | "cron_month" | "cron_day_of_week" => {
-            let (least, most) = match name {
-                "cron_minute" => (0, 59),
-                "cron_hour" => (0, 23),
-                "cron_day_of_month" => (1, 31),
-                "cron_month" => (1, 12),
-                _ => (0, 7),
-            };
-            let digits =
-                |text: &str| text.split(|sign: char| !sign.is_ascii_digit()).map(str::to_owned).collect::<Vec<_>>();
-            let is_known = |sign: char| sign.is_ascii_digit() || "*,-/ \t\"".contains(sign);
-            // A step may be larger.
-            let parts = value.split(',').flat_map(|part| digits(part.split('/').next().unwrap_or_default()));
-            let mut numbers = parts.filter(|part| !part.is_empty()).map(|part| part.parse::<u32>().unwrap_or(u32::MAX));
-            let wrong = !value.chars().all(is_known) || numbers.any(|number| !(least..=most).contains(&number));
-            wrong.then(|| {
-                let message = format!("`{value}` is not a value of `{name}`, so the job is put on hold");
-                (message, format!("write `*`, or numbers from {least} to {most}"))
-            })
-        }
-        _ => None,
-    }
 }

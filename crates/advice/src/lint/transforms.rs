@@ -23,6 +23,8 @@ pub(crate) enum TransformPart {
         /// True if it is evaluated in the job alone, when the transform is applied; others become attributes of the
         /// job.
         alone: bool,
+        /// The place of the attribute that gets it, or its value.
+        attribute: Option<Range<usize>>,
     },
     /// A command that is none, by its place in the value.
     Invalid(Diagnostic),
@@ -127,13 +129,18 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
     let lacks = |what: &str, example: &str| {
         wrong(word.clone(), format!("`{name}` without {what}"), format!("write `{name} {example}`"))
     };
-    let expression = |place: Range<usize>, role: Role, alone: bool| {
-        Some(TransformPart::Expression { place: start + place.start..start + place.end, role, alone })
+    let within = |place: Range<usize>| start + place.start..start + place.end;
+    let expression = |place: Range<usize>, role: Role, alone: bool, attribute: Option<Range<usize>>| {
+        Some(TransformPart::Expression { place: within(place), role, alone, attribute: attribute.map(within) })
     };
     if *form == Form::Condition {
         let rest = words.rest();
         let is_missing = rest.is_empty();
-        return if is_missing { lacks("a condition", "JobUniverse == 5") } else { expression(rest, CONDITION, true) };
+        return if is_missing {
+            lacks("a condition", "JobUniverse == 5")
+        } else {
+            expression(rest, CONDITION, true, None)
+        };
     }
     let Some(argument) = words.argument() else {
         // `TRANSFORM` alone ends a transform and is run once.
@@ -162,8 +169,8 @@ fn part(line: &[u8], start: usize) -> Option<TransformPart> {
         Form::Renames if rest.is_empty() => lacks("a second name", "Attribute NewAttribute"),
         Form::Renames => None,
         _ if rest.is_empty() => lacks("an expression", "Attribute expression"),
-        Form::Evaluates => expression(rest, Role::default(), true),
-        _ => expression(rest, job_role(&text.to_ascii_lowercase()), false),
+        Form::Evaluates => expression(rest, Role::default(), true, Some(argument).filter(|_| *name == "EVALSET")),
+        _ => expression(rest, job_role(&text.to_ascii_lowercase()), false, Some(argument)),
     }
 }
 
@@ -271,7 +278,7 @@ mod tests {
     /// `!`.
     fn shown(raw: &str) -> Vec<String> {
         let line = |part: TransformPart| match part {
-            TransformPart::Expression { place, role, alone } => {
+            TransformPart::Expression { place, role, alone, .. } => {
                 let mark = if role.condition { "?" } else { "" };
                 if alone { format!("{}{mark}", &raw[place]) } else { format!("[{}{mark}]", &raw[place]) }
             }

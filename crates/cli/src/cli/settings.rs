@@ -248,7 +248,7 @@ pub(super) fn contents(path: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 /// The text of a file, and true if a byte order mark precedes it.
-fn read_whole(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
+pub(super) fn read_whole(path: &Path) -> Result<(Vec<u8>, bool), Failure> {
     let input = input::open(path)?;
     let most = if path.is_file() { u64::MAX } else { ENDLESS };
     let mut text = Vec::new();

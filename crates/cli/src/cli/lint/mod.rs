@@ -2,6 +2,7 @@
 
 mod baseline;
 mod fix;
+mod reading;
 mod watch;
 
 use std::collections::BTreeSet;
@@ -14,7 +15,7 @@ use clap::ValueEnum;
 
 use crate::cli::input::{self, Notes};
 use crate::cli::live::{LiveArguments, LiveSnapshot};
-use crate::cli::settings::{contents, of_files, of_pool};
+use crate::cli::settings::{contents, of_pool};
 use crate::cli::{
     FORMATS, Failure, Form, Reply, Streams, columns, complain, language, print, print_result, raw_output,
     source_output, text_output, words, write_json,
@@ -290,9 +291,9 @@ fn all(arguments: &LintArguments, live: Option<&LiveSnapshot>, known: &Baseline)
         }
     }
     if !configs.is_empty() {
-        let reading = of_files(&configs)?;
+        let reading = reading::read(&configs)?;
         let mut found = config::lint_beside(&reading.config, Some(&schema));
-        found.extend(reading.error.map(|error| config::refusal(&reading.config, &error)));
+        found.extend(reading.errors.iter().map(|error| config::refusal(&reading.config, error)));
         let mut seen = BTreeSet::new();
         for source in reading.config.sources().iter().filter(|source| seen.insert(Arc::clone(&source.name))) {
             suppressed.allowed += allow(&source.name, &source.text, &mut found);

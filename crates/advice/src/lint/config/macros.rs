@@ -1,0 +1,259 @@
+//! Macros of a configuration that nothing defines, and text that only looks like one.
+
+use std::collections::BTreeSet;
+
+use super::{Linter, shown_name};
+use crate::lint::attributes::is_of_jobs;
+use crate::lint::knobs::bare;
+use classmate::Diagnostic;
+use classmate::internal::builtin::near;
+use classmate::internal::diagnostic::Severity;
+use classmate_config::internal::config::knob;
+use classmate_config::{Definition, Location};
+
+/// Words that are values, not names of macros.
+const TRUTHS: [&str; 4] = ["TRUE", "FALSE", "YES", "NO"];
+
+/// The references `$(name)` in a text: the place and the length of each, and the name.
+fn plain_references(text: &[u8]) -> impl Iterator<Item = (usize, usize, &[u8])> {
+    memchr::memmem::find_iter(text, b"$(").filter_map(|at| {
+        let rest = &text[at + 2..];
+        let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let plain = length > 0 && rest.get(length) == Some(&b')') && !text[..at].ends_with(b"$");
+        plain.then(|| (at, length + 3, &rest[..length]))
+    })
+}
+
+/// The name that a name (upper case) misspells by one letter, or two swapped ones: of a built-in default, or of the files.
+fn defined_like(upper: &[u8], own: &[&str]) -> Option<String> {
+    if upper.len() < 3 || upper.starts_with(b"LOCAL") {
+        return None;
+    }
+    let stem = |name: &[u8]| name.iter().copied().filter(u8::is_ascii_alphabetic).collect::<Vec<u8>>();
+    // Other digits, or a plural, may be meant.
+    let singular = |name: &[u8]| {
+        let mut letters = stem(name);
+        letters.truncate(letters.len() - usize::from(letters.ends_with(b"S")));
+        letters
+    };
+    let is_other = |known: &&str| singular(&known.to_ascii_uppercase().into_bytes()) != singular(upper);
+    let built_in = BUILT_IN_MACROS.iter().copied().filter(|known| known.len() >= upper.len().min(4));
+    let all = own.iter().copied().filter(|_| upper.len() >= 5).chain(built_in).filter(is_other);
+    near::closest_within(1, upper, all).map(str::to_owned)
+}
+
+/// The macros that configurations mostly refer to.
+const BUILT_IN_MACROS: [&str; 29] = [
+    "BIN",
+    "CONDOR_HOST",
+    "COLLECTOR_HOST",
+    "DETECTED_CORES",
+    "DETECTED_CPUS",
+    "DETECTED_MEMORY",
+    "ETC",
+    "EXECUTE",
+    "FILESYSTEM_DOMAIN",
+    "FULL_HOSTNAME",
+    "HOSTNAME",
+    "HOUR",
+    "IP_ADDRESS",
+    "LIB",
+    "LIBEXEC",
+    "LOCAL_DIR",
+    "LOCK",
+    "LOG",
+    "MINUTE",
+    "OPSYS",
+    "RELEASE_DIR",
+    "RUN",
+    "SBIN",
+    "SPOOL",
+    "SUBSYSTEM",
+    "TILDE",
+    "UID_DOMAIN",
+    "USERNAME",
+    "DAEMON_LIST",
+];
+
+/// A variable in the notation of Windows, `%CONDOR_HOME%`: its place and its name.
+fn of_windows(raw: &[u8]) -> Option<(usize, String)> {
+    memchr::memchr_iter(b'%', raw).find_map(|at| {
+        let rest = &raw[at + 1..];
+        let length = rest.iter().take_while(|byte| byte.is_ascii_uppercase() || **byte == b'_').count();
+        (length > 3 && rest.get(length) == Some(&b'%')).then(|| (at, shown_name(&rest[..length])))
+    })
+}
+
+impl Linter<'_> {
+    /// Notes undefined macros without which a text is not an expression; returns true if there is one.
+    pub(super) fn undefined(&mut self, name: &[u8], definition: &Definition<'_>) -> bool {
+        let undefined = self.config.undefined(definition);
+        for one in &undefined {
+            let place = match one.within.value_place().filter(|_| one.within.verbatim) {
+                Some(place) => (Some(Location { column: place.column + one.at.0 as u32, ..place }), one.at.1),
+                None => (one.within.place.cloned(), 0),
+            };
+            let knob = String::from_utf8_lossy(name).into_owned();
+            let known = self.undefined.entry(one.name.to_ascii_uppercase()).or_insert_with(|| {
+                let macro_name = String::from_utf8_lossy(&one.name);
+                let message = format!("`$({macro_name})` is not defined and expands to nothing");
+                let define = format!("define it, or write `$({macro_name}:value)`");
+                let found = Diagnostic::error_at(message, place.0).width(place.1).help(define);
+                (found.code("undefined-macro"), Vec::new())
+            });
+            known.1.push(knob);
+        }
+        !undefined.is_empty()
+    }
+
+    /// Reports each undefined macro once. Files that are only a part of a configuration may leave it to the others.
+    pub(super) fn undefined_macros(&mut self) {
+        let whole = self.is_whole();
+        for (found, knobs) in std::mem::take(&mut self.undefined).into_values() {
+            let define = found.help.clone().unwrap_or_default();
+            let others = knobs[1..].iter().filter(|knob| **knob != knobs[0]).collect::<BTreeSet<_>>().len();
+            let effect = match others {
+                0 => format!("without it, `{}` is not a valid expression", knobs[0]),
+                1 => format!("without it, `{}` and 1 other variable are not valid expressions", knobs[0]),
+                _ => format!("without it, `{}` and {others} other variables are not valid expressions", knobs[0]),
+            };
+            self.report(found.help(format!("{effect}; {define}")), Some(knobs[0].clone()));
+            if let Some(alarm) = self.alarms.last_mut().filter(|_| !whole) {
+                alarm.severity = Severity::Warning;
+            }
+        }
+    }
+
+    /// Reports references to macros that nothing defines and that are named almost like one that is defined, or like a
+    /// value.
+    pub(super) fn misspelled_macros(&mut self) {
+        let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
+        let config = self.config;
+        let mut own: Option<Vec<&str>> = None;
+        for definition in config.definitions().filter(|found| found.template.is_none()) {
+            if memchr::memmem::find(definition.raw, b"$(").is_none() || knob::is_transform(bare(definition.name)) {
+                continue;
+            }
+            for (at, length, one) in plain_references(definition.raw) {
+                let upper = one.to_ascii_uppercase();
+                if seen.contains(&upper) || config.definition(&upper).is_some() {
+                    continue;
+                }
+                seen.insert(upper.clone());
+                let Some(place) = definition.value_place().filter(|_| definition.verbatim) else { continue };
+                let name = String::from_utf8_lossy(one).into_owned();
+                let own = own.get_or_insert_with(|| {
+                    let defined = config.definitions().filter_map(|known| std::str::from_utf8(known.name).ok());
+                    defined.filter(|name| name.len() >= 4).collect()
+                });
+                let help = if TRUTHS.iter().any(|word| word.eq_ignore_ascii_case(&name)) {
+                    format!("write `{name}`")
+                } else if let Some(meant) = defined_like(&upper, own) {
+                    format!("did you mean `$({meant})`?")
+                } else {
+                    continue;
+                };
+                let place = Location { column: place.column + at as u32, ..place };
+                let known = |alarm: &Diagnostic| {
+                    alarm.code == "undefined-macro" && alarm.message.contains(&format!("`$({name})`"))
+                };
+                if self.alarms.iter().any(known) {
+                    continue;
+                }
+                let message = format!("`$({name})` is not defined and expands to nothing");
+                let found = Diagnostic::warning_at(message, Some(place)).width(length).help(help);
+                self.report(found.code("undefined-macro"), Some(shown_name(definition.name)));
+                if let Some(alarm) = self.alarms.last_mut() {
+                    alarm.severity = Severity::Warning;
+                }
+            }
+        }
+    }
+
+    /// Text that looks like a reference to a macro and is none: `$(LOG/x` without `)`, and `${LOG}`.
+    pub(super) fn no_macros(&mut self) {
+        let config = self.config;
+        for definition in config.definitions().filter(|found| found.template.is_none() && found.verbatim) {
+            let raw = definition.raw;
+            let upper = definition.name.to_ascii_uppercase();
+            // Programs and shells have variables of their own.
+            let is_of_program =
+                [&b"ARGS"[..], b"ARGUMENTS", b"ENV", b"ENVIRONMENT"].iter().any(|end| upper.ends_with(end));
+            if knob::is_transform(bare(definition.name)) || is_of_program {
+                continue;
+            }
+            let Some(place) = definition.value_place() else { continue };
+            let last_end = memchr::memrchr(b')', raw).unwrap_or_default();
+            if let Some((at, name)) = of_windows(raw).filter(|_| !upper.ends_with(b"FORMAT")) {
+                let place = Location { column: place.column + at as u32, ..place.clone() };
+                let message = format!("`%{name}%` is not a macro, and is not expanded");
+                let found = Diagnostic::warning_at(message, Some(place)).width(name.len() + 2);
+                let found = found.help(format!("write `$ENV({name})`"));
+                self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
+            }
+            for at in memchr::memchr_iter(b'$', raw) {
+                let word =
+                    |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+                // `$(name)`, `$FUNCTION(name)` and `${name}`.
+                let open = at + 1 + word(&raw[at + 1..]);
+                let next = raw.get(open).copied().unwrap_or_default();
+                let end = if matches!(next, b'(' | b'{') { open + 1 + word(&raw[open + 1..]) } else { open };
+                let shown = String::from_utf8_lossy(&raw[at..end]).into_owned();
+                let (message, help) = match next {
+                    b'(' if end > open + 1 && last_end < open => {
+                        (format!("`{shown}` has no `)`, so it is not a macro"), "add the `)`".to_owned())
+                    }
+                    // Other names are for a shell.
+                    b'{' if open == at + 1
+                        && raw.get(end) == Some(&b'}')
+                        && config.definition(&raw[open + 1..end]).is_some() =>
+                    {
+                        let name = String::from_utf8_lossy(&raw[open + 1..end]);
+                        (format!("`{shown}}}` is not a macro, and is not expanded"), format!("write `$({name})`"))
+                    }
+                    _ if open > at + 3
+                        && !raw[..at].ends_with(b"$")
+                        && config.definition(&raw[at + 1..open]).is_some() =>
+                    {
+                        let name = String::from_utf8_lossy(&raw[at + 1..open]);
+                        (format!("`${name}` is not a macro, and is not expanded"), format!("write `$({name})`"))
+                    }
+                    _ => continue,
+                };
+                let place = Location { column: place.column + at as u32, ..place.clone() };
+                let found = Diagnostic::warning_at(message, Some(place)).width(shown.len()).help(help);
+                self.report(found.code("leftover-macro"), Some(shown_name(definition.name)));
+            }
+        }
+    }
+
+    /// `$(Owner)` in a transform: a macro that nothing defines, with the name of an attribute of jobs.
+    pub(super) fn job_macros(&mut self, definition: &Definition<'_>) {
+        let upper = definition.raw.to_ascii_uppercase();
+        let Some(place) = definition.place.cloned() else { return };
+        for (at, _, name) in plain_references(definition.raw) {
+            let own = name.to_ascii_uppercase();
+            // A macro of the transform is set at the beginning of a line, or by a command.
+            let mut lines = upper.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+            let is_set = lines.any(|line| {
+                let line = line.strip_prefix(b"EVALMACRO").map_or(line, <[u8]>::trim_ascii_start);
+                line.strip_prefix(own.as_slice())
+                    .is_some_and(|rest| rest.first().is_some_and(|next| next.is_ascii_whitespace() || *next == b'='))
+            });
+            let is_job = is_of_jobs(&name.to_ascii_lowercase());
+            if is_set || !is_job || self.config.definition(name).is_some() {
+                continue;
+            }
+            let name = shown_name(name);
+            let line = memchr::memchr_iter(b'\n', &definition.raw[..at]).count() as u32;
+            let message = format!("`$({name})` is not defined and expands to nothing");
+            let at = Location { line: place.line + line + 1, column: 1, ..place.clone() };
+            let found =
+                Diagnostic::warning_at(message, Some(at)).help(format!("write `$(MY.{name})` for the job's attribute"));
+            self.report(found.code("undefined-macro"), Some(shown_name(definition.name)));
+            if let Some(alarm) = self.alarms.last_mut() {
+                alarm.severity = Severity::Warning;
+            }
+        }
+    }
+}

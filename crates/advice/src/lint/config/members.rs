@@ -1,0 +1,131 @@
+//! Lists of names, `SUBMIT_REQUIREMENT_NAMES` and the like, and the variables that define their members.
+
+use std::collections::BTreeSet;
+
+use super::{Linter, shown_name};
+use crate::lint::knobs::bare;
+use crate::lint::unknowns;
+use classmate::Diagnostic;
+use classmate::internal::builtin::near;
+use classmate_config::internal::config::check::referenced;
+use classmate_config::internal::config::setting::list_items;
+
+/// Lists of names: the prefix of the variables that define them, the list, and the ends of those that complete them.
+pub(super) const LISTS: [(&str, &str, &[&str]); 10] = [
+    ("JOB_TRANSFORM_", "JOB_TRANSFORM_NAMES", &[]),
+    ("JOB_ROUTER_ROUTE_", "JOB_ROUTER_ROUTE_NAMES", &[]),
+    // `JOB_ROUTER_POST_ROUTE_TRANSFORM_NAMES` as well.
+    ("JOB_ROUTER_TRANSFORM_", "JOB_ROUTER_PRE_ROUTE_TRANSFORM_NAMES", &[]),
+    ("SUBMIT_REQUIREMENT_", "SUBMIT_REQUIREMENT_NAMES", &["REASON", "IS_WARNING"]),
+    ("SYSTEM_PERIODIC_HOLD_", "SYSTEM_PERIODIC_HOLD_NAMES", &["REASON", "SUBCODE"]),
+    ("SYSTEM_PERIODIC_RELEASE_", "SYSTEM_PERIODIC_RELEASE_NAMES", &["REASON", "SUBCODE"]),
+    ("SYSTEM_PERIODIC_REMOVE_", "SYSTEM_PERIODIC_REMOVE_NAMES", &["REASON", "SUBCODE"]),
+    ("SYSTEM_PERIODIC_VACATE_", "SYSTEM_PERIODIC_VACATE_NAMES", &["REASON", "SUBCODE"]),
+    ("CLASSAD_USER_MAPFILE_", "CLASSAD_USER_MAP_NAMES", &[]),
+    ("DOCKER_VOLUME_DIR_", "DOCKER_VOLUMES", &["MOUNT_IF"]),
+];
+
+impl Linter<'_> {
+    /// Members of a list that are not defined, or defined and not listed.
+    pub(super) fn listed(&mut self, (prefix, list, parts): (&str, &str, &[&str])) {
+        let config = self.config;
+        let upper = |name: &[u8]| bare(name).to_ascii_uppercase();
+        let defined: BTreeSet<Vec<u8>> = config.names().map(upper).collect();
+        // Without the list itself, and the variables that complete a member.
+        let is_member = |name: &[u8]| {
+            let member = name.strip_prefix(prefix.as_bytes()).unwrap_or_default();
+            let completes = |part: &&str| {
+                let front = member.strip_suffix(part.as_bytes());
+                front.is_some_and(|front| front.is_empty() || front.ends_with(b"_"))
+            };
+            !member.is_empty() && member != b"NAMES" && !parts.iter().any(completes)
+        };
+        let (mut listed, mut lists, mut missing) = (BTreeSet::new(), false, Vec::new());
+        // Daemons may have lists of their own: `SCHEDD_CLASSAD_USER_MAP_NAMES`.
+        let after = list.replace("_PRE_", "_POST_");
+        let is_list = |name: &[u8]| {
+            let upper = upper(name);
+            let mut fronts = [list, after.as_str()].into_iter().filter_map(|list| upper.strip_suffix(list.as_bytes()));
+            fronts.any(|front| front.is_empty() || front.ends_with(b"_"))
+        };
+        for definition in config.definitions().filter(|one| is_list(one.name)) {
+            let name = definition.name;
+            let Ok(text) = config.expansion(name, definition.raw) else { return };
+            // What only a machine knows may be any name.
+            if unknowns::marked(&text).is_some() {
+                return;
+            }
+            lists = true;
+            for item in list_items(&text) {
+                let member = [prefix.as_bytes(), &item].concat().to_ascii_uppercase();
+                if !defined.contains(&member) {
+                    missing.push((item, definition.place.cloned(), String::from_utf8_lossy(name).into_owned()));
+                }
+                listed.insert(member);
+            }
+        }
+        // A list may name what other files define; one that is like a member that is not listed is a slip.
+        let unlisted: Vec<String> = defined
+            .iter()
+            .filter(|member| is_member(member.as_slice()) && !listed.contains(*member))
+            .filter_map(|member| Some(String::from_utf8_lossy(member.strip_prefix(prefix.as_bytes())?).into_owned()))
+            .collect();
+        let mut slips: BTreeSet<String> = BTreeSet::new();
+        for (item, place, shown) in missing {
+            if item.contains(&b'/') {
+                let item = String::from_utf8_lossy(&item).into_owned();
+                let message = format!("`{item}` in `{list}` is not a name, so it has no effect");
+                let help = format!("write a name, and define `{prefix}<name> = {item}`");
+                self.report(Diagnostic::warning_at(message, place).help(help).code("conflicting-knobs"), Some(shown));
+                continue;
+            }
+            let near = near::closest(&item.to_ascii_uppercase(), unlisted.iter().map(String::as_str));
+            let Some(near) = near else { continue };
+            let item = String::from_utf8_lossy(&item).into_owned();
+            slips.insert(format!("{prefix}{near}").to_ascii_uppercase());
+            let message = format!("`{prefix}{item}` is listed but not defined, so it has no effect");
+            let warning = Diagnostic::warning_at(message, place).did_you_mean(Some(near));
+            self.report(warning.code("conflicting-knobs"), Some(shown));
+        }
+        let used = if lists { referenced(config) } else { return };
+        for definition in config.definitions().filter(|found| found.template.is_none() && !found.raw.is_empty()) {
+            let name = definition.name;
+            let member = upper(name);
+            if !is_member(member.as_slice()) || listed.contains(&member) || used.contains(&name.to_ascii_uppercase()) {
+                continue;
+            }
+            let shown = String::from_utf8_lossy(name).into_owned();
+            let message = format!("`{shown}` is not listed in `{list}`, so it has no effect");
+            // The name in the list is the slip, or this one.
+            if slips.contains(&*shown_name(&member)) {
+                let help = format!("write the same name here and in `{list}`");
+                let warning = definition.name_warning(message).help(help).code("conflicting-knobs");
+                self.report(warning, Some(shown));
+                continue;
+            }
+            let item = String::from_utf8_lossy(&bare(name)[prefix.len()..]).into_owned();
+            // A listed name and an end that is none: `…_REASONS`.
+            let of_listed = listed.iter().find_map(|known| {
+                let end = member.strip_prefix(known.as_slice())?.strip_prefix(b"_")?;
+                Some((shown_name(known.strip_prefix(prefix.as_bytes())?), shown_name(end)))
+            });
+            if let Some((known, end)) = of_listed.filter(|_| !parts.is_empty()) {
+                let plain = |text: &str| text.replace('_', "");
+                let alike = |part: &&&str| plain(part) == plain(&end) || plain(&end).contains(&plain(part));
+                let within = |part: &&&str| alike(part) || plain(part).contains(&plain(&end));
+                let meant = parts.iter().find(alike).or_else(|| parts.iter().find(within)).copied();
+                let meant = meant.or_else(|| near::closest(end.as_bytes(), parts.iter().copied()));
+                let ends: Vec<String> = parts.iter().map(|part| format!("`_{part}`")).collect();
+                let message = format!("`{shown}` is not read: `_{end}` does not belong to `{known}`");
+                let warning = definition.name_warning(message).code("conflicting-knobs");
+                let warning = warning.help(format!("the ends of such names are {}", ends.join(" and ")));
+                let front = &shown[..shown.len() - end.len()];
+                self.report(warning.did_you_mean(meant.map(|meant| format!("{front}{meant}"))), Some(shown.clone()));
+                continue;
+            }
+            let help = format!("add it: `{list} = $({list}) {item}`");
+            let warning = definition.name_warning(message).help(help);
+            self.report(warning.code("conflicting-knobs"), Some(shown));
+        }
+    }
+}

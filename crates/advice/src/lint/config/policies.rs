@@ -1,0 +1,99 @@
+//! Policies of slots and of groups that refer to what they never see, and words that are no values.
+
+use super::Linter;
+use crate::lint::attributes::is_known;
+use crate::lint::expression::{Role, written};
+use crate::lint::scope::Seen;
+use classmate::internal::builtin::near;
+use classmate::internal::syntax::expr::Node;
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::internal::syntax::parse::parse_expr;
+use classmate::internal::syntax::view::RefScope;
+use classmate::{Diagnostic, Expr, ParseOptions};
+use classmate_pool::internal::pool::attribute;
+
+/// Reports the names of sleep states without quotes: `HIBERNATE` is a string.
+pub(super) fn sleep_states(text: &[u8], options: &ParseOptions, found: &mut Vec<Diagnostic>) {
+    const STATES: [&[u8]; 14] = [
+        b"none",
+        b"s0",
+        b"s1",
+        b"s2",
+        b"s3",
+        b"s4",
+        b"s5",
+        b"ram",
+        b"mem",
+        b"disk",
+        b"standby",
+        b"suspend",
+        b"hibernate",
+        b"shutdown",
+    ];
+    let Ok(expr) = parse_expr(text, options) else { return };
+    let tree = expr.tree();
+    for id in tree.first_of(expr.root())..=expr.root() {
+        let Node::Attr(word) = *tree.node(id) else { continue };
+        let Some(span) = tree.span(id).filter(|_| STATES.contains(&word.folded())) else { continue };
+        found.retain(|one| one.span != span);
+        let message = format!("`{}` without quotes is an attribute reference", written(text, span));
+        let string = format!("\"{}\"", written(text, span));
+        found.push(Diagnostic::warning(message, span).write(span, string).code("unquoted-word"));
+    }
+}
+
+impl Linter<'_> {
+    /// `MY.MaxHours` in a policy of slots, of which the configuration sets `MaxHours` and does not publish it.
+    pub(super) fn unpublished(&self, expr: &Expr, role: Role, text: &[u8]) -> Vec<Diagnostic> {
+        let brought = self.config.definition(b"STARTD_CRON_JOBLIST").is_some_and(|list| !list.raw.is_empty());
+        if role.mine != Seen::Slot || brought {
+            return Vec::new();
+        }
+        let tree = expr.tree();
+        let finding = |id| {
+            let reference = tree.reference(id).filter(|reference| reference.scope == RefScope::My)?;
+            let name = reference.name;
+            let sets = self.config.definition(name.folded()).is_some_and(|one| one.place.is_some());
+            let is_there = is_known(name.folded()) || self.slots_have(name);
+            let there = self.schema.is_some_and(|schema| schema.has(name));
+            let span = tree.span(id).filter(|_| sets && !is_there && !there)?;
+            let message = format!("`{}` is UNDEFINED: slots do not publish `{name}`", written(text, span));
+            let help = format!("write `STARTD_ATTRS = $(STARTD_ATTRS) {name}`, or `$({name})` for its value");
+            Some(Diagnostic::warning(message, span).help(help).code("unseen-attribute"))
+        };
+        (tree.first_of(expr.root())..=expr.root()).filter_map(finding).collect()
+    }
+
+    /// `SLOT_WEIGHT = Cpu`: a number that is almost the name of an attribute.
+    pub(super) fn no_number(&self, text: &[u8]) -> Option<Diagnostic> {
+        let expr = parse_expr(text, &self.options()).ok()?;
+        let word = expr.tree().reference(expr.tree().bare(expr.root()))?.name;
+        let span = expr.tree().span(expr.root()).filter(|_| !self.may_exist(word))?;
+        let attributes = attribute::all().iter().map(|record| record.name);
+        let meant = near::closest_within(1, word.folded(), attributes)?;
+        let message = format!("HTCondor does not know an attribute `{word}`");
+        Some(Diagnostic::warning(message, span).did_you_mean(Some(meant)).code("unknown-attribute"))
+    }
+
+    /// `AccountingGroup == "physics"`: it has the name of the user behind the group.
+    pub(super) fn group_alone(&self, expr: &Expr, text: &[u8]) -> Option<Diagnostic> {
+        let tree = expr.tree();
+        let groups = self.config.list("GROUP_NAMES").ok().filter(|groups| !groups.is_empty())?;
+        (tree.first_of(expr.root())..=expr.root()).find_map(|id| {
+            let Node::Binary(op, left, right) = *tree.node(id) else { return None };
+            let is_equality = matches!(op, BinaryOp::Equal | BinaryOp::Is);
+            let name = tree.reference(tree.bare(left)).filter(|_| is_equality)?.name;
+            let Node::Literal(Literal::Str(group)) = tree.node(tree.bare(right)) else { return None };
+            let is_group = groups.iter().any(|known| known.eq_ignore_ascii_case(group));
+            if name.folded() != b"accountinggroup" || !is_group {
+                return None;
+            }
+            let span = tree.span(id)?;
+            let group = String::from_utf8_lossy(group);
+            let message = format!("`{}` is never true: `{name}` is `group.user`", written(text, span));
+            let help = format!("write `AcctGroup == \"{group}\"`");
+            Some(Diagnostic::warning(message, span).help(help).code("impossible-value"))
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! Variables that have no effect because of another one, or without it.
+//!
+//! In: a configuration. Out: warnings of the rule `conflicting-knobs`, each with the variable that it is about.
+
+use super::knobs::bare;
+use super::unknowns;
+use classmate::Diagnostic;
+use classmate_config::internal::config::setting::list_items;
+use classmate_config::{Config, Location};
+
+/// A warning and the variable that it is about.
+type Found = Vec<(Diagnostic, String)>;
+
+/// The findings about pairs of variables.
+pub(super) fn check(config: &Config) -> Found {
+    let mut pairs = Pairs { config, found: Vec::new() };
+    pairs.preemption();
+    pairs.negotiator();
+    pairs.ports();
+    pairs.security();
+    pairs.alone();
+    pairs.lost_items();
+    pairs.found
+}
+
+struct Pairs<'c> {
+    config: &'c Config,
+    found: Found,
+}
+
+impl Pairs<'_> {
+    /// The place of a name's value, if a file sets it.
+    fn set(&self, name: &str) -> Option<Location> {
+        let definition = self.config.definition(name.as_bytes())?;
+        definition.place.cloned().filter(|_| !definition.raw.is_empty())
+    }
+
+    fn conflict(&mut self, name: &str, message: impl Into<String>, help: &str) {
+        let Some(place) = self.set(name) else { return };
+        let warning = Diagnostic::warning_at(message, Some(place)).help(help);
+        self.found.push((warning.code("conflicting-knobs"), name.to_owned()));
+    }
+
+    fn boolean(&self, name: &str, default: bool) -> bool {
+        self.config.boolean(name, default).unwrap_or(default)
+    }
+
+    fn text(&self, name: &str) -> Vec<u8> {
+        self.config.get(name).ok().flatten().map(|found| found.text).unwrap_or_default()
+    }
+
+    fn integer(&self, name: &str) -> Option<i64> {
+        String::from_utf8_lossy(&self.text(name)).trim().parse().ok()
+    }
+
+    fn preemption(&mut self) {
+        if self.boolean("NEGOTIATOR_CONSIDER_PREEMPTION", true) {
+            return;
+        }
+        let off = "`NEGOTIATOR_CONSIDER_PREEMPTION` is false, so only idle slots are matched";
+        if !self.text("PREEMPTION_REQUIREMENTS").trim_ascii().eq_ignore_ascii_case(b"false") {
+            self.conflict("PREEMPTION_REQUIREMENTS", "`PREEMPTION_REQUIREMENTS` is never evaluated", off);
+        }
+        for name in ["NEGOTIATOR_CONSIDER_EARLY_PREEMPTION", "ALLOW_PSLOT_PREEMPTION"] {
+            if self.boolean(name, false) {
+                self.conflict(name, format!("`{name}` has no effect"), off);
+            }
+        }
+    }
+
+    fn negotiator(&mut self) {
+        if !self.text("SIGNIFICANT_ATTRIBUTES").trim_ascii().is_empty() {
+            for name in ["ADD_SIGNIFICANT_ATTRIBUTES", "REMOVE_SIGNIFICANT_ATTRIBUTES"] {
+                let help = "`SIGNIFICANT_ATTRIBUTES` replaces the whole list, so additions and removals are ignored";
+                self.conflict(name, format!("`{name}` has no effect"), help);
+            }
+        }
+        let (least, interval) = (self.integer("NEGOTIATOR_MIN_INTERVAL"), self.integer("NEGOTIATOR_INTERVAL"));
+        if let (Some(least), Some(interval)) = (least, interval)
+            && least > interval
+        {
+            let message = format!("`NEGOTIATOR_MIN_INTERVAL` {least} is more than `NEGOTIATOR_INTERVAL` {interval}");
+            let help = "cycles cannot start more often than the minimum, so the interval has no effect";
+            self.conflict("NEGOTIATOR_MIN_INTERVAL", message, help);
+        }
+        if !self.boolean("USE_RESOURCE_REQUEST_COUNTS", true)
+            && self.integer("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE").is_some_and(|size| size > 1)
+        {
+            let message = "`NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE` is treated as 1";
+            let help = "`USE_RESOURCE_REQUEST_COUNTS` is false, so each request is for one job";
+            self.conflict("NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE", message, help);
+        }
+        if !self.boolean("NEGOTIATOR_USE_SLOT_WEIGHTS", true) {
+            let help = "`NEGOTIATOR_USE_SLOT_WEIGHTS` is false, so each slot has weight 1";
+            self.conflict("SLOT_WEIGHT", "`SLOT_WEIGHT` has no effect in the negotiator", help);
+        }
+        if self.boolean("FORCE_NEGOTIATOR_SLOT_WEIGHT", false) && self.set("SLOT_WEIGHT").is_none() {
+            let message = "`FORCE_NEGOTIATOR_SLOT_WEIGHT` forces the default `SLOT_WEIGHT`";
+            self.conflict("FORCE_NEGOTIATOR_SLOT_WEIGHT", message, "set `SLOT_WEIGHT` too");
+        }
+    }
+
+    /// Ranges of ports, as HTCondor's `get_port_range.cpp` reads them.
+    fn ports(&mut self) {
+        for start in ["", "IN_", "OUT_"] {
+            let (low, high) = (format!("{start}LOWPORT"), format!("{start}HIGHPORT"));
+            for (one, other) in [(&low, &high), (&high, &low)] {
+                if self.set(other).is_none() {
+                    let message = format!("`{one}` without `{other}`: daemons ignore the range, and take any port");
+                    self.conflict(one, message, &format!("set `{other}` too"));
+                }
+            }
+            if let (Some(least), Some(most)) = (self.integer(&low), self.integer(&high))
+                && least > most
+            {
+                let message = format!("`{low}` {least} is more than `{high}` {most}");
+                self.conflict(&low, message, "daemons ignore such a range, and take any port");
+            }
+        }
+    }
+
+    /// What needs authentication, where there is none (HTCondor's `condor_secman.cpp`).
+    fn security(&mut self) {
+        const LEVELS: [&str; 7] = ["DEFAULT", "CLIENT", "READ", "WRITE", "DAEMON", "NEGOTIATOR", "ADMINISTRATOR"];
+        let first = |text: Vec<u8>| text.trim_ascii().first().map(u8::to_ascii_uppercase);
+        for level in LEVELS {
+            let value = |what: &str| {
+                let name = format!("SEC_{level}_{what}");
+                self.set(&name).is_some().then(|| first(self.text(&name))).flatten()
+            };
+            let is_never = |what: &str| matches!(value(what), Some(b'N' | b'F'));
+            let is_required = |what: &str| matches!(value(what), Some(b'R' | b'Y' | b'T'));
+            let without = ["AUTHENTICATION", "NEGOTIATION"].into_iter().find(|what| is_never(what));
+            let required = ["ENCRYPTION", "INTEGRITY", "AUTHENTICATION"].into_iter().find(|what| is_required(what));
+            let (Some(without), Some(required)) = (without, required.filter(|what| Some(*what) != without)) else {
+                continue;
+            };
+            let name = format!("SEC_{level}_{required}");
+            let message =
+                format!("`{name}` is required, and `SEC_{level}_{without}` is never used: no connection succeeds");
+            self.conflict(
+                &name,
+                message,
+                &format!("`{required}` needs `{without}`: write `REQUIRED` or `OPTIONAL` for it"),
+            );
+        }
+    }
+
+    /// Variables that do nothing without another one.
+    fn alone(&mut self) {
+        if self.set("PRIVATE_NETWORK_NAME").is_none() {
+            let message = "`PRIVATE_NETWORK_INTERFACE` without `PRIVATE_NETWORK_NAME`: the address is not published";
+            self.conflict("PRIVATE_NETWORK_INTERFACE", message, "set `PRIVATE_NETWORK_NAME` too");
+        }
+        if self.set("ENABLE_BACKFILL").is_none() {
+            let message = "`BACKFILL_SYSTEM` has no effect: `ENABLE_BACKFILL` is false by default";
+            self.conflict("BACKFILL_SYSTEM", message, "set `ENABLE_BACKFILL = true`");
+        }
+        if let (Some(lifetime), Some(update)) = (self.integer("CLASSAD_LIFETIME"), self.integer("UPDATE_INTERVAL"))
+            && lifetime <= update
+            && self.set("CLASSAD_LIFETIME").is_some()
+        {
+            let message = format!("ads expire after {lifetime} seconds, before the next update after {update}");
+            self.conflict("CLASSAD_LIFETIME", message, "write more than `UPDATE_INTERVAL`");
+        }
+        if self.text("LOCAL_CONFIG_DIR").contains(&b'*') {
+            let message = "`LOCAL_CONFIG_DIR` is a directory: patterns are not expanded";
+            self.conflict(
+                "LOCAL_CONFIG_DIR",
+                message,
+                "write the directory; `LOCAL_CONFIG_DIR_EXCLUDE_REGEXP` leaves files out",
+            );
+        }
+        let ends = |name: &[u8], start: &str| bare(name).to_ascii_uppercase().starts_with(start.as_bytes());
+        let mut routes = self.config.definitions().filter(|one| one.place.is_some() && !one.raw.is_empty());
+        let is_route = |name: &[u8]| ends(name, "JOB_ROUTER_ROUTE_") && !ends(name, "JOB_ROUTER_ROUTE_NAMES");
+        let Some(route) = routes.find(|one| is_route(one.name)) else { return };
+        let name = String::from_utf8_lossy(route.name).into_owned();
+        let is_routed = self.config.sources().iter().any(|source| names_router(&source.text));
+        if self.set("JOB_ROUTER_ROUTE_NAMES").is_none() && is_routed {
+            let message = format!("`{name}` has no effect: `JOB_ROUTER_ROUTE_NAMES` is not set");
+            self.conflict(&name, message, "list the routes in `JOB_ROUTER_ROUTE_NAMES`");
+        }
+    }
+
+    /// Attributes of a list such as `STARTD_ATTRS` that a later file replaces without them.
+    fn lost_items(&mut self) {
+        for list in ["STARTD_ATTRS", "SCHEDD_ATTRS"] {
+            let text = self.text(list);
+            if text.is_empty() || unknowns::marked(&text).is_some() {
+                continue;
+            }
+            let last: Vec<Vec<u8>> = list_items(&text).into_iter().map(|item| item.to_ascii_uppercase()).collect();
+            let Some(place) = self.set(list) else { continue };
+            let earlier = self.config.sources().iter().take_while(|source| source.name != place.file);
+            let sets = earlier.flat_map(classmate_config::internal::config::history::assigned);
+            let lost =
+                sets.filter(|one| one.name.eq_ignore_ascii_case(list.as_bytes()) && !one.conditional).find_map(|one| {
+                    let items = list_items(&one.value).into_iter();
+                    let is_lost = |item: &Vec<u8>| {
+                        let definition = self.config.definition(item).and_then(|found| found.place);
+                        !last.contains(&item.to_ascii_uppercase())
+                            && definition.is_some_and(|found| found.file == one.place.file)
+                    };
+                    let mut items = items.filter(is_lost);
+                    Some((String::from_utf8_lossy(&items.next()?).into_owned(), one.place.clone()))
+                });
+            if let Some((item, at)) = lost {
+                let message = format!("this replaces `{list}` of {}, so `{item}` is no longer published", at.file);
+                self.conflict(list, message, &format!("write `{list} = $({list}) …`"));
+            }
+        }
+    }
+}
+
+/// Tests whether a text starts the job router.
+fn names_router(text: &[u8]) -> bool {
+    let mut lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
+    lines.any(|line| {
+        let upper = line.to_ascii_uppercase();
+        upper.starts_with(b"DAEMON_LIST") && memchr::memmem::find(&upper, b"JOB_ROUTER").is_some()
+    })
+}

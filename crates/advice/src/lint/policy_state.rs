@@ -1,0 +1,77 @@
+//! Policies of the access point that ask for a state in which they are not evaluated (HTCondor's `user_job_policy.cpp`).
+//!
+//! In: an expression and the state of its jobs. Out: a finding of the rule `never-true` for a clause that asks for another.
+
+use super::expression::{LintContext, written};
+use classmate::internal::syntax::expr::{Node, NodeId, Tree};
+use classmate::internal::syntax::literal::Literal;
+use classmate::internal::syntax::operator::BinaryOp;
+use classmate::{Diagnostic, Expr};
+
+/// The jobs for which a policy is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum JobState {
+    /// All jobs.
+    #[default]
+    Any,
+    /// Jobs that are not held.
+    NotHeld,
+    /// Held jobs, except those that their users held.
+    Held,
+}
+
+/// The value of `JobStatus` of a held job, and of `HoldReasonCode` of a job that its user held.
+const HELD: i64 = 5;
+const BY_USER: i64 = 1;
+
+/// The finding about a clause that is never true when the policy is evaluated.
+pub(super) fn find(context: &LintContext<'_>, expr: &Expr) -> Option<Diagnostic> {
+    let tree = expr.tree();
+    let mut open = vec![expr.root()];
+    while let Some(id) = open.pop() {
+        match *tree.node(tree.bare(id)) {
+            Node::Binary(BinaryOp::And, left, right) => open.extend([right, left]),
+            Node::Binary(op, left, right) => {
+                let found = refuses(context.role.state, tree, (op, left, right));
+                if let Some((why, help)) = found {
+                    let span = tree.span(tree.bare(id))?;
+                    let message = format!("`{}` is never true here: {why}", written(context.text, span));
+                    return Some(Diagnostic::warning(message, span).help(help).code("never-true"));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The reason for which a comparison is false for all jobs in a state, and the help.
+fn refuses(
+    state: JobState,
+    tree: &Tree,
+    (op, left, right): (BinaryOp, NodeId, NodeId),
+) -> Option<(&'static str, &'static str)> {
+    let number = |id: NodeId| match tree.node(tree.bare(id)) {
+        Node::Literal(Literal::Int(number)) => Some(*number),
+        _ => None,
+    };
+    let name = |id: NodeId| Some(tree.reference(tree.bare(id))?.name);
+    let (name, value) = match (name(left), number(right)) {
+        (Some(name), Some(value)) => (name, value),
+        _ => (name(right)?, number(left)?),
+    };
+    let (equal, differs) =
+        (matches!(op, BinaryOp::Equal | BinaryOp::Is), matches!(op, BinaryOp::NotEqual | BinaryOp::Isnt));
+    match (state, name.folded()) {
+        (JobState::NotHeld, b"jobstatus") if equal && value == HELD => {
+            Some(("held jobs are not held again", "remove the clause, or write `JobStatus != 5`"))
+        }
+        (JobState::Held, b"jobstatus") if equal && value != HELD || differs && value == HELD => {
+            Some(("only held jobs are released", "remove the clause: `JobStatus` is 5"))
+        }
+        (JobState::Held, b"holdreasoncode") if equal && value == BY_USER => {
+            Some(("jobs that their users held are not released", "compare `HoldReasonCode` with another reason"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,183 @@
+//! Values of submit commands that `condor_submit` reads in an unexpected way.
+//!
+//! In: a command and its value. Out: a message and a help, for findings of the rule `odd-command`.
+
+/// Macros of jobs, lower case, that other notations name.
+const OF_JOBS: [&str; 7] = ["process", "procid", "cluster", "clusterid", "item", "step", "row"];
+
+/// `$Process`, `${Process}` and `%(Process)`, which are not macros.
+fn other_notation(name: &str, value: &str) -> Option<(String, String)> {
+    // A shell may have variables called like the others.
+    let is_of_shell = matches!(name, "arguments" | "args" | "environment" | "env");
+    let known = if is_of_shell { &OF_JOBS[..4] } else { &OF_JOBS[..] };
+    let is_name = |name: &str| known.iter().any(|known| known.eq_ignore_ascii_case(name));
+    value.match_indices(['$', '%']).find_map(|(at, sign)| {
+        let rest = &value[at + 1..];
+        let (open, close) = match rest.chars().next()? {
+            '{' => (1, "}"),
+            '(' if sign == "%" => (1, ")"),
+            _ => (0, ""),
+        };
+        if value[..at].ends_with('$') || sign == "%" && open == 0 {
+            return None;
+        }
+        let inner = &rest[open..];
+        let end = inner.find(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '_')).unwrap_or(inner.len());
+        let is_written = inner[end..].starts_with(close) && !inner[end..].starts_with('(');
+        let word = Some(&inner[..end]).filter(|word| is_written && is_name(word))?;
+        let shown = &value[at..at + 1 + open + end + close.len()];
+        Some((format!("`{shown}` is not a macro, and is not expanded"), format!("write `$({word})`")))
+    })
+}
+
+/// `$EVAL($(N) * 2)`: the argument of a function ends at the first `)`.
+fn nested_function(value: &str) -> Option<(String, String)> {
+    const FUNCTIONS: [&str; 4] = ["$EVAL(", "$INT(", "$REAL(", "$STRING("];
+    let inner = FUNCTIONS.iter().find_map(|function| {
+        let at = value.to_ascii_uppercase().find(function)?;
+        Some(&value[at..at + function.len() + value[at + function.len()..].find(')')?])
+    })?;
+    let message = format!("the argument of the function ends at the first `)`: it is `{inner})`");
+    inner.contains("$(").then(|| (message, "write the names of macros in it without `$( )`".to_owned()))
+}
+
+/// The name of a file in quotes, which are a part of it.
+fn quoted_path(name: &str, value: &str) -> Option<(String, String)> {
+    const FILES: [&str; 7] = ["executable", "input", "output", "error", "log", "initialdir", "initial_dir"];
+    let inner = value.strip_prefix('"')?.strip_suffix('"').filter(|_| FILES.contains(&name))?;
+    Some((format!("the quotes are a part of the name in `{name}`"), format!("write `{name} = {inner}`")))
+}
+
+/// The value of a command that is read in an unexpected way, and its help.
+pub(super) fn odd_value(name: &str, value: &str) -> Option<(String, String)> {
+    if let Some(start) = value.find("$(").filter(|_| !matches!(name, "requirements" | "rank")) {
+        let rest = &value[start..];
+        if !rest.contains(')') {
+            let end =
+                rest.find(|sign: char| !(sign.is_ascii_alphanumeric() || "$(_".contains(sign))).unwrap_or(rest.len());
+            let help = format!("write `{})`", &rest[..end]);
+            return Some((format!("`{rest}` has no `)`, so it is not a macro"), help));
+        }
+    }
+    if let Some(found) = other_notation(name, value) {
+        return Some(found);
+    }
+    if let Some(found) = nested_function(value).or_else(|| quoted_path(name, value)) {
+        return Some(found);
+    }
+    if value.contains('$') {
+        return None;
+    }
+    match name {
+        "concurrency_limits" => {
+            let amounts = value.split([',', ' ', '\t']).filter_map(|item| item.split_once(':'));
+            let is_odd = |amount: &str| !amount.trim().is_empty() && amount.trim().parse::<f64>().is_err();
+            let (limit, amount) = amounts.into_iter().find(|(_, amount)| is_odd(amount))?;
+            let message = format!("`{amount}` is not an amount of `{limit}`, and counts as 1");
+            Some((message, format!("write a number, as in `{limit}:2`")))
+        }
+        "notify_user" if matches!(value.to_ascii_lowercase().as_str(), "never" | "false") => {
+            let message = format!("`notify_user` is the address of the mail, so it is sent to `{value}`");
+            Some((message, "write `notification = Never`".to_owned()))
+        }
+        "environment" | "env" => odd_environment(value),
+        name if name.starts_with("cron_") => odd_time(name, value),
+        _ => odd_files(name, value),
+    }
+}
+
+/// Settings that are not separated, or separated by the sign of the other form.
+fn odd_environment(value: &str) -> Option<(String, String)> {
+    if !value.starts_with('"') {
+        let is_setting = |word: &str| {
+            let name = word.split_once('=').map_or("", |(name, _)| name);
+            let first = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+            first && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        let mut entries = value.split(';').map(|entry| entry.split_whitespace().collect::<Vec<_>>());
+        let words = entries.find(|words| words.len() > 1 && words.iter().all(|word| is_setting(word)))?;
+        let (first, rest) = (words[0].split_once('=')?, words[1..].join(" "));
+        let message = format!("the value of `{}` is `{} {rest}`: without quotes, only `;` separates", first.0, first.1);
+        return Some((message, format!("write `environment = \"{value}\"`")));
+    }
+    let words: Vec<&str> = value.trim_matches('"').split_whitespace().collect();
+    let is_setting = |word: &str| word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(','));
+    let comma = words.windows(2).find(|pair| pair[0].ends_with(',') && is_setting(pair[0]) && is_setting(pair[1]));
+    if let Some(pair) = comma.filter(|_| !value.contains('\'')) {
+        let message = format!("the comma is a part of the value in `{}`: only blanks separate", pair[0]);
+        return Some((message, format!("write `{} {}`", pair[0].trim_end_matches(','), pair[1])));
+    }
+    // What single quotes enclose is one value.
+    let mut is_quoted = false;
+    let joined = value.match_indices([';', '\'']).find_map(|(at, sign)| {
+        if sign == "'" || is_quoted {
+            is_quoted ^= sign == "'";
+            return None;
+        }
+        let rest = &value[at + 1..];
+        let is_name = |sign: char| sign.is_ascii_uppercase() || sign.is_ascii_digit() || sign == '_';
+        let word = &rest[..rest.find(|sign| !is_name(sign))?];
+        (rest[word.len()..].starts_with('=') && !word.is_empty()).then_some(word)
+    })?;
+    let message = format!("`{joined}` is a part of the value before it: in quotes, only blanks separate");
+    Some((message, "write blanks in place of `;`".to_owned()))
+}
+
+/// Files, images and arguments that are read as one name, or with their quotes.
+fn odd_files(name: &str, value: &str) -> Option<(String, String)> {
+    match name {
+        "executable" => {
+            let (program, rest) = value.split_once(' ')?;
+            let message = format!("`{name}` is the name of one file, `{value}`");
+            rest.trim_start()
+                .starts_with('-')
+                .then(|| (message, format!("write `executable = {program}` and `arguments = {}`", rest.trim_start())))
+        }
+        "transfer_input_files" | "transfer_output_files" if value.contains(';') => {
+            let message = format!("`{value}` is one name: `;` does not separate files");
+            Some((message, "separate files with commas".to_owned()))
+        }
+        "transfer_output_remaps" => {
+            let inner = value.strip_prefix('"')?.strip_suffix('"')?;
+            let item = inner.split(';').map(str::trim).find(|item| !item.is_empty() && !item.contains('='))?;
+            let help = "write `\"name = new/name; other = new\"`".to_owned();
+            Some((format!("`{item}` has no `=`, so no file gets another name"), help))
+        }
+        "container_image" => {
+            let parts = value.split_once(':');
+            let tagged =
+                parts.is_some_and(|(image, tag)| !image.contains(['/', '.']) && !tag.is_empty() && !tag.contains('/'));
+            let message = format!("`{value}` is the name of a folder here");
+            tagged.then(|| (message, format!("write `docker://{value}` for an image of a registry")))
+        }
+        "arguments" | "args" if !value.starts_with('"') => {
+            let opens = |at: usize| at == 0 || value[..at].ends_with([' ', '=']);
+            let quoted = value.match_indices('\'').any(|(at, _)| opens(at) && value[at + 1..].contains('\''));
+            let message = "single quotes are a part of the arguments here".to_owned();
+            (quoted && !value.contains('"')).then(|| (message, format!("write `{name} = \"{value}\"`")))
+        }
+        _ => None,
+    }
+}
+
+/// Times at which the job never starts.
+fn odd_time(name: &str, value: &str) -> Option<(String, String)> {
+    let (least, most) = match name {
+        "cron_minute" => (0, 59),
+        "cron_hour" => (0, 23),
+        "cron_day_of_month" => (1, 31),
+        "cron_month" => (1, 12),
+        "cron_day_of_week" => (0, 7),
+        _ => return None,
+    };
+    let digits = |text: &str| text.split(|sign: char| !sign.is_ascii_digit()).map(str::to_owned).collect::<Vec<_>>();
+    let is_known = |sign: char| sign.is_ascii_digit() || "*,-/ \t\"".contains(sign);
+    // A step may be larger.
+    let parts = value.split(',').flat_map(|part| digits(part.split('/').next().unwrap_or_default()));
+    let mut numbers = parts.filter(|part| !part.is_empty()).map(|part| part.parse::<u32>().unwrap_or(u32::MAX));
+    let wrong = !value.chars().all(is_known) || numbers.any(|number| !(least..=most).contains(&number));
+    wrong.then(|| {
+        let message = format!("`{value}` is not a value of `{name}`, so the job is put on hold");
+        (message, format!("write `*`, or numbers from {least} to {most}"))
+    })
+}
