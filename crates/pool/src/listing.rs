@@ -92,6 +92,8 @@ struct ListedJob {
     partition: String,
     qos: String,
     state: String,
+    /// The reason it waits.
+    reason: String,
     submitted: Option<i64>,
     eligible: Option<i64>,
     accrues: Option<i64>,
@@ -134,6 +136,7 @@ impl ListedJob {
             ("SlurmTres", &without(&amounts, &["billing"])),
             ("SlurmRequestedTres", if status == 1 { "" } else { &self.requested }),
             ("SlurmState", &self.state),
+            ("SlurmReason", if status == 1 { &self.reason } else { "" }),
             ("SlurmRelease", &self.release),
         ] {
             if !text.is_empty() {
@@ -360,6 +363,7 @@ fn text_job<'a>(value: impl Fn(&str) -> Option<&'a str>, text: impl Fn(&str) -> 
         partition: text("Partition"),
         qos: text("QOS"),
         state: text("JobState"),
+        reason: text("Reason"),
         submitted: time("SubmitTime")?,
         eligible: time("EligibleTime")?,
         accrues: time("AccrueTime")?,
@@ -490,6 +494,7 @@ struct JsonJob {
     partition: Option<String>,
     qos: Option<String>,
     job_state: JsonWords,
+    state_reason: Option<String>,
     submit_time: Option<JsonNumber>,
     eligible_time: Option<JsonNumber>,
     accrue_time: Option<JsonNumber>,
@@ -552,6 +557,7 @@ impl JsonJob {
             partition: self.partition.unwrap_or_default(),
             qos: self.qos.unwrap_or_default(),
             state,
+            reason: self.state_reason.filter(|reason| reason != "None").unwrap_or_default(),
             submitted: time(self.submit_time),
             eligible: time(self.eligible_time),
             accrues: time(self.accrue_time),

@@ -164,7 +164,7 @@ impl PreparedPool<'_> {
         let (submitters, policy) = (self.submitters.as_slice(), &mut *self.policy);
         queue.whole = queue.whole && uses_insignificant(&queue, rules);
         let total_slots = slots.len();
-        let offered = single::offered(&queue, self.known_jobs);
+        let offered = single::offered(&queue, self.known_jobs, &*policy);
         let mut left_out = left_out(self.ignored, snapshot, &queue, self.known_jobs);
         left_out.extend(rules.groups.odd.iter().cloned());
         left_out.extend(rules.concurrency.odd().map(told));
@@ -281,7 +281,11 @@ fn left_out(ignored: IgnoredAds, snapshot: &Snapshot, queue: &Queue<'_>, known: 
 }
 
 /// Completes the outcome with its counts, and returns it with the slots.
-fn report(dealing: NegotiationLoop<'_>, submitters: &[Submitter], offered: &[usize]) -> (Outcome, Vec<Slot>) {
+fn report(
+    dealing: NegotiationLoop<'_>,
+    submitters: &[Submitter],
+    offered: &[single::OfferedCount],
+) -> (Outcome, Vec<Slot>) {
     let NegotiationLoop { mut outcome, offers, active, active_schedds, .. } = dealing;
     outcome.statistics.largest_tie = offers.largest_tie();
     let limited: BTreeSet<&String> =

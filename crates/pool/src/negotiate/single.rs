@@ -231,15 +231,31 @@ impl NegotiationLoop<'_> {
     }
 }
 
+/// Jobs that a submitter had in the queue when the cycle began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OfferedCount {
+    /// All of them.
+    pub(super) jobs: usize,
+    /// Those that the policy does not serve yet.
+    pub(super) held_back: usize,
+}
+
 /// Number of jobs of each submitter in the queue; a job with several candidacies counts once. `known` is the number of
 /// jobs before candidacies.
-pub(super) fn offered(queue: &Queue, known: usize) -> Vec<usize> {
-    if queue.jobs.len() == known {
-        return queue.lists.iter().map(Vec::len).collect();
-    }
-    let distinct =
-        |list: &Vec<Queued>| list.iter().map(|queued| queue.jobs[queued.job].id).collect::<HashSet<_>>().len();
-    queue.lists.iter().map(distinct).collect()
+pub(super) fn offered(queue: &Queue, known: usize, policy: &dyn PriorityPolicy) -> Vec<OfferedCount> {
+    let is_single = queue.jobs.len() == known;
+    let counts = |list: &Vec<Queued>| {
+        let held_back = || list.iter().filter(|queued| policy.holds_back(&queue.jobs[queued.job].ad));
+        let distinct = |some: &mut dyn Iterator<Item = &Queued>| {
+            some.map(|queued| queue.jobs[queued.job].id).collect::<HashSet<_>>().len()
+        };
+        if is_single {
+            OfferedCount { jobs: list.len(), held_back: held_back().count() }
+        } else {
+            OfferedCount { jobs: distinct(&mut list.iter()), held_back: distinct(&mut held_back()) }
+        }
+    };
+    queue.lists.iter().map(counts).collect()
 }
 
 /// Number of idle jobs that do not belong to any of the submitters; a job with several candidacies counts once. `known`

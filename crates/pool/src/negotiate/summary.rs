@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::OrderedMap;
 use crate::negotiate::outcome::{Negotiation, Outcome, Rejection};
+use crate::negotiate::single::OfferedCount;
 use crate::priority::{End, Passed};
 use crate::queue::Submitter;
 
@@ -42,6 +43,8 @@ pub enum Stopped {
     LeftOut,
     /// Its ads count idle jobs, but none of them is in the queue.
     NoJobsInQueue,
+    /// The policy does not serve those of its idle jobs yet that did not get a slot.
+    HeldBack,
     /// Every idle job got a slot.
     AllMatched,
     /// No slot was left in the pool.
@@ -65,6 +68,7 @@ impl Stopped {
             Stopped::NoIdleJobs => "no idle jobs",
             Stopped::LeftOut => "excluded by NEGOTIATOR_SUBMITTER_CONSTRAINT",
             Stopped::NoJobsInQueue => "its idle jobs are not in the queue",
+            Stopped::HeldBack => "idle jobs left may not run yet",
             Stopped::AllMatched => "all idle jobs matched",
             Stopped::NoSlotsLeft => "no slots left",
             Stopped::NoSlotMatches => "no matching slots left",
@@ -79,9 +83,9 @@ impl Stopped {
 /// Summarizes a cycle, a line per submitter: first those that were served, in the order of their first turn, then the
 /// others in the order of arrival. Several access points of one submitter are one line. `offered` is the number of jobs
 /// that each of the submitters had in the queue when the cycle began.
-pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize]) -> Vec<SubmitterSummary> {
-    // Each line, with the number of the submitter's jobs in the queue.
-    let mut lines: OrderedMap<String, (SubmitterSummary, usize)> = OrderedMap::default();
+pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[OfferedCount]) -> Vec<SubmitterSummary> {
+    // Each line, with the submitter's jobs in the queue.
+    let mut lines: OrderedMap<String, (SubmitterSummary, OfferedCount)> = OrderedMap::default();
     let blank = |submitter: &String| {
         let summary = SubmitterSummary {
             submitter: submitter.clone(),
@@ -94,7 +98,7 @@ pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
             weight: 0.0,
             stopped: Stopped::NoIdleJobs,
         };
-        (summary, 0)
+        (summary, OfferedCount::default())
     };
     for Negotiation { submitter, .. } in &outcome.negotiations {
         lines.entry(submitter.clone()).or_insert_with(|| blank(submitter));
@@ -102,7 +106,8 @@ pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
     for (submitter, offered) in submitters.iter().zip(offered) {
         let name = submitter.name.to_string();
         let (line, in_queue) = lines.entry(name).or_insert_with_key(blank);
-        *in_queue += offered;
+        in_queue.jobs += offered.jobs;
+        in_queue.held_back += offered.held_back;
         if !submitter.again {
             line.running = line.running.saturating_add(submitter.running);
             line.idle = line.idle.saturating_add(submitter.idle);
@@ -122,7 +127,8 @@ pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
         line.limit = line.limit.or(Some(visit.limit));
         line.stopped = match (visit.passed, visit.end) {
             _ if i64::try_from(line.matched).is_ok_and(|matched| matched >= line.idle) => Stopped::AllMatched,
-            _ if *in_queue == 0 => Stopped::NoJobsInQueue,
+            _ if in_queue.jobs == 0 => Stopped::NoJobsInQueue,
+            _ if in_queue.held_back > 0 && line.matched + in_queue.held_back >= in_queue.jobs => Stopped::HeldBack,
             _ if outcome.statistics.trimmed_slots == 0 => Stopped::NoSlotsLeft,
             (Some(Passed::AtCeiling), _) => Stopped::AtCeiling,
             (Some(Passed::LessThanASlot), _) | (None, End::Resume) => Stopped::ShareUsed,
@@ -135,8 +141,10 @@ pub fn summarize(outcome: &Outcome, submitters: &[Submitter], offered: &[usize])
         let last = outcome.rejections.iter().rev().find(|one| one.submitter == line.submitter);
         last.is_some_and(|one| one.rejection == Rejection::ConcurrencyLimit)
     };
-    for (line, _) in lines.values_mut() {
-        if line.stopped == Stopped::NoSlotMatches && limited(line) {
+    for (line, in_queue) in lines.values_mut() {
+        if line.priority.is_none() && in_queue.held_back > 0 && in_queue.held_back >= in_queue.jobs {
+            line.stopped = Stopped::HeldBack;
+        } else if line.stopped == Stopped::NoSlotMatches && limited(line) {
             line.stopped = Stopped::ConcurrencyLimit;
         } else if line.priority.is_none() && line.idle > 0 && !outcome.groups.is_empty() {
             line.stopped = Stopped::GroupQuota;

@@ -81,6 +81,12 @@ pub trait PriorityPolicy {
         None
     }
 
+    /// Returns whether a waiting job is not served yet, whatever slots there are.
+    fn holds_back(&self, job: &ClassAd) -> bool {
+        let _ = job;
+        false
+    }
+
     /// Starts dealing the pool to these claimants, whose jobs may be looked at.
     fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &PieInput) -> Box<dyn Turns>;
 }

@@ -7,6 +7,27 @@ use serde::Serialize;
 
 use crate::queue::JobId;
 
+/// The reason a policy does not serve a job yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HeldBack {
+    /// The kind of the reason.
+    pub until: HeldUntil,
+    /// The reason as the scheduler lists it, if it does.
+    pub listed: Option<String>,
+}
+
+/// The event for which a job that is not served yet waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldUntil {
+    /// Its release: its priority is 0.
+    Released,
+    /// The time at which it may begin, epoch seconds.
+    Time(i64),
+    /// A time at which it may begin, which it does not have, as one that depends on other jobs.
+    Known,
+}
+
 /// Rank of a job in an order of all jobs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct JobRank {
@@ -20,6 +41,8 @@ pub struct JobRank {
     pub submitted: i64,
     /// The factors times their weights, whose sum it is.
     pub factors: Vec<(&'static str, f64)>,
+    /// The reason it is not served yet; none if it is.
+    pub held_back: Option<HeldBack>,
 }
 
 /// The order of jobs.
@@ -46,6 +69,11 @@ impl ServiceOrder {
             Self::Jobs { ranks, .. } => ranks.get(&job),
             _ => None,
         }
+    }
+
+    /// The reason a job is not served yet, if it is not.
+    pub fn held_back(&self, job: JobId) -> Option<&HeldBack> {
+        self.rank(job)?.held_back.as_ref()
     }
 
     /// The partition of a job, and the number of given slots outside it; none without a partition.

@@ -101,6 +101,7 @@ mod tests {
             priority,
             submitted: 5,
             factors: vec![("age", age), ("fair share", fair_share)],
+            held_back: None,
         }
     }
 

@@ -13,6 +13,7 @@ use super::running::RESOURCES;
 use super::settings::SlurmSettings;
 use super::{AssociationTree, Figures, figures, figures_at_first};
 use crate::pool::ad_reader::AdReader;
+use crate::priority::ranking::{HeldBack, HeldUntil};
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -250,7 +251,7 @@ impl<'a> Standpoint<'a> {
                 partition_tres,
                 site: bounded(facts.integer("SiteFactor").unwrap_or(0)),
                 nice: bounded(facts.integer("JobPrio").unwrap_or(0).saturating_neg()),
-                held: is_held(facts, now),
+                held: held_back(facts, now).is_some(),
                 direct,
             },
             user: asker.user,
@@ -299,10 +300,17 @@ pub fn partitions(ad: &ClassAd, slurm: &SlurmSettings, settings: &EvalOptions) -
     named
 }
 
-/// Returns whether a job is held, or may not begin yet.
-fn is_held(facts: AdReader<'_>, now: i64) -> bool {
-    let later = || facts.integer("SlurmBeginTime").is_some_and(|begins| begins > now);
-    facts.integer("JobStatus") == Some(HELD) || facts.integer("SlurmPriority") == Some(0) || later()
+/// The reason a job that waits is not served yet: it is held, or may not begin yet.
+pub fn held_back(facts: AdReader<'_>, now: i64) -> Option<HeldBack> {
+    let until = match (facts.integer("SlurmPriority"), facts.integer("SlurmBeginTime")) {
+        _ if facts.integer("JobStatus") == Some(HELD) => HeldUntil::Released,
+        (Some(0), _) => HeldUntil::Released,
+        (_, Some(i64::MAX)) => HeldUntil::Known,
+        (_, Some(begins)) if begins > now => HeldUntil::Time(begins),
+        _ => return None,
+    };
+    let listed = facts.string("SlurmReason").map(|reason| String::from_utf8_lossy(&reason).into_owned());
+    Some(HeldBack { until, listed })
 }
 
 /// Returns whether `sprio` lists a job: an idle one, and with `CALCULATE_RUNNING` one that runs or ran, unless it is held or may
@@ -318,7 +326,7 @@ pub fn is_listed(facts: AdReader<'_>, flags: PriorityFlags, now: i64) -> bool {
         && if flags.accrue_always {
             facts.integer("SlurmPriority") != Some(0) && submitted()
         } else {
-            !is_held(facts, now)
+            held_back(facts, now).is_none()
         }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use hashbrown::HashMap;
 
 use super::billing::billing;
-use super::candidate::{Requester, Standpoint, partitions, qos_of};
+use super::candidate::{Requester, Standpoint, held_back, partitions, qos_of};
 use super::factor::recomputed;
 use super::ledger::{Running, UsageLedger};
 use super::machines::{partitions_of, plain_tres};
@@ -240,6 +240,10 @@ impl PriorityPolicy for SlurmPriority {
     fn candidacies(&self, job: &ClassAd) -> Option<Vec<ClassAd>> {
         let partitions = partitions(job, &self.settings, &self.evaluation);
         if partitions.is_empty() { None } else { Some(partitions.iter().map(|name| candidacy(job, name)).collect()) }
+    }
+
+    fn holds_back(&self, job: &ClassAd) -> bool {
+        held_back(AdReader::of(job, &self.evaluation), self.evaluation.now).is_some()
     }
 
     fn begin(&self, claimants: &[Claimant], waiting: &dyn Waiting, deal: &PieInput) -> Box<dyn Turns> {

@@ -2,10 +2,12 @@
 
 use hashbrown::HashMap;
 
+use super::candidate::held_back;
 use super::machines::partitions_of;
 use super::{SlurmJob, SlurmNodes, SlurmSettings, Standpoint};
+use crate::pool::ad_reader::AdReader;
 use crate::pool::slot::is_slot;
-use crate::priority::ranking::{JobRank, ServiceOrder};
+use crate::priority::ranking::{HeldBack, JobRank, ServiceOrder};
 use crate::queue::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
@@ -16,11 +18,14 @@ pub fn ranking(slurm: &SlurmSettings, slots: &[ClassAd], jobs: &[ClassAd], setti
     let figures = Standpoint::figures(slurm, &machines);
     let standpoint = Standpoint::new(slurm, &machines, slurm.tree(), &figures);
     let mut ranks: HashMap<JobId, JobRank> = HashMap::new();
-    for candidate in jobs.iter().flat_map(|ad| standpoint.candidates(ad, settings)) {
-        let rank = rank(&standpoint, &candidate);
-        let known = ranks.entry(candidate.id).or_insert_with(|| rank.clone());
-        if (rank.tier, rank.priority) > (known.tier, known.priority) {
-            *known = rank;
+    for ad in jobs {
+        let held_back = held_back(AdReader::of(ad, settings), settings.now);
+        for candidate in standpoint.candidates(ad, settings) {
+            let rank = rank(&standpoint, &candidate, held_back.clone());
+            let known = ranks.entry(candidate.id).or_insert_with(|| rank.clone());
+            if (rank.tier, rank.priority) > (known.tier, known.priority) {
+                *known = rank;
+            }
         }
     }
     let name = |ad: &ClassAd| {
@@ -32,7 +37,7 @@ pub fn ranking(slurm: &SlurmSettings, slots: &[ClassAd], jobs: &[ClassAd], setti
     ServiceOrder::Jobs { ranks, partitions }
 }
 
-fn rank(standpoint: &Standpoint<'_>, candidate: &SlurmJob) -> JobRank {
+fn rank(standpoint: &Standpoint<'_>, candidate: &SlurmJob, held_back: Option<HeldBack>) -> JobRank {
     let terms = standpoint.terms(candidate);
     let parts = &terms.weighted;
     let factors = vec![
@@ -52,5 +57,6 @@ fn rank(standpoint: &Standpoint<'_>, candidate: &SlurmJob) -> JobRank {
         priority: terms.priority,
         submitted: candidate.submitted,
         factors,
+        held_back,
     }
 }
