@@ -24,8 +24,7 @@ pub(super) const JOBS: [&str; 3] = ["jobs.ads", "squeue.json", "scontrol.jobs"];
 #[derive(clap::Args, Clone, Default, Debug)]
 pub(super) struct PoolFiles {
     /// Directory with the files of a pool
-    #[arg(required_unless_present_all = ["slots", "jobs"], required_unless_present = "collectors",
-          conflicts_with = "collectors")]
+    #[arg(required_unless_present_any = ["slots", "collectors"], conflicts_with = "collectors")]
     pub(super) pool: Option<PathBuf>,
     /// Slot ads, instead of POOL/slots.ads
     #[arg(long, value_name = "FILE", conflicts_with = "collectors")]
@@ -126,7 +125,11 @@ impl PoolFiles {
             }
             return self.read_live(kept, notes, color);
         }
-        self.read_with(self.listing(self.jobs.as_ref(), JOBS), kept, commit, notes, color)
+        let Some(jobs) = self.listing(self.jobs.as_ref(), JOBS) else {
+            return Err(Failure::input("the jobs of the pool are missing")
+                .help("name a file with --jobs FILE, or a directory that has one with POOL"));
+        };
+        self.read_with(Some(jobs), kept, commit, notes, color)
     }
 
     /// As [`Self::read`], with a file of jobs or without one.
