@@ -41,6 +41,7 @@ mod fmt;
 mod lint;
 mod picture;
 mod policy_test;
+mod setting_change;
 mod shadow;
 mod submit;
 mod submit_description;

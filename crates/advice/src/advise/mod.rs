@@ -11,11 +11,10 @@ use serde::Serialize;
 
 pub use goal::{Goal, GoalBase, GoalError};
 
+use crate::setting_change::SettingChange;
 use classmate::internal::threads;
-use classmate_config::ConfigError;
-use classmate_pool::internal::accountant::edit::Edit;
+use classmate_pool::internal::accountant::Accountant;
 use classmate_pool::internal::accountant::factor::FactorRules;
-use classmate_pool::internal::accountant::{Accountant, Ungrouped};
 use classmate_pool::internal::negotiate::rules::Rules;
 use classmate_pool::internal::quota::{GroupTree, QuotaSettings};
 use classmate_pool::internal::simulate::replay::{CycleReport, ReplayPlan, replay};
@@ -82,34 +81,11 @@ pub struct Usage {
     rejections: BTreeMap<String, BTreeMap<String, usize>>,
 }
 
-/// A change of the settings.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum SettingChange {
-    /// A variable of the configuration and its value.
-    Line(String, String),
-    /// The priority factor of a submitter, before and after.
-    Factor(String, u64, u64),
-}
-
 impl SettingChange {
-    fn shown(&self) -> String {
-        match self {
-            Self::Line(name, value) => format!("{name} = {value}"),
-            Self::Factor(name, _, factor) => format!("condor_userprio -setfactor {name} {factor}"),
-        }
-    }
-
-    /// The setting that is changed: two changes of one setting exclude each other.
-    fn setting(&self) -> &str {
-        match self {
-            Self::Line(name, _) | Self::Factor(name, ..) => name,
-        }
-    }
-
     /// The ratio by which a factor changes, as a logarithm: of two remedies that do the same, the milder one is better.
     fn size(&self) -> f64 {
         match self {
-            Self::Line(..) => 0.0,
+            Self::Line(..) | Self::Ceiling(..) => 0.0,
             Self::Factor(_, before, after) => (*before as f64 / *after as f64).ln().abs(),
         }
     }
@@ -125,21 +101,6 @@ impl SettingChange {
             "True" => format!("{group} may use what other groups leave idle"),
             _ => format!("{group} keeps to its quota, so slots that it frees add up for larger jobs of other groups"),
         })
-    }
-
-    fn apply(&self, snapshot: &mut Snapshot) -> Result<(), CommitError> {
-        match self {
-            Self::Line(..) => snapshot.config.add("advise", self.shown().as_bytes())?,
-            Self::Factor(name, _, factor) => {
-                let rules = Rules::read(&snapshot.config, &snapshot.settings())?;
-                let log = snapshot.log.take().unwrap_or_default();
-                let edit = Edit::Factor(name.clone().into_bytes(), *factor as f64);
-                let factors = FactorRules::new(&rules.knobs.accountant);
-                let edited = edit.applied(&log, factors, &Ungrouped, snapshot.now);
-                snapshot.log = Some(edited.map_err(|error| ConfigError::without_place(error.to_string()))?);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -27,7 +27,7 @@ use classmate::internal::syntax::expr::NodeId;
 use classmate::internal::syntax::operator::BinaryOp;
 use classmate::internal::syntax::view::{RefScope, Reference};
 use classmate::internal::value::logic::Truth;
-use classmate::{ClassAd, Scope, Value};
+use classmate::{ClassAd, Name, Scope, Value};
 use classmate_pool::internal::pool::Slot;
 
 /// The kind of a cause.
@@ -37,6 +37,8 @@ use classmate_pool::internal::pool::Slot;
 pub enum Reason {
     /// The job does not wait: it is held, runs, or is of a kind that is not matched.
     NotIdle,
+    /// The policy does not serve the job yet.
+    HeldBack,
     /// The cycle leaves the job, its submitter or slots out.
     LeftOut,
     /// There are no slots.
@@ -51,6 +53,8 @@ pub enum Reason {
     Unsatisfied,
     /// Slots that the job accepts reject it.
     Refused,
+    /// The group that the job names does not exist, and the one that it belongs to instead has used its allocation.
+    UnknownGroup,
     /// The group has used its allocation or reached its quota.
     GroupQuota,
     /// The share of the submitter is used up, or what is left of it is less than a slot.
@@ -78,6 +82,7 @@ impl Reason {
     pub fn as_str(self) -> &'static str {
         match self {
             Reason::NotIdle => "not idle",
+            Reason::HeldBack => "may not run yet",
             Reason::LeftOut => "left out of the cycle",
             Reason::NoSlots => "no slots",
             Reason::NoRequirements => "no Requirements",
@@ -85,6 +90,7 @@ impl Reason {
             Reason::NotTogether => "no slot satisfies all conditions of the job",
             Reason::Unsatisfied => "few slots satisfy the conditions of the job",
             Reason::Refused => "slots reject the job",
+            Reason::UnknownGroup => "the group does not exist",
             Reason::GroupQuota => "the group has used its allocation",
             Reason::Share => "submitter limit reached",
             Reason::Ceiling => "ceiling reached",
@@ -308,6 +314,12 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
         found.push((at, plain, cause));
     }
     found.sort_by_key(|(at, plain, _)| (ranks[*at], *plain));
+    let mut told: Vec<usize> = Vec::new();
+    found.retain(|(at, ..)| {
+        let is_new = !told.iter().any(|known| is_one_fact(view, &obstacles.all[*known], &obstacles.all[*at]));
+        told.extend(is_new.then_some(*at));
+        is_new
+    });
     found.truncate(MAX_CAUSES);
     let is_apart = !is_accepted && found.iter().all(|(.., cause)| cause.reason != Reason::NeverTrue);
     let apart = is_apart.then(|| apart(view));
@@ -316,6 +328,41 @@ fn of_obstacles(view: &JobView<'_>) -> (Vec<Cause>, usize) {
     let others = obstacles.sets.iter().filter(|(set, _)| !is_named(set)).map(|(_, slots)| slots).sum();
     let causes = apart.into_iter().chain(found.into_iter().map(|(.., cause)| cause)).collect();
     (causes, others)
+}
+
+/// Tests if two conditions fail for the same slots because an attribute, the only one in one of them, is undefined or 0.
+fn is_one_fact(view: &JobView<'_>, one: &Obstacle<'_>, other: &Obstacle<'_>) -> bool {
+    let (Some(one), 1, Some(other), 1) = (one.values().next(), one.len(), other.values().next(), other.len()) else {
+        return false;
+    };
+    if one.of_job != other.of_job || one.classes != other.classes {
+        return false;
+    }
+    let slots = view.classes.ads_of(&one.classes);
+    let own = |at: &u32| if one.of_job { view.job } else { &view.pool.slots[*at as usize].ad };
+    // The attributes in a condition, and if each is one of the ad opposite.
+    let named = |failing: &Failing<'_>| -> BTreeMap<String, (bool, Name)> {
+        let (Some((conditions, at)), Some(first)) = (failing.condition, slots.first()) else { return BTreeMap::new() };
+        let expr = &conditions.all[at].expr;
+        let found = references(expr.tree(), expr.root()).into_iter().map(|Reference { scope, name }| {
+            let is_own = scope == RefScope::My || scope == RefScope::Either && own(first).contains(name);
+            (format!("{is_own} {}", name.display().to_ascii_lowercase()), (is_own, name))
+        });
+        found.collect()
+    };
+    let (first, second) = (named(one), named(other));
+    let shared = match (first.len(), second.len()) {
+        (1, _) => first.iter().find(|(key, _)| second.contains_key(*key)),
+        (_, 1) => second.iter().find(|(key, _)| first.contains_key(*key)),
+        _ => None,
+    };
+    let Some((_, (is_own, name))) = shared else { return false };
+    let is_nothing = |at: &u32| {
+        let ad = if *is_own == one.of_job { view.job } else { &view.pool.slots[*at as usize].ad };
+        let value = Scope::new(ad, &view.pool.settings).eval_attr(*name).unwrap_or(Value::Undefined);
+        matches!(value, Value::Undefined | Value::Int(0))
+    };
+    slots.iter().all(is_nothing)
 }
 
 /// Tests if the job accepts the slots of a class, and all conditions by which they reject it refer to the job.

@@ -4,12 +4,15 @@ use serde::Serialize;
 
 use crate::explain::causes::{self, Cause};
 use crate::explain::clauses::{Clause, counted};
+use crate::explain::cycle::order::ServiceOrder;
+use crate::explain::cycle::pre_cycle::PARTITION;
 use crate::explain::cycle::trace::CycleTrace;
 use crate::explain::job_view::JobView;
 use crate::explain::names::MissingAttribute;
 use crate::explain::repair::nearest::{NearSlots, nearest};
-use crate::explain::repair::suggestion::Suggestion;
+use crate::explain::repair::suggestion::{Change, Suggestion};
 use crate::explain::slot_classes::{Policy, SlotClass};
+use crate::explain::tested_setting::TestedSetting;
 
 /// Slots that have the same requirements, and what they say of the job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -61,6 +64,8 @@ pub struct Explanation {
     pub nearest: Vec<NearSlots>,
     /// Changes after which more slots match, each tried; the smallest first.
     pub suggestions: Vec<Suggestion>,
+    /// Changes of settings after which the job gets a slot, each tried in a cycle; empty if no limit keeps it idle.
+    pub settings: Vec<TestedSetting>,
     /// The trace of one cycle; none if no cycle was run.
     pub cycle: Option<CycleTrace>,
 }
@@ -77,7 +82,13 @@ impl JobView<'_> {
         };
         let mut policies: Vec<SlotPolicy> = self.classes.policies.iter().map(|policy| self.policy(policy)).collect();
         policies.sort_by_key(|policy| std::cmp::Reverse(policy.slots - policy.accepting));
-        let (nearest, suggestions) = nearest(self);
+        let (nearest, mut suggestions) = nearest(self);
+        if let ServiceOrder::Jobs { .. } = &*self.pool.order {
+            // The policy adds the condition on partitions, which is in no file of the user.
+            let names = |text: &String| text.contains(PARTITION);
+            let is_added = |change: &Change| [&change.attribute, &change.before].into_iter().any(names);
+            suggestions.retain(|tried| !tried.suggestion.changes.iter().any(is_added));
+        }
         let (causes, others) = causes::of_match(self);
         Explanation {
             job: id,
@@ -95,6 +106,7 @@ impl JobView<'_> {
             policies,
             nearest,
             suggestions: suggestions.into_iter().map(|tried| tried.suggestion).collect(),
+            settings: Vec::new(),
             cycle: None,
         }
     }

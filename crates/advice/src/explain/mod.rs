@@ -16,6 +16,7 @@ pub mod repair;
 pub mod replay;
 pub mod slot;
 mod slot_classes;
+pub mod tested_setting;
 mod trial;
 pub mod values;
 

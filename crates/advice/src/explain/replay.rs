@@ -11,14 +11,14 @@ use crate::explain::cycle::record::OutcomeRecord;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
 use crate::explain::job_view::JobView;
 use crate::explain::repair::suggestion::Suggestion;
-use crate::explain::{Explanation, PoolFacts, SlotFacts, find};
+use crate::explain::{Explanation, PoolFacts, SlotFacts, find, tested_setting};
 use classmate::{ClassAd, Text};
 use classmate_config::ConfigError;
 use classmate_pool::internal::negotiate::PreparedJob;
 use classmate_pool::internal::negotiate::quotas::Division;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::internal::queue::job::Activity;
-use classmate_pool::{CycleOptions, JobId, PreparedPool, Snapshot};
+use classmate_pool::{CycleOptions, JobId, Match, PreparedPool, Snapshot};
 
 /// A job of a snapshot, by itself.
 #[derive(Debug, Clone)]
@@ -42,8 +42,24 @@ impl ExplainedJob {
         }
     }
 
-    fn submitter(&self) -> String {
+    /// Its submitter.
+    pub(super) fn submitter(&self) -> String {
         String::from_utf8_lossy(&self.submitter).into_owned()
+    }
+
+    /// Its ad.
+    pub(super) fn ad(&self) -> &ClassAd {
+        &self.ad
+    }
+
+    /// Tests if a match is the job's, whatever group it names.
+    pub(super) fn is_of(&self, made: &Match) -> bool {
+        made.job == self.id && made.schedd.as_deref() == self.schedd.as_deref()
+    }
+
+    /// Tests if it is a job of a snapshot.
+    pub(super) fn is_job(&self, job: &Job<'_>) -> bool {
+        job.id == self.id && job.schedd == self.schedd
     }
 }
 
@@ -70,7 +86,8 @@ pub fn explain_job(snapshot: &Snapshot, id: JobId) -> Result<Option<Explanation>
     of_job(&mut PreparedPool::for_explanation(snapshot)?, &ExplainedJob::of(&job, ad), true).map(Some)
 }
 
-/// Explains a job, with a cycle if it is wanted. The pool must be prepared for explanations; a cycle uses it up.
+/// Explains a job, with a cycle if it is wanted. The pool must be prepared for explanations; a cycle uses it up. Settings are
+/// tested if the snapshot has its slots.
 ///
 /// # Errors
 /// A setting that is wrong for a cycle.
@@ -104,7 +121,10 @@ pub fn of_job(
     let pool = pool.without_slots();
     let outcome = prepared.negotiate(CycleOptions::default())?.outcome;
     let record = OutcomeRecord::new(&outcome, &queue);
-    Ok(before.after(&record, (prepared.snapshot(), division.as_ref()), &pool))
+    let snapshot = prepared.snapshot();
+    let mut explanation = before.after(&record, (snapshot, division.as_ref()), &pool);
+    explanation.settings = tested_setting::settings(snapshot, subject, (&outcome, &pool), &explanation);
+    Ok(explanation)
 }
 
 /// The division of the pool among the groups, if there are any.

@@ -17,7 +17,6 @@ use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::explain::cycle::{group, submitter};
 use classmate_advice::internal::explain::replay::{self, ExplainedJob};
 use classmate_advice::internal::explain::{find, slot};
-use classmate_pool::internal::negotiate::Purpose;
 use classmate_pool::internal::pool::ad_reader::AdReader;
 use classmate_pool::internal::queue::Job;
 use classmate_pool::{CycleOptions, Policy, PreparedPool, Snapshot, negotiate};
@@ -113,8 +112,7 @@ pub(super) fn run(arguments: &ExplainArguments, streams: Streams) -> Result<(), 
             Some(path) => submitted(snapshot, path)?,
             None => subject(snapshot, about.job.as_deref().unwrap_or_default(), streams)?,
         };
-        let slots = std::mem::take(&mut snapshot.slots);
-        let pool = PreparedPool::prepare(snapshot, slots, Purpose::Explanation, &mut ())?;
+        let pool = PreparedPool::for_explanation(snapshot)?;
         let explanation = replay::of_job(leaked(pool), &subject, !arguments.no_cycle)?;
         let answer = Reply { schema: "explain-job/1", result: &explanation, rows: &explanation.causes };
         print_result(form, &answer, |out| report::write(out, &explanation, &parts, streams.out))

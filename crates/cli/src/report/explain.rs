@@ -11,7 +11,6 @@ use classmate::internal::eval::conditions::Connective;
 use classmate_advice::internal::explain::Explanation;
 use classmate_advice::internal::explain::causes::Reason;
 use classmate_advice::internal::explain::clauses::Clause;
-use classmate_advice::internal::explain::cycle::limit_status::LimitStatus;
 use classmate_advice::internal::explain::cycle::order::{JobRank, shown};
 use classmate_advice::internal::explain::cycle::reasons::CauseSurvey;
 use classmate_advice::internal::explain::cycle::trace::CycleTrace;
@@ -19,6 +18,7 @@ use classmate_advice::internal::explain::names::MissingAttribute;
 use classmate_advice::internal::explain::near_jobs::SlotChange;
 use classmate_advice::internal::explain::repair::suggestion::{Change, Changed, Suggestion};
 use classmate_advice::internal::explain::slot::{CandidateSubmitter, SlotExplanation};
+use classmate_advice::internal::explain::tested_setting::TestedSetting;
 use classmate_advice::internal::explain::values::verb;
 use classmate_pool::internal::quota::derivation::slots;
 
@@ -231,49 +231,24 @@ fn suggestions<'e>(found: &Explanation, some: impl Iterator<Item = &'e Suggestio
     std::iter::once(heading).chain(shown.iter().map(line)).collect()
 }
 
-/// The group of submitters without a group, which has no quota of its own.
-const ROOT: &str = "<none>";
-
-/// The command or the setting that lifts the limit that stops the job, if its first cause is one.
+/// The tested settings that lift the limit that stops the job, or the command that releases it.
 fn remedy(found: &Explanation, color: Color) -> Vec<String> {
-    let (Some(first), Some(story)) = (found.causes.first(), &found.cycle) else { return Vec::new() };
-    let set = |setting: String, why: &str| (format!("classmate whatif POOL --set '{setting}'"), why.to_owned());
-    let commands: Vec<(String, String)> = match first.reason {
-        Reason::GroupQuota => {
-            let Some(group) = story.group.as_ref().filter(|group| !group.capped && group.group != ROOT) else {
-                return Vec::new();
-            };
-            // Where slots weigh more than the requests, these do not give the quota that is needed.
-            let quota = if group.demand > group.quota { group.demand } else { group.quota * 2.0 };
-            let quota = format!("GROUP_QUOTA_{} = {}", group.group, slots(quota.ceil()));
-            vec![set(quota, "shows the effect of a larger quota")]
-        }
-        Reason::Ceiling => {
-            let idle = story.submitter_idle.saturating_sub(story.submitter_matched as i64).max(1);
-            let Some(ceiling) = story.ceiling.map(|ceiling| ceiling.saturating_add(idle)) else { return Vec::new() };
-            let command = format!("condor_userprio -setceiling {} {ceiling}", found.submitter);
-            vec![(command, "raises the ceiling".to_owned())]
-        }
-        Reason::ConcurrencyLimit => {
-            // The limits of one kind, whose names have a dot, share a setting.
-            let limit = |limit: &&LimitStatus| limit.is_reached() && !limit.name.contains('.');
-            let needed = |limit: &LimitStatus| slots((limit.held() + limit.wanted).ceil());
-            let raise = |limit: &LimitStatus| {
-                set(
-                    format!("{}_LIMIT = {}", limit.name.to_ascii_uppercase(), needed(limit)),
-                    "shows the effect of a higher limit",
-                )
-            };
-            story.limits.iter().filter(limit).take(MAX_SHOWN).map(raise).collect()
-        }
-        Reason::NotIdle if first.label == "the job is held" => {
-            vec![(format!("condor_release {}", found.job), "after the reason for the hold is gone".to_owned())]
-        }
-        _ => Vec::new(),
-    };
-    let line = |(command, why): &(String, String)| format!("  {}: {why}", color.paint(Paint::Good, command));
-    let heading = (!commands.is_empty()).then(|| "What to do:".to_owned());
-    heading.into_iter().chain(commands.iter().map(line)).collect()
+    let line = |command: &str, effect: &str| format!("  {}: {effect}", color.paint(Paint::Good, command));
+    let mut lines: Vec<String> =
+        found.settings.iter().take(MAX_SHOWN).map(|one| line(&one.command, &effect(one))).collect();
+    if !lines.is_empty() {
+        lines.insert(0, "What to do (tested in a cycle):".to_owned());
+    } else if found.causes.first().is_some_and(|first| first.label == "the job is held") {
+        let release = format!("condor_release {}", found.job);
+        lines = vec!["What to do:".to_owned(), line(&release, "after the reason for the hold is gone")];
+    }
+    lines
+}
+
+/// The effect of a tested setting: the job gets a slot, and others get or lose one.
+fn effect(setting: &TestedSetting) -> String {
+    let lost = if setting.lost > 0 { format!(", −{}", setting.lost) } else { String::new() };
+    format!("the job gets a slot (jobs with a slot: +{}{lost})", setting.won)
 }
 
 /// The conditions of the job, the slots that are nearest to it, and all suggestions.
@@ -304,6 +279,10 @@ fn details(out: &mut impl Screen, found: &Explanation, color: Color) -> io::Resu
             let (change, effect) = suggested(suggestion, found);
             writeln!(out, "  {change}: {effect}, such as {}", suggestion.example)?;
         }
+    }
+    if !found.settings.is_empty() {
+        writeln!(out, "\nSuggested settings (tested in a cycle):")?;
+        found.settings.iter().try_for_each(|one| writeln!(out, "  {}: {}", one.command, effect(one)))?;
     }
     Ok(())
 }

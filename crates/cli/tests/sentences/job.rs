@@ -21,8 +21,8 @@ use classmate_pool::internal::negotiate::prepared::{OfferedJob, PreparedJob};
 use classmate_pool::internal::negotiate::{Outcome, PreparedPool, Snapshot};
 use classmate_pool::internal::pool::Slot;
 
-use super::quota;
 use super::template::{Checked, check, fit, number, same, singular};
+use super::{quota, setting};
 
 /// A pool before its cycle, and the outcome of the cycle.
 pub(super) struct Played<'p> {
@@ -189,11 +189,22 @@ impl JobCase<'_> {
             let out = String::from_utf8(out).unwrap();
             check(details || out.lines().count() <= 12, "more than twelve lines")?;
             self.lines(&out).map_err(|wrong| format!("{wrong}\n{out}"))?;
+            self.settings(&out).map_err(|wrong| format!("{wrong}\n{out}"))?;
         }
         let (mut out, parts) = (Vec::new(), ShownParts::default());
         text::write(&mut Folded::new(&mut out, Some(80)), &self.found, &parts, Color::Off).unwrap();
         let lines = String::from_utf8_lossy(&out).lines().count();
         check(lines <= 12, &format!("{lines} lines at 80 columns\n{}", String::from_utf8_lossy(&out)))
+    }
+
+    /// The lines below the headings of tested settings.
+    fn settings(&self, out: &str) -> Checked {
+        let is_heading = |line: &&str| line.ends_with("(tested in a cycle):");
+        let below = out.lines().skip_while(|line| !is_heading(line)).skip(1);
+        let lines: Vec<&str> = below.take_while(|line| line.starts_with("  ")).collect();
+        check(lines.len() == self.found.settings.len().min(3), "number of settings")?;
+        let pool = (self.played.snapshot, self.played.outcome);
+        lines.iter().try_for_each(|line| setting::line(pool, self.id, line).map_err(|wrong| format!("{line}: {wrong}")))
     }
 
     /// That the causes are those that block something, of a job that matches no slot.
@@ -392,6 +403,7 @@ impl JobCase<'_> {
     #[expect(clippy::too_many_lines, reason = "one form of a sentence after another")]
     fn of_cycle(&self, text: &str, usable: &[&Slot]) -> Checked {
         let (outcome, own) = (self.played.outcome, &self.submitter);
+        let text = &*text.replace("the only matching slot", "1 of the 1 matching slot");
         let made = outcome.matches.iter().find(|made| made.job == self.id);
         if let Some(parts) = fit("the job matched {} in spin {} of pie {}", text) {
             let made = made.ok_or("it did not")?;
@@ -413,6 +425,16 @@ impl JobCase<'_> {
                 same("universe", &digits(universe), own as f64)?;
             }
             return same("status", &digits(parts[1]), self.status as f64);
+        }
+        if let Some(parts) = fit("group `{}` of the job is not in GROUP_NAMES, so the job belongs to group {}", text) {
+            let named = self.job.ad.eval_string("AcctGroup").ok_or("it names no group")?;
+            check(named == parts[0], "the job names another group")?;
+            let names: Vec<&str> = outcome.groups.iter().map(|group| group.name.as_str()).collect();
+            check(!names.contains(&parts[0]), "there is such a group")?;
+            let (group, near) = parts[1].split_once("; did you mean `").unwrap_or((parts[1], "phys`?"));
+            // The submitter is in a group of its name, or above, or in none.
+            let is_of = own.starts_with(&format!("{group}.")) || group == "<none>";
+            return check(is_of && names.contains(&near.trim_end_matches("`?")), "another group");
         }
         if let Some(parts) = fit("NEGOTIATOR_JOB_CONSTRAINT excludes the job: `{}` is not true", text) {
             let expr = parsed(parts[0])?;
@@ -870,6 +892,7 @@ impl JobCase<'_> {
             "What to do",
             "more: ",
             "Suggested changes",
+            "Suggested settings",
             "Nearest slot",
             "note: ",
             "  ",

@@ -11,6 +11,7 @@ mod pool;
 mod quota;
 #[path = "../../../pool/tests/random/mod.rs"]
 mod random;
+mod setting;
 mod slot;
 mod template;
 
@@ -23,6 +24,7 @@ use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
 use classmate_advice::internal::explain::cycle::{group, reasons, submitter};
 use classmate_advice::internal::explain::replay::{BeforeCycle, ExplainedJob, division_of};
 use classmate_advice::internal::explain::slot::explain as explain_slot;
+use classmate_advice::internal::explain::tested_setting::settings;
 use classmate_advice::internal::picture::picture;
 use classmate_advice::internal::whatif::kind::SlotKinds;
 use classmate_advice::internal::whatif::{Difference, PoolRun};
@@ -43,6 +45,9 @@ const JOBS: usize = 6;
 /// Sentences that were compared.
 static COMPARED: AtomicUsize = AtomicUsize::new(0);
 
+/// Settings that were made.
+static SETTINGS: AtomicUsize = AtomicUsize::new(0);
+
 fn of_jobs(played: &Played<'_>) -> Checked {
     let facts = PoolFacts::new(played.pool);
     let record = OutcomeRecord::new(played.outcome, played.queue);
@@ -53,8 +58,10 @@ fn of_jobs(played: &Played<'_>) -> Checked {
         let subject = ExplainedJob::of(job, &job.ad);
         let asker = played.pool.job(&job.ad, &job.submitter);
         let before = BeforeCycle::of(&facts, &subject, &asker);
-        let found = before.after(&record, (played.snapshot, division.as_ref()), &facts);
+        let mut found = before.after(&record, (played.snapshot, division.as_ref()), &facts);
+        found.settings = settings(played.snapshot, &subject, (played.outcome, &facts), &found);
         COMPARED.fetch_add(found.causes.len() + found.suggestions.len(), Ordering::Relaxed);
+        SETTINGS.fetch_add(found.settings.len(), Ordering::Relaxed);
         let status = job.ad.eval_int("JobStatus").unwrap_or(0);
         let case = JobCase { played, id: job.id, submitter: job.submitter.to_string(), status, job: asker, found };
         case.check().map_err(|wrong| format!("job {}: {wrong}", job.id))?;
@@ -164,4 +171,6 @@ fn every_sentence_is_true() {
     assert!(wrong.is_empty(), "{} of {count} pools\n{}", wrong.len(), shown.join("\n\n"));
     let compared = COMPARED.load(Ordering::Relaxed) as u64;
     assert!(compared > 10 * count, "only {compared} sentences");
+    let settings = SETTINGS.load(Ordering::Relaxed) as u64;
+    assert!(settings * 10 > count, "only {settings} settings");
 }

@@ -123,7 +123,7 @@ fn jobs(random: &mut Random, cluster: u64, groups: bool) -> Vec<ClassAd> {
         }
     }
     if groups && chance(random, 2) {
-        let group = pick(random, &["phys", "phys.hep", "chem"]);
+        let group = pick(random, &["phys", "phys", "phys.hep", "phys.hep", "chem", "chem", "chme", "phys.hpe"]);
         let _ = write!(
             same,
             "; AcctGroup = \"{group}\"; AcctGroupUser = \"{owner}\"; AccountingGroup = \"{group}.{owner}\""

@@ -2,11 +2,15 @@
 
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
+use classmate_advice::internal::explain::cycle::reasons::{ran, survey};
+use classmate_advice::internal::explain::cycle::record::OutcomeRecord;
+use classmate_advice::{Reason, explain_job};
 use classmate_config::internal::config::knobs::NegotiatorKnobs;
 use classmate_config::internal::config::slurm::{SlurmAssociations, SlurmConf, UsageRow};
 use classmate_config::internal::config::{Config, TextFiles};
 use classmate_pool::internal::accountant::Ungrouped;
 use classmate_pool::internal::accountant::usage::{Account, SlotInUse};
+use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::negotiate::{Outcome, Snapshot, negotiate};
 use classmate_pool::internal::priority::slurm::{Options, SlurmFiles, SlurmSettings};
 use classmate_pool::internal::priority::{Claimant, Opening, PieInput, Policy, Waiting};
@@ -262,4 +266,71 @@ fn long_run_shares_are_those_of_the_tree() {
             assert!((share - target).abs() < 0.02 * target, "{flags}: {} has {share} of {target}", names[who]);
         }
     }
+}
+
+/// The causes for which each job of a pool is idle.
+fn causes(conf: &str, slots: Vec<ClassAd>, jobs: Vec<ClassAd>) -> (Snapshot, Vec<Vec<String>>) {
+    let policy = Policy::Slurm(Box::new(settings(conf, TWO, &[])));
+    let snapshot = Snapshot { slots, jobs, policy, now: 1000, ..Snapshot::default() };
+    let ids = snapshot.jobs.iter().map(|ad| Job::new(ad, None, &snapshot.settings()).unwrap().id);
+    let texts = |id| {
+        let found = explain_job(&snapshot, id).unwrap().unwrap();
+        found.causes.into_iter().map(|cause| cause.text).collect()
+    };
+    let found = ids.map(texts).collect();
+    (snapshot, found)
+}
+
+#[test]
+fn a_job_that_may_not_run_yet_is_idle_for_that_alone() {
+    // It is second 1000; second 1600 is 26 minutes and 40 seconds after the beginning.
+    let never = "SlurmBeginTime = 9223372036854775807";
+    let jobs = vec![
+        job(1, "a.ann", "PartitionName = \"p\"; SlurmBeginTime = 1600"),
+        job(2, "a.ann", "PartitionName = \"p\"; SlurmPriority = 0; SlurmReason = \"JobHeldUser\""),
+        job(3, "a.ann", &format!("PartitionName = \"p\"; SlurmReason = \"Dependency\"; {never}")),
+        job(4, "b.bob", &format!("PartitionName = \"p\"; {never}")),
+        job(5, "a.ann", "PartitionName = \"p\"; SlurmBeginTime = 1000"),
+    ];
+    let (snapshot, found) = causes("PartitionName=p Nodes=m[0-1]\nPartitionName=q Nodes=m[2-3]", slots(4, ""), jobs);
+    assert_eq!(
+        found.concat(),
+        [
+            "the job may not begin before 1970-01-01 00:26:40 UTC",
+            "the job is held: its priority is 0 (listed reason: JobHeldUser)",
+            "the job waits for a dependency (listed reason: Dependency)",
+            "the job has no begin time, as one that waits for a dependency",
+            "the job matched s0 in spin 1 of pie 1",
+        ]
+    );
+    let (outcome, queue) = ran(&snapshot).unwrap();
+    assert_eq!(outcome.submitters.iter().map(|line| line.stopped).collect::<Vec<_>>(), [Stopped::HeldBack; 2]);
+    let found = survey(&snapshot, &OutcomeRecord::new(&outcome, &queue), |_| true).unwrap();
+    let labels = found.causes.iter().map(|cause| (cause.jobs, cause.reason, cause.label.as_str()));
+    assert_eq!(
+        labels.collect::<Vec<_>>(),
+        [
+            (1, Reason::HeldBack, "the job may not begin yet"),
+            (1, Reason::HeldBack, "the job is held: its priority is 0"),
+            (1, Reason::HeldBack, "the job waits for a dependency"),
+            (1, Reason::HeldBack, "the job has no begin time, as one that waits for a dependency"),
+        ]
+    );
+}
+
+#[test]
+fn a_partition_is_a_cause_if_slots_outside_it_would_match() {
+    let conf = "PartitionName=p Nodes=m0\nPartitionName=q Nodes=m1";
+    let jobs = || (1..=2).map(|n| job(n, "a.ann", "PartitionName = \"p\"")).collect();
+    // The slot of the partition is taken; the other one would match.
+    let (_, found) = causes(conf, slots(2, ""), jobs());
+    assert_eq!(
+        found[1],
+        [
+            "a.ann@x got the only matching slot: same priority (1), and job 1.0 has the lower job ID",
+            "partition `p` of the job has 1 of 2 slots, 1 of which match",
+        ]
+    );
+    let (_, found) = causes(conf, slots(2, "Requirements = Machine == \"m0\""), jobs());
+    assert_eq!(found[1].len(), 1, "{found:?}");
 }

@@ -119,18 +119,18 @@ pub(crate) fn competition(
 impl Competition {
     /// The causes, at most so many of a kind: slots that others got, and slots in use.
     pub fn causes(&self, most: usize) -> Vec<Cause> {
-        let usable = counted(self.usable, "matching slot");
+        let part = |count: usize| match self.usable {
+            1 => "the only matching slot".to_owned(),
+            all => format!("{count} of the {}", counted(all, "matching slot")),
+        };
         let label = "the matching slots are taken by other jobs";
-        let won = self
-            .won
-            .iter()
-            .take(most)
-            .map(|won| format!("{} got {} of the {usable}: {}", won.submitter, won.slots, won.why));
+        let won =
+            self.won.iter().take(most).map(|won| format!("{} got {}: {}", won.submitter, part(won.slots), won.why));
         let in_use = self
             .in_use
             .iter()
             .take(most)
-            .map(|(who, count)| format!("{who} uses {count} of the {usable} since before the cycle"));
+            .map(|(who, count)| format!("{who} uses {} since before the cycle", part(*count)));
         won.chain(in_use).map(|text| Cause::new(Reason::Taken, label, text)).collect()
     }
 }

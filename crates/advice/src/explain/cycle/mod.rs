@@ -16,3 +16,4 @@ pub mod record;
 pub mod slot_rank;
 pub mod submitter;
 pub mod trace;
+pub(crate) mod unknown_group;

@@ -8,6 +8,7 @@ use crate::explain::cycle::group_status::GroupStatus;
 use crate::explain::cycle::limit_status::reached;
 use crate::explain::cycle::pre_cycle::PreCycleFacts;
 use crate::explain::cycle::trace::{CycleTrace, JobInCycle};
+use crate::explain::cycle::unknown_group::UnknownGroup;
 use crate::explain::values::verb;
 use classmate::Scope;
 use classmate::internal::eval::conditions::Connective;
@@ -16,6 +17,7 @@ use classmate::internal::value::logic::Truth;
 use classmate_pool::internal::negotiate::candidate::PreemptState;
 use classmate_pool::internal::negotiate::summary::Stopped;
 use classmate_pool::internal::pool::ad_reader::AdReader;
+use classmate_pool::internal::priority::ranking::{HeldBack, HeldUntil};
 use classmate_pool::internal::queue::job::Activity;
 use classmate_pool::internal::quota::derivation::slots;
 use classmate_pool::{Match, Rejected, Rejection};
@@ -48,6 +50,9 @@ impl CycleObstacle {
     }
 }
 
+/// The group of submitters without a group.
+const ROOT: &str = "<none>";
+
 /// The causes for which the job got no slot although some match, the most significant first; or its match.
 pub(crate) fn of_cycle(
     story: &CycleTrace,
@@ -62,11 +67,12 @@ pub(crate) fn of_cycle(
     if let Some(cause) = not_waiting(story, pool, asked) {
         return vec![cause];
     }
-    let mut found: Vec<Cause> = partition(story, pool, asked).into_iter().collect();
     let taken = &story.taken;
+    let partition = (pre_cycle.elsewhere > 0).then(|| partition(story, pool, asked)).flatten();
     if taken.usable == 0 {
-        return found;
+        return partition.into_iter().collect();
     }
+    let mut found: Vec<Cause> = Vec::new();
     if taken.not_looked_at == taken.usable {
         found.extend(not_looked_at(taken));
         return found;
@@ -82,7 +88,13 @@ pub(crate) fn of_cycle(
         CycleObstacle::Limit(_) => {
             let full = story.group.as_ref().filter(|group| group.capped || group.left < lightest || group.exhausted);
             match full {
-                Some(group) => found.push(group_quota(group, lightest)),
+                Some(group) => {
+                    // A group of another name may have been meant.
+                    let unknown = UnknownGroup::of(pool, &asked.asker.ad);
+                    let unknown = unknown.filter(|one| one.similar.is_some() || group.group == ROOT);
+                    found.extend(unknown.map(|unknown| unknown.cause(&group.group)));
+                    found.push(group_quota(group, lightest));
+                }
                 None if !has_all => found.push(share(story, asked, lightest)),
                 None => {}
             }
@@ -96,7 +108,7 @@ pub(crate) fn of_cycle(
     let bounded = found.iter().any(|cause| {
         matches!(
             cause.reason,
-            Reason::GroupQuota | Reason::Share | Reason::Ceiling | Reason::ConcurrencyLimit | Reason::Unsatisfied
+            Reason::UnknownGroup | Reason::GroupQuota | Reason::Share | Reason::Ceiling | Reason::ConcurrencyLimit
         )
     });
     if found.is_empty() {
@@ -109,6 +121,7 @@ pub(crate) fn of_cycle(
         let text = format!("the request of job {} was rejected: {}", refused.job, refused.reason);
         found.push(Cause::new(Reason::Taken, &refused.reason, text));
     }
+    found.extend(partition);
     found
 }
 
@@ -209,7 +222,7 @@ pub(crate) fn protected(preemption: &[Clause]) -> Vec<Cause> {
     failing.take(3).map(cause).collect()
 }
 
-/// The partition of a job, if it keeps it from slots.
+/// The partition of a job, and the number of slots in it.
 fn partition(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Option<Cause> {
     let (name, slots) = pool.order.elsewhere(asked.id, pool.of_slots.iter().map(|facts| &facts.name))?;
     let all = pool.of_slots.len();
@@ -218,6 +231,28 @@ fn partition(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> Op
         let label = format!("partition `{name}` of the job has {} of {all} slots", all - slots);
         Cause::new(Reason::Unsatisfied, &label, format!("{label}, {taken} of which match"))
     })
+}
+
+/// The sentence on a job that the policy does not serve yet.
+fn held_back(held: &HeldBack) -> Cause {
+    let listed = held.listed.as_ref().map(|reason| format!(" (listed reason: {reason})")).unwrap_or_default();
+    let label = match held.until {
+        HeldUntil::Released => "the job is held: its priority is 0",
+        HeldUntil::Time(_) => "the job may not begin yet",
+        HeldUntil::Known if listed.contains("Dependency") => "the job waits for a dependency",
+        HeldUntil::Known => "the job has no begin time, as one that waits for a dependency",
+    };
+    let text = match held.until {
+        HeldUntil::Time(begins) => format!("the job may not begin before {}", moment(begins)),
+        _ => label.to_owned(),
+    };
+    Cause::new(Reason::HeldBack, label, format!("{text}{listed}"))
+}
+
+/// A time in words.
+fn moment(seconds: i64) -> String {
+    let time = jiff::Timestamp::from_second(seconds);
+    time.map_or_else(|_| format!("second {seconds}"), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
 /// The user that a match preempts and the reason, or a note that the slot is offline.
@@ -263,6 +298,9 @@ fn not_waiting(story: &CycleTrace, pool: &PoolFacts, asked: &JobInCycle<'_>) -> 
         let reason = facts.string("HoldReason").map(|reason| format!(": {reason}")).unwrap_or_default();
         let text = format!("the job {word} (JobStatus is {status}{universe}){reason}");
         return Some(Cause::new(Reason::NotIdle, format!("the job {word}"), text));
+    }
+    if let Some(held) = pool.order.held_back(asked.id) {
+        return Some(held_back(held));
     }
     if let Some(constraint) = &pool.rules.jobs {
         let holds = truth(Scope::new(&asked.asker.ad, &pool.settings), constraint);

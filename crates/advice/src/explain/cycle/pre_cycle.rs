@@ -8,6 +8,7 @@ use crate::explain::clauses::{AdCondition, Clause, conditions_of, counted, truth
 use crate::explain::cycle::limit_status::{LimitStatus, limits};
 use crate::explain::cycle::slot_rank::keeping;
 use crate::explain::job_view::JobView;
+use crate::explain::names::references;
 use crate::explain::slot_classes::SlotClass;
 use classmate::internal::program::Side;
 use classmate::internal::value::logic::Truth;
@@ -18,6 +19,8 @@ use classmate::{ClassAd, Name};
 pub struct PreCycleFacts {
     /// The slots that match the job, claimed or not, by their places in the pool.
     pub(crate) usable: Vec<usize>,
+    /// Slots that would match the job if they were in its partition.
+    pub(crate) elsewhere: usize,
     /// The conditions of `PREEMPTION_REQUIREMENTS`, for the matching slots in use that it protects.
     pub(crate) preemption: Vec<Clause>,
     /// The causes for which matching slots in use keep their jobs because of `Rank`.
@@ -34,10 +37,24 @@ impl PreCycleFacts {
             preemption: preemption(view, submitter, &usable),
             keeping: keeping(view.pool, view.job, submitter, &usable),
             limits: limits(view.pool, view.job),
+            elsewhere: view.classes.count(|class| is_elsewhere(view, class)),
             usable,
         }
     }
 }
+
+/// Tests if slots of a class fail by nothing but conditions on their partition.
+fn is_elsewhere(view: &JobView<'_>, class: &SlotClass) -> bool {
+    let mut failing = view.conditions.required().filter(|(at, _)| class.one[*at] != Truth::True).peekable();
+    let names_partition = |condition: &AdCondition| {
+        let named = references(condition.expr.tree(), condition.expr.root());
+        named.iter().any(|reference| reference.name.key() == Name::new(PARTITION).key())
+    };
+    class.accepts() && failing.peek().is_some() && failing.all(|(_, condition)| names_partition(condition))
+}
+
+/// The attribute with the partitions of a slot.
+pub(crate) const PARTITION: &str = "PartitionName";
 
 /// The conditions of `PREEMPTION_REQUIREMENTS` for the slots of others that it keeps from the job.
 fn preemption(view: &JobView<'_>, submitter: &str, usable: &[usize]) -> Vec<Clause> {
