@@ -227,6 +227,9 @@ fn market<'c>(
         Matcher::Reference => return (Box::new(offers), Some("the reference path was requested")),
         Matcher::ExactTies => return (Box::new(offers), Some("the exact order of equal slots was requested")),
     };
+    if let Some(reason) = engine::only_odd(&offers) {
+        return (Box::new(offers), Some(reason));
+    }
     let firsts: Vec<(usize, Request)> = queue.first_of_each().collect();
     let attributes =
         |submitter: &Submitter| negotiation_loop::submitter_attributes_at_start(&submitter.name, policy, rules);

@@ -4,17 +4,17 @@
 
 use std::sync::Arc;
 
-use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 
 use crate::negotiate::negotiation_loop::{NegotiationLoop, ServedRequest, TurnProgress};
-use crate::negotiate::offer;
+use crate::negotiate::offer::{self, Refusal};
 use crate::negotiate::outcome::{Rejected, Rejection, Tally};
 use crate::pool::Slot;
 use crate::priority::{Allowance, EquivalentJobs, PriorityPolicy, Session, Turn, TurnResult, Waiting};
 use crate::queue::Job;
 use crate::queue::job::{Activity, JobAd, JobId};
 use crate::queue::request::{Queue, Queued, Request};
+use crate::queue::submitter::Submitter;
 use classmate::internal::ad::{Attribute, ClassAd};
 use classmate::internal::name::Key;
 use classmate::internal::program::mentions::Mentions;
@@ -53,25 +53,22 @@ pub(super) struct SingleTurns {
     /// Index of the rejection in the outcome, by submitter and autocluster: equal jobs are not tried again.
     refused: HashMap<(usize, u32), usize>,
     /// The requests for which slots were evaluated, by submitter and autocluster.
-    asked: HashMap<(usize, u32), SuitabilityRequest>,
+    asked: HashMap<(usize, u32), Request>,
     /// The attributes in which equal requests may differ; computed when first needed.
     varying: Option<HashSet<Key>>,
-    /// The numbers of access points, by name and address.
-    schedds: HashMap<(Vec<u8>, Vec<u8>), usize>,
+    /// The number of each submitter's access point, by its name and address; computed when first needed.
+    schedds: Vec<usize>,
+    /// For each autocluster asked for so far, true if verdicts are the same for its requests from one access point, of any
+    /// submitter.
+    blind: HashMap<u32, bool>,
     /// For each slot evaluated so far, true if its verdict is the same for equal requests of any submitter.
     impartial: HashMap<usize, bool>,
     /// Verdicts of slots since the last match, by slot, autocluster and access point.
     answers: HashMap<(usize, u32, usize), Tally>,
+    /// Refusals by all slots since the last match, by autocluster and access point.
+    refusals: HashMap<(u32, usize), Refusal>,
     /// Verdicts of the slots evaluated for a job, by submitter and job.
     tallies: HashMap<(usize, usize), Tally>,
-}
-
-/// A request for which slots are evaluated.
-struct SuitabilityRequest {
-    request: Request,
-    /// The number of the access point if verdicts may be shared by equal requests from there, of any submitter;
-    /// otherwise `None`.
-    like: Option<usize>,
 }
 
 /// Returns whether no expression of an ad can refer to attributes of these names. False if an expression cannot be
@@ -99,6 +96,19 @@ impl SingleTurns {
         self.places.get(job).copied().flatten()
     }
 
+    /// The number of the access point of a submitter.
+    fn schedd<'s>(&mut self, who: usize, submitters: &'s [Submitter]) -> usize {
+        if self.schedds.is_empty() {
+            let mut numbers: HashMap<(&'s [u8], &'s [u8]), usize> = HashMap::new();
+            let number = |one: &'s Submitter| {
+                let next = numbers.len();
+                *numbers.entry((&one.schedd, &one.address)).or_insert(next)
+            };
+            self.schedds = submitters.iter().map(number).collect();
+        }
+        self.schedds[who]
+    }
+
     /// Removes the jobs that got a slot from the queue, with all their candidacies.
     pub(super) fn leave(&self, queue: &mut Queue) {
         if self.taken.is_empty() {
@@ -116,43 +126,51 @@ impl NegotiationLoop<'_> {
     pub(super) fn suits(&mut self, who: usize, job: usize, slot: usize, singles: &mut SingleTurns) -> bool {
         let Some(place) = singles.place(&self.queue, job) else { return false };
         let Some(autocluster) = self.queue.lists[who].get(place).map(|queued| queued.autocluster) else { return false };
-        let SingleTurns { asked, varying, schedds, impartial, answers, tallies, .. } = singles;
-        let varying = varying.get_or_insert_with(|| super::varying(&self.queue));
-        let asked = match asked.entry((who, autocluster)) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => {
-                let Some(request) = self.queue.single(who, place) else { return false };
-                let submitter = &self.submitters[who];
-                let next = schedds.len();
-                let schedd = (submitter.schedd.to_vec(), submitter.address.to_vec());
-                let schedd = *schedds.entry(schedd).or_insert(next);
-                let like = Some(schedd).filter(|_| overlooks(&request.ad, varying));
-                new.insert(SuitabilityRequest { request, like })
-            }
-        };
-        let is_impartial = || {
-            let blind = |slot: &Slot| slot.user.is_none() && overlooks(&slot.ad, varying);
-            !self.rules.makes_room() && blind(self.offers.slot(slot))
-        };
-        let like = asked.like.filter(|_| *impartial.entry(slot).or_insert_with(is_impartial));
-        let answer = match like.and_then(|schedd| answers.get(&(slot, autocluster, schedd))) {
+        let key = (slot, autocluster, singles.schedd(who, self.submitters));
+        let answer = match singles.answers.get(&key) {
             Some(known) => *known,
             None => {
-                self.insert_submitter_attributes(who, &mut asked.request);
+                let asked = singles.asked.remove(&(who, autocluster));
+                let Some(mut request) = asked.or_else(|| self.queue.single(who, place)) else { return false };
+                self.insert_submitter_attributes(who, &mut request);
                 let session = Session::new(Allowance::UNLIMITED);
-                let search = self.search(who, &asked.request, &session);
-                let answer = match self.offers.of_slot(slot, &search) {
+                let answer = match self.offers.of_slot(slot, &self.search(who, &request, &session)) {
                     Ok(_) => Tally { considered: 1, suitable: 1, ..Tally::default() },
                     Err(refused) => refused,
                 };
-                if let Some(schedd) = like {
-                    answers.insert((slot, autocluster, schedd), answer);
+                if self.is_blind(autocluster, &request.ad, singles) && self.is_impartial(slot, singles) {
+                    singles.answers.insert(key, answer);
                 }
+                singles.asked.insert((who, autocluster), request);
                 answer
             }
         };
-        *tallies.entry((who, job)).or_default() += answer;
+        *singles.tallies.entry((who, job)).or_default() += answer;
         answer.suitable > 0
+    }
+
+    /// Returns whether the verdicts on the requests of an autocluster do not depend on their submitters, from the ad of one of
+    /// them.
+    fn is_blind(&self, autocluster: u32, ad: &ClassAd, singles: &mut SingleTurns) -> bool {
+        let SingleTurns { varying, blind, .. } = singles;
+        let varying = varying.get_or_insert_with(|| super::varying(&self.queue));
+        // What only some requests of an autocluster have, nothing in it refers to.
+        *blind.entry(autocluster).or_insert_with(|| overlooks(ad, varying))
+    }
+
+    /// Returns whether the verdict of a slot does not depend on the submitter of a request.
+    fn is_impartial(&self, slot: usize, singles: &mut SingleTurns) -> bool {
+        let SingleTurns { varying, impartial, .. } = singles;
+        let varying = varying.get_or_insert_with(|| super::varying(&self.queue));
+        let blind = |slot: &Slot| slot.user.is_none() && overlooks(&slot.ad, varying);
+        *impartial.entry(slot).or_insert_with(|| !self.rules.makes_room() && blind(self.offers.slot(slot)))
+    }
+
+    /// Returns whether the verdicts of all slots do not depend on the submitter. Only asked where there are fewer slots than
+    /// submitters, whom the answer saves a search each.
+    fn all_impartial(&self, singles: &mut SingleTurns) -> bool {
+        let slots = self.outcome.statistics.total_slots;
+        slots <= self.submitters.len() && (0..slots).all(|slot| self.is_impartial(slot, singles))
     }
 
     /// Adds the rejections of the jobs that are left to the outcome: one for each set of equivalent jobs.
@@ -203,6 +221,14 @@ impl NegotiationLoop<'_> {
             self.outcome.rejections[at].jobs += 1;
             return session.spent(true, left);
         }
+        let known = (autocluster, singles.schedd(turn.who, self.submitters));
+        if let Some(refusal) = singles.refusals.get(&known).filter(|_| turn.slot.is_none()).cloned() {
+            self.outcome.statistics.jobs_considered += 1;
+            singles.refused.insert(like, self.outcome.rejections.len());
+            let request = Request { first: place, count: 1, autocluster, ad: ClassAd::new() };
+            self.rejected(turn, &request, 1, &refusal);
+            return session.spent(true, left);
+        }
         let Some(request) = self.queue.single(turn.who, place) else { return session.spent(true, left) };
         self.outcome.statistics.jobs_considered += 1;
         let mut serving = ServedRequest::new(request);
@@ -217,12 +243,17 @@ impl NegotiationLoop<'_> {
                 self.matched(turn, &mut serving, offer, &mut session, &mut TurnProgress::default());
                 singles.taken.insert(key);
                 singles.answers.clear();
+                singles.refusals.clear();
             }
             Err(None) => {}
             Err(Some(refusal)) => {
                 // A slot that is over the limit in this turn may be within it in another.
                 if refusal.rejection != Rejection::SubmitterLimit {
                     singles.refused.insert(like, self.outcome.rejections.len());
+                    let request = &serving.request;
+                    if self.is_blind(autocluster, &request.ad, singles) && self.all_impartial(singles) {
+                        singles.refusals.insert(known, refusal.clone());
+                    }
                 }
                 self.rejected(turn, &serving.request, 1, &refusal);
             }

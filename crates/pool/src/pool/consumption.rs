@@ -3,6 +3,7 @@
 //! In: such a slot and a request. Out: the resources that the match would take, and its cost. Formula source:
 //! `docs/reference/negotiation.md` 10.9.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::pool::ad_reader::AdReader;
@@ -56,12 +57,12 @@ impl Consumption {
     /// The resources that a request would take from a slot; `None` if the slot does not have enough, if nothing would
     /// be taken, or if an amount is negative or not a number.
     pub fn draw(&self, slot: &ClassAd, request: &ClassAd, settings: &EvalOptions) -> Option<Draw> {
-        let mut asking = request.clone();
+        let mut asking = Cow::Borrowed(request);
         for asset in &self.assets {
             if let Some(amount) = request.get(asset.overrides) {
-                asking.insert_expr(asset.asks, &amount);
+                asking.to_mut().insert_expr(asset.asks, &amount);
             } else if !request.contains(asset.asks) {
-                asking.insert(asset.asks, 0i64);
+                asking.to_mut().insert(asset.asks, 0i64);
             }
         }
         let scope = Scope::new(slot, settings).with_target(&asking);

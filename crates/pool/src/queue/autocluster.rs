@@ -26,6 +26,9 @@ fn structure_of(ad: &ClassAd) -> AdStructure {
     ad.attributes().map(|(name, value)| (name.key(), address(value))).collect()
 }
 
+/// Number of chained parents of which a part is remembered.
+const MAX_PARTS: usize = 1024;
+
 /// Finds equal jobs.
 ///
 /// Jobs are equal if the significant attributes, and the job attributes that these refer to, have the same text.
@@ -34,8 +37,8 @@ pub struct Autoclusters<'j> {
     significant: &'j Significant,
     /// The attributes that matter in jobs by the structure of the job and of its chained parents.
     names: HashMap<Vec<AdStructure>, Arc<[Name]>>,
-    /// The significant part of the job that was numbered last.
-    last: Option<SignificantPart<'j>>,
+    /// The significant part of the job that was numbered last of those with a chained parent, by its address; 0 without one.
+    parts: HashMap<usize, SignificantPart>,
     /// The numbers of texts by version, and those of the texts of expressions by address.
     texts: HashMap<(Vec<u8>, Semantics), u32>,
     trees: HashMap<usize, u32>,
@@ -46,8 +49,7 @@ pub struct Autoclusters<'j> {
 
 /// The significant part of a job.
 #[derive(Debug)]
-struct SignificantPart<'j> {
-    parent: Option<&'j Arc<ClassAd>>,
+struct SignificantPart {
     own: AdStructure,
     names: Arc<[Name]>,
     /// The attributes with the numbers of their texts.
@@ -60,17 +62,21 @@ impl<'j> Autoclusters<'j> {
     /// No autoclusters yet.
     pub fn new(significant: &'j Significant) -> Self {
         let (names, texts, trees) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { significant, names, last: None, texts, trees, by_signature: HashMap::new(), names_of: Vec::new() }
+        Self {
+            significant,
+            names,
+            parts: HashMap::new(),
+            texts,
+            trees,
+            by_signature: HashMap::new(),
+            names_of: Vec::new(),
+        }
     }
 
     /// The autocluster of a job, numbered from 1 in the order of first sight.
     pub fn of(&mut self, job: &'j ClassAd) -> u32 {
-        let (parent, own) = (job.chained(), structure_of(job));
-        let same_parent = |last: &SignificantPart<'_>| match (last.parent, parent) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-            (a, b) => a.is_none() && b.is_none(),
-        };
-        let last = self.last.take().filter(|last| last.own == own && same_parent(last));
+        let (parent, own) = (job.chained().map_or(0, |parent| Arc::as_ptr(parent) as usize), structure_of(job));
+        let last = self.parts.remove(&parent).filter(|last| last.own == own);
         let mut part = last.unwrap_or_else(|| self.significant_part(job, own));
         for place in &part.constants {
             part.signature[*place].1 = self.number(job, part.names[*place]);
@@ -80,7 +86,10 @@ impl<'j> Autoclusters<'j> {
         if number == next {
             self.names_of.push(Arc::clone(&part.names));
         }
-        self.last = Some(part);
+        if self.parts.len() >= MAX_PARTS {
+            self.parts.clear();
+        }
+        self.parts.insert(parent, part);
         number
     }
 
@@ -94,7 +103,7 @@ impl<'j> Autoclusters<'j> {
         self.names_of
     }
 
-    fn significant_part(&mut self, job: &'j ClassAd, own: AdStructure) -> SignificantPart<'j> {
+    fn significant_part(&mut self, job: &'j ClassAd, own: AdStructure) -> SignificantPart {
         let significant = self.significant;
         let names = self
             .names
@@ -104,7 +113,7 @@ impl<'j> Autoclusters<'j> {
         let is_constant = |place: &usize| own.contains(&(names[*place].key(), 0));
         let constants: Vec<usize> = (0..names.len()).filter(is_constant).collect();
         let signature = names.iter().map(|name| (name.key(), self.number(job, *name))).collect();
-        SignificantPart { parent: job.chained(), own, names, signature, constants }
+        SignificantPart { own, names, signature, constants }
     }
 
     /// The number of the text of an attribute.

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::LazyLock;
 
+use hashbrown::HashMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::pool::ad_reader::AdReader;
@@ -41,6 +42,12 @@ static GROUP: LazyLock<Name> = LazyLock::new(|| Name::new("AccountingGroup"));
 static OF_CLUSTERS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let others = [*UNIVERSE, *STATUS, *USER, *OWNER, *GROUP];
     PRIORITIES.iter().copied().chain(others).map(Name::key).collect()
+});
+
+/// Numbers of a job, the times of its submission and its status, and the time it requests.
+static NUMBERS_AND_TIMES: LazyLock<[Key; 7]> = LazyLock::new(|| {
+    ["ClusterId", "ProcId", "GlobalJobId", "QDate", "EnteredCurrentStatus", "CPUTime", "AllowedJobDuration"]
+        .map(|name| Name::new(name).key())
 });
 
 /// Jobs a thread looks at before another one helps.
@@ -192,14 +199,20 @@ impl<'a> Job<'a> {
 
     /// The views of ads, without those that have no number.
     pub fn all(ads: &'a [ClassAd], domain: Option<&[u8]>, settings: &EvalOptions) -> Vec<Self> {
-        // The jobs of a cluster follow each other; where threads meet, one more of them is looked at in full.
+        // Of each cluster, one job is looked at in full; where threads meet, one more.
         threads::flat_map_parts(ads.len(), GRAIN, |part| {
-            let mut before: Option<Self> = None;
+            let mut clusters: HashMap<*const ClassAd, Self> = HashMap::new();
             let view = |ad: &'a ClassAd| {
-                let like = before.as_ref().and_then(|before| before.sibling(ad, settings));
-                let job = like.or_else(|| Self::new(ad, domain, settings));
-                before = job.clone().filter(|_| is_shared(ad));
-                job
+                let parent = ad.chained().map(Arc::as_ptr);
+                let known = parent.and_then(|parent| clusters.get(&parent));
+                if let Some(like) = known.and_then(|known| known.sibling(ad, settings)) {
+                    return Some(like);
+                }
+                let job = Self::new(ad, domain, settings)?;
+                if let Some(parent) = parent.filter(|_| is_shared(ad)) {
+                    clusters.insert(parent, job.clone());
+                }
+                Some(job)
             };
             ads[part].iter().filter_map(view).collect()
         })
@@ -232,6 +245,15 @@ impl<'a> Job<'a> {
     pub fn order(&self) -> impl Ord + use<> {
         (self.priorities.map(std::cmp::Reverse), self.id)
     }
+}
+
+/// The chained parent from which an ad has everything but the numbers and the times of its job, if all of that is constant.
+/// Jobs with one such parent differ in their numbers, their age and the time they request alone.
+pub fn shared_part(ad: &ClassAd) -> Option<&Arc<ClassAd>> {
+    let parent = ad.chained()?;
+    let constant = |(_, value): (Name, &Attribute)| value.tree().is_none();
+    let is_own = ad.names().all(|name| NUMBERS_AND_TIMES.contains(&name.key()));
+    (is_own && parent.chained().is_none() && parent.attributes().all(constant)).then_some(parent)
 }
 
 /// Returns whether all attributes read of a job, except its ID, are constants of its chained parent.

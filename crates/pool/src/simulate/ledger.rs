@@ -16,10 +16,13 @@ use crate::pool::{PoolSize, Slot};
 use crate::priority::{Past, PriorityPolicy, seed_of_cycle};
 use crate::queue::submitter::named;
 use crate::queue::{Job, JobId};
-use crate::workload::Workload;
+use crate::workload::{Arrival, Workload};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
 use classmate_config::internal::config::ConfigError;
+
+/// Number of requests that are remembered.
+const MAX_REQUESTS: usize = 4096;
 
 /// Job ads, usage and policy of a simulation.
 pub(super) struct Ledger<'w> {
@@ -30,6 +33,8 @@ pub(super) struct Ledger<'w> {
     /// The ads of the jobs that wait, and of those that the policy wants to know.
     pub(super) snapshot: Snapshot,
     seed: u64,
+    /// The ads of jobs of a trace without what is their own, by submitter and request: equal jobs share them.
+    requests: HashMap<(usize, u32, u32), Arc<ClassAd>>,
     /// The place of a job's ad in the snapshot, and the job of an ad.
     places: HashMap<usize, usize>,
     jobs: Vec<usize>,
@@ -56,6 +61,7 @@ impl<'w> Ledger<'w> {
             rules,
             seed: base.seed,
             snapshot: Snapshot { jobs: Vec::new(), submitters: None, ..base.clone() },
+            requests: HashMap::new(),
             places: HashMap::new(),
             jobs: Vec::new(),
             names: vec![None; workload.submitters.len()],
@@ -85,9 +91,24 @@ impl<'w> Ledger<'w> {
         ad
     }
 
+    /// The ad of a job of a trace as a cluster has it: what equal jobs have in common is in a parent.
+    fn chained_ad(&mut self, job: usize) -> ClassAd {
+        let Arrival { submitter, cores, memory, .. } = self.workload.arrivals[job];
+        if self.requests.len() >= MAX_REQUESTS {
+            self.requests.clear();
+        }
+        let made = || Arc::new(self.workload.request_ad(job));
+        let parent = self.requests.entry((submitter, cores, memory)).or_insert_with(made);
+        let mut ad = ClassAd::new();
+        self.workload.insert_own(job, &mut ad);
+        ad.chain(Some(Arc::clone(parent)));
+        ad
+    }
+
     /// A job waits: one that comes, or one that was displaced; since when, epoch seconds.
     pub(super) fn wait(&mut self, job: usize, since: i64, now: i64) {
-        let mut ad = self.job_ad(job);
+        let of_trace = self.workload.arrivals[job].ad.is_none();
+        let mut ad = if of_trace { self.chained_ad(job) } else { self.job_ad(job) };
         ad.insert("EnteredCurrentStatus", since);
         let submitter = self.workload.arrivals[job].submitter;
         if self.names[submitter].is_none() {

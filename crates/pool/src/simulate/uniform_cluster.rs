@@ -142,7 +142,7 @@ impl<'w> UniformCluster<'w> {
     }
 
     /// Shows the cycle as many jobs of each queue as there are cores for, and one more, because shares depend on the
-    /// submitters with requests; in queues that are not shown in full, as many as started recently, and one more.
+    /// submitters with requests; in queues that are not shown in full, twice as many as started recently, and two more.
     /// Returns the number of jobs hidden after each shown one, if the policy counts them.
     fn show(&mut self, now: i64, full: &Full) -> HashMap<JobId, usize> {
         let Self { ledger, lines, open, free, served, .. } = self;
@@ -151,7 +151,7 @@ impl<'w> UniformCluster<'w> {
         open.retain(|at| {
             let Some((kind, line)) = lines.get_index_mut(*at) else { return false };
             let first = (*free / kind.cores) as usize + 1;
-            let first = if full.has(*at) { first } else { first.min(line.lately.max(1) + 1) };
+            let first = if full.has(*at) { first } else { first.min(2 * line.lately + 2) };
             let wanted = line.wanted(first, most);
             for job in line.shown.iter().filter(|job| wanted.binary_search(job).is_err()) {
                 ledger.forget(*job);

@@ -1,5 +1,7 @@
 //! A job of a workload: arrival, requested resources, and run time.
 
+use std::sync::LazyLock;
+
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
@@ -7,8 +9,17 @@ use super::{Fault, Header, MAX_NUMBER};
 use crate::pool::attribute::names_with;
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
+use classmate::internal::name::Name;
 use classmate::internal::random::SplitMix64;
 use classmate::internal::value::Value;
+
+static CLUSTER: LazyLock<Name> = LazyLock::new(|| Name::new("ClusterId"));
+static PROCESS: LazyLock<Name> = LazyLock::new(|| Name::new("ProcId"));
+static STATUS: LazyLock<Name> = LazyLock::new(|| Name::new("JobStatus"));
+static SUBMITTED: LazyLock<Name> = LazyLock::new(|| Name::new("QDate"));
+static CPU_TIME: LazyLock<Name> = LazyLock::new(|| Name::new("CPUTime"));
+static DURATION: LazyLock<Name> = LazyLock::new(|| Name::new("AllowedJobDuration"));
+static SINCE: LazyLock<Name> = LazyLock::new(|| Name::new("EnteredCurrentStatus"));
 
 /// Faults that are kept with their texts; of the others only the places are.
 const MAX_FAULTS: usize = 1000;
@@ -110,41 +121,58 @@ impl Workload {
     /// trace. Jobs are renumbered in the order of their arrival.
     pub fn job_ad(&self, job: usize) -> ClassAd {
         let arrival = &self.arrivals[job];
-        let submitter = &self.submitters[arrival.submitter];
-        let own = arrival.ad.clone().map(|mut ad| {
-            // History ads have attributes of earlier runs.
-            for name in names_with("run") {
-                ad.remove(name);
+        let mut ad = match &arrival.ad {
+            Some(ad) => {
+                let mut ad = ad.clone();
+                // History ads have attributes of earlier runs.
+                for name in names_with("run") {
+                    ad.remove(name);
+                }
+                ad.insert(*PROCESS, 0_i64);
+                ad.insert(*STATUS, 1_i64);
+                ad
             }
-            ad
-        });
-        let mut ad = own.unwrap_or_else(|| {
-            let mut ad = ClassAd::new();
-            let own = memchr::memrchr(b'@', &submitter.name).map_or(&submitter.name[..], |at| &submitter.name[..at]);
-            let user = if submitter.group.is_empty() { own } else { &own[submitter.group.len() + 1..] };
-            let domain = &submitter.name[own.len()..];
-            ad.insert("User", Value::text([user, domain].concat()));
-            ad.insert("Owner", Value::text(user));
-            if !submitter.group.is_empty() {
-                ad.insert("AccountingGroup", Value::text(own));
-            }
-            ad.insert("Requirements", true);
-            ad.insert("RequestCpus", i64::from(arrival.cores));
-            ad.insert("QDate", arrival.submit);
-            // What is not known is next to nothing, as for a job that was never measured.
-            ad.insert("RequestMemory", i64::from(arrival.memory.max(1)));
-            ad.insert("RequestDisk", 1_i64);
-            if let Some(time) = arrival.asked_time {
-                ad.insert("CPUTime", time);
-                ad.insert("AllowedJobDuration", time);
-            }
-            ad
-        });
-        ad.insert("EnteredCurrentStatus", arrival.submit);
-        ad.insert("ClusterId", job as i64 + 1);
-        ad.insert("ProcId", 0_i64);
-        ad.insert("JobStatus", 1_i64);
+            None => self.request_ad(job),
+        };
+        self.insert_own(job, &mut ad);
         ad
+    }
+
+    /// The ad of a waiting job of a trace without what is its own: its number, its times, and the time it requests.
+    pub(crate) fn request_ad(&self, job: usize) -> ClassAd {
+        let arrival = &self.arrivals[job];
+        let submitter = &self.submitters[arrival.submitter];
+        let mut ad = ClassAd::new();
+        let own = memchr::memrchr(b'@', &submitter.name).map_or(&submitter.name[..], |at| &submitter.name[..at]);
+        let user = if submitter.group.is_empty() { own } else { &own[submitter.group.len() + 1..] };
+        let domain = &submitter.name[own.len()..];
+        ad.insert("User", Value::text([user, domain].concat()));
+        ad.insert("Owner", Value::text(user));
+        if !submitter.group.is_empty() {
+            ad.insert("AccountingGroup", Value::text(own));
+        }
+        ad.insert("Requirements", true);
+        ad.insert("RequestCpus", i64::from(arrival.cores));
+        // What is not known is next to nothing, as for a job that was never measured.
+        ad.insert("RequestMemory", i64::from(arrival.memory.max(1)));
+        ad.insert("RequestDisk", 1_i64);
+        ad.insert(*PROCESS, 0_i64);
+        ad.insert(*STATUS, 1_i64);
+        ad
+    }
+
+    /// Adds to the ad of a waiting job what is its own.
+    pub(crate) fn insert_own(&self, job: usize, ad: &mut ClassAd) {
+        let arrival = &self.arrivals[job];
+        if arrival.ad.is_none() {
+            ad.insert(*SUBMITTED, arrival.submit);
+            if let Some(time) = arrival.asked_time {
+                ad.insert(*CPU_TIME, time);
+                ad.insert(*DURATION, time);
+            }
+        }
+        ad.insert(*SINCE, arrival.submit);
+        ad.insert(*CLUSTER, job as i64 + 1);
     }
 
     /// Returns whether the jobs came as ads: their places are those of ads, not of lines.

@@ -80,6 +80,13 @@ fn oddity(offers: &ScanMatcher<'_>, slot: &Slot) -> Option<&'static str> {
     oddities.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
 }
 
+/// The reason why the first slot has to be evaluated by itself, if all have to be.
+pub(in crate::negotiate) fn only_odd(offers: &ScanMatcher<'_>) -> Option<&'static str> {
+    let mut oddities = offers.order.iter().map(|at| oddity(offers, offers.slot(*at)));
+    let first = oddities.next().flatten();
+    first.filter(|_| oddities.all(|odd| odd.is_some()))
+}
+
 impl CompiledCycle {
     /// Compiles a cycle; returns it with the requests of the queue.
     ///

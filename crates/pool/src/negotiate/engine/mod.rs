@@ -27,6 +27,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::negotiate::CycleObserver;
 use crate::negotiate::engine::candidates::CandidateList;
 use crate::negotiate::engine::class::RequestClass;
+pub(super) use crate::negotiate::engine::compiled::only_odd;
 use crate::negotiate::engine::compiled::{CompiledCycle, SlotAds};
 use crate::negotiate::engine::evaluate::{Evaluator, RequestKey};
 use crate::negotiate::engine::in_use::PreemptionOrder;

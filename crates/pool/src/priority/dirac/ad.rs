@@ -8,6 +8,7 @@ use super::segment::Segments;
 use crate::pool::ad_reader::AdReader;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::{EvalOptions, Scope};
+use classmate::internal::name::Name;
 use classmate::internal::syntax::expr::Expr;
 use classmate::internal::value::Value;
 use classmate_config::internal::config::dirac::{DiracSettings, Word, word};
@@ -26,6 +27,9 @@ const DEFAULT_GROUP: &[u8] = b"user";
 const RUNNING: [i64; 3] = [2, 6, 7];
 /// `JobStatus` of jobs that wait.
 const IDLE: i64 = 1;
+
+static CPU_TIME: LazyLock<Name> = LazyLock::new(|| Name::new("CPUTime"));
+static DURATION: LazyLock<Name> = LazyLock::new(|| Name::new("AllowedJobDuration"));
 
 /// `nProcessors` and `nGB`.
 static NUMBERED: LazyLock<[Vec<Word>; 2]> = LazyLock::new(|| {
@@ -57,7 +61,6 @@ impl JobReader<'_> {
     pub fn requirements(&self, job: &ClassAd) -> Requirements {
         let facts = AdReader::of(job, self.settings);
         let set = |name: &str| words(job, name, self.settings);
-        let cpu_time = facts.number("CPUTime").or_else(|| facts.number("AllowedJobDuration"));
         let mut tags = set("Tags");
         let processors = facts.integer("RequestCpus").unwrap_or(1);
         if processors > 1 {
@@ -70,7 +73,7 @@ impl JobReader<'_> {
         Requirements {
             owner: owner(facts),
             group: group(facts),
-            cpu_time: segment(&self.segments, cpu_time),
+            cpu_time: self.cpu_time(job),
             sites: set("Site"),
             ces: set("GridCE"),
             banned_sites: set("BannedSites"),
@@ -79,6 +82,12 @@ impl JobReader<'_> {
             tags: Requirements::set(tags.iter().map(|tag| &**tag)),
             autocluster: 0,
         }
+    }
+
+    /// The segment of the CPU time that a job requests.
+    pub fn cpu_time(&self, job: &ClassAd) -> i64 {
+        let facts = AdReader::of(job, self.settings);
+        segment(&self.segments, facts.number(*CPU_TIME).or_else(|| facts.number(*DURATION)))
     }
 
     /// The user priority of a job: `UserPriority`, else one more than `JobPrio`, from 0 to 10.

@@ -46,7 +46,14 @@ pub fn first_chances(priorities: &[f64]) -> Vec<f64> {
         return vec![1.0 / priorities.len().max(1) as f64; priorities.len()];
     }
     let relative: Vec<f64> = priorities.iter().map(|priority| priority / top).collect();
-    let mut chances = vec![0.0; priorities.len()];
+    // Equal priorities have equal chances: each number is computed once.
+    let mut distinct = relative.clone();
+    distinct.sort_unstable_by(f64::total_cmp);
+    distinct.dedup_by(|one, other| one.to_bits() == other.to_bits());
+    let find = |q: &f64| distinct.binary_search_by(|other| other.total_cmp(q)).unwrap_or(0);
+    let places: Vec<usize> = relative.iter().map(find).collect();
+    let mut chances = vec![0.0; distinct.len()];
+    let mut logarithms = vec![0.0; distinct.len()];
     // The product falls like exp(-x · sum): panels that double from where that begins.
     let sum: f64 = relative.iter().sum();
     // The last panel is never so short that a node in it rounds to 1, where the logarithm has no value.
@@ -55,14 +62,17 @@ pub fn first_chances(priorities: &[f64]) -> Vec<f64> {
     while from < 1.0 {
         for (node, weight) in *QUADRATURE {
             let x = from + (to - from) * node;
-            let product: f64 = relative.iter().map(|q| (-q * x).ln_1p()).sum();
-            for (chance, q) in chances.iter_mut().zip(&relative) {
-                *chance += (to - from) * weight * q * (product - (-q * x).ln_1p()).exp();
+            for (logarithm, q) in logarithms.iter_mut().zip(&distinct) {
+                *logarithm = (-q * x).ln_1p();
+            }
+            let product: f64 = places.iter().map(|place| logarithms[*place]).sum();
+            for ((chance, q), logarithm) in chances.iter_mut().zip(&distinct).zip(&logarithms) {
+                *chance += (to - from) * weight * q * (product - logarithm).exp();
             }
         }
         (from, to) = (to, last(2.0 * to));
     }
-    chances
+    places.into_iter().map(|place| chances[place]).collect()
 }
 
 /// The chance of each queue to be tried first, as the policy draws.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::ad::{JobReader, group, resource};
 use super::chance::chances;
@@ -25,6 +25,8 @@ use crate::priority::{
     Allowance, ChargedUsage, Claimant, EquivalentJobs, Fits, PieHistory, PieInput, PriorityPolicy, Standing, Turn,
     TurnResult, Turns, Visit, Waiting,
 };
+use crate::queue::job::shared_part;
+use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate_config::internal::config::dirac::{DiracSettings, Word};
 
@@ -82,12 +84,18 @@ impl DiracPriority {
         }
         let (mut history, mut limits) = (RunHistory::default(), SiteLimits::new(settings));
         let mut quotas = HashMap::new();
+        let mut seen: HashSet<*const ClassAd> = HashSet::new();
         for ad in opening.jobs {
-            let group = group(AdReader::of(ad, opening.settings));
-            if let Some(quota) = (opening.quota)(&group) {
-                quotas.insert(group, quota);
+            if shared_part(ad).is_none_or(|part| seen.insert(Arc::as_ptr(part))) {
+                let group = group(AdReader::of(ad, opening.settings));
+                if let Some(quota) = (opening.quota)(&group) {
+                    quotas.insert(group, quota);
+                }
             }
-            let Some(run) = reader.run(ad).filter(|_| past.is_none()) else { continue };
+            if past.is_some() {
+                continue;
+            }
+            let Some(run) = reader.run(ad) else { continue };
             let job = reader.requirements(ad);
             history.ran(&job.group, &job.owner, run.start, run.end);
             if limits.is_empty() {
@@ -138,9 +146,14 @@ impl DiracPriority {
         }
         found.sort_unstable_by_key(|&(id, job, ..)| (id, job));
         let mut waiters = WaitingQueues::default();
+        let mut shared: HashMap<*const ClassAd, (Requirements, f64)> = HashMap::new();
         for (age, (_, job, who, view, autocluster)) in found.into_iter().enumerate() {
-            let requirements = Requirements { autocluster, ..reader.requirements(&view.ad) };
-            let user_priority = reader.user_priority(&view.ad);
+            let read = || (reader.requirements(&view.ad), reader.user_priority(&view.ad));
+            let (requirements, user_priority) = match shared_part(&view.ad) {
+                Some(part) => shared.entry(Arc::as_ptr(part)).or_insert_with(read).clone(),
+                None => read(),
+            };
+            let requirements = Requirements { autocluster, cpu_time: reader.cpu_time(&view.ad), ..requirements };
             let job_in_queue = QueuedJob { id: age as i64, user_priority };
             waiters.queues.push_first(requirements, job_in_queue, waiting.unlisted(view));
             waiters.jobs.push(WaitingJob { who, job });

@@ -3,6 +3,8 @@
 //! In: ads of jobs. Out: a candidate for each partition a job names. Formula source:
 //! `docs/reference/slurm-multifactor.md` 10.2.
 
+use std::sync::LazyLock;
+
 use super::billing::add_billing;
 use super::factor::{FactorTerms, JobFacts, Maxima, Scale};
 use super::machines::{
@@ -17,6 +19,7 @@ use crate::priority::ranking::{HeldBack, HeldUntil};
 use crate::queue::job::JobId;
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
+use classmate::internal::name::Name;
 use classmate_config::internal::config::slurm::{Duration, INFINITE, Partition, PriorityFlags, TresWeights};
 
 /// The values of `JobStatus`.
@@ -26,6 +29,14 @@ const COMPLETED: i64 = 4;
 const HELD: i64 = 5;
 const TRANSFERRING: i64 = 6;
 const SUSPENDED: i64 = 7;
+
+// Attributes that are read of every job in every cycle.
+static STATUS: LazyLock<Name> = LazyLock::new(|| Name::new("JobStatus"));
+static SUBMITTED: LazyLock<Name> = LazyLock::new(|| Name::new("QDate"));
+static ENTERED: LazyLock<Name> = LazyLock::new(|| Name::new("EnteredCurrentStatus"));
+static BEGINS: LazyLock<Name> = LazyLock::new(|| Name::new("SlurmBeginTime"));
+static DURATION: LazyLock<Name> = LazyLock::new(|| Name::new("AllowedJobDuration"));
+static DIRECT: LazyLock<Name> = LazyLock::new(|| Name::new("SlurmPriority"));
 
 /// A job in one of its partitions.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +61,13 @@ pub struct SlurmJob {
     pub primary: bool,
     /// The inputs of its factors.
     pub facts: JobFacts,
+}
+
+/// What the clock and the age of a job decide.
+struct AgeFacts {
+    submitted: i64,
+    accrues_since: Option<i64>,
+    held: bool,
 }
 
 /// The requester: a user, in an account if one is named.
@@ -211,14 +229,7 @@ impl<'a> Standpoint<'a> {
         let PartitionNodes { partition: settings, tres } = named.unwrap_or(&unknown);
         let partition_tres = if partition.is_some() { tres.clone() } else { self.machines.tres.clone() };
         let association = asker.association(self.tree, partition);
-        let status = facts.integer("JobStatus");
-        let submitted = facts.integer("QDate").unwrap_or(0);
-        let begins = facts.integer("SlurmBeginTime");
-        let since = if conf.flags.accrue_always {
-            Some(submitted)
-        } else {
-            accrues_since(facts, status, submitted).map(|since| since.max(begins.unwrap_or(since)))
-        };
+        let AgeFacts { submitted, accrues_since, held } = self.times(facts, now);
         let qos = qos_of(facts);
         let amounts = Amounts::of(facts, &self.generic);
         let mut tres = amounts.tres();
@@ -227,7 +238,6 @@ impl<'a> Standpoint<'a> {
         }
         tres.sort_by_key(|(name, _)| RESOURCES.iter().position(|known| known == name).unwrap_or(RESOURCES.len()));
         let direct = facts.integer("SlurmPriority").map(|priority| priority.clamp(0, i64::from(u32::MAX)) as u32);
-        let limit = facts.number("AllowedJobDuration").filter(|seconds| *seconds > 0.0);
         SlurmJob {
             id,
             submitted,
@@ -238,12 +248,11 @@ impl<'a> Standpoint<'a> {
             primary: primary.is_none_or(|primary| primary.name == settings.name),
             facts: JobFacts {
                 now,
-                accrues_since: since,
+                accrues_since,
                 nodes: amounts.nodes,
                 cpus: amounts.size_cpus,
-                time_limit: limit
-                    .map_or_else(|| minutes(primary.unwrap_or(settings).max_time), |seconds| (seconds / 60.0).ceil()),
-                fair_share: association.and_then(|at| self.figures[at].factor).unwrap_or(0.0),
+                time_limit: requested_minutes(facts).unwrap_or_else(|| minutes(primary.unwrap_or(settings).max_time)),
+                fair_share: self.fair_share(association),
                 association_priority: association.map_or(0.0, |at| f64::from(self.tree.nodes()[at].priority)),
                 qos_priority: self.settings.qos(&qos).map_or(0.0, |qos| f64::from(qos.priority)),
                 partition_factor: f64::from(settings.job_factor),
@@ -251,12 +260,41 @@ impl<'a> Standpoint<'a> {
                 partition_tres,
                 site: bounded(facts.integer("SiteFactor").unwrap_or(0)),
                 nice: bounded(facts.integer("JobPrio").unwrap_or(0).saturating_neg()),
-                held: held_back(facts, now).is_some(),
+                held,
                 direct,
             },
             user: asker.user,
             qos,
         }
+    }
+
+    /// Makes of the candidate of a job without a partition, computed at any moment, that of a job that differs from it in its
+    /// number and its times alone, at this moment.
+    pub fn renew(&self, candidate: &mut SlurmJob, job: (JobId, AdReader<'_>), now: i64) {
+        let (id, facts) = job;
+        let without_limit = Partition::named("").max_time;
+        let AgeFacts { submitted, accrues_since, held } = self.times(facts, now);
+        (candidate.id, candidate.submitted) = (id, submitted);
+        let fair_share = self.fair_share(candidate.association);
+        let known = &mut candidate.facts;
+        known.time_limit = requested_minutes(facts).unwrap_or_else(|| minutes(without_limit));
+        (known.now, known.accrues_since, known.held, known.fair_share) = (now, accrues_since, held, fair_share);
+    }
+
+    fn fair_share(&self, association: Option<usize>) -> f64 {
+        association.and_then(|at| self.figures[at].factor).unwrap_or(0.0)
+    }
+
+    fn times(&self, facts: AdReader<'_>, now: i64) -> AgeFacts {
+        let status = facts.integer(*STATUS);
+        let submitted = facts.integer(*SUBMITTED).unwrap_or(0);
+        let begins = facts.integer(*BEGINS);
+        let accrues_since = if self.settings.conf().flags.accrue_always {
+            Some(submitted)
+        } else {
+            accrues_since(facts, status, submitted).map(|since| since.max(begins.unwrap_or(since)))
+        };
+        AgeFacts { submitted, accrues_since, held: held_until(facts, now).is_some() }
     }
 
     /// The priority of a candidate and what it is made of.
@@ -302,15 +340,20 @@ pub fn partitions(ad: &ClassAd, slurm: &SlurmSettings, settings: &EvalOptions) -
 
 /// The reason a job that waits is not served yet: it is held, or may not begin yet.
 pub fn held_back(facts: AdReader<'_>, now: i64) -> Option<HeldBack> {
-    let until = match (facts.integer("SlurmPriority"), facts.integer("SlurmBeginTime")) {
-        _ if facts.integer("JobStatus") == Some(HELD) => HeldUntil::Released,
-        (Some(0), _) => HeldUntil::Released,
-        (_, Some(i64::MAX)) => HeldUntil::Known,
-        (_, Some(begins)) if begins > now => HeldUntil::Time(begins),
-        _ => return None,
-    };
+    let until = held_until(facts, now)?;
     let listed = facts.string("SlurmReason").map(|reason| String::from_utf8_lossy(&reason).into_owned());
     Some(HeldBack { until, listed })
+}
+
+fn held_until(facts: AdReader<'_>, now: i64) -> Option<HeldUntil> {
+    if facts.integer(*STATUS) == Some(HELD) || facts.integer(*DIRECT) == Some(0) {
+        return Some(HeldUntil::Released);
+    }
+    match facts.integer(*BEGINS)? {
+        i64::MAX => Some(HeldUntil::Known),
+        begins if begins > now => Some(HeldUntil::Time(begins)),
+        _ => None,
+    }
 }
 
 /// Returns whether `sprio` lists a job: an idle one, and with `CALCULATE_RUNNING` one that runs or ran, unless it is held or may
@@ -335,7 +378,7 @@ pub fn is_listed(facts: AdReader<'_>, flags: PriorityFlags, now: i64) -> bool {
 /// A running job keeps its age. When it entered its status is when it began to wait if that is before its start; else it is
 /// its start, and it waited from its submission.
 fn accrues_since(facts: AdReader<'_>, status: Option<i64>, submitted: i64) -> Option<i64> {
-    let entered = facts.integer("EnteredCurrentStatus")?;
+    let entered = facts.integer(*ENTERED)?;
     match status? {
         IDLE => Some(entered),
         HELD => None,
@@ -398,6 +441,11 @@ impl Amounts {
         let all = plain_tres([self.cpus, self.memory, self.nodes, self.gpus]).into_iter();
         all.filter(|(name, amount)| *amount > 0.0 || name != "gres/gpu").chain(self.others.iter().cloned()).collect()
     }
+}
+
+/// The time that a job requests, in minutes.
+fn requested_minutes(facts: AdReader<'_>) -> Option<f64> {
+    facts.number(*DURATION).filter(|seconds| *seconds > 0.0).map(|seconds| (seconds / 60.0).ceil())
 }
 
 /// Minutes; a time without end is the number Slurm writes for it.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use hashbrown::HashMap;
 
 use super::billing::billing;
-use super::candidate::{Requester, Standpoint, held_back, partitions, qos_of};
+use super::candidate::{Requester, SlurmJob, Standpoint, held_back, partitions, qos_of};
 use super::factor::recomputed;
 use super::ledger::{Running, UsageLedger};
 use super::machines::{partitions_of, plain_tres};
@@ -21,7 +21,8 @@ use crate::priority::{
     Allowance, ChargedUsage, Claimant, Opening, PieHistory, PieInput, PriorityPolicy, Standing, Turn, TurnResult,
     Turns, Visit, Waiting,
 };
-use crate::queue::job::JobId;
+use crate::queue::Job;
+use crate::queue::job::{JobId, shared_part};
 use classmate::internal::ad::ClassAd;
 use classmate::internal::eval::scope::EvalOptions;
 use classmate::internal::syntax::parse::{ParseOptions, parse_expr};
@@ -46,6 +47,18 @@ pub struct SlurmPriority {
     charged_last: Vec<usize>,
     /// Priorities of earlier cycles, for `INCR_ONLY`.
     before: Mutex<HashMap<(JobId, String), u32>>,
+    /// Candidates of earlier jobs, by the address of the part of their ads that they share with others.
+    seen: Mutex<HashMap<usize, SeenCandidate>>,
+}
+
+/// Number of shared parts of ads that are remembered.
+const MAX_SEEN: usize = 4096;
+
+/// A candidate that is that of other jobs too, except for their numbers and times.
+struct SeenCandidate {
+    /// Kept, so that no other ad has its address.
+    _shared: Arc<ClassAd>,
+    candidate: SlurmJob,
 }
 
 /// A submitter that used something.
@@ -72,6 +85,7 @@ impl SlurmPriority {
             used: Vec::new(),
             charged_last: Vec::new(),
             before: Mutex::default(),
+            seen: Mutex::default(),
         }
     }
 
@@ -126,6 +140,32 @@ impl SlurmPriority {
             self.used.len() - 1
         });
         self.used[place].1 += weight;
+    }
+
+    /// Calls a function with the first candidate of a job, if it has one.
+    fn with_candidate(&self, standpoint: &Standpoint<'_>, job: &Job<'_>, look: impl FnOnce(&SlurmJob)) {
+        let made = || standpoint.candidates(&job.ad, &self.evaluation).into_iter().next();
+        // With a partition there is an ad for each, which has that of its own.
+        let shared = shared_part(&job.ad).filter(|_| job.ad.made().is_none());
+        let shared = shared.and_then(|shared| Some((shared, self.seen.lock().ok()?)));
+        let Some((shared, mut seen)) = shared else {
+            if let Some(candidate) = made() {
+                look(&candidate);
+            }
+            return;
+        };
+        let address = Arc::as_ptr(shared) as usize;
+        if let Some(known) = seen.get_mut(&address) {
+            let facts = AdReader::of(&job.ad, &self.evaluation);
+            standpoint.renew(&mut known.candidate, (job.id, facts), self.evaluation.now);
+            look(&known.candidate);
+        } else if let Some(candidate) = made() {
+            look(&candidate);
+            if seen.len() >= MAX_SEEN {
+                seen.clear();
+            }
+            seen.insert(address, SeenCandidate { _shared: Arc::clone(shared), candidate });
+        }
     }
 
     fn factor(&self, association: usize) -> f64 {
@@ -256,20 +296,19 @@ impl PriorityPolicy for SlurmPriority {
             // A submitter may have jobs in several accounts, and has the best of their priorities.
             let mut associations = BTreeSet::new();
             for (number, job) in waiting.jobs(who) {
-                let Some(candidate) = standpoint.candidates(&job.ad, &self.evaluation).into_iter().next() else {
-                    continue;
-                };
-                let mut priority = standpoint.terms(&candidate).priority;
-                if increase_only && let Ok(mut before) = self.before.lock() {
-                    let key = (candidate.id, candidate.partition.clone());
-                    let kept = before.entry(key).or_default();
-                    *kept = recomputed(*kept, priority, true);
-                    priority = *kept;
-                }
-                if priority > 0 {
-                    associations.extend(candidate.association);
-                    jobs.push((candidate.key(priority), who, number));
-                }
+                self.with_candidate(&standpoint, job, |candidate| {
+                    let mut priority = standpoint.terms(candidate).priority;
+                    if increase_only && let Ok(mut before) = self.before.lock() {
+                        let key = (candidate.id, candidate.partition.clone());
+                        let kept = before.entry(key).or_default();
+                        *kept = recomputed(*kept, priority, true);
+                        priority = *kept;
+                    }
+                    if priority > 0 {
+                        associations.extend(candidate.association);
+                        jobs.push((candidate.key(priority), who, number));
+                    }
+                });
             }
             if jobs.len() > before {
                 let best = associations.iter().map(|&at| self.factor(at)).fold(0.0, f64::max);
