@@ -324,6 +324,9 @@ mod tests {
     use crate::negotiate::{Snapshot, negotiate};
     use crate::priority::Policy;
     use crate::priority::dirac::DiracChoice;
+    use crate::priority::slurm::{Options, SlurmFiles, SlurmSettings};
+    use classmate_config::internal::config::TextFiles;
+    use classmate_config::internal::config::slurm::{SlurmAssociations, SlurmConf};
 
     fn ad(text: &str) -> ClassAd {
         ClassAd::parse(text.as_bytes()).unwrap()
@@ -361,6 +364,30 @@ mod tests {
             assert_eq!(matched("TARGET.SubmitterUserResourcesInUse > 5", seed), [""; 0]);
             assert_eq!(matched("true", seed).len(), 1);
         }
+    }
+
+    /// The older job is refused because of the priority of its user, who has no shares; an equal job of another user is not.
+    #[test]
+    fn a_refusal_that_depends_on_who_asks_is_no_other_ones() {
+        let (conf, _) = SlurmConf::read("c", b"", &TextFiles::default());
+        let dump = b"Parent - 'root'\nAccount - 'g':Fairshare=1\nParent - 'g'\nUser - 'a':Fairshare=0\nUser - 'b':Fairshare=1\n";
+        let associations = SlurmAssociations::read("d", dump).0;
+        let files = SlurmFiles { conf, associations, usage: Vec::new(), qos: Vec::new(), options: Options::default() };
+        let policy = Policy::Slurm(Box::new(SlurmSettings::new(files).unwrap()));
+        let found = |requirements: &str| {
+            let slot = format!("[Name = \"s\"; State = \"Unclaimed\"; Cpus = 1; Requirements = {requirements}]");
+            let job = |id: usize, user: &str| {
+                ad(&format!(
+                    "[ClusterId = {id}; ProcId = 0; JobStatus = 1; Owner = \"{user}\"; AccountingGroup = \"g.{user}\"; \
+                     Requirements = true]"
+                ))
+            };
+            let (slots, jobs) = (vec![ad(&slot)], vec![job(1, "a"), job(2, "b")]);
+            let outcome = negotiate(&Snapshot { slots, jobs, policy: policy.clone(), ..Snapshot::default() }).unwrap();
+            (outcome.matches.len(), outcome.rejections.iter().map(|one| one.submitter.clone()).collect::<Vec<_>>())
+        };
+        assert_eq!(found("TARGET.SubmitterUserPrio < 0.5"), (1, vec!["g.a@".to_owned()]));
+        assert_eq!(found("TARGET.Missing =?= 1"), (0, vec!["g.a@".to_owned(), "g.b@".to_owned()]));
     }
 
     #[test]

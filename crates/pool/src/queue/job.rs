@@ -341,6 +341,36 @@ mod tests {
     }
 
     #[test]
+    fn jobs_of_clusters_that_take_turns_are_as_alone() {
+        let parent = |text: &str| Arc::new(ClassAd::parse(text.as_bytes()).unwrap());
+        let parents = ["[User = \"a@x\"; JobStatus = 1]", "[User = \"b@x\"; JobStatus = 2]"].map(parent);
+        let child = |number: usize| {
+            let mut ad = ClassAd::parse(format!("[ClusterId = 1; ProcId = {number}]").as_bytes()).unwrap();
+            ad.chain(Some(Arc::clone(&parents[number % 2])));
+            ad
+        };
+        let (ads, settings) = ((0..6).map(child).collect::<Vec<_>>(), EvalOptions::default());
+        let jobs = Job::all(&ads, None, &settings);
+        let alone = ads.iter().map(|ad| Job::new(ad, None, &settings).unwrap());
+        let view = |job: &Job| (job.id, job.submitter.to_string(), job.activity);
+        assert_eq!(jobs.iter().map(view).collect::<Vec<_>>(), alone.map(|job| view(&job)).collect::<Vec<_>>());
+        assert!(Arc::ptr_eq(&jobs[0].traits, &jobs[4].traits));
+    }
+
+    #[test]
+    fn what_jobs_share_is_all_but_numbers_and_times() {
+        let is_shared = |own: &str, parent: &str| {
+            let mut ad = ClassAd::parse(own.as_bytes()).unwrap();
+            ad.chain(Some(Arc::new(ClassAd::parse(parent.as_bytes()).unwrap())));
+            shared_part(&ad).is_some()
+        };
+        assert!(is_shared("[ProcId = 1; qdate = 5]", "[Owner = \"a\"]"));
+        assert!(!is_shared("[ProcId = 1; Owner = \"a\"]", "[RequestCpus = 1]"));
+        assert!(!is_shared("[ProcId = 1]", "[RequestCpus = ProcId]"));
+        assert!(shared_part(&ClassAd::new()).is_none());
+    }
+
+    #[test]
     fn a_job_without_a_number_is_none() {
         assert!(Job::new(&ClassAd::new(), None, &EvalOptions::default()).is_none());
     }
