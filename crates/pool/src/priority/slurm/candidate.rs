@@ -63,7 +63,7 @@ pub struct SlurmJob {
     pub facts: JobFacts,
 }
 
-/// What the clock and the age of a job decide.
+/// Facts that the clock and the age of a job decide.
 struct AgeFacts {
     submitted: i64,
     accrues_since: Option<i64>,
